@@ -1,0 +1,91 @@
+"""Measure how hard languages are for language models, from texts that say the same thing.
+
+The names below are loaded when first used, so that ``import langdiff`` is quick and does not
+import torch.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # what type checkers and editors see; `_HOME` is what happens
+    from langdiff.corpora import (
+        SyntheticMultitext,
+        detokenize,
+        read_frame,
+        read_multitext,
+        read_pbc,
+        synthesize,
+        tokenize,
+        write_multitext,
+    )
+    from langdiff.lm import compute_surprisals, load_language_model, score_multitext, train_language_model
+    from langdiff.multitext import Multitext, Parts
+    from langdiff.regression import DifficultyFit, fit, simulate
+    from langdiff.run import run_experiment
+    from langdiff.selection import Selection, select, split
+    from langdiff.surprisals import Surprisals, read_surprisals
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "Multitext": "multitext",
+    "Surprisals": "surprisals",
+    "read_surprisals": "surprisals",
+    "read_multitext": "corpora",
+    "read_frame": "corpora",
+    "read_pbc": "corpora",
+    "write_multitext": "corpora",
+    "tokenize": "corpora",
+    "detokenize": "corpora",
+    "SyntheticMultitext": "corpora",
+    "synthesize": "corpora",
+    "Selection": "selection",
+    "select": "selection",
+    "Parts": "multitext",
+    "split": "selection",
+    "compute_surprisals": "lm",
+    "score_multitext": "lm",
+    "train_language_model": "lm",
+    "load_language_model": "lm",
+    "DifficultyFit": "regression",
+    "fit": "regression",
+    "simulate": "regression",
+    "run_experiment": "run",
+}
+
+__all__ = [
+    "DifficultyFit",
+    "Multitext",
+    "Parts",
+    "Selection",
+    "Surprisals",
+    "SyntheticMultitext",
+    "__version__",
+    "compute_surprisals",
+    "detokenize",
+    "fit",
+    "load_language_model",
+    "read_frame",
+    "read_multitext",
+    "read_pbc",
+    "read_surprisals",
+    "run_experiment",
+    "score_multitext",
+    "select",
+    "simulate",
+    "split",
+    "synthesize",
+    "tokenize",
+    "train_language_model",
+    "write_multitext",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'langdiff' has no attribute {name!r}")
+    return getattr(importlib.import_module(f"langdiff.{_HOME[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -1,0 +1,121 @@
+"""Reading text whatever its compression, and writing files so that none is ever half-written."""
+
+import bz2
+import csv
+import gzip
+import lzma
+import secrets
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO
+
+from langdiff.errors import DataError, OutputError
+
+
+def read_lines(path: Path, *, errors: str = "strict") -> Iterator[tuple[int, str]]:
+    """Yield (line number from 1, line without its end), decoding UTF-8 and undoing compression.
+
+    Parameters
+    ----------
+    path : Path
+        Plain, ``.gz``, ``.bz2`` or ``.xz`` text.
+    errors : str
+        ``"strict"`` or ``"replace"``, as for ``bytes.decode``.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read, is damaged, holds NUL bytes (it is binary) or is not UTF-8;
+        the message names file, line and byte.
+    """
+    number = 0
+    try:
+        with _open(path) as stream:
+            for number, raw in enumerate(stream, start=1):  # only \n ends a line
+                if b"\0" in raw:
+                    raise DataError(f"{path}, line {number}: a NUL byte; this is a binary file, not text.")
+                if number == 1:
+                    raw = raw.removeprefix(b"\xef\xbb\xbf")  # byte order mark
+                yield number, _decode(raw, path, number, errors)
+    except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise DataError(f"{path}: cannot be read after line {number}: {reason}.") from error
+
+
+def _open(path: Path) -> IO[bytes] | gzip.GzipFile:
+    match path.suffix.lower():
+        case ".gz":
+            return gzip.open(path, "rb")
+        case ".bz2":
+            return bz2.open(path, "rb")
+        case ".xz":
+            return lzma.open(path, "rb")
+        case _:
+            return path.open("rb")
+
+
+def _decode(raw: bytes, path: Path, number: int, errors: str) -> str:
+    try:
+        return raw.decode("utf-8", errors).rstrip("\r\n")
+    except UnicodeDecodeError as error:
+        raise DataError(
+            f"{path}, line {number}, byte {error.start + 1}: not UTF-8 (0x{raw[error.start]:02x}). "
+            "Convert the file, or pass errors='replace' to read it with U+FFFD in such places."
+        ) from error
+
+
+def read_table(path: Path, delimiter: str = ",") -> tuple[list[str], list[tuple[int, list[str]]]]:
+    """Return the header of a table and its rows as (line number, cells), all as text.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read, two columns have one name, or a row has more or fewer cells
+        than the header; the message names the line.
+    """
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as stream:
+            reader = csv.reader(stream, delimiter=delimiter, strict=True)
+            header = next(reader, [])
+            rows = [(reader.line_num, row) for row in reader if row]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise DataError(f"{path}: cannot be read as a table: {getattr(error, 'strerror', None) or error}.") from error
+    if not header:
+        raise DataError(f"{path}: cannot be read as a table: its first line is empty.")
+    if len(set(header)) < len(header):
+        raise DataError(f"{path}, line 1: two columns have the same name: {', '.join(header)}.")
+    for line, row in rows:
+        if len(row) != len(header):
+            raise DataError(f"{path}, line {line}: {len(row)} cells, but line 1 names {len(header)} columns.")
+    return header, rows
+
+
+@contextmanager
+def atomic_path(path: Path) -> Iterator[Path]:
+    """Give a temporary name beside `path`; rename it to `path` if the block succeeds, else remove it.
+
+    Raises
+    ------
+    OutputError
+        If the folder cannot be made or written to, or the disk is full.
+    """
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        yield temporary
+        temporary.replace(path)
+    except OSError as error:
+        if isinstance(error, OutputError):
+            raise
+        raise OutputError(f"{path}: cannot be written: {error.strerror or error}.") from error
+    finally:
+        with suppress(OSError):  # gone already, or its folder never was
+            temporary.unlink()
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write UTF-8 text atomically; see `atomic_path`."""
+    with atomic_path(path) as temporary:
+        temporary.write_text(text, encoding="utf-8", newline="\n")

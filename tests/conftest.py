@@ -1,0 +1,30 @@
+"""Shared by all tests: real data if there is any, hypothesis profiles, one thread."""
+
+import os
+from pathlib import Path
+
+import matplotlib as mpl
+import pytest
+from hypothesis import HealthCheck, settings
+
+mpl.use("Agg")
+settings.register_profile("default", deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("thorough", deadline=None, max_examples=1000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture(scope="session")
+def real_data() -> Path:
+    """Folder of the real corpora; the test is skipped where there is none."""
+    folder = Path(os.environ.get("LANGDIFF_DATA", ROOT.parent / "shared" / "data"))
+    if not folder.is_dir():
+        pytest.skip(f"no real data: {folder} does not exist (set LANGDIFF_DATA)")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """Folder of the checkout."""
+    return ROOT

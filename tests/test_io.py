@@ -1,0 +1,139 @@
+"""Reading lines of any compression; writing so that nothing is left half-written."""
+
+import bz2
+import errno
+import gzip
+import lzma
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from langdiff._io import atomic_path, read_lines, write_text
+from langdiff.errors import DataError, OutputError
+
+COMPRESS = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
+
+
+def write(tmp_path, content, ending=""):
+    file = tmp_path / f"text.txt{ending}"
+    file.write_bytes(COMPRESS[ending](content))
+    return file
+
+
+@pytest.mark.parametrize("ending", COMPRESS)
+def test_lines(tmp_path, ending):
+    content = "\ufeffa\r\nb\u2028c\x0b\x85d\n\n\ufeffe"
+    file = write(tmp_path, content.encode(), ending)
+    assert list(read_lines(file)) == [(1, "a"), (2, "b\u2028c\x0b\x85d"), (3, ""), (4, "\ufeffe")]
+
+
+@given(
+    st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\n\r\0"), max_size=8)),
+    st.sampled_from(list(COMPRESS)),
+)
+def test_lines_come_back(tmp_path_factory, lines, ending):
+    lines = ["first", *lines]  # a first line may not begin with a byte order mark
+    file = write(tmp_path_factory.mktemp("lines"), "".join(f"{line}\n" for line in lines).encode(), ending)
+    assert list(read_lines(file)) == list(enumerate(lines, start=1))
+
+
+@pytest.mark.parametrize("ending", COMPRESS)
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (
+            b"ab\ncd\xc3\n",
+            r"text.txt.*, line 2, byte 3: not UTF-8 \(0xc3\). Convert the file, or pass errors='replace'",
+        ),
+        (b"ab\n\xed\xa0\x80\n", r"line 2, byte 1: not UTF-8"),  # half a surrogate pair
+        (b"ab\nc\0d\n", r"text.txt.*, line 2: a NUL byte; this is a binary file"),
+    ],
+)
+def test_what_is_no_text(tmp_path, content, message, ending):
+    with pytest.raises(DataError, match=message):
+        list(read_lines(write(tmp_path, content, ending)))
+
+
+def test_replacement(tmp_path):
+    assert list(read_lines(write(tmp_path, b"a\xffb\n"), errors="replace")) == [(1, "a\ufffdb")]
+
+
+@pytest.mark.parametrize("ending", [".gz", ".bz2", ".xz"])
+def test_damaged_archives(tmp_path, ending):
+    whole = COMPRESS[ending]("".join(f"line {n * n}\n" for n in range(5000)).encode())
+    file = tmp_path / f"text.txt{ending}"
+    for damaged in (whole[: len(whole) // 2], b"no archive at all", whole[:20] + b"\x55" * 20 + whole[40:]):
+        file.write_bytes(damaged)
+        with pytest.raises(DataError, match=rf"text.txt{ending}: cannot be read after line \d+"):
+            list(read_lines(file))
+
+
+def test_no_file_and_a_directory(tmp_path):
+    with pytest.raises(DataError, match=r"none.txt: cannot be read after line 0: No such file"):
+        list(read_lines(tmp_path / "none.txt"))
+    with pytest.raises(DataError, match="cannot be read"):
+        list(read_lines(tmp_path))
+
+
+def test_atomic_write_replaces_at_once(tmp_path):
+    file = tmp_path / "new" / "folder" / "out.txt"
+    with atomic_path(file) as temporary:
+        temporary.write_text("first")
+        assert not file.exists()
+        assert temporary.parent == file.parent  # so that renaming is one step
+    with atomic_path(file) as temporary:
+        temporary.write_text("second")
+        assert file.read_text() == "first"
+    assert file.read_text() == "second"
+    assert list(file.parent.iterdir()) == [file]
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])
+def test_nothing_is_left_of_a_failure(tmp_path, error):
+    file = tmp_path / "out.txt"
+    file.write_text("before")
+
+    def fail():
+        with atomic_path(file) as temporary:
+            temporary.write_text("half")
+            raise error
+
+    with pytest.raises(error):
+        fail()
+    assert file.read_text() == "before"
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_full_disk(tmp_path):
+    with (
+        pytest.raises(OutputError, match=r"out.txt: cannot be written: No space left"),
+        atomic_path(tmp_path / "out.txt"),
+    ):
+        raise OSError(errno.ENOSPC, "No space left on device")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_errors_of_outputs_inside_keep_their_message(tmp_path):
+    with pytest.raises(OutputError, match=r"^inner$"), atomic_path(tmp_path / "out.txt"):
+        raise OutputError("inner")
+
+
+def test_folder_that_is_a_file(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OutputError, match="cannot be written"):
+        write_text(tmp_path / "file" / "out.txt", "x")
+
+
+def test_target_that_is_a_folder(tmp_path):
+    (tmp_path / "out.txt").mkdir()
+    with pytest.raises(OutputError, match=r"out.txt: cannot be written"):
+        write_text(tmp_path / "out.txt", "x")
+    assert [path.name for path in tmp_path.iterdir()] == ["out.txt"]
+
+
+@given(st.text(st.characters(codec="utf-8")))
+def test_text_is_written_as_it_is(tmp_path_factory, text):
+    file = tmp_path_factory.mktemp("text") / "out.txt"
+    write_text(file, text)
+    assert file.read_bytes() == text.encode()
