@@ -1,0 +1,291 @@
+"""The catalogue of a multitext: which edition has which intent, and where its text lies."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+import pandas as pd
+
+from langdiff.errors import DataError, listing
+
+
+class TextSource(Protocol):
+    """Where the text of one edition comes from; picklable, so that workers can read it."""
+
+    def read(self) -> pd.Series:
+        """Return the texts present (str), indexed by intent."""
+        ...
+
+
+@dataclass(frozen=True)
+class InMemoryText:
+    """A source whose texts are held in memory."""
+
+    texts: pd.Series
+
+    def read(self) -> pd.Series:
+        """Return the texts."""
+        return self.texts
+
+
+@dataclass(frozen=True)
+class MappedText:
+    """A source whose texts pass through a function when they are read."""
+
+    source: TextSource
+    function: Callable[[str], str]
+
+    def read(self) -> pd.Series:
+        """Return the texts after the function."""
+        texts = self.source.read()
+        return pd.Series([self.function(text) for text in texts], index=texts.index, dtype=object)
+
+
+@dataclass(frozen=True, repr=False, eq=False, kw_only=True)
+class Multitext:
+    """The same content in many languages: intents (rows) expressed in editions (columns).
+
+    Only the catalogue is held in memory; texts are read when asked for. Nothing changes a
+    multitext: `sel`, `dropna` and `map_text` return another one.
+
+    Attributes
+    ----------
+    presence : DataFrame of bool, shape (I, J)
+        Whether edition j (column) has intent i (row).
+    edition_info : DataFrame, J rows
+        What is known of each edition; always a column ``language`` (ISO 639-3 where known).
+    intent_info : DataFrame, I rows
+        What is known of each intent, such as ``book`` or ``original_language``.
+    sources : mapping from edition to TextSource
+        Where the texts come from.
+
+    Raises
+    ------
+    DataError
+        If editions or intents are named twice, or the tables do not fit together.
+
+    Examples
+    --------
+    >>> import langdiff as ld
+    >>> frame = pd.DataFrame({"eng": ["a dog", "a cat"], "deu": ["ein Hund", None]}, index=["1", "2"])
+    >>> multitext = ld.read_frame(frame)
+    >>> multitext
+    Multitext: 2 intents × 2 editions (2 languages), 1 of 4 cells missing
+    >>> multitext.dropna().text("deu").to_dict()
+    {'1': 'ein Hund'}
+    """
+
+    presence: pd.DataFrame
+    edition_info: pd.DataFrame
+    intent_info: pd.DataFrame
+    sources: Mapping[str, TextSource]
+
+    def __post_init__(self) -> None:
+        """Check that names are unique and that the tables speak of the same things."""
+        for what, names in (("intent", self.intents), ("edition", self.editions)):
+            twice = names[names.duplicated()].unique()
+            if len(twice):
+                raise DataError(f"{len(twice)} {what}(s) named twice: {listing(twice)}. Names must be unique.")
+        if not self.editions.equals(self.edition_info.index):
+            raise DataError("edition_info must have one row an edition, in the order of presence.columns.")
+        if not self.intents.equals(self.intent_info.index):
+            raise DataError("intent_info must have one row an intent, in the order of presence.index.")
+        if "language" not in self.edition_info:
+            raise DataError("edition_info needs a column 'language' (ISO 639-3 where known).")
+        without = [edition for edition in self.editions if edition not in self.sources]
+        if without:
+            raise DataError(f"no text source for {len(without)} edition(s): {listing(without)}.")
+
+    @property
+    def intents(self) -> pd.Index:
+        """Ids of the intents, in order."""
+        return self.presence.index
+
+    @property
+    def editions(self) -> pd.Index:
+        """Names of the editions, in order."""
+        return self.presence.columns
+
+    def text(self, edition: str) -> pd.Series:
+        """Read the texts of one edition.
+
+        Parameters
+        ----------
+        edition : str
+            One of `editions`.
+
+        Returns
+        -------
+        Series of str
+            Indexed by intent, in the multitext's order; missing intents are left out.
+
+        Raises
+        ------
+        DataError
+            If the edition is unknown, or its file no longer holds what was catalogued.
+        """
+        self._check("edition", [edition], self.editions)
+        texts = self.sources[edition].read()
+        wanted = self.intents[self.presence[edition].to_numpy()]
+        gone = wanted.difference(texts.index, sort=False)
+        if len(gone):
+            raise DataError(
+                f"edition {edition!r}: {len(gone)} intents catalogued before are no longer there, "
+                f"the first {gone[0]!r}. The file has changed; read the multitext again."
+            )
+        return texts.reindex(wanted).rename(edition).rename_axis("intent")
+
+    def sel(self, *, intents: Iterable[Any] | None = None, editions: Iterable[str] | None = None) -> "Multitext":
+        """Keep some intents and editions, in the order given.
+
+        Parameters
+        ----------
+        intents, editions : iterable, optional
+            Names to keep; all by default.
+
+        Raises
+        ------
+        DataError
+            If a name is unknown.
+        """
+        rows = self.intents if intents is None else self._check("intent", intents, self.intents)
+        columns = self.editions if editions is None else self._check("edition", editions, self.editions)
+        return replace(
+            self,
+            presence=self.presence.loc[rows, columns],
+            edition_info=self.edition_info.loc[columns],
+            intent_info=self.intent_info.loc[rows],
+            sources={edition: self.sources[edition] for edition in columns},
+        )
+
+    def dropna(self) -> "Multitext":
+        """Keep the intents that every edition has."""
+        return self.sel(intents=self.intents[np.flatnonzero(self.presence.to_numpy().all(axis=1))])
+
+    def map_text(self, function: Callable[[str], str]) -> "Multitext":
+        """Pass every text through a function when it is read; a module-level one, for worker processes."""
+        sources = {name: MappedText(source, function) for name, source in self.sources.items()}
+        return replace(self, sources=sources)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Read all texts into a frame, intents × editions; missing ones are NaN."""
+        frame = pd.DataFrame(index=self.intents.rename("intent"), dtype=object)
+        return frame.assign(**{edition: self.text(edition) for edition in self.editions})
+
+    def edition_sizes(self) -> pd.DataFrame:
+        """Read all texts and count, one row an edition: intents, words (white-space tokens), characters."""
+        rows = []
+        for edition in self.editions:
+            texts = self.text(edition)
+            rows.append((len(texts), sum(len(t.split()) for t in texts), sum(map(len, texts))))
+        sizes = pd.DataFrame(rows, index=self.editions, columns=["intents", "words", "characters"])
+        kept = [name for name in ("language", "family") if name in self.edition_info]
+        return pd.concat([self.edition_info[kept], sizes], axis=1).rename_axis("edition")
+
+    def describe(self) -> pd.Series:
+        """Read all texts and count the whole corpus (Mielke et al. 2019, Table 1)."""
+        sizes = self.edition_sizes()
+        counts = {
+            "editions": len(self.editions),
+            "languages": sizes["language"].nunique(),
+            "families": sizes["family"].nunique() if "family" in sizes else 0,
+            "intents": len(self.intents),
+            "cells": int(sizes["intents"].sum()),
+            "words": int(sizes["words"].sum()),
+            "characters": int(sizes["characters"].sum()),
+        }
+        return pd.Series(counts, name="count")
+
+    def __len__(self) -> int:
+        """Return the number of intents."""
+        return len(self.intents)
+
+    def __repr__(self) -> str:
+        """Say how large it is and how much is missing."""
+        cells = self.presence.size
+        missing = cells - int(self.presence.to_numpy().sum())
+        languages = self.edition_info["language"].nunique()
+        return (
+            f"Multitext: {len(self):,} intents × {len(self.editions):,} editions "
+            f"({languages:,} languages), {missing:,} of {cells:,} cells missing"
+        )
+
+    def _repr_html_(self) -> str:
+        have = self.presence.to_numpy().sum(axis=0)
+        table = self.edition_info.assign(intents=have).to_html(escape=True, max_rows=20)
+        return f"<p>{self!r}</p>{table}"
+
+    @staticmethod
+    def _check(what: str, names: Iterable[Any], known: pd.Index) -> list[Any]:
+        wanted = list(names)
+        unknown = [name for name in wanted if name not in known]
+        if unknown:
+            raise DataError(f"{len(unknown)} unknown {what}(s): {listing(unknown)}. Known: {listing(known)}.")
+        repeated = [name for name, count in Counter(wanted).items() if count > 1]
+        if repeated:
+            raise DataError(f"{len(repeated)} {what}(s) asked for twice: {listing(repeated)}.")
+        return wanted
+
+
+def multitext_from_sources(
+    sources: Mapping[str, TextSource],
+    present: Mapping[str, Iterable[Any]],
+    *,
+    intents: Iterable[Any],
+    edition_info: pd.DataFrame,
+    intent_info: pd.DataFrame | None = None,
+) -> Multitext:
+    """Build the catalogue from the intents each edition has.
+
+    Parameters
+    ----------
+    sources : mapping from edition to TextSource
+        In the order of the columns.
+    present : mapping from edition to iterable of intents
+        The intents that each edition has.
+    intents : iterable
+        All intents, in order.
+    edition_info, intent_info : DataFrame
+        Indexed by edition and by intent.
+
+    Raises
+    ------
+    DataError
+        If an edition has an intent that is not among `intents`.
+    """
+    rows = pd.Index(list(intents), name="intent")
+    columns = pd.Index(list(sources), name="edition")
+    matrix = np.zeros((len(rows), len(columns)), dtype=bool)
+    for j, edition in enumerate(columns):
+        wanted = pd.Index(list(present[edition]))
+        places = rows.get_indexer(wanted)
+        if (places < 0).any():
+            raise DataError(f"edition {edition!r} has intents that are not listed: {listing(wanted[places < 0])}.")
+        matrix[places, j] = True
+    return Multitext(
+        presence=pd.DataFrame(matrix, index=rows, columns=columns, copy=False),
+        edition_info=edition_info.reindex(columns),
+        intent_info=pd.DataFrame(index=rows) if intent_info is None else intent_info.reindex(rows),
+        sources=dict(sources),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parts:
+    """A multitext divided into what models learn from, are tuned on and are measured on.
+
+    Attributes
+    ----------
+    train, dev, test : Multitext
+        Disjoint sets of intents over the same editions; `train` and `dev` have no missing cell.
+    """
+
+    train: Multitext
+    dev: Multitext
+    test: Multitext
+
+    def summary(self) -> str:
+        """Say how many intents each part has."""
+        return f"train {len(self.train):,}, dev {len(self.dev):,}, test {len(self.test):,} intents"

@@ -1,0 +1,271 @@
+"""The table between language models and regression: bits of every intent in every edition."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, cast
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from langdiff._io import atomic_path, read_table
+from langdiff.errors import ConfigError, DataError, listing
+
+Unit = Literal["bits", "nats", "log10"]
+BITS_PER_UNIT: dict[Unit, float] = {"bits": 1.0, "nats": 1 / np.log(2), "log10": np.log2(10)}
+
+
+@dataclass(frozen=True, repr=False, eq=False, kw_only=True)
+class Surprisals:
+    r"""Surprisals of intents (rows) in editions (columns).
+
+    The surprisal of a text is :math:`-\log_2 p(\text{text}, \text{end})`, in bits, summed over all
+    the model has to predict, the end-of-intent symbol included.
+
+    Attributes
+    ----------
+    bits : DataFrame of float64, shape (I, J)
+        Surprisal in bits; NaN where an edition lacks an intent.
+    eos_bits : DataFrame, shape (I, J), or None
+        The part of `bits` spent on the end-of-intent symbol.
+    characters : DataFrame, shape (I, J), or None
+        Characters of the scored text, the end-of-intent symbol not counted.
+    lm : str
+        The language model that gave the surprisals.
+
+    Raises
+    ------
+    DataError
+        If a value is not a positive finite number, or a name occurs twice.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"eng": [10.0, 20.0], "deu": [12.0, float("nan")]}, index=["1", "2"])
+    >>> Surprisals(bits=frame, lm="mine")
+    Surprisals by mine: 2 intents × 2 editions, 1 of 4 cells missing
+    """
+
+    bits: pd.DataFrame
+    eos_bits: pd.DataFrame | None = None
+    characters: pd.DataFrame | None = None
+    lm: str = "unknown"
+
+    def __post_init__(self) -> None:
+        """Refuse what is no surprisal, naming the first cells."""
+        for what, names in (("intent", self.bits.index), ("edition", self.bits.columns)):
+            twice = names[names.duplicated()].unique()
+            if len(twice):
+                raise DataError(f"{len(twice)} {what}(s) named twice: {listing(twice)}. Names must be unique.")
+        not_numbers = [c for c in self.bits.columns if not pd.api.types.is_numeric_dtype(self.bits[c])]
+        if not_numbers:
+            raise DataError(f"edition(s) whose surprisals are not numbers: {listing(not_numbers)}.")
+        bits = self.bits.astype(float)
+        object.__setattr__(self, "bits", bits.rename_axis(index="intent", columns="edition"))
+        values = bits.to_numpy()
+        rows, columns = np.nonzero(~(np.isnan(values) | ((values > 0) & np.isfinite(values))))
+        if len(rows):
+            first = ", ".join(
+                f"({bits.index[i]}, {bits.columns[j]}) = {values[i, j]:g}"
+                for i, j in zip(rows[:5], columns[:5], strict=True)
+            )
+            observed = int((~np.isnan(values)).sum())
+            raise DataError(
+                f"{len(rows):,} of {observed:,} surprisals are not positive finite bits: {first}. The models "
+                "take ln(bits); if such a value stands for a missing translation, replace it with NaN."
+            )
+
+    @property
+    def intents(self) -> pd.Index:
+        """Ids of the intents, in order."""
+        return self.bits.index
+
+    @property
+    def editions(self) -> pd.Index:
+        """Names of the editions, in order."""
+        return self.bits.columns
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row an observed cell: intent, edition, bits and what else is known of it."""
+        return self._long(self.bits.notna().to_numpy())
+
+    def _long(self, cells: npt.NDArray[np.bool_]) -> pd.DataFrame:
+        parts = {"bits": self.bits, "eos_bits": self.eos_bits, "characters": self.characters}
+        rows, columns = np.nonzero(cells)
+        long = pd.DataFrame({"intent": self.intents[rows], "edition": self.editions[columns]})
+        for name, part in parts.items():
+            if part is not None:
+                long[name] = part.to_numpy()[rows, columns]
+        return long
+
+    def bits_per_character(self) -> pd.DataFrame:
+        """Return one row an edition: intents, bits, characters and bits a character.
+
+        ``bits_per_character`` is all bits (end-of-intent symbol included) over the characters of
+        the text (that symbol not counted); NaN where characters are not known.
+        """
+        total = pd.DataFrame({"intents": self.bits.notna().sum(), "bits": self.bits.sum()})
+        characters = np.nan if self.characters is None else self.characters.where(self.bits.notna()).sum()
+        total["characters"] = characters
+        total["bits_per_intent"] = total["bits"] / total["intents"]
+        total["bits_per_character"] = total["bits"] / total["characters"]
+        return total.rename_axis("edition")
+
+    def sel(self, *, intents: Iterable[object] | None = None, editions: Iterable[str] | None = None) -> "Surprisals":
+        """Keep some intents and editions, in the order given."""
+        rows = self.intents if intents is None else list(intents)
+        columns = self.editions if editions is None else list(editions)
+        for what, wanted, known in (("intent", rows, self.intents), ("edition", columns, self.editions)):
+            unknown = [name for name in wanted if name not in known]
+            if unknown:
+                raise DataError(f"{len(unknown)} unknown {what}(s): {listing(unknown)}.")
+
+        def part(frame: pd.DataFrame | None) -> pd.DataFrame | None:
+            return None if frame is None else frame.loc[rows, columns]
+
+        return Surprisals(
+            bits=self.bits.loc[rows, columns],
+            eos_bits=part(self.eos_bits),
+            characters=part(self.characters),
+            lm=self.lm,
+        )
+
+    def save(self, path: str | Path) -> None:
+        """Write the long table (`to_frame`) as CSV, TSV or Parquet, by the name's ending.
+
+        Raises
+        ------
+        ConfigError
+            If the ending is none of these.
+        OutputError
+            If the file cannot be written.
+        """
+        path = Path(path)
+        cells = self.bits.notna().to_numpy(copy=True)
+        cells[:1], cells[:, :1] = True, True  # missing or not, so that all names come back in their order
+        frame = self._long(cells).assign(lm=self.lm)
+        with atomic_path(path) as temporary:
+            match _format_of(path):
+                case "parquet":
+                    frame.to_parquet(temporary, index=False)
+                case separator:
+                    frame.to_csv(temporary, index=False, sep=separator)
+
+    def __repr__(self) -> str:
+        """Say how large it is and how much is missing."""
+        missing = int(self.bits.isna().to_numpy().sum())
+        return (
+            f"Surprisals by {self.lm}: {len(self.intents):,} intents × {len(self.editions):,} editions, "
+            f"{missing:,} of {self.bits.size:,} cells missing"
+        )
+
+
+def check_table_name(path: Path) -> None:
+    """Refuse, before any work is done, a name that `Surprisals.save` would refuse.
+
+    Raises
+    ------
+    ConfigError
+        If the ending is none of .csv, .tsv and .parquet.
+    """
+    _format_of(path)
+
+
+def _format_of(path: Path) -> str:
+    formats = {".csv": ",", ".tsv": "\t", ".parquet": "parquet"}
+    if path.suffix not in formats:
+        raise ConfigError(f"{path}: unknown kind of table {path.suffix!r}; use .csv, .tsv or .parquet.")
+    return formats[path.suffix]
+
+
+def read_surprisals(path: str | Path, *, unit: Unit = "bits") -> Surprisals:
+    """Read a table of surprisals, the package's own or one made elsewhere.
+
+    Parameters
+    ----------
+    path : str or Path
+        CSV, TSV or Parquet; long (columns ``intent``, ``edition``, ``bits``; ``eos_bits``,
+        ``characters`` and ``lm`` if known) or wide (first column the intents, then one column an
+        edition; an empty cell is a missing translation).
+    unit : {"bits", "nats", "log10"}
+        Unit of the numbers in the file: minus log2, natural log or log10 of the probability.
+
+    Returns
+    -------
+    Surprisals
+        In bits.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read, a cell is given twice or a value is no surprisal.
+    ConfigError
+        If the ending or the unit is unknown.
+    """
+    path = Path(path)
+    kind = _format_of(path)
+    if unit not in BITS_PER_UNIT:
+        raise ConfigError(f"unknown unit {unit!r}; use one of {', '.join(BITS_PER_UNIT)}.")
+    frame = _read_parquet(path) if kind == "parquet" else _read_text(path, kind)
+    if {"intent", "edition", "bits"} <= set(frame.columns):
+        return _from_long(frame, BITS_PER_UNIT[unit], path)
+    names, *editions = frame.columns
+    if not editions:
+        raise DataError(f"{path}: only one column. Give a table of intents × editions, or intent, edition, bits.")
+    bits = pd.DataFrame({edition: _numbers(frame[edition], path) for edition in editions})
+    return Surprisals(bits=bits.set_axis(frame[names], axis=0) * BITS_PER_UNIT[unit], lm=path.stem)
+
+
+def _read_text(path: Path, delimiter: str) -> pd.DataFrame:
+    """Read all cells as text, indexed by line: names such as "nan" (Min Nan) are no missing values."""
+    header, rows = read_table(path, delimiter)
+    lines = pd.Index([line for line, _ in rows], dtype=int)
+    return pd.DataFrame([cells for _, cells in rows], index=lines, columns=header, dtype=object)
+
+
+def _read_parquet(path: Path) -> pd.DataFrame:
+    try:
+        return pd.read_parquet(path)
+    except (OSError, ValueError) as error:  # pyarrow's own errors are ValueErrors
+        raise DataError(f"{path}: cannot be read as a table: {error}") from error
+
+
+def _numbers(column: pd.Series, path: Path) -> pd.Series:
+    """Turn cells into numbers; an empty one, NA or NaN is missing."""
+    missing = column.isna() | column.isin(["", "NA", "NaN", "nan"])
+    numbers = pd.to_numeric(column.mask(missing), errors="coerce").astype(float)
+    bad = numbers.isna() & ~missing
+    if bad.any():
+        first = int(np.flatnonzero(bad)[0])
+        raise DataError(
+            f"{path}, line {column.index[first]}, column {column.name!r}: {column.iloc[first]!r} is not a number. "
+            "Leave the cell empty for a missing translation."
+        )
+    return numbers
+
+
+def _from_long(frame: pd.DataFrame, factor: float, path: Path) -> Surprisals:
+    models = frame["lm"].unique() if "lm" in frame else [path.stem]
+    if len(models) > 1:
+        raise DataError(f"{path}: surprisals of {len(models)} language models; give one table a model.")
+    twice = frame.duplicated(["intent", "edition"])
+    if twice.any():
+        row = frame.loc[twice].iloc[0]
+        raise DataError(
+            f"{path}: {int(twice.sum()):,} cell(s) given twice, the first intent {row['intent']!r}, "
+            f"edition {row['edition']!r}."
+        )
+    intents, editions = frame["intent"].unique(), frame["edition"].unique()
+
+    def wide(name: str, scale: float) -> pd.DataFrame | None:
+        if name not in frame:
+            return None
+        numbers = frame.assign(**{name: _numbers(frame[name], path) * scale})
+        return numbers.pivot(index="intent", columns="edition", values=name).loc[intents, editions]
+
+    return Surprisals(
+        bits=cast(pd.DataFrame, wide("bits", factor)),
+        eos_bits=wide("eos_bits", factor),
+        characters=wide("characters", 1.0),
+        lm=str(models[0]),
+    )

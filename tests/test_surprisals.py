@@ -1,0 +1,198 @@
+"""The table of bits: what it refuses, and its way through files."""
+
+from dataclasses import FrozenInstanceError
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from pandas.testing import assert_frame_equal
+
+from langdiff.errors import ConfigError, DataError, OutputError
+from langdiff.surprisals import Surprisals, read_surprisals
+
+KINDS = ["csv", "tsv", "parquet"]
+ROUNDING = 1e-14  # one multiplication
+
+
+def table(**columns):
+    return pd.DataFrame(columns, index=["01001001", "01001002", "01001003"])
+
+
+@pytest.fixture
+def surprisals():
+    return Surprisals(
+        bits=table(eng=[10.0, 20.0, 30.1], deu=[12.0, np.nan, 1 / 3]),
+        eos_bits=table(eng=[1.0, 2.0, 3.0], deu=[0.5, np.nan, 0.25]),
+        characters=table(eng=[5.0, 10.0, 15.0], deu=[6.0, np.nan, 4.0]),
+        lm="char-lstm",
+    )
+
+
+def test_names_and_repr(surprisals):
+    assert list(surprisals.intents) == ["01001001", "01001002", "01001003"]
+    assert list(surprisals.editions) == ["eng", "deu"]
+    assert repr(surprisals) == "Surprisals by char-lstm: 3 intents × 2 editions, 1 of 6 cells missing"
+    with pytest.raises(FrozenInstanceError):
+        surprisals.lm = "other"
+
+
+@pytest.mark.parametrize(
+    ("bits", "message"),
+    [
+        (table(a=[1.0, 0.0, -2.0], b=[np.nan, 1.0, np.inf]), r"3 of 5 surprisals .* \(01001002, a\) = 0, .* = inf\. "),
+        (table(a=["1", "2", "3"]), "surprisals are not numbers: 'a'"),
+        (pd.DataFrame([[1.0, 2.0]], index=["1"], columns=["a", "a"]), r"1 edition\(s\) named twice: 'a'"),
+        (pd.DataFrame({"a": [1.0, 2.0]}, index=["1", "1"]), r"1 intent\(s\) named twice: '1'"),
+    ],
+)
+def test_what_is_no_surprisal(bits, message):
+    with pytest.raises(DataError, match=message):
+        Surprisals(bits=bits)
+
+
+def test_only_the_first_bad_cells_are_listed():
+    with pytest.raises(DataError, match="100 of 100") as caught:
+        Surprisals(bits=pd.DataFrame(np.zeros((10, 10))))
+    assert str(caught.value).count(") = 0") == 5
+
+
+def test_whole_numbers_become_floats():
+    assert Surprisals(bits=table(a=[1, 2, 3])).bits["a"].dtype == float
+
+
+def test_to_frame_has_a_row_an_observed_cell(surprisals):
+    long = surprisals.to_frame()
+    assert long.columns.tolist() == ["intent", "edition", "bits", "eos_bits", "characters"]
+    assert len(long) == 5
+    assert long.iloc[1].tolist() == ["01001001", "deu", 12.0, 0.5, 6.0]
+    assert Surprisals(bits=surprisals.bits).to_frame().columns.tolist() == ["intent", "edition", "bits"]
+
+
+def test_bits_per_character(surprisals):
+    table = surprisals.bits_per_character()
+    assert_allclose(table.loc["deu"].tolist(), [2, 12 + 1 / 3, 10, (12 + 1 / 3) / 2, (12 + 1 / 3) / 10])
+    assert Surprisals(bits=surprisals.bits).bits_per_character()["bits_per_character"].isna().all()
+
+
+def test_sel(surprisals):
+    chosen = surprisals.sel(intents=iter(["01001003", "01001001"]), editions=["deu"])
+    assert chosen.bits.to_dict() == {"deu": {"01001003": 1 / 3, "01001001": 12.0}}
+    assert chosen.eos_bits.shape == chosen.characters.shape == (2, 1)
+    assert chosen.lm == "char-lstm"
+    with pytest.raises(DataError, match=r"1 unknown edition\(s\): 'fra'"):
+        surprisals.sel(editions=["fra"])
+    with pytest.raises(DataError, match=r"1 unknown intent\(s\): '9'"):
+        surprisals.sel(intents=["9"])
+
+
+# --- files
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_saved_and_read(surprisals, tmp_path, kind):
+    file = tmp_path / "new" / f"table.{kind}"
+    surprisals.save(file)
+    again = read_surprisals(file)
+    assert_frame_equal(again.bits, surprisals.bits, check_index_type=False, check_column_type=False)
+    for name in ("eos_bits", "characters"):
+        before, after = getattr(surprisals, name), getattr(again, name)
+        assert_frame_equal(after, before, check_names=False, check_index_type=False, check_column_type=False)
+    assert again.lm == "char-lstm"
+    assert [path.name for path in file.parent.iterdir()] == [f"table.{kind}"]  # nothing temporary is left
+
+
+@given(st.lists(st.none() | st.floats(1e-300, 1e300), min_size=4, max_size=4), st.sampled_from(KINDS))
+def test_every_number_comes_back_exactly(tmp_path_factory, values, kind):
+    if all(value is None for value in values):
+        values[0] = 1.0
+    bits = pd.DataFrame(np.array(values, dtype=float).reshape(2, 2), index=["é", "b"], columns=["x", "y"])
+    file = tmp_path_factory.mktemp("numbers") / f"t.{kind}"
+    Surprisals(bits=bits).save(file)
+    again = read_surprisals(file).bits.reindex(index=bits.index, columns=bits.columns)
+    assert np.array_equal(again.to_numpy(), bits.to_numpy(), equal_nan=True)
+
+
+@pytest.mark.parametrize(
+    ("unit", "bits"),
+    [("bits", [3.0, 1.0]), ("nats", [3 / np.log(2), 1 / np.log(2)]), ("log10", [9.965784284662087, np.log2(10)])],
+)
+@pytest.mark.parametrize("wide", [True, False])
+def test_units(tmp_path, unit, bits, wide):
+    if wide:
+        (tmp_path / "t.csv").write_text("verse,eng\n0001,3\n0002,1\n")
+    else:
+        (tmp_path / "t.csv").write_text("edition,intent,bits,eos_bits,characters\neng,0001,3,1.5,7\neng,0002,1,.5,8\n")
+    read = read_surprisals(tmp_path / "t.csv", unit=unit)
+    assert list(read.intents) == ["0001", "0002"]  # ids, not numbers
+    assert_allclose(read.bits["eng"], bits, rtol=ROUNDING)
+    assert read.lm == "t"
+    if not wide:
+        assert_allclose(read.eos_bits["eng"], np.array(bits) / 2, rtol=ROUNDING)
+        assert read.characters["eng"].tolist() == [7, 8]  # counts have no unit
+
+
+def test_wide_table_with_missing_cells(tmp_path):
+    (tmp_path / "t.tsv").write_text("intent\teng\tdeu\n1\t2.5\t\n2\t\t3\n")
+    bits = read_surprisals(tmp_path / "t.tsv").bits
+    assert bits.notna().to_numpy().tolist() == [[True, False], [False, True]]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "error", "message"),
+    [
+        ("t.csv", "", DataError, r"t.csv: cannot be read as a table"),
+        ("t.csv", b"\xff\xfe\0\1", DataError, r"t.csv: cannot be read as a table"),
+        ("t.csv", "intent\n1\n", DataError, "only one column"),
+        ("t.csv", "intent,eng\n1,2\n2,x\n", DataError, r"t.csv, line 3, column 'eng': 'x' is not a number"),
+        ("t.csv", "intent,eng\n1,0\n", DataError, r"\(1, eng\) = 0"),
+        ("t.csv", "intent,eng\n1,2\n1,3\n", DataError, r"intent\(s\) named twice: '1'"),
+        ("t.csv", "intent,edition,bits\n1,a,2\n1,a,3\n", DataError, r"1 cell\(s\) given twice, .*'1', edition 'a'"),
+        ("t.csv", "intent,edition,bits\n1,a,two\n", DataError, r"line 2, column 'bits': 'two' is not a number"),
+        ("t.csv", "intent,edition,bits,lm\n1,a,2,x\n1,b,2,y\n", DataError, "surprisals of 2 language models"),
+        ("t.parquet", b"PAR1 no parquet", DataError, r"t.parquet: cannot be read as a table"),
+        ("t.xlsx", "", ConfigError, r"unknown kind of table '.xlsx'; use .csv, .tsv or .parquet"),
+    ],
+)
+def test_files_that_cannot_be_used(tmp_path, name, content, error, message):
+    file = tmp_path / name
+    file.write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.raises(error, match=message):
+        read_surprisals(file)
+
+
+def test_no_file_and_no_unit(tmp_path):
+    with pytest.raises(DataError, match=r"none.csv: cannot be read as a table"):
+        read_surprisals(tmp_path / "none.csv")
+    with pytest.raises(ConfigError, match="unknown unit 'hartley'; use one of bits, nats, log10"):
+        read_surprisals(tmp_path / "none.csv", unit="hartley")
+
+
+def test_saving_where_it_cannot_be(surprisals, tmp_path):
+    with pytest.raises(ConfigError, match="unknown kind of table"):
+        surprisals.save(tmp_path / "t.json")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OutputError, match="cannot be written"):
+        surprisals.save(tmp_path / "file" / "t.csv")
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv"])
+def test_names_that_look_like_missing_values(tmp_path, kind):
+    bits = pd.DataFrame({"nan": [1.0, 2.0], "NA": [3.0, 4.0]}, index=["null", "None"])  # nan is ISO 639-3, Min Nan
+    Surprisals(bits=bits).save(tmp_path / f"t.{kind}")
+    assert read_surprisals(tmp_path / f"t.{kind}").bits.to_dict() == bits.to_dict()
+
+
+@pytest.mark.parametrize("content", ["intent,a,b\n1,2,3,4\n", "intent,a,a\n1,2,3\n"])
+def test_columns_that_do_not_fit(tmp_path, content):
+    (tmp_path / "t.csv").write_text(content)
+    with pytest.raises(DataError):
+        read_surprisals(tmp_path / "t.csv")
+
+
+def test_other_columns_that_are_no_numbers(tmp_path):
+    (tmp_path / "t.csv").write_text("intent,edition,bits,eos_bits\n1,a,2,x\n")
+    with pytest.raises(DataError, match="column 'eos_bits': 'x' is not a number"):
+        read_surprisals(tmp_path / "t.csv")
