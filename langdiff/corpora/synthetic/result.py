@@ -1,0 +1,244 @@
+"""The synthetic multitext: sentences of artificial languages, and what is true of them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from langdiff.corpora.frame import read_frame
+from langdiff.corpora.synthetic.choice import RandomDecisions
+from langdiff.corpora.synthetic.defaults import DEFAULT_LANGUAGES, draw_language
+from langdiff.corpora.synthetic.grammar import Grammar, Intent
+from langdiff.corpora.synthetic.language import SyntheticLanguage
+from langdiff.corpora.synthetic.lexicon import draw_lexicon
+from langdiff.corpora.synthetic.speaker import Speaker
+from langdiff.errors import ConfigError, listing
+from langdiff.multitext import Multitext
+from langdiff.surprisals import Surprisals
+
+_MOST_INTENTS = 99 * 100 * 100  # books, chapters, verses
+_MOST_LANGUAGES = 20 * 26  # qaa to qtz, the codes ISO 639-3 leaves for private use
+
+
+@dataclass(frozen=True, repr=False, eq=False, kw_only=True)
+class SyntheticMultitext:
+    """A multitext whose true surprisals and difficulties are known.
+
+    Attributes
+    ----------
+    multitext : Multitext
+        The sentences. `intent_info` has the intent's own information (``bits``) and the number of
+        its ``events``.
+    information : Surprisals
+        True bits of every sentence there is: the surprisal that a model would give it that knew the
+        grammar and the language. They are those of the intent and of the language's free choices.
+    difficulty : Series
+        True difficulty in nats, by edition: ln of its bits over all intents, missing sentences
+        included, less ln of the editions' mean. Its factors, exp(difficulty), average 1.
+    languages : mapping from edition to SyntheticLanguage
+        The parameters.
+    grammar : Grammar
+        What intents were drawn from.
+    """
+
+    multitext: Multitext
+    information: Surprisals
+    difficulty: pd.Series
+    languages: Mapping[str, SyntheticLanguage]
+    grammar: Grammar
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row an edition, hardest first.
+
+        Columns: ``difficulty`` (nats), ``percent``, ``bits_per_intent``, ``free_bits_per_intent`` (what
+        free choices add), ``characters_per_intent``, then the typology in words.
+        """
+        bits = self.information.bits
+        own = self.multitext.intent_info["bits"]
+        characters = self.information.characters
+        columns = {
+            "difficulty": self.difficulty,
+            "percent": 100 * np.expm1(self.difficulty),
+            "bits_per_intent": bits.mean(),
+            "free_bits_per_intent": bits.sub(own, axis=0).mean(),
+            "characters_per_intent": np.nan if characters is None else characters.mean(),
+        }
+        typology = self.multitext.edition_info[["order", "morphology", "case", "script"]]
+        frame = pd.DataFrame(columns).join(typology)
+        return frame.rename_axis("edition").sort_values("difficulty", ascending=False)
+
+    def summary(self) -> str:
+        """Format what is in it and how hard its languages truly are."""
+        own = self.multitext.intent_info["bits"]
+        low, high = own.quantile([0.05, 0.95])
+        return (
+            f"Synthetic {self.multitext!r}\n"
+            f"Information of intents: mean {own.mean():.1f} bits, 90 % between {low:.1f} and {high:.1f}\n"
+            f"{self.to_frame().round(3).to_string()}"
+        )
+
+    def __repr__(self) -> str:
+        """Say how large it is and how far its difficulties lie apart."""
+        percent = 100 * np.expm1(self.difficulty)
+        return f"Synthetic {self.multitext!r}, true difficulty {percent.min():+.1f} % to {percent.max():+.1f} %"
+
+
+def synthesize(
+    intents: int = 3000,
+    languages: int | Sequence[SyntheticLanguage] = 8,
+    *,
+    seed: int | np.random.Generator,
+    grammar: Grammar | None = None,
+    missing: float = 0.0,
+) -> SyntheticMultitext:
+    """Make up a multitext in artificial languages, with the true information of every sentence.
+
+    Intents are drawn independently from a grammar of events; each language says each of them in its
+    own words and order. Sentence and (intent, free choices of the language) determine each other,
+    so a sentence has probability 2^-bits, where bits is the information of the intent and of the
+    choices. Languages differ in length, alphabet and morphology, yet in difficulty only by
+    what they leave free: the standard against which estimated difficulties can be held.
+
+    Parameters
+    ----------
+    intents : int
+        How many to draw, up to 990,000; some short ones are drawn more than once.
+    languages : int or sequence of SyntheticLanguage
+        The languages, or how many of the eight ready-made ones; beyond eight, of random ones, too.
+        At most 520.
+    seed : int or Generator
+        Determines everything. Intents and their sentences in one language do not depend on which
+        languages come after it.
+    grammar : Grammar, optional
+        Probabilities of intents, `Grammar()` by default.
+    missing : float
+        Probability that a sentence is missing, independently of everything, below 1.
+
+    Returns
+    -------
+    SyntheticMultitext
+        Intents are named like verses (``01001001``), languages by the codes ``qaa``, ``qab``, ... that
+        ISO 639-3 leaves for private use.
+
+    Raises
+    ------
+    ConfigError
+        If a number is out of range or two languages have the same name.
+
+    Examples
+    --------
+    >>> synthetic = synthesize(intents=200, languages=4, seed=1)
+    >>> synthetic.multitext
+    Multitext: 200 intents × 4 editions (4 languages), 0 of 800 cells missing
+    >>> factors = np.exp(synthetic.difficulty)
+    >>> float(factors.mean().round(9))
+    1.0
+    """
+    _check(intents, missing)
+    grammar = Grammar() if grammar is None else grammar
+    for_intents, for_missing, for_languages = _generator(seed).spawn(3)
+    meanings, own_bits = _draw_intents(grammar, intents, for_intents)
+    chosen = _choose_languages(languages, for_languages)
+    sentences, bits = {}, {}
+    for language, rng in zip(chosen, for_languages.spawn(len(chosen)), strict=True):
+        for_words, for_choices = rng.spawn(2)
+        speaker = Speaker(language, draw_lexicon(language, grammar, for_words))
+        sentences[language.name], free_bits = _say_all(speaker, meanings, for_choices)
+        bits[language.name] = own_bits + free_bits
+    index = pd.Index([_verse_id(number) for number in range(intents)], name="intent")
+    present = for_missing.random((intents, len(chosen))) >= missing
+    texts = pd.DataFrame(sentences, index=index, dtype=object).where(present)
+    information = pd.DataFrame(bits, index=index)
+    total = information.sum().rename_axis("edition")
+    return SyntheticMultitext(
+        multitext=read_frame(
+            texts,
+            edition_info=_describe(chosen),
+            intent_info=pd.DataFrame({"bits": own_bits, "events": [len(m) for m in meanings]}, index=index),
+        ),
+        information=Surprisals(
+            bits=information.where(present), characters=texts.map(len, na_action="ignore").astype(float), lm="truth"
+        ),
+        difficulty=np.log(total / total.mean()).rename("difficulty"),
+        languages={language.name: language for language in chosen},
+        grammar=grammar,
+    )
+
+
+def _check(intents: int, missing: float) -> None:
+    if not isinstance(intents, (int, np.integer)) or not 1 <= intents <= _MOST_INTENTS:
+        raise ConfigError(f"intents must be a whole number from 1 to {_MOST_INTENTS:,}, got {intents!r}.")
+    if not 0 <= missing < 1:
+        raise ConfigError(f"missing must be a probability below 1, got {missing!r}.")
+
+
+def _generator(seed: int | np.random.Generator) -> np.random.Generator:
+    try:
+        if seed is None:  # NumPy would take it for "any", and nobody could make the same multitext again
+            raise TypeError("no seed")
+        return np.random.default_rng(seed)
+    except (TypeError, ValueError) as error:
+        raise ConfigError(f"seed must be a whole number from 0 up or a Generator, got {seed!r}.") from error
+
+
+def _choose_languages(
+    languages: int | Sequence[SyntheticLanguage], rng: np.random.Generator
+) -> list[SyntheticLanguage]:
+    if isinstance(languages, (int, np.integer)):
+        more = range(len(DEFAULT_LANGUAGES) + 1, min(int(languages), _MOST_LANGUAGES + 1) + 1)
+        chosen = [*DEFAULT_LANGUAGES, *(draw_language(f"random-{k}", rng) for k in more)][: max(languages, 0)]
+    else:
+        chosen = list(languages)
+    if not 1 <= len(chosen) <= _MOST_LANGUAGES:
+        raise ConfigError(f"languages must be 1 to {_MOST_LANGUAGES}, got {languages!r}.")
+    names = [language.name for language in chosen]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ConfigError(f"two languages have the same name: {listing(twice)}. Give each its own.")
+    return chosen
+
+
+def _draw_intents(grammar: Grammar, count: int, rng: np.random.Generator) -> tuple[list[Intent], np.ndarray]:
+    meanings, bits = [], np.empty(count)
+    for number in range(count):
+        decisions = RandomDecisions(rng)
+        meanings.append(grammar.draw(decisions))
+        bits[number] = decisions.bits
+    return meanings, bits
+
+
+def _say_all(speaker: Speaker, meanings: list[Intent], rng: np.random.Generator) -> tuple[list[str], np.ndarray]:
+    sentences, bits = [], np.empty(len(meanings))
+    for number, meaning in enumerate(meanings):
+        decisions = RandomDecisions(rng)
+        sentences.append(speaker.say(meaning, decisions))
+        bits[number] = decisions.bits
+    return sentences, bits
+
+
+def _verse_id(number: int) -> str:
+    """Name an intent as the format of the Parallel Bible Corpus does, 100 verses a chapter, 100 chapters a book."""
+    rest, verse = divmod(number, 100)
+    book, chapter = divmod(rest, 100)
+    return f"{book + 1:02d}{chapter + 1:03d}{verse + 1:03d}"
+
+
+def _describe(languages: Sequence[SyntheticLanguage]) -> pd.DataFrame:
+    rows = {}
+    for number, language in enumerate(languages):
+        order = language.order if isinstance(language.order, str) else "free: " + " ".join(language.order)
+        agreeing = {"verb": language.verb_agreement, "adjective": language.adjective_agreement}
+        rows[language.name] = {
+            "language": "q" + chr(ord("a") + number // 26) + chr(ord("a") + number % 26),
+            "language_name": language.name,
+            "family": "Synthetic",
+            "order": order,
+            "morphology": language.morphology,
+            "affixes": language.affixes,
+            "case": language.case,
+            "agreement": " ".join(word for word, agrees in agreeing.items() if agrees) or "none",
+            "synonyms": str(len(language.synonyms)),
+            "script": language.script,
+        }
+    return pd.DataFrame.from_dict(rows, orient="index")

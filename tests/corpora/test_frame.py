@@ -1,0 +1,93 @@
+"""Multitexts from frames."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pandas.testing import assert_frame_equal, assert_series_equal
+
+from langdiff.corpora import read_frame
+from langdiff.errors import DataError
+
+WIDE = pd.DataFrame({"eng": ["a dog", None, " "], "deu-x": ["ein Hund", "eine Katze", np.nan]}, index=[7, 3, 5])
+LONG = pd.DataFrame(
+    [(7, "eng", "a dog"), (7, "deu-x", "ein Hund"), (3, "deu-x", "eine Katze"), (3, "eng", None), (5, "eng", "")],
+    columns=["intent", "edition", "text"],
+)
+
+
+@pytest.mark.parametrize("frame", [WIDE, LONG], ids=["wide", "long"])
+def test_wide_and_long_say_the_same(frame):
+    multitext = read_frame(frame)
+    assert list(multitext.intents) == ["7", "3", "5"]
+    assert list(multitext.editions) == ["eng", "deu-x"]
+    assert multitext.presence.to_numpy().tolist() == [[True, True], [False, True], [False, False]]
+    assert multitext.text("deu-x").to_dict() == {"7": "ein Hund", "3": "eine Katze"}
+    assert multitext.edition_info["language"].tolist() == ["eng", "deu"]
+
+
+def test_the_frame_may_change_afterwards():
+    frame = WIDE.copy()
+    multitext = read_frame(frame)
+    frame.loc[7, "eng"] = "a wolf"
+    assert multitext.text("eng")["7"] == "a dog"
+
+
+def test_what_is_known_is_taken_over_in_order():
+    info = pd.DataFrame({"language": [None, "gsw", "fra"], "family": list("ABC")}, index=["eng", "deu-x", "fra"])
+    about = pd.DataFrame({"book": ["X", "Y", "Z"]}, index=[3, 5, 7])
+    multitext = read_frame(WIDE, edition_info=info, intent_info=about)
+    assert multitext.edition_info.to_dict("list") == {"language": ["eng", "gsw"], "family": ["A", "B"]}
+    assert multitext.intent_info["book"].to_dict() == {"7": "Z", "3": "X", "5": "Y"}
+    assert "language" in info  # the caller's frame is left alone
+    assert info["language"].isna().sum() == 1
+
+
+def long_frame(*rows):
+    return pd.DataFrame(rows, columns=["intent", "edition", "text"])
+
+
+@pytest.mark.parametrize(
+    ("frame", "message"),
+    [
+        (long_frame(("1", "a", "x"), ("1", "a", "y")), r"1 text\(s\) given twice.* intent '1', edition 'a', 'y'"),
+        (long_frame(("1", "a", "x"), (1, "a", "y")), "given twice"),  # '1' and 1 are one name
+        (long_frame(("1", "a", 3.5)), r"1 cell\(s\) without text.* intent '1', edition 'a', 3.5"),
+        (long_frame(("1", "a", ["x"])), r"without text"),
+        (long_frame(("1", "a", np.array([1, 2]))), r"without text"),
+        (long_frame((None, "a", "x")), r"1 text\(s\) without intent; the first is 'x'"),
+        (long_frame(("1", np.nan, "x")), r"1 text\(s\) without edition"),
+        (long_frame(), "the frame is empty"),
+        (pd.DataFrame(), "the frame is empty"),
+        (pd.DataFrame({"intent": ["1"], "text": ["x"]}), r"column\(s\) 'intent', 'text' but not 'edition'"),
+        (pd.DataFrame([["x", "y"]], index=["1"], columns=["a", "a"]), "given twice"),
+        (pd.DataFrame({("a", "b"): ["x"]}), "several levels"),
+    ],
+)
+def test_bad_frames(frame, message):
+    with pytest.raises(DataError, match=message):
+        read_frame(frame)
+
+
+def test_tables_that_do_not_know_all():
+    with pytest.raises(DataError, match=r"edition_info has no row for 1 of 2: 'deu-x'"):
+        read_frame(WIDE, edition_info=pd.DataFrame(index=["eng"]))
+    with pytest.raises(DataError, match=r"intent_info has several rows for '3'"):
+        read_frame(WIDE, intent_info=pd.DataFrame(index=[3, 3, 7, 5]))
+
+
+@given(
+    st.dictionaries(
+        st.tuples(st.sampled_from("12345"), st.sampled_from(["aaa", "bbb", "ccc"])),
+        st.none() | st.text(max_size=3),
+        min_size=1,
+    )
+)
+def test_what_goes_in_comes_out(cells):
+    multitext = read_frame(long_frame(*((*cell, text) for cell, text in cells.items())))
+    out = multitext.to_frame().stack().dropna()
+    expected = {cell: text for cell, text in cells.items() if text is not None and text.strip()}
+    assert out.to_dict() == expected
+    assert_frame_equal(read_frame(multitext.to_frame()).presence, multitext.presence)
+    assert_series_equal(multitext.to_frame().notna().sum(), multitext.presence.sum(), check_names=False)
