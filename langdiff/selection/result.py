@@ -1,0 +1,101 @@
+"""The outcome of a selection, with its certificate."""
+
+from dataclasses import dataclass
+
+import pandas as pd
+
+from langdiff.multitext import Multitext
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class Selection:
+    """Editions and intents without a missing cell.
+
+    Attributes
+    ----------
+    multitext : Multitext
+        The selected editions and intents; no cell is missing.
+    objective : str
+        ``"cells"`` (editions × intents) or ``"languages"`` (languages × intents).
+    value : int
+        The objective reached.
+    upper_bound : int
+        No selection that meets the requirements has more.
+    optimal : bool
+        Whether `value` is proven to be the largest, ties going to more editions.
+    edition_intents : Series of int
+        Intents that each selected edition has, before selection.
+    dropped_editions : Index
+        Editions left aside at once, having fewer than `min_intents` intents.
+    min_intents : int
+        The requirement.
+    certificate : DataFrame
+        One row a number of editions (or languages), ``intents_at_most`` with it, the ``bound`` on the
+        objective which follows, and what ``closed`` it: ``"bound"`` (shown not to beat the result
+        without integer programming), ``"program"`` (an integer program was solved) or ``"open"``.
+    seconds : float
+        Time taken.
+    """
+
+    multitext: Multitext
+    objective: str
+    value: int
+    upper_bound: int
+    optimal: bool
+    edition_intents: pd.Series
+    dropped_editions: pd.Index
+    min_intents: int
+    certificate: pd.DataFrame
+    seconds: float
+
+    @property
+    def editions(self) -> pd.Index:
+        """The selected editions, in the multitext's order."""
+        return self.multitext.editions
+
+    @property
+    def intents(self) -> pd.Index:
+        """The selected intents, in the multitext's order."""
+        return self.multitext.intents
+
+    @property
+    def gap(self) -> float:
+        """How much more there might be, relative to what was found."""
+        return (self.upper_bound - self.value) / self.value
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row an edition: language, family (if known) and the intents it has in all."""
+        info = self.multitext.edition_info
+        columns = {name: info[name] for name in ("language", "family") if name in info}
+        return pd.DataFrame({**columns, "intents": self.edition_intents}).rename_axis("edition")
+
+    def headline(self) -> str:
+        """Say in three lines what was selected and whether it is proven best."""
+        info = self.multitext.edition_info
+        families = f", {info['family'].nunique():,} families" if "family" in info else ""
+        counted = "editions" if self.objective == "cells" else "languages"
+        proof = (
+            "proven optimal"
+            if self.optimal
+            else f"NOT PROVEN OPTIMAL: at most {self.upper_bound:,}, {100 * self.gap:.2f} % more"
+        )
+        return "\n".join(
+            [
+                f"{len(self.editions):,} editions in {info['language'].nunique():,} languages{families} "
+                f"× {len(self.intents):,} intents",
+                f"{counted} × intents = {self.value:,}, {proof}, in {self.seconds:.1f} s",
+                f"{len(self.dropped_editions):,} editions left aside: fewer than {self.min_intents:,} intents",
+            ]
+        )
+
+    def summary(self) -> str:
+        """Add the table of the selected editions to the `headline`."""
+        return f"{self.headline()}\n\n{self.to_frame().to_string()}"
+
+    def __repr__(self) -> str:
+        """Say what was selected and whether it is proven best."""
+        state = "optimal" if self.optimal else f"gap {100 * self.gap:.2f} %"
+        return f"Selection: {len(self.editions):,} editions × {len(self.intents):,} intents, {state}"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{self!r}</p>{self.to_frame().to_html(escape=True)}"

@@ -1,0 +1,291 @@
+"""The exact search against brute force over all subsets of editions."""
+
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import pulp
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+import langdiff as ld
+from langdiff.errors import ConfigError, DataError, InfeasibleError, SolverError
+from langdiff.multitext import InMemoryText, Multitext
+from langdiff.selection._cut import best_at_price
+from langdiff.selection._problem import collapse
+from langdiff.selection._search import Search
+
+
+def catalogue(presence, languages=None):
+    """Make a multitext without any text: selection must not read it."""
+    presence = np.asarray(presence, dtype=bool)
+    intents = pd.Index([f"i{i}" for i in range(len(presence))], name="intent")
+    editions = pd.Index([f"e{j}" for j in range(presence.shape[1])], name="edition")
+    languages = [f"l{j}" for j in range(len(editions))] if languages is None else list(languages)
+    return Multitext(
+        presence=pd.DataFrame(presence, index=intents, columns=editions),
+        edition_info=pd.DataFrame({"language": languages}, index=editions),
+        intent_info=pd.DataFrame(index=intents),
+        sources={edition: InMemoryText(pd.Series(dtype=object)) for edition in editions},
+    )
+
+
+def brute_force(multitext, *, min_intents, objective, require, max_editions, max_editions_per_language):
+    """Return the best (value, editions) over all subsets, or None."""
+    presence, language = multitext.presence.to_numpy(), multitext.edition_info["language"].to_numpy()
+    names = list(multitext.editions)
+    best = None
+    for size in range(1, len(names) + 1):
+        for chosen in combinations(range(len(names)), size):
+            languages = [language[j] for j in chosen]
+            met = all(name in languages or name in [names[j] for j in chosen] for name in require)
+            intents = int(presence[:, list(chosen)].all(axis=1).sum())
+            most = max(languages.count(one) for one in languages)
+            if not met or intents < min_intents or size > (max_editions or size):
+                continue
+            if most > (max_editions_per_language or most):
+                continue
+            units = size if objective == "cells" else len(set(languages))
+            best = max(best or (0, 0), (units * intents, size))
+    return best
+
+
+@st.composite
+def instances(draw):
+    """Draw a small catalogue and requirements; half of the catalogues have blocks, as real ones do."""
+    n_intents, n_editions = draw(st.integers(1, 14)), draw(st.integers(1, 7))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    presence = rng.random((n_intents, n_editions)) < draw(st.sampled_from([0.4, 0.7, 0.9]))
+    if draw(st.booleans()):
+        presence[: n_intents // 2] |= rng.random(n_editions) < 0.6
+    languages = [f"l{k}" for k in rng.integers(draw(st.integers(1, 5)), size=n_editions)]
+    names = [f"e{j}" for j in range(n_editions)] + sorted(set(languages))
+    limits = {
+        "min_intents": draw(st.integers(1, max(1, n_intents // 2))),
+        "objective": draw(st.sampled_from(["cells", "languages"])),
+        "require": draw(st.lists(st.sampled_from(names), max_size=2, unique=True)),
+        "max_editions": draw(st.none() | st.integers(1, n_editions)),
+        "max_editions_per_language": draw(st.none() | st.integers(1, 2)),
+    }
+    return catalogue(presence, languages), limits
+
+
+def check_against_brute_force(multitext, limits):
+    expected = brute_force(multitext, **limits)
+    if expected is None:
+        with pytest.raises((InfeasibleError, DataError)):
+            ld.select(multitext, **limits)
+        return None
+    selection = ld.select(multitext, **limits)
+    assert (selection.value, len(selection.editions)) == expected
+    assert selection.optimal
+    assert selection.upper_bound == selection.value
+    assert selection.gap == 0
+    chosen = selection.multitext
+    assert chosen.presence.to_numpy().all()
+    assert brute_force(chosen, **limits) == expected  # what is returned meets the requirements by itself
+    units = len(chosen.editions) if limits["objective"] == "cells" else chosen.edition_info["language"].nunique()
+    assert units * len(chosen.intents) == selection.value
+    return selection
+
+
+@given(instances())
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_agrees_with_brute_force(instance):
+    check_against_brute_force(*instance)
+
+
+@given(instances())
+@settings(max_examples=150, deadline=None)
+def test_agrees_with_brute_force_when_greed_finds_nothing_and_bounds_are_weak(instance):
+    """Integer programs alone must do: without the greedy start and without the bounds by cuts."""
+    assume(brute_force(instance[0], **instance[1]) is not None)
+    check_programs_alone(*instance)
+
+
+def check_programs_alone(multitext, limits):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("langdiff.selection._search.greedy", lambda problem: None)
+        patch.setattr(Search, "_bound_all", lambda self: None)
+        check_against_brute_force(multitext, limits)
+
+
+def test_programs_heed_the_limit_on_editions_of_a_language():
+    """Without it the program takes the two editions of one language, of which only one can be kept."""
+    presence = np.zeros((20, 3), dtype=bool)
+    presence[:, 0], presence[:12, 1], presence[9:, 2] = True, True, True
+    limits = {"min_intents": 4, "objective": "cells", "require": [], "max_editions": None}
+    check_programs_alone(catalogue(presence, ["x", "x", "y"]), limits | {"max_editions_per_language": 1})
+
+
+@given(instances(), st.integers(1, 50), st.integers(1, 20))
+@settings(max_examples=100, deadline=None)
+def test_cut_is_the_best_at_its_price(instance, p, q):
+    rows, weight = collapse(instance[0].presence.to_numpy())
+    assume(len(rows))
+    found = best_at_price(rows, weight, p, q)
+    assert found.value == max(
+        q * int(weight[rows[:, list(chosen)].all(axis=1)].sum()) + p * size
+        for size in range(rows.shape[1] + 1)
+        for chosen in combinations(range(rows.shape[1]), size)
+    )
+    assert found.value == q * found.intents + p * found.units
+    assert found.intents == weight[found.rows].sum()
+
+
+@given(instances())
+@settings(max_examples=50, deadline=None)
+def test_bounds_hold_for_every_number_of_editions(instance):
+    multitext, limits = instance
+    limits |= {"require": [], "max_editions": None, "max_editions_per_language": None, "objective": "cells"}
+    assume(brute_force(multitext, **limits) is not None)
+    presence = multitext.presence.to_numpy()
+    certificate = ld.select(multitext, **limits).certificate
+    for size, row in certificate.iterrows():
+        most = max(presence[:, list(c)].all(axis=1).sum() for c in combinations(range(presence.shape[1]), size))
+        if most >= limits["min_intents"]:
+            assert row["intents_at_most"] >= most or row["bound"] <= certificate["bound"].max()
+            assert row["intents_at_most"] >= most
+
+
+def test_ties_go_to_more_editions():
+    selection = ld.select(catalogue([[1, 0], [1, 1], [0, 1]]))  # 1 × 2 and 2 × 1
+    assert selection.value == 2
+    assert list(selection.editions) == ["e0", "e1"]
+    both = ld.select(catalogue([[1, 1], [1, 1]], ["x", "x"]), objective="languages")
+    assert (both.value, list(both.editions)) == (2, ["e0", "e1"])
+
+
+def test_order_is_that_of_the_multitext_and_identical_rows_are_all_kept():
+    presence = np.zeros((50, 4), dtype=bool)
+    presence[10:40] = True
+    presence[:5, 2] = True
+    selection = ld.select(catalogue(presence))
+    assert list(selection.intents) == [f"i{i}" for i in range(10, 40)]
+    assert list(selection.editions) == ["e0", "e1", "e2", "e3"]
+
+
+def test_frame_summary_and_dropped_editions():
+    presence = np.ones((10, 3), dtype=bool)
+    presence[3:, 1] = False
+    multitext = catalogue(presence, ["deu", "fra", "deu"])
+    multitext = Multitext(**(vars(multitext) | {"edition_info": multitext.edition_info.assign(family="IE")}))
+    selection = ld.select(multitext, min_intents=5)
+    assert list(selection.dropped_editions) == ["e1"]
+    frame = selection.to_frame()
+    assert frame.to_dict("list") == {"language": ["deu", "deu"], "family": ["IE", "IE"], "intents": [10, 10]}
+    text = selection.summary()
+    for part in ("2 editions in 1 languages, 1 families × 10 intents", "= 20, proven optimal", "1 editions left aside"):
+        assert part in text
+    assert repr(selection) == "Selection: 2 editions × 10 intents, optimal"
+    assert "<table" in selection._repr_html_()
+
+
+def hard(seed=0, intents=400, editions=24):
+    """Rows missing at random: bounds are weak, and integer programs needed."""
+    rng = np.random.default_rng(seed)
+    return catalogue(rng.random((intents, editions)) < rng.uniform(0.7, 0.98, (intents, 1)))
+
+
+def test_time_limit_returns_a_proven_gap():
+    selection = ld.select(hard(), min_intents=20, time_limit=1e-9)
+    assert not selection.optimal
+    assert selection.upper_bound > selection.value
+    assert 0 < selection.gap < 20
+    assert "open" in set(selection.certificate["closed"])
+    assert "NOT PROVEN OPTIMAL" in selection.summary()
+    assert "gap" in repr(selection)
+    assert selection.multitext.presence.to_numpy().all()
+    proven = ld.select(hard(intents=60, editions=10), min_intents=5)
+    assert proven.optimal
+
+
+def test_interrupt_returns_the_best_so_far(monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Search, "_solve", interrupted)
+    selection = ld.select(hard(), min_intents=20)
+    assert not selection.optimal
+    assert selection.value > 0
+
+
+def test_solver_by_name_and_by_object_agree():
+    multitext = hard(intents=40, editions=8)
+    values = [
+        ld.select(multitext, min_intents=3, solver=solver).value
+        for solver in (None, "HiGHS", pulp.HiGHS(msg=False, gapRel=0.0))
+    ]
+    assert len(set(values)) == 1
+    with pytest.raises(ConfigError, match=r"unknown solver 'gurobbi'; PuLP finds here: .*HiGHS"):
+        ld.select(multitext, min_intents=3, solver="gurobbi")
+
+
+def test_failing_solver_is_reported():
+    class Broken(pulp.HiGHS):
+        def actualSolve(self, lp, **_):
+            raise pulp.PulpSolverError("no licence")
+
+    with pytest.raises(SolverError, match="Broken failed: no licence"):
+        ld.select(hard(), min_intents=20, solver=Broken())
+
+
+THREE = [[1, 1, 0], [1, 1, 0], [1, 0, 1], [1, 0, 0]]
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"min_intents": 5}, "min_intents=5: the fullest edition, 'e0', has 4 intents; at most"),
+        ({"min_intents": 2, "require": ["e2"]}, "required edition 'e2' has 1 intents"),
+        ({"min_intents": 3, "require": ["l1"]}, "required language 'l1' has 2 intents"),
+        ({"require": ["e1", "e2"]}, "requiring 'e2' besides 'e1' leaves at most 0 shared"),
+        ({"require": ["l1", "l2"]}, "requiring 'l2' besides 'l1' leaves at most 0 shared"),
+        ({"require": ["e0", "e1"], "max_editions": 1}, "max_editions=1, but at least 2 are required"),
+        ({"require": ["e0", "l1"], "max_editions": 1}, "max_editions=1, but at least 2 are required"),
+    ],
+)
+def test_infeasible_requests_name_the_requirement(settings, message):
+    with pytest.raises(InfeasibleError, match=message):
+        ld.select(catalogue(THREE), **settings)
+
+
+def test_infeasible_cap_names_the_language():
+    with pytest.raises(InfeasibleError, match="max_editions_per_language=1, but 2 editions in 'deu' are required"):
+        ld.select(catalogue(THREE, ["deu", "deu", "fra"]), require=["e0", "e1"], max_editions_per_language=1)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"min_intents": 0}, "min_intents must be at least 1"),
+        ({"max_editions": 0}, "max_editions must be at least 1"),
+        ({"max_editions_per_language": -1}, "max_editions_per_language must be at least 1"),
+        ({"time_limit": 0}, "time_limit must be a positive"),
+        ({"time_limit": float("nan")}, "time_limit must be a positive"),
+        ({"objective": "verses"}, "objective must be 'cells' or 'languages', not 'verses'"),
+        ({"require": ["xxx"]}, "'xxx' is neither an edition"),
+        ({"require": "e0"}, r"write require=\['e0'\]"),
+    ],
+)
+def test_bad_settings_are_refused(settings, message):
+    with pytest.raises(ConfigError, match=message):
+        ld.select(catalogue(THREE), **settings)
+
+
+def test_nothing_to_select_from():
+    with pytest.raises(DataError, match="no edition has any intent"):
+        ld.select(catalogue(np.zeros((3, 2))))
+    with pytest.raises(DataError, match=r"1 edition\(s\) whose language is not known: 'e1'"):
+        ld.select(catalogue(THREE, ["deu", None, "fra"]), objective="languages")
+    assert ld.select(catalogue(THREE, ["deu", None, "fra"])).optimal
+
+
+@pytest.mark.real_data
+def test_bibles_are_selected_with_proof(real_data):
+    bibles = ld.read_multitext(real_data / "bible")
+    selection = ld.select(bibles, min_intents=20_000)
+    assert selection.optimal
+    assert len(selection.dropped_editions) == 32
+    assert (len(selection.editions), len(selection.intents)) == (42, 29_836)
