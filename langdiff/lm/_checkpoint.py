@@ -1,0 +1,121 @@
+"""Checkpoints on disk: JSON that names the files of the weights and subwords, and their hashes.
+
+Those files carry their hash in the name and the JSON is renamed into place last, so that a
+checkpoint is replaced in one step; what the old JSON named is removed after.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load, save
+from torch import Tensor
+
+from langdiff import __version__
+from langdiff._io import atomic_path, write_text
+from langdiff.errors import CheckpointError
+
+FORMAT = 1
+INDEX = "model.json"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Checkpoint:
+    """What is saved of a language model.
+
+    Attributes
+    ----------
+    settings : mapping
+        All that fits in JSON.
+    weights : mapping from str to Tensor
+        The parameters of the network.
+    subwords : bytes or None
+        The SentencePiece model.
+    """
+
+    settings: Mapping[str, Any]
+    weights: Mapping[str, Tensor]
+    subwords: bytes | None
+
+
+def write_checkpoint(directory: Path, checkpoint: Checkpoint) -> None:
+    """Write a checkpoint, replacing one that is there.
+
+    Raises
+    ------
+    OutputError
+        If the files cannot be written.
+    """
+    weights = {name: tensor.detach().cpu().contiguous() for name, tensor in checkpoint.weights.items()}
+    blobs = {"weights": (save(weights), ".safetensors")}
+    if checkpoint.subwords is not None:
+        blobs["subwords"] = (checkpoint.subwords, ".model")
+    files = {}
+    for what, (blob, ending) in blobs.items():
+        digest = hashlib.sha256(blob).hexdigest()
+        files[what] = {"name": f"{what}-{digest[:12]}{ending}", "sha256": digest}
+        with atomic_path(directory / files[what]["name"]) as temporary:
+            temporary.write_bytes(blob)
+    index = {
+        "format": FORMAT,
+        "versions": {"langdiff": __version__, "torch": str(torch.__version__)},
+        "files": files,
+        **checkpoint.settings,
+    }
+    write_text(directory / INDEX, json.dumps(index, ensure_ascii=False, indent=1))
+    current = {entry["name"] for entry in files.values()}
+    for path in (*directory.glob("weights-*.safetensors"), *directory.glob("subwords-*.model")):
+        if path.name not in current:
+            with suppress(OSError):  # a stale file takes room, no more
+                path.unlink()
+
+
+def read_checkpoint(directory: Path) -> Checkpoint:
+    """Read what `write_checkpoint` wrote, checking every file's hash.
+
+    Raises
+    ------
+    CheckpointError
+        If a file is missing, damaged or of another format; the message names it.
+    """
+    path = directory / INDEX
+    try:
+        index = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise CheckpointError(f"{path}: cannot be read ({error.strerror}); no language model here.") from error
+    except ValueError as error:  # JSON and UTF-8 alike
+        raise CheckpointError(f"{path}: damaged or truncated ({error}). Train the model again.") from error
+    if not isinstance(index, dict) or index.get("format") != FORMAT:
+        raise CheckpointError(f"{path}: not a language model of format {FORMAT}, which this version reads.")
+    try:
+        files = {what: (str(entry["name"]), entry["sha256"]) for what, entry in index["files"].items()}
+        weights_file = files.pop("weights")
+    except (KeyError, TypeError, AttributeError) as error:
+        raise CheckpointError(f"{path}: damaged: its list of files is incomplete ({error}).") from error
+    blob = _read(directory, *weights_file)
+    try:
+        weights = load(blob)
+    except (SafetensorError, ValueError) as error:
+        raise CheckpointError(f"{directory / weights_file[0]}: not a safetensors file ({error}).") from error
+    subwords = _read(directory, *files["subwords"]) if "subwords" in files else None
+    return Checkpoint(settings=index, weights=weights, subwords=subwords)
+
+
+def _read(directory: Path, name: str, sha256: str) -> bytes:
+    path = directory / Path(name).name  # never outside the directory
+    try:
+        blob = path.read_bytes()
+    except OSError as error:
+        raise CheckpointError(f"{path}: cannot be read ({error.strerror}); the model is incomplete.") from error
+    if hashlib.sha256(blob).hexdigest() != sha256:
+        raise CheckpointError(
+            f"{path}: damaged or truncated: its {len(blob):,} bytes are not those that were saved. "
+            "Restore the file or train the model again."
+        )
+    return blob

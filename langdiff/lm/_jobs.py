@@ -1,0 +1,259 @@
+"""One job: the surprisals of one edition under one recipe, with a folder that remembers them."""
+
+import hashlib
+import json
+import logging
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, unquote
+
+import pandas as pd
+import sentencepiece
+import torch
+from filelock import FileLock, Timeout
+
+from langdiff import __version__
+from langdiff._io import atomic_path, write_text
+from langdiff.errors import CheckpointError, OutputError
+from langdiff.lm._training import Report, caution_about_rates, fit_language_model, naming
+from langdiff.lm.language_model import Epoch, LanguageModel, check_texts, load_language_model
+from langdiff.lm.presets import Recipe
+from langdiff.multitext import Parts
+
+logger = logging.getLogger(__name__)
+
+_TABLE = "surprisals.parquet"  # written last: where it is, the job is done
+_MODEL = "model"
+_COLUMNS = ["bits", "eos_bits", "characters", "units"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """What a worker needs to know.
+
+    Attributes
+    ----------
+    parts : Parts
+        Of this edition alone; its texts are read by the worker.
+    folder : Path, optional
+        Where key, model, log and surprisals are kept.
+    """
+
+    edition: str
+    language: str | None
+    parts: Parts
+    recipe: Recipe
+    device: str
+    seed: int
+    folder: Path | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class JobResult:
+    """What scoring an edition gives.
+
+    Attributes
+    ----------
+    surprisals : DataFrame
+        As `LanguageModel.surprisal` gives, for the intents that the edition has.
+    cautions : tuple of str
+        What a reader of the surprisals should know.
+    """
+
+    surprisals: pd.DataFrame
+    cautions: tuple[str, ...]
+
+
+def job_folder(cache: Path, edition: str, recipe: str) -> Path:
+    """Return the folder of a job; names that no folder may have are quoted."""
+    return cache / _quoted(edition) / _quoted(recipe)
+
+
+def load_finished(cache: Path, edition: str, recipe: Recipe, device: str) -> LanguageModel:
+    """Load the language model of a job that was finished by this very recipe.
+
+    Raises
+    ------
+    CheckpointError
+        If there is none, or the files are damaged.
+    """
+    folder = job_folder(cache, edition, recipe.name)
+    if not (folder / _TABLE).is_file():
+        raise CheckpointError(f"{folder}: no finished language model here; training was interrupted or never begun.")
+    model = load_language_model(folder / _MODEL, device=device)
+    if model.recipe != recipe:
+        raise CheckpointError(f"{folder}: trained by another recipe of the name {recipe.name!r}. Train it again.")
+    return model
+
+
+def _quoted(name: str) -> str:
+    quoted = quote(name, safe=" ()+,=@")
+    return quoted.replace(".", "%2E") if not name.strip(".") else quoted
+
+
+def silent(_epochs: float, _last: Epoch | None) -> None:
+    """Report nothing."""
+
+
+def run_job(job: Job, report: Report = silent) -> JobResult:
+    """Give the surprisals of a job, from its folder if they are there, else by training.
+
+    Raises
+    ------
+    LangdiffError
+        As `langdiff.lm.train_language_model`; the message names the edition.
+    """
+    with naming(job.edition):
+        texts = {
+            part: check_texts(multitext.text(job.edition), what)
+            for part, what, multitext in (
+                ("train", "training part", job.parts.train),
+                ("dev", "dev part", job.parts.dev),
+                ("test", "test part", job.parts.test),
+            )
+        }
+        key = job_key(job, texts)
+        if job.folder is None:
+            return _train_and_score(job, texts, report)
+        with _own(job.folder):
+            known = _read_result(job.folder, key, texts["test"].index)
+            if known is None:
+                _start_afresh(job.folder, key)
+                known = _train_and_score(job, texts, report)
+                _write_result(job.folder, known)
+        return known
+
+
+@contextmanager
+def _own(folder: Path) -> Iterator[None]:
+    """Keep other processes out of a job's folder."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(folder / ".lock")
+        lock.acquire(timeout=0)
+    except Timeout as error:
+        raise OutputError(f"{folder}: another process is training here. Wait for it, or use another cache.") from error
+    except OSError as error:
+        raise OutputError(f"{folder}: cannot be written: {error.strerror or error}.") from error
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _train_and_score(job: Job, texts: Mapping[str, pd.Series], report: Report) -> JobResult:
+    model = fit_language_model(
+        texts["train"],
+        texts["dev"],
+        recipe=job.recipe,
+        language=job.language,
+        name=job.edition,
+        device=job.device,
+        seed=job.seed,
+        log_path=None if job.folder is None else job.folder / "log.jsonl",
+        directory=None if job.folder is None else job.folder / _MODEL,
+        report=report,
+    )
+    return score_texts(model, texts["test"], "test")
+
+
+def score_texts(model: LanguageModel, texts: pd.Series, part: str) -> JobResult:
+    """Score texts, and add to the model's cautions one about their rate of unknown characters."""
+    rate = caution_about_rates({part: model.alphabet.out_of_alphabet_rate(texts.to_list())})
+    return JobResult(surprisals=model.surprisal(texts), cautions=(*model.cautions, *filter(None, [rate])))
+
+
+def job_key(job: Job, texts: Mapping[str, pd.Series]) -> dict[str, Any]:
+    """Return everything that the surprisals depend on; the device is left out."""
+    return {
+        "edition": job.edition,
+        "language": job.language,
+        "recipe": asdict(job.recipe) | {"min_count": job.recipe.minimum_count(job.language)},
+        "seed": job.seed,
+        "texts": {part: _hash(series) for part, series in texts.items()},
+        "versions": {
+            "langdiff": __version__,
+            "sentencepiece": sentencepiece.__version__,
+            "torch": str(torch.__version__),
+        },
+    }
+
+
+def _hash(texts: pd.Series) -> str:
+    digest = hashlib.sha256()
+    for intent, text in texts.items():
+        digest.update(json.dumps([str(intent), text]).encode())
+    return digest.hexdigest()
+
+
+def _read_result(folder: Path, key: dict[str, Any], intents: pd.Index) -> JobResult | None:
+    """Return what an earlier run left, if it is whole and of the same key."""
+    table = folder / _TABLE
+    try:
+        if not table.is_file() or json.loads((folder / "key.json").read_text(encoding="utf-8")) != key:
+            return None
+        cautions = tuple(json.loads((folder / "cautions.json").read_text(encoding="utf-8")))
+        frame = pd.read_parquet(table)[_COLUMNS].set_axis(intents)
+    except (OSError, ValueError, KeyError) as error:  # pyarrow's and JSON's errors are ValueErrors
+        logger.warning("%s: damaged (%s); training again", folder, error)
+        return None
+    return JobResult(surprisals=frame, cautions=cautions)
+
+
+def _start_afresh(folder: Path, key: dict[str, Any]) -> None:
+    """Remove what another key, or a run that was killed, left; then write the key."""
+    for stale in (folder / _TABLE, folder / "log.jsonl", *folder.glob(f"{_MODEL}/*"), *folder.glob("**/.*.part")):
+        stale.unlink(missing_ok=True)
+    write_text(folder / "key.json", json.dumps(key, ensure_ascii=False, indent=1))
+
+
+def _write_result(folder: Path, result: JobResult) -> None:
+    """Write the surprisals last: where they are, the job is done."""
+    write_text(folder / "cautions.json", json.dumps(result.cautions, ensure_ascii=False, indent=1))
+    frame = result.surprisals
+    intents = pd.Series(frame.index.map(str), name="intent")
+    with atomic_path(folder / _TABLE) as temporary:
+        pd.concat([intents, frame.reset_index(drop=True)], axis=1).to_parquet(temporary, index=False)
+
+
+def read_job_states(cache: str | Path) -> pd.DataFrame:
+    """List the jobs in a cache of `langdiff.compute_surprisals`.
+
+    Parameters
+    ----------
+    cache : str or Path
+        Its folder; may be empty or not there yet.
+
+    Returns
+    -------
+    DataFrame, one row a job
+        ``edition``, ``lm``, ``state`` (``"done"`` or ``"unfinished"``: running or interrupted),
+        ``epochs`` trained, best ``dev_bits_per_character`` so far and ``seconds`` spent.
+    """
+    rows = []
+    for key in sorted(Path(cache).glob("*/*/key.json")):
+        folder = key.parent
+        done = (folder / _TABLE).is_file()
+        log = _read_log(folder / "log.jsonl")
+        rows.append(
+            {
+                "edition": unquote(folder.parent.name),
+                "lm": unquote(folder.name),
+                "state": "done" if done else "unfinished",
+                "epochs": len(log),
+                "dev_bits_per_character": min((e["dev_bits_per_character"] for e in log), default=float("nan")),
+                "seconds": sum(e["seconds"] for e in log),
+            }
+        )
+    columns = ["edition", "lm", "state", "epochs", "dev_bits_per_character", "seconds"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _read_log(path: Path) -> list[dict[str, float]]:
+    if not path.is_file():
+        return []
+    *lines, _ = path.read_text(encoding="utf-8").split("\n")  # a line without its end was cut by a kill
+    return [json.loads(line) for line in lines]

@@ -1,0 +1,267 @@
+"""From a multitext to surprisals: one language model an edition, as many at once as asked for."""
+
+import multiprocessing
+import os
+import signal
+import threading
+import warnings
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from pathlib import Path
+
+import pandas as pd
+import torch
+from rich.progress import Progress, TaskID
+
+from langdiff._progress import progress_bar
+from langdiff.errors import ConfigError, LangdiffWarning, TrainingError
+from langdiff.lm._jobs import Job, JobResult, job_folder, load_finished, run_job, score_texts
+from langdiff.lm._scoring import find_device
+from langdiff.lm._training import describe, naming
+from langdiff.lm.language_model import Epoch
+from langdiff.lm.presets import Recipe, find_recipe
+from langdiff.multitext import Multitext, Parts
+from langdiff.surprisals import Surprisals
+
+
+def compute_surprisals(
+    parts: Parts,
+    *,
+    lm: str | Recipe = "char-small",
+    device: str = "auto",
+    seed: int = 0,
+    cache: str | Path | None = None,
+    workers: int = 1,
+    executor: Executor | None = None,
+    progress: bool | None = None,
+) -> Surprisals:
+    """Train one language model an edition and give the surprisals of the test intents.
+
+    Parameters
+    ----------
+    parts : Parts
+        What models learn from, stop by and are measured on.
+    lm : str or Recipe
+        A name in `langdiff.lm.RECIPES`, or a recipe of one's own.
+    device : str
+        ``"auto"`` (CUDA where there is one, else the CPU), ``"cpu"``, ``"cuda"``, ….
+    seed : int
+        Of every model.
+    cache : str or Path, optional
+        Folder that keeps models, logs and surprisals, in ``EDITION/LM/``. An edition whose texts,
+        recipe, seed and versions are those of an earlier run is not trained again.
+    workers : int
+        Processes that train side by side, one thread each; a script that asks for more than one
+        needs ``if __name__ == "__main__":``, as `multiprocessing` explains.
+    executor : concurrent.futures.Executor, optional
+        Where jobs run, instead of processes of this call; `cache` must then be a folder that all
+        workers see.
+    progress : bool, optional
+        Draw a progress bar; by default if stderr is a terminal.
+
+    Returns
+    -------
+    Surprisals
+        Of the test intents, NaN where an edition lacks one; the same to the last bit for any
+        number of workers on the CPU.
+
+    Raises
+    ------
+    ConfigError
+        If recipe, device or number of workers cannot be used.
+    LangdiffError
+        If an edition cannot be trained or scored; the message names it. What other editions have
+        finished stays in the cache.
+
+    Warns
+    -----
+    LangdiffWarning
+        If more than 0.1 % of an edition's characters are outside the alphabet, or subwords are
+        learned where words are not separated.
+
+    Examples
+    --------
+    >>> import langdiff as ld
+    >>> verses = {"eng": ["the cat sat", "a dog ran"] * 70, "deu": ["die Katze sass", "ein Hund lief"] * 70}
+    >>> bible = ld.read_frame(pd.DataFrame(verses))
+    >>> train, dev, test = (bible.intents[a:b] for a, b in ((0, 120), (120, 130), (130, 140)))
+    >>> parts = ld.Parts(train=bible.sel(intents=train), dev=bible.sel(intents=dev), test=bible.sel(intents=test))
+    >>> compute_surprisals(parts, lm="char-tiny", progress=False)
+    Surprisals by char-tiny: 10 intents × 2 editions, 0 of 20 cells missing
+    """
+    recipe = find_recipe(lm)
+    if workers < 1:
+        raise ConfigError(f"workers must be at least 1, got {workers}.")
+    if executor is not None and workers > 1:
+        raise ConfigError("give workers or an executor, not both: the executor has workers of its own.")
+    if executor is None:
+        find_device(device)  # of this machine: better now than in every worker
+    jobs = [
+        Job(
+            edition=edition,
+            language=_language(parts.train, edition),
+            parts=_of_edition(parts, edition),
+            recipe=recipe,
+            device=device,
+            seed=seed,
+            folder=None if cache is None else job_folder(Path(cache), edition, recipe.name),
+        )
+        for edition in parts.train.editions
+    ]
+    with progress_bar(progress=progress) as bar:
+        task = bar.add_task(recipe.name, total=len(jobs), note="")
+        if executor is not None:
+            results = _run_in(executor, jobs, bar, task)
+        elif workers > 1:
+            with _processes(min(workers, len(jobs))) as pool:
+                results = _run_in(pool, jobs, bar, task)
+        else:
+            results = _run_here(jobs, bar, task)
+    _warn(results, stacklevel=3)
+    return _table(results, parts.test, recipe.name)
+
+
+def score_multitext(
+    multitext: Multitext,
+    models: str | Path,
+    *,
+    lm: str | Recipe = "char-small",
+    device: str = "auto",
+    progress: bool | None = None,
+) -> Surprisals:
+    """Score every intent with the language models that `compute_surprisals` left in its cache.
+
+    A model has seen the intents it was trained on: do not mix their surprisals with those of others.
+
+    Parameters
+    ----------
+    multitext : Multitext
+        Its editions must have the names of those that the models were trained on.
+    models : str or Path
+        The folder that was given as `cache`.
+    lm : str or Recipe
+        Which of the models there.
+    device : str
+        ``"auto"`` (CUDA where there is one, else the CPU), ``"cpu"``, ``"cuda"``, ….
+    progress : bool, optional
+        Draw a progress bar; by default if stderr is a terminal.
+
+    Returns
+    -------
+    Surprisals
+        Of all intents, NaN where an edition lacks one.
+
+    Raises
+    ------
+    CheckpointError
+        If an edition has no finished model of that recipe there, or its files are damaged.
+    ConfigError
+        If recipe or device is unknown.
+
+    Warns
+    -----
+    LangdiffWarning
+        If more than 0.1 % of an edition's characters are outside its model's alphabet.
+    """
+    recipe = find_recipe(lm)
+    results = {}
+    with progress_bar(progress=progress) as bar:
+        task = bar.add_task(recipe.name, total=len(multitext.editions), note="")
+        for edition in multitext.editions:
+            bar.update(task, note=edition)
+            with naming(edition):
+                model = load_finished(Path(models), edition, recipe, device)
+                results[edition] = score_texts(model, multitext.text(edition), "scored")
+            bar.update(task, advance=1)
+    _warn(results, stacklevel=3)
+    return _table(results, multitext, recipe.name)
+
+
+def _warn(results: Mapping[str, JobResult], *, stacklevel: int) -> None:
+    for edition, result in results.items():
+        for caution in result.cautions:
+            warnings.warn(f"edition {edition!r}: {caution}", LangdiffWarning, stacklevel=stacklevel)
+
+
+def _language(multitext: Multitext, edition: str) -> str | None:
+    language = multitext.edition_info["language"][edition]
+    return str(language) if pd.notna(language) else None
+
+
+def _of_edition(parts: Parts, edition: str) -> Parts:
+    return Parts(
+        train=parts.train.sel(editions=[edition]),
+        dev=parts.dev.sel(editions=[edition]),
+        test=parts.test.sel(editions=[edition]),
+    )
+
+
+def _table(results: Mapping[str, JobResult], multitext: Multitext, lm: str) -> Surprisals:
+    def wide(column: str) -> pd.DataFrame:
+        columns = {edition: result.surprisals[column] for edition, result in results.items()}
+        return pd.DataFrame(columns, index=multitext.intents, dtype=float)[list(multitext.editions)]
+
+    return Surprisals(bits=wide("bits"), eos_bits=wide("eos_bits"), characters=wide("characters"), lm=lm)
+
+
+def _run_here(jobs: list[Job], bar: Progress, task: TaskID) -> dict[str, JobResult]:
+    results = {}
+    for number, job in enumerate(jobs):
+
+        def report(epochs: float, last: Epoch | None, number: int = number, job: Job = job) -> None:
+            done = number + epochs / job.recipe.epochs
+            bar.update(task, completed=done, note=f"{job.edition} {describe(last)}")
+
+        results[job.edition] = run_job(job, report)
+        bar.update(task, completed=number + 1, note=job.edition)
+    return results
+
+
+def _run_in(executor: Executor, jobs: list[Job], bar: Progress, task: TaskID) -> dict[str, JobResult]:
+    futures = {executor.submit(run_job, job): job.edition for job in jobs}
+    results = {}
+    try:
+        for future in as_completed(futures):
+            edition = futures[future]
+            results[edition] = future.result()
+            bar.update(task, advance=1, note=f"{edition} done")
+    except BrokenProcessPool as error:
+        unfinished = [edition for edition in futures.values() if edition not in results]
+        raise TrainingError(
+            f"a worker process died with {len(unfinished)} edition(s) unfinished, as when memory runs out or a "
+            'script starts workers outside `if __name__ == "__main__":`. Use fewer workers.'
+        ) from error
+    finally:
+        for future in futures:
+            future.cancel()
+    return {job.edition: results[job.edition] for job in jobs}  # not in the order in which they ended
+
+
+@contextmanager
+def _processes(workers: int) -> Iterator[ProcessPoolExecutor]:
+    """Start worker processes; if the block is left by an error or Ctrl-C, end them at once."""
+    context = multiprocessing.get_context("spawn")  # a forked torch can hang
+    pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_start_worker)
+    try:
+        yield pool
+    except BaseException:
+        for process in list((pool._processes or {}).values()):  # public only from Python 3.14 on
+            process.terminate()
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _start_worker() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent, which ends us
+    torch.set_num_threads(1)
+    threading.Thread(target=_die_with_parent, daemon=True).start()
+
+
+def _die_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)

@@ -1,0 +1,182 @@
+"""The AWD-LSTM language model (Merity, Keskar & Socher 2018) as one pass over padded batches."""
+
+from itertools import pairwise
+from typing import NamedTuple, cast
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+
+class Activations(NamedTuple):
+    """What `AWDLSTM.forward` gives for a batch.
+
+    Attributes
+    ----------
+    output : Tensor, shape (T, B, embedding_size)
+        Output of the last layer after dropout; the softmax is computed from it.
+    raw : Tensor, shape (T, B, embedding_size)
+        The same before dropout.
+    """
+
+    output: Tensor
+    raw: Tensor
+
+
+class _LSTMWeights(nn.Module):
+    """The weights of one LSTM layer, gates in the order input, forget, cell, output."""
+
+    def __init__(self, n_in: int, n_out: int) -> None:
+        super().__init__()
+        self.size = n_out
+        self.input = nn.Parameter(torch.empty(4 * n_out, n_in))
+        self.recurrent = nn.Parameter(torch.empty(4 * n_out, n_out))
+        self.input_bias = nn.Parameter(torch.empty(4 * n_out))
+        self.recurrent_bias = nn.Parameter(torch.empty(4 * n_out))
+
+
+class AWDLSTM(nn.Module):
+    """LSTM language model with dropped recurrent weights and a softmax tied to the embedding.
+
+    An embedding is followed by `layers` LSTMs of sizes embedding → hidden → … → embedding. Batches
+    are padded on the right: as the model is causal, padding changes nothing that comes before it.
+
+    Parameters
+    ----------
+    vocabulary_size : int
+        Symbols that can be predicted, the end-of-intent symbol included.
+    embedding_size, hidden_size, layers : int
+        Sizes of the network.
+    dropout_embedding : float
+        Probability with which all of a symbol's embedding is dropped, one mask a batch.
+    dropout_input, dropout_hidden, dropout_output : float
+        Dropout of embeddings, between layers and of the last output; one mask for all time steps.
+    weight_drop : float
+        Dropout of the recurrent matrices' elements, one mask a batch.
+    generator : torch.Generator, optional
+        Where the initial weights are drawn from (CPU).
+
+    References
+    ----------
+    Merity, Keskar & Socher (2018), Regularizing and Optimizing LSTM Language Models, section 2-4.
+
+    Examples
+    --------
+    >>> network = AWDLSTM(67, embedding_size=200, hidden_size=1000, layers=3)
+    >>> sum(weights.numel() for weights in network.parameters())
+    13791067
+    """
+
+    def __init__(
+        self,
+        vocabulary_size: int,
+        *,
+        embedding_size: int,
+        hidden_size: int,
+        layers: int,
+        dropout_embedding: float = 0.0,
+        dropout_input: float = 0.0,
+        dropout_hidden: float = 0.0,
+        dropout_output: float = 0.0,
+        weight_drop: float = 0.0,
+        generator: torch.Generator | None = None,
+    ) -> None:
+        super().__init__()
+        self.dropout_embedding = dropout_embedding
+        self.dropout_input = dropout_input
+        self.dropout_hidden = dropout_hidden
+        self.dropout_output = dropout_output
+        self.weight_drop = weight_drop
+        self.embedding = nn.Parameter(torch.empty(vocabulary_size, embedding_size))
+        self.decoder_bias = nn.Parameter(torch.zeros(vocabulary_size))
+        sizes = [embedding_size] + [hidden_size] * (layers - 1) + [embedding_size]
+        self.lstms = nn.ModuleList(_LSTMWeights(*pair) for pair in pairwise(sizes))
+        self._initialise(generator)
+
+    def _initialise(self, generator: torch.Generator | None) -> None:
+        nn.init.uniform_(self.embedding, -0.1, 0.1, generator=generator)
+        for lstm in self._layers():
+            bound = lstm.size**-0.5
+            for weights in lstm.parameters():
+                nn.init.uniform_(weights, -bound, bound, generator=generator)
+
+    def _layers(self) -> list[_LSTMWeights]:
+        return cast(list[_LSTMWeights], list(self.lstms))
+
+    def forward(self, inputs: Tensor, generator: torch.Generator | None = None) -> Activations:
+        """Run over a batch from the zero state.
+
+        Parameters
+        ----------
+        inputs : Tensor of int64, shape (T, B)
+            The symbols before those to predict, padded on the right with any symbol.
+        generator : torch.Generator, optional
+            Where dropout masks are drawn from while training, on the device of the inputs.
+        """
+        embedding: Tensor = self.embedding
+        if self.training and self.dropout_embedding:
+            rows = embedding.new_empty(len(embedding), 1)
+            embedding = embedding * _mask(rows, self.dropout_embedding, generator)
+        x = F.embedding(inputs, embedding)  # (T, B, E)
+        x = self._locked_dropout(x, self.dropout_input, generator)
+        raw = x
+        *_, last = layers = self._layers()
+        for lstm in layers:
+            raw = self._run(lstm, x, generator)  # (T, B, H), the last (T, B, E)
+            p = self.dropout_output if lstm is last else self.dropout_hidden
+            x = self._locked_dropout(raw, p, generator)
+        return Activations(x, raw)
+
+    def _run(self, lstm: _LSTMWeights, x: Tensor, generator: torch.Generator | None) -> Tensor:
+        recurrent: Tensor = lstm.recurrent
+        if self.training and self.weight_drop:
+            recurrent = recurrent * _mask(torch.empty_like(recurrent), self.weight_drop, generator)
+        zero = x.new_zeros(1, x.shape[1], lstm.size)
+        weights = [lstm.input, recurrent, lstm.input_bias, lstm.recurrent_bias]
+        # the function below nn.LSTM, as it takes weights that were just dropped:
+        # biases, one layer, no dropout between layers, training, one direction, time first
+        output, _, _ = torch._VF.lstm(x, (zero, zero), weights, True, 1, 0.0, self.training, False, False)
+        return output
+
+    def _locked_dropout(self, x: Tensor, p: float, generator: torch.Generator | None) -> Tensor:
+        if not (self.training and p):
+            return x
+        return x * _mask(x.new_empty(1, *x.shape[1:]), p, generator)
+
+    def logits(self, output: Tensor) -> Tensor:
+        """Return unnormalised log-probabilities of the next symbol, shape (..., vocabulary_size)."""
+        return F.linear(output, self.embedding, self.decoder_bias)
+
+
+def _mask(like: Tensor, p: float, generator: torch.Generator | None) -> Tensor:
+    """Fill with 0 (probability p) and 1 / (1 - p)."""
+    return like.detach().bernoulli_(1 - p, generator=generator).div_(1 - p)
+
+
+def activation_regularisation(activations: Activations, real: Tensor, *, alpha: float, beta: float) -> Tensor:
+    r"""Penalise large and fast-changing activations of the last layer.
+
+    .. math:: \alpha \operatorname{mean}(\tilde h_t^2) + \beta \operatorname{mean}((h_{t+1} - h_t)^2)
+
+    with h̃ the output after and h before dropout (Merity, Keskar & Socher 2018, section 4.6).
+
+    Parameters
+    ----------
+    activations : Activations
+        Of a batch of shape (T, B).
+    real : Tensor of bool, shape (T, B)
+        False at padding, which counts in neither mean.
+    alpha, beta : float
+        Strengths of the activation (AR) and the temporal (TAR) penalty.
+
+    Returns
+    -------
+    Tensor, shape ()
+        In nats, to be added to the mean loss a symbol.
+    """
+    penalty = alpha * activations.output[real].square().mean()
+    pairs = real[1:]  # padding is on the right: where the later of two is real, both are
+    if beta and pairs.any():
+        changes = activations.raw[1:] - activations.raw[:-1]
+        penalty = penalty + beta * changes[pairs].square().mean()
+    return penalty

@@ -1,0 +1,260 @@
+"""A trained language model: what scores texts, and what is saved."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import pandas as pd
+import torch
+
+from langdiff.errors import CheckpointError, ConfigError, DataError, LangdiffError
+from langdiff.lm._checkpoint import Checkpoint, read_checkpoint, write_checkpoint
+from langdiff.lm._scoring import find_device, one_thread, score
+from langdiff.lm.alphabet import Alphabet
+from langdiff.lm.awd_lstm import AWDLSTM
+from langdiff.lm.presets import Recipe
+from langdiff.lm.units import BPEUnits, CharacterUnits, Units
+
+
+@dataclass(frozen=True, kw_only=True)
+class Epoch:
+    """One pass over the training text.
+
+    Attributes
+    ----------
+    epoch : int
+        From 1.
+    train_bits_per_unit : float
+        Mean over the epoch, dropout on.
+    dev_bits_per_character : float
+        All bits, the end symbols' included, over the characters without them.
+    characters_per_second : float
+        While training.
+    seconds : float
+        Training and scoring of the dev part.
+    """
+
+    epoch: int
+    train_bits_per_unit: float
+    dev_bits_per_character: float
+    characters_per_second: float
+    seconds: float
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class LanguageModel:
+    r"""An open-vocabulary language model of one edition.
+
+    The surprisal of a text is :math:`-\log_2 p(\text{text}, \text{end})`. Every text starts from the
+    zero state, so that it depends on no other. Under subwords it is that of the canonical
+    segmentation, an upper bound on the surprisal of the string.
+
+    Attributes
+    ----------
+    recipe : Recipe
+        How it was built and trained.
+    alphabet : Alphabet
+        Other characters are replaced before scoring.
+    units : Units
+        What is predicted.
+    network : AWDLSTM
+        In evaluation mode; its last symbol is the end symbol.
+    history : tuple of Epoch
+        The passes of training; `network` is that of the best on the dev part.
+    name, language : str, optional
+        The edition, and its language (ISO 639-3).
+    seed : int
+        Seed of training.
+    out_of_alphabet : mapping from str to float
+        Fraction of characters replaced in the ``train`` and the ``dev`` part.
+    cautions : tuple of str
+        What a reader of its surprisals should know.
+    """
+
+    recipe: Recipe
+    alphabet: Alphabet
+    units: Units
+    network: AWDLSTM
+    history: tuple[Epoch, ...]
+    name: str | None = None
+    language: str | None = None
+    seed: int = 0
+    out_of_alphabet: Mapping[str, float] = field(default_factory=dict)
+    cautions: tuple[str, ...] = ()
+
+    def surprisal(self, texts: Sequence[str] | pd.Series, *, batch_size: int | None = None) -> pd.DataFrame:
+        """Score texts, each on its own, in single precision (sums in double).
+
+        Parameters
+        ----------
+        texts : sequence or Series of str
+            In Unicode normal form C, without final line break.
+        batch_size : int, optional
+            Texts scored at once; chosen by their length by default. It changes nothing but speed.
+
+        Returns
+        -------
+        DataFrame, one row a text, index of `texts`
+            ``bits``, all surprisal; ``eos_bits``, the share of the end symbol; ``characters`` and
+            ``units``, the end symbol not counted.
+
+        Raises
+        ------
+        DataError
+            If a text is missing, empty or no string.
+        ConfigError
+            If `batch_size` is not positive.
+        """
+        if batch_size is not None and batch_size < 1:
+            raise ConfigError(f"batch_size must be at least 1, got {batch_size}.")
+        series = check_texts(texts, "texts")
+        encoded = [self.units.encode(self.alphabet.apply(text)) for text in series]
+        self.network.eval()
+        with one_thread():
+            bits, eos_bits = score(self.network, encoded, batch_size=batch_size)
+        columns = {
+            "bits": bits,
+            "eos_bits": eos_bits,
+            "characters": [len(text) for text in series],
+            "units": [len(ids) for ids in encoded],
+        }
+        return pd.DataFrame(columns, index=series.index)
+
+    @property
+    def dev_bits_per_character(self) -> float:
+        """Best of the history."""
+        return min(epoch.dev_bits_per_character for epoch in self.history)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row an epoch of training."""
+        return pd.DataFrame([asdict(epoch) for epoch in self.history]).set_index("epoch")
+
+    def save(self, directory: str | Path) -> None:
+        """Write ``model.json``, the weights (safetensors) and, for subwords, the SentencePiece model.
+
+        A checkpoint that is there is replaced; at no moment is there none, or half a one.
+
+        Raises
+        ------
+        OutputError
+            If the files cannot be written.
+        """
+        write_checkpoint(
+            Path(directory),
+            Checkpoint(
+                settings={
+                    "name": self.name,
+                    "language": self.language,
+                    "seed": self.seed,
+                    "recipe": asdict(self.recipe),
+                    "alphabet": asdict(self.alphabet),
+                    "out_of_alphabet": dict(self.out_of_alphabet),
+                    "cautions": self.cautions,
+                    "history": [asdict(epoch) for epoch in self.history],
+                },
+                weights=self.network.state_dict(),
+                subwords=self.units.model,
+            ),
+        )
+
+    def __repr__(self) -> str:
+        """Say what it is and how good."""
+        of = "" if self.name is None else f" of {self.name}"
+        return (
+            f"LanguageModel {self.recipe.name}{of}: {self.units.size:,} units, "
+            f"{self.dev_bits_per_character:.3f} bits a character on dev after {len(self.history)} epochs"
+        )
+
+
+def load_language_model(directory: str | Path, *, device: str = "auto") -> LanguageModel:
+    """Read a language model that `LanguageModel.save` wrote.
+
+    Parameters
+    ----------
+    directory : str or Path
+        Where it was saved.
+    device : str
+        Where it computes: ``"auto"``, ``"cpu"``, ``"cuda"``, ….
+
+    Raises
+    ------
+    CheckpointError
+        If files are missing, damaged or from an incompatible version; the message names the file.
+    ConfigError
+        If the device is not there.
+    """
+    where = find_device(device)
+    checkpoint = read_checkpoint(Path(directory))
+    settings = checkpoint.settings
+    try:
+        recipe = Recipe(**settings["recipe"])
+        alphabet = Alphabet(**settings["alphabet"])
+        units = CharacterUnits(alphabet) if recipe.units == "char" else _subwords(alphabet, checkpoint)
+        network = build_network(recipe, units)
+        network.load_state_dict(dict(checkpoint.weights))
+        return LanguageModel(
+            recipe=recipe,
+            alphabet=alphabet,
+            units=units,
+            network=network.to(where).eval(),
+            history=tuple(Epoch(**epoch) for epoch in settings["history"]),
+            name=settings["name"],
+            language=settings["language"],
+            seed=settings["seed"],
+            out_of_alphabet=settings["out_of_alphabet"],
+            cautions=tuple(settings["cautions"]),
+        )
+    except (LangdiffError, KeyError, TypeError, RuntimeError) as error:
+        raise CheckpointError(
+            f"{directory}: damaged, or saved by an incompatible version: {type(error).__name__}: {error}"
+        ) from error
+
+
+def _subwords(alphabet: Alphabet, checkpoint: Checkpoint) -> BPEUnits:
+    if checkpoint.subwords is None:
+        raise CheckpointError("the subword model is missing")
+    return BPEUnits(alphabet, checkpoint.subwords)
+
+
+def build_network(recipe: Recipe, units: Units, generator: torch.Generator | None = None) -> AWDLSTM:
+    """Make the untrained network of a recipe, on the CPU; its last symbol is the end symbol."""
+    return AWDLSTM(
+        units.size + 1,
+        embedding_size=recipe.embedding_size,
+        hidden_size=recipe.hidden_size,
+        layers=recipe.layers,
+        dropout_embedding=recipe.dropout_embedding,
+        dropout_input=recipe.dropout_input,
+        dropout_hidden=recipe.dropout_hidden,
+        dropout_output=recipe.dropout_output,
+        weight_drop=recipe.weight_drop,
+        generator=generator,
+    )
+
+
+def check_texts(texts: Sequence[str] | pd.Series, what: str) -> pd.Series:
+    """Return the texts as a Series, refusing what has no surprisal.
+
+    Raises
+    ------
+    DataError
+        If a text is missing, no string, empty or no valid Unicode; the message names the first.
+    """
+    if isinstance(texts, str):
+        raise DataError(f"{what}: give a sequence of texts, not one string.")
+    series = texts if isinstance(texts, pd.Series) else pd.Series(list(texts), dtype=object)
+    for intent, text in series.items():
+        if not isinstance(text, str):
+            raise DataError(f"{what}: intent {intent!r} is {text!r}, not a string. Leave missing intents out.")
+        if not text.strip():
+            raise DataError(
+                f"{what}: intent {intent!r} is empty, so it has no surprisal. Leave it out, or mark it missing."
+            )
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise DataError(
+                f"{what}: intent {intent!r} has half a surrogate pair at character {error.start + 1}; "
+                "decode its file as UTF-8."
+            ) from error
+    return series

@@ -1,0 +1,294 @@
+import os
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from pandas.testing import assert_frame_equal
+
+from langdiff.errors import CheckpointError, ConfigError, DataError, LangdiffWarning, TrainingError
+from langdiff.lm import (
+    _jobs,
+    compute_surprisals,
+    load_language_model,
+    read_job_states,
+    score_multitext,
+    train_language_model,
+)
+from langdiff.lm._training import _Trainer
+from langdiff.multitext import InMemoryText
+
+from .conftest import make_parts
+
+
+@pytest.fixture
+def trainings(monkeypatch):
+    """List the editions trained in this process."""
+    trained = []
+    fit = _jobs.fit_language_model
+
+    def spy(*args, **options):
+        trained.append(options["name"])
+        return fit(*args, **options)
+
+    monkeypatch.setattr(_jobs, "fit_language_model", spy)
+    return trained
+
+
+def compute(parts, recipe, **options):
+    return compute_surprisals(parts, lm=recipe, progress=False, **options)
+
+
+def same(a, b):
+    for field in ("bits", "eos_bits", "characters"):
+        assert_frame_equal(getattr(a, field), getattr(b, field), check_exact=True)
+    return True
+
+
+def changed_text(parts, part, edition, function=lambda text: text + " home"):
+    multitext = getattr(parts, part)
+    one = multitext.sel(editions=[edition]).map_text(function).sources
+    return replace(parts, **{part: replace(multitext, sources={**multitext.sources, **one})})
+
+
+def test_scoring_with_the_models_of_a_cache(tiny_recipe, tmp_path):
+    parts = make_parts(missing=[("ell", "test3")])
+    first = compute(parts, tiny_recipe, cache=tmp_path)
+    assert same(first, score_multitext(parts.test, tmp_path, lm=tiny_recipe, progress=False))
+    other = make_parts(languages=["eng"]).dev
+    assert len(score_multitext(other, tmp_path, lm=tiny_recipe, progress=False).intents) == 20
+    renamed = changed_text(parts, "test", "eng", lambda text: "猫" + text).test
+    with pytest.warns(LangdiffWarning, match=r"edition 'eng': .*\(scored \d+\.\d\d%\)"):
+        score_multitext(renamed.sel(editions=["eng"]), tmp_path, lm=tiny_recipe, progress=False)
+    with pytest.raises(CheckpointError, match=r"edition 'eng': .*char-tiny.*no finished language model here"):
+        score_multitext(other, tmp_path, lm="char-tiny", progress=False)
+
+
+@pytest.mark.parametrize("units", ["char", "bpe"])
+def test_surprisals_are_those_of_one_model_an_edition(tiny_recipe, units):
+    missing = [("ell", "test3"), ("ell", "test14")]
+    parts, recipe = make_parts(missing=missing), replace(tiny_recipe, units=units)
+    surprisals = compute(parts, recipe, seed=4)
+    assert surprisals.lm == recipe.name
+    assert list(surprisals.intents) == list(parts.test.intents)
+    assert [(e, i) for i, e in surprisals.bits.isna().stack()[lambda s: s].index] == missing
+    model = train_language_model(
+        parts.train.text("ell"), parts.dev.text("ell"), recipe=recipe, language="ell", seed=4, progress=False
+    )
+    expected = model.surprisal(parts.test.text("ell")).reindex(parts.test.intents)
+    for field in ("bits", "eos_bits", "characters"):
+        pd.testing.assert_series_equal(
+            getattr(surprisals, field)["ell"], expected[field].astype(float), check_names=False, check_exact=True
+        )
+
+
+def test_a_second_run_trains_nothing(parts, tiny_recipe, tmp_path, trainings):
+    first = compute(parts, tiny_recipe, cache=tmp_path)
+    assert trainings == ["eng", "ell"]
+    assert same(first, compute(parts, tiny_recipe, cache=tmp_path))
+    assert same(first, compute(parts, tiny_recipe))  # the cache changes no bit
+    assert trainings == ["eng", "ell", "eng", "ell"]
+    states = read_job_states(tmp_path)
+    assert states[["edition", "lm", "state", "epochs"]].to_numpy().tolist() == [
+        ["ell", "test-char", "done", 2],
+        ["eng", "test-char", "done", 2],
+    ]
+    folder = tmp_path / "eng" / "test-char"
+    assert sorted(p.name for p in folder.iterdir()) == [
+        ".lock", "cautions.json", "key.json", "log.jsonl", "model", "surprisals.parquet",
+    ]  # fmt: skip
+    again = load_language_model(folder / "model").surprisal(parts.test.text("eng"))
+    assert again["bits"].tolist() == first.bits["eng"].tolist()
+
+
+@pytest.mark.parametrize("change", ["seed", "recipe", "train", "dev", "test", "version", "intents"])
+def test_what_a_job_depends_on_is_in_its_key(tiny_recipe, tmp_path, trainings, monkeypatch, change):
+    parts, options = make_parts(), {"cache": tmp_path, "seed": 0}
+    compute(parts, tiny_recipe, **options)
+    trainings.clear()
+    expected = ["eng", "ell"]
+    if change == "seed":
+        options["seed"] = 1
+    elif change == "recipe":
+        tiny_recipe = replace(tiny_recipe, weight_decay=0.02)
+    elif change == "version":
+        monkeypatch.setattr(_jobs, "__version__", "999")
+    elif change == "intents":
+        old = parts.test
+        names = pd.Index([f"renamed {intent}" for intent in old.intents], name="intent")
+        texts = {e: InMemoryText(old.text(e).set_axis(names)) for e in old.editions}
+        presence, info = old.presence.set_axis(names), old.intent_info.set_axis(names)
+        parts = replace(parts, test=replace(old, presence=presence, intent_info=info, sources=texts))
+    else:
+        parts, expected = changed_text(parts, change, "eng"), ["eng"]
+    fresh = compute(parts, tiny_recipe, **options)
+    assert trainings == expected
+    assert same(fresh, compute(parts, tiny_recipe, seed=options["seed"]))
+
+
+@pytest.mark.parametrize("name", ["surprisals.parquet", "key.json", "cautions.json"])
+def test_a_damaged_cache_is_made_again(parts, tiny_recipe, tmp_path, trainings, name):
+    first = compute(parts, tiny_recipe, cache=tmp_path)
+    trainings.clear()
+    path = tmp_path / "ell" / "test-char" / name
+    path.write_bytes(path.read_bytes()[:-20])
+    assert same(first, compute(parts, tiny_recipe, cache=tmp_path))
+    assert trainings == ["ell"]
+
+
+def test_an_interrupted_job_leaves_no_surprisals(parts, tiny_recipe, tmp_path, trainings, monkeypatch):
+    run_epoch = _Trainer.run_epoch
+
+    def interrupted(self):
+        if trainings[-1] == "ell" and self.last is not None:
+            raise KeyboardInterrupt
+        return run_epoch(self)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(_Trainer, "run_epoch", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            compute(parts, tiny_recipe, cache=tmp_path)
+    states = read_job_states(tmp_path).set_index("edition")
+    assert states["state"].to_dict() == {"eng": "done", "ell": "unfinished"}
+    assert states.loc["ell", "epochs"] == 1
+    assert not (tmp_path / "ell" / "test-char" / "surprisals.parquet").exists()
+    (tmp_path / "ell" / "test-char" / "model" / ".weights.0123.part").write_text("what a kill leaves")
+    trainings.clear()
+    assert same(compute(parts, tiny_recipe, cache=tmp_path), compute(parts, tiny_recipe))
+    assert trainings == ["ell", "eng", "ell"]
+    assert not list(tmp_path.rglob("*.part"))
+
+
+def test_a_new_key_removes_the_old_surprisals_before_training(parts, tiny_recipe, tmp_path, monkeypatch):
+    compute(parts, tiny_recipe, cache=tmp_path)
+    monkeypatch.setattr(_jobs, "fit_language_model", lambda *args, **options: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        compute(parts, tiny_recipe, cache=tmp_path, seed=1)
+    assert read_job_states(tmp_path)["state"].tolist() == ["done", "unfinished"]
+
+
+@pytest.mark.parametrize("name", ["..", "a/b", "x" * 3 + "%2F", "ελ λ"])
+def test_editions_with_strange_names_stay_inside_the_cache(tiny_recipe, tmp_path, name):
+    parts = make_parts()
+    renamed = {}
+    for part in ("train", "dev", "test"):
+        multitext = getattr(parts, part).sel(editions=["eng"])
+        renamed[part] = replace(
+            multitext,
+            presence=multitext.presence.rename(columns={"eng": name}),
+            edition_info=multitext.edition_info.rename(index={"eng": name}),
+            sources={name: multitext.sources["eng"]},
+        )
+    compute(type(parts)(**renamed), tiny_recipe, cache=tmp_path / "cache")
+    assert [p.name for p in tmp_path.iterdir()] == ["cache"]
+    assert read_job_states(tmp_path / "cache")["edition"].tolist() == [name]
+
+
+def test_states_of_no_cache(tmp_path):
+    assert len(read_job_states(tmp_path / "nothing")) == 0
+
+
+def test_workers_give_the_same_bits_and_cautions(tiny_recipe, tmp_path):
+    parts, recipe = make_parts(), replace(tiny_recipe, min_count=60)
+    with pytest.warns(LangdiffWarning) as here:
+        expected = compute(parts, recipe)
+    with pytest.warns(LangdiffWarning) as there:
+        assert same(expected, compute(parts, recipe, cache=tmp_path, workers=2))
+    with pytest.warns(LangdiffWarning) as cached:
+        compute(parts, recipe, cache=tmp_path)
+    assert any("edition 'ell'" in str(w.message) and "(test " in str(w.message) for w in here)
+    assert [str(w.message) for w in here] == [str(w.message) for w in there] == [str(w.message) for w in cached]
+
+
+def test_an_executor_of_ones_own(parts, tiny_recipe):
+    with ThreadPoolExecutor(1) as executor:
+        assert same(compute(parts, tiny_recipe, executor=executor), compute(parts, tiny_recipe))
+        with pytest.raises(ConfigError, match="not both"):
+            compute(parts, tiny_recipe, executor=executor, workers=2)
+
+
+def test_errors_name_the_edition(tiny_recipe):
+    parts = make_parts()
+    short = parts.train.sel(intents=parts.train.intents[:30])
+    with pytest.raises(DataError, match=r"^edition 'eng': training part: .* too little text"):
+        compute(replace(parts, train=short), tiny_recipe)
+    with pytest.raises(TrainingError, match=r"^edition 'eng': .*Lower learning_rate"):
+        compute(parts, replace(tiny_recipe, learning_rate=1e30, gradient_clip=1e30))
+
+
+def test_a_full_memory_is_an_error_that_names_the_edition(parts, tiny_recipe, monkeypatch):
+    def full(*args, **options):
+        raise MemoryError("no room")
+
+    monkeypatch.setattr(_jobs, "fit_language_model", full)
+    with pytest.raises(TrainingError, match="edition 'eng': MemoryError: no room"):
+        compute(parts, tiny_recipe)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [({"workers": 0}, "workers"), ({"device": "warp9"}, "device 'warp9'"), ({"lm": "char-smal"}, "Did you mean")],
+)
+def test_bad_settings(parts, options, message):
+    with pytest.raises(ConfigError, match=message):
+        compute_surprisals(parts, progress=False, **options)
+
+
+SCRIPT = """
+import sys
+from dataclasses import replace
+sys.path.insert(0, {folder!r})
+import conftest
+import langdiff as ld
+from langdiff.lm import RECIPES
+
+if __name__ == "__main__":
+    recipe = replace(RECIPES["char-tiny"], epochs=100_000, patience=100_000)
+    ld.compute_surprisals(conftest.make_parts(), lm=recipe, cache=sys.argv[1], workers=2, progress=False)
+"""
+
+
+def alive(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    stat = Path(f"/proc/{pid}/stat").read_text()
+    return stat.rpartition(")")[2].split()[0] != "Z"  # dead, but not yet collected by its parent
+
+
+def children(pid):
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks at processes in /proc")
+@pytest.mark.parametrize("kill", [signal.SIGINT, signal.SIGKILL])
+def test_an_interrupt_ends_the_workers_at_once(tmp_path, kill):
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT.format(folder=str(Path(__file__).parent)))
+    cache = tmp_path / "cache"
+    with subprocess.Popen([sys.executable, script, cache], stderr=subprocess.PIPE, text=True) as process:
+        deadline = time.monotonic() + 60
+        while len(list(cache.glob("*/*/model/model.json"))) < 2:  # both workers are training
+            assert process.poll() is None, process.communicate()[1]
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        workers = children(process.pid)
+        assert len(workers) >= 2
+        process.send_signal(kill)
+        stderr = process.communicate(timeout=10)[1]
+    deadline = time.monotonic() + 10
+    while any(map(alive, workers)):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    assert read_job_states(cache)["state"].tolist() == ["unfinished", "unfinished"]
+    for folder in cache.glob("*/*/model"):
+        load_language_model(folder)
+    if kill == signal.SIGINT:
+        assert stderr.rstrip().endswith("KeyboardInterrupt")
+        assert "SpawnProcess" not in stderr  # workers die without a word
