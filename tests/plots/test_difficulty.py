@@ -1,0 +1,127 @@
+"""Plots draw what their frames say, on the axes they are given."""
+
+from itertools import pairwise
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import langdiff as ld
+from langdiff.errors import DataError
+from langdiff.plots import plot_difficulties, plot_two_models
+
+
+@pytest.fixture(autouse=True)
+def _close():
+    yield
+    plt.close("all")
+
+
+def fitted(editions, seed=0, lm="char-lstm", intents=100, **settings):
+    _, surprisals = ld.simulate(intents, editions, seed=seed, **settings)
+    return ld.fit(ld.Surprisals(bits=surprisals.bits, lm=lm))
+
+
+def drawn(ax):
+    """Return {y: (low, x, high)} of the error bars."""
+    found = {}
+    for container in ax.containers:
+        for x, y, segment in zip(*container[0].get_data(), container[2][0].get_segments(), strict=True):
+            found[int(y)] = (segment[0, 0], x, segment[1, 0])
+    return found
+
+
+@pytest.mark.parametrize("editions", [2, 8, 106])
+def test_forest_shows_the_frame_hardest_on_top(editions):
+    fit = fitted(editions)
+    ax = plot_difficulties(fit)
+    ax.figure.canvas.draw()
+    frame = fit.to_frame().iloc[::-1]
+    assert [label.get_text() for label in ax.get_yticklabels()] == list(frame.index)
+    found = drawn(ax)
+    assert_allclose([found[i] for i in range(editions)], frame[["low", "difficulty", "high"]], atol=1e-12)
+    lowest, highest = ax.get_ylim()
+    assert lowest < 0 < editions - 1 < highest
+
+
+@pytest.mark.parametrize("editions", [8, 106])
+def test_names_of_the_forest_do_not_overlap(editions):
+    ax = plot_difficulties(fitted(editions))
+    ax.figure.canvas.draw()
+    boxes = [label.get_window_extent() for label in ax.get_yticklabels()]
+    assert all(below.y1 <= above.y0 for below, above in pairwise(boxes))
+    points = 72 * boxes[0].height / ax.figure.dpi
+    assert points > 4  # readable
+
+
+def test_percent_axis_agrees_with_the_nats_below():
+    ax = plot_difficulties(fitted(8))
+    ax.figure.canvas.draw()
+    percent = ax.child_axes[0]
+    assert_allclose(percent.get_xlim(), 100 * np.expm1(ax.get_xlim()))
+
+
+def test_forest_uses_the_axes_and_the_style_it_is_given():
+    _, (ax, other) = plt.subplots(1, 2)
+    fit = fitted(4)
+    assert fit.plot(ax, color="black", fmt="s") is ax
+    assert not other.has_data()
+    assert all(container[0].get_marker() == "s" for container in ax.containers)
+    assert plt.get_fignums() == [1]
+
+
+def test_not_converged_is_written_on_the_picture():
+    _, surprisals = ld.simulate(60, 4, missing=0.3, seed=6)
+    with pytest.warns(ld.errors.ConvergenceWarning):
+        fit = ld.fit(surprisals, max_iterations=1)
+    assert "NOT CONVERGED" in fit.plot().get_title(loc="left")
+
+
+def test_two_models_shows_points_intervals_line_and_correlation():
+    one, other = fitted(8, lm="char"), fitted(8, seed=1, lm="bpe")
+    ax = plot_two_models(one, other)
+    ax.figure.canvas.draw()
+    (container,) = ax.containers
+    x, y = container[0].get_data()
+    assert_allclose(sorted(zip(x, y, strict=True)), sorted(zip(one.difficulty, other.difficulty, strict=True)))
+    r = np.corrcoef(one.difficulty, other.difficulty)[0, 1]
+    assert f"8 editions, Pearson's r = {r:.3f}" == ax.get_title(loc="left")
+    assert {text.get_text() for text in ax.texts} == set(one.difficulty.index)
+    assert "char" in ax.get_xlabel()
+    assert "bpe" in ax.get_ylabel()
+    assert ax.get_xlim() == ax.get_ylim()
+    line = ax.lines[0].get_xydata()
+    assert_allclose(line[:, 0], line[:, 1])
+
+
+def test_two_models_of_many_editions_names_some_without_overlap():
+    truth = np.random.default_rng(0).normal(0, 0.07, 106)
+    pair = [fitted(106, seed=seed, difficulties=truth) for seed in (0, 1)]
+    ax = plot_two_models(*pair, plt.subplots(figsize=(6, 6))[1])
+    ax.figure.canvas.draw()
+    boxes = [text.get_window_extent() for text in ax.texts]
+    assert 5 <= len(boxes) <= 16
+    overlaps = [a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i]]
+    assert sum(overlaps) <= 1
+
+
+def test_two_models_puts_editions_on_the_line_though_one_fit_has_a_harder_one_more():
+    _, surprisals = ld.simulate(300, 5, model="1", difficulties=[0, 0.1, -0.1, 0.05, 0.5], seed=3)
+    all_five, four = ld.fit(surprisals), ld.fit(surprisals.sel(editions=surprisals.editions[:4]))
+    assert abs(all_five.difficulty.iloc[0] - four.difficulty.iloc[0]) > 0.1
+    x, y = plot_two_models(all_five, four).containers[0].lines[0].get_data()
+    assert np.abs(np.subtract(x, y)).max() < 0.01
+
+
+def test_two_models_compares_only_what_both_have():
+    one = fitted(4)
+    other = ld.fit(ld.simulate(50, 4, seed=2)[1].bits.rename(columns={"e4": "other"}))
+    assert plot_two_models(one, other).get_title(loc="left").startswith("3 editions")
+    strange = ld.fit(ld.simulate(50, 2, seed=2)[1].bits.rename(columns={"e1": "x", "e2": "y"}))
+    with pytest.raises(DataError, match=r"0 edition\(s\) in both fits"):
+        plot_two_models(one, strange)

@@ -1,0 +1,147 @@
+"""The record: frames, text, and a file that gives everything back."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose
+from pandas.testing import assert_frame_equal, assert_series_equal
+
+import langdiff as ld
+from langdiff.errors import DataError, OutputError
+from langdiff.regression import DifficultyFit
+
+
+@pytest.fixture(scope="module")
+def fit():
+    _, surprisals = ld.simulate(50, 4, missing=0.2, seed=0)
+    return ld.fit(surprisals)
+
+
+def test_frame_is_consistent_and_sorted(fit):
+    frame = fit.to_frame()
+    assert list(frame.columns) == ["difficulty", "std_error", "low", "high", "factor", "percent", "rank"]
+    assert frame.index.name == "edition"
+    assert frame["difficulty"].is_monotonic_decreasing
+    assert list(frame["rank"]) == [1, 2, 3, 4]
+    assert frame["factor"].mean() == pytest.approx(1)
+    assert_allclose(frame["percent"], 100 * (frame["factor"] - 1))
+    assert_allclose(frame["high"] - frame["low"], 2 * 1.959964 * frame["std_error"], rtol=1e-6)
+    assert_allclose(frame["std_error"] ** 2, np.diag(fit.covariance.loc[frame.index, frame.index]))
+
+
+def test_covariance_is_that_of_factors_with_a_fixed_sum(fit):
+    factors = np.exp(fit.difficulty.to_numpy())
+    assert_allclose(fit.covariance.to_numpy() @ factors, 0, atol=1e-12)
+    assert_allclose(fit.covariance, fit.covariance.T)
+
+
+def test_summary_and_repr_say_what_to_trust(fit):
+    text = fit.summary()
+    for part in ("Model 2 (lbfgs), converged", "50 intents", "e1", "log-likelihood", fit.signature):
+        assert part in text
+    assert repr(fit).startswith("DifficultyFit: model 2, 50 intents × 4 editions, sigma ")
+    assert "<table" in fit._repr_html_()
+    assert fit.signature == (
+        f"model:2|method:lbfgs|lm:simulated|cells:{fit.cells}|intents:50|editions:4|version:{ld.__version__}"
+    )
+
+
+def test_likelihoods_differ_by_the_jacobian():
+    _, surprisals = ld.simulate(50, 4, missing=0.2, seed=0)
+    fit = ld.fit(surprisals)
+    compared = surprisals.bits.notna().sum(axis=1) > 1
+    jacobian = np.log(surprisals.bits[compared]).sum().sum()
+    assert fit.log_likelihood - fit.log_likelihood_bits == pytest.approx(jacobian)
+
+
+def test_kappa_is_that_of_sigma(fit):
+    assert fit.dispersion == pytest.approx(np.expm1(fit.sigma**2))
+
+
+@pytest.mark.parametrize("model", ["1", "2"])
+def test_file_gives_everything_back(tmp_path, model):
+    _, surprisals = ld.simulate(20, 3, missing=0.2, seed=0)
+    saved = ld.fit(surprisals.bits.rename(columns={"e1": "日本語 “ü”"}), model=model)
+    saved.save(tmp_path / "new" / "fit.json")
+    loaded = DifficultyFit.load(tmp_path / "new" / "fit.json")
+    for name in vars(saved):
+        before, after = getattr(saved, name), getattr(loaded, name)
+        if isinstance(before, pd.Series):
+            assert_series_equal(before, after, check_exact=True)
+        elif isinstance(before, pd.DataFrame):
+            assert_frame_equal(before, after, check_exact=True)
+        else:
+            assert before == after
+            assert type(before) is type(after)
+    assert list((tmp_path / "new").iterdir()) == [tmp_path / "new" / "fit.json"]
+
+
+def test_nan_survives_the_file_as_null(tmp_path, fit):
+    broken = DifficultyFit(**(vars(fit) | {"covariance": fit.covariance * np.nan, "converged": False}))
+    broken.save(tmp_path / "fit.json")
+    assert "NaN" not in (tmp_path / "fit.json").read_text()
+    assert DifficultyFit.load(tmp_path / "fit.json").std_error.isna().all()
+
+
+def test_names_that_json_would_change_are_refused(tmp_path, fit):
+    odd = DifficultyFit(**(vars(fit) | {"difficulty": fit.difficulty.set_axis([1.5, "b", "c", "d"])}))
+    with pytest.raises(DataError, match=r"1 name\(s\).*1\.5"):
+        odd.save(tmp_path / "fit.json")
+    assert not list(tmp_path.iterdir())
+
+
+def test_unwritable_place(tmp_path, fit):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OutputError, match="cannot be written"):
+        fit.save(tmp_path / "file" / "fit.json")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"format": "other"}, "not a saved fit"),
+        ({"format_version": 99}, "format version 99"),
+        ({"converged": "yes"}, "converged is 'yes', not of type bool"),
+        ({"covariance": [[1.0]]}, "damaged"),
+        ({"dispersion": "x"}, "damaged"),
+        ({"difficulty": {"names": ["a"], "values": [1.0, 2.0]}}, "damaged"),
+    ],
+)
+def test_damaged_files_are_refused(tmp_path, fit, change, message):
+    path = tmp_path / "fit.json"
+    path.write_text(json.dumps(json.loads(fit.to_json()) | change))
+    with pytest.raises(DataError, match=message):
+        DifficultyFit.load(path)
+
+
+def test_missing_keys_truncation_and_absence(tmp_path, fit):
+    path = tmp_path / "fit.json"
+    document = json.loads(fit.to_json())
+    del document["cells"]
+    path.write_text(json.dumps(document))
+    with pytest.raises(DataError, match="damaged: KeyError: 'cells'"):
+        DifficultyFit.load(path)
+    path.write_text(fit.to_json()[:200])
+    with pytest.raises(DataError, match="not a saved fit, or damaged"):
+        DifficultyFit.load(path)
+    path.write_text("[1]")
+    with pytest.raises(DataError, match="not a saved fit"):
+        DifficultyFit.load(path)
+    path.write_bytes(b"\xff\xfe")
+    with pytest.raises(DataError, match="not a saved fit"):
+        DifficultyFit.load(path)
+    with pytest.raises(DataError, match="cannot be read: No such file"):
+        DifficultyFit.load(tmp_path / "nothing.json")
+
+
+def test_importing_the_package_imports_no_torch_or_matplotlib():
+    import subprocess
+    import sys
+
+    code = (
+        "import sys, langdiff as ld; ld.fit(ld.simulate(20, 3, seed=0)[1]).summary(); "
+        "sys.exit(any(name in sys.modules for name in ('torch', 'matplotlib')))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
