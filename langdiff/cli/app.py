@@ -1,0 +1,85 @@
+"""The command's door: global options, errors in a line, exit codes 0 (done), 1 (failed), 2 (usage)."""
+
+import logging
+import os
+import sys
+import warnings
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.logging import RichHandler
+from typer.core import TyperGroup
+
+import langdiff
+from langdiff.cli import corpus, doctor, experiment, models, regression
+from langdiff.errors import LangdiffError
+
+
+class _Door(TyperGroup):
+    """Turns what a person can act on into one line and exit code 1; the rest is ours to mend."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except LangdiffError as error:
+            if ctx.obj:  # --debug
+                raise
+            typer.echo(f"langdiff: {error}", err=True)
+        except KeyboardInterrupt:
+            typer.echo(
+                "langdiff: interrupted. Language models that were finished are kept; run the same command to go on.",
+                err=True,
+            )
+        except BrokenPipeError:  # the reader of our output, such as `head`, has gone
+            sys.stdout = open(os.devnull, "w")  # noqa: SIM115, PTH123 so that closing it cannot fail again
+        raise typer.Exit(1)
+
+
+app = typer.Typer(
+    cls=_Door,
+    name="langdiff",
+    help="Measure how hard languages are for language models, from texts that say the same thing.",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command()(experiment.demo)
+app.command()(experiment.run)
+app.command()(experiment.report)
+app.command()(corpus.select)
+app.command()(models.train)
+app.command()(models.score)
+app.command()(regression.fit)
+app.command()(doctor.doctor)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"langdiff {langdiff.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _globally(
+    context: typer.Context,
+    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks and details.")] = False,
+    _: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")] = False,
+) -> None:
+    context.obj = debug
+    console = Console(stderr=True)
+    logging.basicConfig(
+        level=logging.DEBUG if debug else logging.WARNING,
+        format="%(message)s",
+        handlers=[RichHandler(console=console, show_path=debug)],
+    )
+    if not debug:
+        warnings.showwarning = lambda message, *_: console.print(
+            f"warning: {message}", style="yellow", markup=False, soft_wrap=True
+        )
+
+
+def main() -> None:
+    """Run the command."""
+    app()

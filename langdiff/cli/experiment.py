@@ -1,0 +1,90 @@
+"""`langdiff demo`, `run` and `report`: the whole way at once."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from langdiff.cli.output import print_json, print_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from langdiff.run import Experiment, RunResult
+
+Out = Annotated[Path, typer.Option("--out", "-o", help="Run directory; made if missing, resumed if there.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+
+
+def demo(out: Out = Path("runs/demo"), as_json: Json = False) -> None:
+    """Estimate the difficulties of eight made-up languages, whose true ones are known.
+
+    Takes a few minutes on two cores. Example: langdiff demo --out runs/demo
+    """
+    from langdiff.run import demo_experiment
+
+    _run(demo_experiment(), out, as_json)
+
+
+def run(
+    experiment: Annotated[Path, typer.Argument(help="Experiment file (TOML).", metavar="EXPERIMENT.toml")],
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="Run directory; by default runs/NAME of the experiment."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Run an experiment file from corpus to report; repeat it to go on after an interruption.
+
+    Example: langdiff run examples/bible-new-testament.toml
+    """
+    from langdiff.run import read_experiment
+
+    settings = read_experiment(experiment)
+    _run(settings, out or Path("runs") / settings.name, as_json)
+
+
+def report(
+    directory: Annotated[Path, typer.Argument(help="Directory of a finished run.", metavar="RUN")],
+    as_json: Json = False,
+) -> None:
+    """Write the report of a finished run again and print its difficulties.
+
+    Example: langdiff report runs/demo
+    """
+    from langdiff.run import load_run, write_report
+
+    result = load_run(directory)
+    write_report(result)
+    _show(result, as_json)
+
+
+def _run(settings: "Experiment", out: Path, as_json: bool) -> None:
+    from langdiff.run import run_experiment
+
+    _show(run_experiment(settings, out), as_json)
+
+
+def _show(result: "RunResult", as_json: bool) -> None:
+    if as_json:
+        print_json(result.to_frame())
+    else:
+        shown = _side_by_side(result)
+        formats = {name: "{:+.1f}" if name.endswith("%") else "{:.3f}" for name in shown.columns}
+        print_table(shown.reset_index(), "Difficulty: percent more bits than average, same content", formats)
+    typer.echo(f"Report: {result.report}", err=True)
+
+
+def _side_by_side(result: "RunResult") -> "pd.DataFrame":
+    """One row an edition, hardest first: percent and bits a character for every model, the truth last."""
+    import numpy as np
+    import pandas as pd
+
+    columns = {}
+    for lm, fit in result.fits.items():
+        columns[f"{lm} %"] = fit.to_frame()["percent"]
+        columns[f"{lm} bits/char"] = result.surprisals[lm].bits_per_character()["bits_per_character"]
+    if result.truth is not None:
+        columns["truth %"] = 100 * np.expm1(result.truth)
+    table = pd.DataFrame(columns).rename_axis("edition")
+    return table.sort_values(table.columns[0], ascending=False)

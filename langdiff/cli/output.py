@@ -1,0 +1,51 @@
+"""How commands print: data on stdout, a table for people or JSON for machines."""
+
+from typing import TYPE_CHECKING, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def print_table(frame: "pd.DataFrame", title: str, formats: dict[str, str]) -> None:
+    """Print a frame, numbers aligned right.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        What to print; the index is not shown.
+    title : str
+        Printed above it.
+    formats : dict
+        Format of a column's numbers, such as ``"{:+.1f}"``.
+    """
+    from pandas.api.types import is_numeric_dtype
+
+    table = Table()
+    for name in frame.columns:
+        numeric = is_numeric_dtype(frame[name])
+        table.add_column(Text(str(name)), justify="right" if numeric else "left", overflow="fold")
+    for row in frame.itertuples(index=False):
+        cells = zip(frame.columns, row, strict=True)
+        # as Text: brackets in a name are no markup
+        table.add_row(*(Text(_shown(value, formats.get(name))) for name, value in cells))
+    console = Console()
+    if not console.is_terminal:  # a pipe or a file has no edge to fold at
+        console = Console(width=200)
+    typer.echo(title)  # not as the table's own, which would be folded at the table's width
+    console.print(table)
+
+
+def _shown(value: Any, template: str | None) -> str:
+    if value is None or value != value:  # NaN
+        return "–"
+    return template.format(value) if template else str(value)
+
+
+def print_json(frame: "pd.DataFrame") -> None:
+    """Print a frame as a list of records."""
+    typer.echo(frame.to_json(orient="records", double_precision=15, force_ascii=False, indent=2))

@@ -1,0 +1,54 @@
+"""`langdiff fit`: from bits to difficulties."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from langdiff.cli.output import print_json
+
+if TYPE_CHECKING:
+    from langdiff.regression import DifficultyFit
+
+
+def fit(
+    surprisals: Annotated[
+        Path,
+        typer.Argument(help="Table (.csv, .tsv, .parquet): long, or intents × editions.", metavar="SURPRISALS"),
+    ],
+    model: Annotated[Literal["1", "2"], typer.Option(help="Regression model.")] = "2",
+    unit: Annotated[Literal["bits", "nats", "log10"], typer.Option(help="Unit of the table.")] = "bits",
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Save the fit here (.json).")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw the forest plot here (.svg, .png, .pdf).")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+) -> None:
+    """Fit one difficulty per edition to a table of surprisals.
+
+    Example: langdiff fit surprisals.csv --plot difficulties.svg
+    """
+    import langdiff as ld
+
+    result = ld.fit(ld.read_surprisals(surprisals, unit=unit), model=model)
+    if out is not None:
+        result.save(out)
+    if plot is not None:
+        _draw(result, plot)
+    if as_json:
+        print_json(result.to_frame().reset_index())
+    else:
+        typer.echo(result.summary())
+
+
+def _draw(result: "DifficultyFit", path: Path) -> None:
+    from matplotlib.figure import Figure
+
+    from langdiff._io import atomic_path
+    from langdiff.errors import ConfigError
+
+    figure = Figure(figsize=(7.0, max(2.4, 1.2 + 0.26 * len(result.difficulty))), layout="constrained")
+    kind = path.suffix.lstrip(".")
+    if kind not in figure.canvas.get_supported_filetypes():
+        raise ConfigError(f"{path}: unknown kind of picture {path.suffix!r}; use .svg, .png or .pdf.")
+    result.plot(figure.subplots())
+    with atomic_path(path) as temporary:
+        figure.savefig(temporary, format=kind)

@@ -1,0 +1,200 @@
+"""The experiment file: one TOML file that says everything a run depends on."""
+
+import difflib
+import os
+import re
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from langdiff.errors import ConfigError
+from langdiff.lm import find_recipe
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class FileCorpus(_Section):
+    """``[corpus]`` read from files; relative paths start at the experiment file's folder.
+
+    ``first_intent`` and ``last_intent`` keep a stretch of the corpus: ``"40001001"`` to
+    ``"66022021"`` is the New Testament of the Parallel Bible Corpus.
+    """
+
+    format: Literal["pbc"]
+    path: str | list[str]
+    metadata: str | None = None
+    editions: list[str] | None = None
+    first_intent: str | None = None
+    last_intent: str | None = None
+    tokenization: Literal["reversible", "as-is"] = "reversible"
+
+
+class SyntheticCorpus(_Section):
+    """``[corpus]`` made up by a grammar, so that the true difficulties are known."""
+
+    format: Literal["synthetic"]
+    intents: int = Field(3000, ge=60)
+    languages: int = Field(8, ge=2)
+
+
+class SelectionSettings(_Section):
+    """``[selection]``: which editions and intents to keep; see `langdiff.select`."""
+
+    min_intents: int = Field(1, ge=1)
+    objective: Literal["cells", "languages"] = "cells"
+    require: list[str] = []
+    max_editions: int | None = Field(None, ge=2)
+    max_editions_per_language: int | None = Field(None, ge=1)
+    time_limit: float | None = Field(None, gt=0)
+
+
+class SplitSettings(_Section):
+    """``[split]``: see `langdiff.split`."""
+
+    block: int = Field(30, ge=3)
+    dev: int = Field(5, ge=1)
+    test: int = Field(5, ge=1)
+    incomplete: Literal["error", "drop", "test"] = "error"
+
+    @model_validator(mode="after")
+    def _something_is_left_to_learn_from(self) -> Self:
+        if self.dev + self.test >= self.block:
+            raise ValueError(f"blocks of {self.block} leave nothing for training beside {self.dev} + {self.test}")
+        return self
+
+
+class LmSettings(_Section):
+    """``[lm]``: recipes of language models, where they are trained, how many at a time."""
+
+    models: list[str] = Field(["char-small", "bpe-small"], min_length=1)
+    device: str = "auto"
+    workers: int = Field(1, ge=1)
+
+    @field_validator("models")
+    @classmethod
+    def _no_model_twice(cls, models: list[str]) -> list[str]:
+        if len(set(models)) < len(models):
+            raise ValueError("a language model is named twice")
+        for model in models:
+            find_recipe(model)  # its error is a ValueError, which Pydantic adds to its own
+        return models
+
+
+class FitSettings(_Section):
+    """``[fit]``: the regression model; see `langdiff.fit`."""
+
+    model: Literal["1", "2"] = "2"
+
+
+class Experiment(_Section):
+    """All that a run depends on.
+
+    Examples
+    --------
+    >>> Experiment.model_validate({"name": "tiny", "corpus": {"format": "synthetic"}}).lm.models
+    ['char-small', 'bpe-small']
+    """
+
+    name: str = Field(min_length=1, pattern=r"^[^/\\.][^/\\]*$")
+    seed: int = Field(0, ge=0)
+    corpus: Annotated[FileCorpus | SyntheticCorpus, Field(discriminator="format")]
+    selection: SelectionSettings | None = None
+    split: SplitSettings = SplitSettings()
+    lm: LmSettings = LmSettings()
+    fit: FitSettings = FitSettings()
+
+
+def demo_experiment() -> Experiment:
+    """Return the experiment of ``langdiff demo``: minutes on two cores, the truth known."""
+    return Experiment(
+        name="demo",
+        corpus=SyntheticCorpus(format="synthetic", intents=3000, languages=8),
+        lm=LmSettings(models=["char-tiny", "bpe-tiny"], workers=2),
+    )
+
+
+def read_experiment(path: str | Path) -> Experiment:
+    """Read and check an experiment file; environment variables in its paths are filled in.
+
+    Parameters
+    ----------
+    path : str or Path
+        A TOML file.
+
+    Raises
+    ------
+    ConfigError
+        If the file cannot be read or is no TOML, a key is unknown (with the nearest known one),
+        a value is out of range, or a path names an environment variable that is not set.
+    """
+    path = Path(path)
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}.") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: not a TOML file: {error}.") from error
+    try:
+        experiment = Experiment.model_validate(table)
+    except ValidationError as error:
+        raise ConfigError(_explain(error, path)) from error
+    if isinstance(experiment.corpus, FileCorpus):
+        corpus = _resolve_paths(experiment.corpus, path)
+        experiment = experiment.model_copy(update={"corpus": corpus})
+    return experiment
+
+
+def _resolve_paths(corpus: FileCorpus, file: Path) -> FileCorpus:
+    def resolve(name: str) -> str:
+        filled = os.path.expandvars(name)
+        if unset := re.search(r"\$\{?(\w+)", filled):
+            raise ConfigError(
+                f"{file}: the path {name!r} needs the environment variable {unset[1]}, which is not set; "
+                f"for example: {unset[1]}=path/to/data langdiff run {file.name}"
+            )
+        return os.path.abspath(file.parent / Path(filled).expanduser())  # noqa: PTH100 links keep their names
+
+    paths = [corpus.path] if isinstance(corpus.path, str) else corpus.path
+    return corpus.model_copy(
+        update={
+            "path": [resolve(name) for name in paths],
+            "metadata": None if corpus.metadata is None else resolve(corpus.metadata),
+        }
+    )
+
+
+def _explain(error: ValidationError, path: Path) -> str:
+    """Put Pydantic's findings into one line each, with a suggestion for a misspelt key."""
+    lines = []
+    for finding in error.errors():
+        place = [str(part) for part in finding["loc"] if part not in ("pbc", "synthetic")]
+        where = ".".join(place)
+        match finding["type"]:
+            case "extra_forbidden":
+                known = _known_keys(finding["loc"][:-1])
+                near = difflib.get_close_matches(place[-1], known, n=1)
+                hint = f"did you mean {near[0]!r}?" if near else f"known here: {', '.join(known)}."
+                lines.append(f"unknown key {where!r}; {hint}")
+            case "missing":
+                lines.append(f"{where!r} is missing.")
+            case _:
+                message = finding["msg"].removeprefix("Value error, ")
+                given = "" if isinstance(finding["input"], dict) else f" (given: {finding['input']!r})"
+                lines.append(f"{where!r}: {message[:1].lower()}{message[1:]}{given}.")
+    return f"{path}: " + "\n  ".join(lines)
+
+
+def _known_keys(location: tuple[int | str, ...]) -> list[str]:
+    section: type[BaseModel] = Experiment
+    for part in location:
+        if part in ("pbc", "synthetic"):
+            section = FileCorpus if part == "pbc" else SyntheticCorpus
+            continue
+        annotation: Any = section.model_fields[str(part)].annotation
+        options = [annotation, *getattr(annotation, "__args__", ())]
+        section = next((o for o in options if isinstance(o, type) and issubclass(o, BaseModel)), section)
+    return list(section.model_fields)

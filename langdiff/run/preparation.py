@@ -1,0 +1,59 @@
+"""What is done to a text before a language model sees it, noted beside the models so that scoring does the same."""
+
+import json
+from pathlib import Path
+from typing import Literal
+
+from langdiff.corpora import tokenize
+from langdiff.errors import CheckpointError, ConfigError
+from langdiff.multitext import Multitext
+from langdiff.run.directory import write_json
+
+Tokenization = Literal["reversible", "as-is"]
+
+NOTE = "preparation.json"
+
+
+def prepare_text(multitext: Multitext, tokenization: Tokenization) -> Multitext:
+    """Return the multitext as language models are to see it."""
+    return multitext.map_text(tokenize) if tokenization == "reversible" else multitext
+
+
+def note_preparation(models: Path, tokenization: Tokenization) -> None:
+    """Note how the texts of a folder of language models were prepared.
+
+    Raises
+    ------
+    ConfigError
+        If the folder holds models whose texts were prepared otherwise.
+    OutputError
+        If the note cannot be written.
+    """
+    if (models / NOTE).is_file() and (known := read_preparation(models)) != tokenization:
+        raise ConfigError(
+            f"{models}: holds models of text whose tokenization was {known!r}, not {tokenization!r}. "
+            "Use another folder."
+        )
+    write_json(models / NOTE, {"tokenization": tokenization})
+
+
+def read_preparation(models: Path) -> Tokenization:
+    """Return how the texts of a folder of language models were prepared.
+
+    Raises
+    ------
+    CheckpointError
+        If there is no such note, or it cannot be read.
+    """
+    try:
+        noted = json.loads((models / NOTE).read_text(encoding="utf-8"))["tokenization"]
+    except OSError as error:
+        raise CheckpointError(
+            f"{models / NOTE}: cannot be read ({error.strerror}). Name a folder that `langdiff train` wrote, or "
+            "jobs/ of a run."
+        ) from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise CheckpointError(f"{models / NOTE}: damaged ({error}). Train the models again.") from error
+    if noted not in ("reversible", "as-is"):
+        raise CheckpointError(f"{models / NOTE}: unknown tokenization {noted!r}; written by another version?")
+    return "reversible" if noted == "reversible" else "as-is"

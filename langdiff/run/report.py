@@ -1,0 +1,180 @@
+"""The HTML report of a run: one file that works offline, every text escaped."""
+
+import base64
+import io
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import jinja2
+import numpy as np
+import pandas as pd
+from markupsafe import Markup
+from pandas.api.types import is_numeric_dtype
+
+import langdiff
+from langdiff._io import atomic_path, write_text
+from langdiff.run.result import RunResult
+
+HERE = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A drawing with the words that go with it."""
+
+    name: str
+    caption: str
+    svg: bytes
+
+    @property
+    def uri(self) -> str:
+        """The picture as a ``data:`` address; as an image it cannot run scripts."""
+        return "data:image/svg+xml;base64," + base64.b64encode(self.svg).decode()
+
+
+def write_report(run: RunResult) -> Path:
+    """Write ``report.html`` and the figures of a run into its directory.
+
+    Parameters
+    ----------
+    run : RunResult
+        From `langdiff.run_experiment` or `langdiff.run.load_run`.
+
+    Returns
+    -------
+    Path
+        The report.
+
+    Raises
+    ------
+    OutputError
+        If the directory cannot be written to.
+    """
+    figures = _draw(run)
+    for figure in figures:
+        with atomic_path(run.directory / "figures" / f"{figure.name}.svg") as temporary:
+            temporary.write_bytes(figure.svg)
+    write_text(run.report, render_report(run, figures))
+    return run.report
+
+
+def render_report(run: RunResult, figures: list[Figure]) -> str:
+    """Return the page as text."""
+    loader = jinja2.FileSystemLoader(HERE)
+    page = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True)
+    return page.get_template("report.html").render(
+        run=run,
+        figures=figures,
+        style=Markup((HERE / "report.css").read_text(encoding="utf-8")),  # noqa: S704 our own file
+        script=Markup((HERE / "report.js").read_text(encoding="utf-8")),  # noqa: S704 our own file
+        tables={
+            "difficulties": html_table(_difficulties(run), {"%": "{:+.1f}", "±": "{:.1f}", "rank": "{:.0f}"}),
+            "bits": html_table(_bits(run), {"intent": "{:.1f}", "character": "{:.3f}"}),
+            "editions": html_table(run.editions.reset_index()),
+        },
+        correlations=list(run.correlations().itertuples()),
+        version=langdiff.__version__,
+    )
+
+
+def _draw(run: RunResult) -> list[Figure]:
+    from langdiff.plots import plot_against_truth, plot_difficulties, plot_two_models
+
+    figures = [
+        _figure(
+            f"difficulties-{lm}",
+            f"Difficulty of each edition for {lm}, in percent of the average, with 95 % intervals.",
+            lambda ax, fit=fit: plot_difficulties(fit, ax),
+            rows=len(fit.difficulty),
+        )
+        for lm, fit in run.fits.items()
+    ]
+    for x, y in combinations(run.fits, 2):
+        caption = f"Difficulties for {x} against those for {y}; the line is where both agree."
+        figures.append(
+            _figure(
+                f"{x}-against-{y}",
+                caption,
+                lambda ax, x=x, y=y: plot_two_models(run.fits[x], run.fits[y], ax),
+            )
+        )
+    if run.truth is not None:
+        caption = "Estimated difficulty against the true one of the synthetic languages; the line is where both agree."
+        figures.append(_figure("truth", caption, lambda ax: plot_against_truth(run.fits, run.truth, ax)))
+    return figures
+
+
+def _figure(name: str, caption: str, draw: Any, rows: int = 16) -> Figure:
+    import matplotlib as mpl
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.figure import Figure as Canvas
+
+    # the same run gives the same bytes: fixed ids, no date
+    with mpl.rc_context({"svg.hashsalt": name}):
+        figure = Canvas(figsize=(7.0, max(2.4, 1.2 + 0.26 * rows)), layout="constrained")
+        FigureCanvasSVG(figure)
+        draw(figure.subplots())
+        stream = io.BytesIO()
+        figure.savefig(stream, format="svg", metadata={"Date": None})
+    return Figure(name, caption, stream.getvalue())
+
+
+def html_table(frame: pd.DataFrame, formats: Mapping[str, str] = MappingProxyType({})) -> Markup:
+    """Format a frame whose cells are text or numbers; numbers align right, all text is escaped.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        What to show; the index is not shown.
+    formats : mapping
+        By the end of a column's name, how its numbers look, such as ``"{:+.1f}"``; whole numbers
+        with separators by default.
+    """
+    looks = [next((f for end, f in formats.items() if str(name).endswith(end)), "{:,}") for name in frame.columns]
+    head = Markup().join(
+        Markup("<th scope='col' class='{}'>{}</th>").format("number" if is_numeric_dtype(frame[name]) else "", name)
+        for name in frame.columns
+    )
+    rows = Markup().join(
+        Markup("<tr>{}</tr>").format(Markup().join(map(_cell, row, looks))) for row in frame.itertuples(index=False)
+    )
+    return Markup("<table class='sortable'><thead><tr>{}</tr></thead><tbody>{}</tbody></table>").format(head, rows)
+
+
+def _cell(value: Any, look: str) -> Markup:
+    if isinstance(value, str):
+        return Markup("<td>{}</td>").format(value)
+    if pd.isna(value):
+        return Markup("<td class='number'>–</td>")
+    # nine digits sort as well as all, and do not show in which order a sum was taken
+    return Markup("<td class='number' data-value='{:.9g}'>{}</td>").format(value, look.format(value))
+
+
+def _bits(run: RunResult) -> pd.DataFrame:
+    """One row an edition: bits an intent and a character for every model."""
+    columns = {}
+    for lm, table in run.surprisals.items():
+        totals = table.bits_per_character()
+        columns[f"{lm}: bits an intent"] = totals["bits_per_intent"]
+        columns[f"{lm}: bits a character"] = totals["bits_per_character"]
+    return pd.DataFrame(columns).rename_axis("edition").reset_index()
+
+
+def _difficulties(run: RunResult) -> pd.DataFrame:
+    """One row an edition: percent above or below average, standard error and rank for every model."""
+    columns: dict[str, pd.Series] = {}
+    for lm, fit in run.fits.items():
+        rows = fit.to_frame()
+        columns |= {
+            f"{lm}: %": rows["percent"],
+            f"{lm}: ±": 100 * rows["factor"] * rows["std_error"],
+            f"{lm}: rank": rows["rank"],
+        }
+    if run.truth is not None:
+        columns["truth: %"] = 100 * np.expm1(run.truth)
+    table = pd.DataFrame(columns)
+    return table.sort_values(table.columns[0], ascending=False).rename_axis("edition").reset_index()

@@ -1,0 +1,192 @@
+"""From an experiment to difficulties and a report: the stages, one after another."""
+
+import hashlib
+import logging
+import time
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pandas as pd
+
+from langdiff._io import atomic_path
+from langdiff.corpora import read_multitext, synthesize
+from langdiff.errors import DataError, OutputError
+from langdiff.lm import compute_surprisals, find_device
+from langdiff.multitext import Multitext, Parts
+from langdiff.regression import fit
+from langdiff.run.directory import EXPERIMENT, MANIFEST, environment, own_directory, write_json
+from langdiff.run.experiment import Experiment, FileCorpus, read_experiment
+from langdiff.run.preparation import note_preparation, prepare_text
+from langdiff.run.report import write_report
+from langdiff.run.result import RunResult
+from langdiff.selection import select, split
+from langdiff.surprisals import Surprisals
+
+log = logging.getLogger(__name__)
+
+
+def run_experiment(
+    experiment: Experiment | str | Path, directory: str | Path, *, progress: bool | None = None
+) -> RunResult:
+    """Run all stages; repeat it after an interruption and only what is missing is done.
+
+    Parameters
+    ----------
+    experiment : Experiment, or path of a TOML file
+        What to run.
+    directory : str or Path
+        Where to keep language models, tables, figures and ``report.html``.
+    progress : bool, optional
+        Draw progress on stderr; by default on a terminal.
+
+    Returns
+    -------
+    RunResult
+        Also readable later with `langdiff.run.load_run`.
+
+    Raises
+    ------
+    ConfigError, DataError, InfeasibleError, TrainingError, OutputError
+        As the stages do; what was finished stays in the directory.
+    """
+    if not isinstance(experiment, Experiment):
+        experiment = read_experiment(experiment)
+    directory = Path(directory)
+    with own_directory(directory):
+        run = _Run(experiment, directory, progress)
+        return run.all_stages()
+
+
+class _Run:
+    """One pass through the stages, noting how long each took."""
+
+    def __init__(self, experiment: Experiment, directory: Path, progress: bool | None) -> None:
+        self.experiment, self.directory, self.progress = experiment, directory, progress
+        self.seconds: dict[str, float] = {}
+
+    def all_stages(self) -> RunResult:
+        find_device(self.experiment.lm.device)  # better refused now than after the corpus is read
+        self.forget_earlier_run()
+        write_json(self.directory / EXPERIMENT, self.experiment.model_dump(mode="json"))
+        with self.stage("corpus"):
+            multitext, truth = self.open_corpus()
+        with self.stage("selection"):
+            multitext, notes = self.choose(multitext)
+            if len(multitext.editions) < 2:
+                raise DataError(
+                    f"one edition only, {multitext.editions[0]!r}: difficulties compare editions, so at least two "
+                    "are needed. Add files, or loosen [selection]."
+                )
+            parts = split(multitext, **self.experiment.split.model_dump())
+            editions = multitext.edition_sizes()
+            self.save_table("editions", editions)
+        corpus = self.experiment.corpus
+        note_preparation(self.directory / "jobs", corpus.tokenization if isinstance(corpus, FileCorpus) else "as-is")
+        surprisals = {lm: self.score(lm, parts) for lm in self.experiment.lm.models}
+        with self.stage("regression"):
+            fits = {lm: fit(table, model=self.experiment.fit.model) for lm, table in surprisals.items()}
+            for lm, difficulties in fits.items():
+                difficulties.save(self.directory / "fits" / f"{lm}.json")
+        if truth is not None:
+            self.save_table("truth", truth.rename("truth").rename_axis("edition").to_frame())
+        manifest = environment() | {
+            "data": _hashes(multitext),
+            "selection": notes,
+            "parts": {name: len(getattr(parts, name)) for name in ("train", "dev", "test")},
+            "seconds": self.seconds,
+        }
+        result = RunResult(
+            directory=self.directory,
+            experiment=self.experiment,
+            editions=editions,
+            surprisals=surprisals,
+            fits=fits,
+            truth=truth,
+            manifest=manifest,
+        )
+        self.save_table("difficulties", result.to_frame().set_index("edition"))
+        write_report(result)
+        write_json(self.directory / MANIFEST, manifest)
+        return result
+
+    def forget_earlier_run(self) -> None:
+        """Remove what an earlier experiment found here, so that it cannot pass for ours; jobs have their own keys.
+
+        The manifest is written last: where it is, a run is finished.
+        """
+        found = ("report.html", "tables/truth.csv", "tables/selection.csv")
+        stale = [self.directory / name for name in (MANIFEST, *found)]
+        try:
+            for path in (*stale, *self.directory.glob("figures/*.svg")):
+                path.unlink(missing_ok=True)
+        except OSError as error:
+            raise OutputError(f"{error.filename}: cannot be removed: {error.strerror}.") from error
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Log and time a stage."""
+        log.info("%s", name)
+        start = time.perf_counter()
+        yield
+        self.seconds[name] = round(time.perf_counter() - start, 2)
+
+    def open_corpus(self) -> tuple[Multitext, pd.Series | None]:
+        """Read or make the multitext; with the true difficulties if it was made."""
+        corpus = self.experiment.corpus
+        if not isinstance(corpus, FileCorpus):
+            made = synthesize(corpus.intents, corpus.languages, seed=self.experiment.seed)
+            return made.multitext, made.difficulty
+        multitext = read_multitext(
+            corpus.path,
+            format=corpus.format,
+            metadata=corpus.metadata,
+            editions=corpus.editions,
+            progress=self.progress,
+        )
+        first = corpus.first_intent or multitext.intents[0]
+        last = corpus.last_intent or multitext.intents[-1]
+        inside = (multitext.intents >= first) & (multitext.intents <= last)
+        multitext = multitext.sel(intents=multitext.intents[inside])
+        return prepare_text(multitext, corpus.tokenization), None
+
+    def choose(self, multitext: Multitext) -> tuple[Multitext, str | None]:
+        """Select editions and intents if the experiment asks for it."""
+        settings = self.experiment.selection
+        if settings is None:
+            return multitext, None
+        selection = select(multitext, **settings.model_dump())
+        self.save_table("selection", selection.to_frame())
+        return selection.multitext, selection.headline()
+
+    def score(self, lm: str, parts: Parts) -> Surprisals:
+        """Train and score one kind of language model on every edition."""
+        settings = self.experiment.lm
+        with self.stage(lm):
+            table = compute_surprisals(
+                parts,
+                lm=lm,
+                device=settings.device,
+                seed=self.experiment.seed,
+                cache=self.directory / "jobs",
+                workers=settings.workers,
+                progress=self.progress,
+            )
+        table.save(self.directory / "surprisals" / f"{lm}.csv")
+        return table
+
+    def save_table(self, name: str, table: pd.DataFrame) -> None:
+        """Write a table as CSV."""
+        with atomic_path(self.directory / "tables" / f"{name}.csv") as temporary:
+            table.to_csv(temporary)
+
+
+def _hashes(multitext: Multitext) -> dict[Hashable, str]:
+    """SHA-256 of every corpus file, by edition."""
+    if "path" not in multitext.edition_info:
+        return {}
+    paths = multitext.edition_info["path"].dropna()
+    try:
+        return {edition: hashlib.sha256(Path(path).read_bytes()).hexdigest() for edition, path in paths.items()}
+    except OSError as error:
+        raise DataError(f"{error.filename}: cannot be read: {error.strerror}.") from error

@@ -1,0 +1,35 @@
+import logging
+import sys
+import warnings
+from dataclasses import dataclass
+
+import pytest
+
+from langdiff.cli import main
+
+
+@dataclass
+class Outcome:
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def langdiff(monkeypatch, capsys):
+    """Run the command through its own door; give exit code, stdout and stderr."""
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["langdiff", *map(str, arguments)])
+        monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)  # the command sets its own
+        monkeypatch.setattr(logging.getLogger(), "handlers", [])
+        monkeypatch.setenv("COLUMNS", "200")
+        code = 0
+        try:
+            main()
+        except SystemExit as stop:
+            code = stop.code or 0
+        streams = capsys.readouterr()
+        return Outcome(code, streams.out, streams.err)
+
+    return run

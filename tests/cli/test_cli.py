@@ -1,0 +1,189 @@
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import langdiff as ld
+from langdiff.cli.output import print_table
+from langdiff.errors import DataError
+
+
+@pytest.fixture(scope="module")
+def truth_and_table(tmp_path_factory):
+    truth, surprisals = ld.simulate(80, 5, model="2", seed=3)
+    path = tmp_path_factory.mktemp("table") / "surprisals.csv"
+    surprisals.save(path)
+    return truth, path
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    """Files of a small multitext."""
+    folder = tmp_path_factory.mktemp("corpus")
+    ld.write_multitext(ld.synthesize(150, 3, seed=5).multitext, folder)
+    return folder
+
+
+COMMANDS = ["demo", "run", "report", "select", "train", "score", "fit", "doctor"]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_has_an_example(langdiff, command):
+    done = langdiff(command, "--help")
+    assert done.code == 0
+    assert f"Example: langdiff {command}" in done.out
+
+
+def test_usage_errors_exit_with_2(langdiff):
+    done = langdiff("fit")
+    assert done.code == 2
+    assert "Missing argument" in done.err
+    assert langdiff("fitt").code == 2
+
+
+def test_fit_prints_what_the_api_finds(langdiff, truth_and_table, tmp_path):
+    _, path = truth_and_table
+    done = langdiff("fit", path, "--json", "--out", tmp_path / "fit.json", "--plot", tmp_path / "forest.svg")
+    assert done.code == 0
+    table = pd.DataFrame(json.loads(done.out)).set_index("edition")
+    expected = ld.fit(ld.read_surprisals(path)).to_frame()
+    np.testing.assert_allclose(table["difficulty"], expected.loc[table.index, "difficulty"], rtol=1e-9)
+    assert ld.DifficultyFit.load(tmp_path / "fit.json").difficulty.equals(ld.fit(ld.read_surprisals(path)).difficulty)
+    assert (tmp_path / "forest.svg").read_text().startswith("<?xml")
+
+
+def test_fit_speaks_to_people(langdiff, truth_and_table):
+    done = langdiff("fit", truth_and_table[1], "--model", "1")
+    assert done.code == 0
+    assert "Model 1" in done.out
+    assert done.err == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("t.csv", "intent,a,b\n1,5,6\n2,0,7\n", r"surprisals are not positive finite bits: (2, a) = 0"),
+        ("t.csv", "intent,a,b\n1,5,6\n2,x,7\n", "line 3, column 'a': 'x' is not a number"),
+        ("t.csv", "intent,a\n1,5\n2,6\n", "edition"),
+        ("t.csv", "intent,a,b\n1,5,\n2,,7\n", "no chain of shared intents leads from 'a' to 'b'"),
+        ("t.csv", "", "cannot be read as a table"),
+        ("t.docx", "intent,a,b\n", "unknown kind of table '.docx'"),
+    ],
+)
+def test_fit_refuses_bad_tables_in_one_line(langdiff, tmp_path, name, content, message):
+    (tmp_path / name).write_text(content)
+    done = langdiff("fit", tmp_path / name)
+    assert done.code == 1
+    assert message in done.err
+    assert done.err.startswith("langdiff: ")
+    assert done.err.count("\n") == 1
+    assert done.out == ""
+
+
+def test_missing_table(langdiff, tmp_path):
+    done = langdiff("fit", tmp_path / "none.csv")
+    assert (done.code, done.out) == (1, "")
+    assert "none.csv: cannot be read as a table" in done.err
+
+
+def test_unknown_kind_of_picture_is_refused(langdiff, truth_and_table, tmp_path):
+    done = langdiff("fit", truth_and_table[1], "--plot", tmp_path / "forest.doc")
+    assert done.code == 1
+    assert "unknown kind of picture" in done.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_select_writes_what_it_chose(langdiff, corpus, tmp_path):
+    done = langdiff("select", corpus, "--min-intents", 100, "--out", tmp_path / "chosen", "--json")
+    assert done.code == 0
+    chosen = ld.read_multitext(tmp_path / "chosen")
+    assert sorted(row["edition"] for row in json.loads(done.out)) == sorted(chosen.editions)
+    assert len(chosen) == 150
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda folder: None, "none"),
+        (lambda folder: folder.mkdir(), "no "),
+        (lambda folder: (folder.mkdir(), (folder / "a.txt").write_bytes(b"\0\1\2" * 99)), "NUL byte"),
+        (
+            lambda folder: (
+                folder.mkdir(),
+                (folder / "a.txt").write_text("40001001\tx\n40001002\ty\n40001001\tz\n"),
+            ),
+            "40001001",
+        ),
+    ],
+)
+def test_bad_corpora_are_named(langdiff, tmp_path, make, message):
+    make(tmp_path / "none")
+    done = langdiff("select", tmp_path / "none")
+    assert done.code == 1
+    assert message in done.err
+    assert done.err.count("\n") == 1
+
+
+def test_train_and_score(langdiff, corpus, tmp_path):
+    models = tmp_path / "models"
+    trained = langdiff("train", corpus, "--lm", "char-tiny", "--out", models, "--json")
+    assert trained.code == 0
+    scored = langdiff("score", models, corpus, "--lm", "char-tiny", "--out", tmp_path / "all.csv", "--json")
+    assert scored.code == 0
+    test_part = ld.read_surprisals(models / "surprisals-char-tiny.csv")
+    everything = ld.read_surprisals(tmp_path / "all.csv")
+    assert everything.bits.shape == (150, 3)
+    again = everything.bits.loc[test_part.intents, test_part.editions]
+    np.testing.assert_allclose(again, test_part.bits, atol=1e-3)  # bits do not depend on the batch
+    missing = langdiff("score", models, corpus, "--lm", "bpe-tiny", "--out", tmp_path / "x.csv")
+    assert missing.code == 1
+    assert "no finished language model here" in missing.err
+    unknown = langdiff("score", models, corpus, "--lm", "char-tiny", "--out", tmp_path / "x.xlsx")
+    assert "unknown kind of table '.xlsx'" in unknown.err
+    otherwise = langdiff("train", corpus, "--lm", "char-tiny", "--out", models, "--as-is")
+    assert "tokenization was 'reversible', not 'as-is'" in otherwise.err
+    assert not list(tmp_path.glob("x.*"))
+    next(models.glob("*/char-tiny/surprisals.parquet")).unlink()  # as if it had been interrupted
+    unfinished = langdiff("score", models, corpus, "--lm", "char-tiny", "--out", tmp_path / "x.csv")
+    assert "training was interrupted or never begun" in unfinished.err
+
+
+def test_score_needs_a_folder_of_models(langdiff, corpus, tmp_path):
+    done = langdiff("score", tmp_path, corpus, "--out", tmp_path / "x.csv")
+    assert done.code == 1
+    assert "Name a folder that `langdiff train` wrote" in done.err
+
+
+def test_brackets_in_names_are_no_markup(capsys):
+    print_table(pd.DataFrame({"edition": ["eng[red]", "[/x]"], "[b]": [1.5, np.nan]}), "table", {})
+    shown = capsys.readouterr().out
+    assert all(name in shown for name in ("eng[red]", "[/x]", "[b]", "–"))
+
+
+def test_unknown_language_model_gets_a_suggestion(langdiff, corpus, tmp_path):
+    done = langdiff("train", corpus, "--lm", "char-smal", "--out", tmp_path / "models")
+    assert done.code == 1
+    assert "char-small" in done.err
+
+
+def test_report_needs_a_run(langdiff, tmp_path):
+    done = langdiff("report", tmp_path)
+    assert done.code == 1
+    assert "no finished run here" in done.err
+
+
+def test_doctor_reports_torch(langdiff):
+    found = {row["what"]: row for row in json.loads(langdiff("doctor", "--json").out)}
+    assert found["torch"]["ok"]
+    assert "HiGHS" in found["ILP solvers"]["detail"]
+    assert "torch" in langdiff("doctor").out
+
+
+def test_debug_shows_the_traceback(langdiff, tmp_path):
+    with pytest.raises(DataError, match="no finished run"):
+        langdiff("--debug", "report", tmp_path)
+
+
+def test_version(langdiff):
+    assert langdiff("--version").out == f"langdiff {ld.__version__}\n"

@@ -1,0 +1,47 @@
+import subprocess
+import sys
+
+import pytest
+
+from langdiff.errors import OutputError
+from langdiff.run.directory import EXPERIMENT, environment, own_directory
+
+
+def test_second_process_is_kept_out(tmp_path):
+    code = (
+        "import sys; from pathlib import Path; from langdiff.run.directory import own_directory\n"
+        "with own_directory(Path(sys.argv[1])): pass"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path / "run")]
+    with own_directory(tmp_path / "run"):
+        second = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert "another process is using this run directory" in second.stderr
+    assert subprocess.run(command, check=False).returncode == 0  # released afterwards
+
+
+def test_a_file_in_the_way(tmp_path):
+    (tmp_path / "file").touch()
+    with (
+        pytest.raises(OutputError, match=r"file.*cannot be written: (Not a directory|File exists)"),
+        own_directory(tmp_path / "file" / "run"),
+    ):
+        pass
+
+
+def test_foreign_folder_is_left_alone(tmp_path):
+    (tmp_path / "thesis.tex").touch()
+    with pytest.raises(OutputError, match="not empty and not a run directory"), own_directory(tmp_path):
+        pass
+    assert [entry.name for entry in tmp_path.iterdir()] == ["thesis.tex"]
+
+
+def test_earlier_run_is_welcome(tmp_path):
+    (tmp_path / EXPERIMENT).write_text("{}")
+    with own_directory(tmp_path):
+        pass
+
+
+def test_environment_names_versions():
+    found = environment()
+    assert found["versions"]["torch"].startswith("2.")
+    assert found["machine"]["cores"] >= 1

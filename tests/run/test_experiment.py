@@ -1,0 +1,89 @@
+import pytest
+
+from langdiff.errors import ConfigError
+from langdiff.run import Experiment, demo_experiment, read_experiment
+
+MINIMAL = 'name = "x"\n[corpus]\nformat = "synthetic"\n'
+
+
+def _read(tmp_path, text):
+    path = tmp_path / "x.toml"
+    path.write_text(text, encoding="utf-8")
+    return read_experiment(path)
+
+
+def test_defaults(tmp_path):
+    experiment = _read(tmp_path, MINIMAL)
+    assert experiment.lm.models == ["char-small", "bpe-small"]
+    assert (experiment.split.block, experiment.split.dev, experiment.split.test) == (30, 5, 5)
+    assert experiment.fit.model == "2"
+    assert experiment.selection is None
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (MINIMAL + "[lm]\nmodles = []", r"x\.toml: unknown key 'lm\.modles'; did you mean 'models'\?"),
+        (MINIMAL + "intnets = 3", r"unknown key 'corpus\.intnets'; did you mean 'intents'\?"),
+        ("sede = 1\n" + MINIMAL, r"unknown key 'sede'; did you mean 'seed'\?"),
+        (MINIMAL + "qqqqqq = 1", r"unknown key 'corpus\.qqqqqq'; known here: format, intents, languages\."),
+        (MINIMAL + "[selection]\nmin_intent = 1", r"did you mean 'min_intents'\?"),
+        ('[corpus]\nformat = "synthetic"', r"'name' is missing\."),
+        (
+            MINIMAL + "intents = 3",
+            r"'corpus\.intents': input should be greater than or equal to 60 \(given: 3\)",
+        ),
+        (MINIMAL + '[fit]\nmodel = "9"', r"'fit\.model': input should be '1' or '2' \(given: '9'\)"),
+        (MINIMAL + '[lm]\nmodels = ["a", "a"]', r"a language model is named twice"),
+        (
+            MINIMAL + '[lm]\nmodels = ["bpe-smal"]',
+            r"'lm\.models': unknown language model 'bpe-smal'\. Did you mean 'bpe-small'",
+        ),
+        (MINIMAL + "[split]\nblock = 6", r"blocks of 6 leave nothing for training beside 5 \+ 5"),
+        ('name = "../x"\n[corpus]\nformat = "synthetic"', r"'name': string should match pattern"),
+        ('name = "x"\n[corpus]\nformat = "word"', r"'corpus': .*'pbc', 'synthetic'"),
+        ("name = x", r"x\.toml: not a TOML file: .*line 1"),
+    ],
+)
+def test_bad_files_are_explained_in_one_line(tmp_path, text, message):
+    with pytest.raises(ConfigError, match=message) as caught:
+        _read(tmp_path, text)
+    assert "\n" not in str(caught.value)
+
+
+def test_two_mistakes_are_told_at_once(tmp_path):
+    with pytest.raises(ConfigError, match=r"(?s)'seedd'.*\n  .*'namee'"):
+        _read(tmp_path, "seedd = 1\nnamee = 1\n" + MINIMAL)
+
+
+def test_missing_file(tmp_path):
+    with pytest.raises(ConfigError, match=r"none\.toml: cannot be read: No such file"):
+        read_experiment(tmp_path / "none.toml")
+
+
+FILES = 'name = "x"\n[corpus]\nformat = "pbc"\npath = "{}"\n'
+
+
+def test_paths_start_at_the_file_and_environment_is_filled_in(tmp_path, monkeypatch):
+    assert _read(tmp_path, FILES.format("here/*.txt")).corpus.path == [str(tmp_path / "here" / "*.txt")]
+    monkeypatch.setenv("BIBLES", str(tmp_path / "elsewhere"))
+    assert _read(tmp_path, FILES.format("$BIBLES/a")).corpus.path == [str(tmp_path / "elsewhere" / "a")]
+
+
+def test_unset_variable_is_named(tmp_path, monkeypatch):
+    monkeypatch.delenv("BIBLES", raising=False)
+    with pytest.raises(ConfigError, match=r"needs the environment variable BIBLES, which is not set"):
+        _read(tmp_path, FILES.format("${BIBLES}/a"))
+
+
+def test_example_files_are_valid(root, monkeypatch):
+    monkeypatch.setenv("LANGDIFF_DATA", "somewhere")
+    examples = list((root / "examples").glob("*.toml"))
+    assert examples
+    for example in examples:
+        assert read_experiment(example).name == example.stem
+
+
+def test_experiment_survives_json():
+    experiment = demo_experiment()
+    assert Experiment.model_validate_json(experiment.model_dump_json()) == experiment

@@ -1,0 +1,184 @@
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import langdiff as ld
+from langdiff.errors import ConfigError, DataError, LangdiffError
+from langdiff.run import Experiment, load_run, run_experiment, write_report
+from langdiff.run.preparation import note_preparation
+from langdiff.run.report import html_table
+
+SMALL = {
+    "name": "a <small> run",
+    "corpus": {"format": "synthetic", "intents": 240, "languages": 3},
+    "lm": {"models": ["char-tiny", "bpe-tiny"]},
+}
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    return run_experiment(Experiment.model_validate(SMALL), tmp_path_factory.mktemp("runs") / "small")
+
+
+def test_run_directory_is_complete(run):
+    found = {str(p.relative_to(run.directory)) for p in run.directory.rglob("*") if "jobs" not in p.parts}
+    assert {
+        "experiment.json",
+        "manifest.json",
+        "report.html",
+        "surprisals/char-tiny.csv",
+        "fits/bpe-tiny.json",
+        "tables/editions.csv",
+        "tables/difficulties.csv",
+        "tables/truth.csv",
+        "figures/truth.svg",
+        "figures/char-tiny-against-bpe-tiny.svg",
+    } <= found
+    assert not [name for name in found if name.endswith(".part")]
+
+
+def test_table_holds_every_edition_and_model(run):
+    table = run.to_frame()
+    assert len(table) == 6
+    assert table[["percent", "std_error", "bits_per_character", "truth"]].notna().all(axis=None)
+    assert set(table["lm"]) == {"char-tiny", "bpe-tiny"}
+    for fit in run.fits.values():
+        assert np.exp(fit.difficulty).mean() == pytest.approx(1)
+
+
+def test_run_is_read_back_as_it_was(run):
+    again = load_run(run.directory)
+    pd.testing.assert_frame_equal(again.to_frame(), run.to_frame(), check_names=False, check_dtype=False)
+    page = run.report.read_bytes()
+    assert write_report(again).read_bytes() == page  # the report depends on the directory alone
+
+
+def test_second_run_trains_nothing(run):
+    logs = {log: log.stat().st_mtime_ns for log in run.directory.glob("jobs/**/log.jsonl")}
+    assert len(logs) == 6
+    again = run_experiment(run.experiment, run.directory)
+    assert {log: log.stat().st_mtime_ns for log in run.directory.glob("jobs/**/log.jsonl")} == logs
+    pd.testing.assert_frame_equal(again.to_frame(), run.to_frame())
+
+
+def test_report_is_self_contained_and_escaped(run):
+    page = run.report.read_text(encoding="utf-8")
+    assert "a &lt;small&gt; run" in page
+    assert "<small>" not in page
+    assert not re.findall(r"(?:src|href)=[\"'](?!data:)", page)
+    for edition in run.editions.index:
+        assert edition in page
+    assert page.count('<img src="data:image/svg+xml;base64,') == 4
+
+
+def test_table_cells_are_escaped():
+    html = html_table(pd.DataFrame({"<b>": ["<script>", "&"], "x": [1.5, np.nan]}))
+    assert "<script>" not in html
+    assert "&lt;script&gt;" in html
+    assert "&lt;b&gt;" in html
+    assert "–" in html
+
+
+def test_unfinished_run_is_refused(tmp_path):
+    (tmp_path / "experiment.json").write_text("{}")
+    with pytest.raises(DataError, match="no finished run here"):
+        load_run(tmp_path)
+
+
+def test_experiment_on_files(tmp_path):
+    made = ld.synthesize(240, 3, seed=2)
+    ld.write_multitext(made.multitext, tmp_path / "corpus")
+    first, last = made.multitext.intents[0], made.multitext.intents[179]
+    (tmp_path / "x.toml").write_text(
+        f'name = "files"\n[corpus]\nformat = "pbc"\npath = "corpus"\nfirst_intent = "{first}"\n'
+        f'last_intent = "{last}"\n[selection]\nmin_intents = 100\n[lm]\nmodels = ["char-tiny"]\n[fit]\nmodel = "1"\n'
+    )
+    run = run_experiment(tmp_path / "x.toml", tmp_path / "run")
+    assert run.manifest["parts"] == {"train": 120, "dev": 30, "test": 30}
+    assert len(run.manifest["data"]) == 3
+    assert run.truth is None
+    assert "selection" in run.report.read_text(encoding="utf-8").lower()
+
+
+@pytest.mark.parametrize("unwritable", ["/proc/nowhere", "file/run"])
+def test_unwritable_directory(tmp_path, unwritable):
+    (tmp_path / "file").touch()
+    with pytest.raises(LangdiffError, match="cannot be written"):
+        run_experiment(Experiment.model_validate(SMALL), tmp_path / unwritable)
+
+
+def test_interrupted_run_leaves_no_half_written_file_and_goes_on(tmp_path):
+    (tmp_path / "x.toml").write_text(
+        'name = "x"\n[corpus]\nformat = "synthetic"\nintents = 600\nlanguages = 3\n[lm]\nmodels = ["char-tiny"]\n'
+    )
+    command = [
+        sys.executable,
+        "-m",
+        "langdiff",
+        "run",
+        str(tmp_path / "x.toml"),
+        "--out",
+        str(tmp_path / "run"),
+    ]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    jobs = tmp_path / "run" / "jobs"
+    until = time.monotonic() + 120
+    while not list(jobs.glob("**/log.jsonl")):  # wait until training has begun
+        assert time.monotonic() < until
+        assert process.poll() is None
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 1, err
+    assert err.strip().splitlines()[-1].startswith("langdiff: interrupted.")
+    assert "Traceback" not in err
+    assert not list((tmp_path / "run").rglob("*.part"))
+    assert not (tmp_path / "run" / "report.html").exists()
+    assert subprocess.run(command, capture_output=True, check=False).returncode == 0
+    assert (tmp_path / "run" / "report.html").exists()
+
+
+def test_one_edition_is_refused_before_anything_is_trained(tmp_path):
+    ld.write_multitext(ld.synthesize(240, 2, seed=2).multitext.sel(editions=["free-order"]), tmp_path / "corpus")
+    (tmp_path / "x.toml").write_text('name = "x"\n[corpus]\nformat = "pbc"\npath = "corpus"\n')
+    with pytest.raises(DataError, match="one edition only, 'free-order'"):
+        run_experiment(tmp_path / "x.toml", tmp_path / "run")
+    assert not (tmp_path / "run" / "jobs").exists()
+
+
+def test_another_experiment_in_the_same_directory_leaves_nothing_of_the_first(tmp_path):
+    directory = tmp_path / "run"
+    first = run_experiment(Experiment.model_validate(SMALL | {"lm": {"models": ["char-tiny"]}}), directory)
+    assert first.truth is not None
+    ld.write_multitext(ld.synthesize(240, 2, seed=2).multitext, tmp_path / "corpus")
+    corpus = {"format": "pbc", "path": str(tmp_path / "corpus"), "tokenization": "as-is"}
+    second = Experiment.model_validate(SMALL | {"corpus": corpus, "lm": {"models": ["char-tiny"]}})
+    with pytest.MonkeyPatch.context() as patch:  # interrupted after the corpus
+        patch.setattr(
+            "langdiff.run.runner.compute_surprisals", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt)
+        )
+        with pytest.raises(KeyboardInterrupt):
+            run_experiment(second, directory)
+    with pytest.raises(DataError, match="no finished run here"):
+        load_run(directory)
+    assert not (directory / "report.html").exists()
+    run_experiment(second, directory)
+    again = load_run(directory)
+    assert again.truth is None
+    assert len(again.editions) == 2
+    assert not (directory / "figures" / "truth.svg").exists()
+
+
+def test_text_prepared_otherwise_needs_another_directory(tmp_path):
+    ld.write_multitext(ld.synthesize(240, 2, seed=2).multitext, tmp_path / "corpus")
+    note_preparation(tmp_path / "run" / "jobs", "as-is")
+    (tmp_path / "run" / "experiment.json").touch()
+    corpus = {"format": "pbc", "path": str(tmp_path / "corpus")}
+    with pytest.raises(ConfigError, match=r"tokenization was 'as-is', not 'reversible'\. Use another folder"):
+        run_experiment(Experiment.model_validate(SMALL | {"corpus": corpus}), tmp_path / "run")
