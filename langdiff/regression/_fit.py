@@ -1,4 +1,4 @@
-"""Fitting by name: checks on the table, the model, and labels on what comes out."""
+"""Fitting by name: the table, the model, and labels on what comes out."""
 
 import logging
 import warnings
@@ -10,41 +10,79 @@ import pandas as pd
 
 from langdiff import __version__
 from langdiff.errors import ConfigError, ConvergenceWarning, DataError, listing
-from langdiff.regression._connected import edition_components
-from langdiff.regression._models import Estimate, estimate_model_1, estimate_model_2, size_of_single_cells
-from langdiff.regression._two_way import solve_two_way
+from langdiff.regression._design import Design, Groups, make_design
+from langdiff.regression._information import normalised_covariance
+from langdiff.regression._models import Estimate, Settings, estimate, published_parameters, size_of_single_cells
+from langdiff.regression._resampling import bootstrap_draws, jackknife_variances
+from langdiff.regression._table import as_surprisals, log_bits
+from langdiff.regression._two_way import TwoWay, solve_two_way
 from langdiff.regression.result import DifficultyFit
 from langdiff.surprisals import Surprisals
 
 Floats = npt.NDArray[np.float64]
-Model = Literal["1", "2"]
-Method = Literal["lbfgs"]
+Model = Literal["1", "2", "2L", "2C", "3"]
+Method = Literal["auto", "newton", "lbfgs"]
 
+SMOOTH = ("1", "2")  # models with an observed information
 LEAST_SIGMA = 1e-8  # residuals of log bits below it are rounding, and the likelihood is unbounded
-CONSTANT_CELLS = 3  # an edition with so many cells, all equal, was not measured
 
 log = logging.getLogger(__name__)
 
 
 def fit(
-    surprisals: Surprisals | pd.DataFrame,
+    surprisals: Surprisals | pd.DataFrame | npt.NDArray[np.floating],
     *,
     model: Model = "2",
-    method: Method = "lbfgs",
+    method: Method = "auto",
+    groups: Groups | None = None,
+    formula: str | None = None,
+    edition_info: pd.DataFrame | None = None,
+    restricted: bool = False,
+    laplace_scale: float | None = None,
+    bootstrap: int = 0,
+    seed: int | np.random.Generator | None = None,
     max_iterations: int = 1000,
 ) -> DifficultyFit:
     r"""Estimate how difficult each edition is.
 
+    With z = ln y, intent sizes n and difficulties d, the models of Mielke et al. (2019) say
+
+    .. math:: z_{ij} = \ln n_i + d_j + \tfrac12(\sigma^2 - \sigma_i^2) + \epsilon_{ij}, \quad
+              \sigma_i^2 = \ln(1 + \kappa / n_i), \quad \kappa = e^{\sigma^2} - 1
+
+    in which ε has mean 0 and variance :math:`\sigma_i^2`: larger intents vary less. ε is normal in model
+    2, Laplace in 2L, and Cauchy of scale :math:`\sigma_i` in 2C. Model 1 has :math:`\sigma_i = \sigma`
+    for all intents. Model 3 is model 2 with noise of each cell's own, :math:`\nu_{ij} \sim
+    \mathrm{Laplace}(0, b)`, added to :math:`\ln n_i`.
+
     Parameters
     ----------
-    surprisals : Surprisals or DataFrame, shape (I, J)
+    surprisals : Surprisals, DataFrame, array or tensor, shape (I, J)
         Bits of intent i (row) in edition j (column); NaN where missing.
-    model : {"1", "2"}
-        Model 1, :math:`y_{ij} = n_i e^{d_j} e^{\epsilon}` with :math:`\epsilon \sim \mathcal{N}(0, \sigma^2)`,
-        is solved exactly. In model 2 larger intents vary less: the variance of ln y is
-        :math:`\ln(1 + (e^{\sigma^2} - 1) / n_i)`.
-    method : {"lbfgs"}
-        Optimiser of model 2.
+    model : {"1", "2", "2L", "2C", "3"}
+        Which. 2L and 2C resist outliers, such as sloppy translations.
+    method : {"auto", "newton", "lbfgs"}
+        Optimiser of model 2: ``"auto"`` is Newton's method, with L-BFGS if that fails. Model 1 is
+        solved exactly; 2L, 2C and 3 by L-BFGS on likelihoods that approach theirs.
+    groups : str, mapping or Series, optional
+        Editions of one group share a difficulty: a column of `edition_info`, or the group of each edition.
+    formula : str, optional
+        Difficulties as sums of terms, such as ``"language + lm"``, over the columns of `edition_info`
+        (Wilkinson's notation, read by formulaic). It may contain Python: use no formula of strangers.
+    edition_info : DataFrame, optional
+        Indexed by edition.
+    restricted : bool
+        Maximise the restricted likelihood, which makes up for the many intent sizes: without it the
+        dispersion of models 2, 2L and 2C is too small, and if what is missing is missing mostly from
+        the same editions, their difficulties are biased by a percent or so. See the handbook, "The models".
+    laplace_scale : float, optional
+        b of model 3, nats; it cannot be estimated, and must be well below the standard deviation of z.
+    bootstrap : int
+        If positive, standard errors come from so many samples of intents; 500 is a good number.
+        Otherwise from the information matrix, which for models 2L, 2C and 3 is multiplied by what
+        leaving out groups of intents shows to be missing.
+    seed : int or numpy.random.Generator, optional
+        Of the bootstrap, which needs it.
     max_iterations : int
         After so many the optimiser gives up, with a warning.
 
@@ -56,10 +94,11 @@ def fit(
     ------
     DataError
         If a value is no surprisal, a row or column has no cell, all surprisals of an edition are
-        equal, no chain of shared intents connects two editions, there are fewer than I + J cells,
-        or the residuals vanish.
+        equal, no chain of shared intents connects two editions, there are too few cells, or the
+        residuals vanish.
     ConfigError
-        If `model`, `method` or `max_iterations` is not one of those offered.
+        If a setting is not one of those offered, or contradicts another; if terms of a formula are
+        aliased.
 
     Warns
     -----
@@ -69,7 +108,8 @@ def fit(
     References
     ----------
     Mielke, Cotterell, Gorman, Roark and Eisner (2019), "What Kind of Language Is Hard to
-    Language-Model?", section 3, equations 1, 2, 5 and 6.
+    Language-Model?", section 3, equations 1, 2, 5 and 6, footnotes 14 and 23, appendix B. Cox and Reid
+    (1987), "Parameter orthogonality and approximate conditional inference".
 
     Examples
     --------
@@ -80,128 +120,207 @@ def fit(
     deu    -2.3
     eng    -9.4
     Name: percent, dtype: float64
+
+    Editions of a language that share a difficulty:
+
+    >>> truth, surprisals = simulate(300, 4, difficulties=[0.0, 0.0, 0.1, 0.1], seed=1)
+    >>> language = {"e1": "eng", "e2": "eng", "e3": "deu", "e4": "deu"}
+    >>> fit(surprisals, groups=language).to_frame()["difficulty"].round(2).to_dict()
+    {'deu': 0.06, 'eng': -0.06}
     """
-    _check_settings(model, method, max_iterations)
-    table = _as_surprisals(surprisals)
-    z = _log_bits(table)
+    settings = Settings(model, method, restricted, laplace_scale, max_iterations)
+    _check_settings(settings, bootstrap, seed)
+    table = as_surprisals(surprisals)
+    design = make_design(table.editions, groups, formula, edition_info)
+    z = log_bits(table, design)
     single = (~np.isnan(z)).sum(axis=1) == 1
-    two_way = solve_two_way(z[~single] if single.any() else z)
+    if single.any():
+        log.info("%d of %d intents have one cell only and say nothing of difficulties", single.sum(), len(z))
+    shared = z[~single] if single.any() else z
+    two_way = _solve(shared, design, table)
+    found = estimate(two_way, settings)
+    if not found.converged:
+        _warn(found, settings)
+    covariance = _covariance(found, design)
+    if bootstrap:
+        covariance = _bootstrap(shared, design, settings, found, bootstrap, np.random.default_rng(seed))
+    elif model not in SMOOTH and found.converged:
+        covariance = _inflate(shared, design, settings, found, covariance)
+    sizes = np.empty(len(z))
+    sizes[~single] = found.sizes
+    sizes[single] = size_of_single_cells(z[single], found.c, found)
+    return _label(found._replace(sizes=sizes), settings, design, table, two_way, single, covariance, bootstrap)
+
+
+def _check_settings(settings: Settings, bootstrap: int, seed: object) -> None:
+    model, method, restricted, b, max_iterations = settings
+    for what, given, offered in (("model", model, get_args(Model)), ("method", method, get_args(Method))):
+        if given not in offered:
+            raise ConfigError(f"unknown {what} {given!r}; use one of {listing(offered)}.")
+    if method != "auto" and model != "2":
+        raise ConfigError(f"method={method!r} is a choice for model '2'; model {model!r} has one way: use 'auto'.")
+    if restricted and model in ("1", "3"):
+        why = "its variance is unbiased already" if model == "1" else "its density is not a likelihood of z"
+        raise ConfigError(f"restricted=True is for models '2', '2L' and '2C'; of model {model!r} {why}.")
+    if (b is None) == (model == "3"):
+        raise ConfigError(
+            "model '3' needs laplace_scale=b, nats (try 0.02 to 0.05): it cannot be estimated."
+            if b is None
+            else f"laplace_scale is for model '3', not {model!r}."
+        )
+    if b is not None and not 0 < b < np.inf:
+        raise ConfigError(f"laplace_scale must be positive, got {b!r}.")
+    if max_iterations < 1:
+        raise ConfigError(f"max_iterations must be at least 1, got {max_iterations!r}.")
+    if bootstrap < 0 or bootstrap == 1:
+        raise ConfigError(f"bootstrap must be 0 or at least 2 samples, got {bootstrap!r}.")
+    if bootstrap and seed is None:
+        raise ConfigError("a bootstrap needs a seed, so that it can be repeated: seed=1, say.")
+
+
+def _solve(z: Floats, design: Design, table: Surprisals) -> TwoWay:
+    try:
+        two_way = solve_two_way(z, design.basis)
+    except np.linalg.LinAlgError as error:
+        raise DataError(
+            "what is missing leaves some terms of the formula without any comparison; leave terms out."
+        ) from error
     if np.sqrt(two_way.sum_of_squares / two_way.degrees_of_freedom) < LEAST_SIGMA:
         raise DataError(
             "the residuals vanish: every edition is an exact multiple of every other "
             f"({listing(table.editions)}), so the likelihood has no maximum. Are they copies of one another?"
         )
-    estimate = estimate_model_1(two_way) if model == "1" else estimate_model_2(two_way, max_iterations=max_iterations)
-    if not estimate.converged:
-        warnings.warn(
-            f"model {model} did not converge in {estimate.n_iterations} iterations: {estimate.message}; scaled "
-            f"gradient {estimate.grad_norm:.1e}. Raise max_iterations (now {max_iterations}), look for extreme "
-            "surprisals, or use model='1', which is solved exactly.",
-            ConvergenceWarning,
-            stacklevel=2,
-        )
-    sizes = np.empty(len(z))
-    sizes[~single] = estimate.log_intent_size
-    sizes[single] = size_of_single_cells(z[single], estimate, model)
-    return _label(estimate._replace(log_intent_size=sizes), model, table, z, single)
+    return two_way
 
 
-def _check_settings(model: str, method: str, max_iterations: int) -> None:
-    for what, given, offered in (("model", model, get_args(Model)), ("method", method, get_args(Method))):
-        if given not in offered:
-            raise ConfigError(f"unknown {what} {given!r}; use one of {listing(offered)}.")
-    if max_iterations < 1:
-        raise ConfigError(f"max_iterations must be at least 1, got {max_iterations!r}.")
-
-
-def _as_surprisals(table: object) -> Surprisals:
-    if isinstance(table, Surprisals):
-        return table
-    if isinstance(table, pd.DataFrame):
-        return Surprisals(bits=table)
-    raise DataError(
-        f"surprisals must be a Surprisals or a DataFrame of bits, intents × editions, not {type(table).__name__}."
+def _warn(found: Estimate, settings: Settings) -> None:
+    warnings.warn(
+        f"model {settings.model} did not converge in {found.n_iterations} iterations: {found.message}; scaled "
+        f"gradient {found.grad_norm:.1e}. Raise max_iterations (now {settings.max_iterations}), look for extreme "
+        "surprisals, or use model='1', which is solved exactly.",
+        ConvergenceWarning,
+        stacklevel=3,
     )
 
 
-def _log_bits(table: Surprisals) -> Floats:
-    """Return z = ln(bits), shape (I, J), of a table that can be fitted."""
-    bits = table.bits.to_numpy()
-    intents, editions = bits.shape
-    if min(bits.shape) < 2:
-        raise DataError(f"{intents} intent(s) × {editions} edition(s): comparing needs at least two of each.")
-    observed = ~np.isnan(bits)
-    empty = {
-        "intent": table.intents[~observed.any(axis=1)],
-        "edition": table.editions[~observed.any(axis=0)],
-    }
-    for what, names in empty.items():
-        if len(names):
-            raise DataError(f"{len(names)} {what}(s) without any surprisal: {listing(names)}. Leave them out.")
-    _check_variation(table, bits, observed)
-    _check_connected(table, observed)
-    cells = int(observed.sum())
-    if cells < intents + editions:
-        raise DataError(
-            f"{cells:,} cells for {intents:,} intents and {editions:,} editions: at least "
-            f"{intents + editions:,} are needed to tell differences from noise. Add intents that several editions have."
+def _bootstrap(
+    z: Floats, design: Design, settings: Settings, found: Estimate, replicates: int, rng: np.random.Generator
+) -> Floats:
+    """Return the covariance of the units' normalised difficulties over samples of intents, shape (U, U)."""
+    again = _Again(z, design, settings, found)
+    draws = bootstrap_draws(design.observed(~np.isnan(z)), again, replicates=replicates, rng=rng)
+    again.warn("bootstrap samples")
+    covariance: Floats = np.cov(draws, rowvar=False)
+    return covariance
+
+
+def _inflate(z: Floats, design: Design, settings: Settings, found: Estimate, covariance: Floats) -> Floats:
+    """Give the covariance from the expected information the size that leaving out intents shows it to have.
+
+    Medians of few cells vary more than their information says, and other residuals than the model's
+    make them vary otherwise still.
+    """
+    again = _Again(z, design, settings, found)
+    variances = jackknife_variances(design.observed(~np.isnan(z)), again)
+    again.warn("parts of the table")
+    if variances is None:
+        log.info("too sparse to check the standard errors by leaving out intents; they are those of the model")
+        return covariance
+    inflated: Floats = covariance * (variances.sum() / np.trace(covariance))
+    return inflated
+
+
+class _Again:
+    """The fit of other rows of the same table, and how often it stopped short."""
+
+    def __init__(self, z: Floats, design: Design, settings: Settings, found: Estimate) -> None:
+        self.z, self.design, self.settings, self.found = z, design, settings, found
+        self.fits = self.stopped = 0
+
+    def __call__(self, rows: npt.NDArray[np.int_]) -> Floats:
+        """Return the normalised difficulties of the units, shape (U,)."""
+        part = estimate(
+            solve_two_way(self.z[rows], self.design.basis),
+            self.settings,
+            start=(self.found.sizes[rows], self.found.c),
+            with_covariance=False,
         )
-    single = int((observed.sum(axis=1) == 1).sum())
-    if single:
-        log.info("%d of %d intents have one cell only and say nothing of difficulties", single, intents)
-    z: Floats = np.log(bits)
-    return z
+        self.fits += 1
+        self.stopped += not part.converged
+        return published_parameters(part, self.design.first).difficulty
 
-
-def _check_variation(table: Surprisals, bits: Floats, observed: npt.NDArray[np.bool_]) -> None:
-    low = np.where(observed, bits, np.inf).min(axis=0)
-    high = np.where(observed, bits, -np.inf).max(axis=0)
-    constant = (low == high) & (observed.sum(axis=0) >= CONSTANT_CELLS)
-    if constant.any():
-        raise DataError(
-            f"{constant.sum()} edition(s) whose surprisals are all equal: {listing(table.editions[constant])}. "
-            "Such numbers were not measured; leave them out."
-        )
-
-
-def _check_connected(table: Surprisals, observed: npt.NDArray[np.bool_]) -> None:
-    component = edition_components(observed)
-    if component.max() == 0:
-        return
-    sizes = ", ".join(str(size) for size in np.bincount(component))
-    one, other = table.editions[component == 0][0], table.editions[component == 1][0]
-    raise DataError(
-        f"the editions fall into {component.max() + 1} groups (of {sizes} editions) that share no intent; for "
-        f"one, no chain of shared intents leads from {one!r} to {other!r}, so their difficulties cannot be "
-        "compared. Fit each group on its own, or add intents that join them."
-    )
+    def warn(self, what: str) -> None:
+        if self.stopped:
+            warnings.warn(
+                f"the fit of {self.stopped} of {self.fits} {what} did not converge; do not trust the standard errors.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
 
 
 def _label(
-    estimate: Estimate, model: str, table: Surprisals, z: Floats, single: npt.NDArray[np.bool_]
+    found: Estimate,
+    settings: Settings,
+    design: Design,
+    table: Surprisals,
+    two_way: TwoWay,
+    single: npt.NDArray[np.bool_],
+    covariance: Floats,
+    bootstrap: int,
 ) -> DifficultyFit:
-    editions, intents = table.editions, table.intents
-    cells = int((~np.isnan(z)).sum())
-    signature = (
-        f"model:{model}|method:{estimate.method}|lm:{table.lm}|cells:{cells}|intents:{len(intents)}"
-        f"|editions:{len(editions)}|version:{__version__}"
-    )
+    units, parameters = design.units, published_parameters(found, design.first)
+    cells = two_way.cells + int(single.sum())
+    signature = [
+        f"model:{settings.model}",
+        f"method:{found.method}",
+        "restricted" if settings.restricted else "",
+        "" if settings.laplace_scale is None else f"laplace_scale:{settings.laplace_scale:g}",
+        f"intervals:bootstrap-{bootstrap}" if bootstrap else "intervals:information",
+        f"lm:{table.lm}|cells:{cells}|intents:{len(single)}|editions:{len(table.editions)}|version:{__version__}",
+    ]
     return DifficultyFit(
-        model=model,
-        method=estimate.method,
+        model=settings.model,
+        method=found.method,
+        restricted=settings.restricted,
+        laplace_scale=settings.laplace_scale,
         lm=table.lm,
-        difficulty=pd.Series(estimate.difficulty, index=editions, name="difficulty"),
-        covariance=pd.DataFrame(estimate.covariance, index=editions, columns=editions),
-        intent_size=pd.Series(np.exp(estimate.log_intent_size), index=intents, name="intent_size"),
-        dispersion=estimate.dispersion,
-        log_likelihood=estimate.log_likelihood,
-        log_likelihood_bits=estimate.log_likelihood - float(np.nansum(z[~single])),
-        converged=estimate.converged,
-        n_iterations=estimate.n_iterations,
-        n_evaluations=estimate.n_evaluations,
-        grad_norm=estimate.grad_norm,
-        message=estimate.message,
+        difficulty=pd.Series(parameters.difficulty, index=units, name="difficulty"),
+        covariance=pd.DataFrame(covariance, index=units, columns=units),
+        bootstrap=bootstrap,
+        terms=_terms(design, found),
+        intent_size=pd.Series(np.exp(parameters.log_intent_size), index=table.intents, name="intent_size"),
+        dispersion=parameters.dispersion,
+        log_likelihood=found.log_likelihood,
+        log_likelihood_bits=found.log_likelihood - two_way.total,
+        converged=found.converged,
+        n_iterations=found.n_iterations,
+        n_evaluations=found.n_evaluations,
+        grad_norm=found.grad_norm,
+        message=found.message,
         cells=cells,
         single_cell_intents=int(single.sum()),
-        signature=signature,
+        signature="|".join(filter(None, signature)),
+    )
+
+
+def _covariance(found: Estimate, design: Design) -> Floats:
+    """Return the covariance of the units' difficulties from the information, shape (U, U)."""
+    first = design.first
+    if found.covariance is None:
+        return np.full((len(first), len(first)), np.nan)
+    return normalised_covariance(found.covariance[np.ix_(first, first)], found.c[first])
+
+
+def _terms(design: Design, found: Estimate) -> pd.DataFrame | None:
+    """Return the coefficients of a formula and their standard errors from the information."""
+    if design.terms is None or found.covariance is None:
+        return None
+    columns = np.column_stack([np.ones(len(design.terms)), design.terms])
+    solve = np.linalg.pinv(columns)[1:]
+    return pd.DataFrame(
+        {
+            "estimate": solve @ found.c,
+            "std_error": np.sqrt(np.diag(solve @ found.covariance @ solve.T)),
+        },
+        index=design.terms.columns.rename("term"),
     )

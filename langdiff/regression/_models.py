@@ -4,24 +4,43 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import LinAlgError, cholesky, solve_triangular
-from scipy.special import logsumexp, softmax
+from scipy.linalg import LinAlgError
 
-from langdiff.regression._lbfgs import maximise_lbfgs
+from langdiff.regression._information import inverse_information
+from langdiff.regression._lbfgs import Optimum, maximise_lbfgs
 from langdiff.regression._likelihood import ScaleFreeLikelihood, mu_at_mean, normalise
+from langdiff.regression._newton import maximise_newton
+from langdiff.regression._robust import is_degenerate, maximise_robust, robust_covariance
 from langdiff.regression._two_way import TwoWay
 
 Floats = npt.NDArray[np.float64]
 
+NEWTON_STEPS = 100  # more than it ever needs; then L-BFGS takes over
+
+
+class Settings(NamedTuple):
+    """What is to be fitted, and how; see `langdiff.fit`."""
+
+    model: str
+    method: str
+    restricted: bool
+    laplace_scale: float | None
+    max_iterations: int
+
 
 class Estimate(NamedTuple):
-    """What a model says of a table; the fields are those of `DifficultyFit`, without names."""
+    """What a model says of a table, before difficulties are normalised.
+
+    `c` are the difficulties up to a constant, shape (J,), and `covariance` theirs, shape (J, J), of
+    which only differences have a meaning. `sizes` are μ for models of the family of 2 and ln n + a
+    constant for model 1, shape (I,).
+    """
 
     method: str
-    difficulty: Floats
-    covariance: Floats
-    log_intent_size: Floats
-    dispersion: float
+    c: Floats
+    sizes: Floats
+    covariance: Floats | None
+    dispersion: float | None  # of model 1; in the others it follows from c
     log_likelihood: float
     converged: bool
     n_iterations: int
@@ -30,46 +49,48 @@ class Estimate(NamedTuple):
     message: str
 
 
-def normalised_covariance(information: Floats, c: Floats) -> Floats:
-    r"""Return the covariance of :math:`\delta_j = c_j - \ln\frac1J\sum_k e^{c_k}` by the delta method.
+def estimate(
+    two_way: TwoWay, settings: Settings, *, start: tuple[Floats, Floats] | None = None, with_covariance: bool = True
+) -> Estimate:
+    """Fit the model of the settings.
 
     Parameters
     ----------
-    information : ndarray, shape (J, J)
-        Information on c, positive definite.
-    c : ndarray, shape (J,)
-        Difficulties up to a constant.
-
-    Raises
-    ------
-    numpy.linalg.LinAlgError
-        If the information is not positive definite.
+    two_way : TwoWay
+        Model 1 fitted to the table, intents with one cell left out.
+    settings : Settings
+        Which model, and how.
+    start : pair of ndarray, shapes (I,) and (J,), optional
+        `sizes` and `c` of an estimate of a like table.
+    with_covariance : bool
+        Without it `Estimate.covariance` is None, and 2L is fitted as exactly as a bootstrap needs.
     """
-    jacobian = np.eye(len(c)) - softmax(c)  # rows: δ_j, columns: c_k
-    root = solve_triangular(cholesky(information, lower=True), jacobian.T, lower=True)
-    covariance: Floats = root.T @ root
-    return covariance
+    if settings.model == "1":
+        return _estimate_model_1(two_way)
+    with np.errstate(all="ignore"):  # numbers out of range show in the gradient, which is checked
+        if settings.model == "2":
+            return _estimate_model_2(two_way, settings, start, with_covariance)
+        return _estimate_robust(two_way, settings, start, with_covariance)
 
 
-def estimate_model_1(two_way: TwoWay) -> Estimate:
+def _estimate_model_1(two_way: TwoWay) -> Estimate:
     """Read model 1 off the exact least-squares fit."""
     d = two_way.edition_effect
-    level = float(logsumexp(d) - np.log(len(d)))
     variance = two_way.sum_of_squares / two_way.degrees_of_freedom
     most_likely = two_way.sum_of_squares / two_way.cells
     # the constant direction, in which the Laplacian vanishes, is lost in normalising: any weight there will do
     information = two_way.laplacian + two_way.cells_per_edition.mean() / len(d)
     gradient = np.concatenate(
         [
-            two_way.residual.sum(axis=0) / np.sqrt(two_way.cells_per_edition),
+            two_way.gather(two_way.residual.sum(axis=0) / np.sqrt(two_way.cells_per_edition)),
             two_way.residual.sum(axis=1) / np.sqrt(two_way.cells_per_intent),
         ]
     ) / np.sqrt(variance)
     return Estimate(
         method="exact",
-        difficulty=d - level,
-        covariance=variance * normalised_covariance(information, d),
-        log_intent_size=two_way.intent_effect + level,
+        c=d,
+        sizes=two_way.intent_effect,
+        covariance=variance * inverse_information(two_way, information),
         dispersion=float(np.expm1(variance)),
         log_likelihood=-0.5 * two_way.cells * float(np.log(2 * np.pi * most_likely) + 1),
         converged=True,
@@ -80,36 +101,117 @@ def estimate_model_1(two_way: TwoWay) -> Estimate:
     )
 
 
-def estimate_model_2(two_way: TwoWay, *, max_iterations: int) -> Estimate:
-    """Maximise the likelihood of model 2, starting from model 1."""
-    likelihood = ScaleFreeLikelihood(two_way)
-    with np.errstate(all="ignore"):  # numbers out of range show in the gradient, which is checked
-        optimum = maximise_lbfgs(likelihood, max_iterations=max_iterations)
-        converged, message = optimum.converged, optimum.message
+def _estimate_model_2(
+    two_way: TwoWay, settings: Settings, start: tuple[Floats, Floats] | None, with_covariance: bool
+) -> Estimate:
+    likelihood = ScaleFreeLikelihood(two_way, settings.restricted)
+    optimum, method = maximise_model_2(likelihood, settings.method, settings.max_iterations, start)
+    converged, message = optimum.converged, optimum.message
+    covariance = None
+    if with_covariance:
+        # the restricted likelihood has made up for the intents' share of the variation already
+        inflation = 1.0 if settings.restricted else two_way.cells / two_way.degrees_of_freedom
         try:
-            covariance = normalised_covariance(likelihood.information(optimum.mu, optimum.c), optimum.c)
+            covariance = inflation * inverse_information(two_way, likelihood.information(optimum.mu, optimum.c))
         except (LinAlgError, ValueError):  # not positive definite; not finite
             covariance = np.full_like(two_way.laplacian, np.nan)
             if converged:
                 converged, message = False, "a stationary point that is no maximum"
-    normalised = normalise(optimum.mu, optimum.c)
-    return Estimate(
-        method="lbfgs",
-        difficulty=normalised.difficulty,
-        covariance=covariance * (two_way.cells / two_way.degrees_of_freedom),
-        log_intent_size=normalised.log_intent_size,
-        dispersion=float(np.exp(normalised.log_kappa)),
-        log_likelihood=optimum.log_likelihood,
-        converged=converged,
-        n_iterations=optimum.n_iterations,
-        n_evaluations=optimum.n_evaluations,
-        grad_norm=optimum.grad_norm,
-        message=message,
+    plain = ScaleFreeLikelihood(two_way)
+    return _of_optimum(
+        optimum._replace(
+            converged=converged,
+            message=message,
+            log_likelihood=-float(plain.intent_values(optimum.mu, optimum.c).sum()),
+        ),
+        method,
+        covariance,
     )
 
 
-def size_of_single_cells(z: Floats, estimate: Estimate, model: str) -> Floats:
-    """Return ln n of intents with one cell each, as that cell and the estimated difficulties have it.
+def maximise_model_2(
+    likelihood: ScaleFreeLikelihood, method: str, max_iterations: int, start: tuple[Floats, Floats] | None
+) -> tuple[Optimum, str]:
+    """Return the optimum and the method that found it: L-BFGS takes over where Newton's fails."""
+    if method != "lbfgs":
+        optimum = maximise_newton(likelihood, start, max_iterations=min(NEWTON_STEPS, max_iterations))
+        if optimum.converged or optimum.n_iterations == max_iterations:
+            return optimum, "newton"
+        method = "newton, then lbfgs"
+    return maximise_lbfgs(likelihood, start, max_iterations=max_iterations), method
+
+
+def _estimate_robust(
+    two_way: TwoWay, settings: Settings, start: tuple[Floats, Floats] | None, with_covariance: bool
+) -> Estimate:
+    model, b, restricted = settings.model, settings.laplace_scale, settings.restricted
+    if start is None:
+        near, _ = maximise_model_2(ScaleFreeLikelihood(two_way, restricted), "newton", settings.max_iterations, None)
+        start = near.mu, near.c
+    optimum = maximise_robust(
+        two_way, model, b, restricted, start, rough=not with_covariance, max_iterations=settings.max_iterations
+    )
+    if b is not None and is_degenerate(two_way, b, optimum):
+        message = (
+            f"no maximum with noise in few cells was found: laplace_scale={b:g} is too large beside the "
+            "standard deviation of log bits, and the density grows without bound as the dispersion vanishes"
+        )
+        optimum = optimum._replace(converged=False, message=message)
+    covariance = None
+    if with_covariance:
+        try:
+            covariance = robust_covariance(two_way, model, b, restricted, optimum)
+        except (LinAlgError, ValueError):
+            covariance = np.full_like(two_way.laplacian, np.nan)
+    if covariance is not None and not np.isfinite(covariance).all():
+        optimum = optimum._replace(converged=False)
+    return _of_optimum(optimum, "lbfgs", covariance)
+
+
+def _of_optimum(optimum: Optimum, method: str, covariance: Floats | None) -> Estimate:
+    return Estimate(
+        method=method,
+        c=optimum.c,
+        sizes=optimum.mu,
+        covariance=covariance,
+        dispersion=None,
+        log_likelihood=optimum.log_likelihood,
+        converged=optimum.converged,
+        n_iterations=optimum.n_iterations,
+        n_evaluations=optimum.n_evaluations,
+        grad_norm=optimum.grad_norm,
+        message=optimum.message,
+    )
+
+
+class Parameters(NamedTuple):
+    """An estimate in the parameters of the published models, factors averaging 1 over the units."""
+
+    difficulty: Floats  # of the units
+    log_intent_size: Floats
+    dispersion: float
+
+
+def published_parameters(estimate: Estimate, first: npt.NDArray[np.int_]) -> Parameters:
+    """Return normalised difficulties, intent sizes and dispersion.
+
+    Parameters
+    ----------
+    estimate : Estimate
+        Of any model.
+    first : ndarray of int, shape (U,)
+        An edition of each unit; the factors of the units average 1.
+    """
+    c = estimate.c[first]
+    if estimate.dispersion is not None:
+        level = float(np.log(np.mean(np.exp(c - c.max())))) + c.max()
+        return Parameters(c - level, estimate.sizes + level, estimate.dispersion)
+    normalised = normalise(estimate.sizes, c)
+    return Parameters(normalised.difficulty, normalised.log_intent_size, float(np.exp(normalised.log_kappa)))
+
+
+def size_of_single_cells(z: Floats, c: Floats, estimate: Estimate) -> Floats:
+    """Return `sizes` of intents with one cell each, as that cell and the estimated difficulties have it.
 
     Such intents say nothing of difficulties, and are kept out of the likelihood. In model 2 they would
     bias it: their size explains their cell exactly, so that only −½ ln v is left, which grows with the
@@ -119,18 +221,10 @@ def size_of_single_cells(z: Floats, estimate: Estimate, model: str) -> Floats:
     ----------
     z : ndarray, shape (I, J)
         Log surprisals of such intents; NaN in all cells of a row but one.
+    c : ndarray, shape (J,)
+        Difficulties up to a constant.
     estimate : Estimate
         From the other intents.
-    model : str
-        ``"1"`` or ``"2"``.
-
-    Returns
-    -------
-    ndarray, shape (I,)
     """
-    mean: Floats = np.nanmax(z - estimate.difficulty, axis=1)
-    if model == "1":
-        return mean
-    log_kappa = float(np.log(estimate.dispersion))
-    mu = mu_at_mean(mean - 0.5 * np.log1p(estimate.dispersion) - log_kappa)
-    return mu + log_kappa
+    mean: Floats = np.nanmax(z - c, axis=1)
+    return mean if estimate.dispersion is not None else mu_at_mean(mean)

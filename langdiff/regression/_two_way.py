@@ -29,6 +29,8 @@ class TwoWay:
         Information on d in units of 1/σ², the intents eliminated; its null space is the constant.
     sum_of_squares : float
         Of the residuals.
+    design : ndarray, shape (J, K), or None
+        Full rank, the constant in its span: d was sought among its combinations. None: each d is free.
     """
 
     intent_effect: Floats
@@ -39,6 +41,21 @@ class TwoWay:
     cells_per_edition: Floats
     laplacian: Floats
     sum_of_squares: float
+    design: Floats | None = None
+
+    def spread(self, free: Floats) -> Floats:
+        """Return one number an edition from those that are free, (K,) → (J,)."""
+        return free if self.design is None else self.design @ free
+
+    def gather(self, by_edition: Floats) -> Floats:
+        """Return the derivative in what is free from that in each edition, (J, …) → (K, …)."""
+        return by_edition if self.design is None else self.design.T @ by_edition
+
+    @property
+    def total(self) -> float:
+        """Sum of the log surprisals, Σz."""
+        effects = self.cells_per_intent @ self.intent_effect + self.cells_per_edition @ self.edition_effect
+        return float(effects + self.residual.sum())
 
     @property
     def cells(self) -> int:
@@ -47,11 +64,12 @@ class TwoWay:
 
     @property
     def degrees_of_freedom(self) -> int:
-        """Cells less free parameters, N − I − J + 1."""
-        return self.cells - sum(self.residual.shape) + 1
+        """Cells less free parameters, N − I − J + 1 (K for J where there is a design)."""
+        intents, free = self.residual.shape if self.design is None else (len(self.residual), self.design.shape[1])
+        return int(self.cells - intents - free + 1)
 
 
-def solve_two_way(z: Floats) -> TwoWay:
+def solve_two_way(z: Floats, design: Floats | None = None) -> TwoWay:
     r"""Fit intent and edition effects by ordinary least squares, exactly.
 
     Eliminating m from the normal equations leaves the Laplacian of the graph of editions, in which
@@ -64,6 +82,8 @@ def solve_two_way(z: Floats) -> TwoWay:
     ----------
     z : ndarray, shape (I, J)
         Log surprisals, NaN where missing; every row and column has a cell and the graph is connected.
+    design : ndarray, shape (J, K), optional
+        See `TwoWay`.
 
     Returns
     -------
@@ -89,18 +109,21 @@ def solve_two_way(z: Floats) -> TwoWay:
         laplacian = np.diag(per_edition) - weighted.T @ weighted
         filled = np.where(observed, z, 0.0)
     # L + c 11'/J is positive definite; as b sums to 0, its solution has mean 0 and solves L d = b
-    factor = cho_factor(laplacian + per_edition.mean() / editions)
+    definite = laplacian + per_edition.mean() / editions
+    factor = cho_factor(definite if design is None else design.T @ definite @ design)
     m = np.zeros(intents)
     d = np.zeros(editions)
     residual = filled.copy()
     for _ in range(2):  # the second round is iterative refinement: it removes the rounding of the first
         step_m = residual.sum(axis=1) / per_intent
         residual -= step_m[:, None] if mask is None else step_m[:, None] * mask
-        step_d = cho_solve(factor, residual.sum(axis=0))
+        sums = residual.sum(axis=0)
+        step_d = cho_solve(factor, sums) if design is None else design @ cho_solve(factor, design.T @ sums)
         step_d -= step_d.mean()
         residual -= step_d if mask is None else step_d * mask
         step = residual.sum(axis=1) / per_intent
         residual -= step[:, None] if mask is None else step[:, None] * mask
         m += step_m + step
         d += step_d
-    return TwoWay(m, d, residual, mask, per_intent, per_edition, laplacian, float(np.vdot(residual, residual)))
+    square = float(np.vdot(residual, residual))
+    return TwoWay(m, d, residual, mask, per_intent, per_edition, laplacian, square, design)

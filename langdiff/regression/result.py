@@ -1,7 +1,5 @@
 """The outcome of a difficulty regression."""
 
-import json
-from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,13 +9,13 @@ import pandas as pd
 from scipy.stats import norm, rankdata
 
 from langdiff._io import write_text
-from langdiff.errors import DataError, listing
+from langdiff.errors import DataError
+from langdiff.regression._contrast import Contrast, Names, contrast
+from langdiff.regression._saving import read_document, restore, to_json
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-FORMAT = "langdiff.DifficultyFit"
-FORMAT_VERSION = 1
 NINETY_FIVE = float(norm.ppf(0.975))
 
 
@@ -28,28 +26,41 @@ class DifficultyFit:
     Attributes
     ----------
     model : str
-        ``"1"`` or ``"2"``, the models of Mielke et al. (2019, section 3).
+        ``"1"``, ``"2"``, ``"2L"``, ``"2C"`` or ``"3"``, the models of Mielke et al. (2019).
     method : str
-        ``"exact"`` (linear least squares) or ``"lbfgs"``.
+        ``"exact"`` (linear least squares), ``"newton"``, ``"lbfgs"`` or ``"newton, then lbfgs"``.
+    restricted : bool
+        Whether the restricted likelihood was maximised.
+    laplace_scale : float or None
+        b of model 3, nats.
     lm : str
         The language model whose surprisals were fitted.
     difficulty : Series, shape (J,)
-        δ, nats, indexed by edition: :math:`\delta_j = d_j - \ln\frac1J\sum_k e^{d_k}`. Its exponential
-        is the edition's factor: bits spent, over those of an edition of average difficulty.
+        δ, nats, indexed by edition, or by group where editions share difficulties:
+        :math:`\delta_j = d_j - \ln\frac1J\sum_k e^{d_k}`. Its exponential is the factor: bits spent, over
+        those of an edition of average difficulty.
     covariance : DataFrame, shape (J, J)
         Joint sampling covariance of `difficulty`; singular, since the factors have a fixed sum. From
-        the observed information with the intent sizes eliminated, times N / (N − I − J + 1) to make
-        up for the residual variation that fitting one size an intent uses up. NaN only if not `converged`.
+        samples of intents if there was a `bootstrap`. Otherwise from the information (observed in
+        models 1 and 2, expected in the others) with the intent sizes eliminated. In models 1 and 2 it is
+        multiplied by N / (N − I − J + 1), unless `restricted`, to make up for the residual variation
+        that fitting one size an intent uses up; in the others by the factor that leaving out groups
+        of intents in turn (the jackknife) asks for. NaN only if not `converged`.
+    bootstrap : int
+        Number of samples of intents behind `covariance`; 0 if it is from the information.
+    terms : DataFrame or None
+        Of a formula: ``estimate`` and ``std_error`` (from the information) of each coefficient, nats.
     intent_size : Series, shape (I,)
         n, in bits that an edition of average difficulty (factor 1) spends: their median in model 1; in
         model 2 the mean bits are n·exp(σ²/2).
     dispersion : float
         κ = exp(σ²) − 1: the squared coefficient of variation of the bits (model 1) or of those of one
-        unit of an intent (model 2). Unbiased σ² in model 1; maximum likelihood in model 2, where it is
-        too small by about (N − I − J + 1) / N.
+        unit of an intent (the others). Unbiased σ² in model 1; in the others too small by about
+        (N − I − J + 1) / N, unless `restricted`.
     log_likelihood, log_likelihood_bits : float
-        Maximised log-likelihood of the log surprisals z = ln y (as Mielke et al. 2019, Figure 6, show
-        it) and of the surprisals y in bits, which is lower by Σz; of the intents with two cells or more.
+        Log-likelihood at the estimates of the log surprisals z = ln y (as Mielke et al. 2019, Figure 6,
+        show it) and of the surprisals y in bits, which is lower by Σz; of the intents with two cells
+        or more. In model 3 the joint log-density of z and the noise of all cells.
     converged : bool
         Whether `grad_norm` met the tolerance, and the covariance exists.
     n_iterations, n_evaluations : int
@@ -77,9 +88,13 @@ class DifficultyFit:
 
     model: str
     method: str
+    restricted: bool
+    laplace_scale: float | None
     lm: str
     difficulty: pd.Series
     covariance: pd.DataFrame
+    bootstrap: int
+    terms: pd.DataFrame | None
     intent_size: pd.Series
     dispersion: float
     log_likelihood: float
@@ -104,6 +119,11 @@ class DifficultyFit:
         """σ, nats: √ln(1 + κ)."""
         return float(np.sqrt(np.log1p(self.dispersion)))
 
+    @property
+    def _units(self) -> str:
+        name = self.difficulty.index.name
+        return "editions" if name in (None, "edition") else f"{name}s"
+
     def to_frame(self) -> pd.DataFrame:
         """Return one row an edition, hardest first.
 
@@ -125,24 +145,57 @@ class DifficultyFit:
                 "rank": rankdata(-difficulty, method="min").astype(int),
             }
         )
-        return frame.rename_axis("edition").sort_values("difficulty", ascending=False, kind="stable")
+        frame.index.name = self.difficulty.index.name or "edition"
+        return frame.sort_values("difficulty", ascending=False, kind="stable")
 
     def summary(self) -> str:
         """Format the table, with what is needed to trust it."""
         state = "converged" if self.converged else f"NOT CONVERGED ({self.message})"
         single = f" ({self.single_cell_intents:,} with one cell)" if self.single_cell_intents else ""
+        how = f"{self.method}, restricted likelihood" if self.restricted else self.method
+        errors = f"{self.bootstrap} samples of intents" if self.bootstrap else "the information"
         lines = [
-            f"Model {self.model} ({self.method}), {state}: {self.n_iterations} iterations, "
-            f"gradient {self.grad_norm:.1e}",
-            f"{self.cells:,} cells, {len(self.intent_size):,} intents{single} × {len(self.difficulty):,} editions",
+            f"Model {self.model} ({how}), {state}: {self.n_iterations} iterations, gradient {self.grad_norm:.1e}",
+            f"{self.cells:,} cells, {len(self.intent_size):,} intents{single} × {len(self.difficulty):,} {self._units}",
             f"sigma {self.sigma:.4f}, dispersion {self.dispersion:.4f}, "
             f"log-likelihood {self.log_likelihood:,.2f} of log bits, {self.log_likelihood_bits:,.2f} of bits",
+            f"standard errors from {errors}",
             "",
             self.to_frame().round(4).to_string(),
             "",
+            *([] if self.terms is None else [self.terms.round(4).to_string(), ""]),
             f"[{self.signature}]",
         ]
         return "\n".join(lines)
+
+    def contrast(self, one: Names, other: Names) -> Contrast:
+        """Compare two editions, or the mean difficulties of two sets of them.
+
+        The standard error is the difference's own, from the joint covariance.
+
+        Parameters
+        ----------
+        one, other : str, or list of str
+            Editions, or groups where they share difficulties.
+
+        Returns
+        -------
+        Contrast
+            Of `one` less `other`, nats.
+
+        Raises
+        ------
+        ConfigError
+            If a name is unknown, or on both sides.
+
+        Examples
+        --------
+        >>> import langdiff as ld
+        >>> _, surprisals = ld.simulate(500, 3, difficulties=[0.0, 0.1, 0.0], seed=1)
+        >>> print(ld.fit(surprisals).contrast("e2", "e1"))
+        e2 - e1: 0.0975 ± 0.0105 nats (+10.2 %), 95 % interval 0.0770 to 0.1181, p = 1.2e-20
+        """
+        return contrast(self.difficulty, self.covariance, one, other)
 
     def plot(self, ax: "Axes | None" = None, **style: Any) -> "Axes":
         """Draw a forest plot; see `langdiff.plots.plot_difficulties`."""
@@ -152,19 +205,7 @@ class DifficultyFit:
 
     def to_json(self) -> str:
         """Write everything as JSON; numbers keep all digits, NaN becomes null."""
-        document: dict[str, Any] = {"format": FORMAT, "format_version": FORMAT_VERSION}
-        for name in (field.name for field in fields(self)):
-            value = getattr(self, name)
-            match value:
-                case pd.Series():
-                    document[name] = {"names": _names(value.index), "values": _nulls(value.to_numpy())}
-                case pd.DataFrame():
-                    document[name] = [_nulls(row) for row in value.to_numpy()]
-                case float():
-                    document[name] = value if np.isfinite(value) else None
-                case _:
-                    document[name] = value
-        return json.dumps(document, ensure_ascii=False, allow_nan=False)
+        return to_json({field.name: getattr(self, field.name) for field in fields(self)})
 
     def save(self, path: str | Path) -> None:
         """Write everything as JSON (`to_json`), atomically.
@@ -188,21 +229,9 @@ class DifficultyFit:
             If the file cannot be read or holds something else.
         """
         path = Path(path)
+        document = read_document(path)
         try:
-            document = json.loads(path.read_text(encoding="utf-8"))
-        except OSError as error:
-            raise DataError(f"{path}: cannot be read: {error.strerror or error}.") from error
-        except ValueError as error:  # broken JSON or UTF-8
-            raise DataError(f"{path}: not a saved fit, or damaged: {error}.") from error
-        if not isinstance(document, dict) or document.get("format") != FORMAT:
-            raise DataError(f"{path}: not a saved fit; expected JSON with format {FORMAT!r}.")
-        if document.get("format_version") != FORMAT_VERSION:
-            raise DataError(
-                f"{path}: format version {document.get('format_version')!r}; this langdiff reads "
-                f"{FORMAT_VERSION}. Fit again, or use the version that wrote it."
-            )
-        try:
-            return cls(**_restore(document))
+            return cls(**restore(document))
         except (KeyError, TypeError, ValueError) as error:
             raise DataError(f"{path}: damaged: {type(error).__name__}: {error}.") from error
 
@@ -211,61 +240,8 @@ class DifficultyFit:
         state = "converged" if self.converged else "NOT CONVERGED"
         return (
             f"DifficultyFit: model {self.model}, {len(self.intent_size):,} intents × "
-            f"{len(self.difficulty):,} editions, sigma {self.sigma:.4g}, {state}"
+            f"{len(self.difficulty):,} {self._units}, sigma {self.sigma:.4g}, {state}"
         )
 
     def _repr_html_(self) -> str:
         return f"<p>{self!r}</p>{self.to_frame().to_html(escape=True)}"
-
-
-_TYPES: Mapping[str, type] = {
-    "model": str,
-    "method": str,
-    "lm": str,
-    "converged": bool,
-    "n_iterations": int,
-    "n_evaluations": int,
-    "message": str,
-    "cells": int,
-    "single_cell_intents": int,
-    "signature": str,
-}
-
-
-def _names(index: pd.Index) -> list[Any]:
-    names: list[Any] = index.tolist()
-    bad = [name for name in names if not isinstance(name, str | int) or isinstance(name, bool)]
-    if bad:
-        raise DataError(
-            f"{len(bad)} name(s) of intents or editions are neither text nor whole numbers: {listing(bad)}. "
-            "Rename them before saving."
-        )
-    return names
-
-
-def _nulls(values: Any) -> list[float | None]:
-    return [value if np.isfinite(value) else None for value in values.tolist()]
-
-
-def _restore(document: dict[str, Any]) -> dict[str, Any]:
-    """Turn the JSON document into the arguments of `DifficultyFit`."""
-
-    def series(name: str, axis: str) -> pd.Series:
-        stored = document[name]
-        index = pd.Index(stored["names"], name=axis)
-        return pd.Series(stored["values"], index=index, dtype=float, name=name)
-
-    difficulty = series("difficulty", "edition")
-    covariance = np.array(document["covariance"], dtype=float)
-    restored: dict[str, Any] = {
-        "difficulty": difficulty,
-        "intent_size": series("intent_size", "intent"),
-        "covariance": pd.DataFrame(covariance, index=difficulty.index, columns=difficulty.index),
-    }
-    for name in ("dispersion", "log_likelihood", "log_likelihood_bits", "grad_norm"):
-        restored[name] = float("nan") if document[name] is None else float(document[name])
-    for name, kind in _TYPES.items():
-        if type(document[name]) is not kind:
-            raise TypeError(f"{name} is {document[name]!r}, not of type {kind.__name__}")
-        restored[name] = document[name]
-    return restored

@@ -213,7 +213,7 @@ GOOD = {"a": [10.0, 20, 31], "b": [11.0, 25, 30], "c": [12.0, 24, 36]}
         ({"c": [5.0, 5, 5]}, "surprisals are all equal: 'c'"),
         ({"b": [20.0, 40, 62], "c": [5.0, 10, 15.5]}, "residuals vanish.*'a', 'b', 'c'"),
         ({"a": [1.0, np.nan, np.nan], "b": [np.nan, 1, 2], "c": [np.nan, 2, 3]}, "of 2, 1 editions.*'b' to 'a'"),
-        ({"a": [1.0, np.nan, 2], "b": [2.0, 4, np.nan], "c": [np.nan, np.nan, 2]}, "5 cells for 3 intents and 3 ed"),
+        ({"a": [1.0, np.nan, 2], "b": [2.0, 4, np.nan], "c": [np.nan, np.nan, 2]}, "5 cells for 3 intents and 3 free difficulties"),
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("model", ["1", "2"])
@@ -231,8 +231,10 @@ def test_too_small_or_twice_named_or_no_table():
         ld.fit(frame.iloc[:1])
     with pytest.raises(DataError, match=r"1 edition\(s\) named twice: 'a'"):
         ld.fit(frame.set_axis(["a", "a", "b"], axis=1))
-    with pytest.raises(DataError, match="not ndarray"):
-        ld.fit(frame.to_numpy())
+    with pytest.raises(DataError, match="not list"):
+        ld.fit([[1.0, 2.0], [2.0, 3.0]])
+    with pytest.raises(DataError, match=r"two axes.*not shape \(9,\)"):
+        ld.fit(frame.to_numpy().ravel())
     with pytest.raises(DataError, match=r"0 intent\(s\)"):
         ld.fit(pd.DataFrame())
 

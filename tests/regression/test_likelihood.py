@@ -58,6 +58,17 @@ def test_likelihood_is_the_published_one(problem):
     assert_allclose(ours, published_log_likelihood(z, m, d, kappa), rtol=ROUNDING, atol=ROUNDING)
 
 
+@given(problems())
+@settings(deadline=None)
+def test_restricted_likelihood_counts_each_variance_once_less(problem):
+    z, m, d, kappa = problem
+    two_way, point = solve_two_way(z), scale_free(m, d, kappa)
+    plain = ScaleFreeLikelihood(two_way).intent_values(*point)
+    restricted = ScaleFreeLikelihood(two_way, restricted=True).intent_values(*point)
+    v = np.log1p(kappa / np.exp(m))
+    assert_allclose(plain - restricted, 0.5 * np.log(2 * np.pi * v), rtol=ROUNDING, atol=ROUNDING)
+
+
 @given(problems(), st.floats(0.1, 10))
 @settings(deadline=None)
 def test_scale_of_intents_is_unidentified(problem, t):
@@ -84,11 +95,11 @@ def numerical_gradient(function, x, step=1e-5):
     return np.array([(function(x + h) - function(x - h)) / (2 * step) for h in step * np.eye(len(x))])
 
 
-@given(problems())
+@given(problems(), st.booleans())
 @settings(max_examples=50, deadline=None)
-def test_gradient_is_that_of_central_differences(problem):
+def test_gradient_is_that_of_central_differences(problem, restricted):
     z, m, d, kappa = problem
-    likelihood = ScaleFreeLikelihood(solve_two_way(z))
+    likelihood = ScaleFreeLikelihood(solve_two_way(z), restricted)
     mu, c = scale_free(m, d, kappa)
     n_intents = len(mu)
     ours = likelihood.value_and_gradient(mu, c, np.zeros(n_intents))
@@ -100,10 +111,11 @@ def test_gradient_is_that_of_central_differences(problem):
     assert_allclose(ours.value, -log_likelihood(likelihood, mu, c), rtol=ROUNDING)
 
 
+@pytest.mark.parametrize("restricted", [False, True])
 @pytest.mark.parametrize("missing", [0.0, 0.4])
-def test_information_is_the_schur_complement_of_a_numerical_hessian(missing):
+def test_information_is_the_schur_complement_of_a_numerical_hessian(missing, restricted):
     _, surprisals = ld.simulate(15, 4, sigma=1.5, missing=missing, seed=2)
-    likelihood = ScaleFreeLikelihood(solve_two_way(np.log(surprisals.bits.to_numpy())))
+    likelihood = ScaleFreeLikelihood(solve_two_way(np.log(surprisals.bits.to_numpy())), restricted)
     best = maximise_lbfgs(likelihood, max_iterations=1000)
     n_intents = len(best.mu)
 

@@ -39,12 +39,12 @@ def test_covariance_is_that_of_factors_with_a_fixed_sum(fit):
 
 def test_summary_and_repr_say_what_to_trust(fit):
     text = fit.summary()
-    for part in ("Model 2 (lbfgs), converged", "50 intents", "e1", "log-likelihood", fit.signature):
+    for part in ("Model 2 (newton), converged", "50 intents", "e1", "log-likelihood", fit.signature):
         assert part in text
     assert repr(fit).startswith("DifficultyFit: model 2, 50 intents × 4 editions, sigma ")
     assert "<table" in fit._repr_html_()
     assert fit.signature == (
-        f"model:2|method:lbfgs|lm:simulated|cells:{fit.cells}|intents:50|editions:4|version:{ld.__version__}"
+        f"model:2|method:newton|intervals:information|lm:simulated|cells:{fit.cells}|intents:50|editions:4|version:{ld.__version__}"
     )
 
 
@@ -60,10 +60,23 @@ def test_kappa_is_that_of_sigma(fit):
     assert fit.dispersion == pytest.approx(np.expm1(fit.sigma**2))
 
 
-@pytest.mark.parametrize("model", ["1", "2"])
-def test_file_gives_everything_back(tmp_path, model):
+INFO = pd.DataFrame({"year": [1.0, 2, 4]}, index=["日本語 “ü”", "e2", "e3"])
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"model": "1"},
+        {"model": "2", "restricted": True},
+        {"model": "2L"},
+        {"model": "3", "laplace_scale": 0.02},
+        {"groups": {"日本語 “ü”": "a", "e2": "a", "e3": "b"}, "bootstrap": 5, "seed": 1},
+        {"formula": "year", "edition_info": INFO},
+    ],
+)
+def test_file_gives_everything_back(tmp_path, settings):
     _, surprisals = ld.simulate(20, 3, missing=0.2, seed=0)
-    saved = ld.fit(surprisals.bits.rename(columns={"e1": "日本語 “ü”"}), model=model)
+    saved = ld.fit(surprisals.bits.rename(columns={"e1": "日本語 “ü”"}), **settings)
     saved.save(tmp_path / "new" / "fit.json")
     loaded = DifficultyFit.load(tmp_path / "new" / "fit.json")
     for name in vars(saved):
