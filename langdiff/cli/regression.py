@@ -8,6 +8,8 @@ import typer
 from langdiff.cli.output import print_json
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from langdiff.regression import DifficultyFit
 
 
@@ -16,7 +18,17 @@ def fit(
         Path,
         typer.Argument(help="Table (.csv, .tsv, .parquet): long, or intents × editions.", metavar="SURPRISALS"),
     ],
-    model: Annotated[Literal["1", "2"], typer.Option(help="Regression model.")] = "2",
+    model: Annotated[Literal["1", "2", "2L", "2C", "3"], typer.Option(help="Regression model.")] = "2",
+    restricted: Annotated[bool, typer.Option("--restricted", help="Maximise the restricted likelihood.")] = False,
+    laplace_scale: Annotated[float | None, typer.Option(help="b of model 3, nats.")] = None,
+    editions: Annotated[
+        Path | None, typer.Option(help="Table of editions (.csv, .tsv), its first column their names.")
+    ] = None,
+    groups: Annotated[
+        str | None, typer.Option(help="Column of --editions: editions alike in it share a difficulty.")
+    ] = None,
+    bootstrap: Annotated[int, typer.Option(help="Standard errors from so many samples of intents.", min=0)] = 0,
+    seed: Annotated[int, typer.Option(help="Of the bootstrap.", min=0)] = 0,
     unit: Annotated[Literal["bits", "nats", "log10"], typer.Option(help="Unit of the table.")] = "bits",
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Save the fit here (.json).")] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw the forest plot here (.svg, .png, .pdf).")] = None,
@@ -24,11 +36,20 @@ def fit(
 ) -> None:
     """Fit one difficulty per edition to a table of surprisals.
 
-    Example: langdiff fit surprisals.csv --plot difficulties.svg
+    Example: langdiff fit surprisals.csv --model 2L --plot difficulties.svg
     """
     import langdiff as ld
 
-    result = ld.fit(ld.read_surprisals(surprisals, unit=unit), model=model)
+    result = ld.fit(
+        ld.read_surprisals(surprisals, unit=unit),
+        model=model,
+        restricted=restricted,
+        laplace_scale=laplace_scale,
+        groups=groups,
+        edition_info=None if editions is None else _read_editions(editions),
+        bootstrap=bootstrap,
+        seed=seed,
+    )
     if out is not None:
         result.save(out)
     if plot is not None:
@@ -37,6 +58,16 @@ def fit(
         print_json(result.to_frame().reset_index())
     else:
         typer.echo(result.summary())
+
+
+def _read_editions(path: Path) -> "pd.DataFrame":
+    import pandas as pd
+
+    from langdiff._io import read_table
+
+    header, rows = read_table(path, "\t" if path.suffix == ".tsv" else ",")
+    frame = pd.DataFrame([row for _, row in rows], columns=header).replace("", None)
+    return frame.set_index(header[0])
 
 
 def _draw(result: "DifficultyFit", path: Path) -> None:

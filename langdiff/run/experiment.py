@@ -87,7 +87,10 @@ class LmSettings(_Section):
 class FitSettings(_Section):
     """``[fit]``: the regression model; see `langdiff.fit`."""
 
-    model: Literal["1", "2"] = "2"
+    model: Literal["1", "2", "2L", "2C", "3"] = "2"
+    restricted: bool = False
+    laplace_scale: float | None = Field(None, gt=0)
+    bootstrap: int = Field(0, ge=0)
 
 
 class Experiment(_Section):

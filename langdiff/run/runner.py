@@ -85,7 +85,8 @@ class _Run:
         note_preparation(self.directory / "jobs", corpus.tokenization if isinstance(corpus, FileCorpus) else "as-is")
         surprisals = {lm: self.score(lm, parts) for lm in self.experiment.lm.models}
         with self.stage("regression"):
-            fits = {lm: fit(table, model=self.experiment.fit.model) for lm, table in surprisals.items()}
+            settings = self.experiment.fit.model_dump() | {"seed": self.experiment.seed}
+            fits = {lm: fit(table, **settings) for lm, table in surprisals.items()}
             for lm, difficulties in fits.items():
                 difficulties.save(self.directory / "fits" / f"{lm}.json")
         if truth is not None:

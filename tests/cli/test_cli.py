@@ -25,7 +25,7 @@ def corpus(tmp_path_factory):
     return folder
 
 
-COMMANDS = ["demo", "run", "report", "select", "train", "score", "fit", "doctor"]
+COMMANDS = ["demo", "run", "report", "select", "train", "score", "fit", "simulate", "translationese", "doctor"]
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -51,6 +51,25 @@ def test_fit_prints_what_the_api_finds(langdiff, truth_and_table, tmp_path):
     np.testing.assert_allclose(table["difficulty"], expected.loc[table.index, "difficulty"], rtol=1e-9)
     assert ld.DifficultyFit.load(tmp_path / "fit.json").difficulty.equals(ld.fit(ld.read_surprisals(path)).difficulty)
     assert (tmp_path / "forest.svg").read_text().startswith("<?xml")
+
+
+def test_fit_takes_the_settings_of_the_api(langdiff, truth_and_table, tmp_path):
+    path = truth_and_table[1]
+    table = ld.read_surprisals(path)
+    editions = tmp_path / "editions.csv"
+    editions.write_text("edition,side\n" + "\n".join(f"{e},{'ab'[k % 2]}" for k, e in enumerate(table.editions)))
+    arguments = ["--editions", editions, "--groups", "side", "--bootstrap", "5", "--seed", "3", "--restricted"]
+    done = langdiff("fit", path, "--json", *arguments)
+    assert done.code == 0, done.err
+    groups = {e: "ab"[k % 2] for k, e in enumerate(table.editions)}
+    expected = ld.fit(table, groups=groups, bootstrap=5, seed=3, restricted=True).to_frame()
+    found = pd.DataFrame(json.loads(done.out)).set_index("side")
+    assert found["std_error"].to_dict() == pytest.approx(expected["std_error"].to_dict())
+    refused = langdiff("fit", path, "--model", "3")
+    assert refused.code == 1
+    assert "needs laplace_scale" in refused.err
+    assert langdiff("fit", path, "--groups", "side").code == 1
+    assert langdiff("fit", path, "--editions", tmp_path / "none.csv", "--groups", "side").code == 1
 
 
 def test_fit_speaks_to_people(langdiff, truth_and_table):

@@ -33,7 +33,7 @@ def test_defaults(tmp_path):
             MINIMAL + "intents = 3",
             r"'corpus\.intents': input should be greater than or equal to 60 \(given: 3\)",
         ),
-        (MINIMAL + '[fit]\nmodel = "9"', r"'fit\.model': input should be '1' or '2' \(given: '9'\)"),
+        (MINIMAL + '[fit]\nmodel = "9"', r"'fit\.model': input should be '1', '2', '2L', '2C' or '3' \(given: '9'\)"),
         (MINIMAL + '[lm]\nmodels = ["a", "a"]', r"a language model is named twice"),
         (
             MINIMAL + '[lm]\nmodels = ["bpe-smal"]',
