@@ -1,25 +1,38 @@
-"""How fast `fit` is: model 2 against SciPy's L-BFGS on the same likelihood as published, not scaled.
+"""How fast `fit` is, and what memory it needs, beside others on the same problem, in one run.
 
-The reference has the parameters of the paper (m, d, ln kappa), analytic gradients, row means for a
-start, and SciPy's default stopping rule; it makes a few I × J temporaries a step. Run on an idle machine:
+Rivals: SciPy's L-BFGS on model 2 as published (unscaled, row means for a start, analytic gradients, a few
+I × J temporaries a step); statsmodels' least squares with a dummy an intent and edition for model 1, where
+that is feasible; CmdStan's optimiser on the plain program, where CmdStan is installed. Each measurement is
+a process of its own, so that peak memory is its own, the table included. Run on an idle machine:
 
     OMP_NUM_THREADS=1 python benchmarks/regression.py
 """
 
 import argparse
+import json
+import resource
+import subprocess
+import sys
+import tempfile
 import time
+from pathlib import Path
 
 import numpy as np
-from scipy.optimize import minimize
+import pandas as pd
 
 import langdiff as ld
 
-SIZES = [(500, 20), (4336, 106), (26000, 106)]
-MOST_ITERATIONS = 300  # of the reference, which may not get there
+SIZES = [(500, 20), (4336, 106), (26000, 106), (31102, 1000)]
+DUMMIES = 600  # parameters that statsmodels' dense design can have
+MOST_ITERATIONS = 300  # of the unscaled reference, which may not get there
+MOST_CELLS = 3_000_000  # for which the reference is run
 
 
-def reference(z):
-    """Fit model 2 without scaling; return SciPy's result."""
+def unscaled(bits):
+    """Fit model 2 without scaling; return the log-likelihood and the number of evaluations."""
+    from scipy.optimize import minimize
+
+    z = np.log(bits)
     rows, columns = z.shape
 
     def objective(x):
@@ -36,31 +49,108 @@ def reference(z):
 
     start = np.concatenate([z.mean(axis=1), np.zeros(columns + 1)])
     with np.errstate(all="ignore"):
-        return minimize(objective, start, jac=True, method="L-BFGS-B", options={"maxiter": MOST_ITERATIONS})
+        found = minimize(objective, start, jac=True, method="L-BFGS-B", options={"maxiter": MOST_ITERATIONS})
+    return -found.fun, found.nfev
 
 
-def timed(function):
-    started = time.perf_counter()
-    result = function()
-    return result, time.perf_counter() - started
+def dummies(bits):
+    """Fit model 1 by statsmodels."""
+    import statsmodels.formula.api as smf
+
+    frame = pd.DataFrame(bits).stack().rename("bits").rename_axis(["intent", "edition"]).reset_index()
+    fit = smf.ols("np.log(bits) ~ C(intent) + C(edition)", frame).fit()
+    return float(fit.llf), 1
+
+
+def ours(bits, **settings):
+    fit = ld.fit(bits, **settings)
+    return fit.log_likelihood, fit.n_evaluations
+
+
+WAYS = {
+    "newton": lambda bits: ours(bits, method="newton"),
+    "lbfgs": lambda bits: ours(bits, method="lbfgs"),
+    "model 1": lambda bits: ours(bits, model="1"),
+    "restricted": lambda bits: ours(bits, restricted=True),
+    "2L": lambda bits: ours(bits, model="2L"),
+    "unscaled L-BFGS": unscaled,
+    "statsmodels": dummies,
+}
+
+
+def measure(way, path, repeats):
+    """Run one way in this process and print what it took."""
+    bits = np.load(path)
+    WAYS[way](bits[:50, :5])  # imports
+    seconds = []
+    for _ in range(repeats):
+        started = time.perf_counter()
+        log_likelihood, evaluations = WAYS[way](bits)
+        seconds.append(time.perf_counter() - started)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(json.dumps([min(seconds), log_likelihood, evaluations, peak]))
+
+
+def in_process(way, path, repeats):
+    command = [sys.executable, __file__, "--way", way, "--table", str(path), "--repeats", str(repeats)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def ways_for(intents, editions, missing):
+    ways = ["newton", "lbfgs", "model 1", "restricted"]
+    if intents * editions <= MOST_CELLS:
+        ways.append("2L")
+        if not missing:
+            ways.append("unscaled L-BFGS")  # complete tables only
+    if intents + editions <= DUMMIES and not missing:
+        ways.append("statsmodels")
+    return ways
+
+
+def compare(intents, editions, missing, folder, repeats):
+    path = folder / "bits.npy"
+    drawing = (
+        f"import langdiff as ld, numpy as np\n"
+        f"np.save({str(path)!r}, ld.simulate({intents}, {editions}, missing={missing}, seed=0)[1].bits.to_numpy())"
+    )
+    subprocess.run([sys.executable, "-c", drawing], check=True)
+    print(f"\n{intents:,} intents × {editions:,} editions, {missing:.0%} missing")
+    print("                     seconds  evaluations  peak MiB   log-likelihood  times newton")
+    base = None
+    for way in ways_for(intents, editions, missing):
+        seconds, log_likelihood, evaluations, peak = in_process(way, path, repeats if intents < 20000 else 1)
+        base = base or seconds
+        print(f"{way:18} {seconds:9.4f} {evaluations:12} {peak:9.0f} {log_likelihood:16,.3f} {seconds / base:13.2f}")
+
+
+def stan():
+    """Time CmdStan's optimiser on the plain program of model 2 at the paper's size, if it is there."""
+    from langdiff.errors import LangdiffError
+
+    _, surprisals = ld.simulate(4336, 106, seed=0)
+    try:
+        started = time.perf_counter()
+        ld.approximate(surprisals, model="2", algorithm="optimize", seed=1)
+        print(f"\nCmdStan's optimiser, 4,336 × 106: {time.perf_counter() - started:.2f} s (compilation included)")
+    except LangdiffError as error:
+        print(f"\nCmdStan's optimiser was not run: {error}")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--repeats", type=int, default=5, help="runs of fit, of which the fastest counts")
-    repeats = parser.parse_args().repeats
-    print("intents × editions  missing      fit  evaluations  reference  evaluations   ratio  log-likelihood gained")
-    for intents, editions in SIZES:
-        for missing in (0.0, 0.2):
-            _, surprisals = ld.simulate(intents, editions, missing=missing, seed=0)
-            runs = [timed(lambda table=surprisals: ld.fit(table)) for _ in range(repeats)]
-            fit, seconds = runs[0][0], min(run[1] for run in runs)
-            line = f"{intents:7,} × {editions:<8} {missing:8.0%} {seconds:7.3f}s {fit.n_evaluations:12}"
-            if not missing:  # the reference knows complete tables only
-                other, slow = timed(lambda table=surprisals: reference(np.log(table.bits.to_numpy())))
-                gained = fit.log_likelihood + other.fun
-                line += f" {slow:9.3f}s {other.nfev:12} {slow / seconds:7.1f}  {gained:.4f}"
-            print(line)
+    parser.add_argument("--repeats", type=int, default=5, help="runs, of which the fastest counts")
+    parser.add_argument("--way", choices=list(WAYS), help=argparse.SUPPRESS)
+    parser.add_argument("--table", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.way:
+        measure(options.way, options.table, options.repeats)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        for intents, editions in SIZES:
+            for missing in (0.0, 0.2):
+                compare(intents, editions, missing, Path(folder), options.repeats)
+    stan()
 
 
 if __name__ == "__main__":
