@@ -1,5 +1,7 @@
 """How commands print: data on stdout, a table for people or JSON for machines."""
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -9,6 +11,7 @@ from rich.text import Text
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
 
 
 def print_table(frame: "pd.DataFrame", title: str, formats: dict[str, str]) -> None:
@@ -49,3 +52,27 @@ def _shown(value: Any, template: str | None) -> str:
 def print_json(frame: "pd.DataFrame") -> None:
     """Print a frame as a list of records."""
     typer.echo(frame.to_json(orient="records", double_precision=15, force_ascii=False, indent=2))
+
+
+def save_picture(draw: "Callable[[Axes], Any]", path: Path, *, width: float = 7.0, height: float) -> None:
+    """Draw on new axes and write the figure, inches wide and high, as the kind that the name's ending says.
+
+    Raises
+    ------
+    ConfigError
+        If the ending is no kind of picture.
+    OutputError
+        If the file cannot be written.
+    """
+    from matplotlib.figure import Figure
+
+    from langdiff._io import atomic_path
+    from langdiff.errors import ConfigError
+
+    figure = Figure(figsize=(width, height), layout="constrained")
+    kind = path.suffix.lstrip(".")
+    if kind not in figure.canvas.get_supported_filetypes():
+        raise ConfigError(f"{path}: unknown kind of picture {path.suffix!r}; use .svg, .png or .pdf.")
+    draw(figure.subplots())
+    with atomic_path(path) as temporary:
+        figure.savefig(temporary, format=kind)

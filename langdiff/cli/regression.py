@@ -5,12 +5,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from langdiff.cli.output import print_json
+from langdiff.cli.output import print_json, save_picture
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from langdiff.regression import DifficultyFit
 
 
 def fit(
@@ -53,7 +51,7 @@ def fit(
     if out is not None:
         result.save(out)
     if plot is not None:
-        _draw(result, plot)
+        save_picture(result.plot, plot, height=max(2.4, 1.2 + 0.26 * len(result.difficulty)))
     if as_json:
         print_json(result.to_frame().reset_index())
     else:
@@ -68,18 +66,3 @@ def _read_editions(path: Path) -> "pd.DataFrame":
     header, rows = read_table(path, "\t" if path.suffix == ".tsv" else ",")
     frame = pd.DataFrame([row for _, row in rows], columns=header).replace("", None)
     return frame.set_index(header[0])
-
-
-def _draw(result: "DifficultyFit", path: Path) -> None:
-    from matplotlib.figure import Figure
-
-    from langdiff._io import atomic_path
-    from langdiff.errors import ConfigError
-
-    figure = Figure(figsize=(7.0, max(2.4, 1.2 + 0.26 * len(result.difficulty))), layout="constrained")
-    kind = path.suffix.lstrip(".")
-    if kind not in figure.canvas.get_supported_filetypes():
-        raise ConfigError(f"{path}: unknown kind of picture {path.suffix!r}; use .svg, .png or .pdf.")
-    result.plot(figure.subplots())
-    with atomic_path(path) as temporary:
-        figure.savefig(temporary, format=kind)

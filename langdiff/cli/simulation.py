@@ -1,0 +1,47 @@
+"""`langdiff simulate`: surprisals from a model, and the truth behind them."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from langdiff.cli.output import print_table
+
+
+def simulate(
+    intents: Annotated[int, typer.Option(help="Number of intents (rows).")],
+    editions: Annotated[int, typer.Option(help="Number of editions (columns).")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Write the surprisals here (.csv, .tsv, .parquet).")],
+    model: Annotated[Literal["1", "2", "2L", "2C", "3"], typer.Option(help="Model to draw from.")] = "2",
+    sigma: Annotated[float | None, typer.Option(help="Dispersion in nats; 0.2 in model 1, else 1.3.")] = None,
+    laplace_scale: Annotated[float | None, typer.Option(help="Scale of the blunders of model 3, nats.")] = None,
+    missing: Annotated[float, typer.Option(help="Share of cells to delete.")] = 0.0,
+    mechanism: Annotated[
+        Literal["MCAR", "MAR", "MNAR"],
+        typer.Option(help="What makes cells missing: nothing, a large first edition, or being hard themselves."),
+    ] = "MCAR",
+    seed: Annotated[int, typer.Option(help="Of everything random.", min=0)] = 0,
+    truth: Annotated[Path | None, typer.Option(help="Write the true parameters here (.json).")] = None,
+) -> None:
+    """Draw surprisals whose true difficulties are known, and print these.
+
+    Example: langdiff simulate --intents 500 --editions 8 --missing 0.2 --out drawn.csv --truth truth.json
+    """
+    import langdiff as ld
+    from langdiff.surprisals import check_table_name
+
+    check_table_name(out)
+    known, surprisals = ld.simulate(
+        intents,
+        editions,
+        model=model,
+        sigma=sigma,
+        laplace_scale=laplace_scale,
+        missing=missing,
+        mechanism=mechanism,
+        seed=seed,
+    )
+    surprisals.save(out)
+    if truth is not None:
+        known.save(truth)
+    print_table(known.difficulty.rename_axis("edition").reset_index(), repr(surprisals), {"difficulty": "{:+.4f}"})

@@ -1,0 +1,54 @@
+"""`langdiff translationese`: native against translated texts."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from langdiff.cli.output import print_json, save_picture
+
+
+def translationese(
+    surprisals: Annotated[
+        Path,
+        typer.Argument(help="Table (.csv, .tsv, .parquet): long, or intents × editions.", metavar="SURPRISALS"),
+    ],
+    origins: Annotated[
+        Path,
+        typer.Argument(help="Table (.csv, .tsv): intents first, a column original_language.", metavar="ORIGINS"),
+    ],
+    language: Annotated[
+        list[str] | None,
+        typer.Option("--language", "-l", help="Divide editions of this language (repeat for more)."),
+    ] = None,
+    min_native: Annotated[
+        int, typer.Option(help="Without --language: divide editions with so many native intents.", min=1)
+    ] = 500,
+    model: Annotated[Literal["1", "2", "2L", "2C"], typer.Option(help="Regression model.")] = "2",
+    restricted: Annotated[bool, typer.Option("--restricted", help="Maximise the restricted likelihood.")] = False,
+    unit: Annotated[Literal["bits", "nats", "log10"], typer.Option(help="Unit of the table.")] = "bits",
+    plot: Annotated[Path | None, typer.Option(help="Draw the differences here (.svg, .png, .pdf).")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+) -> None:
+    """Say how much harder native texts are than translated ones, by edition.
+
+    Example: langdiff translationese surprisals.csv origins.csv --min-native 500 --plot native.svg
+    """
+    import langdiff as ld
+    from langdiff.experiments import read_origins
+    from langdiff.experiments import translationese as compare
+
+    result = compare(
+        ld.read_surprisals(surprisals, unit=unit),
+        read_origins(origins),
+        languages=language or None,
+        min_native=min_native,
+        model=model,
+        restricted=restricted,
+    )
+    if plot is not None:
+        save_picture(result.plot, plot, height=1.6 + 0.4 * len(result.cells))
+    if as_json:
+        print_json(result.to_frame().reset_index())
+    else:
+        typer.echo(result.summary())

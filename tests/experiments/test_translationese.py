@@ -1,0 +1,88 @@
+"""Native less translated difficulty, against answers found otherwise."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.formula.api as smf
+from numpy.testing import assert_allclose
+
+import langdiff as ld
+from langdiff.experiments import split_by_origin, translationese
+
+SAME_ALGEBRA = 1e-7  # least squares by another route
+LANGUAGES = [f"e{j}" for j in range(1, 5)]
+
+
+def native_texts(effect, intents=600, missing=0.0, seed=0, sources=("e1", "e2", "e3", "xxx"), model="1"):
+    """Draw surprisals in which native cells have `effect` nats more (by edition)."""
+    rng = np.random.default_rng(seed)
+    _, drawn = ld.simulate(intents, 4, model=model, missing=missing, seed=rng)
+    origin = pd.Series(rng.choice(list(sources), intents), index=drawn.intents)
+    native = np.array([origin == edition for edition in LANGUAGES]).T
+    return ld.Surprisals(bits=drawn.bits * np.exp(effect * native), lm="mine"), origin
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+def test_model_1_agrees_with_regression_on_dummies(missing):
+    """Statsmodels is given intent, edition and native × edition, and gives contrasts with their covariance."""
+    surprisals, origin = native_texts(0.05, intents=60, missing=missing)
+    result = translationese(surprisals, origin, min_native=1, model="1")
+    long = surprisals.to_frame()
+    for edition in ("e1", "e2", "e3"):
+        long[f"native_{edition}"] = ((long["edition"] == edition) & (long["intent"].map(origin) == edition)).astype(int)
+    ols = smf.ols("np.log(bits) ~ C(intent) + C(edition) + native_e1 + native_e2 + native_e3", long).fit()
+    frame = result.to_frame()
+    names = [f"native_{edition}" for edition in frame.index]
+    assert_allclose(frame["difference"], ols.params[names], atol=SAME_ALGEBRA)
+    assert_allclose(frame["std_error"], ols.bse[names], atol=SAME_ALGEBRA)
+    mean = ols.t_test([[1 / 3 if name in names else 0 for name in ols.params.index]])
+    assert result.mean.estimate == pytest.approx(mean.effect[0], abs=SAME_ALGEBRA)
+    assert result.mean.std_error == pytest.approx(mean.sd[0, 0], abs=SAME_ALGEBRA)
+    assert result.standard_deviation == pytest.approx(np.std(ols.params[names], ddof=1), abs=SAME_ALGEBRA)
+
+
+@pytest.mark.parametrize("model", ["1", "2"])
+def test_planted_difference_is_found_whatever_natives_talk_about(model):
+    """Native intents of e1 are made twice as large: that is no difficulty."""
+    effect = np.array([0.06, 0.0, -0.04, 0.0])
+    surprisals, origin = native_texts(effect, intents=4000, seed=3, model=model)
+    larger = surprisals.bits.mul(np.where(origin == "e1", 2.0, 1.0), axis=0)
+    result = translationese(ld.Surprisals(bits=larger), origin, min_native=100, model=model)
+    frame = result.to_frame()
+    assert list(frame.index) == ["e1", "e2", "e3"]
+    assert ((frame["difference"] - effect[:3]).abs() < 3.5 * frame["std_error"]).all()
+    assert frame["std_error"].max() < 0.012
+    assert frame["low"]["e1"] > 0
+    assert frame["high"]["e3"] < 0
+
+
+def test_table_counts_and_measures():
+    surprisals, origin = native_texts(0.0, missing=0.1, seed=5)
+    origin.iloc[:7] = "und"
+    result = translationese(surprisals, origin, min_native=1)
+    frame = result.to_frame()
+    for edition in frame.index:
+        have = surprisals.bits[edition].notna()
+        assert frame.loc[edition, "native"] == (have & (origin == edition)).sum()
+        assert frame.loc[edition, "translated"] == (have & (origin != edition) & (origin != "und")).sum()
+    assert result.unknown_intents == 7
+    assert list(frame["language"]) == list(frame.index)
+    assert_allclose(frame["high"] - frame["low"], 2 * 1.959964 * frame["std_error"], rtol=1e-6)
+    assert_allclose(frame["percent"], 100 * (np.exp(frame["difference"]) - 1))
+    assert_allclose(frame["detectable"], 2.801585 * frame["std_error"], rtol=1e-6)  # 80 % power, normal tables
+    fit = ld.fit(split_by_origin(surprisals, origin, min_native=1))
+    assert frame.loc["e2", "difference"] == fit.difficulty["e2:native"] - fit.difficulty["e2:translated"]
+
+
+def test_summary_says_what_is_needed_to_trust_it():
+    surprisals, origin = native_texts(0.0)
+    result = translationese(surprisals, origin, min_native=1, model="1")
+    text = result.summary()
+    assert "model 1, converged" in text
+    assert f"Mean over 3 edition(s) {result.mean.estimate:+.4f}, standard error {result.mean.std_error:.4f}" in text
+    assert f", standard deviation {result.standard_deviation:.4f}" in text
+    assert result.fit.signature in text
+    one = translationese(surprisals, origin, languages=["e2"], model="1")
+    assert np.isnan(one.standard_deviation)
+    assert "standard deviation" not in one.summary()
+    assert "on average over 1 edition(s)" in repr(one)
