@@ -26,7 +26,8 @@ def eliminated_information(table: TwoWay, of_c: Floats, mixed: Floats, of_mu: Fl
     """
     editions = len(table.edition_effect)
     if table.mask is None:
-        return of_c.sum() * np.eye(editions) - float(np.sum(mixed**2 / of_mu))
+        complete: Floats = of_c.sum() * np.eye(editions) - float(np.sum(mixed**2 / of_mu))
+        return complete
     weighted = table.mask * (mixed / np.sqrt(of_mu))[:, None]
     information: Floats = np.diag(of_c @ table.mask) - weighted.T @ weighted
     return information

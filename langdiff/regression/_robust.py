@@ -14,8 +14,8 @@ from langdiff.regression._two_way import TwoWay
 Floats = npt.NDArray[np.float64]
 
 WIDTHS = (0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4, 1e-4)  # to which the kink of 2L is rounded off, in turn
-ROUGH = slice(2, 3)  # this width does for samples of intents, which are started from the whole table's fit
-TO_START_2C = slice(0, 3)
+ROUGH_WIDTHS = (0.03,)  # do for samples of intents, which are started from the whole table's fit
+WIDTHS_TO_2C = (0.3, 0.1, 0.03)
 STAGE_TOLERANCE = 1e-3  # of a stage that only leads to the next
 ROBUST_TOLERANCE = 1e-4  # every parameter within about 1e-4 of its standard error
 MOST_NOISE = 0.5  # of cells with noise of their own; more, and model 3 is not what it is meant to be
@@ -46,10 +46,10 @@ def maximise_robust(
         return maximise_lbfgs(likelihood, start, max_iterations=max_iterations, tolerance=ROBUST_TOLERANCE)
     stages: list[tuple[CellModel, float]]
     if model == "2C":
-        stages = [] if rough else [(LaplaceCells(width), STAGE_TOLERANCE) for width in WIDTHS[TO_START_2C]]
+        stages = [] if rough else [(LaplaceCells(width), STAGE_TOLERANCE) for width in WIDTHS_TO_2C]
         stages.append((CauchyCells(), STAGE_TOLERANCE if rough else ROBUST_TOLERANCE))
     else:
-        stages = [(LaplaceCells(width), STAGE_TOLERANCE) for width in (WIDTHS[ROUGH] if rough else WIDTHS[:-1])]
+        stages = [(LaplaceCells(width), STAGE_TOLERANCE) for width in (ROUGH_WIDTHS if rough else WIDTHS[:-1])]
         if not rough:
             stages.append((LaplaceCells(WIDTHS[-1]), ROBUST_TOLERANCE))
     iterations = evaluations = 0
