@@ -1,0 +1,75 @@
+"""Fits of one table side by side."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from langdiff.errors import DataError, listing
+from langdiff.regression.result import DifficultyFit
+
+
+def compare(fits: Mapping[str, DifficultyFit]) -> pd.DataFrame:
+    """Put fits beside each other: how likely, how large, and how far their difficulties differ.
+
+    Log-likelihoods of models compare only on the same cells, of the same unit, and not between
+    restricted and unrestricted ones; that of model 3 is of cells and noise together. A higher one is no
+    proof of a better model either: every intent has a size of its own. `langdiff.cross_validate` is the
+    fair comparison.
+
+    Parameters
+    ----------
+    fits : mapping from name to DifficultyFit
+        All with the same editions; the first is the one that difficulties are compared with.
+
+    Returns
+    -------
+    DataFrame
+        Indexed by name: ``model``; ``restricted``; ``cells``, those of intents with two or more;
+        ``log_likelihood`` of log bits and ``log_likelihood_bits`` of bits, nats; ``parameters`` that are free
+        (the scale, on which nothing depends, is not counted); ``sigma``, nats; ``converged``; ``correlation``
+        (Pearson's) of difficulties with those of the first, and the ``largest_difference``, nats.
+
+    Raises
+    ------
+    DataError
+        If there is no fit, or editions differ.
+
+    Examples
+    --------
+    >>> import langdiff as ld
+    >>> _, surprisals = ld.simulate(300, 5, seed=0)
+    >>> table = compare({name: ld.fit(surprisals, model=name) for name in ("1", "2")})
+    >>> bool(table.loc["2", "log_likelihood"] > table.loc["1", "log_likelihood"])
+    True
+    """
+    if not fits:
+        raise DataError("no fits to compare.")
+    first = next(iter(fits.values())).difficulty
+    for name, fit in fits.items():
+        others = set(fit.difficulty.index) ^ set(first.index)
+        if others:
+            raise DataError(
+                f"fit {name!r} and the first have different editions: {listing(sorted(map(str, others)))} "
+                "are in one only. Fit the same editions."
+            )
+    rows = {name: _row(fit, first) for name, fit in fits.items()}
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("fit")
+
+
+def _row(fit: DifficultyFit, first: pd.Series) -> dict[str, object]:
+    difficulty = fit.difficulty[first.index]
+    covariance = fit.covariance.to_numpy()
+    free = np.linalg.matrix_rank(covariance) if np.isfinite(covariance).all() else len(first) - 1
+    return {
+        "model": fit.model,
+        "restricted": fit.restricted,
+        "cells": fit.cells - fit.single_cell_intents,
+        "log_likelihood": fit.log_likelihood,
+        "log_likelihood_bits": fit.log_likelihood_bits,
+        "parameters": len(fit.intent_size) - fit.single_cell_intents + int(free) + 1,
+        "sigma": fit.sigma,
+        "converged": fit.converged,
+        "correlation": float(np.corrcoef(difficulty, first)[0, 1]),
+        "largest_difference": float((difficulty - first).abs().max()),
+    }

@@ -1,0 +1,218 @@
+"""Goodness of fit on intents that were kept out of it."""
+
+from dataclasses import dataclass
+from typing import Literal, cast, get_args
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from scipy.optimize import minimize_scalar
+
+from langdiff.errors import ConfigError, DataError, listing
+from langdiff.regression._density import Model
+from langdiff.regression._new_intents import FARTHEST, KnownEditions, SizePrior, log_marginal, most_likely_sizes
+from langdiff.regression.result import DifficultyFit
+from langdiff.surprisals import Surprisals
+
+Floats = npt.NDArray[np.float64]
+Fix = Literal["difficulty+dispersion", "difficulty"]
+Sizes = Literal["map", "posterior"]
+
+FARTHEST_DISPERSION = 5.0  # nats of ln kappa from the training value, within which it is fitted anew
+DISPERSION_TOLERANCE = 1e-5  # of ln kappa
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class HeldOutLikelihood:
+    """Log-likelihood of surprisals that a fit has not seen.
+
+    Attributes
+    ----------
+    model, fix, n : str
+        The model, and how it was applied: see `held_out_log_likelihood`.
+    total, total_bits : float
+        Of the log surprisals z = ln(bits), as in Figure 6 of Mielke et al. (2019), and of the bits
+        themselves, which is lower by Σz.
+    per_cell, std_error : float
+        `total` over the number of cells, and its standard error, the intents being the sample.
+    per_intent : Series, shape (I,)
+        Of z, summed over the cells of each held-out intent.
+    dispersion : float
+        The κ that was used: that of the fit, or a new one if only difficulties were fixed.
+    cells : int
+        Held-out cells.
+    """
+
+    model: str
+    fix: str
+    n: str
+    total: float
+    total_bits: float
+    per_cell: float
+    std_error: float
+    per_intent: pd.Series
+    dispersion: float
+    cells: int
+
+    def __repr__(self) -> str:
+        """Give the figure with what it is of."""
+        return (
+            f"HeldOutLikelihood: model {self.model}, {self.per_cell:.4f} ± {self.std_error:.4f} nats a cell of log "
+            f"bits, {self.total:,.2f} in {self.cells:,} cells (fixed: {self.fix}; sizes: {self.n})"
+        )
+
+
+def held_out_log_likelihood(
+    fit: DifficultyFit,
+    held_out: Surprisals | pd.DataFrame,
+    *,
+    fix: Fix = "difficulty+dispersion",
+    n: Sizes = "map",
+    seed: int | np.random.Generator,
+) -> HeldOutLikelihood:
+    r"""Score how well a fit explains intents that it has not seen.
+
+    Difficulties, and the dispersion if `fix` says so, stay as fitted; every new intent needs a size of its own:
+
+    * ``n="map"``: the most likely one, from the better of two starts, as Mielke et al. (2019,
+      appendix C) do. It is fitted to the very cells that are scored, which flatters models that can
+      explain a row by its size alone; an intent with one cell is explained exactly. Compare models on
+      the same intents only, and see `langdiff.cross_validate`.
+    * ``n="posterior"``: integrated out under a normal prior of ln n, whose mean and standard
+      deviation are those of the intents of the fit, :math:`\ln \int p(z_i \mid n)\, p(n)\, dn`: a predictive
+      density of the whole row.
+
+    Parameters
+    ----------
+    fit : DifficultyFit
+        Of other intents.
+    held_out : Surprisals or DataFrame, shape (I, J)
+        Bits; its editions are among those of the fit. NaN where missing.
+    fix : {"difficulty+dispersion", "difficulty"}
+        What stays; with ``"difficulty"`` the dispersion is fitted anew to the held-out intents.
+    n : {"map", "posterior"}
+        How sizes of intents are dealt with.
+    seed : int or numpy.random.Generator
+        Of the random starts.
+
+    Returns
+    -------
+    HeldOutLikelihood
+        Of the log surprisals; and of the bits.
+
+    Raises
+    ------
+    DataError
+        If an edition is not in the fit, or there is nothing to score.
+    ConfigError
+        If `fix` or `n` is unknown.
+
+    References
+    ----------
+    Mielke, Cotterell, Gorman, Roark and Eisner (2019), section 3, appendix C and Figure 6.
+
+    Examples
+    --------
+    >>> import langdiff as ld
+    >>> _, surprisals = ld.simulate(300, 5, seed=0)
+    >>> train, test = surprisals.bits.iloc[:200], surprisals.bits.iloc[200:]
+    >>> for model in ("1", "2"):
+    ...     print(held_out_log_likelihood(ld.fit(train, model=model), test, n="posterior", seed=0))
+    HeldOutLikelihood: model 1, ... nats a cell of log bits, ... in 500 cells (fixed: difficulty+dispersion; ...)
+    HeldOutLikelihood: model 2, ... nats a cell of log bits, ... in 500 cells (fixed: difficulty+dispersion; ...)
+    """
+    for what, given, offered in (("fix", fix, get_args(Fix)), ("n", n, get_args(Sizes))):
+        if given not in offered:
+            raise ConfigError(f"unknown {what} {given!r}; use one of {listing(offered)}.")
+    table = held_out if isinstance(held_out, Surprisals) else Surprisals(bits=held_out)
+    unknown = [name for name in table.editions if name not in fit.difficulty.index]
+    if unknown:
+        raise DataError(
+            f"{len(unknown)} held-out edition(s) that the fit does not know: {listing(unknown)}. "
+            "Fit them too, or leave them out with Surprisals.sel(editions=...)."
+        )
+    z: Floats = np.log(table.bits.to_numpy())
+    some = np.asarray((~np.isnan(z)).any(axis=1))
+    if not some.any():
+        raise DataError("no held-out surprisals: every cell is missing.")
+    z = z[some]
+    prior = size_prior(fit)
+    rng = np.random.default_rng(seed)
+    editions = known_editions(fit, table.editions)
+    if fix == "difficulty":
+        editions = _with_new_dispersion(z, editions, prior, n, rng)
+    rows = _row_log_density(z, editions, prior, n, rng)
+    per_intent = pd.Series(rows, index=table.intents[some], name="log_likelihood")
+    counts = (~np.isnan(z)).sum(axis=1)
+    per_cell, std_error = mean_a_cell(rows, counts)
+    return HeldOutLikelihood(
+        model=fit.model,
+        fix=fix,
+        n=n,
+        total=float(rows.sum()),
+        total_bits=float(rows.sum() - np.nansum(z)),
+        per_cell=per_cell,
+        std_error=std_error,
+        per_intent=per_intent,
+        dispersion=editions.kappa,
+        cells=int(counts.sum()),
+    )
+
+
+def known_editions(fit: DifficultyFit, editions: pd.Index) -> KnownEditions:
+    """Return what a fit says of some editions, in that order."""
+    difficulty = fit.difficulty[editions].to_numpy(dtype=float)
+    prior = size_prior(fit)
+    sizes = prior.mean - FARTHEST * prior.std, prior.mean + FARTHEST * prior.std
+    return KnownEditions(cast(Model, fit.model), difficulty, fit.dispersion, fit.laplace_scale, sizes)
+
+
+def size_prior(fit: DifficultyFit) -> SizePrior:
+    """Return the normal distribution with the mean and standard deviation of a fit's ln n."""
+    m = np.log(fit.intent_size.to_numpy(dtype=float))
+    return SizePrior(float(m.mean()), float(m.std(ddof=1)))
+
+
+def mean_a_cell(rows: Floats, counts: npt.NDArray[np.int_]) -> tuple[float, float]:
+    r"""Return the mean a cell of sums by row, and its standard error with rows as clusters.
+
+    A ratio of totals, :math:`\bar\ell = \sum_i s_i / \sum_i n_i`, whose variance is
+    :math:`\frac{I}{I-1} \sum_i (s_i - \bar\ell n_i)^2 / (\sum_i n_i)^2`; NaN for a single row.
+
+    Examples
+    --------
+    >>> mean_a_cell(np.array([1.0, 3.0]), np.array([1, 1]))
+    (2.0, 1.0)
+    """
+    cells = counts.sum()
+    mean = float(rows.sum() / cells)
+    if len(rows) < 2:
+        return mean, float("nan")
+    spread = np.sum((rows - mean * counts) ** 2) * len(rows) / (len(rows) - 1)
+    return mean, float(np.sqrt(spread) / cells)
+
+
+def _row_log_density(
+    z: Floats, editions: KnownEditions, prior: SizePrior, n: Sizes, rng: np.random.Generator
+) -> Floats:
+    if n == "posterior":
+        return log_marginal(z, editions, prior, rng)
+    return editions.rows(z, most_likely_sizes(z, editions, prior, rng))
+
+
+def _with_new_dispersion(
+    z: Floats, editions: KnownEditions, prior: SizePrior, n: Sizes, rng: np.random.Generator
+) -> KnownEditions:
+    """Return the same difficulties with the most likely κ; every κ tried gets the same random starts."""
+    seed = int(rng.integers(2**32))
+
+    def minus_log_likelihood(log_kappa: float) -> float:
+        tried = editions._replace(kappa=float(np.exp(log_kappa)))
+        return -float(_row_log_density(z, tried, prior, n, np.random.default_rng(seed)).sum())
+
+    start = np.log(editions.kappa)
+    bounds = (start - FARTHEST_DISPERSION, start + FARTHEST_DISPERSION)
+    found = minimize_scalar(
+        minus_log_likelihood, bounds=bounds, method="bounded", options={"xatol": DISPERSION_TOLERANCE}
+    )
+    return editions._replace(kappa=float(np.exp(found.x)))

@@ -1,0 +1,173 @@
+"""Goodness of fit, ranks and residuals: what is drawn is what the numbers say."""
+
+from itertools import pairwise
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose
+
+import langdiff as ld
+from langdiff.errors import DataError
+from langdiff.plots import plot_goodness_of_fit, plot_ranks, plot_residuals
+from langdiff.regression import rank_probabilities, standardised_residuals
+
+
+@pytest.fixture(autouse=True)
+def _close():
+    yield
+    plt.close("all")
+
+
+def simulated(editions=8, intents=300, **settings):
+    sizes = np.exp(np.random.default_rng(0).normal(4.5, 1, intents))
+    return ld.simulate(intents, editions, intent_sizes=sizes, seed=1, **settings)[1]
+
+
+def bars(ax):
+    """Return (low, middle, high) of each error bar."""
+    (container,) = ax.containers
+    middle = container[0].get_ydata()
+    segments = np.array(container[2][0].get_segments())[:, :, 1]
+    return np.column_stack([segments[:, 0], middle, segments[:, 1]])
+
+
+def test_bars_are_standard_deviations_over_subsets():
+    scores = pd.DataFrame({"1": [0.3, 0.2, 0.4], "2": [0.5, 0.1, 0.6]})
+    ax = plt.subplots()[1]
+    assert plot_goodness_of_fit(scores, ax, title="Europarl") is ax
+    mean, std = scores.mean(), scores.std(ddof=1)
+    assert_allclose(bars(ax), np.column_stack([mean - std, mean, mean + std]))
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["1", "2"]
+    assert ax.get_title(loc="left") == "Europarl"
+    joined = [line.get_ydata() for line in ax.lines if len(line.get_ydata()) == 2 and line.get_color() == "#d5d5d5"]
+    assert_allclose(sorted(map(tuple, joined)), sorted(map(tuple, scores.to_numpy())))
+
+
+def test_one_subset_has_no_bar():
+    ax = plot_goodness_of_fit(pd.DataFrame({"1": [0.3], "2": [0.5]}))
+    assert_allclose(bars(ax), [[0.3] * 3, [0.5] * 3])
+
+
+def test_cross_validation_is_drawn_in_the_order_of_its_models():
+    found = ld.cross_validate(simulated(intents=80, editions=5), ["2", "1"], k=3, seed=0)
+    ax = plot_goodness_of_fit(found)
+    frame = found.to_frame().loc[["2", "1"]]
+    low = frame["log_density"] - frame["difference_std_error"]
+    assert_allclose(bars(ax)[:, 0], low)
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["2", "1"]
+
+
+def test_missing_scores_are_refused():
+    with pytest.raises(DataError, match="scores are missing"):
+        plot_goodness_of_fit(pd.DataFrame({"1": [0.3, np.nan]}))
+
+
+def test_rank_probabilities_of_two_editions_follow_from_their_contrast():
+    """Independent oracle: P(d1 > d2) of a normal difference."""
+    from scipy.stats import norm
+
+    fit = ld.fit(ld.simulate(40, 2, difficulties=[0.0, 0.01], seed=3)[1], model="1")
+    shares = rank_probabilities(fit, draws=40_000)
+    difference = fit.difficulty["e1"] - fit.difficulty["e2"]
+    covariance = fit.covariance.to_numpy()
+    expected = norm.cdf(difference / np.sqrt(covariance[0, 0] + covariance[1, 1] - 2 * covariance[0, 1]))
+    assert 0.05 < expected < 0.95
+    assert shares.loc["e1", 1] == pytest.approx(expected, abs=0.01)  # 4 standard errors of 40,000 draws
+
+
+def test_rank_probabilities_sum_to_one_both_ways():
+    shares = rank_probabilities(ld.fit(simulated(editions=12)))
+    assert_allclose(shares.sum(axis=0), 1)
+    assert_allclose(shares.sum(axis=1), 1)
+    mean_rank = shares @ shares.columns
+    assert mean_rank.is_monotonic_increasing
+
+
+def test_rank_probabilities_need_draws():
+    with pytest.raises(DataError, match="draws of difficulties are missing"):
+        rank_probabilities(pd.DataFrame({"a": [0.1, np.nan], "b": [0.0, 0.2]}))
+
+
+@pytest.mark.parametrize("editions", [8, 106])
+def test_ranks_are_drawn_hardest_on_top_and_named_without_overlap(editions):
+    fit = ld.fit(simulated(editions=editions))
+    ax = plot_ranks(fit)
+    ax.figure.canvas.draw()
+    shares = rank_probabilities(fit)
+    names = [label.get_text() for label in ax.get_yticklabels()]
+    assert names == list(shares.index)
+    assert_allclose(np.asarray(ax.collections[0].get_array()).reshape(shares.shape), 100 * shares)
+    assert ax.transData.transform((1, 1))[1] > ax.transData.transform((1, 2))[1]
+    boxes = [label.get_window_extent() for label in ax.get_yticklabels()]
+    assert all(above.y0 >= below.y1 - 0.5 for above, below in pairwise(boxes))
+    assert 72 * boxes[0].height / ax.figure.dpi > 4  # readable
+    assert len(ax.texts) == (0 if editions == 106 else (shares >= 0.005).to_numpy().sum())
+
+
+def test_ranks_use_the_axes_they_are_given():
+    _, (ax, other) = plt.subplots(1, 2)
+    assert plot_ranks(ld.fit(simulated()), ax) is ax
+    assert not other.has_data()
+
+
+@pytest.mark.parametrize("model", ["1", "2"])
+@pytest.mark.parametrize("missing", [0.0, 0.4])
+@pytest.mark.parametrize("restricted", [False, True])
+def test_residuals_of_the_right_model_have_unit_variance(model, missing, restricted):
+    """A chi-square of thousands of degrees of freedom: .02 is more than two standard errors."""
+    if model == "1" and restricted:
+        return
+    surprisals = simulated(editions=6, intents=2000, model=model, missing=missing)
+    fit = ld.fit(surprisals, model=model, restricted=restricted)
+    residuals = standardised_residuals(fit, surprisals)
+    single = surprisals.bits.notna().sum(axis=1) == 1
+    assert residuals[single].isna().all().all()
+    assert residuals[~single].notna().equals(surprisals.bits[~single].notna())
+    assert residuals.stack().pow(2).mean() == pytest.approx(1, abs=0.05)
+
+
+def test_residuals_show_why_model_2_beats_model_1():
+    surprisals = simulated(editions=8, intents=600)
+    slopes = {}
+    for model in ("1", "2"):
+        _, ax = plot_residuals(ld.fit(surprisals, model=model), surprisals)
+        (container,) = [c for c in ax.containers if len(c) == 3]
+        size, spread = np.asarray(container[0].get_data(), dtype=float)
+        line = next(line for line in ax.lines if line.get_label() == f"model {model}")
+        said = np.interp(np.log(size), np.log(line.get_xdata()), line.get_ydata())
+        slopes[model] = np.polyfit(np.log(size), np.log(spread / said), 1)[0]
+    assert slopes["1"] < -0.3  # spread falls with size; model 1 has it constant
+    assert abs(slopes["2"]) < 0.05
+
+
+@pytest.mark.parametrize(("model", "name"), [("1", "normal"), ("2L", "Laplace"), ("2C", "Cauchy")])
+def test_quantiles_of_the_right_model_are_on_the_line(model, name):
+    surprisals = simulated(editions=20, intents=300, model=model)
+    quantiles, _ = plot_residuals(ld.fit(surprisals, model=model), surprisals)
+    assert name in quantiles.get_xlabel()
+    x, y = next(line for line in quantiles.lines if line.get_marker() == "o").get_data()
+    central = np.abs(x) < np.quantile(np.abs(x), 0.5)
+    # a fitted location takes a little off every residual, so that slopes are near 1, not at it
+    assert np.polyfit(x[central], y[central], 1)[0] == pytest.approx(1, abs=0.1)
+    assert (np.diff(y) >= 0).all()
+
+
+def test_wrong_tails_leave_the_line():
+    surprisals = simulated(editions=20, intents=300, model="2L")
+    quantiles, _ = plot_residuals(ld.fit(surprisals, model="2"), surprisals)
+    x, y = next(line for line in quantiles.lines if line.get_marker() == "o").get_data()
+    assert y[-1] > 1.3 * x[-1]
+    assert y[0] < 1.3 * x[0]
+
+
+def test_residuals_use_the_axes_they_are_given_and_the_table_that_was_fitted():
+    surprisals = simulated()
+    fit = ld.fit(surprisals)
+    pair = plt.subplots(1, 2)[1]
+    assert plot_residuals(fit, surprisals, tuple(pair)) == tuple(pair)
+    with pytest.raises(DataError, match=r"1 edition\(s\) that the fit does not know: 'x'"):
+        plot_residuals(fit, surprisals.bits.rename(columns={"e1": "x"}))
+    with pytest.raises(DataError, match=r"1 intent\(s\) that the fit does not know: 'new'"):
+        plot_residuals(fit, surprisals.bits.rename(index={"1": "new"}))
