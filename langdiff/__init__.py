@@ -18,9 +18,19 @@ if TYPE_CHECKING:  # what type checkers and editors see; `_HOME` is what happens
         tokenize,
         write_multitext,
     )
+    from langdiff.experiments import split_by_origin, translationese
     from langdiff.lm import compute_surprisals, load_language_model, score_multitext, train_language_model
     from langdiff.multitext import Multitext, Parts
-    from langdiff.regression import DifficultyFit, fit, simulate
+    from langdiff.regression import (
+        DifficultyFit,
+        compare,
+        cross_validate,
+        diagnose,
+        fit,
+        held_out_log_likelihood,
+        sample,
+        simulate,
+    )
     from langdiff.run import run_experiment
     from langdiff.selection import Selection, select, split
     from langdiff.surprisals import Surprisals, read_surprisals
@@ -48,8 +58,15 @@ _HOME = {
     "train_language_model": "lm",
     "load_language_model": "lm",
     "DifficultyFit": "regression",
+    "compare": "regression",
+    "cross_validate": "regression",
+    "diagnose": "regression",
     "fit": "regression",
+    "held_out_log_likelihood": "regression",
+    "sample": "regression",
     "simulate": "regression",
+    "split_by_origin": "experiments",
+    "translationese": "experiments",
     "run_experiment": "run",
 }
 
@@ -61,22 +78,29 @@ __all__ = [
     "Surprisals",
     "SyntheticMultitext",
     "__version__",
+    "compare",
     "compute_surprisals",
+    "cross_validate",
     "detokenize",
+    "diagnose",
     "fit",
+    "held_out_log_likelihood",
     "load_language_model",
     "read_frame",
     "read_multitext",
     "read_pbc",
     "read_surprisals",
     "run_experiment",
+    "sample",
     "score_multitext",
     "select",
     "simulate",
     "split",
+    "split_by_origin",
     "synthesize",
     "tokenize",
     "train_language_model",
+    "translationese",
     "write_multitext",
 ]
 

@@ -35,6 +35,10 @@ class OutputError(LangdiffError, OSError):
     """Results cannot be written where they were asked for."""
 
 
+class MissingExtraError(LangdiffError, ImportError):
+    """An optional package is not installed; the message says how to install it."""
+
+
 class LangdiffWarning(UserWarning):
     """Something the user should act on, though a result exists."""
 

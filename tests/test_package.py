@@ -24,7 +24,7 @@ def test_import_is_quick_and_leaves_torch_alone():
     assert heavy == []
 
 
-@pytest.mark.parametrize("stage", ["lm", "regression", "selection", "corpora", "run", "plots"])
+@pytest.mark.parametrize("stage", ["lm", "regression", "selection", "corpora", "experiments", "run", "plots"])
 def test_a_stage_imports_without_torch(stage):
     assert _fresh(f"import json, sys, langdiff.{stage}; print(json.dumps('torch' in sys.modules))") is False
 
@@ -39,7 +39,8 @@ def test_every_public_name_is_there_and_documented(name):
 
 
 @pytest.mark.parametrize(
-    "package", ["langdiff", "langdiff.lm", "langdiff.regression", "langdiff.selection", "langdiff.run"]
+    "package",
+    ["langdiff", "langdiff.lm", "langdiff.regression", "langdiff.selection", "langdiff.experiments", "langdiff.run"],
 )
 def test_lazy_names_are_those_that_are_listed(package):
     module = importlib.import_module(package)

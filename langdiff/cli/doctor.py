@@ -70,7 +70,7 @@ def _stan() -> list[Finding]:
     try:
         cmdstan, where = True, cmdstanpy.cmdstan_path()
     except ValueError:
-        cmdstan, where = False, "not installed; needed only for its own sampler and optimisers"
+        cmdstan, where = False, "not installed; PyStan samples too, CmdStan faster: langdiff install-stan"
     compiler = shutil.which("g++") or shutil.which("clang++")
     return [
         ("CmdStan", cmdstan, where),

@@ -1,6 +1,20 @@
 """Pictures: axes in, the same axes out. Importing this does not import Matplotlib."""
 
 from langdiff.plots.difficulty import plot_difficulties, plot_two_models
+from langdiff.plots.goodness import plot_goodness_of_fit
+from langdiff.plots.posterior import plot_posterior
+from langdiff.plots.ranks import plot_ranks
+from langdiff.plots.residuals import plot_residuals
+from langdiff.plots.translationese import plot_translationese
 from langdiff.plots.truth import plot_against_truth
 
-__all__ = ["plot_against_truth", "plot_difficulties", "plot_two_models"]
+__all__ = [
+    "plot_against_truth",
+    "plot_difficulties",
+    "plot_goodness_of_fit",
+    "plot_posterior",
+    "plot_ranks",
+    "plot_residuals",
+    "plot_translationese",
+    "plot_two_models",
+]

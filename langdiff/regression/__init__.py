@@ -8,18 +8,51 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # what type checkers and editors see; `_HOME` is what happens
+    from langdiff.regression._compare import compare
+    from langdiff.regression._cross_validate import CrossValidation, cross_validate
     from langdiff.regression._fit import fit
+    from langdiff.regression._held_out import HeldOutLikelihood, held_out_log_likelihood
+    from langdiff.regression._ranks import rank_probabilities
+    from langdiff.regression._residuals import model_variance, standardised_residuals
     from langdiff.regression._simulate import SimulatedTruth, simulate
     from langdiff.regression.result import DifficultyFit
+    from langdiff.regression.stan import approximate, diagnose, sample
 
 _HOME = {
+    "CrossValidation": "_cross_validate",
+    "HeldOutLikelihood": "_held_out",
+    "compare": "_compare",
+    "cross_validate": "_cross_validate",
+    "held_out_log_likelihood": "_held_out",
+    "model_variance": "_residuals",
+    "rank_probabilities": "_ranks",
+    "standardised_residuals": "_residuals",
     "DifficultyFit": "result",
     "SimulatedTruth": "_simulate",
+    "approximate": "stan",
+    "diagnose": "stan",
+    "sample": "stan",
     "fit": "_fit",
     "simulate": "_simulate",
 }
 
-__all__ = ["DifficultyFit", "SimulatedTruth", "fit", "simulate"]
+__all__ = [
+    "CrossValidation",
+    "DifficultyFit",
+    "HeldOutLikelihood",
+    "SimulatedTruth",
+    "approximate",
+    "compare",
+    "cross_validate",
+    "diagnose",
+    "fit",
+    "held_out_log_likelihood",
+    "model_variance",
+    "rank_probabilities",
+    "sample",
+    "simulate",
+    "standardised_residuals",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,0 +1,90 @@
+"""`langdiff sample` and `langdiff install-stan`: the posterior of difficulties."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from langdiff.cli.output import print_json, print_table
+
+SHOWN = {
+    "difficulty": "{:+.4f}",
+    "sd": "{:.4f}",
+    "low": "{:+.4f}",
+    "high": "{:+.4f}",
+    "percent": "{:+.1f}",
+    "r_hat": "{:.3f}",
+    "ess_bulk": "{:,.0f}",
+    "ess_tail": "{:,.0f}",
+}
+
+
+def sample(
+    surprisals: Annotated[
+        Path,
+        typer.Argument(help="Table (.csv, .tsv, .parquet): long, or intents × editions.", metavar="SURPRISALS"),
+    ],
+    model: Annotated[Literal["1", "2", "2L", "3"], typer.Option(help="Regression model.")] = "2",
+    laplace_scale: Annotated[float | None, typer.Option(help="b of model 3, nats.")] = None,
+    unit: Annotated[Literal["bits", "nats", "log10"], typer.Option(help="Unit of the table.")] = "bits",
+    chains: Annotated[int, typer.Option(help="Markov chains.")] = 4,
+    iter_warmup: Annotated[int, typer.Option(help="Draws of each chain to adapt with, not kept.")] = 200,
+    iter_sampling: Annotated[int, typer.Option(help="Draws of each chain to keep.")] = 1000,
+    seed: Annotated[int, typer.Option(help="Source of all randomness.")] = 0,
+    engine: Annotated[
+        Literal["auto", "cmdstan", "pystan"], typer.Option(help="auto: CmdStan where installed, else PyStan.")
+    ] = "auto",
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Save all draws here (.nc, NetCDF).")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+) -> None:
+    """Draw from the posterior of difficulties with Stan.
+
+    Example: langdiff sample surprisals.csv --out posterior.nc
+    """
+    import langdiff as ld
+    from langdiff.regression.stan import posterior_table, sample
+
+    if out is not None:
+        _check_netcdf(out)
+    idata = sample(
+        ld.read_surprisals(surprisals, unit=unit),
+        model=model,
+        laplace_scale=laplace_scale,
+        chains=chains,
+        iter_warmup=iter_warmup,
+        iter_sampling=iter_sampling,
+        seed=seed,
+        engine=engine,
+    )
+    if out is not None:
+        from langdiff._io import atomic_path
+
+        with atomic_path(out) as temporary:
+            idata.to_netcdf(str(temporary))
+    table = posterior_table(idata).reset_index()
+    if as_json:
+        print_json(table)
+        return
+    lines = [ld.diagnose(idata).summary(), f"[{idata['posterior'].attrs['signature']}]"]
+    print_table(table, "\n".join(lines), SHOWN)
+
+
+def _check_netcdf(path: Path) -> None:
+    from langdiff.errors import ConfigError
+
+    if path.suffix != ".nc":
+        raise ConfigError(f"{path}: draws are saved as NetCDF; use a name that ends in .nc.")
+
+
+def install_stan(
+    version: Annotated[str | None, typer.Option(help="Release, such as 2.35.0; by default the latest.")] = None,
+    folder: Annotated[Path | None, typer.Option("--dir", help="Where; by default where it will be looked for.")] = None,
+    cores: Annotated[int, typer.Option(help="Processes to build with.")] = 2,
+) -> None:
+    """Download and build CmdStan, the faster of the two engines of `langdiff sample`.
+
+    Example: langdiff install-stan
+    """
+    from langdiff.regression.stan import install_cmdstan
+
+    typer.echo(str(install_cmdstan(version=version, folder=folder, cores=cores)))

@@ -1,0 +1,36 @@
+"""The Stan programs, package data beside this file."""
+
+from pathlib import Path
+from typing import Literal, get_args
+
+from langdiff.errors import ConfigError, listing
+
+Model = Literal["1", "2", "2L", "3"]
+
+HERE = Path(__file__).parent
+
+
+def program_path(model: Model, *, plain: bool = False) -> Path:
+    """Return the path of the Stan program of a model.
+
+    Parameters
+    ----------
+    model : {"1", "2", "2L", "3"}
+        As `langdiff.fit` names them.
+    plain : bool
+        The program as the paper writes the model, instead of the whitened one. Both have the same
+        posterior; their data differ.
+
+    Raises
+    ------
+    ConfigError
+        If there is no such model.
+
+    Examples
+    --------
+    >>> program_path("2", plain=True).name
+    'plain_2.stan'
+    """
+    if model not in get_args(Model):
+        raise ConfigError(f"no Stan program of model {model!r}; use one of {listing(get_args(Model))}.")
+    return HERE / f"{'plain' if plain else 'model'}_{model}.stan"

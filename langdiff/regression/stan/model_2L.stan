@@ -1,0 +1,77 @@
+// Model 2L of Mielke et al. (2019, section 3), whitened by the maximum-likelihood fit of model 2.
+//
+// As model 2, but epsilon is Laplace of the same mean (sigma^2 - v_i) / 2 and variance v_i = ln(1 + kappa / n_i).
+// There are no sufficient statistics: every cell is visited.
+// Flat in every ln n_i, in d up to a constant, and in ln kappa, unless a prior's precision is positive.
+data {
+  int<lower=2> I; // intents
+  int<lower=2> J; // editions
+  int<lower=1> N; // observed cells, edition by edition
+  vector[N] z; // log surprisals
+  array[N] int<lower=1, upper=I> row; // intent of each
+  array[J + 1] int<lower=1> first; // cells of edition j: first[j] to first[j + 1] - 1
+  vector[J] d_hat; // difficulties of the fit, sum 0
+  matrix[J, J - 1] d_root; // root of their covariance; columns sum to 0
+  vector[I] r_hat; // ln(kappa / n) of the fit, under sum d = 0
+  vector<lower=0>[I] r_scale; // their standard deviations given all else
+  vector[I] r_on_k; // how they move with ln kappa, and with the sum over the row of d,
+  vector[I] r_on_row; // if their rows' locations stay
+  matrix[I, J - 1] mask_root; // mask (1 where observed) times d_root
+  real k_hat; // log dispersion of the fit
+  real<lower=0> k_scale; // and about its posterior standard deviation
+  int<lower=0, upper=1> save_log_lik, save_bits;
+  real log_size_mean; // priors: normal, precision 0 is flat
+  real<lower=0> log_size_precision, difficulty_precision;
+  real log_dispersion_mean;
+  real<lower=0> log_dispersion_precision;
+}
+parameters {
+  vector[I] a;
+  vector[J - 1] e;
+  real k;
+}
+transformed parameters {
+  real log_kappa = k_hat + k_scale * k;
+  vector[J] difficulty;
+  vector[I] m; // ln n
+  {
+    vector[J] d = d_hat + d_root * e;
+    real level = log_sum_exp(d) - log(J);
+    difficulty = d - level;
+    m = log_kappa - (r_hat - level + r_scale .* a + r_on_k * (k_scale * k) + r_on_row .* (mask_root * e));
+  }
+}
+model {
+  vector[I] v = log1p_exp(log_kappa - m);
+  vector[I] location = m + 0.5 * (log1p_exp(log_kappa) - v);
+  vector[I] scale = sqrt(v / 2);
+  for (j in 1 : J) {
+    array[first[j + 1] - first[j]] int i = row[first[j] : (first[j + 1] - 1)];
+    z[first[j] : (first[j + 1] - 1)] ~ double_exponential(location[i] + difficulty[j], scale[i]);
+  }
+  target += -0.5 * log_size_precision * dot_self(m - log_size_mean);
+  target += -0.5 * difficulty_precision * dot_self(difficulty - mean(difficulty));
+  target += -0.5 * log_dispersion_precision * square(log_kappa - log_dispersion_mean);
+}
+generated quantities {
+  vector[I] intent_size = exp(m);
+  real dispersion = exp(log_kappa);
+  vector[save_log_lik ? I : 0] log_lik;
+  matrix[save_bits ? I : 0, save_bits ? J : 0] bits;
+  {
+    vector[I] v = log1p_exp(log_kappa - m);
+    vector[I] location = m + 0.5 * (log1p_exp(log_kappa) - v);
+    log_lik = rep_vector(0, save_log_lik ? I : 0);
+    for (j in 1 : J) {
+      if (save_log_lik) {
+        for (cell in first[j] : (first[j + 1] - 1)) {
+          int i = row[cell];
+          log_lik[i] += double_exponential_lpdf(z[cell] | location[i] + difficulty[j], sqrt(v[i] / 2));
+        }
+      }
+      if (save_bits) {
+        bits[ : , j] = exp(to_vector(double_exponential_rng(location + difficulty[j], sqrt(v / 2))));
+      }
+    }
+  }
+}

@@ -1,0 +1,55 @@
+// Model 3 of Mielke et al. (2019, section 3) as it is written: the reference for model_3.stan, and slow.
+//
+// y_ij = n_i exp(d_j) exp(epsilon + nu_ij), nu_ij ~ Laplace(0, b), epsilon ~ normal((sigma^2 - v_ij) / 2, sqrt(v_ij)),
+// v_ij = ln(1 + kappa / (n_i exp(nu_ij))), sigma^2 = ln(1 + kappa); the factors exp(d_j) average 1.
+// Flat in every ln n_i, in d up to a constant, and in ln kappa, unless a prior's precision is positive.
+data {
+  int<lower=2> I; // intents
+  int<lower=2> J; // editions
+  int<lower=1> N; // observed cells, edition by edition
+  vector[N] z; // log surprisals
+  array[N] int<lower=1, upper=I> row; // intent of each
+  array[J + 1] int<lower=1> first; // cells of edition j: first[j] to first[j + 1] - 1
+  real<lower=0> laplace_scale; // b, given
+  int<lower=0, upper=1> save_bits;
+  real log_size_mean; // priors: normal, precision 0 is flat
+  real<lower=0> log_size_precision, difficulty_precision;
+  real log_dispersion_mean;
+  real<lower=0> log_dispersion_precision;
+}
+parameters {
+  vector<lower=0>[I] n;
+  simplex[J] share; // of all bits, spent in edition j
+  real<lower=0> kappa;
+  vector[N] nu;
+}
+transformed parameters {
+  vector[J] difficulty = log(J * share);
+}
+model {
+  vector[I] m = log(n);
+  nu ~ double_exponential(0, laplace_scale);
+  for (j in 1 : J) {
+    int cells = first[j + 1] - first[j];
+    array[cells] int i = row[first[j] : (first[j + 1] - 1)];
+    vector[cells] m_nu = m[i] + nu[first[j] : (first[j + 1] - 1)];
+    vector[cells] v = log1p_exp(log(kappa) - m_nu);
+    z[first[j] : (first[j + 1] - 1)] ~ normal(m_nu + difficulty[j] + 0.5 * (log1p(kappa) - v), sqrt(v));
+  }
+  target += -sum(log(n)) - sum(log(share)) - log(kappa); // flat in the logarithms
+  target += -0.5 * log_size_precision * dot_self(log(n) - log_size_mean);
+  target += -0.5 * difficulty_precision * dot_self(difficulty - mean(difficulty));
+  target += -0.5 * log_dispersion_precision * square(log(kappa) - log_dispersion_mean);
+}
+generated quantities {
+  vector[I] intent_size = n;
+  real dispersion = kappa;
+  matrix[save_bits ? I : 0, save_bits ? J : 0] bits;
+  if (save_bits) {
+    for (j in 1 : J) {
+      vector[I] m_nu = log(n) + to_vector(double_exponential_rng(rep_vector(0, I), laplace_scale));
+      vector[I] v = log1p_exp(log(kappa) - m_nu);
+      bits[ : , j] = to_vector(lognormal_rng(m_nu + difficulty[j] + 0.5 * (log1p(kappa) - v), sqrt(v)));
+    }
+  }
+}

@@ -1,0 +1,37 @@
+import json
+
+import numpy as np
+import pytest
+
+import langdiff as ld
+
+
+def test_simulate_writes_what_the_api_draws(langdiff, tmp_path):
+    settings = ["--intents", 40, "--editions", 3, "--model", "3", "--sigma", 1.1, "--laplace-scale", 0.2]
+    settings += ["--missing", 0.3, "--mechanism", "MNAR", "--seed", 5]
+    done = langdiff("simulate", *settings, "--out", tmp_path / "drawn.csv", "--truth", tmp_path / "truth.json")
+    assert (done.code, done.err) == (0, "")
+    truth, expected = ld.simulate(40, 3, model="3", sigma=1.1, laplace_scale=0.2, missing=0.3, mechanism="MNAR", seed=5)
+    drawn = ld.read_surprisals(tmp_path / "drawn.csv")
+    np.testing.assert_allclose(drawn.bits, expected.bits)
+    saved = json.loads((tmp_path / "truth.json").read_text())
+    assert saved["difficulty"] == truth.difficulty.to_dict()
+    assert saved["laplace_scale"] == 0.2
+    assert f"{truth.difficulty['e3']:+.4f}" in done.out
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        (["--out", "x.docx"], "unknown kind of table '.docx'"),
+        (["--out", "x.csv", "--missing", 1], "missing is a share"),
+        (["--out", "x.csv", "--model", "3"], "model '3' needs laplace_scale"),
+    ],
+)
+def test_bad_settings_are_one_line(langdiff, tmp_path, monkeypatch, settings, message):
+    monkeypatch.chdir(tmp_path)
+    done = langdiff("simulate", "--intents", 5, "--editions", 2, *settings)
+    assert done.code == 1
+    assert message in done.err
+    assert done.err.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []

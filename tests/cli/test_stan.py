@@ -1,0 +1,87 @@
+import json
+import re
+import sys
+
+import cmdstanpy
+import pytest
+
+import langdiff as ld
+from langdiff.regression.stan._label import import_arviz
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "bits.csv"
+    ld.simulate(30, 3, seed=1)[1].save(path)
+    return path
+
+
+def test_sample_prints_and_saves_what_the_api_draws(langdiff, table, tmp_path):
+    settings = ["--model", 2, "--chains", 2, "--iter-warmup", 100, "--iter-sampling", 800, "--seed", 4]
+    settings += ["--engine", "pystan", "--out", tmp_path / "posterior.nc"]
+    done = langdiff("sample", table, *settings, "--json")
+    assert done.code == 0
+    rows = {row["edition"]: row for row in json.loads(done.out)}
+    idata = import_arviz().from_netcdf(tmp_path / "posterior.nc")
+    assert idata.posterior.sizes["draw"] == 800
+    means = idata.posterior["difficulty"].mean(("chain", "draw"))
+    assert {name: row["difficulty"] for name, row in rows.items()} == pytest.approx(means.to_series().to_dict())
+    assert set(rows["e1"]) == {"edition", "difficulty", "sd", "low", "high", "percent", "r_hat", "ess_bulk", "ess_tail"}
+    assert "seed:4" in idata.posterior.attrs["signature"]
+
+
+def test_sample_prints_a_table_with_what_is_needed_to_trust_it(langdiff, table):
+    settings = ["--chains", 2, "--iter-warmup", 100, "--iter-sampling", 800, "--engine", "pystan"]
+    done = langdiff("sample", table, *settings)
+    assert done.code == 0
+    assert re.search(r"2 chains of 800 draws: .*\nlargest R-hat 1\.\d+ .* 0 divergences\n\[model:2\|", done.out)
+    assert [line for line in done.out.splitlines() if "e2" in line]
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        (["--out", "draws.csv"], "draws.csv: draws are saved as NetCDF"),
+        (["--chains", 0], "chains must be at least 1"),
+        (["--model", "3"], "model 3 needs it"),
+    ],
+)
+def test_bad_settings_are_one_line(langdiff, table, settings, message):
+    done = langdiff("sample", table, *settings)
+    assert (done.code, done.out) == (1, "")
+    assert message in done.err
+    assert done.err.count("\n") == 1
+
+
+def test_absent_cmdstan_is_one_line(langdiff, table, monkeypatch):
+    def path():
+        raise ValueError("no CmdStan installation found")
+
+    monkeypatch.setattr(cmdstanpy, "cmdstan_path", path)
+    done = langdiff("sample", table, "--engine", "cmdstan")
+    assert (done.code, done.out) == (1, "")
+    assert done.err == ("langdiff: CmdStan is not installed: run `langdiff install-stan`, or use engine='pystan'.\n")
+
+
+def test_install_stan(langdiff, monkeypatch, tmp_path):
+    asked = {}
+
+    def install(**settings):
+        asked.update(settings)
+        sys.stdout.write("CmdStan install directory: here")
+        return True
+
+    monkeypatch.setattr(cmdstanpy, "install_cmdstan", install)
+    monkeypatch.setattr(cmdstanpy, "cmdstan_path", lambda: "/opt/cmdstan")
+    done = langdiff("install-stan", "--version", "2.35.0", "--dir", tmp_path, "--cores", 1)
+    assert (done.code, done.out) == (0, "/opt/cmdstan\n")
+    assert asked == {"version": "2.35.0", "dir": str(tmp_path), "cores": 1}
+
+    def fail(**settings):
+        raise OSError("Name or service not known")
+
+    monkeypatch.setattr(cmdstanpy, "install_cmdstan", fail)
+    done = langdiff("install-stan")
+    assert (done.code, done.out) == (1, "")
+    assert "CmdStan could not be installed (Name or service not known): is there a network" in done.err
+    assert done.err.count("\n") == 1

@@ -1,0 +1,305 @@
+"""Real sampling with PyStan, against answers that know nothing of the programs."""
+
+import asyncio
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import logsumexp
+from scipy.stats import norm
+
+from langdiff import diagnose, fit, sample, simulate
+from langdiff.errors import ConfigError, ConvergenceWarning, DataError, MissingExtraError, SolverError
+from langdiff.regression.stan import Priors, _pystan, posterior_table
+from langdiff.regression.stan._label import import_arviz
+
+MONTE_CARLO_ERRORS = 4  # of the largest of a dozen; as rare as 3 of one
+EXACT_SPREAD_RTOL = 0.08  # sd over 4,000 draws of ESS above 1,500: relative error about 2 %, and the largest of many
+LOG_DENSITY = 1e-8  # sums against cell by cell
+LIMITS = {"progress": False, "engine": "pystan"}
+
+az = import_arviz()
+few_draws = pytest.mark.filterwarnings("ignore::langdiff.errors.ConvergenceWarning")
+
+
+def errors(idata, name):
+    return az.mcse(idata, var_names=name)[name].to_numpy()
+
+
+def mean(idata, name):
+    return idata.posterior[name].mean(("chain", "draw")).to_numpy()
+
+
+@pytest.fixture(scope="module")
+def incomplete():
+    _, surprisals = simulate(40, 5, missing=0.2, seed=3)
+    bits = surprisals.bits.copy()
+    bits.iloc[0] = [120.0, *[np.nan] * 4]  # an intent of one cell
+    return bits
+
+
+@pytest.fixture(scope="module")
+def whitened(incomplete):
+    return sample(incomplete, seed=1, log_lik=True, posterior_predictive=True, **LIMITS)
+
+
+def exact_model_1(bits, draws, seed):
+    """Draw from the posterior of model 1: σ² by a grid, d and m given σ² normal around OLS with dummies."""
+    rng = np.random.default_rng(seed)
+    rows, columns = np.nonzero(bits.notna().to_numpy())
+    z = np.log(bits.to_numpy()[rows, columns])
+    intents, editions = bits.shape
+    design = np.zeros((len(z), intents + editions - 1))  # contrasts to the first edition
+    design[np.arange(len(z)), rows] = 1
+    later = columns > 0
+    design[np.flatnonzero(later), intents + columns[later] - 1] = 1
+    beta, *_ = np.linalg.lstsq(design, z, rcond=None)
+    squares, freedom = np.sum((z - design @ beta) ** 2), len(z) - design.shape[1]
+    log_kappa = np.log(np.expm1(squares / freedom)) + np.linspace(-4, 6, 4001)
+    variance = np.log1p(np.exp(log_kappa))
+    log_density = -0.5 * freedom * np.log(variance) - 0.5 * squares / variance
+    chosen = rng.choice(log_kappa, draws, p=np.exp(log_density - logsumexp(log_density)))
+    root = np.linalg.cholesky(np.linalg.inv(design.T @ design))
+    noise = np.sqrt(np.log1p(np.exp(chosen)))[:, None] * (rng.standard_normal((draws, len(beta))) @ root.T)
+    d = np.column_stack([np.zeros(draws), (beta + noise)[:, intents:]])
+    level = logsumexp(d, axis=1) - np.log(editions)
+    return d - level[:, None], (beta + noise)[:, :intents] + level[:, None], chosen
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+def test_model_1_is_the_known_posterior(missing):
+    _, surprisals = simulate(25, 4, model="1", missing=missing, seed=5)
+    bits = surprisals.bits[surprisals.bits.notna().sum(axis=1) > 1]
+    idata = sample(bits, model="1", seed=2, **LIMITS)
+    difficulty, log_size, log_kappa = exact_model_1(bits, 200_000, seed=0)
+    assert diagnose(idata).good
+    ours = idata.posterior["difficulty"]
+    miss = np.abs(mean(idata, "difficulty") - difficulty.mean(axis=0))
+    assert (miss < MONTE_CARLO_ERRORS * errors(idata, "difficulty")).all()
+    np.testing.assert_allclose(ours.std(("chain", "draw")), difficulty.std(axis=0), rtol=EXACT_SPREAD_RTOL)
+    idata.posterior["log_kappa"] = np.log(idata.posterior["dispersion"])
+    idata.posterior["log_size"] = np.log(idata.posterior["intent_size"])
+    assert abs(mean(idata, "log_kappa") - log_kappa.mean()) < MONTE_CARLO_ERRORS * errors(idata, "log_kappa")
+    miss = np.abs(mean(idata, "log_size") - log_size.mean(axis=0)) / errors(idata, "log_size")
+    assert np.mean(miss < MONTE_CARLO_ERRORS) > 0.95  # of 25
+    np.testing.assert_allclose(
+        idata.posterior["log_size"].std(("chain", "draw")), log_size.std(axis=0), rtol=EXACT_SPREAD_RTOL
+    )
+
+
+def integrate_model_2(z, axes, log_kappa, log_size):
+    """Return posterior means of the difficulties, of ln κ and of the rows' average ln n, by brute force on a grid.
+
+    The prior is flat in two contrasts of d, ln κ and every ln n; all d under factors that average 1.
+    """
+    x, y = np.meshgrid(*axes, indexing="ij")
+    d = np.stack([x + y, -x + y, -2 * y], axis=-1).reshape(-1, 3)
+    d -= (logsumexp(d, axis=1) - np.log(3))[:, None]
+    total, average = np.zeros((2, len(d), len(log_kappa)))
+    for k_index, k in enumerate(log_kappa):
+        v = np.log1p(np.exp(k - log_size))  # (grid of ln n,)
+        location = log_size + 0.5 * (np.log1p(np.exp(k)) - v)
+        for row in z:
+            seen = ~np.isnan(row)
+            cells = norm.logpdf(row[seen], location[:, None] + d[:, None, seen], np.sqrt(v)[:, None]).sum(axis=2)
+            row_total = logsumexp(cells, axis=1)
+            total[:, k_index] += row_total
+            average[:, k_index] += np.exp(cells - row_total[:, None]) @ log_size / len(z)
+    weight = np.exp(total - logsumexp(total))
+    edge = np.concatenate([weight.sum(axis=0)[[0, -1]], weight.sum(axis=1).reshape(x.shape)[[0, -1]].sum(axis=1)])
+    assert edge.max() < 1e-4  # the grid holds the posterior
+    return weight.sum(axis=1) @ d, weight.sum(axis=0) @ log_kappa, np.sum(weight * average)
+
+
+@pytest.mark.parametrize("plain", [False, True])
+def test_model_2_is_the_integrated_posterior(plain):
+    _, surprisals = simulate(12, 3, seed=11)
+    bits = surprisals.bits.copy()
+    bits.iloc[2, 0] = bits.iloc[5, 1] = bits.iloc[6, 2] = np.nan
+    idata = sample(bits, seed=4, plain=plain, iter_warmup=500, iter_sampling=2000, **LIMITS)
+    point = fit(bits)
+    centre = point.difficulty.to_numpy() - point.difficulty.mean()
+    axes = [at + np.linspace(-0.3, 0.3, 31) for at in ((centre[0] - centre[1]) / 2, -centre[2] / 2)]
+    log_size = np.linspace(2.5, 8.5, 121)
+    difficulty, log_kappa, average = integrate_model_2(
+        np.log(bits.to_numpy()), axes, np.log(point.dispersion) + np.linspace(-2.2, 4, 32), log_size
+    )
+    miss = np.abs(mean(idata, "difficulty") - difficulty)
+    assert (miss < MONTE_CARLO_ERRORS * errors(idata, "difficulty")).all()
+    idata.posterior["log_kappa"] = np.log(idata.posterior["dispersion"])
+    idata.posterior["average"] = np.log(idata.posterior["intent_size"]).mean("intent")
+    for name, expected in (("log_kappa", log_kappa), ("average", average)):
+        assert abs(mean(idata, name) - expected) < MONTE_CARLO_ERRORS * errors(idata, name)
+    # sharp enough to see a program that forgets to be flat in ln κ: its mean would move by the variance
+    assert 2 * MONTE_CARLO_ERRORS * errors(idata, "log_kappa") < idata.posterior["log_kappa"].var()
+
+
+def test_whitened_and_plain_programs_have_one_posterior(incomplete, whitened):
+    plain = sample(incomplete, seed=8, plain=True, iter_warmup=700, **LIMITS)
+    for name in ("difficulty", "dispersion", "intent_size"):
+        one, other = np.atleast_1d(mean(whitened, name)), np.atleast_1d(mean(plain, name))
+        error = np.hypot(errors(whitened, name), errors(plain, name))
+        assert np.mean(np.abs(one - other) < MONTE_CARLO_ERRORS * error) > 0.95
+        spread = [np.atleast_1d(i.posterior[name].std(("chain", "draw"))) for i in (whitened, plain)]
+        np.testing.assert_allclose(spread[0], spread[1], rtol=2 * EXACT_SPREAD_RTOL)
+
+
+def check_log_density(idata, bits):
+    """Compare log_lik with the paper's formula cell by cell, and the target with its sum."""
+    posterior = idata.posterior.isel(draw=slice(0, 5))
+    z = np.log(bits.loc[[*idata.posterior["intent"].to_numpy()]].to_numpy())
+    n, kappa = posterior["intent_size"].to_numpy()[..., None], posterior["dispersion"].to_numpy()[..., None, None]
+    v = np.log1p(kappa / n) if posterior.attrs["model"] == "2" else np.log1p(kappa) + 0 * n
+    location = np.log(n) + posterior["difficulty"].to_numpy()[:, :, None] + 0.5 * (np.log1p(kappa) - v)
+    cells = norm.logpdf(z, location, np.sqrt(v))
+    ours = idata.log_likelihood["log_surprisals"]
+    np.testing.assert_allclose(ours.isel(draw=slice(0, 5)), np.nansum(cells, axis=-1), atol=LOG_DENSITY)
+    return ours.sum("intent").to_numpy() - idata.sample_stats["lp"].to_numpy()
+
+
+@few_draws
+@pytest.mark.parametrize("missing", [0.0, 0.25])
+def test_sums_over_rows_are_the_density_of_the_cells(missing):
+    _, surprisals = simulate(30, 4, missing=missing, seed=9)
+    bits = surprisals.bits[surprisals.bits.notna().sum(axis=1) > 1]
+    idata = sample(bits, seed=3, chains=2, iter_sampling=200, log_lik=True, **LIMITS)
+    difference = check_log_density(idata, bits)
+    np.testing.assert_allclose(difference, difference[0, 0], atol=1e-6)  # a constant: flat priors, constant Jacobian
+
+
+@few_draws
+@pytest.mark.parametrize("missing", [0.0, 0.25])
+def test_rows_of_model_1(missing):
+    _, surprisals = simulate(30, 4, model="1", missing=missing, seed=9)
+    bits = surprisals.bits[surprisals.bits.notna().sum(axis=1) > 1]
+    check_log_density(sample(bits, model="1", seed=3, chains=2, iter_sampling=50, log_lik=True, **LIMITS), bits)
+
+
+def test_names_and_facts(incomplete, whitened):
+    posterior = whitened.posterior
+    assert list(posterior["edition"].to_numpy()) == list(incomplete.columns)
+    assert list(posterior["intent"].to_numpy()) == list(incomplete.index[incomplete.notna().sum(axis=1) > 1])
+    assert posterior["difficulty"].dims == ("chain", "draw", "edition")
+    assert posterior["intent_size"].dims == ("chain", "draw", "intent")
+    assert posterior.sizes["chain"] == 4
+    assert posterior.attrs["single_cell_intents"] == 1 + (incomplete.iloc[1:].notna().sum(axis=1) == 1).sum()
+    assert {"model:2", "engine:pystan", "seed:1", "priors:flat"} <= set(posterior.attrs["signature"].split("|"))
+    np.testing.assert_allclose(np.exp(posterior["difficulty"]).mean("edition"), 1, rtol=1e-12)
+    np.testing.assert_allclose(np.expm1(posterior["sigma"] ** 2), posterior["dispersion"], rtol=1e-12)
+    table = posterior_table(whitened)
+    assert table["difficulty"].is_monotonic_decreasing
+    assert ((table["low"] < table["difficulty"]) & (table["difficulty"] < table["high"])).all()
+
+
+def test_the_posterior_is_where_the_fit_is(incomplete, whitened):
+    point = fit(incomplete)
+    assert (np.abs(mean(whitened, "difficulty") - point.difficulty) < 0.2 * point.std_error).all()
+    ratio = whitened.posterior["difficulty"].std(("chain", "draw")) / point.std_error.to_numpy()
+    assert float(np.abs(ratio - 1).max()) < 0.1  # the specification's agreement of standard errors
+
+
+def test_predicted_bits_look_like_the_observed(incomplete, whitened):
+    predicted = whitened.posterior_predictive["bits"]
+    assert predicted.dims == ("chain", "draw", "intent", "edition")
+    seen = incomplete.loc[predicted["intent"].to_numpy()].to_numpy()
+    below = (predicted < seen).mean(("chain", "draw")).to_numpy()[~np.isnan(seen)]
+    assert 0.02 < np.mean((below > 0.05) & (below < 0.95)) <= 1
+    assert abs(below.mean() - 0.5) < 0.05
+
+
+@few_draws
+def test_a_seed_gives_the_same_draws_again(incomplete):
+    short = {"chains": 2, "iter_sampling": 100, **LIMITS}
+    one, same, other = (sample(incomplete, seed=seed, **short) for seed in (6, 6, 7))
+    assert one.posterior["difficulty"].identical(same.posterior["difficulty"])
+    assert not np.array_equal(one.posterior["difficulty"], other.posterior["difficulty"])
+    assert not np.array_equal(one.posterior["difficulty"][0], one.posterior["difficulty"][1])  # nor do chains agree
+
+
+def test_strong_priors_rule(incomplete):
+    priors = Priors(difficulty=1e-4, log_dispersion=(np.log(2.0), 1e-3), log_size=(5.0, 1e-3))
+    idata = sample(incomplete, seed=1, priors=priors, inits="random", iter_warmup=500, max_treedepth=8, **LIMITS)
+    assert np.abs(mean(idata, "difficulty")).max() < 1e-3
+    assert mean(idata, "dispersion") == pytest.approx(2.0, rel=0.01)
+    assert "difficulty~N(0,0.0001)" in idata.posterior.attrs["signature"]
+
+
+@few_draws
+@pytest.mark.parametrize(("depth", "steps"), [(2, 3), (None, 7)])
+def test_trajectories_are_as_long_as_asked(incomplete, depth, steps):
+    idata = sample(incomplete, seed=1, chains=2, iter_sampling=100, max_treedepth=depth, **LIMITS)
+    assert int(idata.sample_stats["n_steps"].max()) == steps  # of about 0.5: a quarter turn
+
+
+@few_draws
+def test_inside_a_running_event_loop_and_silently(incomplete, capfd):
+    async def notebook():
+        return sample(incomplete, seed=1, chains=2, iter_sampling=100, **LIMITS)
+
+    assert asyncio.run(notebook()).posterior.sizes["draw"] == 100
+    assert capfd.readouterr() == ("", "")
+
+
+def test_in_a_notebook():
+    nbclient, nbformat = pytest.importorskip("nbclient"), pytest.importorskip("nbformat")
+    cell = (
+        "import json, langdiff as ld\n"
+        "idata = ld.sample(ld.simulate(30, 3, seed=1)[1], seed=1, chains=2, engine='pystan', progress=False)\n"
+        "print(json.dumps(dict(idata.posterior.sizes)))"
+    )
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell)])
+    nbclient.NotebookClient(notebook, timeout=800, kernel_name="python3").execute()
+    (output,) = notebook.cells[0].outputs
+    assert json.loads(output["text"]) == {"chain": 2, "draw": 1000, "edition": 3, "intent": 30}
+
+
+def test_too_few_draws_are_not_called_good(incomplete):
+    with pytest.warns(ConvergenceWarning, match=r"R-hat of .* is .*, above 1.01: the chains do not agree"):
+        idata = sample(incomplete, seed=1, iter_warmup=20, iter_sampling=4, **LIMITS)
+    assert not diagnose(idata).good
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"model": "2C"}, "no Stan program of model '2C'"),
+        ({"engine": "jags"}, "unknown engine 'jags'; use one of 'auto', 'cmdstan', 'pystan'"),
+        ({"inits": "zero"}, "unknown inits 'zero'"),
+        ({"chains": 0}, "chains must be at least 1, got 0"),
+        ({"iter_warmup": 5}, "iter_warmup must be at least 20, got 5"),
+        ({"target_accept": 1.0}, "target_accept must be between 0 and 1"),
+        ({"model": "3"}, "model 3 needs it"),
+        ({"laplace_scale": 0.1}, "no other model has it"),
+        ({"model": "3", "laplace_scale": -1.0}, "laplace_scale must be positive"),
+        ({"model": "3", "laplace_scale": 0.1, "log_lik": True}, "model 3 has no log_lik"),
+    ],
+)
+def test_settings_out_of_range(incomplete, settings, message):
+    with pytest.raises(ConfigError, match=message):
+        sample(incomplete, seed=1, **settings)
+
+
+def test_priors_out_of_range():
+    with pytest.raises(ConfigError, match=r"prior difficulty=-1.*standard deviation positive"):
+        Priors(difficulty=-1.0)
+
+
+def test_improper_posteriors_are_refused():
+    bits = pd.DataFrame({"a": [100.0, 52.0, 210.0], "b": [110.0, 54.0, 230.0]})
+    with pytest.raises(DataError, match=r"2 degree\(s\) of freedom .* needs at least 3"):
+        sample(bits, seed=1)
+
+
+def test_missing_extra(incomplete, monkeypatch):
+    monkeypatch.setattr(_pystan, "find_spec", lambda name: None)
+    with pytest.raises(MissingExtraError, match=r"PyStan is not installed: pip install 'langdiff\[stan\]'"):
+        sample(incomplete, seed=1, **LIMITS)
+
+
+def test_what_stan_refuses_comes_in_a_line(incomplete, monkeypatch):
+    from langdiff.regression.stan._posterior import Posterior
+
+    monkeypatch.setattr(Posterior, "start", lambda self, rng: {"a": [np.nan]})
+    with pytest.raises(SolverError, match=r"PyStan could not sample model_2.stan: [^\n]+$"):
+        sample(incomplete, seed=1, **LIMITS)

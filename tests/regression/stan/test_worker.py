@@ -1,0 +1,86 @@
+"""The process in which PyStan runs, and PyStan's cache of compiled programs."""
+
+import numpy as np
+import pytest
+
+from langdiff.regression.stan import _worker, program_path
+
+
+@pytest.fixture(autouse=True)
+def _noises_of_importing_pystan():
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        import httpstan.models  # noqa: F401
+
+        yield
+
+
+def test_an_interrupted_compilation_is_done_again(tmp_path):
+    half, done = tmp_path / "half", tmp_path / "done"
+    half.mkdir()
+    (half / "stan_services.so").write_bytes(b"half")
+    done.mkdir()
+    for name in _worker.LAST_WRITTEN:
+        (done / name).touch()
+    for folder in (half, done, tmp_path / "never"):
+        _worker.remove_unfinished(folder)
+    assert not half.exists()
+    assert done.exists()
+
+
+def test_a_changed_program_is_compiled_under_another_name():
+    from httpstan.models import calculate_model_name
+
+    content = program_path("2").read_text()
+    assert calculate_model_name(content) != calculate_model_name(content + "\n// changed\n")
+
+
+class FakeFit:
+    """Draws as PyStan keeps them: quantities in column-major order, then draws, then chains."""
+
+    num_chains, num_samples = 2, 3
+    sample_and_sampler_param_names = ("lp__",)
+    param_names, dims = ("x", "m", "nothing", "v"), ([], [2, 3], [0, 0], [2])
+
+    def __init__(self):
+        rng = np.random.default_rng(0)
+        self.v, self.m = rng.normal(size=(2, 3, 2)), rng.normal(size=(2, 3, 2, 3))  # chain, draw, quantity
+        self._draws = np.empty((1 + 1 + 6 + 2, 3, 2))
+        for chain in range(2):
+            for draw in range(3):
+                matrix = self.m[chain, draw].ravel(order="F")
+                self._draws[:, draw, chain] = [10 * chain + draw, -1.0, *matrix, *self.v[chain, draw]]
+
+
+def test_draws_come_back_in_shape():
+    fit = FakeFit()
+    arrays = _worker._draws(fit)
+    np.testing.assert_array_equal(arrays["lp__"], [[0, 1, 2], [10, 11, 12]])
+    np.testing.assert_array_equal(arrays["x"], np.full((2, 3), -1.0))
+    np.testing.assert_array_equal(arrays["m"], fit.m)
+    np.testing.assert_array_equal(arrays["v"], fit.v)
+    assert arrays["nothing"].shape == (2, 3, 0, 0)
+
+
+def test_messages_nobody_reads_are_dropped_and_the_others_kept():
+    import gzip
+    import zlib
+
+    kept, dropped = (_worker._Messages(level=1, wbits=zlib.MAX_WBITS | 16) for _ in range(2))
+    draw = b'{"version":1,"topic":"sample","values":{"lp__":1}}\n' * 9
+    stored = kept.compress(draw[:100]) + kept.compress(draw[100:]) + kept.flush()
+    gone = dropped.compress(b'{"version":1,"topic":"diagnostic","values":{"lp__":1}}') + dropped.flush()
+    assert gzip.decompress(stored + gone) == draw
+
+
+def test_a_failure_is_written_in_a_line(tmp_path, monkeypatch):
+    def fail(folder):
+        raise RuntimeError("first\n\nsecond")
+
+    monkeypatch.setattr(_worker, "run", fail)
+    monkeypatch.setattr("sys.argv", ["worker", str(tmp_path)])
+    with pytest.raises(RuntimeError):
+        _worker.main()
+    assert (tmp_path / "error.txt").read_text() == "RuntimeError: first second"
