@@ -27,6 +27,9 @@ CELLS_AT_A_TIME = 32768  # so that temporaries stay in the processor's cache
 MOST_INNER_STEPS = 50
 INNER_TOLERANCE = 1e-12  # of ν
 DOUBTFUL = 0.3  # of v/b, the residual beyond which ν may leave 0
+NEAR_QUANTILES = (0.0, 0.25, 0.5, 0.75, 1.0)  # of a row's z − c, where the first mode of an intent may lie
+FAR_VARIANCES = np.geomspace(0.3, 100, 20)  # where the second mode of an intent lies, if it has one
+LEAST_GAIN = 1e-3  # of log-likelihood, for an intent to be moved there: far above what rounding off a kink costs
 LEAST_CURVATURE = 1e-3  # of what model 2 would have, so that no scale becomes extreme
 
 
@@ -196,11 +199,14 @@ class CellLikelihood:
         What a cell costs.
     restricted : bool
         Count ½ ln v once less in each row; see `langdiff.regression._likelihood`.
+    second_modes : bool
+        Let `best_intents` look for likelier modes of intents.
     """
 
     two_way: TwoWay
     model: CellModel
     restricted: bool = False
+    second_modes: bool = False
 
     def blocks(self, c: Floats) -> list[slice]:
         """Return the rows that are taken at a time."""
@@ -270,6 +276,22 @@ class CellLikelihood:
         """Return where model 2 starts."""
         return ScaleFreeLikelihood(self.two_way, self.restricted).start()
 
-    def best_intents(self, mu: Floats, c: Floats) -> Floats:  # noqa: ARG002
-        """Return μ: heavy tails leave an intent no use for a second mode."""
-        return mu
+    def best_intents(self, mu: Floats, c: Floats) -> Floats:
+        """Return μ with every intent moved to another mode if that is likelier, c held fixed.
+
+        See `ScaleFreeLikelihood.best_intents`; here every candidate costs a pass over the table.
+        """
+        if not self.second_modes:
+            return mu
+        quantiles = np.empty((len(NEAR_QUANTILES), len(mu)))
+        for rows in self.blocks(c):
+            x = self.x(rows, c)
+            if self.two_way.mask is not None:
+                x[self.two_way.mask[rows] == 0] = np.nan
+            quantiles[:, rows] = np.nanquantile(x, NEAR_QUANTILES, axis=1)
+        best, least = mu, self.intent_values(mu, c) - LEAST_GAIN
+        far = -np.log(np.expm1(FAR_VARIANCES))
+        for candidate in [*map(mu_at_mean, quantiles), *(np.full_like(mu, u) for u in far)]:
+            values = self.intent_values(candidate, c)
+            best, least = np.where(values < least, candidate, best), np.minimum(values, least)
+        return best

@@ -2,8 +2,6 @@
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 
 def edition_components(observed: npt.NDArray[np.bool_]) -> npt.NDArray[np.int_]:
@@ -26,14 +24,17 @@ def edition_components(observed: npt.NDArray[np.bool_]) -> npt.NDArray[np.int_]:
     >>> edition_components(np.array([[True, True, False], [False, False, True]]))
     array([0, 0, 1])
     """
-    if observed.all():  # the usual table; no graph is needed
-        return np.zeros(observed.shape[1], dtype=int)
-    rows, columns = np.nonzero(observed)
-    size = sum(observed.shape)
-    graph = coo_array((np.ones(len(rows)), (rows, observed.shape[0] + columns)), shape=(size, size))
-    _, labels = connected_components(graph, directed=False)
-    editions = labels[observed.shape[0] :]
-    names, first, inverse, sizes = np.unique(editions, return_index=True, return_inverse=True, return_counts=True)
-    rank = np.empty(len(names), dtype=int)
-    rank[np.lexsort((first, -sizes))] = np.arange(len(names))
-    return rank[inverse]
+    labels = np.full(observed.shape[1], -1)
+    while (labels < 0).any():
+        reached = np.zeros(len(labels), dtype=bool)
+        grown = np.arange(len(labels)) == np.argmax(labels < 0)
+        while (grown != reached).any():
+            reached = grown
+            shared = observed[:, reached].any(axis=1)
+            grown = reached | observed[shared].any(axis=0)
+        labels[reached] = labels.max() + 1
+    _, first, sizes = np.unique(labels, return_index=True, return_counts=True)
+    rank = np.empty(len(sizes), dtype=int)
+    rank[np.lexsort((first, -sizes))] = np.arange(len(sizes))
+    numbered: npt.NDArray[np.int_] = rank[labels]
+    return numbered

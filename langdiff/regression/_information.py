@@ -5,7 +5,7 @@ import numpy.typing as npt
 from scipy.linalg import cholesky, solve_triangular
 from scipy.special import softmax
 
-from langdiff.regression._two_way import TwoWay
+from langdiff.regression._two_way import TwoWay, weighted_gram
 
 Floats = npt.NDArray[np.float64]
 
@@ -28,8 +28,7 @@ def eliminated_information(table: TwoWay, of_c: Floats, mixed: Floats, of_mu: Fl
     if table.mask is None:
         complete: Floats = of_c.sum() * np.eye(editions) - float(np.sum(mixed**2 / of_mu))
         return complete
-    weighted = table.mask * (mixed / np.sqrt(of_mu))[:, None]
-    information: Floats = np.diag(of_c @ table.mask) - weighted.T @ weighted
+    information: Floats = np.diag(of_c @ table.mask) - weighted_gram(table.mask, mixed**2 / of_mu)
     return information
 
 

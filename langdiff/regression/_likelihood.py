@@ -28,16 +28,18 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import brentq, minimize_scalar
 from scipy.special import expit, logsumexp
+from scipy.stats import chi2
 
 from langdiff.regression._information import eliminated_information
-from langdiff.regression._two_way import TwoWay
+from langdiff.regression._two_way import TwoWay, blocks
 
 Floats = npt.NDArray[np.float64]
 
-ROWS_AT_A_TIME = 4096  # bounds the memory of `information` without slowing it
 FAR_VARIANCES = np.geomspace(0.5, 100, 64)  # where the second mode of an intent lies, if it has one
 MOST_INNER_STEPS = 50  # about four are needed
 INNER_TOLERANCE = 1e-10  # in units of an intent's standard error
+WILD = 1e-3  # as rare are residuals as large as those of an intent that may belong to its far mode
+MOST_WILD = 0.1  # of the intents; more, and it is the model that is wrong
 LEAST_GAIN = 1e-6  # of log-likelihood, for an intent to be moved to its other mode
 
 
@@ -203,8 +205,7 @@ class ScaleFreeLikelihood:
         weight = np.full(len(c), w.sum()) if table.mask is None else w @ table.mask
         schur: Floats = np.diag(weight)
         root = np.sqrt(curvature)
-        for start in range(0, len(mu), ROWS_AT_A_TIME):
-            rows = slice(start, start + ROWS_AT_A_TIME)
+        for rows in blocks(table.residual):
             r = table.residual[rows] - a[rows, None] - b
             mixed = ((slope * w)[rows, None] - (p * w**2)[rows, None] * r) / root[rows, None]
             if table.mask is not None:
@@ -274,24 +275,42 @@ class ScaleFreeLikelihood:
         row, _, _ = self._rows(mu, c)
         n, log_weight = self.two_way.cells_per_intent, self.log_weight
         mean, spread = _mean_and_spread(row, n)
-
         near = mu_at_mean(mean)
         near_v = np.logaddexp(0.0, -near)
-        far = -np.log(np.expm1(FAR_VARIANCES))
-        far_squares = spread[:, None] + n[:, None] * (mean[:, None] - (far - 0.5 * FAR_VARIANCES)) ** 2
-        far_values = log_weight[:, None] * np.log(FAR_VARIANCES) + far_squares / FAR_VARIANCES
-        best_far = far_values.argmin(axis=1)
-
-        candidates = np.column_stack([mu, near, far[best_far]])
+        far, far_values = self._far_modes(mean, spread)
+        candidates = np.column_stack([mu, near, far])
         values = 0.5 * np.column_stack(
             [
                 log_weight * np.log(row.v) + row.sum_of_squares / row.v - 2 * LEAST_GAIN,
                 log_weight * np.log(near_v) + spread / near_v,
-                far_values.min(axis=1),
+                far_values,
             ]
         )
         best: Floats = candidates[np.arange(len(mu)), values.argmin(axis=1)]
         return best
+
+    def without_wild_intents(self, mu: Floats, c: Floats) -> Floats | None:
+        """Return μ with intents that vary much too much moved to their far mode, or None if there are none.
+
+        A few of them together can make all variances so large that none of them alone would be better
+        off at its far mode.
+        """
+        row, _, _ = self._rows(mu, c)
+        n = self.two_way.cells_per_intent
+        wild = row.sum_of_squares / row.v > chi2.isf(WILD, np.maximum(n - 1, 1))
+        if not wild.any() or wild.mean() > MOST_WILD:
+            return None
+        far, _ = self._far_modes(*_mean_and_spread(row, n))
+        return np.where(wild, far, mu)
+
+    def _far_modes(self, mean: Floats, spread: Floats) -> tuple[Floats, Floats]:
+        """Return the best μ of large variance, and twice its cost without constants, both of shape (I,)."""
+        n = self.two_way.cells_per_intent
+        far = -np.log(np.expm1(FAR_VARIANCES))
+        squares = spread[:, None] + n[:, None] * (mean[:, None] - (far - 0.5 * FAR_VARIANCES)) ** 2
+        values = self.log_weight[:, None] * np.log(FAR_VARIANCES) + squares / FAR_VARIANCES
+        best = values.argmin(axis=1)
+        return far[best], values[np.arange(len(n)), best]
 
     def scales(self, mu: Floats, c: Floats) -> Scales:
         """Return inverse square roots of the curvature, observed where positive, at least expected."""

@@ -15,6 +15,7 @@ from langdiff.regression._two_way import TwoWay
 
 Floats = npt.NDArray[np.float64]
 
+LEAST_GAIN = 1e-3  # of log-likelihood, for a second optimum to be preferred
 NEWTON_STEPS = 100  # more than it ever needs; then L-BFGS takes over
 
 
@@ -91,7 +92,7 @@ def _estimate_model_1(two_way: TwoWay) -> Estimate:
         c=d,
         sizes=two_way.intent_effect,
         covariance=variance * inverse_information(two_way, information),
-        dispersion=float(np.expm1(variance)),
+        dispersion=float(np.expm1(variance)) if variance < np.log(np.finfo(float).max) else np.inf,
         log_likelihood=-0.5 * two_way.cells * float(np.log(2 * np.pi * most_likely) + 1),
         converged=True,
         n_iterations=0,
@@ -132,7 +133,24 @@ def _estimate_model_2(
 def maximise_model_2(
     likelihood: ScaleFreeLikelihood, method: str, max_iterations: int, start: tuple[Floats, Floats] | None
 ) -> tuple[Optimum, str]:
-    """Return the optimum and the method that found it: L-BFGS takes over where Newton's fails."""
+    """Return the best optimum that was found and the method that found it.
+
+    If some intents vary much too much, the search starts a second time with these at their far modes.
+    """
+    found = _search(likelihood, method, max_iterations, start)
+    optimum = found[0]
+    moved = likelihood.without_wild_intents(optimum.mu, optimum.c) if optimum.converged else None
+    if moved is None:
+        return found
+    other = _search(likelihood, method, max_iterations, (moved, optimum.c))
+    better = other[0].converged and other[0].log_likelihood > optimum.log_likelihood + LEAST_GAIN
+    return other if better else found
+
+
+def _search(
+    likelihood: ScaleFreeLikelihood, method: str, max_iterations: int, start: tuple[Floats, Floats] | None
+) -> tuple[Optimum, str]:
+    """Return an optimum and the method that found it: L-BFGS takes over where Newton's fails."""
     if method != "lbfgs":
         optimum = maximise_newton(likelihood, start, max_iterations=min(NEWTON_STEPS, max_iterations))
         if optimum.converged or optimum.n_iterations == max_iterations:
@@ -207,7 +225,9 @@ def published_parameters(estimate: Estimate, first: npt.NDArray[np.int_]) -> Par
         level = float(np.log(np.mean(np.exp(c - c.max())))) + c.max()
         return Parameters(c - level, estimate.sizes + level, estimate.dispersion)
     normalised = normalise(estimate.sizes, c)
-    return Parameters(normalised.difficulty, normalised.log_intent_size, float(np.exp(normalised.log_kappa)))
+    log_kappa = normalised.log_kappa
+    dispersion = float(np.exp(log_kappa)) if log_kappa < np.log(np.finfo(float).max) else np.inf
+    return Parameters(normalised.difficulty, normalised.log_intent_size, dispersion)
 
 
 def size_of_single_cells(z: Floats, c: Floats, estimate: Estimate) -> Floats:

@@ -53,8 +53,9 @@ def maximise_robust(
         if not rough:
             stages.append((LaplaceCells(WIDTHS[-1]), ROBUST_TOLERANCE))
     iterations = evaluations = 0
-    for cells, tolerance in stages:
-        likelihood = CellLikelihood(two_way, cells, restricted)
+    for stage, (cells, tolerance) in enumerate(stages):
+        ends = stage == 0 or stage == len(stages) - 1
+        likelihood = CellLikelihood(two_way, cells, restricted, second_modes=ends and not rough)
         optimum = maximise_lbfgs(likelihood, start, max_iterations=max_iterations, tolerance=tolerance)
         iterations += optimum.n_iterations
         evaluations += optimum.n_evaluations
@@ -63,6 +64,19 @@ def maximise_robust(
     return optimum._replace(
         log_likelihood=-float(exact.intent_values(*start).sum()), n_iterations=iterations, n_evaluations=evaluations
     )
+
+
+def is_unbounded(two_way: TwoWay) -> bool:
+    """Whether the likelihood of model 2C grows without bound as the dispersion vanishes.
+
+    With the location of every intent on one of its cells, one of J_i ≥ 3 cells costs (J_i/2 − 1)·|ln v|,
+    one of two cells nothing; and those of two cells that the difficulties can make exact gain |ln v|.
+    """
+    cells = two_way.cells_per_intent
+    editions = two_way.residual.shape[1]
+    free = editions if two_way.design is None else two_way.design.shape[1]
+    exact = min(int((cells == 2).sum()), int(free) - 1)
+    return float(np.sum(cells[cells > 2] / 2 - 1)) < exact
 
 
 def is_degenerate(two_way: TwoWay, laplace_scale: float, optimum: Optimum) -> bool:

@@ -48,7 +48,7 @@ def log_bits(table: Surprisals, design: Design) -> Floats:
     intents, editions = bits.shape
     if min(bits.shape) < 2:
         raise DataError(f"{intents} intent(s) × {editions} edition(s): comparing needs at least two of each.")
-    z: Floats = np.log(bits)
+    z: Floats = np.log(bits, out=np.empty(bits.shape))  # by rows, where a frame's numbers lie by columns
     observed: npt.NDArray[np.bool_] = ~np.isnan(z)
     empty = {
         "intent": table.intents[np.flatnonzero(~observed.any(axis=1))],
@@ -60,7 +60,7 @@ def log_bits(table: Surprisals, design: Design) -> Floats:
     _check_variation(table, z)
     _check_connected(design.units, design.observed(observed))
     cells = int(observed.sum())
-    free = len(design.units) if design.terms is None else design.terms.shape[1] + 1
+    free = design.free
     if cells < intents + free:
         raise DataError(
             f"{cells:,} cells for {intents:,} intents and {free:,} free difficulties: at least "

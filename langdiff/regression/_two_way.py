@@ -8,6 +8,8 @@ from scipy.linalg import cho_factor, cho_solve
 
 Floats = npt.NDArray[np.float64]
 
+CELLS_AT_A_TIME = 2**18  # 2 MB, which stay in the processor's cache
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TwoWay:
@@ -101,29 +103,50 @@ def solve_two_way(z: Floats, design: Floats | None = None) -> TwoWay:
         mask = None
         per_intent, per_edition = np.full(intents, float(editions)), np.full(editions, float(intents))
         laplacian = intents * (np.eye(editions) - 1 / editions)
-        filled = z
+        residual = z.copy()
     else:
         mask = observed.astype(float)
         per_intent, per_edition = mask.sum(axis=1), mask.sum(axis=0)
-        weighted = mask / np.sqrt(per_intent)[:, None]
-        laplacian = np.diag(per_edition) - weighted.T @ weighted
-        filled = np.where(observed, z, 0.0)
+        laplacian = np.diag(per_edition) - weighted_gram(mask, 1 / per_intent)
+        residual = np.where(observed, z, 0.0)
     # L + c 11'/J is positive definite; as b sums to 0, its solution has mean 0 and solves L d = b
     definite = laplacian + per_edition.mean() / editions
     factor = cho_factor(definite if design is None else design.T @ definite @ design)
     m = np.zeros(intents)
     d = np.zeros(editions)
-    residual = filled.copy()
     for _ in range(2):  # the second round is iterative refinement: it removes the rounding of the first
         step_m = residual.sum(axis=1) / per_intent
-        residual -= step_m[:, None] if mask is None else step_m[:, None] * mask
+        _take_out(residual, mask, step_m[:, None])
         sums = residual.sum(axis=0)
         step_d = cho_solve(factor, sums) if design is None else design @ cho_solve(factor, design.T @ sums)
         step_d -= step_d.mean()
-        residual -= step_d if mask is None else step_d * mask
+        _take_out(residual, mask, step_d[None, :])
         step = residual.sum(axis=1) / per_intent
-        residual -= step[:, None] if mask is None else step[:, None] * mask
+        _take_out(residual, mask, step[:, None])
         m += step_m + step
         d += step_d
     square = float(np.vdot(residual, residual))
     return TwoWay(m, d, residual, mask, per_intent, per_edition, laplacian, square, design)
+
+
+def weighted_gram(mask: Floats, weights: Floats) -> Floats:
+    """Return Mᵀ diag(weights) M, shape (J, J), some rows at a time."""
+    gram = np.zeros((mask.shape[1], mask.shape[1]))
+    for rows in blocks(mask):
+        part = mask[rows] * np.sqrt(weights[rows])[:, None]
+        gram += part.T @ part
+    return gram
+
+
+def blocks(table: Floats) -> list[slice]:
+    """Return the rows to take at a time, so that temporaries stay small beside the table."""
+    intents, editions = table.shape
+    rows = max(1, CELLS_AT_A_TIME // editions)
+    return [slice(start, start + rows) for start in range(0, intents, rows)]
+
+
+def _take_out(residual: Floats, mask: Floats | None, effect: Floats) -> None:
+    """Subtract an effect of rows, shape (I, 1), or of columns, shape (1, J), from the observed cells, in place."""
+    for rows in blocks(residual):
+        part = effect[rows] if len(effect) > 1 else effect
+        residual[rows] -= part if mask is None else part * mask[rows]

@@ -44,10 +44,12 @@ class DifficultyFit:
         samples of intents if there was a `bootstrap`. Otherwise from the information (observed in
         models 1 and 2, expected in the others) with the intent sizes eliminated. In models 1 and 2 it is
         multiplied by N / (N − I − J + 1), unless `restricted`, to make up for the residual variation
-        that fitting one size an intent uses up; in the others by the factor that leaving out groups
+        that fitting one size an intent uses up; in the others by factors that leaving out groups
         of intents in turn (the jackknife) asks for. NaN only if not `converged`.
     bootstrap : int
         Number of samples of intents behind `covariance`; 0 if it is from the information.
+    inflation : float
+        That factor of the jackknife on variances, pooled over editions; 1 where there is none.
     terms : DataFrame or None
         Of a formula: ``estimate`` and ``std_error`` (from the information) of each coefficient, nats.
     intent_size : Series, shape (I,)
@@ -69,8 +71,9 @@ class DifficultyFit:
         Largest component of the gradient of the log-likelihood, in variables scaled to unit curvature.
     message : str
         The optimiser's own words.
-    cells, single_cell_intents : int
-        Observed cells, N; intents with only one, which say nothing of difficulties and are only given
+    cells, free_difficulties, single_cell_intents : int
+        Observed cells, N; difficulties that are free, their common level included (editions, groups, or
+        terms and one); intents with only one cell, which say nothing of difficulties and are only given
         the size that their cell asks for.
     signature : str
         What the numbers depend on, to be quoted with them.
@@ -94,6 +97,7 @@ class DifficultyFit:
     difficulty: pd.Series
     covariance: pd.DataFrame
     bootstrap: int
+    inflation: float
     terms: pd.DataFrame | None
     intent_size: pd.Series
     dispersion: float
@@ -105,6 +109,7 @@ class DifficultyFit:
     grad_norm: float
     message: str
     cells: int
+    free_difficulties: int
     single_cell_intents: int
     signature: str
 
@@ -154,6 +159,8 @@ class DifficultyFit:
         single = f" ({self.single_cell_intents:,} with one cell)" if self.single_cell_intents else ""
         how = f"{self.method}, restricted likelihood" if self.restricted else self.method
         errors = f"{self.bootstrap} samples of intents" if self.bootstrap else "the information"
+        if self.inflation != 1:
+            errors += f", times {self.inflation**0.5:.2f} as leaving out intents shows"
         lines = [
             f"Model {self.model} ({how}), {state}: {self.n_iterations} iterations, gradient {self.grad_norm:.1e}",
             f"{self.cells:,} cells, {len(self.intent_size):,} intents{single} × {len(self.difficulty):,} {self._units}",

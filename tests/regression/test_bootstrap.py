@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import langdiff as ld
-from langdiff.errors import ConfigError, DataError
+from langdiff.errors import ConfigError, DataError, LangdiffWarning
 
 AGREEMENT = 0.10  # of a standard error; 500 samples leave 3 % of each, and their mean over editions less
 
@@ -25,12 +25,43 @@ def test_bootstrap_and_information_agree(model, restricted, missing):
     assert "500 samples of intents" in bootstrap.summary()
 
 
-def test_bootstrap_sees_what_the_model_does_not():
-    """Normal residuals under 2L: the information takes them for Laplace, and is far too sure."""
-    _, surprisals = ld.simulate(800, 8, seed=3)
-    sure = ld.fit(surprisals, model="2L").std_error.mean()
-    honest = ld.fit(surprisals, model="2L", bootstrap=100, seed=1).std_error.mean()
-    assert honest > 1.3 * sure
+@pytest.mark.parametrize(("truth", "model"), [("2", "2L"), ("2L", "2L"), ("2C", "2C"), ("2", "2C")])
+def test_jackknife_sees_what_the_information_does_not(truth, model):
+    """Medians of few cells, of normal residuals too: 14 groups × 7 differences leave 7 %, 100 samples another 3 %."""
+    _, surprisals = ld.simulate(800, 8, model=truth, seed=3)
+    fit = ld.fit(surprisals, model=model)
+    honest = ld.fit(surprisals, model=model, bootstrap=100, seed=1).std_error.mean()
+    assert fit.std_error.mean() == pytest.approx(honest, rel=0.2)
+    if truth == "2":
+        assert fit.inflation > 1.3**2  # the information alone is far too sure
+    assert "jackknifed-information" in fit.signature
+    assert "as leaving out intents shows" in fit.summary()
+
+
+def test_a_rare_edition_does_not_spoil_the_others():
+    """An edition of six cells has nothing to do with the difference of two that are complete."""
+    ratios = []
+    for seed in range(12):
+        _, surprisals = ld.simulate(150, 4, model="2L", seed=seed)
+        bits = surprisals.bits.copy()
+        whole = ld.fit(bits.drop(columns="e4"), model="2L").contrast("e2", "e1").std_error
+        bits.iloc[6:, 3] = np.nan
+        ratios.append(ld.fit(bits, model="2L").contrast("e2", "e1").std_error / whole)
+    assert np.exp(np.mean(np.log(ratios))) == pytest.approx(1, abs=0.25)
+
+
+def test_an_intent_that_cannot_be_spared_is_no_reason_to_be_sure():
+    _, surprisals = ld.simulate(150, 4, seed=1)
+    bits = surprisals.bits.copy()
+    bits.iloc[1:, 3] = np.nan
+    assert ld.fit(bits, model="2L").inflation > 1.3
+
+
+def test_too_few_intents_to_check_standard_errors():
+    _, surprisals = ld.simulate(8, 3, model="2L", seed=1)
+    with pytest.warns(LangdiffWarning, match=r"too few intents \(8\) to check the standard errors of model 2L"):
+        fit = ld.fit(surprisals, model="2L")
+    assert fit.inflation >= 1
 
 
 def test_bootstrap_of_groups_and_robust_models_is_repeated_by_its_seed():
@@ -52,6 +83,8 @@ def test_a_table_too_sparse_for_a_bootstrap():
     ld.fit(bits)
     with pytest.raises(DataError, match="samples of intents some editions had no intent in common"):
         ld.fit(bits, bootstrap=50, seed=1)
+    with pytest.raises(DataError, match="or no residuals"):  # two of the same intent leave none
+        ld.fit(surprisals.bits.iloc[:2, :2], bootstrap=20, seed=1)
 
 
 @pytest.mark.parametrize(
@@ -60,6 +93,9 @@ def test_a_table_too_sparse_for_a_bootstrap():
         ({"bootstrap": -1, "seed": 1}, "must be 0 or at least 2 samples, got -1"),
         ({"bootstrap": 1, "seed": 1}, "got 1"),
         ({"bootstrap": 10}, "needs a seed"),
+        ({"bootstrap": 10, "seed": -1}, "needs a seed.*not -1"),
+        ({"bootstrap": 10, "seed": "x"}, "needs a seed.*not 'x'"),
+        ({"bootstrap": 5.0, "seed": 1}, "got 5.0"),
     ],
 )
 def test_bad_bootstraps(setting, message):

@@ -8,11 +8,12 @@ from numpy.testing import assert_allclose
 from scipy.optimize import minimize
 
 import langdiff as ld
-from langdiff.errors import ConfigError, ConvergenceWarning
+from langdiff.errors import ConfigError, ConvergenceWarning, DataError
 from langdiff.regression._cells import CauchyCells, CellLikelihood, LaplaceCells, SparseCells
 from langdiff.regression._density import cell_log_density, profile_log_density
+from langdiff.regression._lbfgs import maximise_lbfgs
 from langdiff.regression._likelihood import ScaleFreeLikelihood
-from langdiff.regression._models import Settings, estimate
+from langdiff.regression._models import Settings, estimate, maximise_model_2
 from langdiff.regression._robust import maximise_robust
 from langdiff.regression._two_way import solve_two_way
 
@@ -52,7 +53,7 @@ def test_gradients_are_those_of_central_differences(cells, restricted):
     likelihood = CellLikelihood(solve_two_way(z), cells, restricted)
     mu, c = likelihood.start()
     n_intents = len(mu)
-    x = np.concatenate([mu, c + [0.1, -0.1, 0.2, 0.0]])
+    x = np.concatenate([mu, c + np.array([0.1, -0.1, 0.2, 0.0])])
     step = 1e-6
     moves = step * np.eye(len(x))
 
@@ -89,7 +90,7 @@ def test_noise_is_the_best_of_a_fine_grid(x, mu, b):
 
 def brute_force(z, model, start):
     """Powell's method and the simplex on the published density: slow, and in need of no derivative."""
-    n_intents, n_editions = z.shape
+    n_intents = len(z)
 
     def minus(x):
         m, d = x[:n_intents], np.concatenate([[0.0], x[n_intents:-1]])
@@ -144,8 +145,49 @@ def test_truth_is_recovered(model):
     assert np.median(np.abs(np.log(fit.intent_size / truth.intent_size))) < 0.1
 
 
+def planted(spread, intents=60, editions=6):
+    """Three intents whose cells lie far to both sides, so that each has a second mode."""
+    _, surprisals = ld.simulate(intents, editions, seed=1)
+    z = np.log(surprisals.bits.to_numpy())
+    z[:3] += spread * np.where(np.arange(editions) % 2, 1.0, -1.0)
+    return z
+
+
+@pytest.mark.parametrize("spread", [0.7, 0.9, 1.1, 1.3, 1.6])
+@pytest.mark.parametrize("model", ["2", "2L", "2C"])
+def test_no_intent_would_be_better_off_at_another_size(model, spread):
+    two_way = solve_two_way(planted(spread))
+    found = estimate(two_way, Settings(model, "auto", False, None, 1000))
+    if model == "2":
+        likelihood = ScaleFreeLikelihood(two_way)
+    else:
+        likelihood = CellLikelihood(two_way, LaplaceCells() if model == "2L" else CauchyCells())
+    least = np.full(len(found.sizes), np.inf)
+    for mu in np.linspace(-5, 9, 561):
+        least = np.minimum(least, likelihood.intent_values(np.full_like(found.sizes, mu), found.c))
+    assert (likelihood.intent_values(found.sizes, found.c) < least + 0.05).all()
+
+
+@pytest.mark.parametrize("spread", [0.7, 0.75, 0.85])
+def test_a_few_wild_intents_together_do_not_hide_the_better_optimum(spread):
+    likelihood = ScaleFreeLikelihood(solve_two_way(planted(spread)))
+    ours, _ = maximise_model_2(likelihood, "newton", 1000, None)
+    mu, c = likelihood.start()
+    mu[:3] = -3.0
+    other = maximise_lbfgs(likelihood, (mu, c), max_iterations=1000)
+    assert other.converged
+    assert ours.log_likelihood >= other.log_likelihood - 1e-6
+
+
+def test_2c_of_two_cells_an_intent_has_no_maximum():
+    _, surprisals = ld.simulate(50, 2, model="2C", seed=1)
+    with pytest.raises(DataError, match=r"two cells only: then the likelihood of model 2C has no maximum.*restricted"):
+        ld.fit(surprisals, model="2C")
+    assert ld.fit(surprisals, model="2C", restricted=True).converged
+
+
 def test_outliers_move_model_2_and_hardly_2l():
-    truth, surprisals = ld.simulate(2000, 8, difficulties=np.zeros(8), seed=5)
+    _, surprisals = ld.simulate(2000, 8, difficulties=np.zeros(8), seed=5)
     bits = surprisals.bits.copy()
     bits.iloc[:100, 0] *= 4  # five percent of the sentences of one edition translated sloppily
     error = {model: abs(ld.fit(bits, model=model).difficulty["e1"]) for model in ("2", "2L", "2C")}
@@ -166,8 +208,9 @@ def test_model_3_without_bound_is_said_to_be():
     ("setting", "message"),
     [
         ({"model": "3"}, "needs laplace_scale=b"),
-        ({"model": "3", "laplace_scale": -1.0}, "must be positive, got -1.0"),
-        ({"model": "3", "laplace_scale": float("nan")}, "must be positive, got nan"),
+        ({"model": "3", "laplace_scale": -1.0}, "must be a positive number, got -1.0"),
+        ({"model": "3", "laplace_scale": float("nan")}, "must be a positive number, got nan"),
+        ({"model": "3", "laplace_scale": "0.1"}, "must be a positive number, got '0.1'"),
         ({"model": "2", "laplace_scale": 0.1}, "laplace_scale is for model '3', not '2'"),
         ({"model": "2L", "method": "newton"}, "model '2L' has one way"),
         ({"model": "1", "restricted": True}, "variance is unbiased already"),

@@ -100,8 +100,9 @@ def test_difficulties_of_a_formula_are_sums_of_its_terms(surprisals):
 
 
 def test_groups_connect_what_intents_do_not():
-    bits = pd.DataFrame({"a": [10.0, 20, 31, np.nan, np.nan, np.nan], "b": [11, 25, 30, np.nan, np.nan, np.nan],
-                         "c": [np.nan, np.nan, np.nan, 12, 24, 36], "d": [np.nan, np.nan, np.nan, 14, 22, 31]})  # fmt: skip
+    none = [np.nan] * 3
+    columns = {"a": [10.0, 20, 31, *none], "b": [11.0, 25, 30, *none]}
+    bits = pd.DataFrame(columns | {"c": [*none, 12.0, 24, 36], "d": [*none, 14.0, 22, 31]})
     with pytest.raises(DataError, match=r"the editions fall into 2 groups \(of 2, 2 editions\)"):
         ld.fit(bits)
     fit = ld.fit(bits, groups={"a": "x", "b": "y", "c": "x", "d": "y"})
@@ -128,6 +129,29 @@ def test_groups_connect_what_intents_do_not():
             r"1 term\(s\).*follow from the constant and the terms before them: 'half'",
         ),
         ({"formula": "lm", "edition_info": INFO.assign(lm=["char", None] * 3)}, "cannot be used"),
+        (
+            {"groups": "lm", "edition_info": pd.concat([INFO, INFO.iloc[:1]])},
+            r"1 edition\(s\) are in edition_info more",
+        ),
+        ({"formula": "lm", "edition_info": pd.concat([INFO, INFO.iloc[:1]])}, "edition_info more than once: 'e1'"),
+        (
+            {"groups": pd.concat([INFO["lm"], INFO["lm"].iloc[2:]])},
+            r"4 edition\(s\) are in groups more than once: 'e3'",
+        ),
+        ({"groups": "lm", "edition_info": {}}, "edition_info must be a DataFrame indexed by edition, not dict"),
+        ({"groups": ["a", "b"] * 3}, "groups must be a column of edition_info, or a mapping or Series .* not list"),
+        ({"groups": {e: [e] for e in INFO.index}}, r"named by text or numbers, not by \['e1'\], \['e2'\]"),
+        ({"formula": "log(year - 1)", "edition_info": INFO}, r"1 term\(s\) of .* not finite .*: 'log\(year - 1\)'"),
+        (
+            {"formula": "lm + {year / (lm == 'x')}", "edition_info": INFO},
+            r"1 term\(s\) of .* are not finite .*: 'year /",
+        ),
+        ({"formula": "{[][0]}", "edition_info": INFO}, "cannot be used with edition_info: .*list index out of range"),
+        (
+            {"formula": "two_years + year", "edition_info": INFO.assign(two_years=2e9 + 2 * INFO.year)},
+            "before them: 'year'",
+        ),
+        ({"formula": "level", "edition_info": INFO.assign(level=0.1)}, "follow from the constant .*: 'level'"),
     ],
 )
 def test_designs_that_cannot_be(surprisals, arguments, message):
@@ -140,3 +164,39 @@ def test_arrays_and_tensors_are_taken(surprisals):
     named = ld.fit(surprisals).difficulty.to_numpy()
     assert_allclose(ld.fit(surprisals.bits.to_numpy()).difficulty, named, atol=OPTIMISERS)
     assert_allclose(ld.fit(torch.tensor(surprisals.bits.to_numpy())).difficulty, named, atol=OPTIMISERS)
+
+
+@pytest.mark.parametrize("formula", ["lm +", "(lm", "lm ++ * year"])
+def test_errors_of_formulas_are_a_plain_line(surprisals, formula):
+    with pytest.raises(ConfigError) as caught:
+        ld.fit(surprisals, formula=formula, edition_info=INFO)
+    assert str(caught.value).startswith(f"formula {formula!r} cannot be used with edition_info: ")
+    assert all(character.isprintable() and character not in "⧛⧚" for character in str(caught.value))
+
+
+def test_offset_of_a_covariate_changes_nothing(surprisals):
+    """Seconds since 1970 are as good as years: the constant takes what is common."""
+    near = ld.fit(surprisals, model="1", formula="year + lm", edition_info=INFO)
+    far = ld.fit(surprisals, model="1", formula="year + lm", edition_info=INFO.assign(year=1.7e9 + INFO["year"]))
+    assert_allclose(far.terms, near.terms, rtol=LEAST_SQUARES)
+    assert_allclose(far.difficulty, near.difficulty, atol=LEAST_SQUARES)
+
+
+def test_groups_named_true_and_false_can_be_saved(surprisals, tmp_path):
+    info = INFO.assign(modern=INFO["year"] > 3)
+    for groups, settings in (("modern", {"edition_info": info}), (info["modern"].to_dict(), {})):
+        fit = ld.fit(surprisals, model="1", groups=groups, **settings)
+        fit.save(tmp_path / "fit.json")
+        loaded = ld.DifficultyFit.load(tmp_path / "fit.json")
+        assert sorted(loaded.difficulty.index) == ["False", "True"]
+        assert loaded.contrast("True", "False").estimate == fit.contrast("True", "False").estimate
+
+
+@pytest.mark.parametrize("name", [*ld.fit(ld.simulate(5, 2, seed=0)[1]).to_frame().columns, "edition", 7])
+def test_a_grouping_may_have_any_name(surprisals, tmp_path, name):
+    fit = ld.fit(surprisals, model="1", groups=INFO["lm"].rename(name))
+    frame = fit.to_frame().reset_index()
+    assert frame.columns[0] == ("7" if name == 7 else "group")
+    fit.save(tmp_path / "fit.json")
+    assert ld.DifficultyFit.load(tmp_path / "fit.json").difficulty.equals(fit.difficulty)
+    assert f"2 {frame.columns[0]}s" in fit.summary()

@@ -198,6 +198,15 @@ def test_never_nan_when_converged():
     assert not fit.difficulty.isna().any()
 
 
+@pytest.mark.parametrize("model", ["1", "2"])
+def test_an_infinite_dispersion_is_no_convergence(model):
+    _, surprisals = ld.simulate(20, 3, seed=1)
+    bits = surprisals.bits.copy()
+    bits.iloc[0, 0] = 1e200
+    with pytest.warns(ConvergenceWarning):
+        assert not ld.fit(bits, model=model).converged
+
+
 GOOD = {"a": [10.0, 20, 31], "b": [11.0, 25, 30], "c": [12.0, 24, 36]}
 
 
@@ -213,7 +222,7 @@ GOOD = {"a": [10.0, 20, 31], "b": [11.0, 25, 30], "c": [12.0, 24, 36]}
         ({"c": [5.0, 5, 5]}, "surprisals are all equal: 'c'"),
         ({"b": [20.0, 40, 62], "c": [5.0, 10, 15.5]}, "residuals vanish.*'a', 'b', 'c'"),
         ({"a": [1.0, np.nan, np.nan], "b": [np.nan, 1, 2], "c": [np.nan, 2, 3]}, "of 2, 1 editions.*'b' to 'a'"),
-        ({"a": [1.0, np.nan, 2], "b": [2.0, 4, np.nan], "c": [np.nan, np.nan, 2]}, "5 cells for 3 intents and 3 free difficulties"),
+        ({"a": [1.0, np.nan, 2], "b": [2.0, 4, np.nan], "c": [np.nan, np.nan, 2]}, "5 cells for 3 intents and 3 free"),
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("model", ["1", "2"])

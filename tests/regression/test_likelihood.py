@@ -136,7 +136,7 @@ def test_information_does_not_depend_on_the_blocks_of_rows(monkeypatch):
     likelihood = ScaleFreeLikelihood(solve_two_way(np.log(surprisals.bits.to_numpy())))
     point = likelihood.start()
     whole = likelihood.information(*point)
-    monkeypatch.setattr("langdiff.regression._likelihood.ROWS_AT_A_TIME", 5)
+    monkeypatch.setattr("langdiff.regression._two_way.CELLS_AT_A_TIME", 20)
     assert_allclose(likelihood.information(*point), whole, rtol=ROUNDING)
 
 

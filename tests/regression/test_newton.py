@@ -59,9 +59,8 @@ def test_model_1_is_what_an_optimiser_finds(size, missing):
     ours = ld.fit(surprisals, model="1")
     theirs = found.x[n_intents:-1] - np.log(np.exp(found.x[n_intents:-1]).mean())
     assert_allclose(ours.difficulty, theirs, atol=OPTIMISERS)
-    kept = ours.single_cell_intents == 0  # else the likelihoods are of different cells
-    if kept:
-        assert ours.log_likelihood == pytest.approx(-found.fun, rel=ROUNDING)
+    assert ours.single_cell_intents == 0  # else the likelihoods would be of different cells
+    assert ours.log_likelihood == pytest.approx(-found.fun, rel=ROUNDING)
 
 
 @pytest.mark.parametrize("restricted", [False, True])
