@@ -37,7 +37,7 @@ class Surprisals:
     Raises
     ------
     DataError
-        If a value is not a positive finite number, or a name occurs twice.
+        If a value is not a positive finite number, a name occurs twice, or names have levels.
 
     Examples
     --------
@@ -54,6 +54,11 @@ class Surprisals:
     def __post_init__(self) -> None:
         """Refuse what is no surprisal, naming the first cells."""
         for what, names in (("intent", self.bits.index), ("edition", self.bits.columns)):
+            if isinstance(names, pd.MultiIndex):
+                raise DataError(
+                    f"{what}s have names in {names.nlevels} levels, such as {listing(names[:1].tolist())}; give each "
+                    "one name, for instance by names.map(str)."
+                )
             twice = names[names.duplicated()].unique()
             if len(twice):
                 raise DataError(f"{len(twice)} {what}(s) named twice: {listing(twice)}. Names must be unique.")

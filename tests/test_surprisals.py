@@ -46,6 +46,14 @@ def test_names_and_repr(surprisals):
         (table(a=["1", "2", "3"]), "surprisals are not numbers: 'a'"),
         (pd.DataFrame([[1.0, 2.0]], index=["1"], columns=["a", "a"]), r"1 edition\(s\) named twice: 'a'"),
         (pd.DataFrame({"a": [1.0, 2.0]}, index=["1", "1"]), r"1 intent\(s\) named twice: '1'"),
+        (
+            pd.DataFrame(np.ones((2, 4)), columns=pd.MultiIndex.from_product([["a", "b"], ["x", "y"]])),
+            r"editions have names in 2 levels, such as \('a', 'x'\)",
+        ),
+        (
+            pd.DataFrame(np.ones((4, 2)), index=pd.MultiIndex.from_product([["GEN", "EXO"], [1, 2]])),
+            r"intents have names in 2 levels, such as \('GEN', 1\)",
+        ),
     ],
 )
 def test_what_is_no_surprisal(bits, message):

@@ -54,6 +54,22 @@ def print_json(frame: "pd.DataFrame") -> None:
     typer.echo(frame.to_json(orient="records", double_precision=15, force_ascii=False, indent=2))
 
 
+def check_picture_name(path: Path) -> None:
+    """Refuse, before any work is done, a name that `save_picture` would refuse.
+
+    Raises
+    ------
+    ConfigError
+        If the ending is no kind of picture.
+    """
+    from matplotlib.figure import Figure
+
+    from langdiff.errors import ConfigError
+
+    if path.suffix.lstrip(".") not in Figure().canvas.get_supported_filetypes():
+        raise ConfigError(f"{path}: unknown kind of picture {path.suffix!r}; use .svg, .png or .pdf.")
+
+
 def save_picture(draw: "Callable[[Axes], Any]", path: Path, *, width: float = 7.0, height: float) -> None:
     """Draw on new axes and write the figure, inches wide and high, as the kind that the name's ending says.
 
@@ -67,12 +83,9 @@ def save_picture(draw: "Callable[[Axes], Any]", path: Path, *, width: float = 7.
     from matplotlib.figure import Figure
 
     from langdiff._io import atomic_path
-    from langdiff.errors import ConfigError
 
+    check_picture_name(path)
     figure = Figure(figsize=(width, height), layout="constrained")
-    kind = path.suffix.lstrip(".")
-    if kind not in figure.canvas.get_supported_filetypes():
-        raise ConfigError(f"{path}: unknown kind of picture {path.suffix!r}; use .svg, .png or .pdf.")
     draw(figure.subplots())
     with atomic_path(path) as temporary:
-        figure.savefig(temporary, format=kind)
+        figure.savefig(temporary, format=path.suffix.lstrip("."))

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from langdiff.cli.output import print_json, save_picture
+from langdiff.cli.output import check_picture_name, print_json, save_picture
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,7 +37,12 @@ def fit(
     Example: langdiff fit surprisals.csv --model 2L --plot difficulties.svg
     """
     import langdiff as ld
+    from langdiff.errors import ConfigError
 
+    if plot is not None:
+        check_picture_name(plot)
+    if editions is not None and groups is None:
+        raise ConfigError("--editions is the table for --groups: name one of its columns, or leave it out.")
     result = ld.fit(
         ld.read_surprisals(surprisals, unit=unit),
         model=model,

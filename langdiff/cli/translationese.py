@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from langdiff.cli.output import print_json, save_picture
+from langdiff.cli.output import check_picture_name, print_json, save_picture
 
 
 def translationese(
@@ -38,6 +38,8 @@ def translationese(
     from langdiff.experiments import read_origins
     from langdiff.experiments import translationese as compare
 
+    if plot is not None:
+        check_picture_name(plot)
     result = compare(
         ld.read_surprisals(surprisals, unit=unit),
         read_origins(origins),

@@ -92,22 +92,29 @@ def split_by_origin(
     b               NaN             8.0  5.0
     c               NaN             7.0  4.0
     """
+    origins = find_origins(surprisals, original_language, edition_languages)
+    return divide_by_origin(surprisals, origins, choose_editions(origins, languages, min_native))
+
+
+def choose_editions(origins: Origins, languages: Iterable[str] | None, min_native: int) -> list[str]:
+    """Return the editions that are to be divided; see `split_by_origin`, also for the errors."""
     if min_native < 1:
         raise ConfigError(f"min_native must be at least 1, got {min_native!r}.")
-    origins = find_origins(surprisals, original_language, edition_languages)
     if languages is None:
         enough = (origins.native.sum() >= min_native) & origins.translated.any()
         if not enough.any():
             raise DataError(_too_few(origins, min_native))
-        chosen = list(surprisals.editions[enough])
-    else:
-        chosen = _editions_of(origins, languages)
-        for what, cells in ((NATIVE, origins.native), (TRANSLATED, origins.translated)):
-            without = [edition for edition in chosen if not cells[edition].any()]
-            if without:
-                raise DataError(
-                    f"{len(without)} edition(s) without {what} intents: {listing(without)}. {_codes(origins)}"
-                )
+        return list(origins.language.index[enough])
+    chosen = _editions_of(origins, languages)
+    for what, cells in ((NATIVE, origins.native), (TRANSLATED, origins.translated)):
+        without = [edition for edition in chosen if not cells[edition].any()]
+        if without:
+            raise DataError(f"{len(without)} edition(s) without {what} intents: {listing(without)}. {_codes(origins)}")
+    return chosen
+
+
+def divide_by_origin(surprisals: Surprisals, origins: Origins, chosen: list[str]) -> Surprisals:
+    """Divide the chosen editions; see `split_by_origin`, also for the errors."""
     parts = {e: {NATIVE: origins.native[e], TRANSLATED: origins.translated[e]} for e in chosen}
     divided = _divide(surprisals, parts)
     _check_connected(
@@ -170,17 +177,24 @@ def split_by_source(
     return divided
 
 
-def find_origins(
-    surprisals: Surprisals, original_language: pd.Series, edition_languages: Mapping[str, str] | None
-) -> Origins:
+def find_origins(surprisals: object, original_language: object, edition_languages: Mapping[str, str] | None) -> Origins:
     """Say of every cell whether it is native or translated.
 
     Raises
     ------
     DataError
-        If intents have no row or several in `original_language`, or an edition named in
-        `edition_languages` is unknown.
+        If `surprisals` is no table of them, `original_language` no Series, or has no row or several of some
+        intents, or an edition named in `edition_languages` is unknown.
     """
+    if not isinstance(surprisals, Surprisals):
+        raise DataError(
+            f"surprisals must be a Surprisals, not {type(surprisals).__name__}; Surprisals(bits=frame) makes one."
+        )
+    if not isinstance(original_language, pd.Series):
+        raise DataError(
+            f"original_language must be a Series indexed by intent, not {type(original_language).__name__}; "
+            "pd.Series(mapping) makes one."
+        )
     known = original_language.index
     twice = known[known.duplicated()].unique()
     if len(twice):

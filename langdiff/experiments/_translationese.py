@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 from scipy.stats import norm
 
-from langdiff.experiments._origins import NATIVE, TRANSLATED, find_origins, split_by_origin
+from langdiff.errors import ConfigError, listing
+from langdiff.experiments._origins import NATIVE, TRANSLATED, choose_editions, divide_by_origin, find_origins
 from langdiff.regression import DifficultyFit, fit
 from langdiff.regression._contrast import Contrast
 from langdiff.surprisals import Surprisals
@@ -138,7 +139,7 @@ def translationese(
     surprisals, original_language, languages, min_native, edition_languages
         See `split_by_origin`.
     **fit_settings
-        For `langdiff.fit`, such as ``model="1"`` or ``restricted=True``.
+        For `langdiff.fit`, such as ``model="1"`` or ``restricted=True``; not those that tie difficulties.
 
     Returns
     -------
@@ -149,7 +150,7 @@ def translationese(
     DataError
         If the table cannot be divided or fitted.
     ConfigError
-        If a setting is out of range.
+        If a setting is out of range, or ties difficulties.
 
     Notes
     -----
@@ -161,15 +162,14 @@ def translationese(
     Mielke, Cotterell, Gorman, Roark and Eisner (2019), "What Kind of Language Is Hard to
     Language-Model?", section 6: 0.027 ± 0.023 over 8 languages of Europarl.
     """
+    tying = [name for name in ("groups", "formula", "edition_info") if fit_settings.get(name) is not None]
+    if tying:
+        raise ConfigError(
+            f"translationese cannot take {listing(tying)}: each divided edition needs a native and a translated "
+            "difficulty. Divide with split_by_origin and fit that."
+        )
     origins = find_origins(surprisals, original_language, edition_languages)
-    divided = split_by_origin(
-        surprisals,
-        original_language,
-        languages=languages,
-        min_native=min_native,
-        edition_languages=edition_languages,
-    )
-    chosen = [edition for edition in surprisals.editions if f"{edition}:{NATIVE}" in divided.editions]
+    chosen = choose_editions(origins, languages, min_native)
     cells = pd.DataFrame(
         {
             "language": origins.language[chosen],
@@ -178,7 +178,7 @@ def translationese(
         }
     )
     return TranslationeseResult(
-        fit=fit(divided, **fit_settings),
+        fit=fit(divide_by_origin(surprisals, origins, chosen), **fit_settings),
         cells=cells.rename_axis("edition"),
         unknown_intents=int(origins.source.isna().sum()),
     )

@@ -59,15 +59,13 @@ def compare(fits: Mapping[str, DifficultyFit]) -> pd.DataFrame:
 
 def _row(fit: DifficultyFit, first: pd.Series) -> dict[str, object]:
     difficulty = fit.difficulty[first.index]
-    covariance = fit.covariance.to_numpy()
-    free = np.linalg.matrix_rank(covariance) if np.isfinite(covariance).all() else len(first) - 1
     return {
         "model": fit.model,
         "restricted": fit.restricted,
         "cells": fit.cells - fit.single_cell_intents,
         "log_likelihood": fit.log_likelihood,
         "log_likelihood_bits": fit.log_likelihood_bits,
-        "parameters": len(fit.intent_size) - fit.single_cell_intents + int(free) + 1,
+        "parameters": len(fit.intent_size) - fit.single_cell_intents + fit.free_difficulties,  # σ for the scale
         "sigma": fit.sigma,
         "converged": fit.converged,
         "correlation": float(np.corrcoef(difficulty, first)[0, 1]),

@@ -10,11 +10,13 @@ import pandas as pd
 
 from langdiff import __version__
 from langdiff._progress import progress_bar
-from langdiff.errors import ConfigError, ConvergenceWarning, DataError, listing
+from langdiff.errors import ConfigError, DataError, LangdiffWarning, listing
 from langdiff.regression._fit import Model, fit
 from langdiff.regression._folds import NEVER, assign_folds
-from langdiff.regression._held_out import known_editions, mean_a_cell, size_prior
+from langdiff.regression._held_out import known_editions, mean_a_cell, predictive_size_prior
 from langdiff.regression._new_intents import log_marginal
+from langdiff.regression._random import generator
+from langdiff.regression._table import as_surprisals
 from langdiff.regression.result import DifficultyFit
 from langdiff.surprisals import Surprisals
 
@@ -39,7 +41,7 @@ class CrossValidation:
     not_converged : Series, shape (models,)
         Fits, of the `folds`, that did not converge.
     folds : int
-        Number of folds.
+        Number of folds that hold cells: k, or fewer for a small table.
     signature : str
         What the numbers depend on, to be quoted with them.
     """
@@ -111,8 +113,8 @@ class CrossValidation:
 
 
 def cross_validate(
-    surprisals: Surprisals | pd.DataFrame,
-    models: Sequence[Model] = ("1", "2", "2L"),
+    surprisals: Surprisals | pd.DataFrame | Floats,
+    models: Sequence[Model] | Model = ("1", "2", "2L"),
     *,
     k: int = 10,
     restricted: bool = True,
@@ -137,9 +139,9 @@ def cross_validate(
 
     Parameters
     ----------
-    surprisals : Surprisals or DataFrame, shape (I, J)
+    surprisals : Surprisals, DataFrame or array, shape (I, J)
         Bits; NaN where missing.
-    models : sequence of {"1", "2", "2L", "2C", "3"}
+    models : {"1", "2", "2L", "2C", "3"}, or sequence of them
         What to compare.
     k : int
         Number of folds, at least 2.
@@ -160,9 +162,9 @@ def cross_validate(
     Raises
     ------
     ConfigError
-        If k is below 2, or models are unknown or named twice.
+        If k is below 2, models are unknown or named twice, or the seed is none.
     DataError
-        If no cell can be held out, or the table cannot be fitted.
+        If no cell can be held out, or the table, or what a fold leaves of it, cannot be fitted.
 
     Examples
     --------
@@ -171,24 +173,28 @@ def cross_validate(
     >>> cross_validate(surprisals, ["1", "2"], k=3, seed=0).best
     '2'
     """
-    models = tuple(models)
+    models = (models,) if isinstance(models, str) else tuple(models)
     twice = {name for name in models if models.count(name) > 1}
     if not models or twice:
         raise ConfigError(f"models must be named once each, and at least one; twice: {listing(sorted(twice))}.")
-    if k < 2:
+    if not isinstance(k, int | np.integer) or k < 2:
         raise ConfigError(f"k must be at least 2, got {k!r}.")
-    table = surprisals if isinstance(surprisals, Surprisals) else Surprisals(bits=surprisals)
+    table = as_surprisals(surprisals)
     observed = table.bits.notna().to_numpy()
     fit(table, model="1")  # a table that cannot be fitted is refused here, in full, not fold by fold
-    rng = np.random.default_rng(seed)
+    rng = generator(seed)
     folds = assign_folds(observed, k, rng)
-    if (folds == NEVER).all():
-        raise DataError("no cell can be held out: every intent has at most two. Use models on more editions.")
+    used = np.unique(folds[folds != NEVER])
+    if not len(used):
+        raise DataError(
+            "no cell can be held out: an intent keeps two, and the table one more than its intents and editions "
+            "together. Use models on more editions."
+        )
     scores = {name: np.zeros(len(observed)) for name in models}
     failed = dict.fromkeys(models, 0)
     with progress_bar(progress=progress) as bar:
-        task = bar.add_task("validating", total=k * len(models), note="")
-        for fold in range(k):
+        task = bar.add_task("validating", total=len(used) * len(models), note="")
+        for fold in used:
             for name in models:
                 trained = _fit_rest(table, folds == fold, name, restricted, laplace_scale)
                 failed[name] += not trained.converged
@@ -207,7 +213,7 @@ def cross_validate(
         kept_cells=int(never.sum()),
         kept_intents=int((~some).sum()),
         not_converged=pd.Series(failed, name="not_converged"),
-        folds=k,
+        folds=len(used),
         signature=signature,
     )
 
@@ -217,20 +223,26 @@ def _fit_rest(
 ) -> DifficultyFit:
     rest = Surprisals(bits=table.bits.mask(out), lm=table.lm)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # counted in the result
-        return fit(
-            rest,
-            model=model,
-            restricted=restricted and model in RESTRICTABLE,
-            laplace_scale=laplace_scale if model == "3" else None,
-        )
+        warnings.simplefilter("ignore", LangdiffWarning)  # convergence is counted; standard errors are not used
+        try:
+            return fit(
+                rest,
+                model=model,
+                restricted=restricted and model in RESTRICTABLE,
+                laplace_scale=laplace_scale if model == "3" else None,
+            )
+        except DataError as error:
+            raise DataError(
+                f"with a fold of {int(out.sum()):,} cells held out, the rest cannot be fitted: {error} "
+                "Try more folds, or leave out editions with few cells."
+            ) from error
 
 
 def _predict(table: Surprisals, out: npt.NDArray[np.bool_], trained: DifficultyFit, rng: np.random.Generator) -> Floats:
     """Return the log-density of each intent's cells that are out, given those that are not, shape (I,)."""
     rows = out.any(axis=1)
     z = np.log(table.bits.to_numpy()[rows])
-    editions, prior = known_editions(trained, table.editions), size_prior(trained)
+    editions, prior = known_editions(trained, table.editions), predictive_size_prior(trained)
     density = np.zeros(len(out))
     density[rows] = log_marginal(z, editions, prior, rng) - log_marginal(
         np.where(out[rows], np.nan, z), editions, prior, rng

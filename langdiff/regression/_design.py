@@ -1,6 +1,7 @@
 """Which difficulties are free: one an edition, one a group of editions, or terms of a formula."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +15,9 @@ Floats = npt.NDArray[np.float64]
 Groups = str | Mapping[str, object] | pd.Series
 
 ALIASED = 1e-8  # of a column's length is left when those before it are taken out
+ROUNDING = 1e-15  # of a number: what is left of a constant column without its mean
+TAKEN = ("edition", "difficulty", "std_error", "low", "high", "factor", "percent", "rank")  # of tables of results
+ESCAPES = re.compile("\x1b\\[[0-9;]*m|[⧛⧚]")  # formulaic brackets and colours the place of an error
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -29,13 +33,18 @@ class Design:
     basis : ndarray, shape (J, K), or None
         Orthonormal; the difficulties of editions are its combinations. None: each is free.
     terms : DataFrame, shape (J, T), or None
-        Columns of a formula, without the constant, which has no difficulty.
+        Columns of a formula less their means, without the constant, which has no difficulty.
     """
 
     units: pd.Index
     first: npt.NDArray[np.int_]
     basis: Floats | None = None
     terms: pd.DataFrame | None = None
+
+    @property
+    def free(self) -> int:
+        """How many difficulties are free, their common level included."""
+        return len(self.units) if self.terms is None else self.terms.shape[1] + 1
 
     def observed(self, cells: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
         """Return which units have which intents, shape (I, U), from that of editions."""
@@ -53,7 +62,8 @@ def make_design(
     Raises
     ------
     ConfigError
-        If they contradict one another, an edition has no value, or terms are aliased.
+        If they contradict one another or are of another type, an edition has no value or several, or terms are
+        aliased or not finite.
     """
     if groups is not None and formula is not None:
         raise ConfigError("give groups or a formula, not both; a formula may name the groups as a term.")
@@ -64,29 +74,52 @@ def make_design(
     return Design(units=editions, first=np.arange(len(editions)))
 
 
-def _info(editions: pd.Index, edition_info: pd.DataFrame | None, what: str) -> pd.DataFrame:
+def _info(editions: pd.Index, edition_info: object, what: str) -> pd.DataFrame:
     if edition_info is None:
         raise ConfigError(f"{what} needs edition_info, a table of the editions (such as multitext.edition_info).")
+    if not isinstance(edition_info, pd.DataFrame):
+        raise ConfigError(f"edition_info must be a DataFrame indexed by edition, not {type(edition_info).__name__}.")
     absent = editions.difference(edition_info.index)
     if len(absent):
         raise ConfigError(f"{len(absent)} edition(s) are not in edition_info: {listing(absent)}.")
+    _check_once(editions, edition_info.index, "edition_info")
     return edition_info.loc[editions]
 
 
-def _labels(editions: pd.Index, groups: Groups, edition_info: pd.DataFrame | None) -> pd.Series:
-    if isinstance(groups, str):
-        info = _info(editions, edition_info, f"groups={groups!r}")
-        if groups not in info:
-            raise ConfigError(f"edition_info has no column {groups!r}; it has {listing(info.columns)}.")
-        labels = info[groups]
-    else:
-        labels = pd.Series(groups, dtype=object).reindex(editions).rename(getattr(groups, "name", None) or "group")
+def _check_once(editions: pd.Index, known: pd.Index, what: str) -> None:
+    twice = known[known.duplicated()].unique().intersection(editions)
+    if len(twice):
+        raise ConfigError(f"{len(twice)} edition(s) are in {what} more than once: {listing(twice)}. Keep one row each.")
+
+
+def _labels(editions: pd.Index, groups: object, edition_info: pd.DataFrame | None) -> pd.Series:
+    labels = _given_labels(editions, groups, edition_info)
+    unusable = [label for label in labels if not isinstance(label, Hashable)]
+    if unusable:
+        raise ConfigError(f"groups are named by text or numbers, not by {listing(unusable)}.")
     missing = labels.index[labels.isna()]
     if len(missing):
         raise ConfigError(f"{len(missing)} edition(s) without a group: {listing(missing)}.")
     if labels.nunique() < 2:
         raise ConfigError(f"all editions are of one group ({labels.iloc[0]!r}): there is nothing to compare.")
-    return labels
+    name = "group" if labels.name is None or labels.name in TAKEN else str(labels.name)
+    return labels.map(lambda label: str(label) if isinstance(label, bool | np.bool_) else label).rename(name)
+
+
+def _given_labels(editions: pd.Index, groups: object, edition_info: pd.DataFrame | None) -> pd.Series:
+    if isinstance(groups, str):
+        info = _info(editions, edition_info, f"groups={groups!r}")
+        if groups not in info:
+            raise ConfigError(f"edition_info has no column {groups!r}; it has {listing(info.columns)}.")
+        return info[groups].astype(object)
+    if not isinstance(groups, Mapping | pd.Series):
+        raise ConfigError(
+            "groups must be a column of edition_info, or a mapping or Series from edition to group, not "
+            f"{type(groups).__name__}."
+        )
+    labels = pd.Series(groups, dtype=object)
+    _check_once(editions, labels.index, "groups")
+    return labels.reindex(editions)
 
 
 def _grouped(labels: pd.Series) -> Design:
@@ -99,22 +132,28 @@ def _grouped(labels: pd.Series) -> Design:
 
 def _from_formula(editions: pd.Index, formula: str, info: pd.DataFrame) -> Design:
     from formulaic import model_matrix  # slow to import, and seldom needed
-    from formulaic.errors import FormulaicError
 
-    used = info.copy()
     try:
-        matrix = model_matrix(formula, used, na_action="raise", context={})
-    except (FormulaicError, ValueError, TypeError, KeyError) as error:
-        raise ConfigError(f"formula {formula!r} cannot be used with edition_info: {error}") from error
+        with np.errstate(all="ignore"):  # what is not finite is refused below, by name
+            matrix = model_matrix(formula, info.copy(), na_action="raise", context={})
+    except Exception as error:  # a formula may be any Python, and that may raise anything
+        reason = " ".join(ESCAPES.sub("", str(error)).split())
+        raise ConfigError(f"formula {formula!r} cannot be used with edition_info: {reason}") from error
     if not isinstance(matrix, pd.DataFrame):
         raise ConfigError(f"formula {formula!r} has two sides; difficulties are the left one already.")
     terms = matrix.drop(columns="Intercept", errors="ignore").astype(float)
+    infinite = terms.columns[~np.isfinite(terms.to_numpy()).all(axis=0)]
+    if len(infinite):
+        raise ConfigError(
+            f"{len(infinite)} term(s) of {formula!r} are not finite for every edition: {listing(infinite)}."
+        )
     aliased = [str(terms.columns[k]) for k in _dependent(terms.to_numpy())]
     if aliased:
         raise ConfigError(
             f"{len(aliased)} term(s) of {formula!r} follow from the constant and the terms before them: "
             f"{listing(aliased)}. Leave them out."
         )
+    terms[:] = _centred(terms.to_numpy())  # the constant makes up for it; numbers such as years keep their digits
     columns = np.column_stack([np.ones(len(terms)), terms])
     basis, _ = np.linalg.qr(columns)
     return Design(units=editions, first=np.arange(len(editions)), basis=basis, terms=terms)
@@ -122,15 +161,26 @@ def _from_formula(editions: pd.Index, formula: str, info: pd.DataFrame) -> Desig
 
 def _dependent(columns: Floats) -> list[int]:
     """Return which columns are combinations of the constant and of those before them."""
-    whole = np.column_stack([np.ones(len(columns)), columns])
-    length = np.linalg.norm(whole, axis=0)
+    centred = _centred(columns)
+    length = np.linalg.norm(centred, axis=0)
+    rounded = ROUNDING * np.linalg.norm(columns, axis=0) / np.where(length > 0, length, 1.0)
+    share = np.maximum(ALIASED, rounded)  # of the length, that is no more than an error
     dependent: list[int] = []
-    kept = [0]
-    for k in range(1, whole.shape[1]):
-        basis = qr(whole[:, kept], mode="economic")[0]
-        left = whole[:, k] - basis @ (basis.T @ whole[:, k])
-        if np.linalg.norm(left) <= ALIASED * max(length[k], ALIASED):
-            dependent.append(k - 1)
+    kept: list[int] = []
+    for k in range(columns.shape[1]):
+        left = centred[:, k]
+        if kept:
+            basis = qr(centred[:, kept], mode="economic")[0]
+            left = left - basis @ (basis.T @ left)
+        if np.linalg.norm(left) <= length[k] * share[[*kept, k]].max():
+            dependent.append(k)
         else:
             kept.append(k)
     return dependent
+
+
+def _centred(columns: Floats) -> Floats:
+    """Return columns less their means, to the last digit: once more for what rounding left of the first."""
+    centred: Floats = columns - columns.mean(axis=0)
+    centred -= centred.mean(axis=0)
+    return centred

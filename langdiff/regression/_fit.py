@@ -143,10 +143,11 @@ def fit(
 
     Editions of a language that share a difficulty:
 
-    >>> truth, surprisals = simulate(300, 4, difficulties=[0.0, 0.0, 0.1, 0.1], seed=1)
+    >>> import langdiff as ld
+    >>> truth, surprisals = ld.simulate(300, 4, difficulties=[0.0, 0.0, 0.1, 0.1], seed=1)
     >>> language = {"e1": "eng", "e2": "eng", "e3": "deu", "e4": "deu"}
-    >>> fit(surprisals, groups=language).to_frame()["difficulty"].round(2).to_dict()
-    {'deu': 0.06, 'eng': -0.06}
+    >>> ld.fit(surprisals, groups=language).to_frame()["difficulty"].round(2).to_dict()
+    {'deu': 0.04, 'eng': -0.05}
     """
     _check_settings(Settings(model, method, restricted, laplace_scale, max_iterations), bootstrap, seed)
     bootstrap, b = int(bootstrap), None if laplace_scale is None else float(laplace_scale)

@@ -12,12 +12,13 @@ NEVER = -1
 def assign_folds(observed: npt.NDArray[np.bool_], k: int, rng: np.random.Generator) -> npt.NDArray[np.int_]:
     """Spread the cells of a table over k folds.
 
-    Whichever fold is held out, every intent keeps at least two cells and all editions stay connected.
+    Whichever fold is held out, every intent keeps at least two cells, all editions stay connected, and so many
+    cells are left that I intents and J editions can be fitted.
 
     Parameters
     ----------
     observed : ndarray of bool, shape (I, J)
-        Cells there are; connected.
+        Cells there are; connected, and I + J of them or more.
     k : int
         Number of folds.
     rng : numpy.random.Generator
@@ -26,7 +27,8 @@ def assign_folds(observed: npt.NDArray[np.bool_], k: int, rng: np.random.Generat
     Returns
     -------
     ndarray of int, shape (I, J)
-        Fold of each cell, from 0; -1 for one that is never held out, or not there.
+        Fold of each cell, from 0; -1 for one that is never held out, or not there. In a small table some folds
+        have no cell.
 
     Examples
     --------
@@ -47,7 +49,19 @@ def assign_folds(observed: npt.NDArray[np.bool_], k: int, rng: np.random.Generat
     folds = np.where(takes_part, (rank + rng.integers(k, size=(intents, 1))) % k, NEVER)
     for fold in range(k):
         _reconnect(folds, fold, observed)
+        _leave_enough(folds, fold, observed, rng)
     return folds
+
+
+def _leave_enough(
+    folds: npt.NDArray[np.int_], fold: int, observed: npt.NDArray[np.bool_], rng: np.random.Generator
+) -> None:
+    """Take cells out of a fold, in place, until one more than connects them all stays for each intent and edition."""
+    rows, columns = np.nonzero(folds == fold)
+    short = sum(observed.shape) - (int(observed.sum()) - len(rows))
+    if short > 0:
+        kept = rng.permutation(len(rows))[:short]
+        folds[rows[kept], columns[kept]] = NEVER
 
 
 def _reconnect(folds: npt.NDArray[np.int_], fold: int, observed: npt.NDArray[np.bool_]) -> None:

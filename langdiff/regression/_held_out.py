@@ -11,6 +11,8 @@ from scipy.optimize import minimize_scalar
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.regression._density import Model
 from langdiff.regression._new_intents import FARTHEST, KnownEditions, SizePrior, log_marginal, most_likely_sizes
+from langdiff.regression._random import generator
+from langdiff.regression._table import as_surprisals
 from langdiff.regression.result import DifficultyFit
 from langdiff.surprisals import Surprisals
 
@@ -20,6 +22,7 @@ Sizes = Literal["map", "posterior"]
 
 FARTHEST_DISPERSION = 5.0  # nats of ln kappa from the training value, within which it is fitted anew
 DISPERSION_TOLERANCE = 1e-5  # of ln kappa
+LEAST_SPREAD = 1e-6  # nats of ln n: less is rounding
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -64,7 +67,7 @@ class HeldOutLikelihood:
 
 def held_out_log_likelihood(
     fit: DifficultyFit,
-    held_out: Surprisals | pd.DataFrame,
+    held_out: Surprisals | pd.DataFrame | Floats,
     *,
     fix: Fix = "difficulty+dispersion",
     n: Sizes = "map",
@@ -86,7 +89,7 @@ def held_out_log_likelihood(
     ----------
     fit : DifficultyFit
         Of other intents.
-    held_out : Surprisals or DataFrame, shape (I, J)
+    held_out : Surprisals, DataFrame or array, shape (I, J)
         Bits; its editions are among those of the fit. NaN where missing.
     fix : {"difficulty+dispersion", "difficulty"}
         What stays; with ``"difficulty"`` the dispersion is fitted anew to the held-out intents.
@@ -103,9 +106,10 @@ def held_out_log_likelihood(
     Raises
     ------
     DataError
-        If an edition is not in the fit, or there is nothing to score.
+        If an edition is not in the fit, there is nothing to score, or sizes are to be integrated out
+        though all those of the fit are equal.
     ConfigError
-        If `fix` or `n` is unknown.
+        If `fix` or `n` is unknown, or the seed is none.
 
     References
     ----------
@@ -124,20 +128,17 @@ def held_out_log_likelihood(
     for what, given, offered in (("fix", fix, get_args(Fix)), ("n", n, get_args(Sizes))):
         if given not in offered:
             raise ConfigError(f"unknown {what} {given!r}; use one of {listing(offered)}.")
-    table = held_out if isinstance(held_out, Surprisals) else Surprisals(bits=held_out)
+    table = as_surprisals(held_out)
     unknown = [name for name in table.editions if name not in fit.difficulty.index]
     if unknown:
-        raise DataError(
-            f"{len(unknown)} held-out edition(s) that the fit does not know: {listing(unknown)}. "
-            "Fit them too, or leave them out with Surprisals.sel(editions=...)."
-        )
+        raise DataError(_unknown_editions(fit, unknown))
     z: Floats = np.log(table.bits.to_numpy())
     some = np.asarray((~np.isnan(z)).any(axis=1))
     if not some.any():
         raise DataError("no held-out surprisals: every cell is missing.")
     z = z[some]
-    prior = size_prior(fit)
-    rng = np.random.default_rng(seed)
+    prior = predictive_size_prior(fit) if n == "posterior" else size_prior(fit)
+    rng = generator(seed)
     editions = known_editions(fit, table.editions)
     if fix == "difficulty":
         editions = _with_new_dispersion(z, editions, prior, n, rng)
@@ -171,6 +172,36 @@ def size_prior(fit: DifficultyFit) -> SizePrior:
     """Return the normal distribution with the mean and standard deviation of a fit's ln n."""
     m = np.log(fit.intent_size.to_numpy(dtype=float))
     return SizePrior(float(m.mean()), float(m.std(ddof=1)))
+
+
+def predictive_size_prior(fit: DifficultyFit) -> SizePrior:
+    """Return `size_prior`, of which something can be predicted.
+
+    Raises
+    ------
+    DataError
+        If all sizes are equal, so that they say nothing of how others vary.
+    """
+    prior = size_prior(fit)
+    if prior.std <= LEAST_SPREAD:
+        raise DataError(
+            "all intents of the fit are of one size, which says nothing of the sizes of others, and so they cannot "
+            "be integrated out. Fit more intents."
+        )
+    return prior
+
+
+def _unknown_editions(fit: DifficultyFit, unknown: list[object]) -> str:
+    unit = fit.difficulty.index.name or "edition"
+    if unit != "edition":
+        return (
+            f"the fit has a difficulty for each {unit} ({listing(fit.difficulty.index)}), not for each edition "
+            f"({listing(unknown)}). Fit without groups, or with a formula, which names editions."
+        )
+    return (
+        f"{len(unknown)} held-out edition(s) that the fit does not know: {listing(unknown)}. "
+        "Fit them too, or leave them out with Surprisals.sel(editions=...)."
+    )
 
 
 def mean_a_cell(rows: Floats, counts: npt.NDArray[np.int_]) -> tuple[float, float]:

@@ -1,11 +1,17 @@
 """How surely an edition is the hardest, the second hardest, and so on."""
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 from scipy.stats import rankdata
 
-from langdiff.errors import DataError
+from langdiff.errors import ConfigError, DataError
+from langdiff.regression._random import generator
 from langdiff.regression.result import DifficultyFit
+
+Floats = npt.NDArray[np.float64]
+
+ROUNDING = 1e-12  # nats, and of variances: by so much do tied difficulties come out different
 
 
 def rank_probabilities(
@@ -30,12 +36,14 @@ def rank_probabilities(
     -------
     DataFrame, shape (J, J)
         Rows: editions, that of the highest mean rank first; columns: ranks, 1 the hardest. Rows and
-        columns sum to 1.
+        columns sum to 1. Editions that are tied, as by a formula, share their ranks evenly.
 
     Raises
     ------
     DataError
         If the fit did not converge and so has no covariance, or draws are missing.
+    ConfigError
+        If `draws` is no number of draws, or `seed` no seed.
 
     Examples
     --------
@@ -46,14 +54,21 @@ def rank_probabilities(
     fin      0.75  0.25
     eng      0.25  0.75
     """
-    sample = _draw(source, draws, np.random.default_rng(seed)) if isinstance(source, DifficultyFit) else source
+    if not isinstance(draws, int | np.integer) or draws < 1:
+        raise ConfigError(f"draws must be a whole number, at least 1, got {draws!r}.")
+    sample = _draw(source, draws, generator(seed)) if isinstance(source, DifficultyFit) else source
     values = sample.to_numpy(dtype=float)
     if not values.size or np.isnan(values).any():
         raise DataError("draws of difficulties are missing or not numbers; give a complete frame, draws × editions.")
-    ranks = rankdata(-values, method="ordinal", axis=1)
     count = values.shape[1]
-    shares = np.stack([np.bincount(column, minlength=count + 1)[1:] for column in ranks.T]) / len(values)
-    order = np.argsort(ranks.mean(axis=0), kind="stable")
+    first, last = (rankdata(-values, method=method, axis=1).astype(int) for method in ("min", "max"))
+    shares = np.zeros((count, count))
+    for further in range(int((last - first).max()) + 1):  # ranks that ties share; usually there are none
+        draw, edition = np.nonzero(first + further <= last)
+        rank = first[draw, edition] + further
+        np.add.at(shares, (edition, rank - 1), 1 / (last - first + 1)[draw, edition])
+    shares /= len(values)
+    order = np.argsort((first + last).sum(axis=0), kind="stable")
     names = pd.Index(sample.columns[order], name="edition")
     return pd.DataFrame(shares[order], index=names, columns=pd.RangeIndex(1, count + 1, name="rank"))
 
@@ -66,4 +81,15 @@ def _draw(fit: DifficultyFit, draws: int, rng: np.random.Generator) -> pd.DataFr
     values = rng.multivariate_normal(
         fit.difficulty.to_numpy(), covariance, size=draws, method="eigh", check_valid="ignore"
     )
-    return pd.DataFrame(values, columns=fit.difficulty.index)
+    return pd.DataFrame(values[:, _first_tied(fit.difficulty.to_numpy(), covariance)], columns=fit.difficulty.index)
+
+
+def _first_tied(difficulty: Floats, covariance: Floats) -> npt.NDArray[np.int_]:
+    """Return for each edition the first that cannot differ from it, itself if there is none; shape (J,)."""
+    variance = np.diag(covariance)
+    together = variance[:, None] + variance
+    tied = together - 2 * covariance <= ROUNDING * together + ROUNDING**2
+    tied &= np.abs(difficulty[:, None] - difficulty) <= ROUNDING
+    np.fill_diagonal(tied, True)
+    first: npt.NDArray[np.int_] = tied.argmax(axis=1)
+    return first

@@ -5,26 +5,28 @@ import numpy.typing as npt
 import pandas as pd
 
 from langdiff.errors import DataError, listing
+from langdiff.regression._table import as_surprisals
 from langdiff.regression.result import DifficultyFit
 from langdiff.surprisals import Surprisals
 
 Floats = npt.NDArray[np.float64]
 
 
-def standardised_residuals(fit: DifficultyFit, surprisals: Surprisals | pd.DataFrame) -> pd.DataFrame:
+def standardised_residuals(fit: DifficultyFit, surprisals: Surprisals | pd.DataFrame | Floats) -> pd.DataFrame:
     r"""Return residuals of log bits over the standard deviation that the model gives them.
 
     .. math:: e_{ij} = \frac{z_{ij} - m_i - \delta_j - \tfrac12(\sigma^2 - v_i)}{\sqrt{v_i\,(1 - 1/J_i)\,f}}
 
     with :math:`v_i = \sigma^2` and no shift in model 1. :math:`1 - 1/J_i` makes up for the size of the intent,
     which is fitted to its J_i cells; f = 1 if the dispersion is free of bias (model 1, or restricted), else
-    N / (N − I − J + 1). In model 3 :math:`2b^2`, the variance of ν, is added to v; in 2C nothing is made up for.
+    N / (N − I − J + 1), J being the number of free difficulties. In model 3 :math:`2b^2`, the variance of
+    ν, is added to v; in 2C nothing is made up for.
 
     Parameters
     ----------
     fit : DifficultyFit
         One difficulty an edition.
-    surprisals : Surprisals or DataFrame, shape (I, J)
+    surprisals : Surprisals, DataFrame or array, shape (I, J)
         The table that was fitted.
 
     Returns
@@ -46,7 +48,7 @@ def standardised_residuals(fit: DifficultyFit, surprisals: Surprisals | pd.DataF
     >>> bool(0.95 < residuals.to_numpy().std() < 1.05)
     True
     """
-    table = surprisals if isinstance(surprisals, Surprisals) else Surprisals(bits=surprisals)
+    table = as_surprisals(surprisals)
     for what, names, known in (
         ("intent", table.intents, fit.intent_size.index),
         ("edition", table.editions, fit.difficulty.index),
@@ -75,7 +77,7 @@ def _share_left(fit: DifficultyFit, cells: npt.NDArray[np.int_]) -> Floats:
     if fit.model == "1" or fit.restricted:
         return left
     total = int(cells[several].sum())
-    return left * (total / (total - int(several.sum()) - len(fit.difficulty) + 1))
+    return left * (total / (total - int(several.sum()) - fit.free_difficulties + 1))
 
 
 def model_variance(fit: DifficultyFit, size: Floats) -> Floats:

@@ -1,6 +1,7 @@
-"""Fits as JSON: numbers keep all digits, NaN becomes null."""
+"""Fits as JSON: numbers keep all digits, NaN becomes null, and infinity the word Infinity."""
 
 import json
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -24,23 +25,23 @@ def to_json(values: Mapping[str, Any]) -> str:
     """
     document: dict[str, Any] = {"format": FORMAT, "format_version": FORMAT_VERSION}
     for name, value in values.items():
-        match value:
+        match _plain(value):
             case pd.Series():
                 document[name] = {
                     "axis": value.index.name,
                     "names": _names(value.index),
-                    "values": _nulls(value.to_numpy()),
+                    "values": _words(value.to_numpy()),
                 }
             case pd.DataFrame() if name == "terms":
                 document[name] = {
-                    column: dict(zip(value.index, _nulls(value[column]), strict=True)) for column in value
+                    column: dict(zip(value.index, _words(value[column]), strict=True)) for column in value
                 }
             case pd.DataFrame():
-                document[name] = [_nulls(row) for row in value.to_numpy()]
-            case float():
-                document[name] = value if np.isfinite(value) else None
-            case _:
-                document[name] = value
+                document[name] = [_words(row) for row in value.to_numpy()]
+            case float() as number:
+                document[name] = _word(number)
+            case other:
+                document[name] = other
     return json.dumps(document, ensure_ascii=False, allow_nan=False)
 
 
@@ -79,13 +80,14 @@ _TYPES: Mapping[str, type] = {
     "n_evaluations": int,
     "message": str,
     "cells": int,
+    "free_difficulties": int,
     "single_cell_intents": int,
     "signature": str,
 }
 
 
 def _names(index: pd.Index) -> list[Any]:
-    names: list[Any] = index.tolist()
+    names = [_plain(name) for name in index.tolist()]
     bad = [name for name in names if not isinstance(name, str | int) or isinstance(name, bool)]
     if bad:
         raise DataError(
@@ -95,8 +97,22 @@ def _names(index: pd.Index) -> list[Any]:
     return names
 
 
-def _nulls(values: Any) -> list[float | None]:
-    return [value if np.isfinite(value) else None for value in values.tolist()]
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value  # NumPy's own numbers are none of JSON's
+
+
+def _words(values: Any) -> list[float | str | None]:
+    return [_word(value) for value in values.tolist()]
+
+
+def _word(value: float) -> float | str | None:
+    if math.isfinite(value):
+        return value
+    return None if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+
+
+def _number(word: float | str | None) -> float:
+    return math.nan if word is None else float(word)
 
 
 def restore(document: dict[str, Any]) -> dict[str, Any]:
@@ -105,20 +121,23 @@ def restore(document: dict[str, Any]) -> dict[str, Any]:
     def series(name: str) -> pd.Series:
         stored = document[name]
         index = pd.Index(stored["names"], name=stored["axis"])
-        return pd.Series(stored["values"], index=index, dtype=float, name=name)
+        return pd.Series(list(map(_number, stored["values"])), index=index, dtype=float, name=name)
 
     difficulty = series("difficulty")
-    covariance = np.array(document["covariance"], dtype=float)
+    covariance = np.array([list(map(_number, row)) for row in document["covariance"]])
     restored: dict[str, Any] = {
         "difficulty": difficulty,
         "intent_size": series("intent_size"),
         "covariance": pd.DataFrame(covariance, index=difficulty.index, columns=difficulty.index),
     }
-    for name in ("dispersion", "log_likelihood", "log_likelihood_bits", "grad_norm"):
-        restored[name] = float("nan") if document[name] is None else float(document[name])
+    for name in ("dispersion", "inflation", "log_likelihood", "log_likelihood_bits", "grad_norm"):
+        restored[name] = _number(document[name])
     b, terms = document["laplace_scale"], document["terms"]
     restored["laplace_scale"] = None if b is None else float(b)
-    restored["terms"] = None if terms is None else pd.DataFrame(terms, dtype=float).rename_axis("term")
+    if terms is not None:
+        terms = pd.DataFrame({name: {t: _number(x) for t, x in column.items()} for name, column in terms.items()})
+        terms = terms.rename_axis("term")
+    restored["terms"] = terms
     for name, kind in _TYPES.items():
         if type(document[name]) is not kind:
             raise TypeError(f"{name} is {document[name]!r}, not of type {kind.__name__}")

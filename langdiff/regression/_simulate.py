@@ -14,6 +14,7 @@ from scipy.special import logsumexp
 from langdiff._io import write_text
 from langdiff.errors import ConfigError, listing
 from langdiff.regression._missingness import Mechanism, draw_missing
+from langdiff.regression._random import generator
 from langdiff.surprisals import Surprisals
 
 Floats = npt.NDArray[np.float64]
@@ -157,7 +158,7 @@ def simulate(
     sigma = USUAL_SIGMA.get(model, USUAL_SIGMA_OF_A_UNIT) if sigma is None else float(sigma)
     if not 0 < sigma < np.inf:
         raise ConfigError(f"sigma must be positive, got {sigma!r}.")
-    rng = np.random.default_rng(seed)
+    rng = generator(seed)
     d = (
         rng.normal(0, USUAL_SPREAD, editions)
         if difficulties is None
@@ -172,11 +173,11 @@ def simulate(
     if not (sizes > 0).all():
         raise ConfigError(f"intent_sizes must be positive; the smallest is {sizes.min():g}.")
     noise = _noise(model, sigma, laplace_scale, np.log(sizes), editions, rng)
-    z = np.log(sizes)[:, None] + d + noise
-    with np.errstate(over="ignore"):
-        bits = np.exp(z)
-    if not (np.isfinite(bits) & (bits > 0)).all():
-        raise ConfigError(f"sigma {sigma:g} gives surprisals beyond what a number can hold. Give a smaller one.")
+    location = np.log(sizes)[:, None] + d
+    z = location + noise
+    bits = _bits(z)
+    if not _are_numbers(bits):
+        raise ConfigError(_too_far(_are_numbers(_bits(location)), sigma, laplace_scale))
     if missing:
         bits[draw_missing(z, noise, missing, mechanism, rng)] = np.nan
     rows = pd.Index([str(i) for i in range(1, intents + 1)], name="intent")
@@ -194,8 +195,9 @@ def simulate(
 def _check(
     intents: int, editions: int, model: str, laplace_scale: float | None, missing: float, mechanism: str
 ) -> None:
-    if intents < 1 or editions < 1:
-        raise ConfigError(f"intents and editions must be at least 1, got {intents} and {editions}.")
+    for what, count in (("intents", intents), ("editions", editions)):
+        if not isinstance(count, int | np.integer) or count < 1:
+            raise ConfigError(f"{what} must be a whole number, at least 1, got {count!r}.")
     for what, given, offered in (
         ("model", model, get_args(SimulatedModel)),
         ("mechanism", mechanism, get_args(Mechanism)),
@@ -210,6 +212,27 @@ def _check(
         raise ConfigError(f"laplace_scale is for model '3' only, not for {model!r}.")
     if laplace_scale is not None and not 0 < laplace_scale < np.inf:
         raise ConfigError(f"laplace_scale must be positive, got {laplace_scale!r}.")
+
+
+def _bits(z: Floats) -> Floats:
+    with np.errstate(over="ignore", under="ignore"):
+        bits: Floats = np.exp(z)
+    return bits
+
+
+def _are_numbers(bits: Floats) -> bool:
+    return bool((np.isfinite(bits) & (bits > 0)).all())
+
+
+def _too_far(without_noise: bool, sigma: float, laplace_scale: float | None) -> str:
+    """Say which argument gives surprisals that no float holds, knowing whether those without noise are numbers."""
+    if not without_noise:
+        what = "difficulties and intent_sizes so far apart give"
+    elif laplace_scale is None:
+        what = f"sigma {sigma:g} gives"
+    else:
+        what = f"sigma {sigma:g} with laplace_scale {laplace_scale:g} gives"
+    return f"{what} surprisals beyond what a number can hold. Give smaller ones."
 
 
 def _noise(

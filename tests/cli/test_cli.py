@@ -25,7 +25,7 @@ def corpus(tmp_path_factory):
     return folder
 
 
-COMMANDS = ["demo", "run", "report", "select", "train", "score", "fit", "simulate", "translationese", "doctor"]
+COMMANDS = ["demo", "run", "report", "select", "train", "score", "fit", "simulate", "sweep", "translationese", "doctor"]
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -206,3 +206,46 @@ def test_debug_shows_the_traceback(langdiff, tmp_path):
 
 def test_version(langdiff):
     assert langdiff("--version").out == f"langdiff {ld.__version__}\n"
+
+
+def test_names_of_pictures_are_checked_before_any_work(langdiff, tmp_path):
+    done = langdiff("fit", tmp_path / "none.csv", "--plot", tmp_path / "forest.doc")
+    assert done.code == 1
+    assert "unknown kind of picture '.doc'" in done.err
+    done = langdiff("translationese", tmp_path / "none.csv", tmp_path / "none.csv", "--plot", "native.doc")
+    assert done.code == 1
+    assert "unknown kind of picture '.doc'" in done.err
+
+
+def test_refused_pictures_leave_no_fit_behind(langdiff, truth_and_table, tmp_path):
+    done = langdiff("fit", truth_and_table[1], "--out", tmp_path / "fit.json", "--plot", tmp_path / "forest.doc")
+    assert done.code == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("rows", "arguments", "message"),
+    [
+        ("e1,a\ne2,a\ne3,b\ne4,b\ne5,b", [], "--editions is the table for --groups: name one of its columns"),
+        ("e1,a\ne2,a\ne3,b\ne4,b\ne5,b\ne1,b", ["--groups", "rank"], "are in edition_info more than once: 'e1'"),
+    ],
+)
+def test_tables_of_editions_that_cannot_be_used(langdiff, truth_and_table, tmp_path, rows, arguments, message):
+    (tmp_path / "editions.csv").write_text(f"edition,rank\n{rows}\n")
+    done = langdiff("fit", truth_and_table[1], "--editions", tmp_path / "editions.csv", *arguments)
+    assert (done.code, done.out) == (1, "")
+    assert message in done.err
+    assert done.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("column", ["rank", "difficulty"])
+def test_groups_may_be_named_like_a_column_of_the_result(langdiff, truth_and_table, tmp_path, column):
+    (tmp_path / "editions.csv").write_text(f"edition,{column}\ne1,a\ne2,a\ne3,b\ne4,b\ne5,b\n")
+    arguments = ["--editions", tmp_path / "editions.csv", "--groups", column]
+    done = langdiff("fit", truth_and_table[1], *arguments, "--json")
+    assert done.code == 0
+    assert [row["group"] for row in sorted(json.loads(done.out), key=lambda row: row["rank"])] in (
+        ["a", "b"],
+        ["b", "a"],
+    )
+    assert langdiff("fit", truth_and_table[1], *arguments).code == 0

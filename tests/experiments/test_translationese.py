@@ -7,6 +7,7 @@ import statsmodels.formula.api as smf
 from numpy.testing import assert_allclose
 
 import langdiff as ld
+from langdiff.errors import ConfigError, DataError
 from langdiff.experiments import split_by_origin, translationese
 
 SAME_ALGEBRA = 1e-7  # least squares by another route
@@ -86,3 +87,32 @@ def test_summary_says_what_is_needed_to_trust_it():
     assert np.isnan(one.standard_deviation)
     assert "standard deviation" not in one.summary()
     assert "on average over 1 edition(s)" in repr(one)
+
+
+def test_editions_named_like_parts_are_not_taken_for_them():
+    surprisals, origin = native_texts(0.0)
+    named = ld.Surprisals(bits=surprisals.bits.rename(columns={"e4": "e2:native"}))
+    plain = translationese(surprisals, origin, languages=["e1"]).to_frame()
+    assert list(plain.index) == ["e1"]
+    pd.testing.assert_frame_equal(translationese(named, origin, languages=["e1"]).to_frame(), plain)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"groups": {"e1:native": "n"}}, "translationese cannot take 'groups'"),
+        ({"formula": "part", "edition_info": pd.DataFrame()}, "cannot take 'formula', 'edition_info'"),
+    ],
+)
+def test_difficulties_cannot_be_tied(settings, message):
+    with pytest.raises(ConfigError, match=message):
+        translationese(*native_texts(0.0, intents=60), min_native=1, **settings)
+
+
+def test_tables_of_another_type_are_refused():
+    surprisals, origin = native_texts(0.0, intents=60)
+    for divide in (translationese, split_by_origin):
+        with pytest.raises(DataError, match="original_language must be a Series indexed by intent, not dict"):
+            divide(surprisals, origin.to_dict(), min_native=1)
+        with pytest.raises(DataError, match="surprisals must be a Surprisals, not DataFrame"):
+            divide(surprisals.bits, origin, min_native=1)

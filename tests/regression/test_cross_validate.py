@@ -27,6 +27,8 @@ def test_folds_leave_a_table_that_can_be_fitted(seed, k, intents, editions, miss
     rng = np.random.default_rng(seed)
     observed = rng.random((intents, editions)) >= missing
     observed[0] = True  # connected
+    observed[np.arange(editions) % intents, np.arange(editions)] = True
+    fittable = observed.sum() >= intents + editions
     folds = assign_folds(observed, k, rng)
     assert set(np.unique(folds)) <= set(range(NEVER, k))
     assert (folds[~observed] == NEVER).all()
@@ -35,6 +37,8 @@ def test_folds_leave_a_table_that_can_be_fitted(seed, k, intents, editions, miss
         touched = (folds == fold).any(axis=1)
         assert (left.sum(axis=1)[touched] >= 2).all()
         assert edition_components(left).max() == 0
+        if fittable:
+            assert left.sum() >= intents + editions
     few = observed.sum(axis=1) <= 2
     assert (folds[few] == NEVER).all()
 
@@ -140,6 +144,50 @@ def test_bad_settings_are_refused():
         cross_validate(table, ["5"], seed=0)
     with pytest.raises(DataError, match="no cell can be held out"):
         cross_validate(table.bits.iloc[:, :2], ["1"], seed=0)
+    with pytest.raises(ConfigError, match=r"k must be at least 2, got 2\.5"):
+        cross_validate(table, ["1"], k=2.5, seed=0)
+    with pytest.raises(ConfigError, match="unknown model '12'"):
+        cross_validate(table, "12", seed=0)
+    for seed in (-1, "x", 0.5):
+        with pytest.raises(ConfigError, match="a seed is a whole number from 0 on"):
+            cross_validate(table, ["1"], seed=seed)
+
+
+@pytest.mark.parametrize("shape", [(2, 3), (5, 4), (3, 6)])
+@pytest.mark.parametrize("k", [2, 10])
+def test_small_tables_have_fewer_folds_or_cells(shape, k):
+    _, surprisals = ld.simulate(*shape, seed=1)
+    found = cross_validate(surprisals, ["1", "2"], k=k, seed=0)
+    assert 1 <= found.folds <= k
+    assert found.held_out.sum() + found.kept_cells == np.prod(shape)
+    assert np.isfinite(found.per_intent.to_numpy()).all()
+
+
+def test_a_table_with_no_cell_to_spare_says_so():
+    bits = ld.simulate(4, 3, seed=1)[1].bits.copy()
+    for i in range(4):
+        bits.iloc[i, i % 3] = np.nan if i else bits.iloc[i, 0]
+    bits.iloc[3, 1] = np.nan
+    bits.iloc[3, 0] = 50.0
+    assert bits.notna().to_numpy().sum() == 4 + 3 + 2
+    bits.iloc[2, 0], bits.iloc[1, 2] = np.nan, np.nan
+    ld.fit(bits, model="1")
+    with pytest.raises(DataError, match="no cell can be held out"):
+        cross_validate(bits, ["1"], k=2, seed=0)
+
+
+def test_a_fold_whose_rest_cannot_be_fitted_is_told_as_such():
+    """Ten surprisals of one edition are equal but for the last, which some fold holds out."""
+    bits = wide("1", seed=2, intents=10, editions=5).bits
+    bits["e1"] = [7.0] * 9 + [8.0]
+    with pytest.raises(DataError, match=r"with a fold of \d+ cells held out, the rest cannot be fitted: 1 edition"):
+        cross_validate(bits, ["1"], k=3, seed=0)
+
+
+def test_arrays_are_validated_as_frames_are():
+    bits = wide("1", seed=2, intents=30, editions=4).bits
+    of_array, of_frame = (cross_validate(t, "1", k=3, seed=0).per_intent for t in (bits.to_numpy(), bits))
+    np.testing.assert_array_equal(of_array, of_frame)
 
 
 def test_compare_counts_parameters_and_distances():
@@ -155,6 +203,18 @@ def test_compare_counts_parameters_and_distances():
     apart = (fits["two"].difficulty - fits["one"].difficulty).abs().max()
     assert frame.loc["two", "largest_difference"] == pytest.approx(apart)
     assert frame.loc["two", "log_likelihood"] == fits["two"].log_likelihood
+
+
+def test_compare_counts_what_is_free_whatever_the_covariance_is_of():
+    table = wide("2", seed=4, intents=40, editions=10)
+    sides = {e: "ab"[k % 2] for k, e in enumerate(table.editions)}
+    info = pd.Series(sides).to_frame("side").assign(x=np.arange(10.0) ** 2)
+    fits = {
+        "few samples": ld.fit(table, bootstrap=4, seed=1),  # of rank 3
+        "formula": ld.fit(table, formula="side + x", edition_info=info),
+    }
+    assert compare(fits)["parameters"].tolist() == [40 + 9 + 1, 40 + 2 + 1]
+    assert compare({"groups": ld.fit(table, groups=sides)})["parameters"].tolist() == [40 + 1 + 1]
 
 
 def test_compare_refuses_other_editions():

@@ -1,6 +1,7 @@
 """Held-out intents: sizes against other optimisers and integrals, and what the figures mean."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize_scalar
@@ -184,3 +185,24 @@ def test_bad_input_is_refused(split):
         held_out_log_likelihood(fit, test.rename(columns={"e1": "x"}), seed=0)
     with pytest.raises(DataError, match="every cell is missing"):
         held_out_log_likelihood(fit, test * np.nan, seed=0)
+    with pytest.raises(ConfigError, match="a seed is a whole number from 0 on"):
+        held_out_log_likelihood(fit, test, seed=-1)
+    grouped = ld.fit(train, groups=dict(zip(train.columns, "aabbcc", strict=True)))
+    with pytest.raises(DataError, match=r"a difficulty for each group \('a', 'b', 'c'\), not for each edition \('e1'"):
+        held_out_log_likelihood(grouped, test, seed=0)
+
+
+def test_arrays_are_scored_as_frames_are(split):
+    train, test = split
+    of_frame = held_out_log_likelihood(ld.fit(train), test, seed=0)
+    of_array = held_out_log_likelihood(ld.fit(train.to_numpy()), test.to_numpy(), seed=0)
+    assert of_array.total == pytest.approx(of_frame.total)
+
+
+def test_intents_of_one_size_say_nothing_of_others():
+    bits = pd.DataFrame({"a": [10.0, 20, 12, 24], "b": [24.0, 12, 20, 10]})
+    fit = ld.fit(bits, model="1")
+    assert np.log(fit.intent_size).std() < 1e-9
+    with pytest.raises(DataError, match="all intents of the fit are of one size"):
+        held_out_log_likelihood(fit, bits, n="posterior", seed=0)
+    assert np.isfinite(held_out_log_likelihood(fit, bits, n="map", seed=0).total)

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 from pandas.testing import assert_frame_equal, assert_series_equal
 
 import langdiff as ld
-from langdiff.errors import DataError, OutputError
+from langdiff.errors import ConfigError, DataError, OutputError
 from langdiff.regression import DifficultyFit
 
 
@@ -75,7 +75,7 @@ INFO = pd.DataFrame({"year": [1.0, 2, 4]}, index=["日本語 “ü”", "e2", "e
     ],
 )
 def test_file_gives_everything_back(tmp_path, settings):
-    _, surprisals = ld.simulate(20, 3, missing=0.2, seed=0)
+    _, surprisals = ld.simulate(60, 3, missing=0.2, seed=0)
     saved = ld.fit(surprisals.bits.rename(columns={"e1": "日本語 “ü”"}), **settings)
     saved.save(tmp_path / "new" / "fit.json")
     loaded = DifficultyFit.load(tmp_path / "new" / "fit.json")
@@ -96,6 +96,60 @@ def test_nan_survives_the_file_as_null(tmp_path, fit):
     broken.save(tmp_path / "fit.json")
     assert "NaN" not in (tmp_path / "fit.json").read_text()
     assert DifficultyFit.load(tmp_path / "fit.json").std_error.isna().all()
+
+
+def test_infinity_survives_the_file(tmp_path, fit):
+    values = fit.intent_size.copy()
+    values.iloc[:2] = np.inf, -np.inf
+    broken = DifficultyFit(**(vars(fit) | {"intent_size": values, "dispersion": np.inf, "converged": False}))
+    broken.save(tmp_path / "fit.json")
+    loaded = DifficultyFit.load(tmp_path / "fit.json")
+    assert loaded.dispersion == np.inf
+    assert_series_equal(loaded.intent_size, values, check_exact=True)
+
+
+def test_numbers_of_numpy_are_numbers_of_json(tmp_path, fit):
+    settings = {"bootstrap": np.int64(5), "laplace_scale": np.float32(0.25), "converged": np.True_}
+    names = pd.Index([np.int64(3), "b", "c", "d"], dtype=object, name="edition")
+    named = {"difficulty": fit.difficulty.set_axis(names)}
+    DifficultyFit(**(vars(fit) | settings | named)).save(tmp_path / "fit.json")
+    loaded = DifficultyFit.load(tmp_path / "fit.json")
+    assert (loaded.bootstrap, loaded.laplace_scale, loaded.converged) == (5, 0.25, True)
+    assert list(loaded.difficulty.index) == [3, "b", "c", "d"]
+
+
+def test_contrast_of_means_has_the_variance_of_their_difference(fit):
+    found = fit.contrast(["e1", "e2"], "e4")
+    w = np.array([0.5, 0.5, 0, -1])
+    assert found.estimate == pytest.approx(w @ fit.difficulty)
+    assert found.std_error == pytest.approx(np.sqrt(w @ fit.covariance.to_numpy() @ w))
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "message"),
+    [
+        (["e1", "e1"], "e2", "named twice on a side of the contrast: 'e1'"),
+        ("e1", ["e2", "e3", "e2"], "named twice on a side of the contrast: 'e2'"),
+        ("e1", ["e1", "e2"], "on both sides of the contrast: 'e1'"),
+        ("e1", [], "needs a name on both sides"),
+        ("e1", "x", "not in this fit: 'x'"),
+    ],
+)
+def test_contrasts_that_compare_nothing_are_refused(fit, one, other, message):
+    with pytest.raises(ConfigError, match=message):
+        fit.contrast(one, other)
+
+
+@pytest.mark.parametrize("formula", ["side", "1"])
+@pytest.mark.parametrize("model", ["1", "2"])
+def test_editions_that_a_formula_ties_have_no_p_value(formula, model):
+    _, surprisals = ld.simulate(60, 4, missing=0.2, seed=1)
+    info = pd.DataFrame({"side": list("aabb")}, index=surprisals.editions)
+    tied = ld.fit(surprisals, model=model, formula=formula, edition_info=info).contrast("e1", "e2")
+    assert tied.estimate == pytest.approx(0, abs=1e-12)
+    assert tied.std_error == 0
+    assert np.isnan(tied.p_value)
+    assert "p = nan" in str(tied)
 
 
 def test_names_that_json_would_change_are_refused(tmp_path, fit):

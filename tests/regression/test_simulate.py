@@ -187,7 +187,13 @@ def test_truth_shows_and_saves_itself(tmp_path):
 @pytest.mark.parametrize(
     ("setting", "message"),
     [
-        ({"intents": 0}, "at least 1"),
+        ({"intents": 0}, "intents must be a whole number, at least 1, got 0"),
+        ({"intents": 2.5}, "intents must be a whole number, at least 1, got 2.5"),
+        ({"editions": "2"}, "editions must be a whole number, at least 1, got '2'"),
+        ({"seed": -1}, "a seed is a whole number from 0 on, or a numpy Generator, not -1"),
+        ({"seed": "x"}, "a seed is a whole number from 0 on, or a numpy Generator, not 'x'"),
+        ({"difficulties": [0.0, 800.0]}, "difficulties and intent_sizes so far apart give surprisals beyond"),
+        ({"model": "3", "laplace_scale": 1e4}, "sigma 1.3 with laplace_scale 10000 gives surprisals beyond"),
         ({"model": "4"}, "unknown model '4'; use one of '1', '2', '2L', '2C', '3'"),
         ({"missing": 1.0}, "missing is a share"),
         ({"missing": float("nan")}, "missing is a share"),
