@@ -13,8 +13,8 @@ import torch
 
 from langdiff.lm import Alphabet, BPEUnits, CharacterUnits
 from langdiff.lm._batches import pad, rows_by_length
+from langdiff.lm._gradients import accumulate_gradients
 from langdiff.lm._scoring import one_thread, score
-from langdiff.lm._training import accumulate_gradients
 from langdiff.lm.language_model import build_network
 from langdiff.lm.presets import find_recipe
 

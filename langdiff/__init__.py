@@ -18,8 +18,15 @@ if TYPE_CHECKING:  # what type checkers and editors see; `_HOME` is what happens
         tokenize,
         write_multitext,
     )
-    from langdiff.experiments import split_by_origin, translationese
-    from langdiff.lm import compute_surprisals, load_language_model, score_multitext, train_language_model
+    from langdiff.experiments import split_by_origin, sweep_merges, translationese
+    from langdiff.lm import (
+        HuggingFaceLM,
+        compute_surprisals,
+        load_language_model,
+        score_multitext,
+        surprisals_of,
+        train_language_model,
+    )
     from langdiff.multitext import Multitext, Parts
     from langdiff.regression import (
         DifficultyFit,
@@ -55,6 +62,8 @@ _HOME = {
     "split": "selection",
     "compute_surprisals": "lm",
     "score_multitext": "lm",
+    "surprisals_of": "lm",
+    "HuggingFaceLM": "lm",
     "train_language_model": "lm",
     "load_language_model": "lm",
     "DifficultyFit": "regression",
@@ -66,12 +75,14 @@ _HOME = {
     "sample": "regression",
     "simulate": "regression",
     "split_by_origin": "experiments",
+    "sweep_merges": "experiments",
     "translationese": "experiments",
     "run_experiment": "run",
 }
 
 __all__ = [
     "DifficultyFit",
+    "HuggingFaceLM",
     "Multitext",
     "Parts",
     "Selection",
@@ -97,6 +108,8 @@ __all__ = [
     "simulate",
     "split",
     "split_by_origin",
+    "surprisals_of",
+    "sweep_merges",
     "synthesize",
     "tokenize",
     "train_language_model",

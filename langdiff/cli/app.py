@@ -12,7 +12,7 @@ from rich.logging import RichHandler
 from typer.core import TyperGroup
 
 import langdiff
-from langdiff.cli import corpus, doctor, experiment, models, regression, simulation, stan, translationese
+from langdiff.cli import corpus, doctor, experiment, models, regression, simulation, stan, sweep, translationese
 from langdiff.errors import LangdiffError
 
 
@@ -54,6 +54,7 @@ app.command()(models.score)
 app.command()(regression.fit)
 app.command()(simulation.simulate)
 app.command()(translationese.translationese)
+app.command()(sweep.sweep)
 app.command()(stan.sample)
 app.command("install-stan")(stan.install_stan)
 app.command()(doctor.doctor)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from langdiff.run.preparation import Tokenization
     from langdiff.surprisals import Surprisals
 
-Lm = Annotated[str, typer.Option("--lm", help="Recipe of language model, such as char-small.")]
+Lm = Annotated[str, typer.Option("--lm", help="Recipe of language model, such as char-small or kneser-ney-6.")]
 Device = Annotated[str, typer.Option("--device", help="auto, cpu or cuda.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 Tokenize = Annotated[

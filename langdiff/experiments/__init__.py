@@ -5,17 +5,33 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # what type checkers and editors see; `_HOME` is what happens
     from langdiff.experiments._origins import read_origins, split_by_origin, split_by_source
+    from langdiff.experiments._replicates import Replicates, replicate
     from langdiff.experiments._translationese import TranslationeseResult, translationese
+    from langdiff.experiments.bpe_sweep import SweepResult, sweep_merges
 
 _HOME = {
+    "Replicates": "_replicates",
+    "SweepResult": "bpe_sweep",
     "TranslationeseResult": "_translationese",
     "read_origins": "_origins",
+    "replicate": "_replicates",
     "split_by_origin": "_origins",
     "split_by_source": "_origins",
+    "sweep_merges": "bpe_sweep",
     "translationese": "_translationese",
 }
 
-__all__ = ["TranslationeseResult", "read_origins", "split_by_origin", "split_by_source", "translationese"]
+__all__ = [
+    "Replicates",
+    "SweepResult",
+    "TranslationeseResult",
+    "read_origins",
+    "replicate",
+    "split_by_origin",
+    "split_by_source",
+    "sweep_merges",
+    "translationese",
+]
 
 
 def __getattr__(name: str) -> Any:

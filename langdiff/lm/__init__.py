@@ -13,8 +13,15 @@ if TYPE_CHECKING:  # what type checkers and editors see; `_HOME` is what happens
     from langdiff.lm._training import train_language_model
     from langdiff.lm.alphabet import Alphabet
     from langdiff.lm.awd_lstm import AWDLSTM
+    from langdiff.lm.compression import lzma_bits
+    from langdiff.lm.huggingface import HuggingFaceLM
+    from langdiff.lm.kneser_ney import KneserNey
+    from langdiff.lm.kneser_ney_model import KneserNeyModel, load_kneser_ney, train_kneser_ney
     from langdiff.lm.language_model import Epoch, LanguageModel, load_language_model
+    from langdiff.lm.marginal import marginal_surprisal
+    from langdiff.lm.ngrams import KneserNeyRecipe, find_lm
     from langdiff.lm.presets import RECIPES, Recipe, find_recipe
+    from langdiff.lm.protocol import SurprisalModel, surprisals_of
     from langdiff.lm.units import BPEUnits, CharacterUnits, Units
 
 _HOME = {
@@ -23,16 +30,27 @@ _HOME = {
     "BPEUnits": "units",
     "CharacterUnits": "units",
     "Epoch": "language_model",
+    "HuggingFaceLM": "huggingface",
+    "KneserNey": "kneser_ney",
+    "KneserNeyModel": "kneser_ney_model",
+    "KneserNeyRecipe": "ngrams",
     "LanguageModel": "language_model",
     "RECIPES": "presets",
     "Recipe": "presets",
+    "SurprisalModel": "protocol",
     "Units": "units",
     "compute_surprisals": "_surprisals",
     "find_device": "_scoring",
+    "find_lm": "ngrams",
     "find_recipe": "presets",
+    "load_kneser_ney": "kneser_ney_model",
     "load_language_model": "language_model",
+    "marginal_surprisal": "marginal",
+    "lzma_bits": "compression",
     "read_job_states": "_jobs",
     "score_multitext": "_surprisals",
+    "surprisals_of": "protocol",
+    "train_kneser_ney": "kneser_ney_model",
     "train_language_model": "_training",
 }
 
@@ -43,15 +61,26 @@ __all__ = [
     "BPEUnits",
     "CharacterUnits",
     "Epoch",
+    "HuggingFaceLM",
+    "KneserNey",
+    "KneserNeyModel",
+    "KneserNeyRecipe",
     "LanguageModel",
     "Recipe",
+    "SurprisalModel",
     "Units",
     "compute_surprisals",
     "find_device",
+    "find_lm",
     "find_recipe",
+    "load_kneser_ney",
     "load_language_model",
+    "lzma_bits",
+    "marginal_surprisal",
     "read_job_states",
     "score_multitext",
+    "surprisals_of",
+    "train_kneser_ney",
     "train_language_model",
 ]
 

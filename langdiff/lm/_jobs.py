@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from urllib.parse import quote, unquote
 
 import pandas as pd
@@ -18,10 +18,15 @@ from filelock import FileLock, Timeout
 from langdiff import __version__
 from langdiff._io import atomic_path, write_text
 from langdiff.errors import CheckpointError, OutputError
-from langdiff.lm._training import Report, caution_about_rates, fit_language_model, naming
+from langdiff.lm._resume import remove_states
+from langdiff.lm._trainer import Report
+from langdiff.lm._training import caution_about_rates, fit_language_model, naming
+from langdiff.lm.kneser_ney_model import KneserNeyModel, fit_kneser_ney, load_kneser_ney
 from langdiff.lm.language_model import Epoch, LanguageModel, check_texts, load_language_model
-from langdiff.lm.presets import Recipe
+from langdiff.lm.ngrams import AnyRecipe, KneserNeyRecipe
 from langdiff.multitext import Parts
+
+AnyModel = LanguageModel | KneserNeyModel
 
 logger = logging.getLogger(__name__)
 
@@ -45,7 +50,7 @@ class Job:
     edition: str
     language: str | None
     parts: Parts
-    recipe: Recipe
+    recipe: AnyRecipe
     device: str
     seed: int
     folder: Path | None
@@ -72,7 +77,7 @@ def job_folder(cache: Path, edition: str, recipe: str) -> Path:
     return cache / _quoted(edition) / _quoted(recipe)
 
 
-def load_finished(cache: Path, edition: str, recipe: Recipe, device: str) -> LanguageModel:
+def load_finished(cache: Path, edition: str, recipe: AnyRecipe, device: str) -> AnyModel:
     """Load the language model of a job that was finished by this very recipe.
 
     Raises
@@ -83,7 +88,11 @@ def load_finished(cache: Path, edition: str, recipe: Recipe, device: str) -> Lan
     folder = job_folder(cache, edition, recipe.name)
     if not (folder / _TABLE).is_file():
         raise CheckpointError(f"{folder}: no finished language model here; training was interrupted or never begun.")
-    model = load_language_model(folder / _MODEL, device=device)
+    model: AnyModel
+    if isinstance(recipe, KneserNeyRecipe):
+        model = load_kneser_ney(folder / _MODEL)
+    else:
+        model = load_language_model(folder / _MODEL, device=device)
     if model.recipe != recipe:
         raise CheckpointError(f"{folder}: trained by another recipe of the name {recipe.name!r}. Train it again.")
     return model
@@ -100,6 +109,8 @@ def silent(_epochs: float, _last: Epoch | None) -> None:
 
 def run_job(job: Job, report: Report = silent) -> JobResult:
     """Give the surprisals of a job, from its folder if they are there, else by training.
+
+    A training that was interrupted goes on from its last finished epoch.
 
     Raises
     ------
@@ -121,9 +132,10 @@ def run_job(job: Job, report: Report = silent) -> JobResult:
         with _own(job.folder):
             known = _read_result(job.folder, key, texts["test"].index)
             if known is None:
-                _start_afresh(job.folder, key)
+                _make_ready(job.folder, key)
                 known = _train_and_score(job, texts, report)
                 _write_result(job.folder, known)
+            remove_states(job.folder / _MODEL)
         return known
 
 
@@ -145,6 +157,17 @@ def _own(folder: Path) -> Iterator[None]:
 
 
 def _train_and_score(job: Job, texts: Mapping[str, pd.Series], report: Report) -> JobResult:
+    if isinstance(job.recipe, KneserNeyRecipe):
+        ngrams = fit_kneser_ney(
+            texts["train"],
+            texts["dev"],
+            recipe=job.recipe,
+            language=job.language,
+            name=job.edition,
+            directory=None if job.folder is None else job.folder / _MODEL,
+            log_path=None if job.folder is None else job.folder / "log.jsonl",
+        )
+        return score_texts(ngrams, texts["test"], "test")
     model = fit_language_model(
         texts["train"],
         texts["dev"],
@@ -160,15 +183,15 @@ def _train_and_score(job: Job, texts: Mapping[str, pd.Series], report: Report) -
     return score_texts(model, texts["test"], "test")
 
 
-def score_texts(model: LanguageModel, texts: pd.Series, part: str) -> JobResult:
+def score_texts(model: AnyModel, texts: pd.Series, part: str) -> JobResult:
     """Score texts, and add to the model's cautions one about their rate of unknown characters."""
     rate = caution_about_rates({part: model.alphabet.out_of_alphabet_rate(texts.to_list())})
     return JobResult(surprisals=model.surprisal(texts), cautions=(*model.cautions, *filter(None, [rate])))
 
 
 def job_key(job: Job, texts: Mapping[str, pd.Series]) -> dict[str, Any]:
-    """Return everything that the surprisals depend on; the device is left out."""
-    return {
+    """Return everything that the surprisals depend on, as JSON gives it back; the device is left out."""
+    key = {
         "edition": job.edition,
         "language": job.language,
         "recipe": asdict(job.recipe) | {"min_count": job.recipe.minimum_count(job.language)},
@@ -180,6 +203,7 @@ def job_key(job: Job, texts: Mapping[str, pd.Series]) -> dict[str, Any]:
             "torch": str(torch.__version__),
         },
     }
+    return cast(dict[str, Any], json.loads(json.dumps(key)))  # no tuples
 
 
 def _hash(texts: pd.Series) -> str:
@@ -193,7 +217,7 @@ def _read_result(folder: Path, key: dict[str, Any], intents: pd.Index) -> JobRes
     """Return what an earlier run left, if it is whole and of the same key."""
     table = folder / _TABLE
     try:
-        if not table.is_file() or json.loads((folder / "key.json").read_text(encoding="utf-8")) != key:
+        if not table.is_file() or _read_key(folder) != key:
             return None
         cautions = tuple(json.loads((folder / "cautions.json").read_text(encoding="utf-8")))
         frame = pd.read_parquet(table)[_COLUMNS].set_axis(intents)
@@ -203,10 +227,21 @@ def _read_result(folder: Path, key: dict[str, Any], intents: pd.Index) -> JobRes
     return JobResult(surprisals=frame, cautions=cautions)
 
 
-def _start_afresh(folder: Path, key: dict[str, Any]) -> None:
-    """Remove what another key, or a run that was killed, left; then write the key."""
-    for stale in (folder / _TABLE, folder / "log.jsonl", *folder.glob(f"{_MODEL}/*"), *folder.glob("**/.*.part")):
-        stale.unlink(missing_ok=True)
+def _read_key(folder: Path) -> Any:
+    return json.loads((folder / "key.json").read_text(encoding="utf-8"))
+
+
+def _make_ready(folder: Path, key: dict[str, Any]) -> None:
+    """Remove what another key left, or a kill in the middle of a file; then write the key."""
+    stale = [folder / _TABLE, *folder.glob("**/.*.part")]
+    try:
+        same = _read_key(folder) == key
+    except (OSError, ValueError):
+        same = False
+    if not same:
+        stale += [folder / "log.jsonl", *folder.glob(f"{_MODEL}/*")]
+    for path in stale:
+        path.unlink(missing_ok=True)
     write_text(folder / "key.json", json.dumps(key, ensure_ascii=False, indent=1))
 
 

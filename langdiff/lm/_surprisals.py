@@ -17,11 +17,12 @@ from rich.progress import Progress, TaskID
 
 from langdiff._progress import progress_bar
 from langdiff.errors import ConfigError, LangdiffWarning, TrainingError
+from langdiff.lm._failures import Failures
 from langdiff.lm._jobs import Job, JobResult, job_folder, load_finished, run_job, score_texts
 from langdiff.lm._scoring import find_device
 from langdiff.lm._training import describe, naming
 from langdiff.lm.language_model import Epoch
-from langdiff.lm.presets import Recipe, find_recipe
+from langdiff.lm.ngrams import AnyRecipe, find_lm
 from langdiff.multitext import Multitext, Parts
 from langdiff.surprisals import Surprisals
 
@@ -29,7 +30,7 @@ from langdiff.surprisals import Surprisals
 def compute_surprisals(
     parts: Parts,
     *,
-    lm: str | Recipe = "char-small",
+    lm: str | AnyRecipe = "char-small",
     device: str = "auto",
     seed: int = 0,
     cache: str | Path | None = None,
@@ -43,15 +44,17 @@ def compute_surprisals(
     ----------
     parts : Parts
         What models learn from, stop by and are measured on.
-    lm : str or Recipe
-        A name in `langdiff.lm.RECIPES`, or a recipe of one's own.
+    lm : str, Recipe or KneserNeyRecipe
+        A name in `langdiff.lm.RECIPES`, ``"kneser-ney-N"`` for character n-grams of order N, or a
+        recipe of one's own.
     device : str
         ``"auto"`` (CUDA where there is one, else the CPU), ``"cpu"``, ``"cuda"``, ….
     seed : int
         Of every model.
     cache : str or Path, optional
         Folder that keeps models, logs and surprisals, in ``EDITION/LM/``. An edition whose texts,
-        recipe, seed and versions are those of an earlier run is not trained again.
+        recipe, seed and versions are those of an earlier run is not trained again, and one whose
+        training was interrupted goes on from its last finished epoch.
     workers : int
         Processes that train side by side, one thread each; a script that asks for more than one
         needs ``if __name__ == "__main__":``, as `multiprocessing` explains.
@@ -64,16 +67,16 @@ def compute_surprisals(
     Returns
     -------
     Surprisals
-        Of the test intents, NaN where an edition lacks one; the same to the last bit for any
-        number of workers on the CPU.
+        Of the test intents, NaN where an edition lacks one; the same to the last bit on the CPU
+        for any number of workers and of interruptions.
 
     Raises
     ------
     ConfigError
         If recipe, device or number of workers cannot be used.
     LangdiffError
-        If an edition cannot be trained or scored; the message names it. What other editions have
-        finished stays in the cache.
+        If editions cannot be trained or scored; the message names them. With a cache, all other
+        editions are finished first; without one, the first such error ends the call.
 
     Warns
     -----
@@ -91,7 +94,7 @@ def compute_surprisals(
     >>> compute_surprisals(parts, lm="char-tiny", progress=False)
     Surprisals by char-tiny: 10 intents × 2 editions, 0 of 20 cells missing
     """
-    recipe = find_recipe(lm)
+    recipe = find_lm(lm)
     if workers < 1:
         raise ConfigError(f"workers must be at least 1, got {workers}.")
     if executor is not None and workers > 1:
@@ -110,15 +113,17 @@ def compute_surprisals(
         )
         for edition in parts.train.editions
     ]
+    failures = Failures(len(jobs), at_once=cache is None)
     with progress_bar(progress=progress) as bar:
         task = bar.add_task(recipe.name, total=len(jobs), note="")
         if executor is not None:
-            results = _run_in(executor, jobs, bar, task)
+            results = _run_in(executor, jobs, failures, bar, task)
         elif workers > 1:
             with _processes(min(workers, len(jobs))) as pool:
-                results = _run_in(pool, jobs, bar, task)
+                results = _run_in(pool, jobs, failures, bar, task)
         else:
-            results = _run_here(jobs, bar, task)
+            results = _run_here(jobs, failures, bar, task)
+    failures.raise_any()
     _warn(results, stacklevel=3)
     return _table(results, parts.test, recipe.name)
 
@@ -127,7 +132,7 @@ def score_multitext(
     multitext: Multitext,
     models: str | Path,
     *,
-    lm: str | Recipe = "char-small",
+    lm: str | AnyRecipe = "char-small",
     device: str = "auto",
     progress: bool | None = None,
 ) -> Surprisals:
@@ -141,7 +146,7 @@ def score_multitext(
         Its editions must have the names of those that the models were trained on.
     models : str or Path
         The folder that was given as `cache`.
-    lm : str or Recipe
+    lm : str, Recipe or KneserNeyRecipe
         Which of the models there.
     device : str
         ``"auto"`` (CUDA where there is one, else the CPU), ``"cpu"``, ``"cuda"``, ….
@@ -165,7 +170,7 @@ def score_multitext(
     LangdiffWarning
         If more than 0.1 % of an edition's characters are outside its model's alphabet.
     """
-    recipe = find_recipe(lm)
+    recipe = find_lm(lm)
     results = {}
     with progress_bar(progress=progress) as bar:
         task = bar.add_task(recipe.name, total=len(multitext.editions), note="")
@@ -206,7 +211,7 @@ def _table(results: Mapping[str, JobResult], multitext: Multitext, lm: str) -> S
     return Surprisals(bits=wide("bits"), eos_bits=wide("eos_bits"), characters=wide("characters"), lm=lm)
 
 
-def _run_here(jobs: list[Job], bar: Progress, task: TaskID) -> dict[str, JobResult]:
+def _run_here(jobs: list[Job], failures: Failures, bar: Progress, task: TaskID) -> dict[str, JobResult]:
     results = {}
     for number, job in enumerate(jobs):
 
@@ -214,18 +219,22 @@ def _run_here(jobs: list[Job], bar: Progress, task: TaskID) -> dict[str, JobResu
             done = number + epochs / job.recipe.epochs
             bar.update(task, completed=done, note=f"{job.edition} {describe(last)}")
 
-        results[job.edition] = run_job(job, report)
+        with failures.of(job.edition):
+            results[job.edition] = run_job(job, report)
         bar.update(task, completed=number + 1, note=job.edition)
     return results
 
 
-def _run_in(executor: Executor, jobs: list[Job], bar: Progress, task: TaskID) -> dict[str, JobResult]:
+def _run_in(
+    executor: Executor, jobs: list[Job], failures: Failures, bar: Progress, task: TaskID
+) -> dict[str, JobResult]:
     futures = {executor.submit(run_job, job): job.edition for job in jobs}
     results = {}
     try:
         for future in as_completed(futures):
             edition = futures[future]
-            results[edition] = future.result()
+            with failures.of(edition):
+                results[edition] = future.result()
             bar.update(task, advance=1, note=f"{edition} done")
     except BrokenProcessPool as error:
         unfinished = [edition for edition in futures.values() if edition not in results]
@@ -236,7 +245,8 @@ def _run_in(executor: Executor, jobs: list[Job], bar: Progress, task: TaskID) ->
     finally:
         for future in futures:
             future.cancel()
-    return {job.edition: results[job.edition] for job in jobs}  # not in the order in which they ended
+    # not in the order in which they ended
+    return {job.edition: results[job.edition] for job in jobs if job.edition in results}
 
 
 @contextmanager

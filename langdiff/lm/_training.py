@@ -2,35 +2,28 @@
 
 import json
 import logging
-import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
-from math import cos, isfinite, log, pi
+from dataclasses import asdict, replace
 from pathlib import Path
+from typing import NamedTuple
 
-import numpy as np
 import pandas as pd
-import torch
-import torch.nn.functional as F
-from torch import Tensor
 
 from langdiff._io import write_text
 from langdiff._progress import progress_bar
-from langdiff.errors import ConfigError, DataError, LangdiffError, LangdiffWarning, OutputError, TrainingError
-from langdiff.lm._batches import Batch, pad, rows_by_length
-from langdiff.lm._scoring import find_device, one_thread, score, slices
+from langdiff.errors import DataError, LangdiffError, LangdiffWarning, OutputError, TrainingError
+from langdiff.lm._resume import StateFolder, remove_states, training_key
+from langdiff.lm._scoring import find_device, one_thread
+from langdiff.lm._trainer import EncodedPart, Randomness, Report, Trainer
 from langdiff.lm.alphabet import Alphabet
-from langdiff.lm.awd_lstm import AWDLSTM, activation_regularisation
 from langdiff.lm.language_model import Epoch, LanguageModel, build_network, check_texts
 from langdiff.lm.presets import Recipe, find_recipe
-from langdiff.lm.units import BPEUnits, CharacterUnits, Ids, Units, caution_about_merges, caution_about_words
+from langdiff.lm.units import BPEUnits, CharacterUnits, Units, caution_about_merges, caution_about_words
 
 LEAST_CHARACTERS = 1_000  # of training text; below, no model of any use can be learned
 HIGH_RATE = 0.001  # of characters outside the alphabet
-
-Report = Callable[[float, Epoch | None], None]  # epochs done (with a fraction), the last one finished
 
 logger = logging.getLogger(__name__)
 
@@ -51,7 +44,7 @@ def train_language_model(
     """Train a language model and keep its best state on the dev part.
 
     On the CPU it uses one thread, and the same texts, recipe and seed give the same model to the
-    last bit.
+    last bit, also if training was interrupted and called again with the same `directory`.
 
     Parameters
     ----------
@@ -72,7 +65,9 @@ def train_language_model(
     log_path : str or Path, optional
         File of JSON lines, one an epoch (`Epoch`); replaced if it is there.
     directory : str or Path, optional
-        Where to save the model whenever it has become better; see `load_language_model`.
+        Where to save the model whenever it has become better; see `load_language_model`. Until
+        training is finished, its state after the last epochs is there too (``training-*``), and a
+        second call with the same texts, recipe, seed and device goes on from it.
 
     Raises
     ------
@@ -113,6 +108,8 @@ def train_language_model(
             directory=directory,
             report=lambda epochs, last: bar.update(task, completed=epochs, note=describe(last)),
         )
+        if directory is not None:
+            remove_states(Path(directory))
         bar.update(task, completed=recipe.epochs)
     for caution in model.cautions:
         warnings.warn(caution if name is None else f"edition {name!r}: {caution}", LangdiffWarning, stacklevel=2)
@@ -165,9 +162,64 @@ def fit_language_model(
     directory: str | Path | None,
     report: Report,
 ) -> LanguageModel:
-    """Train as `train_language_model` does, but tell `report` instead of drawing a bar."""
+    """Train as `train_language_model` does, but tell `report` instead of drawing a bar.
+
+    The states in `directory` are left there, so that the caller can finish what comes after
+    training before it removes them.
+    """
     where = find_device(device)
-    train, dev = check_texts(train, "training part"), check_texts(dev, "dev part")
+    prepared = _prepare(check_texts(train, "training part"), check_texts(dev, "dev part"), recipe, language)
+    randomness = Randomness.from_seed(seed, where)
+    network = build_network(recipe, prepared.units, randomness.initial).to(where)
+    model = LanguageModel(
+        recipe=recipe,
+        alphabet=prepared.alphabet,
+        units=prepared.units,
+        network=network,
+        history=(),
+        name=name,
+        language=language,
+        seed=seed,
+        out_of_alphabet=prepared.out_of_alphabet,
+        cautions=prepared.cautions,
+    )
+    trainer = Trainer(
+        network=network,
+        recipe=recipe,
+        train=prepared.train,
+        dev=prepared.dev,
+        randomness=randomness,
+        report=report,
+    )
+    key = training_key(recipe, seed=seed, device=where, train=prepared.train.intents, dev=prepared.dev.intents)
+    folder = None if directory is None else Path(directory)
+    states = StateFolder(folder, key)
+    before = states.read()
+    if before is not None:
+        trainer.restore(before)
+        logger.info("%s: going on after epoch %d", name, before.epoch)
+    write = _start_log(log_path, trainer.history)
+    with one_thread():
+        _train(model, trainer, folder, states, write)
+    model = replace(model, history=tuple(trainer.history))
+    if folder is not None:
+        model.save(folder)
+    return model
+
+
+class _Prepared(NamedTuple):
+    """The texts as a network sees them, and what was learned on the way."""
+
+    alphabet: Alphabet
+    units: Units
+    train: EncodedPart
+    dev: EncodedPart
+    out_of_alphabet: dict[str, float]
+    cautions: tuple[str, ...]
+
+
+def _prepare(train: pd.Series, dev: pd.Series, recipe: Recipe, language: str | None) -> _Prepared:
+    """Find alphabet and subwords in the training part, and encode both parts."""
     if not len(dev):
         raise DataError("dev part: no text. Training stops by it; keep some intents for it.")
     alphabet = _alphabet(train, recipe.minimum_count(language))
@@ -181,37 +233,14 @@ def fit_language_model(
     if recipe.units == "bpe":
         units = subwords = BPEUnits.train(texts, alphabet, ratio=recipe.bpe_ratio)
         cautions += [caution_about_words(texts), caution_about_merges(texts, subwords.merges, recipe.bpe_ratio)]
-    randomness = _Randomness.from_seed(seed, where)
-    network = build_network(recipe, units, randomness.initial).to(where)
-    model = LanguageModel(
-        recipe=recipe,
+    return _Prepared(
         alphabet=alphabet,
         units=units,
-        network=network,
-        history=(),
-        name=name,
-        language=language,
-        seed=seed,
+        train=EncodedPart([units.encode(text) for text in texts], sum(map(len, texts))),
+        dev=EncodedPart([units.encode(alphabet.apply(text)) for text in dev], sum(map(len, dev))),
         out_of_alphabet=rates,
         cautions=tuple(caution for caution in cautions if caution),
     )
-    trainer = _Trainer(
-        network=network,
-        recipe=recipe,
-        train=[units.encode(text) for text in texts],
-        train_characters=sum(map(len, texts)),
-        dev=[units.encode(alphabet.apply(text)) for text in dev],
-        dev_characters=sum(map(len, dev)),
-        randomness=randomness,
-        report=report,
-    )
-    write = _start_log(log_path)
-    with one_thread():
-        history = _keep_the_best(model, trainer, None if directory is None else Path(directory), write)
-    model = replace(model, history=history)
-    if directory is not None:
-        model.save(directory)
-    return model
 
 
 def _alphabet(train: pd.Series, min_count: int) -> Alphabet:
@@ -230,12 +259,12 @@ def _alphabet(train: pd.Series, min_count: int) -> Alphabet:
     return alphabet
 
 
-def _start_log(path: str | Path | None) -> Callable[[Epoch], None]:
+def _start_log(path: str | Path | None, history: Sequence[Epoch]) -> Callable[[Epoch], None]:
     """Begin a log of JSON lines; return what adds one, which is on disk when the next epoch begins."""
     if path is None:
         return lambda _: None
     path = Path(path)
-    write_text(path, "")
+    write_text(path, "".join(f"{json.dumps(asdict(epoch))}\n" for epoch in history))
 
     def write(epoch: Epoch) -> None:
         try:
@@ -247,173 +276,20 @@ def _start_log(path: str | Path | None) -> Callable[[Epoch], None]:
     return write
 
 
-@dataclass(frozen=True)
-class _Randomness:
-    """Independent streams of random numbers for what is random in training."""
-
-    initial: torch.Generator
-    dropout: torch.Generator
-    batches: np.random.Generator
-
-    @classmethod
-    def from_seed(cls, seed: int, device: torch.device) -> "_Randomness":
-        if seed < 0:
-            raise ConfigError(f"seed must be 0 or more, got {seed}.")
-        initial, dropout, batches = np.random.SeedSequence(seed).spawn(3)
-        return cls(
-            torch.Generator().manual_seed(int(initial.generate_state(1)[0])),
-            torch.Generator(device).manual_seed(int(dropout.generate_state(1)[0])),
-            np.random.default_rng(batches),
-        )
-
-
-def _keep_the_best(
-    model: LanguageModel, trainer: "_Trainer", directory: Path | None, write: Callable[[Epoch], None]
-) -> tuple[Epoch, ...]:
-    """Train until the recipe says stop; leave the network in its best state and return the history."""
-    history: list[Epoch] = []
-    best: Epoch | None = None
-    best_state: dict[str, Tensor] = {}
-    for _ in range(model.recipe.epochs):
+def _train(
+    model: LanguageModel,
+    trainer: Trainer,
+    directory: Path | None,
+    states: StateFolder,
+    write: Callable[[Epoch], None],
+) -> None:
+    """Train until the recipe says stop, keeping on disk the best model and where to go on from."""
+    while not trainer.finished:
         epoch = trainer.run_epoch()
-        history.append(epoch)
         write(epoch)
         logger.info("%s: %s", model.name, describe(epoch))
-        if best is None or epoch.dev_bits_per_character < best.dev_bits_per_character:
-            best = epoch
-            best_state = {key: value.detach().clone() for key, value in model.network.state_dict().items()}
-            if directory is not None:
-                replace(model, history=tuple(history)).save(directory)
-        elif epoch.epoch - best.epoch >= model.recipe.patience:
-            break
-    model.network.load_state_dict(best_state)
-    return tuple(history)
-
-
-class _Trainer:
-    """The state of training between epochs."""
-
-    def __init__(
-        self,
-        *,
-        network: AWDLSTM,
-        recipe: Recipe,
-        train: list[Ids],
-        train_characters: int,
-        dev: list[Ids],
-        dev_characters: int,
-        randomness: _Randomness,
-        report: Report,
-    ) -> None:
-        self.network = network
-        self.recipe = recipe
-        self.train = train
-        self.lengths = np.array([len(ids) + 1 for ids in train])
-        self.train_characters = train_characters
-        self.dev = dev
-        self.dev_characters = dev_characters
-        self.randomness = randomness
-        self.report = report
-        self.last: Epoch | None = None
-        self.optimizer = torch.optim.AdamW(
-            network.parameters(), lr=recipe.learning_rate, weight_decay=recipe.weight_decay, fused=True
-        )
-
-    def run_epoch(self) -> Epoch:
-        """Pass once over the training part, then score the dev part.
-
-        Raises
-        ------
-        TrainingError
-            If the loss is not a number any more.
-        """
-        start = time.perf_counter()
-        number = 1 if self.last is None else self.last.epoch + 1
-        train_bits = self._train_once(number)
-        trained = time.perf_counter()
-        self.network.eval()
-        dev_bits = float(score(self.network, self.dev)[0].sum())
-        if not (isfinite(train_bits) and isfinite(dev_bits)):
-            raise TrainingError(
-                f"the loss is not a number any more in epoch {number}. Lower learning_rate "
-                f"(now {self.recipe.learning_rate:g}) or gradient_clip (now {self.recipe.gradient_clip:g})."
-            )
-        self.last = Epoch(
-            epoch=number,
-            train_bits_per_unit=train_bits,
-            dev_bits_per_character=dev_bits / self.dev_characters,
-            characters_per_second=self.train_characters / (trained - start),
-            seconds=time.perf_counter() - start,
-        )
-        self.report(number, self.last)
-        return self.last
-
-    def _train_once(self, number: int) -> float:
-        """Return the mean bits a unit, dropout on."""
-        recipe, device = self.recipe, self.network.embedding.device
-        end = len(self.network.embedding) - 1
-        self.network.train()
-        batches = rows_by_length(self.lengths, most_units=recipe.batch_units, rng=self.randomness.batches)
-        total = torch.zeros((), dtype=torch.float64)
-        for done, rows in enumerate(batches):
-            epochs_done = number - 1 + done / len(batches)
-            self.report(epochs_done, self.last)
-            rate = learning_rate(recipe, epochs_done / recipe.epochs)
-            for group in self.optimizer.param_groups:
-                group["lr"] = rate
-            total += self._step(pad([self.train[row] for row in rows], end, device))
-        return float(total) / (int(self.lengths.sum()) * log(2))
-
-    def _step(self, batch: Batch) -> Tensor:
-        """Improve the weights by one batch; return its nats."""
-        self.optimizer.zero_grad(set_to_none=True)
-        nats = accumulate_gradients(self.network, batch, self.recipe, self.randomness.dropout)
-        torch.nn.utils.clip_grad_norm_(self.network.parameters(), self.recipe.gradient_clip)
-        self.optimizer.step()
-        return nats
-
-
-def learning_rate(recipe: Recipe, done: float) -> float:
-    """Return the learning rate when a fraction of all training is done: linear warm-up, then a cosine.
-
-    Examples
-    --------
-    >>> from langdiff.lm import RECIPES
-    >>> recipe = replace(RECIPES["char-tiny"], learning_rate=0.01, warm_up=0.2)
-    >>> [round(learning_rate(recipe, done), 6) for done in (0.1, 0.2, 0.6, 1.0)]
-    [0.005, 0.01, 0.005, 0.0]
-    """
-    if done < recipe.warm_up:
-        return recipe.learning_rate * done / recipe.warm_up
-    return recipe.learning_rate * 0.5 * (1 + cos(pi * (done - recipe.warm_up) / (1 - recipe.warm_up)))
-
-
-def accumulate_gradients(network: AWDLSTM, batch: Batch, recipe: Recipe, generator: torch.Generator | None) -> Tensor:
-    """Add the gradients of a batch's mean nats a symbol, penalties included, to those of the weights.
-
-    The softmax goes in slices, forward and backward at once, so that its memory does not grow with
-    the batch; the gradients are the same.
-
-    Returns
-    -------
-    Tensor, shape (), float64 on the CPU
-        Sum of the nats, penalties not included.
-    """
-    activations = network(batch.inputs, generator)
-    real = batch.real
-    output = activations.output[real]  # (N, E)
-    targets = batch.targets[real]
-    leaf = output.detach().requires_grad_()
-    total = torch.zeros((), dtype=torch.float64)
-    for part in slices(len(leaf), len(network.embedding)):
-        nats = F.cross_entropy(network.logits(leaf[part]), targets[part], reduction="sum")
-        (nats / len(leaf)).backward()  # type: ignore[no-untyped-call]
-        total += nats.detach().double().cpu()
-    heads, gradients = [output], [leaf.grad]
-    if recipe.activation_penalty or recipe.change_penalty:
-        penalty = activation_regularisation(
-            activations, real, alpha=recipe.activation_penalty, beta=recipe.change_penalty
-        )
-        heads, gradients = [*heads, penalty], [*gradients, torch.ones_like(penalty)]
-    torch.autograd.backward(heads, gradients)
-    return total
+        if directory is not None and trainer.best is epoch:
+            with trainer.scored_weights():
+                replace(model, history=tuple(trainer.history)).save(directory)
+        states.write(trainer.state())
+    model.network.load_state_dict(trainer.best_weights)

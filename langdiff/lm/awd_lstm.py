@@ -7,6 +7,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+State = list[tuple[Tensor, Tensor]]  # hidden and cell state of each layer, (1, B, H)
+
 
 class Activations(NamedTuple):
     """What `AWDLSTM.forward` gives for a batch.
@@ -17,10 +19,13 @@ class Activations(NamedTuple):
         Output of the last layer after dropout; the softmax is computed from it.
     raw : Tensor, shape (T, B, embedding_size)
         The same before dropout.
+    state : State
+        Of the layers after the last time step.
     """
 
     output: Tensor
     raw: Tensor
+    state: State
 
 
 class _LSTMWeights(nn.Module):
@@ -103,8 +108,10 @@ class AWDLSTM(nn.Module):
     def _layers(self) -> list[_LSTMWeights]:
         return cast(list[_LSTMWeights], list(self.lstms))
 
-    def forward(self, inputs: Tensor, generator: torch.Generator | None = None) -> Activations:
-        """Run over a batch from the zero state.
+    def forward(
+        self, inputs: Tensor, generator: torch.Generator | None = None, state: State | None = None
+    ) -> Activations:
+        """Run over a batch.
 
         Parameters
         ----------
@@ -112,6 +119,8 @@ class AWDLSTM(nn.Module):
             The symbols before those to predict, padded on the right with any symbol.
         generator : torch.Generator, optional
             Where dropout masks are drawn from while training, on the device of the inputs.
+        state : State, optional
+            Where each layer begins; the zero state by default.
         """
         embedding: Tensor = self.embedding
         if self.training and self.dropout_embedding:
@@ -121,22 +130,33 @@ class AWDLSTM(nn.Module):
         x = self._locked_dropout(x, self.dropout_input, generator)
         raw = x
         *_, last = layers = self._layers()
-        for lstm in layers:
-            raw = self._run(lstm, x, generator)  # (T, B, H), the last (T, B, E)
+        ends: State = []
+        for number, lstm in enumerate(layers):
+            # (T, B, H), the last (T, B, E)
+            raw, end = self._run(lstm, x, generator, None if state is None else state[number])
+            ends.append(end)
             p = self.dropout_output if lstm is last else self.dropout_hidden
             x = self._locked_dropout(raw, p, generator)
-        return Activations(x, raw)
+        return Activations(x, raw, ends)
 
-    def _run(self, lstm: _LSTMWeights, x: Tensor, generator: torch.Generator | None) -> Tensor:
+    def _run(
+        self,
+        lstm: _LSTMWeights,
+        x: Tensor,
+        generator: torch.Generator | None,
+        begin: tuple[Tensor, Tensor] | None,
+    ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
         recurrent: Tensor = lstm.recurrent
         if self.training and self.weight_drop:
             recurrent = recurrent * _mask(torch.empty_like(recurrent), self.weight_drop, generator)
-        zero = x.new_zeros(1, x.shape[1], lstm.size)
+        if begin is None:
+            zero = x.new_zeros(1, x.shape[1], lstm.size)
+            begin = zero, zero
         weights = [lstm.input, recurrent, lstm.input_bias, lstm.recurrent_bias]
         # the function below nn.LSTM, as it takes weights that were just dropped:
         # biases, one layer, no dropout between layers, training, one direction, time first
-        output, _, _ = torch._VF.lstm(x, (zero, zero), weights, True, 1, 0.0, self.training, False, False)
-        return output
+        output, hidden, cell = torch._VF.lstm(x, begin, weights, True, 1, 0.0, self.training, False, False)
+        return output, (hidden, cell)
 
     def _locked_dropout(self, x: Tensor, p: float, generator: torch.Generator | None) -> Tensor:
         if not (self.training and p):

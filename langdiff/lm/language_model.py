@@ -186,6 +186,8 @@ def load_language_model(directory: str | Path, *, device: str = "auto") -> Langu
     where = find_device(device)
     checkpoint = read_checkpoint(Path(directory))
     settings = checkpoint.settings
+    if settings.get("kind") == "kneser-ney":
+        raise CheckpointError(f"{directory}: a Kneser-Ney model; read it with langdiff.lm.load_kneser_ney.")
     try:
         recipe = Recipe(**settings["recipe"])
         alphabet = Alphabet(**settings["alphabet"])

@@ -7,6 +7,13 @@ from typing import Literal
 from langdiff.errors import ConfigError, listing
 from langdiff.lm.alphabet import MIN_COUNT, MIN_COUNT_BY_LANGUAGE
 
+_CHOICES = {
+    "units": ("char", "bpe"),
+    "optimizer": ("adamw", "adam", "sgd"),
+    "schedule": ("cosine", "steps"),
+    "context": ("intent", "stream"),
+}
+
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
@@ -25,13 +32,31 @@ class Recipe:
         Probabilities in [0, 1).
     activation_penalty, change_penalty : float
         Strengths of activation (AR) and temporal activation regularisation (TAR).
+    optimizer : {"adamw", "adam", "sgd"}
+        Adam with decoupled weight decay, Adam, or gradient descent without momentum (the last two
+        with weight decay as part of the gradient).
     learning_rate, weight_decay, gradient_clip : float
-        Of AdamW; the learning rate rises over the first `warm_up` of the steps, then falls to zero
-        along a cosine. Gradients are clipped to the norm `gradient_clip`.
+        Of the optimiser. Gradients are clipped to the norm `gradient_clip`.
+    non_monotone : int, optional
+        With ``"sgd"``: average the weights (NT-ASGD) from the moment that the dev bits are worse
+        than the best of all epochs but the last `non_monotone`. No average by default.
+    schedule : {"cosine", "steps"}
+        After the warm-up, the learning rate falls to zero along a cosine, or to a tenth after each
+        of the `decay_epochs`.
     warm_up : float
-        Fraction of training, in [0, 1).
+        Fraction of training, in [0, 1), in which the learning rate rises linearly.
+    decay_epochs : tuple of int
+        For ``"steps"``.
+    context : {"intent", "stream"}
+        In training, start every intent from the zero state, or carry the state through the text in
+        its order. Scoring starts every intent from the zero state.
     batch_units : int
         Units predicted in one training batch, padding included.
+    bptt : int, optional
+        For ``"stream"``: units through which gradients usually flow; there are
+        `batch_units` / `bptt` streams side by side.
+    bf16_on_cuda : bool
+        Train in bfloat16 where there is CUDA. Scoring is always in single precision.
     epochs, patience : int
         Training ends after `epochs` passes, or `patience` passes without better dev bits.
     min_count : int, optional
@@ -43,7 +68,7 @@ class Recipe:
     Raises
     ------
     ConfigError
-        If a value is out of range.
+        If a value is unknown, out of range or without use beside another.
     """
 
     name: str
@@ -58,20 +83,44 @@ class Recipe:
     weight_drop: float = 0.0
     activation_penalty: float = 0.0
     change_penalty: float = 0.0
+    optimizer: Literal["adamw", "adam", "sgd"] = "adamw"
     learning_rate: float
     weight_decay: float = 0.01
     gradient_clip: float = 1.0
+    non_monotone: int | None = None
+    schedule: Literal["cosine", "steps"] = "cosine"
     warm_up: float = 0.03
+    decay_epochs: tuple[int, ...] = ()
+    context: Literal["intent", "stream"] = "intent"
     batch_units: int
+    bptt: int | None = None
+    bf16_on_cuda: bool = False
     epochs: int
     patience: int = 3
     min_count: int | None = None
     bpe_ratio: float = 0.4
 
     def __post_init__(self) -> None:
-        """Check the ranges."""
-        if self.units not in ("char", "bpe"):
-            raise ConfigError(f"recipe {self.name!r}: units must be 'char' or 'bpe', got {self.units!r}.")
+        """Check the ranges, and that the settings fit together."""
+        object.__setattr__(self, "decay_epochs", tuple(self.decay_epochs))  # JSON knows lists only
+        for key, values in _CHOICES.items():
+            if getattr(self, key) not in values:
+                raise ConfigError(
+                    f"recipe {self.name!r}: {key} must be {' or '.join(map(repr, values))}, got {getattr(self, key)!r}."
+                )
+        self._check_ranges()
+        if (self.context == "stream") != (self.bptt is not None):
+            raise ConfigError(f"recipe {self.name!r}: bptt must be given for context 'stream', and for no other.")
+        if self.bptt is not None and self.batch_units % self.bptt:
+            raise ConfigError(
+                f"recipe {self.name!r}: batch_units must be a multiple of bptt, got {self.batch_units} and {self.bptt}."
+            )
+        if self.decay_epochs and self.schedule != "steps":
+            raise ConfigError(f"recipe {self.name!r}: decay_epochs are for schedule 'steps', not {self.schedule!r}.")
+        if self.non_monotone is not None and self.optimizer != "sgd":
+            raise ConfigError(f"recipe {self.name!r}: non_monotone is for optimizer 'sgd', not {self.optimizer!r}.")
+
+    def _check_ranges(self) -> None:
         at_least_one = ("embedding_size", "hidden_size", "layers", "batch_units", "epochs", "patience")
         wrong = [key for key in at_least_one if getattr(self, key) < 1]
         wrong += [key for key in ("learning_rate", "gradient_clip") if not getattr(self, key) > 0]
@@ -79,8 +128,9 @@ class Recipe:
         wrong += [key for key in not_negative if not getattr(self, key) >= 0]
         fractions = [key for key in self.__dataclass_fields__ if key.startswith("dropout_")]
         wrong += [key for key in (*fractions, "weight_drop", "warm_up") if not 0 <= getattr(self, key) < 1]
-        if self.min_count is not None and self.min_count < 1:
-            wrong.append("min_count")
+        optional = ("min_count", "bptt", "non_monotone")
+        wrong += [key for key in optional if getattr(self, key) is not None and getattr(self, key) < 1]
+        wrong += ["decay_epochs"] if min(self.decay_epochs, default=1) < 1 else []
         if wrong:
             values = ", ".join(f"{key} = {getattr(self, key)!r}" for key in wrong)
             raise ConfigError(f"recipe {self.name!r}: out of range: {values}.")
@@ -141,6 +191,95 @@ RECIPES = {
             epochs=8,
             min_count=5,
         ),
+        # as published (Merity, Keskar & Socher 2018, An Analysis of Neural Language Modeling at
+        # Multiple Scales; Mielke et al. 2019, section 2): weeks on one core for a Bible
+        Recipe(
+            name="char-ptb",
+            units="char",
+            embedding_size=200,
+            hidden_size=1000,
+            layers=3,
+            dropout_input=0.1,
+            dropout_hidden=0.25,
+            dropout_output=0.1,
+            weight_drop=0.5,
+            optimizer="adam",
+            learning_rate=2e-3,
+            weight_decay=1.2e-6,
+            gradient_clip=0.25,
+            schedule="steps",
+            warm_up=0.0,
+            decay_epochs=(300, 400),
+            context="stream",
+            batch_units=150 * 128,
+            bptt=150,
+            epochs=500,
+            patience=500,
+        ),
+        # as published (Merity, Keskar & Socher 2018, Regularizing and Optimizing LSTM Language
+        # Models; Mielke et al. 2019, section 2)
+        Recipe(
+            name="bpe-awd",
+            units="bpe",
+            embedding_size=400,
+            hidden_size=1150,
+            layers=3,
+            dropout_embedding=0.1,
+            dropout_input=0.65,
+            dropout_hidden=0.2,
+            dropout_output=0.4,
+            weight_drop=0.5,
+            activation_penalty=2.0,
+            change_penalty=1.0,
+            optimizer="sgd",
+            learning_rate=30.0,
+            weight_decay=1.2e-6,
+            gradient_clip=0.25,
+            non_monotone=5,
+            schedule="steps",
+            warm_up=0.0,
+            context="stream",
+            batch_units=70 * 40,
+            bptt=70,
+            epochs=200,
+            patience=200,
+        ),
+        # the same networks in a fifth of the epochs at most
+        Recipe(
+            name="char-fast",
+            units="char",
+            embedding_size=200,
+            hidden_size=1000,
+            layers=3,
+            dropout_input=0.1,
+            dropout_hidden=0.25,
+            dropout_output=0.1,
+            weight_drop=0.5,
+            learning_rate=2e-3,
+            batch_units=8192,
+            bf16_on_cuda=True,
+            epochs=100,
+            patience=10,
+        ),
+        Recipe(
+            name="bpe-fast",
+            units="bpe",
+            embedding_size=400,
+            hidden_size=1150,
+            layers=3,
+            dropout_embedding=0.1,
+            dropout_input=0.65,
+            dropout_hidden=0.2,
+            dropout_output=0.4,
+            weight_drop=0.5,
+            activation_penalty=2.0,
+            change_penalty=1.0,
+            learning_rate=2e-3,
+            batch_units=2048,
+            bf16_on_cuda=True,
+            epochs=40,
+            patience=5,
+        ),
     )
 }
 
@@ -155,6 +294,8 @@ def find_recipe(recipe: str | Recipe) -> Recipe:
     """
     if isinstance(recipe, Recipe):
         return recipe
+    if str(recipe).startswith("kneser-ney"):
+        raise ConfigError(f"{recipe!r} is no LSTM. Use langdiff.compute_surprisals, or langdiff.lm.train_kneser_ney.")
     if recipe not in RECIPES:
         close = get_close_matches(str(recipe), RECIPES, n=1)
         hint = f"Did you mean {close[0]!r}?" if close else f"Known: {listing(RECIPES, most=20)}."

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from langdiff.errors import ConfigError
-from langdiff.lm import find_recipe
+from langdiff.lm import find_lm
 
 
 class _Section(BaseModel):
@@ -80,7 +80,7 @@ class LmSettings(_Section):
         if len(set(models)) < len(models):
             raise ValueError("a language model is named twice")
         for model in models:
-            find_recipe(model)  # its error is a ValueError, which Pydantic adds to its own
+            find_lm(model)  # its error is a ValueError, which Pydantic adds to its own
         return models
 
 

@@ -142,9 +142,14 @@ def test_no_two_times_no_change_to_penalise():
     assert got.item() == 0
 
 
-def test_size_of_the_published_character_model():
-    net = AWDLSTM(67, embedding_size=200, hidden_size=1000, layers=3)
-    assert sum(p.numel() for p in net.parameters()) == 13_791_067
+def test_a_carried_state_makes_two_halves_one():
+    net, x = network().eval(), inputs()
+    whole, first = net(x), net(x[:4])
+    second = net(x[4:], state=first.state)
+    assert_allclose(torch.cat([first.output, second.output]).detach(), whole.output.detach(), atol=ROUNDING)
+    for got, expected in zip(second.state, whole.state, strict=True):
+        for part in (0, 1):
+            assert_allclose(got[part].detach(), expected[part].detach(), atol=ROUNDING)
 
 
 def test_initial_weights():

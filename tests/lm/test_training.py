@@ -11,7 +11,8 @@ from numpy.testing import assert_allclose
 from langdiff.errors import ConfigError, DataError, LangdiffWarning, OutputError, TrainingError
 from langdiff.lm import RECIPES, Alphabet, Recipe, _scoring, load_language_model, train_language_model
 from langdiff.lm._batches import pad
-from langdiff.lm._training import _Trainer, accumulate_gradients
+from langdiff.lm._gradients import accumulate_gradients
+from langdiff.lm._trainer import Trainer
 from langdiff.lm.awd_lstm import activation_regularisation
 from langdiff.lm.language_model import build_network
 from langdiff.lm.units import CharacterUnits
@@ -61,7 +62,7 @@ def test_gradients_in_slices_are_those_of_the_whole_loss(tiny_recipe, monkeypatc
     expected = [p.grad.clone() for p in network.parameters()]
     network.zero_grad()
     monkeypatch.setattr(_scoring, "_LOGITS_AT_ONCE", slice_of)
-    nats = accumulate_gradients(network, batch, recipe, torch.Generator().manual_seed(1))
+    nats = accumulate_gradients(network, batch, recipe, torch.Generator().manual_seed(1)).nats
     assert nats.item() == pytest.approx(loss.item() * real.sum().item(), rel=1e-12)
     for got, want in zip(network.parameters(), expected, strict=True):
         assert_allclose(got.grad, want, atol=1e-12)
@@ -140,14 +141,14 @@ def test_early_stopping_keeps_the_best(tiny_recipe, tmp_path):
 
 
 def test_the_model_on_disk_is_the_best_so_far_when_training_is_interrupted(tiny_recipe, tmp_path, monkeypatch):
-    run_epoch = _Trainer.run_epoch
+    run_epoch = Trainer.run_epoch
 
     def interrupted(self):
         if self.last is not None and self.last.epoch == 2:
             raise KeyboardInterrupt
         return run_epoch(self)
 
-    monkeypatch.setattr(_Trainer, "run_epoch", interrupted)
+    monkeypatch.setattr(Trainer, "run_epoch", interrupted)
     with pytest.raises(KeyboardInterrupt):
         train(replace(tiny_recipe, epochs=5), directory=tmp_path)
     assert [epoch.epoch for epoch in load_language_model(tmp_path).history] == [1, 2]
@@ -212,6 +213,17 @@ def test_unknown_recipe_suggests_another():
         {"min_count": 0},
         {"bpe_ratio": -1.0},
         {"units": "words"},
+        {"optimizer": "momentum"},
+        {"schedule": "linear"},
+        {"context": "chapter"},
+        {"context": "stream"},  # without bptt
+        {"bptt": 64},  # without a stream
+        {"bptt": 0, "context": "stream"},
+        {"bptt": 100, "context": "stream"},  # is no divisor of the batch's 512 units
+        {"decay_epochs": (2,)},  # without steps
+        {"decay_epochs": (0,), "schedule": "steps"},
+        {"non_monotone": 5},  # without gradient descent
+        {"non_monotone": 0, "optimizer": "sgd"},
     ],
 )
 def test_recipe_out_of_range(tiny_recipe, change):

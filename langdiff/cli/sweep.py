@@ -1,0 +1,56 @@
+"""`langdiff sweep`: how many BPE merges serve a language model best."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from langdiff.cli.corpus import Corpus, Editions, Format, Metadata, open_corpus
+from langdiff.cli.models import Device, Json, Tokenize
+from langdiff.cli.output import print_json, save_picture
+
+if TYPE_CHECKING:
+    from langdiff.run.preparation import Tokenization
+
+
+def sweep(
+    corpus: Corpus,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for models, sweep.csv and sweep.svg.")],
+    ratio: Annotated[
+        list[float] | None,
+        typer.Option("--ratio", help="Merges per distinct word (repeat for more); 0, 0.1, … 1 by default."),
+    ] = None,
+    lm: Annotated[str, typer.Option("--lm", help="Recipe of subwords, such as bpe-small.")] = "bpe-small",
+    format: Format = "auto",
+    metadata: Metadata = None,
+    edition: Editions = None,
+    tokenize: Tokenize = True,
+    device: Device = "auto",
+    workers: Annotated[int, typer.Option(help="Editions trained at a time.", min=1)] = 1,
+    seed: Annotated[int, typer.Option(help="Seed.", min=0)] = 0,
+    as_json: Json = False,
+) -> None:
+    """Train a language model an edition and number of merges; compare their bits on the dev part.
+
+    Example: langdiff sweep selected/ --lm bpe-small --out merges --ratio 0.2 --ratio 0.4 --ratio 0.8
+    """
+    import langdiff as ld
+    from langdiff._io import atomic_path
+    from langdiff.experiments.bpe_sweep import RATIOS
+    from langdiff.run.preparation import note_preparation, prepare_text
+
+    tokenization: Tokenization = "reversible" if tokenize else "as-is"
+    multitext = prepare_text(open_corpus(corpus, format, metadata, edition), tokenization)
+    parts = ld.split(multitext.dropna())
+    typer.echo(f"{multitext!r}; shared by all: {parts.summary()}", err=True)
+    note_preparation(out, tokenization)
+    result = ld.sweep_merges(parts, ratios=ratio or RATIOS, lm=lm, device=device, seed=seed, cache=out, workers=workers)
+    with atomic_path(out / "sweep.csv") as temporary:
+        result.to_frame().to_csv(temporary, index=False)
+    save_picture(result.plot, out / "sweep.svg", height=3.2 + 0.1 * min(result.dev_bits.shape[1], 60))
+    result.best_surprisals().save(out / f"surprisals-{lm}-best.csv")
+    if as_json:
+        print_json(result.to_frame())
+    else:
+        typer.echo(result.summary())
+    typer.echo(f"Table, picture and test surprisals at each edition's best: {out}", err=True)

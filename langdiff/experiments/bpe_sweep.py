@@ -1,0 +1,210 @@
+"""Dev bits against the number of BPE merges (Mielke et al. 2019, section 4.2, Figures 2 and 3)."""
+
+from collections.abc import Iterable, Mapping
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from langdiff.errors import ConfigError
+from langdiff.lm import Recipe, compute_surprisals, find_recipe, read_job_states
+from langdiff.multitext import Parts
+from langdiff.surprisals import Surprisals
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+RATIOS = tuple(tenth / 10 for tenth in range(11))
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class SweepResult:
+    """Language models that differ in their number of merges alone.
+
+    Attributes
+    ----------
+    lm : str
+        Name of the recipe that was varied.
+    dev_bits : DataFrame, shape (R, J)
+        Total surprisal of the dev part, end symbols included: one row a ratio (merges a distinct word
+        of the training text), one column an edition.
+    surprisals : mapping from ratio to Surprisals
+        Of the test part.
+    seed : int
+        Of every model.
+    """
+
+    lm: str
+    dev_bits: pd.DataFrame
+    surprisals: Mapping[float, Surprisals]
+    seed: int
+
+    @property
+    def best(self) -> pd.Series:
+        """The ratio of fewest dev bits of each edition; of equals the lowest."""
+        return self.dev_bits.idxmin().rename("best_ratio")
+
+    @property
+    def best_overall(self) -> float:
+        """The ratio of fewest dev bits over all editions, each measured by its own best: one for all.
+
+        An edition's bits are divided by its minimum before they are averaged, so that none counts
+        more because its text is longer or its language harder.
+        """
+        means = self._relative().mean(axis=1).to_numpy()
+        return float(self.dev_bits.index[int(means.argmin())])
+
+    def best_surprisals(self) -> Surprisals:
+        """Return test surprisals that take each edition at its own best ratio."""
+        tables = [
+            self.surprisals[ratio].sel(editions=[edition])
+            for edition, ratio in zip(self.dev_bits.columns, self.best, strict=True)
+        ]
+
+        def beside(name: str) -> pd.DataFrame | None:
+            frames = [getattr(table, name) for table in tables]
+            return None if any(frame is None for frame in frames) else pd.concat(frames, axis=1)
+
+        return Surprisals(
+            bits=pd.concat([table.bits for table in tables], axis=1),
+            eos_bits=beside("eos_bits"),
+            characters=beside("characters"),
+            lm=f"{self.lm}-best",
+        )
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row an edition and ratio: ``dev_bits`` and ``excess_percent`` over the edition's best."""
+        columns = {"dev_bits": self.dev_bits.T.stack(), "excess_percent": 100 * (self._relative().T.stack() - 1)}
+        return pd.DataFrame(columns).reset_index()
+
+    def summary(self) -> str:
+        """Format the best ratios, and what one for all costs."""
+        relative = self._relative()
+        overall = self.best_overall
+        table = pd.DataFrame(
+            {
+                "best_ratio": self.best,
+                "dev_bits": self.dev_bits.min().round(),
+                "percent_more_at_best_overall": (100 * (relative.loc[overall] - 1)).round(2),
+                "percent_more_at_worst": (100 * (relative.max() - 1)).round(2),
+            }
+        )
+        ratios = ", ".join(f"{ratio:g}" for ratio in self.dev_bits.index)
+        return (
+            f"Merges a distinct word, {self.lm}: {overall:g} is best for all "
+            f"{len(table)} edition(s) together, of {ratios}\n\n{table.to_string()}\n"
+            f"[experiment:bpe-sweep|lm:{self.lm}|seed:{self.seed}]"
+        )
+
+    def plot(self, ax: "Axes | None" = None, **style: Any) -> "Axes":
+        """Draw dev bits against the ratio; see `langdiff.plots.plot_bpe_sweep`."""
+        from langdiff.plots.sweep import plot_bpe_sweep  # Matplotlib only when asked for
+
+        return plot_bpe_sweep(self, ax, **style)
+
+    def _relative(self) -> pd.DataFrame:
+        return self.dev_bits / self.dev_bits.min()
+
+    def __repr__(self) -> str:
+        """Say what was tried and what is best."""
+        ratios, editions = self.dev_bits.shape
+        return f"SweepResult of {self.lm}: {ratios} ratios × {editions} editions, best overall {self.best_overall:g}"
+
+
+def sweep_merges(
+    parts: Parts,
+    *,
+    ratios: Iterable[float] = RATIOS,
+    lm: str | Recipe = "bpe-small",
+    device: str = "auto",
+    seed: int = 0,
+    cache: str | Path | None = None,
+    workers: int = 1,
+    executor: Executor | None = None,
+    progress: bool | None = None,
+) -> SweepResult:
+    """Train the same recipe with several numbers of merges, one model an edition and ratio.
+
+    Parameters
+    ----------
+    parts : Parts
+        What models learn from, are compared on (dev) and are measured on (test).
+    ratios : iterable of float
+        Merges per distinct white-space token of the training text; 0 leaves single characters.
+    lm : str or Recipe
+        Of subwords; its own ``bpe_ratio`` is replaced. A model's name is the recipe's and the ratio's,
+        such as ``bpe-small-0.4``.
+    device, seed, cache, workers, executor, progress
+        As for `langdiff.compute_surprisals`.
+
+    Returns
+    -------
+    SweepResult
+
+    Raises
+    ------
+    ConfigError
+        If the recipe is not one of subwords, or there are no ratios, equal or negative ones.
+    LangdiffError
+        If an edition cannot be trained or scored; the message names it.
+
+    Notes
+    -----
+    Two seeds differ, too: a minimum is no more certain than the curve around it is deep. And a ratio
+    chosen on dev bits is no longer independent of them; measure on the test part.
+
+    Examples
+    --------
+    >>> import langdiff as ld
+    >>> verses = {"eng": ["the cat sat", "a dog ran"] * 70, "deu": ["die Katze sass", "ein Hund lief"] * 70}
+    >>> bible = ld.read_frame(pd.DataFrame(verses))
+    >>> train, dev, test = (bible.intents[a:b] for a, b in ((0, 120), (120, 130), (130, 140)))
+    >>> parts = ld.Parts(train=bible.sel(intents=train), dev=bible.sel(intents=dev), test=bible.sel(intents=test))
+    >>> sweep = sweep_merges(parts, ratios=[0, 0.5], lm="bpe-tiny", progress=False)
+    >>> sweep.dev_bits.shape, sweep.surprisals[0.5].lm
+    ((2, 2), 'bpe-tiny-0.5')
+    """
+    recipe = find_recipe(lm)
+    tried = _checked_ratios(recipe, ratios)
+    with TemporaryDirectory(prefix="langdiff-") as temporary:  # removed when there is a cache as well
+        folder = Path(temporary) if cache is None else Path(cache)
+        surprisals, rates = {}, {}
+        for ratio, varied in tried.items():
+            surprisals[ratio] = compute_surprisals(
+                parts,
+                lm=varied,
+                device=device,
+                seed=seed,
+                cache=folder,
+                workers=workers,
+                executor=executor,
+                progress=progress,
+            )
+            states = read_job_states(folder)
+            of_recipe = states[states["lm"] == varied.name].set_index("edition")
+            rates[ratio] = of_recipe["dev_bits_per_character"]
+    editions = list(parts.train.editions)
+    characters = pd.Series({edition: sum(map(len, parts.dev.text(edition))) for edition in editions})
+    dev_bits = pd.DataFrame(rates).T[editions] * characters
+    return SweepResult(
+        lm=recipe.name,
+        dev_bits=dev_bits.rename_axis(index="ratio", columns="edition"),
+        surprisals=surprisals,
+        seed=seed,
+    )
+
+
+def _checked_ratios(recipe: Recipe, ratios: Iterable[float]) -> dict[float, Recipe]:
+    """Return the recipe at each ratio, lowest first."""
+    if recipe.units != "bpe":
+        raise ConfigError(
+            f"{recipe.name!r} predicts characters, which are not merged; choose a recipe such as bpe-small."
+        )
+    wanted = sorted(map(float, ratios))
+    names = [f"{recipe.name}-{ratio:g}" for ratio in wanted]
+    if not names or len(set(names)) < len(names):
+        raise ConfigError(f"give at least one ratio, and each once; got {wanted}.")
+    return {ratio: replace(recipe, name=name, bpe_ratio=ratio) for ratio, name in zip(wanted, names, strict=True)}

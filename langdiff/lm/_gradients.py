@@ -1,0 +1,80 @@
+"""The loss of one batch and its gradients."""
+
+from typing import NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from langdiff.lm._batches import Batch
+from langdiff.lm._scoring import slices
+from langdiff.lm.awd_lstm import AWDLSTM, State, activation_regularisation
+from langdiff.lm.presets import Recipe
+
+
+class BatchLoss(NamedTuple):
+    """What `accumulate_gradients` gives for a batch.
+
+    Attributes
+    ----------
+    nats : Tensor, shape (), float64 on the CPU
+        Sum over the symbols to predict, penalties not included.
+    state : State
+        Of the layers after the last time step, without gradients; where a stream goes on from.
+    """
+
+    nats: Tensor
+    state: State
+
+
+def accumulate_gradients(
+    network: AWDLSTM,
+    batch: Batch,
+    recipe: Recipe,
+    generator: torch.Generator | None,
+    state: State | None = None,
+) -> BatchLoss:
+    """Add the gradients of the mean nats a symbol, penalties included, to those of the weights.
+
+    The softmax goes in slices, forward and backward at once, so that its memory does not grow with
+    the batch; the gradients are the same.
+
+    Parameters
+    ----------
+    network : AWDLSTM
+        In training mode.
+    batch : Batch
+        What to predict.
+    recipe : Recipe
+        Its penalties and its precision are used.
+    generator : torch.Generator, optional
+        Where dropout masks are drawn from, on the device of the network.
+    state : State, optional
+        Where the layers begin; the zero state by default. No gradient flows into it.
+    """
+    with _precision(recipe, batch):
+        activations = network(batch.inputs, generator, state)
+    real = batch.real
+    output = activations.output[real]  # (N, E)
+    targets = batch.targets[real]
+    leaf = output.detach().requires_grad_()
+    total = torch.zeros((), dtype=torch.float64)
+    for part in slices(len(leaf), len(network.embedding)):
+        with _precision(recipe, batch):
+            nats = F.cross_entropy(network.logits(leaf[part]), targets[part], reduction="sum")
+        (nats / len(leaf)).backward()  # type: ignore[no-untyped-call]
+        total += nats.detach().double().cpu()
+    heads, gradients = [output], [leaf.grad]
+    if recipe.activation_penalty or recipe.change_penalty:
+        penalty = activation_regularisation(
+            activations, real, alpha=recipe.activation_penalty, beta=recipe.change_penalty
+        )
+        heads, gradients = [*heads, penalty], [*gradients, torch.ones_like(penalty)]
+    torch.autograd.backward(heads, gradients)
+    return BatchLoss(total, [(h.detach(), c.detach()) for h, c in activations.state])
+
+
+def _precision(recipe: Recipe, batch: Batch) -> torch.autocast:
+    """Compute in bfloat16 if the recipe says so and the batch is on a CUDA device."""
+    device = batch.inputs.device.type
+    return torch.autocast(device, dtype=torch.bfloat16, enabled=recipe.bf16_on_cuda and device == "cuda")
