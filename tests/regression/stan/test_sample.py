@@ -132,7 +132,7 @@ def test_model_2_is_the_integrated_posterior(plain):
     for name, expected in (("log_kappa", log_kappa), ("average", average)):
         assert abs(mean(idata, name) - expected) < MONTE_CARLO_ERRORS * errors(idata, name)
     # sharp enough to see a program that forgets to be flat in ln κ: its mean would move by the variance
-    assert 2 * MONTE_CARLO_ERRORS * errors(idata, "log_kappa") < idata.posterior["log_kappa"].var()
+    assert 1.5 * MONTE_CARLO_ERRORS * errors(idata, "log_kappa") < idata.posterior["log_kappa"].var()
 
 
 def test_whitened_and_plain_programs_have_one_posterior(incomplete, whitened):
