@@ -68,7 +68,7 @@ class Replicates:
         seeds = ", ".join(map(str, self.surprisals))
         formats = {"bits": 0, "bits_seed_sd": 0, "difficulty": 4, "seed_sd": 4, "std_error": 4, "total_std_error": 4}
         return (
-            f"{self!r}\n{frame.round(formats)}\n"
+            f"{self!r}\n{frame.round(formats).to_string()}\n"
             f"Between seeds, a difficulty varies by {typical:.4f} nats (root mean square of seed_sd).\n"
             f"[seeds:{seeds}|model:{self.model}]"
         )

@@ -58,6 +58,7 @@ def test_the_spread_is_that_of_the_seeds(replicates):
         variance = sum(e**2 for e in errors) / 3
         assert frame.loc[edition, "total_std_error"] == pytest.approx((variance + seed_variance) ** 0.5, rel=ROUNDING)
     assert "Between seeds, a difficulty varies by" in replicates.summary()
+    assert " seed_sd " in replicates.summary()  # no column is cut
     assert repr(replicates) == "Replicates of char-tiny: 3 seeds × 2 editions"
 
 

@@ -17,7 +17,7 @@ pytestmark = [
 
 def test_training_in_bfloat16_is_close_to_single_precision():
     texts = ["the cat sat on the mat", "the dog lay on the log", "a cat and a dog sat"] * 60
-    short = replace(RECIPES["char-fast"], epochs=4, hidden_size=128, batch_units=512)
+    short = replace(RECIPES["char-fast"], epochs=4, embedding_size=128, batch_units=512)
     dev_bits = [
         train_language_model(
             texts, texts[:9], recipe=replace(short, bf16_on_cuda=bf16), device="cuda", progress=False

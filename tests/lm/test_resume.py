@@ -290,7 +290,7 @@ def test_units_and_their_borders_are_in_the_key(tiny_recipe):
     assert len({key(train) for train in texts}) == len(texts)
 
 
-RECIPE = replace(RECIPES["char-tiny"], epochs=40, patience=40, hidden_size=24, embedding_size=16)
+RECIPE = replace(RECIPES["char-tiny"], epochs=80, patience=80, hidden_size=24, embedding_size=16)
 SCRIPT = """
 import sys
 sys.path.insert(0, {folder!r})
