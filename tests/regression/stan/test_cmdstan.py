@@ -135,13 +135,13 @@ def test_absent_cmdstan_is_said_before_anything_else(bits, absent):
 
 
 def test_auto_is_cmdstan_where_it_is(monkeypatch):
-    monkeypatch.setattr(cmdstanpy, "cmdstan_path", lambda: "/opt/cmdstan")
+    monkeypatch.setattr(cmdstanpy, "cmdstan_path", lambda: "cmdstan")
     assert _choose("auto") == "cmdstan"
     assert _choose("pystan") == "pystan"
 
 
 def test_compiled_programs_are_kept_by_content(monkeypatch, tmp_path):
-    monkeypatch.setattr(cmdstanpy, "cmdstan_path", lambda: "/opt/cmdstan-2.35.0")
+    monkeypatch.setattr(cmdstanpy, "cmdstan_path", lambda: "cmdstan-2.35.0")
     monkeypatch.setattr(_cmdstan, "user_cache_path", lambda name, appauthor: tmp_path / name)
     seen = []
     monkeypatch.setattr(cmdstanpy, "CmdStanModel", lambda stan_file: seen.append(stan_file))
@@ -152,7 +152,7 @@ def test_compiled_programs_are_kept_by_content(monkeypatch, tmp_path):
         assert seen[-1].read_text() == content
     assert seen[0] == seen[2] != seen[1]
     assert seen[0].is_relative_to(tmp_path / "langdiff" / "stan")
-    assert _cmdstan.cache_folder(path, "/opt/cmdstan-2.36.0") != _cmdstan.cache_folder(path, "/opt/cmdstan-2.35.0")
+    assert _cmdstan.cache_folder(path, "cmdstan-2.36.0") != _cmdstan.cache_folder(path, "cmdstan-2.35.0")
 
 
 def test_a_failed_installation_is_one_line(monkeypatch):
