@@ -14,7 +14,7 @@ from langdiff.errors import ConfigError, ConvergenceWarning, DataError, MissingE
 from langdiff.regression.stan import Priors, _pystan, posterior_table
 from langdiff.regression.stan._label import import_arviz
 
-MONTE_CARLO_ERRORS = 4  # of the largest of a dozen; as rare as 3 of one
+MONTE_CARLO_ERRORS = 3
 EXACT_SPREAD_RTOL = 0.08  # sd over 4,000 draws of ESS above 1,500: relative error about 2 %, and the largest of many
 LOG_DENSITY = 1e-8  # sums against cell by cell
 LIMITS = {"progress": False, "engine": "pystan"}
@@ -132,7 +132,7 @@ def test_model_2_is_the_integrated_posterior(plain):
     for name, expected in (("log_kappa", log_kappa), ("average", average)):
         assert abs(mean(idata, name) - expected) < MONTE_CARLO_ERRORS * errors(idata, name)
     # sharp enough to see a program that forgets to be flat in ln κ: its mean would move by the variance
-    assert 1.5 * MONTE_CARLO_ERRORS * errors(idata, "log_kappa") < idata.posterior["log_kappa"].var()
+    assert 2 * MONTE_CARLO_ERRORS * errors(idata, "log_kappa") < idata.posterior["log_kappa"].var()
 
 
 def test_whitened_and_plain_programs_have_one_posterior(incomplete, whitened):
