@@ -1,0 +1,1 @@
+"""Dependency treebanks: CoNLL-U, measures of word order, and the syntactic similarity of corpora."""

@@ -1,0 +1,1 @@
+"""What makes a language hard: predictors, and tests of them against difficulties."""
