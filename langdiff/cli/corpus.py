@@ -14,7 +14,8 @@ Corpus = Annotated[
     list[str],
     typer.Argument(help="Files, folders or patterns such as 'bible/*.txt.gz'.", metavar="CORPUS..."),
 ]
-Format = Annotated[Literal["auto", "pbc"], typer.Option("--format", help="Format of the files.")]
+FormatName = Literal["auto", "pbc", "ebible", "usfm", "osis", "ces", "moses", "costep", "mteval"]
+Format = Annotated[FormatName, typer.Option("--format", help="Format of the files.")]
 Metadata = Annotated[Path | None, typer.Option("--metadata", help="CSV with a row a file.")]
 Editions = Annotated[
     list[str] | None,
@@ -23,7 +24,7 @@ Editions = Annotated[
 
 
 def open_corpus(
-    corpus: list[str], format: Literal["auto", "pbc"], metadata: Path | None, editions: list[str] | None
+    corpus: list[str], format: FormatName, metadata: Path | None, editions: list[str] | None
 ) -> "Multitext":
     """Read the multitext that a command's arguments name."""
     from langdiff.corpora import read_multitext
@@ -38,9 +39,16 @@ def select(
         Literal["cells", "languages"],
         typer.Option(help="Maximise editions × intents, or languages × intents."),
     ] = "cells",
-    require: Annotated[list[str] | None, typer.Option(help="Edition that must be in (repeat for more).")] = None,
+    require: Annotated[
+        list[str] | None, typer.Option(help="Edition or language that must be in (repeat for more).")
+    ] = None,
+    n_editions: Annotated[int | None, typer.Option(help="Keep exactly so many editions.")] = None,
     max_editions: Annotated[int | None, typer.Option(help="Keep at most so many editions.")] = None,
     max_editions_per_language: Annotated[int | None, typer.Option(help="… so many of one language.")] = None,
+    method: Annotated[
+        Literal["search", "direct"], typer.Option(help="Exact search, or one integer program (small corpora only).")
+    ] = "search",
+    solver: Annotated[str | None, typer.Option(help="Solver by PuLP's name, such as PULP_CBC_CMD; else HiGHS.")] = None,
     time_limit: Annotated[float | None, typer.Option(help="Seconds; then the best so far, with its gap.")] = None,
     format: Format = "auto",
     metadata: Metadata = None,
@@ -62,8 +70,11 @@ def select(
         min_intents=min_intents,
         objective=objective,
         require=require or (),
+        n_editions=n_editions,
         max_editions=max_editions,
         max_editions_per_language=max_editions_per_language,
+        method=method,
+        solver=solver,
         time_limit=time_limit,
     )
     table = selection.to_frame().reset_index()

@@ -4,13 +4,21 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # what type checkers and editors see; `_HOME` is what happens
+    from langdiff.selection._pareto import pareto_front
     from langdiff.selection._select import select
+    from langdiff.selection.pareto import ParetoFront
     from langdiff.selection.result import Selection
     from langdiff.selection.splits import split
 
-_HOME = {"Selection": "result", "select": "_select", "split": "splits"}
+_HOME = {
+    "ParetoFront": "pareto",
+    "Selection": "result",
+    "pareto_front": "_pareto",
+    "select": "_select",
+    "split": "splits",
+}
 
-__all__ = ["Selection", "select", "split"]
+__all__ = ["ParetoFront", "Selection", "pareto_front", "select", "split"]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,6 +1,7 @@
 """The combinatorial problem on plain arrays, with identical intents collapsed."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ class Solution(NamedTuple):
 
     value: int
     n_editions: int
+    units: int
     intents: int
     editions: Bools
 
@@ -42,8 +44,12 @@ class Problem:
         Editions that must be in B.
     required_languages : tuple of int
         Languages of which at least one edition must be in B.
-    min_intents, max_editions, max_per_language : int
-        Limits on |C|, on |B| and on the editions of one language in B.
+    min_intents : int
+        Least |C|.
+    n_editions : int or None
+        The number of editions in B, if it is given.
+    max_editions, max_per_language : int
+        Limits on |B| and on the editions of one language in B.
     """
 
     present: Bools
@@ -53,30 +59,77 @@ class Problem:
     required: Bools
     required_languages: tuple[int, ...]
     min_intents: int
+    n_editions: int | None
     max_editions: int
     max_per_language: int
 
-    def count(self, editions: Bools) -> int:
-        """Count the units of some editions."""
-        return len(np.unique(self.language[editions])) if self.count_languages else int(editions.sum())
+    @cached_property
+    def single(self) -> bool:
+        """Whether one edition of each group is enough to reach the optimum (ties aside)."""
+        return not (self.count_languages and self.n_editions is not None)
 
-    def unit_presence(self, editions: Bools) -> Bools:
-        """Return which rows each unit has, in one of the editions at least, shape (K, units)."""
-        if not self.count_languages:
-            return self.present[:, editions]
-        table = np.zeros((len(self.weight), int(self.language.max()) + 1), dtype=bool)
-        for j in np.flatnonzero(editions):
-            table[:, self.language[j]] |= self.present[:, j]
-        return table
+    @cached_property
+    def group(self) -> Ints:
+        """Number of the unit each edition belongs to, shape (J,), from 0 without a gap."""
+        if self.count_languages or self.max_per_language == 1:
+            return self.language
+        return np.arange(len(self.language))
 
-    def coverage(self, editions: Bools) -> Ints:
-        """Count the units that have each row in one of the editions at least, shape (K,)."""
-        return np.asarray(self.unit_presence(editions).sum(axis=1))
+    @cached_property
+    def n_groups(self) -> int:
+        """How many units there are."""
+        return int(self.group.max()) + 1
+
+    @property
+    def choice(self) -> bool:
+        """Whether some unit can be one of several editions."""
+        return self.n_groups < len(self.language)
+
+    @cached_property
+    def required_groups(self) -> Bools:
+        """Units that must be in, shape (n_groups,)."""
+        groups = np.zeros(self.n_groups, dtype=bool)
+        groups[self.group[self.required]] = True
+        if self.group is self.language:
+            groups[list(self.required_languages)] = True
+        return groups
+
+    @cached_property
+    def most_units(self) -> int:
+        """The most units that the limits on editions allow."""
+        limit = self.max_editions if self.n_editions is None else self.n_editions
+        if self.count_languages:  # several required editions of a language are one unit
+            limit += len(np.unique(self.language[self.required])) - int(self.required.sum())
+        if self.group is self.language:
+            return min(limit, self.n_groups)
+        return min(limit, int(np.minimum(np.bincount(self.language), self.max_per_language).sum()))
+
+    @cached_property
+    def candidates(self) -> Bools:
+        """Editions to choose from, shape (J,): where one a unit is enough, a required one leaves no choice."""
+        if not self.single:
+            return np.ones(len(self.language), dtype=bool)
+        decided = np.zeros(self.n_groups, dtype=bool)
+        decided[self.group[self.required]] = True
+        return self.required | ~decided[self.group]
+
+    @cached_property
+    def may_be_added(self) -> Bools:
+        """Editions of a further unit that no limit on languages can forbid to add, shape (J,)."""
+        if not self.single:
+            return np.zeros(len(self.language), dtype=bool)
+        if self.group is self.language:
+            return self.candidates
+        return self.candidates & (np.bincount(self.language)[self.language] <= self.max_per_language)
 
     def shared(self, editions: Bools) -> Bools:
         """Return which rows all of some editions have, shape (K,)."""
         shared: Bools = np.logical_and.reduce(self.present[:, editions], axis=1)
         return shared
+
+    def intents_of(self, rows: Bools) -> int:
+        """Count the intents of some rows."""
+        return int(self.weight[rows].sum())
 
     def best_editions(self, rows: Bools) -> Solution | None:
         """Return the best editions that have all of some rows, or None if no choice is allowed.
@@ -85,13 +138,14 @@ class Problem:
         are counted), then whatever else the limits allow is optimal; fuller editions come first.
         """
         eligible: Bools = np.logical_and.reduce(self.present[rows], axis=0)
-        order = np.argsort(-(self.weight @ self.present), kind="stable")
+        order = self._fullest_first
         chosen = self.required.copy()
         taken = np.bincount(self.language[chosen], minlength=int(self.language.max()) + 1)
+        limit = self.max_editions if self.n_editions is None else self.n_editions
 
         def take(candidates: Ints, most: int) -> None:
             for j in candidates:
-                if most == 0 or chosen.sum() >= self.max_editions:
+                if most == 0 or chosen.sum() >= limit:
                     return
                 if eligible[j] and not chosen[j] and taken[self.language[j]] < self.max_per_language:
                     chosen[j] = True
@@ -104,51 +158,42 @@ class Problem:
         take(order, len(order))
         return self._solution(chosen, taken)
 
+    @cached_property
+    def _fullest_first(self) -> Ints:
+        return np.argsort(-weigh(self.weight, self.present), kind="stable")
+
     def _solution(self, chosen: Bools, taken: Ints) -> Solution | None:
         """Return what some editions make, of which each language has taken so many; None if not allowed."""
-        intents = int(self.weight[self.shared(chosen)].sum())
+        intents = self.intents_of(self.shared(chosen))
+        count = int(chosen.sum())
         allowed = (
-            0 < chosen.sum() <= self.max_editions
+            0 < count <= self.max_editions
+            and count == (self.n_editions or count)
             and taken.max() <= self.max_per_language
             and all(taken[language] for language in self.required_languages)
             and intents >= self.min_intents
         )
-        return Solution(self.count(chosen) * intents, int(chosen.sum()), intents, chosen) if allowed else None
+        units = int((taken > 0).sum()) if self.count_languages else count
+        return Solution(units * intents, count, units, intents, chosen) if allowed else None
 
 
-def collapse(presence: Bools) -> tuple[Bools, Ints]:
-    """Return the distinct rows that some edition has, and how often each occurs.
+def weigh(weight: Ints, matrix: Bools) -> Ints:
+    """Sum the weights of the rows that are true, a column, shape (J,); by floats, which are exact up to 2⁵³."""
+    return (weight.astype(np.float64) @ matrix).astype(np.int64)
+
+
+def collapse(presence: Bools, weight: Ints | None = None) -> tuple[Bools, Ints]:
+    """Return the distinct rows that some edition has, and how often (or with what weight) each occurs.
 
     Examples
     --------
     >>> collapse(np.array([[True, True], [True, False], [True, True], [False, False]]))
     (array([[ True, False], [ True,  True]]), array([1, 2]))
     """
-    packed, weight = np.unique(np.packbits(presence, axis=1), axis=0, return_counts=True)
+    if weight is None:
+        weight = np.ones(len(presence), dtype=np.int64)
+    some = presence.any(axis=1)
+    packed, place = np.unique(np.packbits(presence[some], axis=1), axis=0, return_inverse=True)
     rows = np.unpackbits(packed, axis=1, count=presence.shape[1]).astype(bool)
-    some = rows.any(axis=1)
-    return rows[some], weight[some].astype(np.int64)
-
-
-def greedy(problem: Problem) -> Solution | None:
-    """Remove editions one by one, each time the one whose removal frees most intents; keep the best stage."""
-    kept = np.ones(len(problem.language), dtype=bool)
-    absent = ~problem.present
-    lacking = absent.sum(axis=1)  # how many of the kept editions lack each row
-    totals = problem.weight @ problem.present
-    best: Solution | None = None
-    while kept.any():
-        rows = lacking == 0
-        if problem.weight[rows].sum() >= problem.min_intents:
-            found = problem.best_editions(rows)
-            if found is not None and (best is None or found.rank > best.rank):
-                best = found
-        removable = np.flatnonzero(kept & ~problem.required)
-        if not len(removable):
-            break
-        almost = lacking == 1
-        freed = problem.weight[almost] @ absent[np.ix_(almost, removable)]
-        gone = removable[np.lexsort((totals[removable], -freed))[0]]
-        kept[gone] = False
-        lacking -= absent[:, gone]
-    return best
+    total = np.bincount(place.ravel(), weights=weight[some], minlength=len(rows))
+    return rows, total.astype(np.int64)

@@ -1,10 +1,14 @@
 """The outcome of a selection, with its certificate."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from langdiff.multitext import Multitext
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -30,9 +34,10 @@ class Selection:
     min_intents : int
         The requirement.
     certificate : DataFrame
-        One row a number of editions (or languages), ``intents_at_most`` with it, the ``bound`` on the
-        objective which follows, and what ``closed`` it: ``"bound"`` (shown not to beat the result
-        without integer programming), ``"program"`` (an integer program was solved) or ``"open"``.
+        One row a number of editions (or languages): ``intents_at_most``, the ``bound`` on the objective
+        which follows, and what ``closed`` it (showed that it cannot beat the result): ``"hull"`` (minimum cuts
+        for all numbers at once), ``"reduction"`` (minimum cuts after leaving out what cannot matter),
+        ``"relaxation"`` (a linear program), ``"program"`` (an integer program), or it is ``"open"``.
     seconds : float
         Time taken.
     """
@@ -68,6 +73,12 @@ class Selection:
         info = self.multitext.edition_info
         columns = {name: info[name] for name in ("language", "family") if name in info}
         return pd.DataFrame({**columns, "intents": self.edition_intents}).rename_axis("edition")
+
+    def plot(self, ax: "Axes | None" = None, **style: Any) -> "Axes":
+        """Draw the certificate; see `langdiff.plots.plot_certificate`."""
+        from langdiff.plots.pareto import plot_certificate  # Matplotlib only when asked for
+
+        return plot_certificate(self, ax, **style)
 
     def headline(self) -> str:
         """Say in three lines what was selected and whether it is proven best."""

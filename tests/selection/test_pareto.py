@@ -1,0 +1,86 @@
+"""The front of editions against intents, point by point against brute force, and its picture."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+
+import langdiff as ld
+from langdiff.errors import ConfigError, InfeasibleError
+from langdiff.plots import plot_certificate, plot_pareto_front
+from tests.selection.test_select import THREE, catalogue, hard, instances
+
+
+def most_intents(multitext, objective, most_of_a_language):
+    """Return the most intents for every number of units that some allowed subset makes, by trying all."""
+    presence, language = multitext.presence.to_numpy(), multitext.edition_info["language"].to_numpy()
+    front = {}
+    for size in range(1, presence.shape[1] + 1):
+        for chosen in combinations(range(presence.shape[1]), size):
+            languages = [language[j] for j in chosen]
+            if max(languages.count(one) for one in languages) <= (most_of_a_language or size):
+                units = size if objective == "cells" else len(set(languages))
+                front[units] = max(front.get(units, 0), int(presence[:, list(chosen)].all(axis=1).sum()))
+    return front
+
+
+@given(instances())
+@settings(max_examples=100, deadline=None)
+def test_every_point_agrees_with_brute_force(instance):
+    multitext, limits = instance
+    assume(multitext.presence.to_numpy().any())
+    objective, cap = limits["objective"], limits["max_editions_per_language"]
+    expected = most_intents(multitext.sel(editions=multitext.editions[multitext.presence.any()]), objective, cap)
+    asked = {"objective": objective, "max_editions_per_language": cap}
+    exact = ld.pareto_front(multitext, exact=True, **asked).points
+    assert exact["intents"].to_dict() == expected
+    assert exact["proven"].all()
+    hull = ld.pareto_front(multitext, **asked).points
+    assert (hull["intents"] <= exact["intents"]).all()
+    assert (exact["intents"] <= hull["intents_at_most"]).all()
+
+
+def test_the_best_point_is_what_select_finds():
+    multitext = hard(intents=150, editions=12)
+    front = ld.pareto_front(multitext, exact=True)
+    for least in (1, 40, 80):
+        selection = ld.select(multitext, min_intents=least)
+        assert front.best(least) == (len(selection.editions), len(selection.intents))
+    with pytest.raises(ValueError, match="no selection with 1,000 intents; the most are"):
+        front.best(1000)
+
+
+def test_frame_and_summary():
+    front = ld.pareto_front(catalogue(THREE), exact=True)
+    assert front.to_frame()["lost"].tolist()[1:] == [2, 2]
+    assert repr(front).startswith("ParetoFront: 3 numbers of editions, 3 proven")
+    assert "intents_at_most" in front.summary()
+    assert "<table" in front._repr_html_()
+
+
+def test_bad_requests_are_refused():
+    with pytest.raises(ConfigError, match="objective must be"):
+        ld.pareto_front(catalogue(THREE), objective="verses")
+    with pytest.raises(ConfigError, match="time_limit must be a positive"):
+        ld.pareto_front(catalogue(THREE), time_limit=0)
+    with pytest.raises(InfeasibleError, match="requiring 'e2' besides 'e1' leaves at most 0"):
+        ld.pareto_front(catalogue(THREE), require=["e1", "e2"])
+
+
+def test_picture_says_what_the_frame_says():
+    front = ld.pareto_front(hard(intents=150, editions=12), exact=True)
+    ax = front.plot()
+    dots = next(line for line in ax.lines if line.get_label() == "proven best")
+    np.testing.assert_array_equal(dots.get_ydata(), front.points["intents"])
+    most, shared = front.best(60)
+    assert plot_pareto_front(front, ax, min_intents=60) is ax
+    assert f"largest product: {most} × {shared}" in [line.get_label() for line in ax.lines]
+
+
+def test_picture_of_the_certificate():
+    selection = ld.select(hard(intents=100, editions=10), min_intents=5)
+    ax = plot_certificate(selection)
+    assert selection.plot(ax) is ax
+    drawn = sum(len(line.get_xdata()) for line in ax.lines if str(line.get_label()).startswith("closed by"))
+    assert drawn == 2 * len(selection.certificate)  # drawn twice
