@@ -8,7 +8,7 @@ from pandas.testing import assert_frame_equal
 import langdiff as ld
 from langdiff.errors import ConfigError
 from langdiff.experiments import SweepResult, sweep_merges
-from langdiff.lm import RECIPES, _jobs, load_language_model
+from langdiff.lm import RECIPES, KneserNeyRecipe, _jobs, load_language_model
 from langdiff.multitext import Parts
 
 RATIOS = [0.0, 0.5, 1.0]
@@ -112,6 +112,9 @@ def test_the_frame_and_the_summary(known):
     ("settings", "message"),
     [
         ({"lm": "char-tiny"}, "'char-tiny' predicts characters"),
+        ({"lm": "bytes-small"}, "'bytes-small' predicts bytes"),
+        ({"lm": "kneser-ney-6"}, "'kneser-ney-6' predicts characters"),
+        ({"lm": KneserNeyRecipe(name="mine")}, "'mine' predicts characters"),
         ({"ratios": []}, "at least one ratio"),
         ({"ratios": [0.4, 0.4]}, "each once"),
         ({"ratios": [-1]}, "bpe_ratio = -1"),

@@ -1,0 +1,83 @@
+"""Treebanks: how metrics answer to errors, which settings tell treebanks from noise, and speed.
+
+    python benchmarks/treebanks.py DATA [--repeats 3] [--sentences 100000] [--out perturbation.svg]
+
+DATA is a folder with `ud/*.conllu.gz`. Prints the divergence of perturbed copies of one treebank; for settings of
+Depth the mean divergence of four English treebanks, subsamples of equal words, over that of random halves of each;
+and the time and memory of a treebank of so many sentences (the same files several times over).
+"""
+
+import argparse
+import itertools
+import resource
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+import langdiff as ld
+from langdiff.treebanks import SimilaritySettings, perturb, perturbation_curve
+
+ENGLISH = ("en_ewt", "en_gum", "en_lines", "en_partut")
+
+
+def errors(banks, repeats, out):
+    """Perturb one treebank at several rates; compare a copy with other treebanks."""
+    source = banks["en_ewt"]
+    curve = perturbation_curve(source, repeats=repeats)
+    print(curve.summary(), "\n")
+    if out:
+        figure = Figure(figsize=(12, 3.8), layout="constrained")
+        for kind, ax in zip(("relations", "heads", "order"), figure.subplots(1, 3, sharey=True), strict=True):
+            curve.plot(kind, ax)
+        figure.savefig(out)
+    copies = {f"{kind} 10 %": perturb(source, 0.1, kind=kind, seed=0) for kind in ("relations", "heads", "order")}
+    row = ld.compare_treebanks(banks | copies, noise=False).divergence["mean"].loc["en_ewt"]
+    print("Mean divergence from en_ewt, nearest first\n", row.drop("en_ewt").sort_values().round(4).to_string(), "\n")
+
+
+def settings_of_depth(banks, repeats):
+    """Say how far above noise Depth tells treebanks apart."""
+    rows = []
+    apart = ~np.eye(len(banks), dtype=bool)
+    for levels, ancestors in itertools.product(("separate", "pooled", "context"), (0, 1, 2)):
+        settings = SimilaritySettings(levels=levels, ancestors=ancestors)
+        result = ld.compare_treebanks(banks, settings=settings, equalise="tokens", repeats=repeats)
+        between, halves = result.divergence["depth"].to_numpy()[apart].mean(), result.noise["depth"].mean()
+        rows.append((levels, ancestors, between, halves, between / halves))
+    columns = ["levels", "ancestors", "between", "halves", "ratio"]
+    print("Depth\n", pd.DataFrame(rows, columns=columns).round(3).to_string(index=False), "\n")
+
+
+def speed(files, sentences):
+    """Read and compare one large treebank."""
+    once = sum(ld.read_treebank(file).sentences for file in files)
+    before = time.process_time()
+    bank = ld.read_treebank(files * -(-sentences // once), name="large")
+    read = time.process_time()
+    half = bank.take(np.arange(bank.sentences // 2))
+    ld.compare_treebanks({"all": bank, "half": half}, noise=False)
+    compared = time.process_time()
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(f"{bank}: read in {read - before:.0f} s of CPU, compared with its half in {compared - read:.0f} s;")
+    print(f"{memory:.0f} MB at most")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--sentences", type=int, default=100_000)
+    parser.add_argument("--out", type=Path)
+    arguments = parser.parse_args()
+    files = sorted((arguments.data / "ud").glob("*.conllu.gz"))
+    banks = {file.name.partition(".")[0]: ld.read_treebank(file) for file in files}
+    errors(banks, arguments.repeats, arguments.out)
+    settings_of_depth({name: banks[name] for name in ENGLISH}, arguments.repeats)
+    speed(files, arguments.sentences)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,154 @@
+"""`langdiff correlate` and `langdiff reproduce`: what makes a language hard."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from langdiff.cli.models import Json
+from langdiff.cli.output import check_picture_name, print_json, print_table, save_picture
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from langdiff.regression import DifficultyFit
+    from langdiff.typology import Correlations
+
+NO_VALUE = {"", "NA", "NaN", "nan"}
+
+
+def correlate(
+    difficulties: Annotated[
+        Path,
+        typer.Argument(help="Fit (.json, of `langdiff fit --out`), or table of nats: editions × language models."),
+    ],
+    predictors: Annotated[Path, typer.Argument(help="Table (.csv, .tsv): editions or languages × predictors.")],
+    editions: Annotated[
+        Path | None, typer.Option(help="Table of editions: their names, then columns language and family.")
+    ] = None,
+    test: Annotated[
+        list[str] | None,
+        typer.Option("--test", "-t", help="pearson, spearman, kendall, mixed, permutation, mood, kruskal (repeat)."),
+    ] = None,
+    predictor: Annotated[
+        list[str] | None, typer.Option("--predictor", "-p", help="Test only this predictor (repeat for more).")
+    ] = None,
+    given: Annotated[list[str] | None, typer.Option(help="Hold this predictor fixed (repeat for more).")] = None,
+    categorical: Annotated[
+        list[str] | None, typer.Option(help="Numbers in this column are names of categories (repeat for more).")
+    ] = None,
+    corpus: Annotated[str, typer.Option(help="Name of the corpus in the table.")] = "",
+    unit: Annotated[Literal["language", "edition"], typer.Option(help="What a point is.")] = "language",
+    interval: Annotated[Literal["fisher", "bootstrap"], typer.Option(help="Kind of 95 % interval.")] = "fisher",
+    alpha: Annotated[float, typer.Option(help="False discovery rate.")] = 0.05,
+    seed: Annotated[int, typer.Option(help="Of permutations and bootstrap.", min=0)] = 0,
+    plot: Annotated[Path | None, typer.Option(help="Draw the strongest predictor here (.svg, .png, .pdf).")] = None,
+    as_json: Json = False,
+) -> None:
+    """Test what languages are like against how hard they are, adjusted for the number of tests.
+
+    Example: langdiff correlate fit.json predictors.tsv --editions editions.csv --test pearson --test mixed
+    """
+    import langdiff as ld
+
+    if plot is not None:
+        check_picture_name(plot)
+    result = ld.correlate(
+        _read_difficulties(difficulties),
+        _read_frame(predictors, categorical or []),
+        edition_info=None if editions is None else _read_frame(editions, ["language", "family"]),
+        corpus=corpus,
+        tests=test or None,  # type: ignore[arg-type]  # checked there
+        only=predictor or (),
+        given=given or (),
+        unit=unit,
+        interval=interval,
+        alpha=alpha,
+        seed=seed,
+    )
+    if plot is not None:
+        _draw(result, plot, predictor)
+    if as_json:
+        print_json(result.to_frame())
+    else:
+        typer.echo(result.summary())
+
+
+def reproduce(
+    rows: Annotated[bool, typer.Option("--all", help="Print every reference figure, not only the claims.")] = False,
+    plot: Annotated[Path | None, typer.Option(help="Draw MCC against difficulty here (.svg, .png, .pdf).")] = None,
+    as_json: Json = False,
+) -> None:
+    """Compute section 5 of Mielke et al. (2019) anew from its published figures, and say what agrees.
+
+    Where the paper's text and its own figures differ, both are shown. The exit code is 1 only if this package
+    gets a figure wrong.
+
+    Example: langdiff reproduce --plot figure5.svg
+    """
+    import langdiff as ld
+    from langdiff.errors import LangdiffError
+
+    if plot is not None:
+        check_picture_name(plot)
+    result = ld.reproduce()
+    if plot is not None:
+        save_picture(result.plot, plot, height=4.6)
+    if as_json:
+        print_json(result.to_frame())
+    else:
+        print_table(result.claims, "What the paper says of its figures, and what they say", {})
+        if rows:
+            reference = result.reference.assign(
+                **{name: result.reference[name].map("{:.12g}".format) for name in ("expected", "recomputed")}
+            )
+            print_table(reference, "Figures computed once with SciPy alone, and by this package", {})
+        print_table(result.counts().reset_index(), "How many agree", {})
+    typer.echo(repr(result), err=True)
+    if not result.exact:
+        raise LangdiffError(
+            "some reference figures were not met: the installed SciPy or this package computes otherwise."
+        )
+
+
+def _draw(result: "Correlations", path: Path, predictor: list[str] | None) -> None:
+    name = predictor[0] if predictor and len(predictor) == 1 else result.strongest()
+    save_picture(lambda ax: result.plot(name, ax), path, height=4.6)
+
+
+def _read_difficulties(path: Path) -> "DifficultyFit | pd.DataFrame":
+    from langdiff.errors import DataError
+    from langdiff.regression import DifficultyFit
+
+    if path.suffix == ".json":
+        return DifficultyFit.load(path)
+    frame = _read_frame(path, [])
+    columns = ["difficulty"] if "difficulty" in frame else list(frame)
+    words = [name for name in columns if frame[name].dtype.kind != "f"]
+    if words:
+        raise DataError(f"{path}: column {words[0]!r} is not of numbers; difficulties are in nats, one column a model.")
+    return frame[columns]
+
+
+def _read_frame(path: Path, categorical: list[str]) -> "pd.DataFrame":
+    """Read a table by its first column; columns of numbers become floats, others stay text."""
+    import pandas as pd
+
+    from langdiff._io import read_table
+    from langdiff.errors import ConfigError, DataError, listing
+
+    header, rows = read_table(path, "\t" if path.suffix in (".tsv", ".tab") else ",")
+    if len(header) < 2:
+        raise DataError(f"{path}: one column only; is the delimiter a comma (.csv) or a tab (.tsv)?")
+    frame = pd.DataFrame([row for _, row in rows], columns=header, dtype=object).set_index(header[0])
+    frame = frame.where(~frame.isin(NO_VALUE), None)
+    unknown = [name for name in categorical if name not in header and name not in ("language", "family")]
+    if unknown:
+        raise ConfigError(f"{path}: no column {listing(unknown)}; there are {listing(header[1:])}.")
+    for name in frame:
+        if name in categorical:
+            continue
+        numbers = pd.to_numeric(frame[name], errors="coerce")
+        if (numbers.notna() == frame[name].notna()).all():
+            frame[name] = numbers.astype(float)
+    return frame

@@ -1,0 +1,243 @@
+"""Statements of Mielke et al. (2019, sections 4 and 5), each computed anew from the published figures."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import pandas as pd
+
+from langdiff.datasets import Corpus, Mielke2019
+from langdiff.typology import Correlations, correlation
+
+NAMES: dict[Corpus, str] = {"europarl": "Europarl", "bibles": "Bibles"}
+ORDER = ("yes", "nearly", "in part", "no")
+WEAK, STRONG, SIMILAR = 0.1, 0.8, 0.1  # what is made of "very weak", "strongly" and "similarly", in units of r
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recomputed:
+    """What claims are held against.
+
+    Attributes
+    ----------
+    figures : Mielke2019
+        The published figures.
+    tests : mapping from ``"pearson"`` and ``"spearman"`` to Correlations
+        The 32 tests of section 5, adjusted together.
+    wals : DataFrame
+        Mood's tests over the languages of Table 2.
+    categories : DataFrame
+        Means of their categories.
+    languages : DataFrame
+        Predictors of the Bibles' languages, Chinese left out.
+    """
+
+    figures: Mielke2019
+    tests: Mapping[str, Correlations]
+    wals: pd.DataFrame
+    categories: pd.DataFrame
+    languages: pd.DataFrame
+
+    def row(self, corpus: str, lm: str, predictor: str, test: str) -> pd.Series:
+        """Return one of the 32 tests of a kind."""
+        return _only(self.tests[test].tests, corpus=corpus, language_model=lm, predictor=predictor)
+
+
+def _only(frame: pd.DataFrame, **values: str) -> pd.Series:
+    """Return the one row that has these values."""
+    for name, value in values.items():
+        frame = frame[frame[name] == value]
+    return frame.iloc[0]
+
+
+def judge(published: str, value: float) -> str:
+    """Say whether a figure agrees with a printed one.
+
+    Parameters
+    ----------
+    published : str
+        A number as printed, or a bound such as ``"> .9"``.
+    value : float
+        The figure.
+
+    Returns
+    -------
+    str
+        ``"yes"``: it rounds to what is printed, or keeps the bound; ``"nearly"``: it is off by less than one unit
+        of the last digit; ``"no"``.
+
+    Examples
+    --------
+    >>> judge(".693", 0.69256), judge(".0009", 0.000976), judge(".486", 0.468), judge("< .001", 0.0026)
+    ('yes', 'nearly', 'no', 'no')
+    """
+    if published[0] in "<>":
+        bound = float(published[1:])
+        return "yes" if (value > bound) == (published[0] == ">") else "no"
+    digits = len(published.partition(".")[2])
+    if round(value, digits) == float(published):
+        return "yes"
+    return "nearly" if abs(value - float(published)) < 10**-digits else "no"
+
+
+def check_claims(recomputed: Recomputed) -> pd.DataFrame:
+    """Return one row a claim: ``claim``, ``where``, ``published``, ``recomputed``, ``agreement``, ``note``."""
+    rows = []
+    for claim in recomputed.figures.claims.itertuples(index=False):
+        text, agreement = KINDS[str(claim.kind)](recomputed, str(claim.published), str(claim.about))
+        rows.append((claim.claim, claim.where, claim.published, text, agreement, claim.note))
+    return pd.DataFrame(rows, columns=["claim", "where", "published", "recomputed", "agreement", "note"])
+
+
+Verdict = tuple[str, str]
+
+
+def _estimate(recomputed: Recomputed, published: str, about: str) -> Verdict:
+    return _number(published, float(recomputed.row(*about.split())["estimate"]))
+
+
+def _p(recomputed: Recomputed, published: str, about: str) -> Verdict:
+    return _number(published, float(recomputed.row(*about.split())["p"]))
+
+
+def _number(published: str, value: float) -> Verdict:
+    return f"{value:.6g}", judge(published, value)
+
+
+def _both_p(recomputed: Recomputed, published: str, about: str) -> Verdict:
+    values = {test: float(recomputed.row(*about.split(), test)["p"]) for test in recomputed.tests}
+    text = ", ".join(f"{test.capitalize()} {value:.2g}" for test, value in values.items())
+    return text, max((judge(published, value) for value in values.values()), key=ORDER.index)
+
+
+def _between(recomputed: Recomputed, published: str, about: str) -> Verdict:
+    test, figure = about.split()
+    table = recomputed.figures.europarl
+    found = correlation(table["word_types"].to_numpy(dtype=float), table["mcc"].to_numpy(dtype=float), test)
+    return _number(published, found.estimate if figure == "estimate" else found.p)
+
+
+def _deviation(recomputed: Recomputed, published: str, about: str) -> Verdict:
+    language, lm = about.split()
+    difficulty = recomputed.figures.difficulties("bibles")[lm]
+    if language != "all":
+        difficulty = difficulty[recomputed.figures.bibles["language"] == language]
+    return _number(published, float(difficulty.std(ddof=1)))
+
+
+def _mood(recomputed: Recomputed, published: str, about: str) -> Verdict:
+    feature, lm = about.split()
+    return _number(published, float(_only(recomputed.wals, predictor=feature, language_model=lm)["p"]))
+
+
+def _category(recomputed: Recomputed, published: str, about: str) -> Verdict:
+    feature, category, lm = about.split("|")
+    row = _only(recomputed.categories, predictor=feature, category=category, language_model=lm)
+    mean, _, deviation = published.partition(" (")
+    verdicts = [judge(mean, float(row["mean"]))]
+    text = f"{row['mean']:.5f}"
+    if deviation:
+        verdicts.append(judge(deviation.rstrip(")"), float(row["sd"])))
+        text += f" ({row['sd']:.4f})"
+    return text, max(verdicts, key=ORDER.index)
+
+
+def _named(recomputed: Recomputed, _: str, about: str) -> Verdict:
+    text, holds = NAMED[about](recomputed)
+    return text, holds if isinstance(holds, str) else "yes" if holds else "no"
+
+
+def _not_significant(predictor: str) -> Callable[[Recomputed], tuple[str, bool]]:
+    def check(recomputed: Recomputed) -> tuple[str, bool]:
+        tests = pd.concat([result.tests for result in recomputed.tests.values()])
+        rows = tests[(tests["predictor"] == predictor) & (tests["corpus"] == "europarl")]
+        text = f"p from {rows['p'].min():.3g}, adjusted from {rows['p_adjusted'].min():.3g}"
+        return text, not rows["significant"].any()
+
+    return check
+
+
+def _weak(lm: str, predictor: str) -> Callable[[Recomputed], tuple[str, bool]]:
+    def check(recomputed: Recomputed) -> tuple[str, bool]:
+        r = float(recomputed.row("bibles", lm, predictor, "pearson")["estimate"])
+        return f"Pearson r {r:.3f}", abs(r) < WEAK
+
+    return check
+
+
+def _strongest(recomputed: Recomputed) -> tuple[str, bool]:
+    texts, holds = [], True
+    for test, result in recomputed.tests.items():
+        rows = result.tests.sort_values("estimate", ascending=False)
+        best, second = rows.iloc[0], rows.iloc[1]
+        holds &= (best["predictor"], best["corpus"], best["language_model"]) == ("word_types", "bibles", "bpe")
+        texts.append(f"{test} {best['estimate']:.3f}, next {second['predictor']} {second['estimate']:.3f}")
+    return "; ".join(texts), holds
+
+
+def _similar(recomputed: Recomputed) -> tuple[str, bool]:
+    ratio, types = (
+        [float(recomputed.row("bibles", "bpe", name, test)["estimate"]) for test in recomputed.tests]
+        for name in ("type_token_ratio", "word_types")
+    )
+    text = f"Pearson {ratio[0]:.3f} to {types[0]:.3f}, Spearman {ratio[1]:.3f} to {types[1]:.3f}"
+    return text, all(abs(a - b) < SIMILAR for a, b in zip(ratio, types, strict=True))
+
+
+def _entropy(recomputed: Recomputed) -> tuple[str, bool]:
+    columns = (recomputed.languages[name].to_numpy(dtype=float) for name in ("unigram_entropy", "word_types"))
+    r = correlation(*columns, "pearson").estimate
+    return f"{r:.6g}", r > STRONG
+
+
+def _spread(recomputed: Recomputed) -> tuple[str, str]:
+    texts, higher = [], []
+    for corpus, name in NAMES.items():
+        sd = recomputed.figures.difficulties(corpus).std(ddof=1)
+        texts.append(f"{name} {sd['char']:.3f} against {sd['bpe']:.3f}")
+        higher.append(bool(sd["char"] > sd["bpe"]))
+    return ", ".join(texts), "yes" if all(higher) else "in part" if any(higher) else "no"
+
+
+def _merges(recomputed: Recomputed) -> tuple[str, bool]:
+    table = recomputed.figures.difficulties("europarl")
+    r = correlation(table["bpe"].to_numpy(), table["bpe_best"].to_numpy(), "pearson").estimate
+    return f"Pearson r {r:.3f}", r > 1 - WEAK
+
+
+def _extreme(hardest: bool, expected: set[str]) -> Callable[[Recomputed], tuple[str, bool]]:
+    def check(recomputed: Recomputed) -> tuple[str, bool]:
+        means = []
+        for corpus in NAMES:
+            table = recomputed.figures.difficulties(corpus)[["bpe", "char"]]
+            language = recomputed.figures.editions(corpus)["language"]
+            means.append(table.groupby(language).mean().mean(axis=1))
+        both = pd.concat(means, axis=1, join="inner").mean(axis=1).sort_values(ascending=not hardest)
+        first = [str(name) for name in both.index[:3]]
+        return ", ".join(first), set(first[:2]) == expected
+
+    return check
+
+
+KINDS: dict[str, Callable[[Recomputed, str, str], Verdict]] = {
+    "estimate": _estimate,
+    "p": _p,
+    "both_p": _both_p,
+    "between": _between,
+    "deviation": _deviation,
+    "mood": _mood,
+    "category": _category,
+    "named": _named,
+}
+NAMED: dict[str, Callable[[Recomputed], tuple[str, bool] | tuple[str, str]]] = {
+    "dependency_length_not_significant": _not_significant("dependency_length"),
+    "mcc_not_significant": _not_significant("mcc"),
+    "characters_weak": _weak("bpe", "characters"),
+    "word_types_strongest": _strongest,
+    "word_types_no_effect": _weak("char", "word_types"),
+    "type_token_ratio_similar": _similar,
+    "entropy_correlated": _entropy,
+    "spread": _spread,
+    "merges": _merges,
+    "hardest": _extreme(True, {"deu", "hun"}),
+    "easiest": _extreme(False, {"eng", "lit"}),
+}

@@ -1,0 +1,144 @@
+"""What a treebank says about its language, one row a treebank."""
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from langdiff._progress import progress_bar
+from langdiff.errors import ConfigError, DataError
+from langdiff.treebanks._conllu import TreeSource, read_trees
+from langdiff.treebanks._dependency_length import Distances
+from langdiff.treebanks._head_entropy import HeadPairs
+from langdiff.treebanks._tree import Tree
+from langdiff.treebanks._treebank import file_name
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class TreebankMeasures:
+    """Head-POS entropy and dependency length of treebanks.
+
+    Attributes
+    ----------
+    table : DataFrame, index: treebank
+        ``sentences``, ``words``, ``words_per_sentence``; ``hpe_mean`` (bits) and ``hpe_skew``;
+        ``dependency_length`` and ``head_final`` of trees with content words as heads, and
+        ``dependency_length_function`` and ``head_final_function`` with function words as heads.
+    """
+
+    table: "pd.DataFrame"
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return one row a treebank."""
+        return self.table.reset_index()
+
+    def summary(self) -> str:
+        """Format the table."""
+        return str(self.table.round(3).to_string())
+
+    def plot(self, measure: str = "dependency_length", ax: "Axes | None" = None, **style: Any) -> "Axes":
+        """Draw a measure of all treebanks; see `langdiff.plots.plot_treebank_measures`."""
+        from langdiff.plots.treebanks import plot_treebank_measures  # Matplotlib only when asked for
+
+        return plot_treebank_measures(self, measure, ax, **style)
+
+    def __repr__(self) -> str:
+        """Say how much was measured."""
+        return f"TreebankMeasures of {len(self.table)} treebanks, {self.table['words'].sum():,} words"
+
+
+def measure_treebanks(
+    treebanks: Mapping[str, TreeSource] | str | Path | Iterable[str | Path], *, progress: bool | None = None
+) -> TreebankMeasures:
+    """Measure head-POS entropy and dependency length of each treebank.
+
+    Parameters
+    ----------
+    treebanks : mapping from name to path, paths or trees; or paths
+        Paths alone are named as their files, without ``.conllu`` and the like.
+    progress : bool, optional
+        Draw a bar on stderr; by default only on a terminal.
+
+    Returns
+    -------
+    TreebankMeasures
+
+    Raises
+    ------
+    ConfigError
+        If there is no treebank, or two have the same name.
+    DataError
+        As for `read_conllu`, `head_pos_entropy` and `dependency_length`.
+
+    Examples
+    --------
+    >>> from langdiff.treebanks import Tree
+    >>> tree = Tree(("dogs", "bark"), ("NOUN", "VERB"), (2, 0), ("nsubj", "root"))
+    >>> measure_treebanks({"eng": [tree]}).to_frame()[["treebank", "words", "dependency_length"]]
+      treebank  words  dependency_length
+    0      eng      2                1.0
+    """
+    import pandas as pd
+
+    sources = named(treebanks)
+    rows = {}
+    with progress_bar(progress=progress) as bar:
+        task = bar.add_task("treebanks", total=len(sources), note="")
+        for name, source in sources.items():
+            bar.update(task, note=name)
+            rows[name] = _measure(name, read_trees(source))
+            bar.advance(task)
+    return TreebankMeasures(table=pd.DataFrame.from_dict(rows, orient="index").rename_axis("treebank"))
+
+
+def _measure(name: str, trees: Iterable[Tree]) -> dict[str, float]:
+    pairs, content, function = HeadPairs(), Distances(heads="content"), Distances(heads="function")
+    sentences = words = 0
+    for tree in trees:  # in one pass, so that a large file is read once and never held
+        sentences += 1
+        words += len(tree)
+        pairs.add(tree)
+        content.add(tree)
+        function.add(tree)
+    try:
+        entropy, of_content, of_function = pairs.entropy(), content.length(), function.length()
+    except DataError as error:
+        raise DataError(f"Treebank {name!r}: {error}") from error
+    return {
+        "sentences": sentences,
+        "words": words,
+        "words_per_sentence": words / sentences,
+        "hpe_mean": entropy.mean,
+        "hpe_skew": entropy.skew,
+        "dependency_length": of_content.mean,
+        "head_final": of_content.head_final,
+        "dependency_length_function": of_function.mean,
+        "head_final_function": of_function.head_final,
+    }
+
+
+def named(treebanks: Mapping[str, TreeSource] | str | Path | Iterable[str | Path]) -> dict[str, TreeSource]:
+    """Give paths without names those of their files.
+
+    Raises
+    ------
+    ConfigError
+        If there is no treebank, or two have the same name.
+    """
+    if isinstance(treebanks, Mapping):
+        sources = dict(treebanks)
+    else:
+        paths = [Path(path) for path in ([treebanks] if isinstance(treebanks, (str, os.PathLike)) else treebanks)]
+        names = [file_name(path) for path in paths]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise ConfigError(f"several treebanks are called {twice[0]!r} after their files; name them yourself.")
+        sources = dict(zip(names, paths, strict=True))
+    if not sources:
+        raise ConfigError("no treebank is given.")
+    return sources

@@ -1,0 +1,121 @@
+"""Parsing texts with UDPipe, for languages without a gold treebank."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from langdiff._io import atomic_path
+from langdiff.errors import DataError, MissingExtraError
+
+
+class UDPipeParser:
+    """A UDPipe 1 model: sentences, words, lemmas, tags and heads of plain text.
+
+    Parameters
+    ----------
+    model : str or Path
+        A model file, such as ``german-gsd-ud-2.5-191206.udpipe``; models of Universal Dependencies are at
+        lindat.mff.cuni.cz (mostly CC BY-NC-SA). UDPipe 2 has no such files.
+
+    Raises
+    ------
+    MissingExtraError
+        If ufal.udpipe is not installed.
+    DataError
+        If the file is missing or no UDPipe model, or the model lacks its tokeniser, tagger or parser.
+
+    References
+    ----------
+    Straka, Hajič & Straková (2016), "UDPipe", LREC.
+    """
+
+    def __init__(self, model: str | Path) -> None:
+        """Load the model."""
+        self.path = Path(model).expanduser()
+        self._udpipe = _import_udpipe()
+        if not self.path.is_file():
+            raise DataError(
+                f"{self.path}: no such file. Give a UDPipe 1 model, such as english-ewt-ud-2.5-191206.udpipe from "
+                "lindat.mff.cuni.cz."
+            )
+        self._model = self._udpipe.Model.load(str(self.path))
+        if self._model is None:
+            raise DataError(f"{self.path}: no UDPipe 1 model, or damaged. Download it again and compare its size.")
+        if self._model.newTokenizer(self._model.DEFAULT) is None:
+            raise DataError(f"{self.path}: the model has no tokeniser. Take one trained on raw text.")
+
+    def parse(self, text: str) -> Iterator[str]:
+        """Parse a text.
+
+        Parameters
+        ----------
+        text : str
+            Plain, not tokenised.
+
+        Yields
+        ------
+        str
+            CoNLL-U of one sentence: ``# text`` and one row a word; no empty line.
+
+        Raises
+        ------
+        DataError
+            If UDPipe fails, as it does with a model that has no tagger or no parser.
+        """
+        problem = self._udpipe.ProcessingError()
+        tokenizer = self._model.newTokenizer(self._model.DEFAULT)
+        tokenizer.setText(text)
+        conllu = self._udpipe.OutputFormat.newConlluOutputFormat()
+        sentence = self._udpipe.Sentence()
+        while tokenizer.nextSentence(sentence, problem):
+            self._model.tag(sentence, self._model.DEFAULT, problem)
+            self._check(problem, text)
+            self._model.parse(sentence, self._model.DEFAULT, problem)
+            self._check(problem, text)
+            lines = conllu.writeSentence(sentence).split("\n")  # not splitlines: U+2028 is part of a text
+            comments = ("# newdoc", "# newpar", "# sent_id")  # of this text alone, not of the file
+            yield "\n".join(line for line in lines if line and not line.startswith(comments))
+        self._check(problem, text)
+
+    def write(self, texts: Iterable[tuple[str, str]], path: Path) -> int:
+        """Parse texts into a CoNLL-U file, whole or not at all.
+
+        Parameters
+        ----------
+        texts : iterable of (str, str)
+            Ids and texts. The sentences of intent ``40001001`` get ``sent_id`` ``40001001-1``, ``40001001-2`` …
+        path : Path
+            Where to.
+
+        Returns
+        -------
+        int
+            Sentences written.
+
+        Raises
+        ------
+        DataError
+            See `parse`.
+        OutputError
+            If the file cannot be written.
+        """
+        sentences = 0
+        with atomic_path(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as stream:
+            for intent, text in texts:
+                for number, conllu in enumerate(self.parse(text), start=1):
+                    stream.write(f"# sent_id = {intent}-{number}\n{conllu}\n\n")
+                    sentences += 1
+        return sentences
+
+    def _check(self, problem: Any, text: str) -> None:
+        if problem.occurred():
+            raise DataError(f"{self.path}: UDPipe fails on {text[:60]!r}: {problem.message}")
+
+
+def _import_udpipe() -> ModuleType:
+    try:
+        import ufal.udpipe
+    except ImportError as error:
+        raise MissingExtraError("Parsing needs UDPipe. Install it: pip install 'langdiff[udpipe]'.") from error
+    return ufal.udpipe  # type: ignore[no-any-return]

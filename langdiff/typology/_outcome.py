@@ -1,0 +1,50 @@
+"""What one test of one predictor gives."""
+
+from typing import Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+NumericTest = Literal["pearson", "spearman", "kendall", "mixed", "permutation"]
+Test = Literal[NumericTest, "mood", "kruskal"]
+
+NAN = float("nan")
+MIN_LANGUAGES = 4  # with fewer, no correlation can be told from none
+
+
+class Outcome(NamedTuple):
+    """An estimate with its interval and p.
+
+    Attributes
+    ----------
+    statistic : str
+        What `estimate` is: ``"r"``, ``"rho"``, ``"tau"``, ``"chi2"``, ``"H"`` …
+    n : int
+        Languages (or editions) tested.
+    estimate, low, high : float
+        The estimate and its 95 % interval; NaN where the test has none.
+    p : float
+        Two-sided; NaN only with a `reason`.
+    reason : str
+        Why there is no p, or what limits it; else empty.
+    """
+
+    statistic: str
+    n: int
+    estimate: float = NAN
+    low: float = NAN
+    high: float = NAN
+    p: float = NAN
+    reason: str = ""
+
+
+def is_constant(values: Floats) -> bool:
+    """Say whether all values are equal but for rounding.
+
+    Examples
+    --------
+    >>> is_constant(np.array([0.1 + 0.2, 0.3])), is_constant(np.array([1.0, 2.0]))
+    (True, False)
+    """
+    return bool(np.ptp(values) <= 1e-12 * np.abs(values).max())

@@ -1,0 +1,210 @@
+"""Features of the World Atlas of Language Structures, from its CLDF tables."""
+
+import zlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path
+
+import pandas as pd
+
+from langdiff.errors import ConfigError, DataError, listing
+
+_COLUMNS = {
+    "languages": ["ID", "Name", "ISO639P3code"],
+    "parameters": ["ID", "Name"],
+    "codes": ["ID", "Parameter_ID", "Name", "Number"],
+    "values": ["Language_ID", "Parameter_ID", "Code_ID"],
+}
+
+
+@dataclass(frozen=True, repr=False, eq=False, kw_only=True)
+class Wals:
+    """The tables of WALS, and a join by ISO 639-3 code.
+
+    Attributes
+    ----------
+    features : Series of str
+        Names, by feature id such as ``26A``.
+    languages : DataFrame
+        Indexed by WALS code: ``name``, ``family``, ``codes`` (ISO 639-3, a tuple), ``sample`` (100 or 200 if it is in
+        WALS's sample of that many languages, else 9999) and ``coded`` (how many features it has a value for).
+    values : DataFrame
+        One row a value: ``language`` (WALS code), ``feature``, ``number``, ``label``.
+    same_as : mapping from str to str
+        ISO 639-3 codes to be looked up as others; see `read_wals`.
+    """
+
+    features: pd.Series
+    languages: pd.DataFrame
+    values: pd.DataFrame
+    same_as: Mapping[str, str] = field(default_factory=dict)
+
+    def feature(self, feature: str, languages: Iterable[str]) -> pd.DataFrame:
+        """Look up one feature of languages.
+
+        WALS knows varieties: several of its languages may have the same ISO 639-3 code (``deu`` is German and five
+        dialects). Of those with a value for the feature, the one is taken that is in WALS's sample of 100
+        languages, else in that of 200, else has the most features coded, else comes first by WALS code. The
+        values of the others are reported where they differ. A WALS language with several codes gives its
+        value to each of them that no other language has alone.
+
+        Parameters
+        ----------
+        feature : str
+            Id, such as ``26A``.
+        languages : iterable of str
+            ISO 639-3 codes.
+
+        Returns
+        -------
+        DataFrame
+            Indexed by the codes, those without a value left out: ``value`` (category, in WALS's order), ``wals``
+            (WALS code), ``name`` and ``differing`` (other WALS languages of that code with another value, or "").
+
+        Raises
+        ------
+        ConfigError
+            If the feature is unknown; the message names similar ones.
+        """
+        if feature not in self.features.index:
+            raise ConfigError(_unknown(feature, self.features))
+        rows = self.values[self.values["feature"] == feature]
+        rows = rows.merge(self.languages, left_on="language", right_index=True)
+        labels = rows.sort_values("number")["label"].unique().tolist()
+        rows = rows.assign(several=rows["codes"].map(len) > 1, fewer=-rows["coded"]).explode("codes")
+        ranked = rows.sort_values(["several", "sample", "fewer", "language"])
+        by_code = dict(tuple(ranked.groupby("codes")))
+        found = {}
+        for code in dict.fromkeys(languages):
+            looked_up = self.same_as.get(code, code)
+            if looked_up in by_code:
+                found[code] = _first(by_code[looked_up])
+        table = pd.DataFrame.from_dict(found, orient="index", columns=["value", "wals", "name", "differing"])
+        return table.rename_axis("code").assign(value=pd.Categorical(table["value"], categories=labels))
+
+    def __repr__(self) -> str:
+        """Say how large it is."""
+        return f"Wals: {len(self.features)} features of {len(self.languages):,} languages, {len(self.values):,} values"
+
+
+def read_wals(path: str | Path, *, same_as: Mapping[str, str] | None = None) -> Wals:
+    """Read the CLDF tables of WALS.
+
+    Parameters
+    ----------
+    path : str or Path
+        Folder with ``languages.csv``, ``parameters.csv``, ``codes.csv`` and ``values.csv`` (each maybe with
+        ``.gz``), as in ``cldf/`` of the release at github.com/cldf-datasets/wals; or the folder above.
+    same_as : mapping from str to str, optional
+        ISO 639-3 codes to be looked up as others. WALS codes some languages otherwise than texts do:
+        Serbian-Croatian is ``hbs``, Norwegian ``nor``, Albanian ``sqi``. Whether Croatian may stand there
+        is for you to say: ``{"hrv": "hbs"}``.
+
+    Returns
+    -------
+    Wals
+
+    Raises
+    ------
+    DataError
+        If a table is missing, cannot be read, lacks columns, or refers to a row that another table lacks.
+
+    Notes
+    -----
+    Plain CSV is read rather than CLDF's metadata, whose library brings an RDF parser along for four tables of
+    which ten columns are needed.
+
+    References
+    ----------
+    Dryer & Haspelmath (2013), "The World Atlas of Language Structures Online".
+    """
+    folder = Path(path).expanduser()
+    if (folder / "cldf").is_dir():
+        folder = folder / "cldf"
+    tables = {name: _read(folder, name, columns) for name, columns in _COLUMNS.items()}
+    values, languages, codes = tables["values"], tables["languages"], tables["codes"]
+    _check_known(folder, values["Language_ID"], languages["ID"], "languages")
+    _check_known(folder, values["Parameter_ID"], tables["parameters"]["ID"], "parameters")
+    _check_known(folder, values["Code_ID"], codes["ID"], "codes")
+    unnumbered = codes[~codes["Number"].str.fullmatch("[0-9]+")]
+    if len(unnumbered):
+        raise DataError(
+            f"{folder}: codes.csv gives no whole Number to {len(unnumbered)} code(s): {listing(unnumbered['ID'])}."
+        )
+    labelled = values.merge(codes, left_on="Code_ID", right_on="ID", suffixes=("", "_of_code"))
+    columns = {
+        "language": labelled["Language_ID"],
+        "feature": labelled["Parameter_ID"],
+        "number": labelled["Number"].astype(int),
+        "label": labelled["Name"],
+    }
+    return Wals(
+        features=tables["parameters"].set_index("ID")["Name"],
+        languages=_languages(languages, values["Language_ID"]),
+        values=pd.DataFrame(columns),
+        same_as=dict(same_as or {}),
+    )
+
+
+def _first(candidates: pd.DataFrame) -> tuple[str, str, str, str]:
+    best = candidates.iloc[0]
+    others = candidates[candidates["label"] != best["label"]]
+    differing = "; ".join(f"{name}: {label}" for name, label in zip(others["name"], others["label"], strict=True))
+    return best["label"], best["language"], best["name"], differing
+
+
+def _read(folder: Path, name: str, columns: list[str]) -> pd.DataFrame:
+    path = next((file for ending in ("", ".gz") if (file := folder / f"{name}.csv{ending}").is_file()), None)
+    if path is None:
+        raise DataError(
+            f"{folder}: holds no {name}.csv (nor .gz). Name the folder with WALS's CLDF tables, languages.csv, "
+            "parameters.csv, codes.csv and values.csv, as in cldf/ of github.com/cldf-datasets/wals."
+        )
+    try:
+        table = pd.read_csv(path, dtype=str, keep_default_na=False)
+    except (OSError, EOFError, zlib.error, ValueError) as error:  # ValueError: pandas' and UTF-8's errors
+        raise DataError(f"{path}: cannot be read as a table: {error}.") from error
+    missing = [column for column in columns if column not in table]
+    if missing:
+        raise DataError(f"{path}: lacks column(s) {listing(missing)}; it has {listing(table.columns, 20)}.")
+    return table
+
+
+def _check_known(folder: Path, named: pd.Series, known: pd.Series, table: str) -> None:
+    unknown = named[~named.isin(known)].unique()
+    if len(unknown):
+        raise DataError(
+            f"{folder}: {named.name} of {len(unknown)} value(s) is not in {table}.csv: {listing(unknown)}. "
+            "Take all tables from one release."
+        )
+
+
+def _languages(table: pd.DataFrame, coded: pd.Series) -> pd.DataFrame:
+    """Return what is known of the languages that have values; see `Wals`."""
+    table = table.set_index("ID").loc[coded.unique()]
+    sample = pd.Series(9999, index=table.index)
+    for size in (200, 100):  # the smaller is part of the larger
+        if (column := f"Samples_{size}") in table:
+            sample[table[column] == "true"] = size
+    columns = {
+        "name": table["Name"],
+        "family": table.get("Family", ""),
+        "codes": table["ISO_codes" if "ISO_codes" in table else "ISO639P3code"].map(lambda codes: tuple(codes.split())),
+        "sample": sample,
+        "coded": coded.value_counts(),
+    }
+    return pd.DataFrame(columns, index=table.index).rename_axis("wals")
+
+
+def _unknown(feature: str, features: pd.Series) -> str:
+    """Say what was asked for and what may have been meant, by id or by words of the name."""
+    close = get_close_matches(feature.upper(), features.index, n=3, cutoff=0.5)
+    words = [str(feature_id) for feature_id, name in features.items() if feature.lower() in name.lower()]
+    likely = list(dict.fromkeys([*close, *words]))[:5] if feature else []
+    meant = "; ".join(f"{feature_id} ({features[feature_id]})" for feature_id in likely)
+    return (
+        f"WALS has no feature {feature!r}. "
+        + (f"The most similar: {meant}. " if meant else "")
+        + "All are in read_wals(...).features, and on wals.info/feature."
+    )

@@ -1,0 +1,87 @@
+import json
+
+import pandas as pd
+import pytest
+
+import langdiff as ld
+from langdiff.corpora import SOURCES, write_multitext
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    texts = {"eng-a": ["a dog", "a cat"], "deu-b": ["ein Hund", None]}
+    write_multitext(ld.read_frame(pd.DataFrame(texts, index=["01001001", "01001002"])), tmp_path / "texts")
+    return tmp_path / "texts"
+
+
+def test_list_names_terms_and_ways(langdiff):
+    done = langdiff("corpora", "list", "--json")
+    assert done.code == 0, done.err
+    rows = {row["name"]: row for row in json.loads(done.out)}
+    assert set(rows) == set(SOURCES)
+    assert rows["flores-200"]["get it"] == "langdiff corpora fetch flores-200"
+    assert rows["pbc"]["get it"].startswith("ask its authors")
+    assert "CC BY-SA 4.0" in langdiff("corpora", "list").out
+
+
+def test_fetch_prints_terms_then_the_folder(langdiff, tmp_path, monkeypatch):
+    asked = {}
+
+    def pretend(name, folder):
+        asked.update(name=name, folder=folder)
+        return folder / name
+
+    monkeypatch.setattr("langdiff.corpora.fetch", pretend)  # no network in tests; the download has its own
+    done = langdiff("corpora", "fetch", "flores-200", "--to", tmp_path)
+    assert (done.code, done.out) == (0, f"{tmp_path / 'flores-200'}\n")
+    assert done.err.index("Licence: CC BY-SA 4.0") < done.err.index("--format moses")
+    assert asked == {"name": "flores-200", "folder": tmp_path}
+
+
+def test_fetch_says_where_to_get_what_it_cannot(langdiff, tmp_path):
+    done = langdiff("corpora", "fetch", "openmt", "--to", tmp_path)
+    assert (done.code, done.out) == (1, "")
+    assert "no download" in done.err
+    assert "catalog.ldc.upenn.edu" in done.err
+    assert langdiff("corpora", "fetch", "flores").code == 1
+
+
+def test_describe(langdiff, corpus):
+    counts = {row["what"]: row["count"] for row in json.loads(langdiff("corpora", "describe", corpus, "--json").out)}
+    assert (counts["editions"], counts["intents"], counts["words"], counts["characters"]) == (2, 2, 6, 18)
+    rows = json.loads(langdiff("corpora", "describe", corpus, "--by-edition", "--json").out)
+    assert {row["edition"]: row["words"] for row in rows} == {"eng-a": 4, "deu-b": 2}
+    assert "2 intents × 2 editions" in langdiff("corpora", "describe", corpus).out
+
+
+@pytest.mark.parametrize("what", ["presence", "sizes", "languages", "intents"])
+def test_plots(langdiff, corpus, tmp_path, what):
+    done = langdiff("plot", what, corpus, "--out", tmp_path / "picture.svg")
+    assert (done.code, done.out) == (0, ""), done.err
+    assert (tmp_path / "picture.svg").read_text().startswith("<?xml")
+
+
+def test_plot_of_native_share_needs_origins(langdiff, corpus, tmp_path):
+    done = langdiff("plot", "native", corpus, "--out", tmp_path / "picture.png")
+    assert done.code == 1
+    assert "no column 'original_language'" in done.err
+    table = tmp_path / "origins.csv"
+    table.write_text("intent,original_language\n01001001,deu\n01001002,eng\n")
+    done = langdiff("plot", "native", corpus, "--origins", table, "--out", tmp_path / "picture.png")
+    assert done.code == 0, done.err
+    assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_plot_refuses_a_name_before_reading(langdiff, tmp_path):
+    done = langdiff("plot", "presence", tmp_path / "nowhere", "--out", tmp_path / "picture.docx")
+    assert done.code == 1
+    assert "unknown kind of picture '.docx'" in done.err
+
+
+def test_plot_of_costep(langdiff, tmp_path):
+    (tmp_path / "2000-01-17.xml").write_text(
+        "<session><chapter><turn><speaker language='de'><text language='de'><p>ja</p></text>"
+        "<text language='en'><p>yes</p></text></speaker></turn></chapter></session>"
+    )
+    done = langdiff("plot", "native", tmp_path, "--format", "costep", "--out", tmp_path / "picture.svg")
+    assert done.code == 0, done.err

@@ -1,0 +1,69 @@
+import json
+
+import pandas as pd
+import pytest
+
+import langdiff as ld
+from langdiff.corpora import write_multitext
+
+TEXTS = {"eng-a": ["The dog sees.", "A cat."], "deu-a": ["Der Hund.", None], "fra-a": ["Le chien.", "Un chat."]}
+
+
+class Parser:
+    """Stands in for UDPipe, whose models take seconds to train: see tests/treebanks/test_udpipe.py."""
+
+    def __init__(self, model):
+        self.model = model
+
+    def write(self, texts, path):
+        lines = [f"{intent} {text}" for intent, text in texts]
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("\n".join([self.model.name, *lines]))
+        return len(lines)
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    folder = tmp_path / "texts"
+    write_multitext(ld.read_frame(pd.DataFrame(TEXTS, index=["40001001", "40001002"])), folder)
+    return folder
+
+
+@pytest.fixture
+def fake(monkeypatch):
+    monkeypatch.setattr("langdiff.treebanks.UDPipeParser", Parser)
+
+
+@pytest.mark.usefixtures("fake")
+def test_each_edition_is_parsed_by_its_model(langdiff, corpus, tmp_path):
+    out = tmp_path / "parsed"
+    models = ["--model", "eng=en.udpipe", "--model", "deu-a=x=y.udpipe"]
+    done = langdiff("treebanks", "parse", corpus, *models, "--out", out, "--json")
+    assert done.code == 0, done.err
+    assert "No model for 1 edition(s), which are left out: 'fra-a'" in done.err
+    rows = {row["edition"]: (row["intents"], row["sentences"]) for row in json.loads(done.out)}
+    assert rows == {"deu-a": (1, 1), "eng-a": (2, 2)}
+    assert (out / "eng-a.conllu").read_text() == "en.udpipe\n40001001 The dog sees.\n40001002 A cat."
+    assert (out / "deu-a.conllu").read_text() == "x=y.udpipe\n40001001 Der Hund."
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        ("en.udpipe", "--model en.udpipe: write NAME=FILE"),
+        ("eng=", "--model eng=: write NAME=FILE"),
+        ("en=en.udpipe", "'en' is no edition and no language; there are 'deu', 'eng', 'fra'"),
+    ],
+)
+def test_models_must_be_named_after_what_is_there(langdiff, corpus, tmp_path, model, message):
+    done = langdiff("treebanks", "parse", corpus, "--model", model, "--out", tmp_path / "parsed")
+    assert done.code == 1
+    assert message in done.err
+    assert not (tmp_path / "parsed").exists()
+
+
+def test_a_missing_model_is_one_line(langdiff, corpus, tmp_path):
+    pytest.importorskip("ufal.udpipe", reason="extra udpipe is not installed")
+    done = langdiff("treebanks", "parse", corpus, "--model", "eng=nowhere.udpipe", "--out", tmp_path / "parsed")
+    assert (done.code, done.out) == (1, "")
+    assert "nowhere.udpipe: no such file. Give a UDPipe 1 model" in done.err

@@ -1,0 +1,87 @@
+import io
+import json
+
+import pandas as pd
+import pytest
+
+import langdiff as ld
+from langdiff.corpora import write_multitext
+
+TEXTS = {
+    "eng-a": ["The dog sees a cat.", "The cat, a dog."],
+    "deu-a": ["Der Hund sieht die Katze.", "Die Katze und ein Hund."],
+    "fra-a": ["Le chien voit le chat.", None],
+}
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    folder = tmp_path / "texts"
+    write_multitext(ld.read_frame(pd.DataFrame(TEXTS, index=["40001001", "40001002"])), folder)
+    return folder
+
+
+def table(out):
+    return pd.read_csv(io.StringIO(out), sep="\t", index_col="edition")
+
+
+def test_prints_a_table_of_shared_intents_for_a_pipe_and_remarks_on_stderr(langdiff, corpus):
+    done = langdiff("predictors", corpus)
+    assert done.code == 0, done.err
+    assert table(done.out)["characters"].to_dict() == {"deu-a": 25, "eng-a": 19, "fra-a": 22}
+    assert "\t19\t" in done.out  # whole numbers are printed as such
+    assert "shared by all: 1 intents" in done.err
+    assert "Predictors: 3 editions" in done.err
+    two = langdiff("predictors", corpus, "-e", "deu-a", "-e", "eng-a", "--as-is", "--entropy", "miller-madow", "--json")
+    rows = {row["edition"]: row for row in json.loads(two.out)}
+    assert rows["eng-a"]["word_tokens"] == 9
+    assert rows["eng-a"]["language"] == "eng"
+
+
+@pytest.mark.filterwarnings("always::langdiff.errors.LangdiffWarning")
+def test_all_intents_are_counted_if_asked_for(langdiff, corpus):
+    done = langdiff("predictors", corpus, "--all-intents", "--compressor", "zlib")
+    assert "warning: 1 of 3 editions lack some of the 2 intents" in done.err
+    assert table(done.out).loc["eng-a", "characters"] == 34
+
+
+def test_sources_by_folder(langdiff, corpus, tmp_path):
+    for name, file, text in [
+        ("lexicons", "eng", "go\tgoes\tV;PRS\ngo\twent\tV;PST\n"),
+        ("treebanks", "deu.conllu", "1\ta\ta\tDET\t_\t_\t2\tdet\t_\t_\n2\tb\tb\tNOUN\t_\t_\t0\troot\t_\t_\n\n"),
+    ]:
+        (tmp_path / name).mkdir()
+        (tmp_path / name / file).write_text(text)
+    done = langdiff("predictors", corpus, "--lexicon", tmp_path / "lexicons", "--treebanks", tmp_path / "treebanks")
+    assert done.code == 0, done.err
+    assert table(done.out)["mcc"].dropna().to_dict() == {"eng-a": 2}
+    assert table(done.out)["dependency_length"].dropna().to_dict() == {"deu-a": 1}
+    assert "mcc missing in 2 (no lexicon): 'deu-a', 'fra-a'" in done.err
+
+
+def test_what_is_wrong_is_one_line(langdiff, corpus, tmp_path):
+    missing = langdiff("predictors", corpus, "--wals", tmp_path / "wals")
+    assert (missing.code, missing.out) == (1, "")
+    assert "holds no languages.csv" in missing.err
+    alone = langdiff("predictors", corpus, "--feature", "26A")
+    assert (alone.code, "--wals DIR" in alone.err) == (1, True)
+    assert langdiff("predictors", corpus, "--compressor", "zip").code == 2
+
+
+def test_nothing_shared(langdiff, tmp_path):
+    frame = pd.DataFrame({"eng": ["a", None], "deu": [None, "b"]}, index=["40001001", "40001002"])
+    write_multitext(ld.read_frame(frame), tmp_path / "texts")
+    done = langdiff("predictors", tmp_path / "texts")
+    assert done.code == 1
+    assert "no intent is in all editions" in done.err
+
+
+@pytest.mark.real_data
+def test_wals_of_real_bibles(langdiff, real_data):
+    kept = ["-e", "glv-manxpart", "-e", "slv-stritar1882", "-e", "eng-kjv"]
+    done = langdiff("predictors", real_data / "bible", *kept, "--wals", real_data / "wals", "--compressor", "zlib")
+    assert done.code == 0, done.err
+    assert table(done.out)["26A"].to_dict()["eng-kjv"] == "Strongly suffixing"
+    unknown = langdiff("predictors", real_data / "bible", *kept, "--wals", real_data / "wals", "--feature", "26B")
+    assert unknown.code == 1
+    assert "no feature '26B'. The most similar: 26A" in unknown.err

@@ -1,0 +1,83 @@
+import io
+import json
+import warnings
+
+import pandas as pd
+import pytest
+
+import langdiff as ld
+
+BARK = "1\tdogs\t_\tNOUN\t_\t_\t2\tnsubj\t_\t_\n2\tbark\t_\tVERB\t_\t_\t0\troot\t_\t_\n\n"
+SLEEP = BARK.rstrip("\n") + "\n3\there\t_\tADV\t_\t_\t2\tadvmod\t_\t_\n4\t.\t_\tPUNCT\t_\t_\t2\tpunct\t_\t_\n\n"
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("treebanks")
+    (folder / "short.conllu").write_text(BARK * 50 + SLEEP * 10)
+    (folder / "long.conllu").write_text(BARK * 10 + SLEEP * 90)
+    return [folder / "short.conllu", folder / "long.conllu"]
+
+
+def test_measures(langdiff, files):
+    printed = langdiff("treebanks", "measures", *files, "--json")
+    assert printed.code == 0, printed.err
+    frame = pd.DataFrame(json.loads(printed.out)).astype({"hpe_skew": float})  # null: all words are as predictable
+    pd.testing.assert_frame_equal(frame, ld.measure_treebanks(files).to_frame(), check_dtype=False, rtol=1e-9)
+    tsv = langdiff("treebanks", "measures", *files, "--tsv").out
+    pd.testing.assert_frame_equal(pd.read_csv(io.StringIO(tsv), sep="\t"), frame, check_dtype=False)
+    assert "Head-POS entropy in bits" in langdiff("treebanks", "measures", *files).out
+
+
+def test_compare(langdiff, files, tmp_path):
+    out = tmp_path / "maps"
+    done = langdiff("treebanks", "compare", *files, "--out", out, "--json", "--repeats", 2, "--cluster")
+    assert done.code == 0, done.err
+    frame = pd.DataFrame(json.loads(done.out)).astype({"std": float})
+    assert frame["metric"].unique().tolist() == ["size", "depth", "width", "length", "matrix", "mean"]
+    written = pd.read_csv(out / "divergences.tsv", sep="\t")
+    pd.testing.assert_frame_equal(written, frame, check_dtype=False, rtol=1e-9)
+    names = {"counts.tsv", "divergences.tsv", "sizes.tsv", "settings.txt", "mean.svg", "metrics.svg", "noise.svg"}
+    assert {path.name for path in out.iterdir()} == names | {"profile-short.svg", "profile-long.svg"}
+    assert "levels:separate" in (out / "settings.txt").read_text()
+    assert langdiff("treebanks", "compare", *files, "--tsv").out.startswith("metric\treference\tcompared\t")
+    assert langdiff("treebanks", "compare", *files).out.startswith("Mean divergence over size, depth, width")
+
+
+def test_every_option_arrives(langdiff, files):
+    options = (
+        "--size-bin 0.5 --label deprel --levels context --ancestors 1 --statistics reference --adjacent --width-by rows"
+        " --divergence js --alpha 0.1 --base 2 --rescale --drop-punct --strip-subtypes --equalise tokens --repeats 2"
+        " --seed 3 --no-noise"
+    )
+    done = langdiff("treebanks", "compare", *files, *options.split())
+    assert done.code == 0, done.err
+    assert (
+        "[size_bin:0.5|label:deprel|levels:context|ancestors:1|statistics:reference|adjacent:yes|width_by:rows|"
+        "divergence:js|alpha:0.1|base:2|rescale:yes|drop_punct:yes|strip_subtypes:yes|equalise:tokens|repeats:2|seed:3]"
+    ) in done.out
+
+
+def test_infinity_is_printed(langdiff, files):
+    arguments = ["treebanks", "compare", *files, "--alpha", 0, "--no-noise"]
+    divergences = {row["divergence"] for row in json.loads(langdiff(*arguments, "--json").out)}
+    assert "inf" in divergences
+    assert "inf" in langdiff(*arguments).out
+
+
+def test_errors(langdiff, files, tmp_path):
+    bad = tmp_path / "bad.conllu"
+    bad.write_text(BARK * 60 + BARK.replace("2\tnsubj", "x\tnsubj"))
+    done = langdiff("treebanks", "measures", bad)
+    assert (done.code, done.out) == (1, "")
+    assert "bad.conllu, line 181: HEAD 'x' is not an integer" in done.err
+    bad.write_text(BARK * 60 + BARK.replace("2\tnsubj", "0\tnsubj"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        assert "1 of 61 sentences left out: line 181" in langdiff("treebanks", "measures", bad).err
+    strict = langdiff("treebanks", "compare", bad, files[0], "--strict")
+    assert strict.code == 1
+    assert "line 181: This is no tree: it has 2 roots" in strict.err
+    assert langdiff("treebanks", "compare", files[0]).code == 1
+    assert langdiff("treebanks", "compare", *files, "--levels", "deep").code == 2
+    assert "Example: langdiff treebanks compare" in langdiff("treebanks", "compare", "--help").out

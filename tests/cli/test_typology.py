@@ -1,0 +1,83 @@
+import json
+
+import pandas as pd
+import pytest
+
+import langdiff as ld
+from langdiff.datasets import mielke2019
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("tables")
+    figures = mielke2019()
+    figures.difficulties("bibles").to_csv(folder / "difficulties.csv")
+    order = figures.bibles["language"].map(figures.wals_features()["81A"])
+    figures.predictors("bibles").assign(**{"81A": order}).to_csv(folder / "predictors.tsv", sep="\t")
+    figures.edition_info("bibles").to_csv(folder / "editions.csv")
+    return folder
+
+
+def test_reproduce_shows_disagreement_and_succeeds(langdiff):
+    done = langdiff("reproduce")
+    assert done.code == 0, done.err
+    assert "two digits look swapped" in " ".join(done.out.split()).replace("│ ", "")
+    assert "57 of 62 claims agree" in done.err
+    machine = langdiff("reproduce", "--json")
+    rows = pd.DataFrame(json.loads(machine.out))
+    assert rows["source"].value_counts().to_dict() == {"correlations": 338, "categories": 290, "mood": 96, "paper": 62}
+    assert (rows.loc[rows["source"] != "paper", "agreement"] == "yes").all()
+
+
+def test_correlate_gives_what_the_library_gives(langdiff, tables, tmp_path):
+    done = langdiff(
+        *["correlate", tables / "difficulties.csv", tables / "predictors.tsv", "--editions", tables / "editions.csv"],
+        *["-t", "pearson", "-t", "mood", "--corpus", "bibles", "--plot", tmp_path / "out.svg", "--json"],
+    )
+    assert done.code == 0, done.err
+    printed = pd.DataFrame(json.loads(done.out))
+    figures = mielke2019()
+    order = figures.bibles["language"].map(figures.wals_features()["81A"])
+    expected = ld.correlate(
+        figures.difficulties("bibles"),
+        figures.predictors("bibles").assign(**{"81A": order}),
+        edition_info=figures.edition_info("bibles"),
+        corpus="bibles",
+        tests=["pearson", "mood"],
+    ).to_frame()
+    assert len(printed) == 14
+    pd.testing.assert_frame_equal(printed, expected, check_dtype=False, rtol=1e-9)
+    assert (tmp_path / "out.svg").read_text().startswith("<?xml")
+
+
+def test_a_saved_fit_is_read(langdiff, tmp_path):
+    _, surprisals = ld.simulate(100, 6, seed=0)
+    ld.fit(surprisals).save(tmp_path / "fit.json")
+    pd.DataFrame({"edition": surprisals.editions, "x": range(6), "code": [1, 2] * 3}).to_csv(
+        tmp_path / "x.csv", index=False
+    )
+    done = langdiff("correlate", tmp_path / "fit.json", tmp_path / "x.csv", "--categorical", "code")
+    assert done.code == 0, done.err
+    assert done.out.startswith("3 tests with a p")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--predictor", "word_typs"], "did you mean 'word_types'"),
+        (["--given", "nothing"], "unknown predictor 'nothing'"),
+        (["--test", "t"], "unknown test(s) 't'"),
+        (["--categorical", "nothing"], "no column 'nothing'"),
+        (["--plot", "out.doc"], "unknown kind of picture"),
+    ],
+)
+def test_bad_options_are_one_line(langdiff, tables, arguments, message):
+    done = langdiff("correlate", tables / "difficulties.csv", tables / "predictors.tsv", *arguments)
+    assert (done.code, done.out) == (1, "")
+    assert message in done.err
+
+
+def test_wrong_tables_are_named(langdiff, tables):
+    done = langdiff("correlate", tables / "editions.csv", tables / "predictors.tsv")
+    assert (done.code, done.out) == (1, "")
+    assert "'language' is not of numbers" in done.err

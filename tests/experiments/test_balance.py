@@ -1,0 +1,215 @@
+"""Balanced samples obey the rules by which they are drawn; a planted difference is found by the whole experiment."""
+
+import gzip
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import langdiff as ld
+from langdiff.errors import ConfigError, DataError
+from langdiff.experiments import balance_by_origin, run_balanced
+
+ORIGINS = ["eng", "deu", "fra", "und", np.nan]
+
+
+def drawn_multitext(sizes, origins, missing=()):
+    """Make two editions, with so many words each and some German cells missing."""
+    names = [f"s{number}" for number in range(len(sizes))]
+    texts = pd.DataFrame({"deu": ["wort"] * len(sizes), "eng": [" ".join(["word"] * n) for n in sizes]}, index=names)
+    texts.loc[[names[k] for k in missing], "deu"] = None
+    return ld.read_frame(texts), pd.Series(origins, index=names, dtype=object)
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 9), st.sampled_from(ORIGINS), st.booleans()), min_size=1, max_size=60),
+    st.integers(1, 60),
+    st.integers(0, 5),
+)
+def test_rules_of_the_draw(rows, budget, seed):
+    sizes, origins, present = zip(*rows, strict=True)
+    missing = [k for k, there in enumerate(present) if not there]
+    multitext, origin = drawn_multitext(sizes, origins, missing)
+    words = pd.Series(sizes, index=origin.index)
+    there = origin.index[list(present)]
+    native = [i for i in there if origin[i] == "deu"]
+    translated = [i for i in there if origin[i] in ("eng", "fra")]
+    settings = {"budget_words": budget, "seed": seed, "original_language": origin}
+    if not native or not translated or words[native].sum() < budget:
+        with pytest.raises(DataError):
+            balance_by_origin(multitext, "deu", **settings)
+        return
+    refused = ""
+    try:
+        sample = balance_by_origin(multitext, "deu", **settings)
+    except DataError as error:  # fewer translated words than native ones were drawn
+        refused = str(error)
+    if refused:
+        assert words[translated].sum() < words[native].sum()
+        assert f"{words[translated].sum():,} words in {len(translated)} intents" in refused
+        return
+    part = sample.intent_info["origin"]
+    taken = {name: list(part.index[part == name]) for name in ("native", "translated")}
+    assert set(taken["native"]) <= set(native)
+    assert set(taken["translated"]) <= set(translated)
+    total = {name: words[intents].sum() for name, intents in taken.items()}
+    largest = {name: words[intents].max() for name, intents in taken.items()}
+    assert budget <= total["native"] < budget + largest["native"]
+    assert total["native"] <= total["translated"] < total["native"] + largest["translated"]
+    assert sample.presence.all(axis=None)
+    assert list(sample.editions) == ["deu", "eng"]
+    assert sample.intent_info["original_language"].equals(origin[sample.intents].rename("original_language"))
+    again = balance_by_origin(multitext, "deu", **settings)
+    assert list(again.intents) == list(sample.intents)
+
+
+def test_draw_is_random_and_shuffled():
+    multitext, origin = drawn_multitext([1] * 400, ["deu", "eng"] * 200)
+    firsts, runs = set(), []
+    for seed in range(20):
+        sample = balance_by_origin(multitext, "deu", budget_words=100, seed=seed, original_language=origin)
+        firsts.add(sample.intents[0])
+        part = sample.intent_info["origin"].to_numpy()
+        runs.append(int((part[1:] != part[:-1]).sum()))
+    assert len(firsts) > 10
+    assert 80 < np.mean(runs) < 120  # 100 expected of 200 shuffled intents, 1 if the parts were in order
+    picks = pd.concat(
+        [
+            pd.Series(balance_by_origin(multitext, "deu", budget_words=50, seed=s, original_language=origin).intents)
+            for s in range(40)
+        ]
+    )
+    half = picks.str[1:].astype(int) < 200
+    assert abs(half.mean() - 0.5) < 4 * 0.5 / np.sqrt(len(picks))  # early intents are no likelier than late ones
+
+
+def test_intent_info_is_the_default_and_codes_may_differ():
+    multitext, origin = drawn_multitext([2] * 8, ["de", "en"] * 4)
+    with pytest.raises(DataError, match="has no column 'original_language'"):
+        balance_by_origin(multitext, "de", budget_words=4, seed=0)
+    info = pd.DataFrame({"original_language": origin})
+    known = ld.read_frame(multitext.to_frame(), intent_info=info)
+    with pytest.raises(DataError, match=r"unknown language 'de': editions are in 'deu', 'eng', intents from"):
+        balance_by_origin(known, "de", budget_words=4, seed=0)
+    codes = {"deu": "de", "eng": "en"}
+    assert len(balance_by_origin(known, "de", budget_words=4, seed=0, edition_languages=codes)) == 4
+    assert len(balance_by_origin(known, "de", budget_words=4, seed=np.random.default_rng(1), edition_languages=codes))
+
+
+@pytest.mark.parametrize(
+    ("language", "settings", "message"),
+    [
+        ("swe", {}, r"unknown language 'swe': editions are in 'deu', 'eng', intents from 'deu', 'fra'"),
+        ("eng", {}, r"no native intent for 'eng' among the 6 that all editions have"),
+        ("deu", {"budget_words": 10**6}, r"native intents of 'deu': 9 words in 3 intents, but 1,000,000 are wanted"),
+        ("deu", {"budget_words": 9}, r"translated intents of 'deu': 6 words in 2 intents, but 9 are wanted"),
+        ("deu", {"reference": "swe"}, r"reference 'swe' is no edition: 'deu', 'eng'"),
+    ],
+)
+def test_what_cannot_be_drawn_is_explained(language, settings, message):
+    multitext, origin = drawn_multitext([3] * 6, ["deu"] * 3 + ["fra"] * 2 + ["und"])
+    with pytest.raises(DataError, match=message):
+        balance_by_origin(
+            multitext, language, **({"budget_words": 3, "seed": 0, "original_language": origin} | settings)
+        )
+
+
+def test_settings_out_of_range():
+    multitext, origin = drawn_multitext([3] * 4, ["deu", "eng"] * 2)
+    with pytest.raises(ConfigError, match="budget_words must be at least 1, got 0"):
+        balance_by_origin(multitext, "deu", budget_words=0, seed=0, original_language=origin)
+    with pytest.raises(DataError, match="no translated intent for 'deu'"):
+        balance_by_origin(
+            multitext, "deu", budget_words=1, seed=0, original_language=pd.Series("deu", index=origin.index)
+        )
+    with pytest.raises(ConfigError, match="name at least one language, and each once"):
+        run_balanced(multitext, ["deu", "deu"], original_language=origin)
+
+
+def test_two_editions_of_the_reference_language():
+    texts = pd.DataFrame({"eng-a": ["x"], "eng-b": ["y"], "deu": ["z"]})
+    with pytest.raises(DataError, match=r"reference 'eng' is the language of several editions: 'eng-a', 'eng-b'"):
+        balance_by_origin(
+            ld.read_frame(texts), "deu", budget_words=1, seed=0, original_language=pd.Series({"0": "deu"})
+        )
+
+
+def three_languages(native_factor):
+    """Native German says each thing once or twice; who spoke is known of nine intents in ten."""
+    rng = np.random.default_rng(0)
+    words = {"deu": ["da", "du", "di", "do"], "eng": ["ta", "tu", "ti", "to"], "fra": ["la", "lu", "li", "lo"]}
+    names = [f"s{number}" for number in range(2400)]
+    origin = rng.choice(["deu", "eng", "fra", "und"], len(names), p=[0.3, 0.3, 0.3, 0.1])
+    lengths = rng.integers(4, 13, len(names))  # what the languages share; the words are each language's own
+    texts = {
+        language: [" ".join(rng.choice(lexicon, length)) for length in lengths] for language, lexicon in words.items()
+    }
+    texts["deu"] = [
+        " ".join([text] * (native_factor if source == "deu" else 1))
+        for text, source in zip(texts["deu"], origin, strict=True)
+    ]
+    return ld.read_frame(pd.DataFrame(texts, index=names)), pd.Series(origin, index=names)
+
+
+@pytest.mark.parametrize("factor", [1, 2])
+def test_a_planted_difference_is_found(factor):
+    multitext, origin = three_languages(factor)
+    result = run_balanced(
+        multitext, ["deu", "eng"], budget_words=4000, original_language=origin, lm="kneser-ney-3", progress=False
+    )
+    frame = result.to_frame()
+    assert list(frame.index) == ["deu", "eng"]
+    assert (
+        abs(frame.loc["eng", "difference"]) < 4 * frame.loc["eng", "std_error"] < 0.05
+    )  # German's is not taken for it
+    row = frame.loc["deu"]
+    # trigrams of characters cannot see that far back: twice the text is twice the bits
+    assert row["difference"] == pytest.approx(np.log(factor), abs=0.1)
+    if factor == 1:
+        assert abs(row["difference"]) < 4 * row["std_error"]
+    assert 4000 <= row["native_words"] <= row["translated_words"] < 4024 * factor
+    assert row["native"] + row["translated"] == pytest.approx(1000 / 6, rel=0.1)  # of about 500 + 500 intents
+
+
+def test_result_says_what_was_done(tmp_path):
+    multitext, origin = three_languages(1)
+    result = run_balanced(
+        multitext,
+        ["deu", "eng"],
+        budget_words=1600,
+        original_language=origin,
+        lm="kneser-ney-2",
+        cache=tmp_path,
+        progress=False,
+        model="1",
+    )
+    frame = result.to_frame()
+    assert list(frame.index) == ["deu", "eng"]
+    assert result.mean == pytest.approx(frame["difference"].mean())
+    assert result.standard_deviation == pytest.approx(np.std(frame["difference"], ddof=1))
+    assert "trained on as much of either: model 1, converged" in result.summary()
+    assert "native_words" in result.summary()
+    assert "over 2 language(s)" in repr(result)
+    assert sorted(folder.name for folder in tmp_path.iterdir()) == ["balanced-deu", "balanced-eng"]
+    axes = result.plot()
+    assert "kneser-ney-2 trained on as much of either, model 1" in axes.get_title(loc="left")
+    axes.figure.clear()
+
+
+@pytest.mark.real_data
+def test_europarl_holds_as_many_words_as_the_sample_says(real_data):
+    folder = real_data / "europarl"
+    texts = {
+        name: gzip.decompress((folder / f"{code}.txt.gz").read_bytes()).decode().split("\n")[:-1]
+        for code, name in (("en", "eng"), ("fr", "fra"))
+    }
+    multitext = ld.read_frame(pd.DataFrame(texts))
+    codes = gzip.decompress((folder / "original_language.txt.gz").read_bytes()).decode().split()
+    origin = pd.Series(codes, index=multitext.intents).replace({"en": "eng", "fr": "fra"})
+    native = multitext.text("eng")[origin == "eng"].str.split().str.len().sum()
+    with pytest.raises(DataError, match=f"native intents of 'eng': {native:,} words in 603 intents, but 500,000"):
+        balance_by_origin(multitext, "eng", seed=0, original_language=origin)
+    sample = balance_by_origin(multitext, "eng", budget_words=int(native), seed=0, original_language=origin)
+    assert sample.intent_info["origin"].value_counts()["native"] == 603

@@ -1,0 +1,114 @@
+"""The published figures give what they gave SciPy, and the paper's claims what an independent count found."""
+
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose
+from scipy import stats
+
+from langdiff.datasets import mielke2019
+from langdiff.errors import ConfigError
+from langdiff.experiments import _claims, reproduce
+from langdiff.experiments._claims import judge
+
+
+@pytest.fixture(scope="module")
+def result():
+    return reproduce()
+
+
+def test_every_reference_figure_is_met(result):
+    assert result.exact
+    assert result.counts()["figures"].to_dict() == {"paper": 62, "correlations": 338, "mood": 96, "categories": 290}
+    assert set(result.reference["agreement"]) == {"yes"}
+    assert np.abs(result.reference["expected"] - result.reference["recomputed"]).max() < 1e-11  # twelve digits given
+
+
+def test_no_figure_is_compared_with_itself(monkeypatch):
+    # wrong difficulties must be seen in every table
+    def wrong():
+        figures = mielke2019()
+        figures.bibles["factor_bpe"] *= 1.001  # medians and means move
+        figures.bibles.loc[figures.bibles["language"] == "hun", "factor_bpe"] *= 1.001  # correlations too
+        return figures
+
+    monkeypatch.setattr("langdiff.experiments.reproduction.mielke2019", wrong)
+    found = reproduce()
+    assert not found.exact
+    assert set(found.reference.loc[found.reference["agreement"] == "no", "table"]) == {
+        "correlations",
+        "mood",
+        "categories",
+    }
+
+
+def test_families_and_decisions_are_those_of_the_paper(result):
+    for family in (result.pearson, result.spearman):
+        assert family.family_size == 32
+    assert int(result.pearson.tests["significant"].sum()) == 8
+    assert int(result.spearman.tests["significant"].sum()) == 9
+
+
+@pytest.mark.real_data
+def test_agreement_is_what_was_found_independently(result, real_data):
+    table = pd.read_csv(real_data / "mielke2019" / "published_vs_recomputed.csv", dtype=str)
+    assert result.claims["agreement"].tolist() == table["agrees"].tolist()
+    numbers = 0
+    for theirs, ours in zip(table["recomputed"], result.claims["recomputed"], strict=True):
+        if re.fullmatch(r"-?[\d.]+( \([\d.]+\))?", theirs):
+            values = ([float(v) for v in re.findall(r"-?[\d.]+", text)] for text in (theirs, ours))
+            assert_allclose(*values, rtol=1e-5)
+            numbers += 1
+    assert numbers >= 40
+
+
+def test_the_paper_is_contradicted_where_it_should_be(result):
+    claims = result.claims.set_index("claim")
+    wrong = claims.loc["Europarl, dependency length, bpe: Pearson r"]
+    assert (wrong["published"], wrong["recomputed"], wrong["agreement"]) == (".486", "0.468482", "no")
+    # the p that was printed beside it is that of the recomputed r
+    t = 0.468482 * np.sqrt(19 / (1 - 0.468482**2))
+    assert round(2 * stats.t.sf(t, 19), 3) == 0.032
+    assert (claims.loc[claims["agreement"] != "yes", "note"] != "").all()
+    assert result.claims["agreement"].value_counts().to_dict() == {"yes": 57, "nearly": 2, "no": 2, "in part": 1}
+
+
+@pytest.mark.parametrize(
+    ("published", "value", "verdict"),
+    [
+        (".004", 0.0038961, "yes"),
+        ("-.045", -0.0454545, "yes"),
+        (".486", 0.468482, "no"),
+        (".0009", 0.000975728, "nearly"),
+        ("-0.0252", -0.02528, "nearly"),
+        ("-0.0252", 0.02528, "no"),
+        ("> .9", 0.9866, "yes"),
+        ("> .9", 0.9, "no"),
+        ("< 1e-11", 7.5e-12, "yes"),
+        ("< .001", 0.0026, "no"),
+    ],
+)
+def test_judgement(published, value, verdict):
+    assert judge(published, value) == verdict
+
+
+def test_every_kind_of_claim_is_used_and_known(result):
+    claims = mielke2019().claims
+    assert set(claims["kind"]) == set(_claims.KINDS)
+    assert set(claims.loc[claims["kind"] == "named", "about"]) == set(_claims.NAMED)
+    assert result.to_frame()["agreement"].notna().all()
+
+
+def test_tables_and_texts(result):
+    means = result.table(2).set_index(["predictor", "language_model", "category"])
+    assert round(means.loc[("26A", "bpe", "Weakly suffixing"), "mean"], 4) == 0.0657  # Table 2
+    lengths = result.table(3)
+    assert lengths.loc[lengths["significant"], "language_model"].unique() == ["char"]
+    assert set(result.table(4)["test"]) == {"pearson", "spearman"}
+    with pytest.raises(ConfigError, match="must be 2, 3 or 4"):
+        result.table(5)
+    assert "two digits look swapped" in result.summary()
+    assert json.loads(result.to_frame().to_json(orient="records"))[0]["published"] == ".004"

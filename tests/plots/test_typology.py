@@ -1,0 +1,61 @@
+"""The picture of difficulty against a predictor draws what its points say."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from langdiff.errors import ConfigError, DataError
+from langdiff.experiments import reproduce
+from langdiff.plots import plot_correlation
+
+
+@pytest.fixture(scope="module")
+def result():
+    return reproduce()
+
+
+@pytest.fixture
+def axes():
+    figure, ax = plt.subplots()
+    yield ax
+    plt.close(figure)
+
+
+def test_points_stand_where_the_figures_say(result, axes):
+    assert result.plot(axes) is axes
+    series = [line for line in axes.lines if line.get_linestyle() == "None"]
+    points = result.pearson.points("mcc")
+    assert len(series) == 2
+    for line, lm in zip(series, ("bpe", "char"), strict=True):
+        rows = points[points["language_model"] == lm]
+        assert_allclose(line.get_xydata(), rows[["predictor", "difficulty"]])
+    labels = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert labels == ["europarl, bpe: r = 0.06, n = 21", "europarl, char: r = 0.02, n = 21"]
+    assert {"deu", "fin", "eng"} <= {text.get_text() for text in axes.texts}
+
+
+def test_both_corpora_share_the_axes(result, axes):
+    result.pearson.plot("word_types", axes, color="black")
+    labels = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert "bibles, bpe: r = 0.74, n = 61, significant" in labels
+    assert len(labels) == 4
+    assert {line.get_color() for line in axes.lines[1:]} == {"black"}
+
+
+def test_categories_stand_in_columns_with_their_means(result, axes):
+    result.wals.plot("81A", axes)
+    ticks = [tick.get_text() for tick in axes.get_xticklabels()]
+    assert ticks == ["SOV (7)", "SVO (18)", "VSO (5)", "VOS (2)", "No dominant order (4)"]
+    means = np.sort([segment[0][1] for lines in axes.collections for segment in lines.get_segments()])
+    assert_allclose(means, np.sort(result.table(2).query("predictor == '81A'")["mean"]))
+
+
+def test_a_figure_is_made_and_bad_names_refused(result):
+    ax = plot_correlation(result.pearson, "characters", label="characters of the training text")
+    assert ax.get_xlabel() == "characters of the training text"
+    plt.close(ax.figure)
+    with pytest.raises(ConfigError, match="unknown predictor 'nothing'"):
+        plot_correlation(result.pearson, "nothing")
+    with pytest.raises(DataError, match="no numeric predictor"):
+        result.wals.plot()

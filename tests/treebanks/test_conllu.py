@@ -1,0 +1,159 @@
+import gzip
+import warnings
+
+import pytest
+from hypothesis import given
+
+import langdiff as ld
+from langdiff.errors import ConfigError, DataError, LangdiffWarning
+from langdiff.treebanks import Tree, read_conllu
+from tests.treebanks.strategies import trees
+
+ROWS = """\
+# sent_id = 1
+# text = vámonos al mar
+1-2\tvámonos\t_\t_\t_\t_\t_\t_\t_\t_
+1\tvamos\tir\tVERB\t_\t_\t0\troot\t_\t_
+2\tnos\tnosotros\tPRON\t_\t_\t1\tobj\t_\t_
+3-4\tal\t_\t_\t_\t_\t_\t_\t_\t_
+3\ta\ta\tADP\t_\t_\t5\tcase\t_\t_
+4\tel\tel\tDET\t_\t_\t5\tdet\t_\t_
+5\tmar\tmar\tNOUN\t_\t_\t1\tobl:arg\t_\t_
+5.1\tvamos\tir\tVERB\t_\t_\t_\t_\t1:conj\t_
+
+# sent_id = 2
+1\tNew  York\tNew York\tPROPN\t_\t_\t0\troot\t_\tSpaceAfter=No
+2\t.\t.\tPUNCT\t_\t_\t1\tpunct"""
+
+
+def write(folder, text, name="es.conllu"):
+    path = folder / name
+    opened = gzip.open if name.endswith(".gz") else open
+    with opened(path, "wt", encoding="utf-8", newline="") as stream:
+        stream.write(text)
+    return path
+
+
+def row(number, head, deprel="dep", form="w", upos="X"):
+    return f"{number}\t{form}\t_\t{upos}\t_\t_\t{head}\t{deprel}\t_\t_\n"
+
+
+@pytest.mark.parametrize("name", ["es.conllu", "es.conllu.gz"])
+@pytest.mark.parametrize("end", ["", "\n", "\n\n\n"])
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_ranges_empty_nodes_comments_and_missing_blank_lines(tmp_path, name, end, newline):
+    first, second = read_conllu(write(tmp_path, (ROWS + end).replace("\n", newline), name))
+    assert first == Tree(
+        ("vamos", "nos", "a", "el", "mar"),
+        ("VERB", "PRON", "ADP", "DET", "NOUN"),
+        (0, 1, 5, 5, 1),
+        ("root", "obj", "case", "det", "obl:arg"),
+        line=3,
+    )
+    assert second.forms == ("New York", ".")  # two blanks in a word shift no column; eight columns are enough
+    assert second.line == 13
+
+
+def test_options(tmp_path):
+    path = write(tmp_path, ROWS)
+    assert [len(tree) for tree in read_conllu(path, drop_punct=True)] == [5, 1]
+    assert next(read_conllu(path, strip_subtypes=True)).deprels[-1] == "obl"
+
+
+def test_children_of_punctuation_go_to_its_head():
+    tree = Tree(
+        ("a", "(", "b", ")", "c"),
+        ("X",) * 5,
+        (5, 5, 2, 3, 0),
+        ("dep", "punct", "dep", "punct:x", "root"),
+    )
+    assert tree.without_punctuation() == Tree(("a", "b", "c"), ("X",) * 3, (3, 3, 0), ("dep", "dep", "root"))
+    dots = Tree(("...", "!"), ("PUNCT",) * 2, (0, 1), ("root", "punct"))
+    assert dots.without_punctuation().forms == ("...",)
+
+
+@given(tree=trees())
+def test_without_punctuation_is_a_tree_of_the_rest(tree):
+    rest = tree.without_punctuation()  # a Tree checks itself
+    assert not any(rest.is_punctuation(word) for word, head in enumerate(rest.heads, start=1) if head)
+    assert [f for f, d in zip(tree.forms, tree.deprels, strict=True) if d != "punct"] == list(rest.forms)
+    assert rest.without_punctuation() is rest
+
+
+BAD_ROWS = {
+    row(1, 0) + row(2, "x"): r"line 2: HEAD 'x' is not an integer; 0 marks the root",
+    row(1, 0) + row(2, "_"): r"line 2: HEAD '_' is not an integer",
+    row(1, 0) + row(2, "1.5"): r"line 2: HEAD '1.5' is not an integer",
+    row(1, 0) + "2\tw\t_\tX\n": r"line 2: 4 column\(s\) separated by tabs",
+    row(1, 0) + "2 w _ X _ _ 1 dep _ _\n": r"line 2: 1 column\(s\) separated by tabs",
+    row(1, 0) + row(1, 0): r"line 2: ID '1' comes after 1; IDs rise from 1 \(is a blank line missing\?\)",
+    row(2, 0) + row(1, 2): r"line 2: ID '1' comes after 2",
+    row(0, 0): r"line 1: ID '0' comes after 0",
+    row("_", 0): r"line 1: ID '_' comes after 0",
+    "\n# c\n" + row("one", 0): r"line 3: Failed parsing field 'id': 'one' is not a valid ID",
+    row("2-1", 0): r"line 1: Failed parsing field 'id'",
+}
+
+
+@pytest.mark.parametrize(("text", "message"), BAD_ROWS.items())
+@pytest.mark.parametrize("strict", [True, False])
+def test_rows_that_cannot_be_read_name_file_and_line(tmp_path, text, message, strict):
+    path = write(tmp_path, text)
+    with pytest.raises(DataError, match=f"es.conllu, {message}"):
+        list(read_conllu(path, strict=strict))
+
+
+GOOD = row(1, 0, "root") + row(2, 1) + "\n"
+BAD_TREES = {
+    row(1, 0) + row(2, 0): r"2 roots \(words 1, 2\)",
+    row(1, 2) + row(2, 1): r"0 roots",
+    row(1, 0) + row(2, 3) + row(3, 2): r"word [23] is its own ancestor",
+    row(1, 0) + row(2, 2): r"word 2 is its own ancestor",
+    row(1, 0) + row(2, 9): r"the head of word 2 does not exist",
+    row(1, 0) + row(2, -1): r"the head of word 2 does not exist",
+}
+
+
+@pytest.mark.parametrize(("text", "message"), BAD_TREES.items())
+def test_sentences_that_are_no_trees_are_counted_or_stop(tmp_path, text, message):
+    path = write(tmp_path, GOOD + text + "\n" + GOOD)
+    with pytest.warns(LangdiffWarning, match=rf"es.conllu: 1 of 3 sentences left out: line 4: .*{message}"):
+        assert len(list(read_conllu(path))) == 2
+    with pytest.raises(DataError, match=f"es.conllu, line 4: .*{message}"):
+        list(read_conllu(path, strict=True))
+    with pytest.warns(LangdiffWarning):
+        assert ld.read_treebank(path).left_out == 1
+
+
+def test_numbers_left_out_close_up(tmp_path):
+    (tree,) = read_conllu(write(tmp_path, row(2, 7) + row(7, 0, "root")))
+    assert tree.heads == (2, 0)
+
+
+def test_empty_small_and_unreadable_corpora(tmp_path):
+    empty = write(tmp_path, "# nothing\n\n", "empty.conllu")
+    with pytest.raises(DataError, match="Treebank 'empty' has no usable sentence"):
+        ld.read_treebank(empty)
+    with pytest.raises(ConfigError, match="no file is given"):
+        ld.read_treebank([])
+    with pytest.raises(DataError, match=r"nowhere\.conllu: cannot be read after line 0: No such file"):
+        ld.read_treebank(tmp_path / "nowhere.conllu")
+    with pytest.warns(LangdiffWarning, match="has 49 sentences; statistics of fewer than 50 say little"):
+        ld.read_treebank(write(tmp_path, GOOD * 49))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert ld.read_treebank(write(tmp_path, GOOD * 50)).sentences == 50
+
+
+def test_several_files_are_one_treebank(tmp_path):
+    files = [write(tmp_path, GOOD * 30, f"{name}.conllu") for name in "ab"]
+    treebank = ld.read_treebank(files, name="both")
+    assert (treebank.name, treebank.sentences, treebank.words) == ("both", 60, 120)
+    assert ld.read_treebank(iter(files)).name == "a"
+
+
+def test_columns_of_a_tree_must_agree():
+    with pytest.raises(DataError, match="must have the same length"):
+        Tree(("a",), ("X", "X"), (0,), ("root",))
+    with pytest.raises(DataError, match="it has no words"):
+        Tree((), (), (), ())

@@ -1,0 +1,50 @@
+import pandas as pd
+import pytest
+
+import langdiff as ld
+from langdiff.errors import ConfigError, DataError
+from langdiff.treebanks import dependency_length, head_pos_entropy
+from tests.treebanks.strategies import A, B
+
+
+def test_one_row_a_treebank():
+    measures = ld.measure_treebanks({"a": A, "b": B}, progress=False)
+    frame = measures.to_frame().set_index("treebank")
+    assert frame.index.tolist() == ["a", "b"]
+    assert frame.loc["b", ["sentences", "words", "words_per_sentence"]].tolist() == [2, 10, 5]
+    entropy = head_pos_entropy(B)
+    assert frame.loc["b", ["hpe_mean", "hpe_skew"]].tolist() == pytest.approx([entropy.mean, entropy.skew], nan_ok=True)
+    assert frame.at["b", "dependency_length"] == dependency_length(B).mean
+    assert frame.at["b", "head_final_function"] == dependency_length(B, heads="function").head_final
+    assert repr(measures) == "TreebankMeasures of 2 treebanks, 18 words"
+    assert measures.summary().split("\n")[2].startswith("a ")
+
+
+def test_names(tmp_path):
+    (tmp_path / "deep").mkdir()
+    for name in ("x.conllu", "deep/x.conllu", "y.v2.conllu"):
+        (tmp_path / name).write_text("1\ta\t_\tX\t_\t_\t0\troot\t_\t_\n2\tb\t_\tX\t_\t_\t1\tdep\t_\t_\n")
+    measures = ld.measure_treebanks([tmp_path / "x.conllu", str(tmp_path / "y.v2.conllu")])
+    assert measures.table.index.tolist() == ["x", "y.v2"]
+    assert ld.measure_treebanks(tmp_path / "x.conllu").table.index.tolist() == ["x"]
+    with pytest.raises(ConfigError, match="several treebanks are called 'x' after their files"):
+        ld.measure_treebanks([tmp_path / "x.conllu", tmp_path / "deep/x.conllu"])
+    with pytest.raises(DataError, match="Treebank 'none': No token to measure"):
+        ld.measure_treebanks({"a": A, "none": []}, progress=False)
+    with pytest.raises(ConfigError, match="no treebank is given"):
+        ld.measure_treebanks([])
+
+
+def test_plots():
+    from matplotlib.figure import Figure
+
+    measures = ld.measure_treebanks({"a": A, "b": B}, progress=False)
+    for measure in ("dependency_length", "hpe_mean"):
+        ax = measures.plot(measure, Figure().subplots())
+        drawn = [list(line.get_xdata()) for line in ax.get_lines()]
+        last = "dependency_length_function" if measure == "dependency_length" else measure
+        assert drawn[-1] == sorted(measures.table[last])
+        assert len(drawn) == (2 if measure == "dependency_length" else 1)
+    with pytest.raises(ConfigError, match="measure is one of sentences, words"):
+        measures.plot("beauty")
+    assert isinstance(measures.to_frame(), pd.DataFrame)
