@@ -1,36 +1,31 @@
-"""Floors for language models on the New Testament: Kneser-Ney 6-grams and LZMA beside the small LSTMs.
+"""Floors for language models on the New Testament: Kneser-Ney n-grams and LZMA beside the small LSTMs.
 
-Verses and split are those of ``examples/bible-new-testament.toml``: what its twelve editions share. Reads the
-folder LANGDIFF_DATA (../shared/data by default). On one idle core it takes about a minute:
+Editions, verses and split are those of ``examples/bible-new-testament.toml``; the LSTMs' bits are read from the
+run of that experiment, if there is one (``runs/bible-new-testament``, or another folder as the argument). Reads
+the folder LANGDIFF_DATA (../shared/data by default). On one idle core it takes about three minutes:
 
-    OMP_NUM_THREADS=1 python benchmarks/floors.py
+    OMP_NUM_THREADS=1 python benchmarks/floors.py [RUN]
 """
 
 import os
 import resource
+import sys
 import time
+import tomllib
 import warnings
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 import langdiff as ld
 from langdiff.errors import LangdiffWarning
 from langdiff.lm import lzma_bits, train_kneser_ney
 
 DATA = Path(os.environ.get("LANGDIFF_DATA", "../shared/data"))
-OTHERS = ["deu-luther1912", "eus-basquent", "ind-tl", "vie-cadman", "zul-zulunt"]  # which decide the verses
+EXPERIMENT = tomllib.loads(Path("examples/bible-new-testament.toml").read_text())
 NEW_TESTAMENT = slice("40001001", "66022021")
 WHOLE_BIBLE = "ind-tl"
-LSTMS = {  # edition: bits a character of char-small and bpe-small on the same test verses (docs/results-first.md)
-    "eng-web": (1.477, 1.451),
-    "hun-karoli": (1.698, 1.734),
-    "chr-cherokeent": (2.243, 2.377),
-    "rus-synodal": (1.878, 1.955),
-    "arb-svdplain": (2.268, 2.402),
-    "hin-irv": (1.583, 1.555),
-    "jpn-kougo": (2.600, 2.802),
-}
 
 
 def read(editions):
@@ -68,20 +63,28 @@ def whole_bible():
     print(f"learned in {training:.1f} s, all scored in {scoring:.1f} s, at the peak {peak:,.0f} MiB")
 
 
+def lstm_rates(run):
+    """Return bits a character on test, editions × recipes, of a run; nothing if it is not there."""
+    tables = {path.stem: ld.read_surprisals(path) for path in sorted((run / "surprisals").glob("*.csv"))}
+    return pd.DataFrame({lm: table.bits_per_character()["bits_per_character"] for lm, table in tables.items()})
+
+
 def main():
     if not DATA.is_dir():
         print(f"no real data: {DATA} does not exist (set LANGDIFF_DATA)")
         return
-    multitext = read([*LSTMS, *OTHERS])
+    lstms = lstm_rates(Path(sys.argv[1] if len(sys.argv) > 1 else "runs/bible-new-testament"))
+    multitext = read(EXPERIMENT["corpus"]["editions"])
     verses = multitext.presence.loc[NEW_TESTAMENT].index
     parts = ld.split(multitext.sel(intents=verses).dropna())
     print(f"{parts.summary()}; bits a character on test")
-    columns = ["kneser-ney-6", "kneser-ney-10", "LZMA", "char-small", "bpe-small", "s: learn", "score", "LZMA"]
-    print(" ".join([f"{'edition':15} characters", *(f"{column:>13}" for column in columns)]))
-    for edition, lstms in LSTMS.items():
+    columns = ["6-grams", "10-grams", "LZMA", *lstms.columns, "s: learn", "score", "LZMA"]
+    print(" ".join([f"{'edition':20} characters", *(f"{column:>10}" for column in columns)]))
+    for edition in multitext.editions:
         characters, rates, seconds = floors(parts, edition)
-        row = [f"{rate:13.3f}" for rate in (*rates, *lstms)] + [f"{second:13.2f}" for second in seconds]
-        print(" ".join([f"{edition:15} {characters:10,}", *row]), flush=True)
+        rates = [*rates, *(lstms.loc[edition] if len(lstms) else [])]
+        row = [f"{rate:10.3f}" for rate in rates] + [f"{second:10.2f}" for second in seconds]
+        print(" ".join([f"{edition:20} {characters:10,}", *row]), flush=True)
     whole_bible()
 
 

@@ -1,25 +1,32 @@
-"""Speed of language models on one thread: what batching by length brings, and scoring against training.
+"""Speed of language models on one thread: against the published training step, by length, scoring, bfloat16.
 
-Run ``python benchmarks/lm.py [RECIPE] [SECONDS]``. Ratios are of rates measured in turn in one run, so
-that a busy machine disturbs both sides alike.
+    OMP_NUM_THREADS=1 python benchmarks/lm.py [--recipe char-small] [--seconds 20]
+    OMP_NUM_THREADS=1 python benchmarks/lm.py --reference [--size 128/512/2] [--streams 64] [--seconds 60]
+
+Rates are characters a second of processor time, of steps taken in turn, so that a busy machine disturbs all alike.
+The second form compares with `reference_step.py` at three sizes (embedding/hidden/layers), in single precision.
 """
 
-import sys
+import argparse
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import numpy as np
 import torch
+from reference_step import ReferenceTraining
 
 from langdiff.lm import Alphabet, BPEUnits, CharacterUnits
 from langdiff.lm._batches import pad, rows_by_length
 from langdiff.lm._gradients import accumulate_gradients
 from langdiff.lm._scoring import one_thread, score
+from langdiff.lm._stream import Segment, cut, lay_out
 from langdiff.lm.language_model import build_network
 from langdiff.lm.presets import find_recipe
 
 LANGUAGE_SEED = 7
-ROUNDS = 5
+SIZES = {"64/256/1": (64, 256, 1), "128/512/2": (128, 512, 2), "200/1000/3": (200, 1000, 3)}
+BPTT = 100
 
 
 def verses(n: int = 3000) -> list[str]:
@@ -46,20 +53,91 @@ def endless(batches: Callable[[], list[np.ndarray]]) -> Iterator[np.ndarray]:
 
 
 def rates(runs: dict[str, Callable[[], int]], seconds: float) -> dict[str, float]:
-    """Run each in turn, several times; return characters a second, the median of the rounds."""
-    measured: dict[str, list[float]] = {name: [] for name in runs}
+    """Run each in turn for so many seconds of processor time in all; return characters a second."""
+    spent, characters = dict.fromkeys(runs, 0.0), dict.fromkeys(runs, 0)
     for run in runs.values():
         run()  # warm up
-    for _ in range(ROUNDS):
+    while sum(spent.values()) < seconds:
         for name, run in runs.items():
-            start, characters = time.perf_counter(), 0
-            while time.perf_counter() - start < seconds / ROUNDS:
-                characters += run()
-            measured[name].append(characters / (time.perf_counter() - start))
-    return {name: float(np.median(values)) for name, values in measured.items()}
+            start = time.process_time()
+            characters[name] += run()
+            spent[name] += time.process_time() - start
+    return {name: characters[name] / spent[name] for name in runs}
 
 
-def main(recipe_name: str = "char-small", seconds: float = 20.0) -> None:
+class Ours:
+    """Training steps of a recipe, on texts or on a stream of them."""
+
+    def __init__(self, recipe, encoded, units):
+        self.recipe, self.encoded, self.end = recipe, encoded, units.size
+        self.network = build_network(recipe, units, torch.Generator().manual_seed(0))
+        self.optimizer = torch.optim.AdamW(self.network.parameters(), lr=1e-3, fused=True)
+        self.generator = torch.Generator().manual_seed(0)
+
+    def _learn(self, batch, state=None):
+        self.network.train()
+        self.optimizer.zero_grad(set_to_none=True)
+        loss = accumulate_gradients(self.network, batch, self.recipe, self.generator, state)
+        torch.nn.utils.clip_grad_norm_(self.network.parameters(), self.recipe.gradient_clip)
+        self.optimizer.step()
+        return loss.state
+
+    def on_batches(self, batches: Iterator[np.ndarray]) -> Callable[[], int]:
+        """Learn from padded batches of texts."""
+
+        def step() -> int:
+            rows = next(batches)
+            self._learn(pad([self.encoded[row] for row in rows], self.end, torch.device("cpu")))
+            return sum(len(self.encoded[row]) + 1 for row in rows)
+
+        return step
+
+    def on_streams(self, streams: torch.Tensor, bptt: int) -> Callable[[], int]:
+        """Learn from stretches of a stream, as `context="stream"` does."""
+        places = endless(lambda: list(range(0, len(streams) - bptt, bptt)))
+        state = None
+
+        def step() -> int:
+            nonlocal state
+            place = next(places)
+            batch = cut(streams, Segment(place, place + bptt, 1.0))
+            state = self._learn(batch, state if place else None)
+            return batch.targets.numel()
+
+        return step
+
+
+def compare_with_reference(size: str, streams: int, seconds: float) -> None:
+    """Print rates of the published step and of ours, alike in sizes, dropout, optimiser and units a batch."""
+    embedding, hidden, layers = SIZES[size]
+    recipe = replace(find_recipe("char-ptb"), embedding_size=embedding, hidden_size=hidden, layers=layers)
+    texts = verses()
+    alphabet = Alphabet.from_texts(texts)
+    units = CharacterUnits(alphabet)
+    encoded = [units.encode(alphabet.apply(text)) for text in texts]
+    lengths, rng = np.array([len(ids) + 1 for ids in encoded]), np.random.default_rng(0)
+    laid_out = lay_out(encoded, units.size, streams)
+
+    def by_length() -> list[np.ndarray]:
+        return rows_by_length(lengths, most_units=streams * BPTT, rng=rng)
+
+    single, half = (Ours(replace(recipe, bf16=bf16), encoded, units) for bf16 in (False, True))
+    runs = {
+        "published step": ReferenceTraining(laid_out, BPTT, units.size + 1, recipe).step,
+        "ours, stream": single.on_streams(laid_out, BPTT),
+        "ours, by length": single.on_batches(endless(by_length)),
+        "ours, stream, bf16": half.on_streams(laid_out, BPTT),
+        "ours, by length, bf16": half.on_batches(endless(by_length)),
+    }
+    with one_thread():
+        measured = rates(runs, seconds)
+    print(f"{size}, {streams} streams x {BPTT} units, {units.size + 1} units")
+    for name, rate in measured.items():
+        print(f"  {name:24} {rate:10,.0f} characters/s {rate / measured['published step']:8.2f}", flush=True)
+
+
+def compare_ways(recipe_name: str, seconds: float) -> None:
+    """Print rates of training by length and in random batches, and of scoring."""
     recipe = find_recipe(recipe_name)
     texts = verses()
     alphabet = Alphabet.from_texts(texts)
@@ -69,39 +147,26 @@ def main(recipe_name: str = "char-small", seconds: float = 20.0) -> None:
         units = BPEUnits.train(texts, alphabet, ratio=recipe.bpe_ratio)
     encoded = [units.encode(text) for text in texts]
     lengths = np.array([len(ids) + 1 for ids in encoded])
-    characters = np.array([len(text) for text in texts])
+    a_unit = sum(map(len, texts)) / lengths.sum()  # characters
     rng = np.random.default_rng(0)
-    network = build_network(recipe, units, torch.Generator().manual_seed(0))
-    optimizer = torch.optim.AdamW(network.parameters(), lr=1e-3, fused=True)
-
-    def train_on(batches: Iterator[np.ndarray]) -> Callable[[], int]:
-        def step() -> int:
-            rows = next(batches)
-            network.train()
-            optimizer.zero_grad(set_to_none=True)
-            batch = pad([encoded[row] for row in rows], units.size, torch.device("cpu"))
-            accumulate_gradients(network, batch, recipe, None)
-            optimizer.step()
-            return int(characters[rows].sum())
-
-        return step
+    ours = Ours(recipe, encoded, units)
 
     def score_some() -> int:
-        network.eval()
+        ours.network.eval()
         rows = rng.choice(len(encoded), 500, replace=False)
-        score(network, [encoded[row] for row in rows])
-        return int(characters[rows].sum())
+        score(ours.network, [encoded[row] for row in rows])
+        return int(lengths[rows].sum())
 
     runs = {
-        "training, by length": train_on(
+        "training, by length": ours.on_batches(
             endless(lambda: rows_by_length(lengths, most_units=recipe.batch_units, rng=rng))
         ),
-        "training, random batches": train_on(endless(lambda: random_rows(lengths, recipe.batch_units, rng))),
+        "training, random batches": ours.on_batches(endless(lambda: random_rows(lengths, recipe.batch_units, rng))),
         "scoring": score_some,
     }
     with one_thread():
-        measured = rates(runs, seconds)
-    print(f"{recipe.name}, {len(texts):,} texts, {characters.mean():.0f} characters on average, float32, 1 thread")
+        measured = {name: rate * a_unit for name, rate in rates(runs, seconds).items()}
+    print(f"{recipe.name}, {len(texts):,} texts, {np.mean([*map(len, texts)]):.0f} characters on average, 1 thread")
     for name, rate in measured.items():
         print(f"  {name:26} {rate:10,.0f} characters/s")
     by_length = measured["training, by length"]
@@ -109,5 +174,20 @@ def main(recipe_name: str = "char-small", seconds: float = 20.0) -> None:
     print(f"  scoring / training         {measured['scoring'] / by_length:10.2f}")
 
 
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--recipe", default="char-small")
+    parser.add_argument("--reference", action="store_true")
+    parser.add_argument("--size", choices=SIZES, help="one of the three; all by default")
+    parser.add_argument("--streams", type=int, default=64)
+    parser.add_argument("--seconds", type=float, default=20.0)
+    options = parser.parse_args()
+    if not options.reference:
+        compare_ways(options.recipe, options.seconds)
+        return
+    for size in [options.size] if options.size else SIZES:
+        compare_with_reference(size, options.streams, options.seconds)
+
+
 if __name__ == "__main__":
-    main(*sys.argv[1:2], *map(float, sys.argv[2:3]))
+    main()

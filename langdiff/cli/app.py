@@ -12,7 +12,23 @@ from rich.logging import RichHandler
 from typer.core import TyperGroup
 
 import langdiff
-from langdiff.cli import corpus, doctor, experiment, models, regression, simulation, stan, sweep, translationese
+from langdiff.cli import (
+    corpora,
+    corpus,
+    doctor,
+    experiment,
+    models,
+    parsing,
+    plot,
+    predictors,
+    regression,
+    simulation,
+    stan,
+    sweep,
+    translationese,
+    treebanks,
+    typology,
+)
 from langdiff.errors import LangdiffError
 
 
@@ -57,7 +73,14 @@ app.command()(translationese.translationese)
 app.command()(sweep.sweep)
 app.command()(stan.sample)
 app.command("install-stan")(stan.install_stan)
+app.command()(predictors.predictors)
+app.command()(typology.correlate)
+app.command()(typology.reproduce)
+app.command()(plot.plot)
 app.command()(doctor.doctor)
+app.add_typer(corpora.corpora_app)
+treebanks.treebanks_app.command()(parsing.parse)
+app.add_typer(treebanks.treebanks_app)
 
 
 def _version(wanted: bool) -> None:

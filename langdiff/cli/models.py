@@ -1,14 +1,15 @@
 """`langdiff train` and `score`: from text to bits."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from langdiff.cli.corpus import Corpus, Editions, Format, Metadata, open_corpus
-from langdiff.cli.output import print_json, print_table
+from langdiff.cli.output import print_json, print_table, save_picture
 
 if TYPE_CHECKING:
+    from langdiff.multitext import Parts
     from langdiff.run.preparation import Tokenization
     from langdiff.surprisals import Surprisals
 
@@ -32,11 +33,16 @@ def train(
     device: Device = "auto",
     workers: Annotated[int, typer.Option(help="Editions trained at a time.", min=1)] = 1,
     seed: Annotated[int, typer.Option(help="Seed.", min=0)] = 0,
+    seeds: Annotated[
+        int, typer.Option(help="Models an edition, each from a seed of its own; more than one show the spread.", min=1)
+    ] = 1,
     as_json: Json = False,
 ) -> None:
     """Train one language model an edition on the intents they share; score the test intents.
 
     Example: langdiff train selected/ --lm char-small --out models
+
+    Example: langdiff train selected/ --lm char-small --out models --seeds 3
     """
     import langdiff as ld
     from langdiff.run.preparation import note_preparation, prepare_text
@@ -46,8 +52,46 @@ def train(
     parts = ld.split(multitext.dropna())
     typer.echo(f"{multitext!r}; shared by all: {parts.summary()}", err=True)
     note_preparation(out, tokenization)
-    table = ld.compute_surprisals(parts, lm=lm, device=device, seed=seed, cache=out, workers=workers)
-    _finish(table, out / f"surprisals-{lm}.csv", as_json)
+    settings: dict[str, Any] = {"lm": lm, "device": device, "seed": seed, "cache": out, "workers": workers}
+    if seeds > 1:
+        for folder in _replicate(parts, seeds, settings, as_json):
+            note_preparation(folder, tokenization)  # `langdiff score` takes it as it takes OUT
+    else:
+        _finish(ld.compute_surprisals(parts, **settings), out / f"surprisals-{lm}.csv", as_json)
+    _draw_learning(out, lm)
+
+
+def _replicate(parts: "Parts", seeds: int, settings: dict[str, Any], as_json: bool) -> list[Path]:
+    """Train from several seeds, write all tables and print the spread; return the folders of the seeds' models."""
+    from langdiff._io import atomic_path
+    from langdiff.experiments import replicate
+
+    out, lm = settings["cache"], settings["lm"]
+    replicates = replicate(parts, seeds=seeds, **settings)
+    for number, table in replicates.surprisals.items():
+        table.save(out / f"surprisals-{lm}-seed-{number}.csv")
+    with atomic_path(out / f"replicates-{lm}.csv") as temporary:
+        replicates.to_frame().to_csv(temporary)
+    if as_json:
+        print_json(replicates.to_frame().reset_index())
+    else:
+        typer.echo(replicates.summary())
+    typer.echo(f"Table and surprisals of every seed: {out}", err=True)
+    return [out / f"seed-{number}" for number in replicates.surprisals]
+
+
+def _draw_learning(out: Path, lm: str) -> None:
+    """Draw dev bits by epoch of the models of a recipe; n-grams are counted once and have no curve."""
+    from langdiff.lm import read_training_logs
+    from langdiff.plots import plot_learning_curves
+
+    logs = read_training_logs(out)
+    logs = logs[(logs["lm"] == lm) & logs["train_bits_per_unit"].notna()]
+    if len(logs):
+        models = len(logs[["edition", "seed"]].drop_duplicates())
+        picture = out / f"learning-curves-{lm}.svg"
+        save_picture(lambda ax: plot_learning_curves(logs, ax), picture, height=3.2 + 0.1 * min(models, 60))
+        typer.echo(f"Learning curves: {picture}", err=True)
 
 
 def score(

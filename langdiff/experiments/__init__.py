@@ -4,17 +4,24 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # what type checkers and editors see; `_HOME` is what happens
+    from langdiff.experiments._balance import BalancedResult, balance_by_origin, run_balanced
     from langdiff.experiments._origins import read_origins, split_by_origin, split_by_source
     from langdiff.experiments._replicates import Replicates, replicate
     from langdiff.experiments._translationese import TranslationeseResult, translationese
     from langdiff.experiments.bpe_sweep import SweepResult, sweep_merges
+    from langdiff.experiments.reproduction import Reproduction, reproduce
 
 _HOME = {
+    "BalancedResult": "_balance",
     "Replicates": "_replicates",
+    "Reproduction": "reproduction",
     "SweepResult": "bpe_sweep",
     "TranslationeseResult": "_translationese",
+    "balance_by_origin": "_balance",
     "read_origins": "_origins",
     "replicate": "_replicates",
+    "reproduce": "reproduction",
+    "run_balanced": "_balance",
     "split_by_origin": "_origins",
     "split_by_source": "_origins",
     "sweep_merges": "bpe_sweep",
@@ -22,11 +29,16 @@ _HOME = {
 }
 
 __all__ = [
+    "BalancedResult",
     "Replicates",
+    "Reproduction",
     "SweepResult",
     "TranslationeseResult",
+    "balance_by_origin",
     "read_origins",
     "replicate",
+    "reproduce",
+    "run_balanced",
     "split_by_origin",
     "split_by_source",
     "sweep_merges",

@@ -305,6 +305,7 @@ def _divide(surprisals: Surprisals, parts: Mapping[str, Mapping[str, pd.Series]]
         bits=bits.loc[~lost],
         eos_bits=rest(surprisals.eos_bits),
         characters=rest(surprisals.characters),
+        bytes=rest(surprisals.bytes),
         lm=surprisals.lm,
     )
 

@@ -113,7 +113,8 @@ def replicate(
     Raises
     ------
     ConfigError
-        If `seeds` is less than 2, `seed` is negative, or another setting cannot be used.
+        If `seeds` is less than 2, `seed` is negative, there is one edition only, or another setting
+        cannot be used.
     LangdiffError
         As `langdiff.compute_surprisals` and `langdiff.fit`.
 
@@ -133,6 +134,8 @@ def replicate(
         raise ConfigError(f"seeds must be at least 2, got {seeds}: there is no spread in one.")
     if seed < 0:
         raise ConfigError(f"seed must be 0 or more, got {seed}.")
+    if len(parts.train.editions) < 2:
+        raise ConfigError("replicates compare difficulties, which takes two editions or more; there is one.")
     tables = {}
     for number in np.random.SeedSequence(seed).generate_state(seeds).tolist():
         tables[number] = compute_surprisals(

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from langdiff.errors import ConfigError
-from langdiff.lm import Recipe, compute_surprisals, find_recipe, read_job_states
+from langdiff.lm import Recipe, compute_surprisals, find_lm, read_job_states
+from langdiff.lm.ngrams import AnyRecipe
 from langdiff.multitext import Parts
 from langdiff.surprisals import Surprisals
 
@@ -72,6 +73,7 @@ class SweepResult:
             bits=pd.concat([table.bits for table in tables], axis=1),
             eos_bits=beside("eos_bits"),
             characters=beside("characters"),
+            bytes=beside("bytes"),
             lm=f"{self.lm}-best",
         )
 
@@ -167,7 +169,7 @@ def sweep_merges(
     >>> sweep.dev_bits.shape, sweep.surprisals[0.5].lm
     ((2, 2), 'bpe-tiny-0.5')
     """
-    recipe = find_recipe(lm)
+    recipe = _subword_recipe(lm)
     tried = _checked_ratios(recipe, ratios)
     with TemporaryDirectory(prefix="langdiff-") as temporary:  # removed when there is a cache as well
         folder = Path(temporary) if cache is None else Path(cache)
@@ -197,12 +199,16 @@ def sweep_merges(
     )
 
 
+def _subword_recipe(lm: str | AnyRecipe) -> Recipe:
+    recipe = find_lm(lm)
+    if isinstance(recipe, Recipe) and recipe.units == "bpe":
+        return recipe
+    units = recipe.units if isinstance(recipe, Recipe) and recipe.units != "char" else "characters"
+    raise ConfigError(f"{recipe.name!r} predicts {units}, which are not merged; choose a recipe such as bpe-small.")
+
+
 def _checked_ratios(recipe: Recipe, ratios: Iterable[float]) -> dict[float, Recipe]:
     """Return the recipe at each ratio, lowest first."""
-    if recipe.units != "bpe":
-        raise ConfigError(
-            f"{recipe.name!r} predicts characters, which are not merged; choose a recipe such as bpe-small."
-        )
     wanted = sorted(map(float, ratios))
     names = [f"{recipe.name}-{ratio:g}" for ratio in wanted]
     if not names or len(set(names)) < len(names):

@@ -53,7 +53,8 @@ def test_editions_in_the_order_asked_for(folder):
         ("", [], "editions is empty"),
         ("nothing.txt", None, r"nothing.txt: no such file or directory"),
         ("*.xml", None, r"\*.xml: no file matches this pattern"),
-        ("folder.txt", None, r"no file in this directory is called \*.txt or \*.txt.gz"),
+        ("x" * 5000, None, r"x: this path cannot be read: File name too long"),
+        ("folder.txt", None, r"no file in this directory is called \*.txt \(or compressed\) or \*.zip"),
     ],
 )
 def test_what_is_not_there_is_named(folder, path, editions, message):

@@ -85,6 +85,17 @@ def test_agrees_with_the_rules_read_slowly_and_comes_back(text):
     assert detokenize(tokens) == detokenize_slowly(tokens) == text
 
 
+@given(st.lists(any_text | tricky_text, min_size=1, max_size=8))
+@example([f"{MERGE}. a,b  -"])
+@example(["."])
+@example([" "])
+def test_long_texts_are_treated_as_short_ones(texts):
+    text = "".join(texts) * 60  # more pieces than `tokenize` joins one by one
+    tokens = tokenize(text)
+    assert tokens == tokenize_slowly(text)
+    assert detokenize(tokens) == text
+
+
 def test_every_character_is_classed_as_unicode_says():
     text = "x" + "x".join(map(chr, range(0x110000)))
     pieces = tokenize(text.replace(MERGE, "x").replace("\u241b", "x"))

@@ -1,0 +1,279 @@
+"""Feed readers of multitext with damaged files: ``python benchmarks/fuzz_readers.py [READER ...] [--count N]``.
+
+Every input is a small valid file after a few random edits, drawn from the reader's name, the seed and
+the input's number alone, so that ``--start K`` goes on where a run stopped and ``--start K --count 1``
+repeats one input. Every input is parsed; every 32nd goes through `read_multitext`, and its texts are
+read. What is raised must be an error of the package; anything else is printed and kept, and makes the
+exit code 1.
+"""
+
+import argparse
+import bz2
+import gzip
+import io
+import lzma
+import resource
+import signal
+import sys
+import tempfile
+import time
+import zipfile
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from langdiff.corpora import moses, mteval, read_multitext
+from langdiff.corpora._costep_xml import read_day
+from langdiff.corpora.ces import CesText
+from langdiff.corpora.ebible import EbibleText
+from langdiff.corpora.osis import OsisText
+from langdiff.corpora.pbc import PbcText
+from langdiff.corpora.usfm import UsfmText
+from langdiff.errors import LangdiffError
+
+HANG = 20  # seconds, a thousand times what an input takes
+MEMORY = 8 << 30  # bytes of address space, most of which libraries reserve
+
+
+@dataclass(frozen=True)
+class Case:
+    """Valid files of a format, and what is worth inserting into them."""
+
+    name: str
+    seeds: tuple[str, ...]
+    words: tuple[str, ...]
+    beside: tuple[tuple[str, str], ...] = ()
+
+
+_XML = (
+    '<!DOCTYPE a [<!ENTITY b "c">]>', '<!DOCTYPE a SYSTEM "file:///etc/passwd">', "&b;", "&#0;", "&#x10FFFF;", "&amp;",
+    "]]>", "<![CDATA[<", "<!--", "<?x?>", "</", "/>", '="', "\ufffe", 'encoding="utf-16"', "<a>" * 300, " xmlns='x'",
+)  # fmt: skip
+CASES = {
+    case.name: case
+    for case in (
+        Case(
+            "pbc",
+            ("# language_name: German\n# year_short: 1912\n01001001\tAm Anfang\n01001002\t\n66022021\tAmen \u05d0\n",),
+            ("\t", "01001001", "99151176", "00", "BLANK", "# title: x", "\n#", "\u0661"),
+        ),
+        Case(
+            "ebible",
+            ("Am Anfang\n\nzwei und drei\n<range>\nAmen\n",),
+            ("<range>", "\n", "<range>\n<range>", "GEN 1:1"),
+            (("vref.txt", "GEN 1:1\nGEN 1:2\nEXO 1:1\nEXO 1:2\nENO 1:1\n"),),
+        ),
+        Case(
+            "usfm",
+            (
+                "\\id PSA Psalms\n\\h Psalms\n\\c 1\n\\s1 Head\n\\q1\n\\v 1 Blessed\\f + \\fr 1:1 \\ft note\\f* is "
+                '\\w the|strong="H1"\\w*\n\\q2 man\n\\v 2-3 two \\add and\\add* three\n\\c 2\n\\p\n'
+                "\\v 1a x\n\\v 1b y\n",
+                '\\id TIT\n\\c 1\n\\p\n\\zaln-s |x="y"\\*\\v 1 a \\+nd b\\+nd* \\ts\\*\n'
+                "\\esb \\p side\n\\esbe\n\\v 2 c~d//e\n",
+            ),
+            (
+                "\\", "\\*", "\\v 1", "\\v 1-999999999", "\\v 176", "\\c 151", "\\c", "\\id FRT", "\\id", "\\f", "\\f*",
+                "\\x - ", "\\zq", "\\zq*", "\\w a|b", "|", "\\+", "\\esb", "\\esbe", "\\p", "-", "\u200f-",
+                "\\periph x", "\\qt-s |", "\\unknown",
+            ),
+        ),
+        Case(
+            "osis",
+            (
+                '<osis xmlns="x"><osisText osisIDWork="W" xml:lang="deu"><header><work osisWork="W"><title>T</title>'
+                '</work></header><div type="book" osisID="Gen"><chapter osisID="Gen.1"><verse osisID="Gen.1.1">Am '
+                '<note>n</note><w>Anfang</w></verse><verse sID="a" osisID="Gen.1.2 Gen.1.3"/>x<q marker="«"/>y'
+                '<verse eID="a"/></chapter></div></osisText></osis>',
+            ),
+            ('<verse osisID="Gen.1.1"/>', '<verse eID="a"/>', '<verse sID="b"/>', "!a", "Gen.999.9", "Foo", "</note>"),
+        ),
+        Case(
+            "ces",
+            (
+                '<cesDoc version="4"><cesHeader><langUsage><language iso639="deu">German</language></langUsage>'
+                '</cesHeader><text><body><div><seg id="b.GEN.1.1" type="verse">\n Am Anfang\n</seg>'
+                '<seg id="b.MAR.1.2" type="verse">x</seg></div></body></text></cesDoc>',
+            ),
+            ('<seg type="verse">', "b.ENO.1.1", "b.GEN.999.1", 'type="verse"', "<note>", "</seg>"),
+        ),
+        Case(
+            "moses",
+            ("ein Hund\n\nein \u05d0\u0301\U00010428\n",),
+            ("\n", "\r", "\u2028", "\0", " \n"),
+            (("original_language.txt", "deu\nund\neng\n"), ("eng.txt", "a dog\na cat\nan x\n")),
+        ),
+        Case(
+            "mteval",
+            (
+                '<mteval><refset refid="a" trglang="eng"><doc docid="d"><hl><seg id="1">Rain</seg></hl><p><seg id="2">x'
+                '</seg></p></doc></refset><refset refid="b" trglang="eng"><doc docid="d"><hl><seg id="1">It rains</seg>'
+                '</hl><p><seg id="2"/></p></doc></refset></mteval>',
+            ),
+            ("<refset>", '<refset refid="a">', '<seg id="1">', '<doc docid="d">', "</doc>", "</seg>", "<SEG>"),
+        ),
+        Case(
+            "costep",
+            (
+                '<session date="2000-01-17"><chapter id="1"><turn id="1"><speaker president="no" language="de" '
+                'name="X"><text language="de"><p type="speech">Am <ellipsis/>Anfang</p></text><text language="en">'
+                '<p type="speech"><quote start="«" end="»">In</quote></p></text></speaker></turn></chapter></session>',
+            ),
+            ('<p type="speech">', "<p>", "<turn>", "</turn>", 'language="en"', '<text language="fr">', 'empty="yes"'),
+        ),
+    )
+}  # fmt: skip
+_ENDINGS = {"usfm": ".usfm", "osis": ".xml", "ces": ".xml", "mteval": ".xml", "costep": ".xml"}
+_PACKED: tuple[tuple[str, Callable[[bytes], bytes]], ...] = (
+    (".gz", lambda raw: gzip.compress(raw, 1)), (".bz2", lambda raw: bz2.compress(raw, 1)),
+    (".xz", lambda raw: lzma.compress(raw, preset=0)), (".zip", lambda raw: zipped({"deu-a.txt": raw})),
+)  # fmt: skip
+PARSERS: dict[str, Callable[[Path], object]] = {
+    "pbc": lambda file: list(PbcText(file).verses({})),
+    "ebible": lambda file: list(EbibleText(file, file.parent / "vref.txt").verses({})),
+    "usfm": lambda file: list(UsfmText(file, (file,)).verses({})),
+    "osis": lambda file: list(OsisText(file).verses({})),
+    "ces": lambda file: list(CesText(file).verses({})),
+    "moses": lambda file: moses._catalogue({"deu-a": file}, "strict", progress=False),
+    "mteval": lambda file: mteval._read(file, "strict"),
+    "costep": lambda file: read_day(file, nfc=True, errors="strict"),
+}
+OPERATIONS = ("flip", "delete", "double", "insert", "word", "cut", "swap", "bytes")
+
+
+def zipped(files: dict[str, bytes]) -> bytes:
+    """Return a zip archive."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        for name, raw in files.items():
+            archive.writestr(name, raw)
+    return stream.getvalue()
+
+
+def edit(raw: bytes, operation: str, where: float, size: int, word: str) -> bytes:
+    """Return the bytes after one edit at a place (0 the beginning, 1 the end)."""
+    a = int(where * len(raw))
+    b = min(len(raw), a + size)
+    match operation:
+        case "flip":
+            return raw[:a] + bytes([raw[a] ^ (1 << size % 8)]) + raw[a + 1 :] if a < len(raw) else raw
+        case "delete":
+            return raw[:a] + raw[b:]
+        case "double":
+            return raw[:b] + raw[a:b] + raw[b:]
+        case "cut":
+            return raw[:a]
+        case "swap":  # the line here and the next
+            lines = raw.split(b"\n")
+            k = min(int(where * len(lines)), max(0, len(lines) - 2))
+            return b"\n".join(lines[:k] + lines[k + 1 : k + 2] + lines[k : k + 1] + lines[k + 2 :])
+        case "bytes":
+            return raw[:a] + bytes((7 * size + 31 * k) % 256 for k in range(size % 9)) + raw[a:]
+        case _:
+            return raw[:a] + word.encode() + raw[a:]
+
+
+def words_of(case: Case) -> tuple[str, ...]:
+    """Return what is worth inserting."""
+    return (*case.words, *(_XML if "<" in case.seeds[0][:1] else ()), "\ud7ff\U0010ffff", "\u202e", "\n", " ", "9" * 30)
+
+
+def draw(case: Case, seed: int, number: int) -> tuple[str, bytes]:
+    """Return the name and the bytes of an input."""
+    rng = np.random.default_rng([zlib.crc32(case.name.encode()), seed, number])
+    raw = case.seeds[rng.integers(len(case.seeds))].encode()
+    words = words_of(case)
+    for _ in range(rng.geometric(0.5)):
+        operation = OPERATIONS[rng.integers(len(OPERATIONS))]
+        raw = edit(raw, operation, rng.random(), int(rng.integers(1, 40)), words[rng.integers(len(words))])
+    name = f"deu-a{_ENDINGS.get(case.name, '.txt')}"
+    if rng.random() < 0.1:  # compressed, and every other time damaged after that
+        ending, pack = _PACKED[rng.integers(len(_PACKED))]
+        name, raw = (f"deu-a{ending}" if ending == ".zip" else name + ending), pack(raw)
+        if rng.random() < 0.5:
+            raw = edit(raw, OPERATIONS[rng.integers(len(OPERATIONS))], rng.random(), int(rng.integers(1, 9)), "x")
+    return name, raw
+
+
+def prepare(case: Case, folder: Path) -> None:
+    """Write the files that belong beside an input."""
+    for name, text in case.beside:
+        (folder / name).write_text(text, encoding="utf-8")
+
+
+def attempt(case: Case, name: str, raw: bytes, folder: Path, *, whole: bool) -> bool:
+    """Read an input; return whether it was accepted. Errors that are not the package's go through."""
+    file = folder / name
+    file.write_bytes(raw)
+    try:
+        if not name.endswith(".zip"):
+            PARSERS[case.name](file)
+        if whole or name.endswith(".zip"):
+            paths = [file, *folder.glob("eng*")]
+            multitext = read_multitext(paths, format=case.name, progress=False)  # type: ignore[arg-type]
+            for edition in multitext.editions:
+                texts = multitext.text(edition)
+                assert len(texts) == multitext.presence[edition].sum()
+                assert all(isinstance(text, str) and text.strip() for text in texts)
+    except LangdiffError:
+        return False
+    finally:
+        file.unlink()
+    return True
+
+
+def campaign(case: Case, seed: int, start: int, count: int, keep: Path) -> int:
+    """Try inputs one after another; return how many failed."""
+    accepted = failed = 0
+    slowest, begin = 0.0, time.perf_counter()
+    with tempfile.TemporaryDirectory() as temporary:
+        prepare(case, Path(temporary))
+        for number in range(start, start + count):
+            name, raw = draw(case, seed, number)
+            before = time.perf_counter()
+            signal.alarm(HANG)
+            try:
+                accepted += attempt(case, name, raw, Path(temporary), whole=number % 32 == 0)
+            except Exception as error:
+                failed += 1
+                (keep / f"{case.name}-{seed}-{number}-{name}").write_bytes(raw)
+                print(f"{case.name} --seed {seed} --start {number}: {type(error).__name__}: {error}", flush=True)
+            finally:
+                signal.alarm(0)
+            slowest = max(slowest, time.perf_counter() - before)
+            if (done := number + 1 - start) % 10_000 == 0 or done == count:
+                seconds, peak = time.perf_counter() - begin, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
+                print(
+                    f"{case.name:<8} {done:>9,} inputs, {accepted:,} accepted, {failed} failed, "
+                    f"slowest {slowest:.3f} s, all {seconds:.0f} s, peak {peak} MiB",
+                    flush=True,
+                )
+    return failed
+
+
+def main() -> None:
+    """Run the campaign."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("readers", nargs="*", default=list(CASES), metavar="READER")
+    parser.add_argument("--count", type=int, default=100_000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--start", type=int, default=0)
+    parser.add_argument("--keep", type=Path, default=Path(tempfile.gettempdir()))
+    options = parser.parse_args()
+
+    def hang(*_: object) -> None:
+        raise TimeoutError(f"no answer after {HANG} s")
+
+    signal.signal(signal.SIGALRM, hang)
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    failed = sum(
+        campaign(CASES[name], options.seed, options.start, options.count, options.keep) for name in options.readers
+    )
+    sys.exit(failed > 0)
+
+
+if __name__ == "__main__":
+    main()

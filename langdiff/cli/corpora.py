@@ -1,0 +1,87 @@
+"""`langdiff corpora`: which corpora can be had, downloading them, and how large a corpus is."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from langdiff.cli.corpus import Corpus, Editions, Format, Metadata, open_corpus
+from langdiff.cli.output import print_json, print_table
+
+corpora_app = typer.Typer(
+    name="corpora", help="Corpora: which there are, how to get them, how large they are.", no_args_is_help=True
+)
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+
+
+@corpora_app.command("list")
+def list_corpora(as_json: Json = False) -> None:
+    """List the corpora that are known, with their terms and how to get them.
+
+    Example: langdiff corpora list
+    """
+    import pandas as pd
+
+    from langdiff.corpora import SOURCES
+
+    rows = [
+        {
+            "name": name,
+            "corpus": source.title,
+            "licence": source.licence,
+            "get it": f"langdiff corpora fetch {name}" if source.url else source.how,
+            "home": source.home,
+        }
+        for name, source in SOURCES.items()
+    ]
+    table = pd.DataFrame(rows)
+    if as_json:
+        print_json(table)
+    else:
+        print_table(table, f"{len(table)} corpora", {})
+
+
+@corpora_app.command()
+def fetch(
+    name: Annotated[str, typer.Argument(help="A name that `langdiff corpora list` shows.", metavar="NAME")],
+    to: Annotated[Path | None, typer.Option("--to", help="Folder for corpora; by default in the user's cache.")] = None,
+) -> None:
+    """Download a corpus and unpack it; print its folder. What broke off goes on where it stopped.
+
+    Example: langdiff corpora fetch flores-200 --to corpora
+    """
+    from langdiff.corpora import SOURCES
+    from langdiff.corpora import fetch as download
+
+    source = SOURCES.get(name)
+    if source is not None and source.url is not None:  # before a byte comes
+        typer.echo(f"{source.title}\nLicence: {source.licence}\nTerms in full: {source.home}", err=True)
+    folder = download(name, folder=to)
+    if source is not None:
+        typer.echo(f"Next: {source.how}, with --format {source.format}", err=True)
+    typer.echo(str(folder))
+
+
+@corpora_app.command()
+def describe(
+    corpus: Corpus,
+    format: Format = "auto",
+    metadata: Metadata = None,
+    edition: Editions = None,
+    by_edition: Annotated[bool, typer.Option("--by-edition", help="Count each edition, not all together.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Count editions, languages, intents, words and characters; all texts are read.
+
+    Example: langdiff corpora describe 'bible/*.txt.gz' --by-edition
+    """
+    multitext = open_corpus(corpus, format, metadata, edition)
+    if by_edition:
+        table = multitext.edition_sizes().reset_index()
+    else:
+        table = multitext.describe().rename_axis("what").reset_index()
+    if as_json:
+        print_json(table)
+    else:
+        counts = ("intents", "cells", "words", "characters", "count")
+        print_table(table, repr(multitext), {name: "{:,}" for name in counts if name in table})

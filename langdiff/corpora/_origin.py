@@ -1,0 +1,211 @@
+"""Which cells of a multitext are in the language in which the intent was first said, and how many."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from langdiff.corpora.files import language_of
+from langdiff.errors import DataError, listing
+from langdiff.multitext import Multitext
+
+UNKNOWN = ("", "und")  # ISO 639-2: undetermined
+
+
+def original_language_of(multitext: Multitext, original_language: pd.Series | None = None) -> pd.Series:
+    """Return the original language of every intent, NaN where it is not known.
+
+    Parameters
+    ----------
+    multitext : Multitext
+        Whose ``intent_info["original_language"]`` is taken by default.
+    original_language : Series of str, optional
+        By intent; it may know more of them.
+
+    Raises
+    ------
+    DataError
+        If there is none, it is no Series, or intents have no row or several.
+    """
+    if original_language is None:
+        if "original_language" not in multitext.intent_info:
+            raise DataError(
+                "the multitext's intent_info has no column 'original_language'; give original_language, a Series of "
+                "language codes indexed by intent."
+            )
+        original_language = multitext.intent_info["original_language"]
+    if not isinstance(original_language, pd.Series):
+        raise DataError(
+            f"original_language must be a Series indexed by intent, not {type(original_language).__name__}; "
+            "pd.Series(mapping) makes one."
+        )
+    known = original_language.index
+    twice = known[known.duplicated()].unique()
+    if len(twice):
+        raise DataError(f"{len(twice)} intent(s) with several original languages: {listing(twice)}. Give one each.")
+    without = multitext.intents.difference(known, sort=False)
+    if len(without):
+        raise DataError(
+            f"{len(without):,} of {len(multitext.intents):,} intents have no original language: {listing(without)}. "
+            "Where it is not known, write 'und'."
+        )
+    source = original_language.loc[multitext.intents].astype(object)
+    return source.mask(source.isin(UNKNOWN)).rename("original_language")
+
+
+def codes_of_editions(
+    multitext: Multitext, source: pd.Series, edition_languages: Mapping[str, str] | None = None
+) -> pd.Series:
+    """Return the code by which the original languages call the language of each edition.
+
+    It is the edition's name, its ``language`` in `edition_info` or the code that begins its name, the first of
+    these that is among the original languages; if none is, the edition's language or name.
+
+    Parameters
+    ----------
+    multitext : Multitext
+    source : Series
+        Original languages, as `original_language_of` gives them.
+    edition_languages : mapping from edition to str, optional
+        Codes of some editions, believed before any of these.
+
+    Raises
+    ------
+    DataError
+        If `edition_languages` names an unknown edition.
+    """
+    given = dict(edition_languages or {})
+    unknown = [edition for edition in given if edition not in multitext.editions]
+    if unknown:
+        raise DataError(f"edition_languages: {len(unknown)} unknown edition(s): {listing(unknown)}.")
+    codes = set(source.dropna())
+    found = {}
+    for edition, language in multitext.edition_info["language"].items():
+        candidates = [edition, language, language_of(str(edition))]
+        fallback = language if isinstance(language, str) else edition
+        found[edition] = given.get(str(edition)) or next((code for code in candidates if code in codes), fallback)
+    return pd.Series(found, index=multitext.editions, dtype=object)
+
+
+def native_cells(
+    multitext: Multitext,
+    original_language: pd.Series | None = None,
+    edition_languages: Mapping[str, str] | None = None,
+) -> pd.DataFrame:
+    """Say of every cell whether it is there and in the original language.
+
+    Parameters
+    ----------
+    multitext, original_language
+        See `original_language_of`, also for the errors.
+    edition_languages
+        See `codes_of_editions`, also for the errors.
+
+    Returns
+    -------
+    DataFrame of bool, shape (I, J)
+
+    Examples
+    --------
+    >>> import langdiff as ld
+    >>> texts = pd.DataFrame({"deu": ["ja", "nein", None], "eng": ["yes", "no", "well"]}, index=["a", "b", "c"])
+    >>> native_cells(ld.read_frame(texts), pd.Series({"a": "eng", "b": "deu", "c": "deu"}))
+    edition    deu    eng
+    intent
+    a        False   True
+    b         True  False
+    c        False  False
+    """
+    source = original_language_of(multitext, original_language)
+    codes = codes_of_editions(multitext, source, edition_languages)
+    own = pd.DataFrame({edition: source == codes[edition] for edition in multitext.editions})
+    return multitext.presence & own.set_axis(multitext.editions, axis=1)
+
+
+def native_share(
+    multitext: Multitext,
+    original_language: pd.Series | None = None,
+    edition_languages: Mapping[str, str] | None = None,
+) -> pd.DataFrame:
+    """Count by edition the intents that are there and those first said in its language.
+
+    Parameters
+    ----------
+    multitext, original_language, edition_languages
+        See `native_cells`, also for the errors.
+
+    Returns
+    -------
+    DataFrame, one row an edition
+        ``language``, ``intents``, ``native``, and ``native_percent``, 100 × native / intents: NaN without intents.
+        Intents of unknown origin count as not native, so that it is a lower bound (Mielke et al. 2019, Figure 9).
+    """
+    cells = native_cells(multitext, original_language, edition_languages)
+    counts = pd.DataFrame(
+        {
+            "language": multitext.edition_info["language"],
+            "intents": multitext.presence.sum(),
+            "native": cells.sum(),
+        }
+    )
+    return counts.assign(native_percent=100 * counts["native"] / counts["intents"]).rename_axis("edition")
+
+
+def origin_accounting(
+    multitext: Multitext,
+    original_language: pd.Series | None = None,
+    edition_languages: Mapping[str, str] | None = None,
+) -> pd.DataFrame:
+    """Say for how many intents the native text can be found, and why not for the others.
+
+    Parameters
+    ----------
+    multitext, original_language, edition_languages
+        See `native_cells`, also for the errors.
+
+    Returns
+    -------
+    DataFrame, one row a kind of intent
+        ``intents`` and ``percent`` of all. The kinds: ``native``, some edition has it in its original language;
+        ``president``, said by one, whose language is not noted (where `intent_info` has such a column);
+        ``unknown`` otherwise; ``not found``, where no edition has it in its original language (Mielke et al.
+        2019, appendix D: 12 % president, 10 % unknown, 7 % not found).
+    """
+    source = original_language_of(multitext, original_language)
+    kind = pd.Series("not found", index=multitext.intents)
+    kind[native_cells(multitext, original_language, edition_languages).any(axis=1)] = "native"
+    kind[source.isna()] = "unknown"
+    if "president" in multitext.intent_info:
+        kind[multitext.intent_info["president"].astype(bool)] = "president"
+    counts = kind.value_counts().reindex(["native", "president", "unknown", "not found"], fill_value=0)
+    return pd.DataFrame({"intents": counts, "percent": 100 * counts / max(len(kind), 1)}).rename_axis("origin")
+
+
+def languages_per_intent(multitext: Multitext) -> pd.Series:
+    """Count the intents by the number of languages that have them (Mielke et al. 2019, Figure 7).
+
+    Parameters
+    ----------
+    multitext : Multitext
+        Several editions in one language count once.
+
+    Returns
+    -------
+    Series of int, index 0 … number of languages
+
+    Examples
+    --------
+    >>> import langdiff as ld
+    >>> texts = pd.DataFrame({"deu-a": ["ja", None], "deu-b": ["ja", "nein"], "eng": ["yes", None]}, index=["1", "2"])
+    >>> languages_per_intent(ld.read_frame(texts)).to_dict()
+    {0: 0, 1: 1, 2: 1}
+    """
+    language = multitext.edition_info["language"]
+    language = language.where(language.notna(), multitext.editions.to_series())
+    codes, known = pd.factorize(language)
+    order = np.argsort(codes, kind="stable")
+    starts = np.searchsorted(codes[order], range(len(known)))  # of the languages' columns
+    have = multitext.presence.to_numpy()[:, order]
+    numbers = np.logical_or.reduceat(have, starts, axis=1).sum(axis=1) if len(known) else np.zeros(len(have), int)
+    counts = np.bincount(numbers, minlength=len(known) + 1)
+    return pd.Series(counts, name="intents").rename_axis("languages")

@@ -1,0 +1,104 @@
+"""Which edition has which intent (Mielke et al. 2019, Figure 10)."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from langdiff.errors import DataError
+from langdiff.multitext import Multitext
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_PIXELS = 2000  # of the picture in either direction, about as many as a screen or page shows
+NAMED = 80  # editions; more names cannot be read
+_NAME_WIDTH = 0.042  # of a book, as a part of the axes
+
+
+def plot_presence(multitext: Multitext, ax: "Axes | None" = None, **style: Any) -> "Axes":
+    """Draw the presence matrix, one row an edition, the one with most intents on top.
+
+    Parameters
+    ----------
+    multitext : Multitext
+        What to draw; no text is read. Intents go from left to right in their order, and are averaged where there
+        are more than 2,000: the darker, the more of them are there.
+    ax : Axes, optional
+        Where; by default a new figure, as high as the number of editions needs.
+    **style
+        Passed on to ``Axes.imshow``, over the defaults.
+
+    Returns
+    -------
+    Axes
+        With marks where a book begins, if `intent_info` knows books.
+
+    Raises
+    ------
+    DataError
+        If there is no edition or no intent.
+
+    Examples
+    --------
+    >>> import langdiff as ld
+    >>> texts = pd.DataFrame({"deu": ["ja", None], "eng": ["yes", "no"]}, index=["1", "2"])
+    >>> axes = plot_presence(ld.read_frame(texts))
+    >>> [label.get_text() for label in axes.get_yticklabels()]
+    ['eng', 'deu']
+    >>> axes.figure.clear()
+    """
+    have = multitext.presence.to_numpy()  # (I, J)
+    if not have.size:
+        raise DataError(f"nothing to draw: {multitext!r}.")
+    counts = have.sum(axis=0)
+    order = np.argsort(-counts, kind="stable")
+    starts = np.unique(np.linspace(0, len(have), min(len(have), _PIXELS), endpoint=False).astype(int))
+    widths = np.diff(np.append(starts, len(have)))
+    share = (np.add.reduceat(have, starts, axis=0, dtype=np.int32) / widths[:, None]).T[order].astype(np.float32)
+    rows = len(order)
+    share = np.repeat(share, max(1, _PIXELS // rows), axis=0)  # or smoothing would blend one edition with the next
+    if ax is None:
+        import matplotlib.pyplot as plt
+
+        height = 1.2 + (0.14 * rows if rows <= NAMED else 5.0)
+        ax = plt.subplots(figsize=(8.0, max(height, 2.0)), layout="constrained")[1]
+    usual: dict[str, Any] = {
+        "cmap": "Blues",
+        "vmin": 0,
+        "vmax": 1,
+        "aspect": "auto",
+        "interpolation": "antialiased",
+        "extent": (0, len(have), rows - 0.5, -0.5),
+    }
+    ax.imshow(share, **(usual | style))
+    if rows <= NAMED:
+        ax.set_yticks(range(rows), [str(multitext.editions[j]) for j in order], fontsize=7 if rows > 20 else 9)
+    else:
+        ax.yaxis.set_major_formatter("{x:,.0f}")
+    ax.tick_params(axis="y", length=0 if rows <= NAMED else 3)
+    ax.set_ylabel(f"{rows:,} editions, most intents on top")
+    ax.set_xlabel(f"{len(have):,} intents in their order")
+    ax.set_title(f"{100 * counts.sum() / have.size:.1f} % of {have.size:,} cells present", loc="left", fontsize=11)
+    if "book" in multitext.intent_info:
+        _mark_books(ax, multitext.intent_info["book"])
+    else:
+        ax.xaxis.set_major_formatter("{x:,.0f}")
+    ax.spines[["top", "right", "left", "bottom"]].set_visible(False)
+    return ax
+
+
+def _mark_books(ax: "Axes", book: pd.Series) -> None:
+    """Mark where books begin, and name as many as there is room for, long ones first."""
+    names = book.astype(object).to_numpy()
+    starts = np.flatnonzero(np.append(True, names[1:] != names[:-1]))
+    lengths = np.diff(np.append(starts, len(names)))
+    middles = starts + lengths / 2
+    named: list[int] = []
+    for k in np.argsort(-lengths, kind="stable"):
+        if all(abs(middles[k] - middles[other]) > _NAME_WIDTH * len(names) for other in named):
+            named.append(int(k))
+    ax.set_xticks(starts, [""] * len(starts))
+    ax.set_xticks(middles[named], [str(names[starts[k]]) for k in named], minor=True, fontsize=7)
+    ax.tick_params(axis="x", which="major", length=5, color="#888888")
+    ax.tick_params(axis="x", which="minor", length=0, pad=5)

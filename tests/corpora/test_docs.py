@@ -1,0 +1,67 @@
+"""Every call of docs/corpora.md is made, on real data where there is any and on small files else."""
+
+import re
+import zipfile
+
+import pytest
+
+from benchmarks.fuzz_readers import CASES
+
+EDITIONS = ("eng-kjv", "deu-luther1912", "heb-modern")
+
+
+@pytest.fixture
+def corpora(real_data, tmp_path, monkeypatch):
+    """Folder with all that the page names."""
+    (tmp_path / "bible").mkdir()
+    for name in (*(f"{edition}.txt.gz" for edition in EDITIONS), "metadata.csv"):
+        (tmp_path / "bible" / name).symlink_to(real_data / "bible" / name)
+    for name in ("ntrex", "udhr", "pud", "europarl"):
+        (tmp_path / name).symlink_to(real_data / name)
+    made = {
+        "ebible/corpus/deu-a.txt": CASES["ebible"].seeds[0],
+        "ebible/metadata/vref.txt": dict(CASES["ebible"].beside)["vref.txt"],
+        "deu-x/PSA.usfm": CASES["usfm"].seeds[0],
+        "deu-x/TIT.usfm": CASES["usfm"].seeds[1],
+        "osis/eng-x.xml": CASES["osis"].seeds[0],
+        "ces/German.xml": CASES["ces"].seeds[0],
+        "costep/2000-01-17.xml": CASES["costep"].seeds[0],
+        "nist/ref.xml": CASES["mteval"].seeds[0],
+        "flores/deu_Latn.dev": "ein Hund\n",
+        "flores/eng_Latn.dev": "a dog\n",
+    }
+    for name, text in made.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    with zipfile.ZipFile(tmp_path / "eng-web_usfm.zip", "w") as archive:
+        archive.writestr("PSA.usfm", CASES["usfm"].seeds[0])
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.real_data
+@pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")
+def test_every_call_of_the_page(corpora, root):
+    page = (root / "docs" / "corpora.md").read_text(encoding="utf-8")
+    names: dict[str, object] = {}
+    for block in re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL):
+        exec(compile(block, "docs/corpora.md", "exec"), names)
+    bibles, udhr, pud = names["bibles"], names["udhr"], names["pud"]
+    assert set(bibles.editions) == set(EDITIONS)
+    # the figures of the page, and those of the data's own descriptions
+    rows = {row.split(" | ")[0].strip("| "): row for row in page.splitlines() if row.startswith("| ")}
+    assert udhr.describe()[["editions", "languages", "intents"]].tolist() == [375, 318, 31]
+    assert f"{udhr.describe()['characters']:,}" in rows["UDHR by article"]
+    assert (~udhr.presence.loc["0"]).sum() == 15
+    assert udhr.presence.drop(index="0").all(axis=None)
+    characters = {"en": 110136, "fi": 115851, "th": 98318, "zh": 35573}
+    assert pud.edition_sizes()["characters"][list(characters)].to_dict() == characters
+    assert pud.intent_info["original_language"].value_counts().to_dict() == {
+        "en": 750,
+        "de": 100,
+        "fr": 50,
+        "it": 50,
+        "es": 50,
+    }
+    assert f"{pud.describe()['characters']:,}" in rows["PUD"]
+    assert f"{names['parliament'].describe()['words']:,}" in rows["Europarl, three sittings"]

@@ -1,0 +1,180 @@
+"""Downloads from a server on this machine, which can break off, change its mind and lie."""
+
+import hashlib
+import io
+import tarfile
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from langdiff.corpora import SOURCES, CorpusSource, fetch
+from langdiff.errors import ConfigError, DataError, OutputError
+
+TEXT = bytes(range(256)) * 20_000  # 5 MB that do not compress to nothing in tar
+
+
+def tarball(files, mode="w:gz"):
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode=mode) as archive:
+        for name, content in files.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
+    return stream.getvalue()
+
+
+@pytest.fixture
+def server():
+    """Serve ``state["body"]``; the first ``state["breaks"]`` answers end half-way."""
+    state = {"body": tarball({"corpus/a.txt": b"one\n"}), "breaks": 0, "ranges": True, "etag": '"v1"', "asked": []}
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            body, start = state["body"], 0
+            state["asked"].append(self.headers.get("Range"))
+            if self.path == "/gone":
+                self.send_error(404)
+                return
+            wanted = self.headers.get("Range")
+            if wanted and state["ranges"] and self.headers.get("If-Range") == state["etag"]:
+                start = int(wanted.removeprefix("bytes=").rstrip("-"))
+                if start >= len(body):
+                    self.send_error(416)
+                    return
+                self.send_response(206)
+                self.send_header("Content-Range", f"bytes {start}-{len(body) - 1}/{len(body)}")
+            else:
+                self.send_response(200)
+            self.send_header("Content-Length", str(len(body) - start))
+            if state["etag"]:
+                self.send_header("ETag", state["etag"])
+            self.end_headers()
+            end = len(body)
+            if state["breaks"]:
+                state["breaks"] -= 1
+                end = (start + end) // 2
+            self.wfile.write(body[start:end])
+
+        def log_message(self, *_):
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as httpd:
+        threading.Thread(target=httpd.serve_forever, daemon=True).start()
+        state["url"] = f"http://127.0.0.1:{httpd.server_port}/corpus.tar.gz"
+        yield state
+        httpd.shutdown()
+
+
+def source(server, **other):
+    known = {"title": "Test", "licence": "CC0", "home": "https://example.org", "how": "read corpus/*.txt"}
+    sha256 = hashlib.sha256(server["body"]).hexdigest()
+    return {"test": CorpusSource(**(known | {"url": server["url"], "sha256": sha256} | other))}
+
+
+def test_a_corpus_is_downloaded_once_and_unpacked(server, tmp_path):
+    folder = fetch("test", folder=tmp_path, sources=source(server))
+    assert folder == tmp_path / "test"
+    assert (folder / "corpus" / "a.txt").read_text() == "one\n"
+    assert [file.name for file in tmp_path.iterdir()] == ["test"]  # neither archive nor parts are left
+    assert fetch("test", folder=tmp_path, sources=source(server)) == folder
+    assert server["asked"] == [None]
+
+
+@pytest.mark.parametrize("breaks", [1, 3])
+def test_what_broke_off_goes_on(server, tmp_path, breaks):
+    server["body"], server["breaks"] = tarball({"a.bin": TEXT}, "w"), breaks
+    for _ in range(breaks):
+        with pytest.raises(DataError, match=r"cannot be downloaded: .* bytes are kept; the same call goes on"):
+            fetch("test", folder=tmp_path, sources=source(server))
+    kept = (tmp_path / "test.part").stat().st_size
+    assert 0 < kept < len(server["body"])
+    assert not (tmp_path / "test").exists()
+    folder = fetch("test", folder=tmp_path, sources=source(server))
+    assert (folder / "a.bin").read_bytes() == TEXT
+    assert server["asked"][-1] == f"bytes={kept}-"
+
+
+@pytest.mark.parametrize(
+    ("first", "change"),
+    [
+        ('"v1"', {"ranges": False}),
+        ('"v1"', {"etag": '"v2"'}),
+        ('"v1"', {"etag": None}),
+        (None, {}),
+        ('W/"v1"', {}),  # a weak tag, which stays when bytes change
+    ],
+)
+def test_another_file_is_not_glued_to_the_part(server, tmp_path, first, change):
+    server["body"], server["breaks"], server["etag"] = tarball({"a.bin": TEXT}, "w"), 1, first
+    with pytest.raises(DataError):
+        fetch("test", folder=tmp_path, sources=source(server))
+    server["body"] = tarball({"a.bin": TEXT[::-1]}, "w")
+    server.update(change)
+    folder = fetch("test", folder=tmp_path, sources=source(server))
+    assert (folder / "a.bin").read_bytes() == TEXT[::-1]
+
+
+def test_a_part_that_is_all_of_it_is_fetched_anew(server, tmp_path):
+    (tmp_path / "test.part").write_bytes(b"x" * 10**6)
+    (tmp_path / "test.part-tag").write_text('"v1"')
+    assert fetch("test", folder=tmp_path, sources=source(server)).is_dir()
+    assert server["asked"] == ["bytes=1000000-", None]
+
+
+def test_a_wrong_checksum_is_refused(server, tmp_path):
+    wrong = source(server, sha256="0" * 64)
+    with pytest.raises(DataError, match=r"what came is not what was expected \(SHA-256 0000"):
+        fetch("test", folder=tmp_path, sources=wrong)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_without_a_published_checksum_the_first_one_counts(server, tmp_path):
+    sources = source(server, sha256=None)
+    folder = fetch("test", folder=tmp_path, sources=sources)
+    digest = hashlib.sha256(server["body"]).hexdigest()
+    assert (tmp_path / "test.sha256").read_text() == f"{digest}  corpus.tar.gz\n"
+    (folder / "corpus" / "a.txt").unlink()
+    (folder / "corpus").rmdir()
+    folder.rmdir()
+    server["body"] = tarball({"corpus/a.txt": b"two\n"})
+    with pytest.raises(DataError, match=f"SHA-256 {digest}"):
+        fetch("test", folder=tmp_path, sources=sources)
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (b"<html>not found</html>", "test.tar.gz: cannot be unpacked"),
+        (tarball({"../../evil.txt": b"x"}), "test.tar.gz: cannot be unpacked: .*outside the destination"),
+        (tarball({"a.bin": TEXT})[:-2000], "test.tar.gz: cannot be unpacked"),
+    ],
+)
+def test_what_cannot_be_unpacked_leaves_nothing(server, tmp_path, body, message):
+    server["body"] = body
+    with pytest.raises(DataError, match=message):
+        fetch("test", folder=tmp_path / "in", sources=source(server))
+    assert list((tmp_path / "in").iterdir()) == []
+    assert [file.name for file in tmp_path.iterdir()] == ["in"]
+
+
+def test_what_is_not_there(server, tmp_path):
+    with pytest.raises(ConfigError, match=r"unknown corpus 'tset'; known are test. Did you mean 'test'\?"):
+        fetch("tset", folder=tmp_path, sources=source(server))
+    gone = source(server, url=server["url"].replace("corpus.tar.gz", "gone"))
+    with pytest.raises(DataError, match=r"/gone: cannot be downloaded: 404"):
+        fetch("test", folder=tmp_path, sources=gone)
+    with pytest.raises(DataError, match=r"Parallel Bible Corpus .*: no download .* ask its authors"):
+        fetch("pbc", folder=tmp_path)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OutputError, match="cannot be written to"):
+        fetch("test", folder=tmp_path / "file", sources=source(server))
+
+
+def test_every_known_corpus_says_how_to_get_it():
+    for entry in SOURCES.values():
+        assert entry.licence
+        assert entry.how
+        assert entry.home.startswith("https://")
+        assert entry.url is None or entry.url.endswith(".tar.gz")
+        assert entry.sha256 is None or len(bytes.fromhex(entry.sha256)) == 32

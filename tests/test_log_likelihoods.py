@@ -1,0 +1,64 @@
+"""Files of one log-likelihood a line."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import langdiff as ld
+from langdiff.errors import ConfigError, DataError
+
+ROUNDING = 1e-12
+
+
+def write(folder, **texts):
+    for name, text in texts.items():
+        (folder / f"{name}.txt").write_text(text)
+    return {name: folder / f"{name}.txt" for name in texts}
+
+
+@pytest.mark.parametrize(("unit", "base"), [("bits", 2.0), ("nats", np.e), ("log10", 10.0)])
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_units_and_signs(tmp_path, unit, base, sign):
+    probabilities = {"eng": [0.5, 0.01], "deu": [0.25, 1e-30]}
+    files = write(
+        tmp_path,
+        **{name: "\n".join(str(-sign * np.log(p) / np.log(base)) for p in ps) for name, ps in probabilities.items()},
+    )
+    bits = ld.read_log_likelihoods(files, unit=unit, intents=["a", "b"], lm="mine").bits
+    for name, ps in probabilities.items():
+        assert_allclose(bits[name], -np.log2(ps), rtol=ROUNDING)
+    assert list(bits.index) == ["a", "b"]
+
+
+def test_missing_translations(tmp_path):
+    table = ld.read_log_likelihoods(write(tmp_path, eng="-1\n\n-3\n", deu="-2\r\n-4\r\nNA"), unit="bits")
+    assert table.bits.isna().to_numpy().tolist() == [[False, False], [True, False], [False, True]]
+    assert list(table.intents) == ["1", "2", "3"]
+
+
+@pytest.mark.parametrize(
+    ("texts", "message"),
+    [
+        ({"eng": "-1\nx\n"}, r"eng\.txt, line 2: 'x' is not a number"),
+        ({"eng": "-1\n-2\n", "deu": "-1\n"}, "differ in length: 'eng: 2 lines', 'deu: 1 lines'"),
+        ({"eng": "-1\n", "deu": "\n1\n"}, "differ in length"),
+        ({"eng": "-1\n-2\n", "deu": "\n7\n"}, r"both -1 \(.*eng\.txt, line 1\) and 7 \(.*deu\.txt, line 2\)"),
+        ({"eng": "-1\n0\n"}, "1 of 2 surprisals are not positive"),
+        ({"eng": "-inf\n-1\n"}, "1 of 2 surprisals are not positive finite"),
+    ],
+)
+def test_bad_files(tmp_path, texts, message):
+    with pytest.raises(DataError, match=message):
+        ld.read_log_likelihoods(write(tmp_path, **texts), unit="bits")
+
+
+def test_bad_requests(tmp_path):
+    files = write(tmp_path, eng="-1\n")
+    with pytest.raises(ConfigError, match="unknown unit 'log2'"):
+        ld.read_log_likelihoods(files, unit="log2")
+    with pytest.raises(ConfigError, match="no file"):
+        ld.read_log_likelihoods({}, unit="bits")
+    with pytest.raises(DataError, match="cannot be read: No such file"):
+        ld.read_log_likelihoods({"eng": tmp_path / "none"}, unit="bits")
+    with pytest.raises(DataError, match="'intents: 2 lines', 'eng: 1 lines'"):
+        ld.read_log_likelihoods(files, unit="bits", intents=["a", "b"])
