@@ -1,62 +1,66 @@
 """Reading text whatever its compression, and writing files so that none is ever half-written."""
 
-import bz2
 import csv
-import gzip
 import lzma
 import secrets
+import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO
 
+from langdiff._archives import File, open_bytes
 from langdiff.errors import DataError, OutputError
 
+MAX_LINE = 64 << 20  # bytes; longer lines are no lines of text, and would have to be held in memory
 
-def read_lines(path: Path, *, errors: str = "strict") -> Iterator[tuple[int, str]]:
+
+def read_lines(path: File, *, errors: str = "strict") -> Iterator[tuple[int, str]]:
     """Yield (line number from 1, line without its end), decoding UTF-8 and undoing compression.
 
     Parameters
     ----------
-    path : Path
-        Plain, ``.gz``, ``.bz2`` or ``.xz`` text.
+    path : Path or Member
+        Plain, ``.gz``, ``.bz2`` or ``.xz`` text, or such a member of a zip archive.
     errors : str
         ``"strict"`` or ``"replace"``, as for ``bytes.decode``.
 
     Raises
     ------
     DataError
-        If the file cannot be read, is damaged, holds NUL bytes (it is binary) or is not UTF-8;
-        the message names file, line and byte.
+        If the file cannot be read, is damaged, holds NUL bytes (it is binary), is not UTF-8, expands
+        to more than a hundred times its size (and 64 MiB) or has a line of more than 64 MiB; the
+        message names file, line and byte.
     """
-    number = 0
+    number = size = 0
     try:
-        with _open(path) as stream:
-            for number, raw in enumerate(stream, start=1):  # only \n ends a line
+        with open_bytes(path) as (stream, allowed):
+            while raw := stream.readline(MAX_LINE + 1):  # only \n ends a line
+                number += 1
+                size += len(raw)
+                if len(raw) > MAX_LINE:
+                    raise DataError(
+                        f"{path}, line {number}: longer than {MAX_LINE >> 20} MiB; this is no text in lines."
+                    )
+                if allowed is not None and size > allowed:
+                    raise DataError(
+                        f"{path}, line {number}: expands to more than {allowed:,} bytes, a hundred times its size; "
+                        "it may be made to fill memory or disk. If you trust it, decompress it yourself."
+                    )
                 if b"\0" in raw:
                     raise DataError(f"{path}, line {number}: a NUL byte; this is a binary file, not text.")
                 if number == 1:
                     raw = raw.removeprefix(b"\xef\xbb\xbf")  # byte order mark
                 yield number, _decode(raw, path, number, errors)
-    except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
+    except (OSError, EOFError, lzma.LZMAError, zlib.error, zipfile.BadZipFile) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise DataError(f"{path}: cannot be read after line {number}: {reason}.") from error
+    except (KeyError, MemoryError, NotImplementedError, RuntimeError) as error:
+        # zipfile: gone, compressed in a way or with a password that it cannot undo; lzma: wants gigabytes
+        raise DataError(f"{path}: cannot be read after line {number}: {error or 'not enough memory'}.") from error
 
 
-def _open(path: Path) -> IO[bytes] | gzip.GzipFile:
-    match path.suffix.lower():
-        case ".gz":
-            return gzip.open(path, "rb")
-        case ".bz2":
-            return bz2.open(path, "rb")
-        case ".xz":
-            return lzma.open(path, "rb")
-        case _:
-            return path.open("rb")
-
-
-def _decode(raw: bytes, path: Path, number: int, errors: str) -> str:
+def _decode(raw: bytes, path: File, number: int, errors: str) -> str:
     try:
         return raw.decode("utf-8", errors).rstrip("\r\n")
     except UnicodeDecodeError as error:

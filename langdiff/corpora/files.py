@@ -1,22 +1,37 @@
-"""Which files a path, directory or glob means, and what their names say."""
+"""Which files a path, directory, glob or zip archive means, and what their names say."""
 
 import glob
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import TypeVar
 
+from langdiff._archives import COMPRESSED, File, is_archive, members_of
 from langdiff.errors import DataError, listing
 
-Paths = str | Path | Sequence[str | Path]
+Paths = str | Path | Sequence[str | Path] | Mapping[str, str | Path]
+T = TypeVar("T")
 
 
-def find_files(path: Paths, suffixes: Sequence[str], editions: Iterable[str] | None) -> dict[str, Path]:
+def suffixes_of(*plain: str) -> tuple[str, ...]:
+    """Return endings of file names, plain and compressed.
+
+    Examples
+    --------
+    >>> suffixes_of(".txt")
+    ('.txt', '.txt.gz', '.txt.bz2', '.txt.xz')
+    """
+    return tuple(suffix + packed for suffix in plain for packed in ("", *COMPRESSED))
+
+
+def find_files(path: Paths, suffixes: Sequence[str], editions: Iterable[str] | None) -> dict[str, File]:
     """Find the file of every edition.
 
     Parameters
     ----------
-    path : str, Path or sequence of these
-        Files, directories (their files with one of the suffixes) or globs.
+    path : str, Path, sequence of these, or mapping from edition to one file
+        Files, zip archives and directories (their files with one of the suffixes, or if there are
+        none, their zip archives), or globs.
     suffixes : sequence of str
         Endings of the format's file names, such as ``.txt.gz``; case does not matter.
     editions : str or iterable of str, optional
@@ -24,28 +39,60 @@ def find_files(path: Paths, suffixes: Sequence[str], editions: Iterable[str] | N
 
     Returns
     -------
-    dict from edition to Path
-        The edition is the file's name without its suffix.
+    dict from edition to Path or Member
+        The edition is the file's name without its suffix, or the key of the mapping.
 
     Raises
     ------
     DataError
         If nothing is found, two files are the same edition, or an edition asked for has no file.
     """
+    found: dict[str, File] = {}
+    if isinstance(path, Mapping):
+        for edition, one in path.items():
+            files = files_in(one, suffixes)
+            if len(files) > 1:
+                raise DataError(f"edition {edition!r}: {one} is {len(files)} files; name one.")
+            found[str(edition)] = files[0]
+        return keep(found, editions)
+    for file in files_in(path, suffixes):
+        edition = edition_of(file, suffixes)
+        if found.setdefault(edition, file) != file:
+            raise DataError(
+                f"two files are edition {edition!r}: {found[edition]} and {file}. "
+                "Rename one, or give the files by edition, as a mapping."
+            )
+    return keep(dict(sorted(found.items())), editions)
+
+
+def files_in(path: str | Path | Sequence[str | Path], suffixes: Sequence[str]) -> list[File]:
+    """Return the files that paths, directories, zip archives and globs mean.
+
+    Raises
+    ------
+    DataError
+        If one of them means no file.
+    """
     paths = [path] if isinstance(path, (str, Path)) else list(path)
     if not paths:
         raise DataError("no path given: the list of paths is empty.")
-    found: dict[str, Path] = {}
+    found: list[File] = []
     for one in paths:
         for file in _expand(Path(one).expanduser(), suffixes):
-            edition = edition_of(file, suffixes)
-            if found.setdefault(edition, file) != file:
-                raise DataError(
-                    f"two files are edition {edition!r}: {found[edition]} and {file}. "
-                    "Rename one, or name the files to read."
-                )
+            found += _in_archive(file, suffixes) if is_archive(file) else [file]
+    return found
+
+
+def keep(found: dict[str, T], editions: Iterable[str] | None) -> dict[str, T]:
+    """Return the editions asked for, in the order asked for; by default all.
+
+    Raises
+    ------
+    DataError
+        If an edition is not there, or the list of those asked for is empty.
+    """
     if editions is None:
-        return dict(sorted(found.items()))
+        return found
     wanted = [editions] if isinstance(editions, str) else list(dict.fromkeys(editions))
     unknown = [edition for edition in wanted if edition not in found]
     if unknown:
@@ -55,7 +102,7 @@ def find_files(path: Paths, suffixes: Sequence[str], editions: Iterable[str] | N
     return {edition: found[edition] for edition in wanted}
 
 
-def edition_of(file: Path, suffixes: Sequence[str]) -> str:
+def edition_of(file: File, suffixes: Sequence[str]) -> str:
     """Return the file's name without its suffix.
 
     Examples
@@ -66,7 +113,7 @@ def edition_of(file: Path, suffixes: Sequence[str]) -> str:
     for suffix in sorted(suffixes, key=len, reverse=True):
         if file.name.lower().endswith(suffix) and len(file.name) > len(suffix):
             return file.name[: -len(suffix)]
-    return file.stem
+    return Path(file.name).stem
 
 
 def language_of(edition: str) -> str | None:
@@ -74,32 +121,46 @@ def language_of(edition: str) -> str | None:
 
     Examples
     --------
-    >>> language_of("deu-x-bible-luther1912-v1"), language_of("luther")
-    ('deu', None)
+    >>> language_of("deu-x-bible-luther1912-v1"), language_of("deu_Latn"), language_of("luther")
+    ('deu', 'deu', None)
     """
-    match = re.match(r"[a-z]{3}(?=-|\Z)", edition)
+    match = re.match(r"[a-z]{3}(?=[-_]|\Z)", edition)
     return match[0] if match else None
 
 
 def _expand(path: Path, suffixes: Sequence[str]) -> list[Path]:
-    if path.is_dir():
-        try:
-            files = [file for file in path.iterdir() if _belongs(file, suffixes)]
-        except OSError as error:
-            raise DataError(f"{path}: this directory cannot be read: {error.strerror}.") from error
-        if not files:
-            raise DataError(f"{path}: no file in this directory is called *{' or *'.join(suffixes)}.")
-    elif path.exists():
-        files = [path]
-    elif glob.has_magic(str(path)):
-        names = glob.glob(str(path), recursive=True)  # noqa: PTH207 (Path.glob takes no absolute pattern)
-        files = [Path(name) for name in names if Path(name).is_file()]
-        if not files:
-            raise DataError(f"{path}: no file matches this pattern (looked in {Path.cwd()}).")
-    else:
-        raise DataError(f"{path}: no such file or directory.")
+    try:
+        if path.is_dir():
+            # archives only where nothing lies beside them: unpacked, they would be read twice
+            files = _visible(path, suffixes) or _visible(path, (".zip",))
+            if not files:
+                raise DataError(f"{path}: no file in this directory is called {_called(suffixes)} or *.zip.")
+        elif path.exists():
+            files = [path]
+        elif glob.has_magic(str(path)):
+            names = glob.glob(str(path), recursive=True)  # noqa: PTH207 (Path.glob takes no absolute pattern)
+            files = [Path(name) for name in names if Path(name).is_file()]
+            if not files:
+                raise DataError(f"{path}: no file matches this pattern (looked in {Path.cwd()}).")
+        else:
+            raise DataError(f"{path}: no such file or directory.")
+    except OSError as error:
+        raise DataError(f"{str(path)[:200]}: this path cannot be read: {error.strerror}.") from error
     return sorted(file.absolute() for file in files)
 
 
-def _belongs(file: Path, suffixes: Sequence[str]) -> bool:
-    return file.is_file() and not file.name.startswith(".") and file.name.lower().endswith(tuple(suffixes))
+def _in_archive(archive: Path, suffixes: Sequence[str]) -> Sequence[File]:
+    files = [member for member in members_of(archive) if member.name.lower().endswith(tuple(suffixes))]
+    if not files:
+        raise DataError(f"{archive}: no file in this archive is called {_called(suffixes)}.")
+    return files
+
+
+def _visible(folder: Path, suffixes: Sequence[str]) -> list[Path]:
+    files = (file for file in folder.iterdir() if not file.name.startswith("."))
+    return [file for file in files if file.name.lower().endswith(tuple(suffixes)) and file.is_file()]
+
+
+def _called(suffixes: Sequence[str]) -> str:
+    plain = [suffix for suffix in suffixes if not suffix.endswith(COMPRESSED)]
+    return f"*{', *'.join(plain)} (or compressed)"

@@ -2,48 +2,84 @@
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
+from langdiff.corpora._bible import Ranges
+from langdiff.corpora._guess import guess_format
+from langdiff.corpora.ces import read_ces
+from langdiff.corpora.costep import read_costep
+from langdiff.corpora.ebible import read_ebible
 from langdiff.corpora.files import Paths
+from langdiff.corpora.moses import read_moses, write_moses
+from langdiff.corpora.mteval import read_mteval
+from langdiff.corpora.osis import read_osis
 from langdiff.corpora.pbc import read_pbc, write_pbc
+from langdiff.corpora.usfm import read_usfm
 from langdiff.errors import ConfigError
 from langdiff.multitext import Multitext
 
-_READERS: dict[str, Callable[..., Multitext]] = {"auto": read_pbc, "pbc": read_pbc}
-_WRITERS = {"pbc": write_pbc}
+Format = Literal["auto", "pbc", "ebible", "usfm", "osis", "ces", "moses", "costep", "mteval"]
+_READERS: dict[str, Callable[..., Multitext]] = {
+    "pbc": read_pbc,
+    "ebible": read_ebible,
+    "usfm": read_usfm,
+    "osis": read_osis,
+    "ces": read_ces,
+    "moses": read_moses,
+    "costep": read_costep,
+    "mteval": read_mteval,
+}
+_OPTIONS = {  # of some formats only
+    "ranges": ("ebible", "usfm", "osis"),
+    "vref": ("ebible",),
+    "original_language": ("moses",),
+}
+_WRITERS = {"pbc": write_pbc, "moses": write_moses}
 
 
 def read_multitext(
     path: Paths,
     *,
-    format: Literal["auto", "pbc"] = "auto",
+    format: Format = "auto",
     metadata: str | Path | None = None,
     editions: Iterable[str] | None = None,
     nfc: bool = True,
     errors: Literal["strict", "replace"] = "strict",
+    ranges: Ranges | None = None,
+    vref: str | Path | None = None,
+    original_language: str | Path | None = None,
     progress: bool | None = None,
 ) -> Multitext:
     r"""Catalogue a multitext; texts stay in their files until asked for.
 
     Parameters
     ----------
-    path : str, Path or sequence of these
-        A file, a directory or a glob.
-    format : {"auto", "pbc"}
-        ``"pbc"``, also what ``"auto"`` stands for, is the format of the Parallel Bible Corpus: see
-        `langdiff.corpora.read_pbc`, also for the other parameters and the errors.
+    path : str, Path, sequence of these, or mapping from edition to file
+        Files, directories, globs or zip archives; files may be compressed (``.gz``, ``.bz2``, ``.xz``).
+    format : str
+        ``"pbc"`` (Parallel Bible Corpus), ``"ebible"``, ``"usfm"``, ``"osis"``, ``"ces"``, ``"moses"``
+        (line-aligned text), ``"costep"`` or ``"mteval"``: the function ``langdiff.corpora.read_…`` of
+        that name says more, also of errors. ``"auto"`` tells them by the first file's beginning, all
+        but ``"moses"``, which any text could be.
     metadata, editions, nfc, errors, progress
         As for `langdiff.corpora.read_pbc`.
+    ranges : {"missing", "merge"}, optional
+        What becomes of verses translated together, in ``"ebible"``, ``"usfm"`` and ``"osis"``; by
+        default they are missing.
+    vref, original_language : str or Path, optional
+        As for `langdiff.corpora.read_ebible` and `langdiff.corpora.read_moses`.
 
     Returns
     -------
     Multitext
-        One edition a file.
+        One edition a file, or what the format has for it.
 
     Raises
     ------
     ConfigError
-        If the format is unknown.
+        If the format is unknown, or has no such option.
+    DataError
+        If the format cannot be told, or the files cannot be used.
 
     Examples
     --------
@@ -54,12 +90,20 @@ def read_multitext(
     ...     read_multitext(f"{folder}/*.txt")
     Multitext: 2 intents × 2 editions (2 languages), 1 of 4 cells missing
     """
-    if format not in _READERS:
-        raise ConfigError(f"unknown format {format!r}; use one of {', '.join(_READERS)}.")
-    return _READERS[format](path, metadata=metadata, editions=editions, nfc=nfc, errors=errors, progress=progress)
+    if format != "auto" and format not in _READERS:
+        raise ConfigError(f"unknown format {format!r}; use one of auto, {', '.join(_READERS)}.")
+    given: dict[str, Any] = {"ranges": ranges, "vref": vref, "original_language": original_language}
+    options = {name: value for name, value in given.items() if value is not None}
+    found = guess_format(path) if format == "auto" else format
+    for name in options:
+        if found not in _OPTIONS[name]:
+            raise ConfigError(f"format {found!r} has no option {name}; {' and '.join(_OPTIONS[name])} have.")
+    return _READERS[found](
+        path, metadata=metadata, editions=editions, nfc=nfc, errors=errors, progress=progress, **options
+    )
 
 
-def write_multitext(multitext: Multitext, path: str | Path, *, format: Literal["pbc"] = "pbc") -> list[Path]:
+def write_multitext(multitext: Multitext, path: str | Path, *, format: Literal["pbc", "moses"] = "pbc") -> list[Path]:
     """Write a multitext so that `read_multitext` gives it back.
 
     Parameters
@@ -68,8 +112,9 @@ def write_multitext(multitext: Multitext, path: str | Path, *, format: Literal["
         What to write.
     path : str or Path
         The directory, made if need be.
-    format : {"pbc"}
-        See `langdiff.corpora.write_pbc`, also for what the format cannot hold.
+    format : {"pbc", "moses"}
+        ``"pbc"`` for Bibles, ``"moses"`` for anything: see `langdiff.corpora.write_pbc` and
+        `langdiff.corpora.write_moses`, also for what they cannot hold.
 
     Returns
     -------

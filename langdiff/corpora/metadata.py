@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from langdiff._archives import File
 from langdiff._io import read_table
 from langdiff.corpora.files import language_of
 from langdiff.errors import DataError, listing
@@ -17,12 +18,12 @@ FILE_NAME = "metadata.csv"
 _RESERVED = ("file", "edition", "iso639_3")
 
 
-def find_metadata(files: Mapping[str, Path], metadata: str | Path | None) -> pd.DataFrame:
+def find_metadata(files: Mapping[str, File], metadata: str | Path | None) -> pd.DataFrame:
     """Read what a CSV file says of the editions.
 
     Parameters
     ----------
-    files : mapping from edition to Path
+    files : mapping from edition to Path or Member
         The editions and their files.
     metadata : str or Path, optional
         The CSV file; by default ``metadata.csv`` in each file's folder, where there is one.
@@ -106,7 +107,7 @@ def metadata_csv(edition_info: pd.DataFrame, files: Mapping[str, str]) -> str:
     return text
 
 
-def _read(path: Path, files: Mapping[str, Path]) -> pd.DataFrame:
+def _read(path: Path, files: Mapping[str, File]) -> pd.DataFrame:
     header, rows = read_table(path)
     key = next((name for name in ("file", "edition") if name in header), None)
     if key is None:

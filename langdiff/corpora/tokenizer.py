@@ -1,13 +1,17 @@
 """The reversible tokeniser of Mielke & Eisner (2018): punctuation split off, and put back exactly."""
 
 import re
-import sys
 import unicodedata
 from functools import cache
+
+import numpy as np
+import numpy.typing as npt
 
 MERGE = "↹"
 ESCAPE = "␛"
 _ESCAPED_MERGE = "⇥"  # after ESCAPE; all three are weird, so what they stand for stays one
+_PLAIN, _SPACE, _WEIRD = range(3)
+_LONG, _MANY = 1000, 100  # characters, or pieces, from which arrays are faster than joining one by one
 
 
 def tokenize(text: str) -> str:
@@ -41,17 +45,38 @@ def tokenize(text: str) -> str:
     """
     if MERGE in text or ESCAPE in text:
         text = text.replace(ESCAPE, ESCAPE + ESCAPE).replace(MERGE, ESCAPE + _ESCAPED_MERGE)
-    pieces = _weird_character().split(text)  # plain, weird, plain, ..., weird, plain
-    tokens, previous = pieces[:1], pieces[0][-1:]
-    for symbol, plain in zip(pieces[1::2], pieces[2::2], strict=True):
-        if previous and not previous.isspace():
-            tokens.append(f" {MERGE}")
-        tokens.append(symbol)
-        if plain and not plain[0].isspace():
-            tokens.append(f"{MERGE} ")
-        tokens.append(plain)
-        previous = plain[-1:] or symbol
-    return "".join(tokens)
+    pieces = [] if len(text) > _LONG else _weird_run().split(text)  # plain, weird, plain, ..., weird, plain
+    if not pieces or len(pieces) > _MANY:
+        return _tokenize_long(text)
+    tokens, spaced = pieces[:1], not pieces[0] or pieces[0][-1].isspace()
+    pieces[-1] += " "  # so that none but the first is empty; taken off below
+    for run, plain in zip(pieces[1::2], pieces[2::2], strict=True):
+        weird = run if len(run) == 1 else f" {MERGE}".join(run)
+        if plain[0].isspace():
+            tokens.append(f"{weird}{plain}" if spaced else f" {MERGE}{weird}{plain}")
+        else:
+            tokens.append(f"{weird}{MERGE} {plain}" if spaced else f" {MERGE}{weird}{MERGE} {plain}")
+        spaced = plain[-1].isspace()
+    return "".join(tokens)[:-1] if len(pieces) > 1 else text
+
+
+def _tokenize_long(text: str) -> str:
+    """Do as `tokenize` does after escaping; no loop over characters, but dear for a short text."""
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
+    kinds = _kinds()[codes]
+    weird = kinds == _WEIRD
+    before, after = weird.copy(), weird.copy()  # where something is put before or after
+    before[0] = after[-1] = False
+    before[1:] &= kinds[:-1] != _SPACE
+    after[:-1] &= kinds[1:] == _PLAIN
+    put = 2 * np.cumsum(before)
+    put[1:] += 2 * np.cumsum(after[:-1])
+    places = np.arange(len(codes)) + put
+    tokens = np.empty(places[-1] + 1, dtype="<u4")
+    tokens[places] = codes
+    tokens[places[before] - 2], tokens[places[before] - 1] = ord(" "), ord(MERGE)
+    tokens[places[after] + 1], tokens[places[after] + 2] = ord(MERGE), ord(" ")
+    return tokens.tobytes().decode("utf-32-le", "surrogatepass")
 
 
 def detokenize(text: str) -> str:
@@ -81,20 +106,29 @@ def _unescape(match: re.Match[str]) -> str:
 
 
 @cache
-def _weird_character() -> re.Pattern[str]:
+def _kinds() -> npt.NDArray[np.uint8]:
+    """Return the kind of every code point, shape (0x110000,)."""
+    kinds = np.full(0x110000, _WEIRD, dtype=np.uint8)
+    for code in range(len(kinds)):
+        character = chr(code)
+        if unicodedata.category(character)[0] in "LMN":
+            kinds[code] = _PLAIN
+        elif character.isspace():
+            kinds[code] = _SPACE
+    return kinds
+
+
+@cache
+def _weird_run() -> re.Pattern[str]:
     # `re` looks characters below U+10000 up in a table but walks through the ranges above, so the
-    # search first takes any character from there, and walks only if there is one
-    low, high = _plain_ranges(0, 0xFFFF), _plain_ranges(0x10000, sys.maxunicode)
-    return re.compile(rf"([^\s{low}](?:(?<=[\0-\uffff])|(?<![{high}])))")
+    # search first takes any character from there, and walks only if there is one that is no pictograph
+    low, high = _plain_ranges(0, 0x10000), _plain_ranges(0x10000, 0x110000)
+    one = rf"[^\s{low}](?:(?<=[\0-\uffff\U0001f300-\U0001faff])|(?<![{high}]))"
+    return re.compile(f"({one}(?:{one})*+)")  # written out, as `re` searches fast for a first character only
 
 
-def _plain_ranges(first: int, last: int) -> str:
+def _plain_ranges(first: int, end: int) -> str:
     """List letters, marks and numbers as ranges for a regular expression's brackets."""
-    ranges: list[list[int]] = []
-    for code in range(first, last + 1):
-        if unicodedata.category(chr(code))[0] in "LMN":
-            if ranges and ranges[-1][1] == code - 1:
-                ranges[-1][1] = code
-            else:
-                ranges.append([code, code])
-    return "".join(rf"\U{start:08x}-\U{end:08x}" for start, end in ranges)
+    plain = np.pad(_kinds()[first:end] == _PLAIN, 1)
+    edges = np.flatnonzero(plain[1:] != plain[:-1]) + first
+    return "".join(rf"\U{start:08x}-\U{stop - 1:08x}" for start, stop in edges.reshape(-1, 2))

@@ -1,0 +1,140 @@
+"""Files as they come: plain, compressed or inside a zip archive, opened without trusting them."""
+
+import bz2
+import gzip
+import io
+import lzma
+import zipfile
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import IO, cast
+
+from langdiff.errors import DataError, listing
+
+COMPRESSED = (".gz", ".bz2", ".xz")
+# What a compressed file may expand to: real text shrinks to a tenth, lists of empty lines to a few kilobytes.
+MAX_RATIO = 100
+MAX_SMALL = 64 << 20  # bytes; files that expand to less than this may do so at any ratio
+
+
+@dataclass(frozen=True, order=True)
+class Member:
+    """A file in a zip archive; it is read from there and never unpacked to disk.
+
+    Attributes
+    ----------
+    archive : Path
+        The archive.
+    inner : str
+        The member's name in it.
+
+    Examples
+    --------
+    >>> member = Member(Path("bibles.zip"), "corpus/deu-luther.txt")
+    >>> member.name, member.suffix, str(member.parent), str(member)
+    ('deu-luther.txt', '.txt', '.', 'bibles.zip/corpus/deu-luther.txt')
+    """
+
+    archive: Path
+    inner: str
+
+    @property
+    def name(self) -> str:
+        """The last part of the name."""
+        return PurePosixPath(self.inner).name
+
+    @property
+    def suffix(self) -> str:
+        """The ending of the name."""
+        return PurePosixPath(self.inner).suffix
+
+    @property
+    def parent(self) -> Path:
+        """The folder of the archive."""
+        return self.archive.parent
+
+    def __str__(self) -> str:
+        """Name archive and member, as in ``bibles.zip/deu.txt``."""
+        return f"{self.archive}/{self.inner}"
+
+
+File = Path | Member
+
+
+def is_archive(file: File) -> bool:
+    """Whether a file's name is that of a zip archive."""
+    return isinstance(file, Path) and file.suffix.lower() == ".zip"
+
+
+def members_of(archive: Path) -> list[Member]:
+    """List the files in a zip archive, hidden ones left out.
+
+    Raises
+    ------
+    DataError
+        If the archive cannot be read, or holds names that point outside it or are there twice.
+    """
+    try:
+        with zipfile.ZipFile(archive) as opened:
+            names = [info.filename for info in opened.infolist() if not info.is_dir()]
+    except (OSError, zipfile.BadZipFile, MemoryError, NotImplementedError, ValueError) as error:
+        raise DataError(f"{archive}: cannot be read as a zip archive: {error}.") from error
+    unsafe = [name for name in names if _is_unsafe(name)]
+    if unsafe:
+        raise DataError(
+            f"{archive}: {len(unsafe)} member(s) have names that point elsewhere or cannot be shown: "
+            f"{listing(unsafe)}. Such an archive is not read; make it anew."
+        )
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise DataError(f"{archive}: {len(twice)} name(s) are there twice: {listing(twice)}. Make the archive anew.")
+    return sorted(Member(archive, name) for name in names if not PurePosixPath(name).name.startswith("."))
+
+
+@contextmanager
+def open_bytes(file: File) -> Iterator[tuple[IO[bytes], int | None]]:
+    """Open a file, undoing compression; give the stream and the number of bytes it may hold.
+
+    The number is None for a file that is not compressed. Whoever reads must count, and refuse more:
+    a small file can expand to any size.
+    """
+    if isinstance(file, Member):
+        with zipfile.ZipFile(file.archive) as opened:
+            packed = max(opened.getinfo(file.inner).compress_size, 0)
+            with (
+                opened.open(file.inner) as member,
+                io.BufferedReader(cast(io.RawIOBase, member)) as buffered,
+                _expanded(buffered, file) as out,
+            ):
+                yield out, _allowed(packed)
+        return
+    with file.open("rb") as stream, _expanded(stream, file) as out:
+        yield out, _allowed(file.stat().st_size) if out is not stream else None
+
+
+def _allowed(packed: int) -> int:
+    return max(MAX_SMALL, MAX_RATIO * packed)
+
+
+@contextmanager
+def _expanded(stream: IO[bytes], file: File) -> Iterator[IO[bytes]]:
+    suffix = file.suffix.lower()
+    if suffix == ".gz":
+        with gzip.GzipFile(fileobj=stream) as out:
+            yield out  # type: ignore[misc]  # typeshed does not count GzipFile as IO[bytes]
+    elif suffix == ".bz2":
+        with bz2.BZ2File(stream) as out:
+            yield out
+    elif suffix == ".xz":
+        with lzma.LZMAFile(stream) as out:
+            yield out
+    else:
+        yield stream
+
+
+def _is_unsafe(name: str) -> bool:
+    parts = name.split("/")
+    return not name.isprintable() or "\\" in name or ":" in name or "" in parts or ".." in parts or "." in parts

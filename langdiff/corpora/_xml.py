@@ -1,0 +1,89 @@
+"""XML read as a stream of events, with nothing of it expanded or fetched."""
+
+from typing import TYPE_CHECKING, Any
+
+from langdiff._archives import File
+from langdiff._io import read_lines
+from langdiff.errors import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
+MAX_DEPTH = 200  # elements in each other; real files have less than twenty
+
+
+class Events:
+    """What happens when an element begins or ends; formats override `begin`, `end` and `data`.
+
+    Attributes
+    ----------
+    file : Path or Member
+        The file, for messages.
+    open : list of str
+        The elements that are open, without their namespaces, outermost first.
+    """
+
+    def __init__(self, file: File) -> None:
+        self.file = file
+        self.open: list[str] = []
+        self._line: Callable[[], int] = lambda: 0
+
+    def where(self) -> str:
+        """Name the file and the current line."""
+        return f"{self.file}, line {self._line()}"
+
+    def begin(self, tag: str, attributes: dict[str, str]) -> None:
+        """Meet an element's beginning; `open` holds it already."""
+
+    def finish(self, tag: str) -> None:
+        """Meet an element's end; `open` holds it still."""
+
+    def data(self, text: str) -> None:
+        """Meet text."""
+
+    def start(self, tag: str, attributes: dict[str, str]) -> None:
+        """Meet an element's beginning, as the parser tells it."""
+        self.open.append(tag.rpartition("}")[2])
+        if len(self.open) > MAX_DEPTH:
+            raise DataError(f"{self.where()}: more than {MAX_DEPTH} elements in each other.")
+        self.begin(self.open[-1], attributes)
+
+    def end(self, _: str) -> None:
+        """Meet an element's end, as the parser tells it."""
+        self.finish(self.open[-1])
+        self.open.pop()
+
+    def close(self) -> None:
+        """Meet the end of the file."""
+
+
+def read_xml(file: File, events: Events, *, errors: str = "strict") -> None:
+    """Parse a file, telling `events` what is met; the file is never held in memory as a whole.
+
+    Raises
+    ------
+    DataError
+        If it cannot be read, is not well-formed, or defines entities or refers to other files; the
+        message names file and line.
+    """
+    from xml.etree.ElementTree import ParseError
+
+    from defusedxml import DefusedXmlException  # type: ignore[import-untyped]
+    from defusedxml.ElementTree import XMLParser  # type: ignore[import-untyped]
+
+    parser: Any = XMLParser(target=events)
+    events._line = lambda: parser.parser.CurrentLineNumber
+    try:
+        for _, line in read_lines(file, errors=errors):
+            parser.feed(line + "\n")  # as str: read_lines has decoded it, whatever the declaration says
+        parser.close()
+    except ParseError as error:
+        row, column = error.position
+        what = str(error).partition(":")[0].removeprefix("not well-formed ")
+        raise DataError(f"{file}, line {row}, column {column + 1}: not well-formed XML: {what}.") from error
+    except DefusedXmlException as error:
+        raise DataError(
+            f"{events.where()}: defines entities or refers to another file ({type(error).__name__}), which can be "
+            "made to fill memory or to read what is not yours. Replace the entities by their text."
+        ) from error
