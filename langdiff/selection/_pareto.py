@@ -13,6 +13,7 @@ from langdiff.multitext import Multitext
 from langdiff.selection._problem import Bools
 from langdiff.selection._requirements import check_feasible, name_problem
 from langdiff.selection._search import Search
+from langdiff.selection._solver import configured
 from langdiff.selection.pareto import ParetoFront
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def pareto_front(
         By default, bounds (the concave hull) are computed by minimum cuts, and selections that may not reach them by
         greed and exchange: seconds. If True, every number is settled exactly, which takes longer.
     time_limit : float, optional
-        Seconds, after which what is known so far is returned; so does Ctrl-C.
+        Seconds, after which what is known so far is returned; Ctrl-C has the same effect, as in `select`.
     solver : pulp.LpSolver or str, optional
         As in `select`.
     progress : bool, optional
@@ -105,6 +106,10 @@ def pareto_front(
         raise ConfigError(f"objective must be 'cells' or 'languages', not {objective!r}.")
     if time_limit is not None and not time_limit > 0:
         raise ConfigError(f"time_limit must be a positive number of seconds, got {time_limit!r}.")
+    cap = max_editions_per_language
+    if cap is not None and not (cap >= 1 and cap % 1 == 0):
+        raise ConfigError(f"max_editions_per_language must be at least 1, and whole, got {cap!r}.")
+    configured(solver, time_limit)  # an unknown name is an error even where no program is needed
     started = time.monotonic()
     named = name_problem(
         multitext, objective=objective, require=require, max_editions_per_language=max_editions_per_language
@@ -113,7 +118,7 @@ def pareto_front(
         search = FrontSearch(named.problem, solver=solver, time_limit=time_limit, bar=bar)
         search.exact = exact
         if search.best is None:
-            check_feasible(named, solver)
+            search.begin_with(check_feasible(named, solver, search.deadline))
         search.run()
     counted = "languages" if objective == "languages" else "editions"
     index = pd.Index(search.range, name=counted)

@@ -95,6 +95,14 @@ class Problem:
         return groups
 
     @cached_property
+    def fewest_units(self) -> int:
+        """The fewest units that meet the requirements."""
+        if self.group is self.language:
+            return max(1, int(self.required_groups.sum()))
+        others = set(self.required_languages) - set(self.language[self.required].tolist())
+        return max(1, int(self.required.sum()) + len(others))
+
+    @cached_property
     def most_units(self) -> int:
         """The most units that the limits on editions allow."""
         limit = self.max_editions if self.n_editions is None else self.n_editions

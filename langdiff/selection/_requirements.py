@@ -1,5 +1,6 @@
 """From names to the problem on arrays, and what makes a request impossible."""
 
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -9,7 +10,7 @@ import pandas as pd
 
 from langdiff.errors import ConfigError, DataError, InfeasibleError, SolverError, listing
 from langdiff.multitext import Multitext
-from langdiff.selection._problem import Problem, collapse
+from langdiff.selection._problem import Bools, Problem, collapse
 from langdiff.selection._search import Search
 
 if TYPE_CHECKING:
@@ -118,14 +119,22 @@ def _requirements(multitext: Multitext, require: Iterable[str], have: pd.Series,
     return kinds
 
 
-def check_feasible(named: Named, solver: "pulp.LpSolver | str | None") -> None:
+def check_feasible(named: Named, solver: "pulp.LpSolver | str | None", deadline: float) -> Bools | None:
     """Find out whether the requirements can be met together.
+
+    Returns
+    -------
+    ndarray of bool, shape (J,), or None
+        Editions that meet them; None if nothing had to be searched.
 
     Raises
     ------
     InfeasibleError
-        If not, naming the first that is too much and the largest value that is not.
+        If they cannot, naming the first that is too much and the largest value that is not.
+    SolverError
+        If that is not known by the `deadline` (of the monotonic clock).
     """
+    found = None
     problem = named.problem
     required = np.flatnonzero(problem.required).tolist()
     counts = np.bincount(problem.language[required], minlength=len(named.languages))
@@ -136,7 +145,7 @@ def check_feasible(named: Named, solver: "pulp.LpSolver | str | None") -> None:
         some = np.zeros_like(problem.required)
         some[required[:count]] = True
         few = replace(problem, required=some, required_languages=tuple(others[: max(count - len(required), 0)]))
-        most = _most_intents(few, count, solver)
+        most, found = _most_intents(few, count, solver, deadline)
         if most < problem.min_intents:
             besides = f" besides {listing(names[: count - 1])}" if count > 1 else ""
             raise InfeasibleError(
@@ -144,12 +153,13 @@ def check_feasible(named: Named, solver: "pulp.LpSolver | str | None") -> None:
                 f"{most:,} shared intents. Ask for at most that many, or do not require it."
             )
     if problem.n_editions is not None:
-        most = _most_intents(problem, problem.n_editions, solver)
+        most, found = _most_intents(problem, problem.n_editions, solver, deadline)
         if most < problem.min_intents:
             raise InfeasibleError(
                 f"n_editions={problem.n_editions}, but so many that meet the other requirements share at most "
                 f"{most:,} intents, fewer than min_intents={problem.min_intents:,}. Ask for fewer."
             )
+    return found
 
 
 def _check_counts(named: Named, counts: "np.ndarray[tuple[int], np.dtype[np.int64]]", required: int) -> None:
@@ -171,10 +181,20 @@ def _check_counts(named: Named, counts: "np.ndarray[tuple[int], np.dtype[np.int6
         )
 
 
-def _most_intents(problem: Problem, n_editions: int, solver: "pulp.LpSolver | str | None") -> int:
-    """Return how many intents so many editions that meet the requirements share at most, 0 if none do."""
-    search = Search(replace(problem, count_languages=False, n_editions=n_editions, min_intents=1), solver=solver)
+def _most_intents(
+    problem: Problem, n_editions: int, solver: "pulp.LpSolver | str | None", deadline: float
+) -> tuple[int, Bools | None]:
+    """Return how many intents so many editions that meet the requirements share at most, 0 if none do, and which.
+
+    Once the deadline has passed, fewer are enough if the problem asks for no more.
+    """
+    limit = None if np.isinf(deadline) else max(deadline - time.monotonic(), 0.0)
+    relaxed = replace(problem, count_languages=False, n_editions=n_editions, min_intents=1)
+    search = Search(relaxed, solver=solver, time_limit=limit)
     search.run()
-    if not search.proven:
-        raise SolverError("the solver stopped before it was known whether the requirements can be met.")
-    return search.best.intents if search.best else 0
+    most, found = (search.best.intents, search.best.editions) if search.best else (0, None)
+    if not search.proven and most < problem.min_intents:
+        raise SolverError(
+            "time was up, or the solver stopped, before it was known whether the requirements can be met."
+        )
+    return most, found

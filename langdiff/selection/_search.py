@@ -61,7 +61,7 @@ class Search:
         self.stages: dict[int, Bools] = {}  # editions that make so many units, to begin an exchange with
         most = problem.most_units
         fixed = problem.n_editions is not None and not problem.count_languages
-        self.range = range(most if fixed else max(1, int(problem.required_groups.sum())), most + 1)
+        self.range = range(most if fixed else problem.fewest_units, most + 1)
         self.at_most = self._coverage()
         self.closed = dict.fromkeys(self.range, "hull")
         self.ties_open = False
@@ -89,6 +89,11 @@ class Search:
             if self.best is None:
                 raise
             log.warning("interrupted; the best selection so far is returned, with its proven gap")
+
+    def begin_with(self, editions: Bools | None) -> None:
+        """Take editions that meet the requirements as incumbent, if there are any."""
+        if editions is not None:
+            self._offer(self.problem.shared(editions))
 
     def _search(self) -> None:
         self._bound_all()
@@ -259,12 +264,14 @@ class Search:
 
     def _relax(self, u: int, program: Program) -> None:
         """Bound c(u) by the program without the demand for whole numbers."""
+        need = self.needed(u)  # of selections with fewer intents the program, made of a reduction, says nothing
         answer = self._solve(program, program.intents, relaxed=True)
-        most = math.floor(answer.value + HALF) if answer.status == "optimal" else self.at_most[u]
-        if answer.status == "infeasible" or most < self.needed(u):
+        most = self.at_most[u]
+        if answer.status != "stopped":
+            most = -1 if answer.status == "infeasible" else math.floor(answer.value + HALF)
+        if most < need:
             self.closed[u] = "relaxation"
-            most = -1 if answer.status == "infeasible" else most
-        self.at_most[u] = min(self.at_most[u], max(most, 0))
+        self.at_most[u] = min(self.at_most[u], max(most, need - 1))
         self._take(answer)
 
     def _take(self, answer: Answer) -> bool:

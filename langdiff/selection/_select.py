@@ -53,8 +53,8 @@ def select(
         room, by integer programs. ``"direct"`` hands the whole problem to the solver as one integer program:
         an independent check, for small multitexts only.
     time_limit : float, optional
-        Seconds, after which the best selection so far is returned with its proven gap. A `solver` of
-        your own is stopped only between two of its runs. Ctrl-C has the same effect at any time.
+        Seconds, after which the best selection so far is returned with its proven gap; Ctrl-C has the same
+        effect. HiGHS is stopped in mid-run by either, a `solver` of your own only between two of its runs.
     solver : pulp.LpSolver or str, optional
         A configured solver, or the name of one that PuLP knows; by default HiGHS.
     progress : bool, optional
@@ -102,10 +102,10 @@ def select(
         kind = {"search": Search, "direct": Direct}[method]
         search = kind(named.problem, solver=solver, time_limit=time_limit, bar=bar)
         if search.best is None:
-            check_feasible(named, solver)
+            search.begin_with(check_feasible(named, solver, search.deadline))
         search.run()
     if search.best is None:
-        raise SolverError(f"no selection was found within {time_limit} s; give more time or ask for less.")
+        raise SolverError("no selection was found in time; give more of it or ask for less.")
     editions = named.editions[search.best.editions]
     return Selection(
         multitext=multitext.sel(editions=editions).dropna(),
@@ -127,8 +127,8 @@ def _check_settings(limits: Mapping[str, int | None], objective: str, method: st
     if method not in ("search", "direct"):
         raise ConfigError(f"method must be 'search' or 'direct', not {method!r}.")
     for name, value in limits.items():
-        if value is not None and value < 1:
-            raise ConfigError(f"{name} must be at least 1, got {value!r}.")
+        if value is not None and not (value >= 1 and value % 1 == 0):
+            raise ConfigError(f"{name} must be at least 1, and whole, got {value!r}.")
     fixed, most = limits["n_editions"], limits["max_editions"]
     if fixed is not None and most is not None and fixed > most:
         raise ConfigError(f"n_editions={fixed} contradicts max_editions={most}.")
