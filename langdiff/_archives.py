@@ -103,7 +103,8 @@ def open_bytes(file: File) -> Iterator[tuple[IO[bytes], int | None]]:
     """
     if isinstance(file, Member):
         with zipfile.ZipFile(file.archive) as opened:
-            packed = max(opened.getinfo(file.inner).compress_size, 0)
+            # no more than there is, whatever the archive says
+            packed = min(opened.getinfo(file.inner).compress_size, file.archive.stat().st_size)
             with (
                 opened.open(file.inner) as member,
                 io.BufferedReader(cast(io.RawIOBase, member)) as buffered,

@@ -48,7 +48,9 @@ def read_lines(path: File, *, errors: str = "strict") -> Iterator[tuple[int, str
                         "it may be made to fill memory or disk. If you trust it, decompress it yourself."
                     )
                 if b"\0" in raw:
-                    raise DataError(f"{path}, line {number}: a NUL byte; this is a binary file, not text.")
+                    raise DataError(
+                        f"{path}, line {number}: a NUL byte; this is a binary file or UTF-16, not text in UTF-8."
+                    )
                 if number == 1:
                     raw = raw.removeprefix(b"\xef\xbb\xbf")  # byte order mark
                 yield number, _decode(raw, path, number, errors)

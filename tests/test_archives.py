@@ -123,6 +123,17 @@ def test_bombs_are_refused_after_what_is_declared(tmp_path, ending, monkeypatch)
     assert 256 <= next(counter) < 4 * KIB  # read up to the limit, which a small file may always reach
 
 
+def test_the_size_that_an_archive_tells_of_itself_is_not_believed(tmp_path, monkeypatch):
+    monkeypatch.setattr("langdiff._archives.MAX_SMALL", 256 * KIB)
+    file = zipped(tmp_path / "a.zip", [("a.txt", (b"0" * 1023 + b"\n") * 4 * KIB)])
+    raw = bytearray(file.read_bytes())
+    packed = raw.index(b"PK\x01\x02") + 20  # where the central directory says how long the compressed text is
+    raw[packed : packed + 4] = struct.pack("<L", 1 << 30)
+    file.write_bytes(raw)
+    with pytest.raises(DataError, match=r"expands to more than [\d,]+ bytes, a hundred times its size"):
+        deque(read_lines(Member(file, "a.txt")), maxlen=0)
+
+
 def test_a_bomb_of_one_line_is_not_held_in_memory(tmp_path, monkeypatch):
     monkeypatch.setattr(_io, "MAX_LINE", 64 * KIB)
     (tmp_path / "a.txt.gz").write_bytes(gzip.compress(b"0" * (1 << 20)))

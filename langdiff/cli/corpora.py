@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from langdiff.cli.corpus import Corpus, Editions, Format, Metadata, open_corpus
+from langdiff.cli.corpus import Corpus, reads_corpus
 from langdiff.cli.output import print_json, print_table
 
 corpora_app = typer.Typer(
@@ -63,11 +63,9 @@ def fetch(
 
 
 @corpora_app.command()
+@reads_corpus
 def describe(
     corpus: Corpus,
-    format: Format = "auto",
-    metadata: Metadata = None,
-    edition: Editions = None,
     by_edition: Annotated[bool, typer.Option("--by-edition", help="Count each edition, not all together.")] = False,
     as_json: Json = False,
 ) -> None:
@@ -75,7 +73,7 @@ def describe(
 
     Example: langdiff corpora describe 'bible/*.txt.gz' --by-edition
     """
-    multitext = open_corpus(corpus, format, metadata, edition)
+    multitext = corpus.open()
     if by_edition:
         table = multitext.edition_sizes().reset_index()
     else:

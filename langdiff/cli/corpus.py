@@ -1,7 +1,11 @@
 """`langdiff select`, and the options that name a corpus."""
 
+import functools
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -10,28 +14,65 @@ from langdiff.cli.output import print_json, print_table
 if TYPE_CHECKING:
     from langdiff.multitext import Multitext
 
-Corpus = Annotated[
-    list[str],
-    typer.Argument(help="Files, folders or patterns such as 'bible/*.txt.gz'.", metavar="CORPUS..."),
-]
 FormatName = Literal["auto", "pbc", "ebible", "usfm", "osis", "ces", "moses", "costep", "mteval"]
-Format = Annotated[FormatName, typer.Option("--format", help="Format of the files.")]
-Metadata = Annotated[Path | None, typer.Option("--metadata", help="CSV with a row a file.")]
-Editions = Annotated[
-    list[str] | None,
-    typer.Option("--edition", "-e", help="Keep this edition (repeat for more); all by default."),
-]
 
 
-def open_corpus(
-    corpus: list[str], format: FormatName, metadata: Path | None, editions: list[str] | None
-) -> "Multitext":
-    """Read the multitext that a command's arguments name."""
-    from langdiff.corpora import read_multitext
+@dataclass(frozen=True)
+class Corpus:
+    """A corpus as a command's argument and options name it; `reads_corpus` adds these to a command."""
 
-    return read_multitext(corpus, format=format, metadata=metadata, editions=editions)
+    corpus: Annotated[
+        list[str],
+        typer.Argument(help="Files, folders or patterns such as 'bible/*.txt.gz'.", metavar="CORPUS..."),
+    ]
+    format: Annotated[FormatName, typer.Option("--format", help="Format of the files.")] = "auto"
+    metadata: Annotated[Path | None, typer.Option("--metadata", help="CSV with a row a file.")] = None
+    edition: Annotated[
+        list[str] | None,
+        typer.Option("--edition", "-e", help="Keep this edition (repeat for more); all by default."),
+    ] = None
+    ranges: Annotated[
+        Literal["missing", "merge"] | None,
+        typer.Option("--ranges", help="Verses translated together are missing, or the first has the text."),
+    ] = None
+    vref: Annotated[Path | None, typer.Option("--vref", help="List of verses of the eBible corpus.")] = None
+    original_language: Annotated[
+        Path | None,
+        typer.Option("--original-language", help="For moses: file with the language each line was first said in."),
+    ] = None
+
+    def open(self) -> "Multitext":
+        """Read the multitext."""
+        from langdiff.corpora import read_multitext
+
+        return read_multitext(
+            self.corpus,
+            format=self.format,
+            metadata=self.metadata,
+            editions=self.edition,
+            ranges=self.ranges,
+            vref=self.vref,
+            original_language=self.original_language,
+        )
 
 
+def reads_corpus(command: Callable[..., None]) -> Callable[..., None]:
+    """Let a command's parameter `corpus` be filled from an argument and the options that every corpus has."""
+    argument, *options = inspect.signature(Corpus).parameters.values()
+    own = inspect.signature(command).parameters.values()
+    parameters = [argument if one.name == "corpus" else one for one in own] + options
+
+    @functools.wraps(command)
+    def filled(**given: Any) -> None:
+        corpus = Corpus(**{one.name: given.pop(one.name) for one in (argument, *options)})
+        command(corpus=corpus, **given)
+
+    filled.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # what Typer reads
+    filled.__annotations__ = {one.name: one.annotation for one in parameters}
+    return filled
+
+
+@reads_corpus
 def select(
     corpus: Corpus,
     min_intents: Annotated[int, typer.Option(help="Keep at least so many intents.", min=1)] = 1,
@@ -50,9 +91,6 @@ def select(
     ] = "search",
     solver: Annotated[str | None, typer.Option(help="Solver by PuLP's name, such as PULP_CBC_CMD; else HiGHS.")] = None,
     time_limit: Annotated[float | None, typer.Option(help="Seconds; then the best so far, with its gap.")] = None,
-    format: Format = "auto",
-    metadata: Metadata = None,
-    edition: Editions = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Write the selected texts here, one file an edition.")
     ] = None,
@@ -63,10 +101,11 @@ def select(
     Example: langdiff select 'bible/*.txt.gz' --metadata bible/metadata.csv --min-intents 20000
     """
     from langdiff.corpora import write_multitext
+    from langdiff.corpora.pbc import are_verse_ids
     from langdiff.selection import select as choose
 
     selection = choose(
-        open_corpus(corpus, format, metadata, edition),
+        corpus.open(),
         min_intents=min_intents,
         objective=objective,
         require=require or (),
@@ -80,8 +119,10 @@ def select(
     table = selection.to_frame().reset_index()
     if as_json:
         print_json(table)
+        typer.echo(selection.headline(), err=True)  # whether it is proven best
     else:
         print_table(table, selection.headline(), {})
     if out is not None:
-        write_multitext(selection.multitext, out)
-        typer.echo(f"Texts: {out}", err=True)
+        format: Literal["pbc", "moses"] = "pbc" if are_verse_ids(selection.multitext.intents) else "moses"
+        write_multitext(selection.multitext, out, format=format)
+        typer.echo(f"Texts: {out}, to be read with --format {format}", err=True)

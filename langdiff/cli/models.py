@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from langdiff.cli.corpus import Corpus, Editions, Format, Metadata, open_corpus
+from langdiff.cli.corpus import Corpus, reads_corpus
 from langdiff.cli.output import print_json, print_table, save_picture
 
 if TYPE_CHECKING:
@@ -22,13 +22,11 @@ Tokenize = Annotated[
 ]
 
 
+@reads_corpus
 def train(
     corpus: Corpus,
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for models and surprisals.")],
     lm: Lm = "char-small",
-    format: Format = "auto",
-    metadata: Metadata = None,
-    edition: Editions = None,
     tokenize: Tokenize = True,
     device: Device = "auto",
     workers: Annotated[int, typer.Option(help="Editions trained at a time.", min=1)] = 1,
@@ -48,7 +46,7 @@ def train(
     from langdiff.run.preparation import note_preparation, prepare_text
 
     tokenization: Tokenization = "reversible" if tokenize else "as-is"
-    multitext = prepare_text(open_corpus(corpus, format, metadata, edition), tokenization)
+    multitext = prepare_text(corpus.open(), tokenization)
     parts = ld.split(multitext.dropna())
     typer.echo(f"{multitext!r}; shared by all: {parts.summary()}", err=True)
     note_preparation(out, tokenization)
@@ -94,14 +92,12 @@ def _draw_learning(out: Path, lm: str) -> None:
         typer.echo(f"Learning curves: {picture}", err=True)
 
 
+@reads_corpus
 def score(
     models: Annotated[Path, typer.Argument(help="Folder that `langdiff train` wrote.", metavar="MODELS")],
     corpus: Corpus,
     out: Annotated[Path, typer.Option("--out", "-o", help="Table to write: .csv, .tsv or .parquet.")],
     lm: Lm = "char-small",
-    format: Format = "auto",
-    metadata: Metadata = None,
-    edition: Editions = None,
     device: Device = "auto",
     as_json: Json = False,
 ) -> None:
@@ -114,7 +110,7 @@ def score(
     from langdiff.surprisals import check_table_name
 
     check_table_name(out)
-    multitext = prepare_text(open_corpus(corpus, format, metadata, edition), read_preparation(models))
+    multitext = prepare_text(corpus.open(), read_preparation(models))
     _finish(ld.score_multitext(multitext, models, lm=lm, device=device), out, as_json)
 
 
@@ -124,6 +120,8 @@ def _finish(table: "Surprisals", path: Path, as_json: bool) -> None:
     if as_json:
         print_json(totals)
     else:
-        formats = {"bits": "{:,.0f}", "characters": "{:,.0f}", "bits_per_intent": "{:.2f}"}
-        print_table(totals, repr(table), formats | {"bits_per_character": "{:.3f}"})
+        formats = dict.fromkeys(("bits", "characters", "bytes"), "{:,.0f}") | {"bits_per_intent": "{:.2f}"}
+        formats |= dict.fromkeys(("bits_per_character", "bits_per_symbol", "bits_per_byte"), "{:.3f}")
+        spaced = {name: str(name).replace("_", " ") for name in totals}  # which a narrow terminal can break
+        print_table(totals.rename(columns=spaced), repr(table), {spaced[name]: look for name, look in formats.items()})
     typer.echo(f"Surprisals: {path}", err=True)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from langdiff.cli.corpus import Corpus, Editions, Format, Metadata, open_corpus
+from langdiff.cli.corpus import Corpus, reads_corpus
 from langdiff.cli.models import Json
 from langdiff.cli.output import print_json, print_table
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
 
+@reads_corpus
 def parse(
     corpus: Corpus,
     model: Annotated[
@@ -22,9 +23,6 @@ def parse(
         typer.Option("--model", metavar="NAME=FILE", help="UDPipe 1 model of an edition or a language (repeat)."),
     ],
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for one EDITION.conllu each.")],
-    format: Format = "auto",
-    metadata: Metadata = None,
-    edition: Editions = None,
     as_json: Json = False,
 ) -> None:
     """Parse the texts of a corpus with UDPipe; the files serve `langdiff predictors --treebanks`.
@@ -36,7 +34,7 @@ def parse(
     from langdiff._progress import progress_bar
     from langdiff.treebanks import UDPipeParser
 
-    multitext = open_corpus(corpus, format, metadata, edition)
+    multitext = corpus.open()
     model_of = _model_by_edition(model, multitext.edition_info["language"])
     parsers = {path: UDPipeParser(path) for path in dict.fromkeys(model_of.values())}
     rows = []

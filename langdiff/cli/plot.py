@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from langdiff.cli.corpus import Corpus, Editions, Format, Metadata, open_corpus
+from langdiff.cli.corpus import Corpus, reads_corpus
 from langdiff.cli.output import check_picture_name, save_picture
+from langdiff.errors import ConfigError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from langdiff.multitext import Multitext
 
 
+@reads_corpus
 def plot(
     what: Annotated[
         Literal["presence", "sizes", "languages", "intents", "native"],
@@ -29,9 +31,6 @@ def plot(
         Path | None,
         typer.Option(help="For native: table (.csv, .tsv), intents first, a column original_language."),
     ] = None,
-    format: Format = "auto",
-    metadata: Metadata = None,
-    edition: Editions = None,
 ) -> None:
     """Draw a corpus.
 
@@ -40,8 +39,10 @@ def plot(
     from langdiff.experiments import read_origins
 
     check_picture_name(out)
+    if origins is not None and what != "native":
+        raise ConfigError(f"--origins is for native; {what} does not need to know who said what.")
     original_language = None if origins is None else read_origins(origins)
-    multitext = open_corpus(corpus, format, metadata, edition)
+    multitext = corpus.open()
     draw, height = _picture(what, multitext, original_language)
     save_picture(draw, out, height=height)
     typer.echo(f"Picture: {out}", err=True)

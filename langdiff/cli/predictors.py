@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from langdiff.cli.corpus import Corpus, Editions, Format, Metadata, open_corpus
+from langdiff.cli.corpus import Corpus, reads_corpus
 from langdiff.cli.models import Json, Tokenize
 from langdiff.cli.output import print_json
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from langdiff.multitext import Multitext
 
 
+@reads_corpus
 def predictors(
     corpus: Corpus,
     treebanks: Annotated[
@@ -36,9 +37,6 @@ def predictors(
     all_intents: Annotated[
         bool, typer.Option("--all-intents", help="Count each edition's own intents, not those shared by all.")
     ] = False,
-    format: Format = "auto",
-    metadata: Metadata = None,
-    edition: Editions = None,
     tokenize: Tokenize = True,
     as_json: Json = False,
 ) -> None:
@@ -51,7 +49,7 @@ def predictors(
 
     if feature and wals is None:
         raise ConfigError("--feature names features of WALS: give its folder, --wals DIR, too.")
-    multitext = open_corpus(corpus, format, metadata, edition)
+    multitext = corpus.open()
     if not all_intents:
         multitext = _shared(multitext)
     result = ld.predictors(

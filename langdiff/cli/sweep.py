@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from langdiff.cli.corpus import Corpus, Editions, Format, Metadata, open_corpus
+from langdiff.cli.corpus import Corpus, reads_corpus
 from langdiff.cli.models import Device, Json, Tokenize
 from langdiff.cli.output import print_json, save_picture
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from langdiff.run.preparation import Tokenization
 
 
+@reads_corpus
 def sweep(
     corpus: Corpus,
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for models, sweep.csv and sweep.svg.")],
@@ -21,9 +22,6 @@ def sweep(
         typer.Option("--ratio", help="Merges per distinct word (repeat for more); 0, 0.1, … 1 by default."),
     ] = None,
     lm: Annotated[str, typer.Option("--lm", help="Recipe of subwords, such as bpe-small.")] = "bpe-small",
-    format: Format = "auto",
-    metadata: Metadata = None,
-    edition: Editions = None,
     tokenize: Tokenize = True,
     device: Device = "auto",
     workers: Annotated[int, typer.Option(help="Editions trained at a time.", min=1)] = 1,
@@ -40,7 +38,7 @@ def sweep(
     from langdiff.run.preparation import note_preparation, prepare_text
 
     tokenization: Tokenization = "reversible" if tokenize else "as-is"
-    multitext = prepare_text(open_corpus(corpus, format, metadata, edition), tokenization)
+    multitext = prepare_text(corpus.open(), tokenization)
     parts = ld.split(multitext.dropna())
     typer.echo(f"{multitext!r}; shared by all: {parts.summary()}", err=True)
     note_preparation(out, tokenization)

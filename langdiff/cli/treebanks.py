@@ -76,7 +76,11 @@ def compare(
     Example: langdiff treebanks compare ud/en_*.conllu.gz --equalise tokens --out maps
     """
     import langdiff as ld
+    from langdiff.errors import ConfigError
     from langdiff.treebanks import SimilaritySettings
+
+    if cluster and out is None:
+        raise ConfigError("--cluster orders the pictures: give their folder, --out DIR, too.")
 
     settings = SimilaritySettings(
         size_bin=size_bin,
@@ -124,12 +128,12 @@ def _write(result: "TreebankComparison", out: Path, cluster: bool, noise: bool) 
     from langdiff._io import atomic_path, write_text
     from langdiff.plots import plot_metric_maps, plot_treebank_profile
 
+    order = result.cluster_order() if cluster else None  # which may fail, so before anything is written
     counts = pd.concat([profile.to_frame() for profile in result.profiles.values()])
     tables = {"divergences": result.to_frame(), "sizes": result.sizes().reset_index(), "counts": counts}
     for name, frame in tables.items():
         write_text(out / f"{name}.tsv", frame.to_csv(sep="\t", index=False))
     write_text(out / "settings.txt", f"{result.signature}\n")
-    order = result.cluster_order() if cluster else None
     side = 1.6 + 0.62 * len(result.profiles)
     save_picture(lambda ax: result.plot(ax=ax, order=order), out / "mean.svg", width=side + 0.6, height=side)
     if noise:

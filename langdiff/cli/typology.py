@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from langdiff.typology import Correlations
 
 NO_VALUE = {"", "NA", "NaN", "nan"}
+CODES = {"language"}  # nan is Min Nan Chinese there
 
 
 def correlate(
@@ -141,7 +142,8 @@ def _read_frame(path: Path, categorical: list[str]) -> "pd.DataFrame":
     if len(header) < 2:
         raise DataError(f"{path}: one column only; is the delimiter a comma (.csv) or a tab (.tsv)?")
     frame = pd.DataFrame([row for _, row in rows], columns=header, dtype=object).set_index(header[0])
-    frame = frame.where(~frame.isin(NO_VALUE), None)
+    for name in frame:
+        frame[name] = frame[name].where(~frame[name].isin({""} if name in CODES else NO_VALUE), None)
     unknown = [name for name in categorical if name not in header and name not in ("language", "family")]
     if unknown:
         raise ConfigError(f"{path}: no column {listing(unknown)}; there are {listing(header[1:])}.")

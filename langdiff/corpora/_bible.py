@@ -118,7 +118,7 @@ class Verses:
         DataError
             If a verse is there already and one of the two is no part.
         """
-        clean = one_spaced(text) or None
+        clean = one_spaced(text) if text.strip() else None  # a no-break space alone is no text
         range_is_missing = len(verses) > 1 and self.ranges == "missing"
         for verse in verses:
             before, first, was_part = self._found.get(verse, ("", where, True))

@@ -85,13 +85,13 @@ def _download(source: CorpusSource, root: Path, name: str, progress: bool | None
 
     root.mkdir(parents=True, exist_ok=True)
     note = root / f"{name}.sha256"
-    known = source.sha256 or (note.read_text(encoding="utf-8").split()[0] if note.is_file() else None)
+    known = source.sha256 or (note.read_text(encoding="utf-8").partition(" ")[0].strip() if note.is_file() else "")
     part = root / f"{name}.part"
     pooch.get_logger().setLevel(logging.WARNING)  # it reports the checksum that is written to a file below
     try:
         archive = pooch.retrieve(
             source.url,
-            known_hash=known and f"sha256:{known}",
+            known_hash=f"sha256:{known}" if known else None,
             fname=f"{name}.tar.gz",
             path=root,
             downloader=_Resuming(part, name, progress),

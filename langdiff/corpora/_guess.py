@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from itertools import islice
 
+from langdiff._archives import File
 from langdiff._io import read_lines
 from langdiff.corpora import ces, costep, ebible, moses, mteval, osis, pbc, usfm
 from langdiff.corpora._bible import VERSE_ID
@@ -25,9 +26,9 @@ _ELEMENTS = {
 
 
 def guess_format(path: Paths) -> str:
-    """Return the format of the first file that a path means.
+    """Return the format of the first file that a path means, or if it cannot be told, of the next where it can.
 
-    Line-aligned text is never guessed: any text could be that.
+    A README may come first. Line-aligned text is never guessed: any text could be that.
 
     Raises
     ------
@@ -36,10 +37,12 @@ def guess_format(path: Paths) -> str:
     """
     files = files_in(list(path.values()) if isinstance(path, Mapping) else path, _SUFFIXES)
     is_listed = any(file.name == ebible.VREF for file in files)
-    file = next((file for file in files if file.name != ebible.VREF), files[0])
-    found = _of_lines(line for _, line in islice(read_lines(file, errors="replace"), _HEAD))
+    file, *others = [file for file in files if file.name != ebible.VREF] or files[:1]
+    found = _of_file(file)
     if found is None and (is_listed or ebible.find_vref([file])):
         found = "ebible"
+    if found is None:
+        found = next(filter(None, map(_of_file, others)), None)
     if found is None:
         raise DataError(
             f"{file}: its beginning is of none of the formats that can be told by it (pbc, ebible, usfm, osis, ces, "
@@ -47,6 +50,10 @@ def guess_format(path: Paths) -> str:
             "read_frame(...)."
         )
     return found
+
+
+def _of_file(file: File) -> str | None:
+    return _of_lines(line for _, line in islice(read_lines(file, errors="replace"), _HEAD))
 
 
 def _of_lines(lines: Iterator[str]) -> str | None:

@@ -1,12 +1,13 @@
 """Which cells of a multitext are in the language in which the intent was first said, and how many."""
 
+import warnings
 from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
 
 from langdiff.corpora.files import language_of
-from langdiff.errors import DataError, listing
+from langdiff.errors import DataError, LangdiffWarning, listing
 from langdiff.multitext import Multitext
 
 UNKNOWN = ("", "und")  # ISO 639-2: undetermined
@@ -105,6 +106,11 @@ def native_cells(
     -------
     DataFrame of bool, shape (I, J)
 
+    Warns
+    -----
+    LangdiffWarning
+        If origins are known, but no edition is in any of these languages.
+
     Examples
     --------
     >>> import langdiff as ld
@@ -118,6 +124,14 @@ def native_cells(
     """
     source = original_language_of(multitext, original_language)
     codes = codes_of_editions(multitext, source, edition_languages)
+    if source.notna().any() and not source.isin(codes).any():
+        warnings.warn(
+            "no edition is in an original language, so that nothing is native: editions are in "
+            f"{listing(codes.unique())}, intents from {listing(source.dropna().unique())}. If these are other codes "
+            "for the same languages, give edition_languages.",
+            LangdiffWarning,
+            stacklevel=3,
+        )
     own = pd.DataFrame({edition: source == codes[edition] for edition in multitext.editions})
     return multitext.presence & own.set_axis(multitext.editions, axis=1)
 
@@ -132,7 +146,7 @@ def native_share(
     Parameters
     ----------
     multitext, original_language, edition_languages
-        See `native_cells`, also for the errors.
+        See `native_cells`, also for the errors and the warning.
 
     Returns
     -------
@@ -161,22 +175,22 @@ def origin_accounting(
     Parameters
     ----------
     multitext, original_language, edition_languages
-        See `native_cells`, also for the errors.
+        See `native_cells`, also for the errors and the warning.
 
     Returns
     -------
     DataFrame, one row a kind of intent
         ``intents`` and ``percent`` of all. The kinds: ``native``, some edition has it in its original language;
-        ``president``, said by one, whose language is not noted (where `intent_info` has such a column);
-        ``unknown`` otherwise; ``not found``, where no edition has it in its original language (Mielke et al.
-        2019, appendix D: 12 % president, 10 % unknown, 7 % not found).
+        ``president``, said by one, whose language is not known (where `intent_info` has such a column of
+        truth values); ``unknown``, not known of somebody else; ``not found``, where no edition has it in its
+        original language (Mielke et al. 2019, appendix D: 12 % president, 10 % unknown, 7 % not found).
     """
     source = original_language_of(multitext, original_language)
     kind = pd.Series("not found", index=multitext.intents)
     kind[native_cells(multitext, original_language, edition_languages).any(axis=1)] = "native"
     kind[source.isna()] = "unknown"
     if "president" in multitext.intent_info:
-        kind[multitext.intent_info["president"].astype(bool)] = "president"
+        kind[source.isna() & multitext.intent_info["president"].eq(True)] = "president"  # NaN is not known to be one
     counts = kind.value_counts().reindex(["native", "president", "unknown", "not found"], fill_value=0)
     return pd.DataFrame({"intents": counts, "percent": 100 * counts / max(len(kind), 1)}).rename_axis("origin")
 

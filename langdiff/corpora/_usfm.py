@@ -92,6 +92,8 @@ class UsfmBook:
         self._add(self._text[after:])
         self._refuse_open_note()
         self._end_verse()
+        if self._book is None and self._text.strip():
+            raise DataError(f"{self._file}: no \\id, so that it is no book in USFM.")
 
     def _where(self, place: int) -> str:
         return f"{self._file}, line {bisect_left(self._line_ends, place) + 1}"

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from langdiff._archives import File
 from langdiff.corpora._bible import NUMBERS, UNNUMBERED, VerseFile, Verses, catalogue_verses, check_options, verse_id
+from langdiff.corpora._iso639 import iso639_3
 from langdiff.corpora._xml import Events, read_xml
 from langdiff.corpora.files import Paths, find_files, suffixes_of
 from langdiff.corpora.metadata import find_metadata
@@ -112,7 +113,7 @@ class _CesEvents(Events):
 
     def begin(self, tag: str, attributes: dict[str, str]) -> None:
         if tag == "language" and "cesHeader" in self.open and self._language is None:
-            self._language = attributes.get("iso639")
+            self._language = iso639_3(attributes.get("iso639"))
         if tag != "seg" or attributes.get("type") != "verse":
             return
         if self._verse is not None:

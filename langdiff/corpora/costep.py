@@ -208,7 +208,9 @@ class _Catalogue:
     def add(self, turn: Turn, file: File) -> None:
         """Note a turn, and its intents if it fits."""
         if self._files.setdefault(turn.name, file) is not file or turn.name in self._turns:
-            raise DataError(f"{self._files[turn.name]} and {file}: turn {turn.name} is there twice.")
+            first = self._files[turn.name]
+            where = f"{file}" if first is file else f"{first} and {file}"
+            raise DataError(f"{where}: turn {turn.name} is there twice.")
         sizes = len(turn.paragraphs), turn.intents
         self._turns[turn.name] = (turn.president, turn.language, *sizes, turn.fits)
         intents = _intents(turn)  # once, as the names take more memory than all else

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from langdiff._archives import COMPRESSED, File, is_archive, members_of
+from langdiff.corpora._iso639 import iso639_3
 from langdiff.errors import DataError, listing
 
 Paths = str | Path | Sequence[str | Path] | Mapping[str, str | Path]
@@ -73,9 +74,11 @@ def files_in(path: str | Path | Sequence[str | Path], suffixes: Sequence[str]) -
     DataError
         If one of them means no file.
     """
-    paths = [path] if isinstance(path, (str, Path)) else list(path)
+    paths = [path] if isinstance(path, (str, Path)) or not isinstance(path, Iterable) else list(path)
     if not paths:
         raise DataError("no path given: the list of paths is empty.")
+    if bad := [one for one in paths if not isinstance(one, (str, Path))]:
+        raise DataError(f"a path must be a str or Path, got {bad[0]!r}.")
     found: list[File] = []
     for one in paths:
         for file in _expand(Path(one).expanduser(), suffixes):
@@ -117,15 +120,15 @@ def edition_of(file: File, suffixes: Sequence[str]) -> str:
 
 
 def language_of(edition: str) -> str | None:
-    """Return the ISO 639-3 code that begins an edition's name, if one does.
+    """Return the ISO 639-3 code that an edition's name begins with, given there as that or as ISO 639-1.
 
     Examples
     --------
-    >>> language_of("deu-x-bible-luther1912-v1"), language_of("deu_Latn"), language_of("luther")
+    >>> language_of("deu-x-bible-luther1912-v1"), language_of("de_DE"), language_of("luther")
     ('deu', 'deu', None)
     """
-    match = re.match(r"[a-z]{3}(?=[-_]|\Z)", edition)
-    return match[0] if match else None
+    match = re.match(r"[a-z]{2,3}(?=[-_]|\Z)", edition)
+    return iso639_3(match[0]) if match else None
 
 
 def _expand(path: Path, suffixes: Sequence[str]) -> list[Path]:
@@ -140,6 +143,8 @@ def _expand(path: Path, suffixes: Sequence[str]) -> list[Path]:
         elif glob.has_magic(str(path)):
             names = glob.glob(str(path), recursive=True)  # noqa: PTH207 (Path.glob takes no absolute pattern)
             files = [Path(name) for name in names if Path(name).is_file()]
+            if not files:  # folders of books
+                files = [file for name in names for file in _expand(Path(name), suffixes)]
             if not files:
                 raise DataError(f"{path}: no file matches this pattern (looked in {Path.cwd()}).")
         else:

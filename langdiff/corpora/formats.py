@@ -1,6 +1,6 @@
 """One door to all formats of files."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,7 +13,7 @@ from langdiff.corpora.files import Paths
 from langdiff.corpora.moses import read_moses, write_moses
 from langdiff.corpora.mteval import read_mteval
 from langdiff.corpora.osis import read_osis
-from langdiff.corpora.pbc import read_pbc, write_pbc
+from langdiff.corpora.pbc import are_verse_ids, read_pbc, write_pbc
 from langdiff.corpora.usfm import read_usfm
 from langdiff.errors import ConfigError
 from langdiff.multitext import Multitext
@@ -35,6 +35,28 @@ _OPTIONS = {  # of some formats only
     "original_language": ("moses",),
 }
 _WRITERS = {"pbc": write_pbc, "moses": write_moses}
+
+
+def check_format_options(format: str, options: Iterable[str]) -> None:
+    """Refuse options that a format does not have.
+
+    Parameters
+    ----------
+    format : str
+        A format of `read_multitext`, not ``"auto"``.
+    options : iterable of str
+        Names of those given, of ``ranges``, ``vref`` and ``original_language``.
+
+    Raises
+    ------
+    ConfigError
+        At the first.
+    """
+    for name in options:
+        if format not in _OPTIONS[name]:
+            *others, last = _OPTIONS[name]
+            have = f"{', '.join(others)} and {last} have" if others else f"{last} has"
+            raise ConfigError(f"format {format!r} has no option {name}; {have}.")
 
 
 def read_multitext(
@@ -92,18 +114,20 @@ def read_multitext(
     """
     if format != "auto" and format not in _READERS:
         raise ConfigError(f"unknown format {format!r}; use one of auto, {', '.join(_READERS)}.")
+    if isinstance(path, Iterator):
+        path = list(path)  # it is gone through twice
     given: dict[str, Any] = {"ranges": ranges, "vref": vref, "original_language": original_language}
     options = {name: value for name, value in given.items() if value is not None}
     found = guess_format(path) if format == "auto" else format
-    for name in options:
-        if found not in _OPTIONS[name]:
-            raise ConfigError(f"format {found!r} has no option {name}; {' and '.join(_OPTIONS[name])} have.")
+    check_format_options(found, options)
     return _READERS[found](
         path, metadata=metadata, editions=editions, nfc=nfc, errors=errors, progress=progress, **options
     )
 
 
-def write_multitext(multitext: Multitext, path: str | Path, *, format: Literal["pbc", "moses"] = "pbc") -> list[Path]:
+def write_multitext(
+    multitext: Multitext, path: str | Path, *, format: Literal["auto", "pbc", "moses"] = "auto"
+) -> list[Path]:
     """Write a multitext so that `read_multitext` gives it back.
 
     Parameters
@@ -112,9 +136,10 @@ def write_multitext(multitext: Multitext, path: str | Path, *, format: Literal["
         What to write.
     path : str or Path
         The directory, made if need be.
-    format : {"pbc", "moses"}
+    format : {"auto", "pbc", "moses"}
         ``"pbc"`` for Bibles, ``"moses"`` for anything: see `langdiff.corpora.write_pbc` and
-        `langdiff.corpora.write_moses`, also for what they cannot hold.
+        `langdiff.corpora.write_moses`, also for what they cannot hold. ``"auto"`` is the first if
+        every intent is a verse id, else the second.
 
     Returns
     -------
@@ -126,6 +151,8 @@ def write_multitext(multitext: Multitext, path: str | Path, *, format: Literal["
     ConfigError
         If the format is unknown.
     """
+    if format == "auto":
+        format = "pbc" if are_verse_ids(multitext.intents) else "moses"
     if format not in _WRITERS:
-        raise ConfigError(f"unknown format {format!r}; use one of {', '.join(_WRITERS)}.")
+        raise ConfigError(f"unknown format {format!r}; use one of auto, {', '.join(_WRITERS)}.")
     return _WRITERS[format](multitext, path)

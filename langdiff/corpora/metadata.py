@@ -115,7 +115,9 @@ def _read(path: Path, files: Mapping[str, File]) -> pd.DataFrame:
             f"{path}: needs a column 'file' or 'edition', has {listing(header)}. If it is about something "
             "else, pass the right file as metadata=."
         )
-    edition_of_key = {file.name if key == "file" else edition: edition for edition, file in files.items()}
+    editions_of: dict[str, list[str]] = {}  # a file may hold several
+    for edition, file in files.items():
+        editions_of.setdefault(file.name if key == "file" else edition, []).append(edition)
     position = header.index(key)
     known: dict[str, dict[str, str]] = {}
     lines: dict[str, int] = {}
@@ -123,8 +125,8 @@ def _read(path: Path, files: Mapping[str, File]) -> pd.DataFrame:
         name = row[position]
         if lines.setdefault(name, line) != line:
             raise DataError(f"{path}, lines {lines[name]} and {line}: {name!r} is there twice.")
-        if name in edition_of_key:
-            known[edition_of_key[name]] = {column: cell for column, cell in zip(header, row, strict=True) if cell}
+        cells = {column: cell for column, cell in zip(header, row, strict=True) if cell}
+        known |= dict.fromkeys(editions_of.get(name, ()), cells)
     table = pd.DataFrame(list(known.values()), index=list(known), columns=header, dtype=object)
     table = table.drop(columns=key)
     if "iso639_3" in table:

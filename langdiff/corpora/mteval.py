@@ -10,6 +10,7 @@ import pandas as pd
 from langdiff._archives import File
 from langdiff._progress import progress_bar
 from langdiff.corpora._bible import check_options, one_spaced
+from langdiff.corpora._iso639 import iso639_3
 from langdiff.corpora._xml import Events, read_xml
 from langdiff.corpora.files import files_in, keep, suffixes_of
 from langdiff.corpora.metadata import edition_info_of, find_metadata
@@ -116,7 +117,8 @@ def read_mteval(
     for other in others:
         _check_equal(first, kept[first][1], other, kept[other][1])
     files = {refid: file for refid, (file, _) in kept.items()}
-    headers = {refid: {"language": refset.language} if refset.language else {} for refid, (_, refset) in kept.items()}
+    said = {refid: iso639_3(refset.language) or refset.language for refid, (_, refset) in kept.items()}
+    headers = {refid: {"language": language} if language else {} for refid, language in said.items()}
     info = edition_info_of(kept, find_metadata(files, metadata), headers)
     pattern = kept[first][1]
     return multitext_from_sources(
@@ -216,7 +218,8 @@ class _MtevalEvents(Events):
     def _end_segment(self, refset: _RefSet, segment: str) -> None:
         if segment in refset.segments:
             raise DataError(f"{refset.lines[segment]} and {self._segment_where}: segment {segment!r} is there twice.")
-        refset.segments[segment] = one_spaced("".join(self._text))
+        text = "".join(self._text)
+        refset.segments[segment] = one_spaced(text) if text.strip() else ""
         refset.documents.append(str(self._document))
         refset.lines[segment] = self._segment_where
         self._segment = None

@@ -15,6 +15,7 @@ from langdiff.corpora._bible import (
     check_options,
     verse_id,
 )
+from langdiff.corpora._iso639 import iso639_3
 from langdiff.corpora._xml import LANGUAGE, Events, read_xml
 from langdiff.corpora.files import Paths, find_files, suffixes_of
 from langdiff.corpora.metadata import find_metadata
@@ -69,9 +70,11 @@ def read_osis(
     r"""Catalogue Bibles in OSIS (Open Scripture Information Standard); texts stay in their files until asked for.
 
     A verse is an element, ``<verse osisID="Gen.1.1">…</verse>``, or what stands between
-    ``<verse sID="Gen.1.1" osisID="Gen.1.1"/>`` and ``<verse eID="Gen.1.1"/>``. Titles, notes, figures
-    and variant readings are left out; words, added words, names and poetry are kept; the ``marker``
-    of a ``<q>`` or ``<milestone>`` is a quotation mark. White space becomes single.
+    ``<verse sID="Gen.1.1" osisID="Gen.1.1"/>`` and ``<verse eID="Gen.1.1"/>``. Titles (but not
+    verses that begin in one), notes, figures and variant readings are left out; words, added words,
+    names and poetry are kept; the ``marker`` of a ``<q>`` or ``<milestone type="cQuote">`` is a
+    quotation mark, that of other milestones (a paragraph's ``¶``) is no text. White space becomes
+    single.
 
     Parameters
     ----------
@@ -130,10 +133,11 @@ class _OsisEvents(Events):
         self._verse: tuple[list[str], bool, str, str | None] | None = None  # ids, is a part, where, sID
         self._text: list[str] = []
         self._hidden = 0  # elements open that are no text
+        self._titles = 0  # of these, titles that the verse began in, as where a psalm's title is its first verse
 
     def header(self) -> dict[str, str]:
         said = {column: " ".join("".join(pieces).split()) for column, pieces in self._said.items()}
-        said["language"] = self._language if re.fullmatch(r"[a-z]{3}", self._language) else ""
+        said["language"] = self._language
         said["left_out"] = " ".join(self.left_out)
         return {column: value for column, value in said.items() if value}
 
@@ -142,18 +146,18 @@ class _OsisEvents(Events):
             self._hidden += 1
         if tag == "osisText":
             self._work = attributes.get("osisIDWork")
-            self._language = attributes.get(LANGUAGE, "").partition("-")[0]
+            self._language = iso639_3(attributes.get(LANGUAGE, "").partition("-")[0]) or ""
         elif tag == "work":
             self._is_own_work = attributes.get("osisWork") == self._work
         elif tag == "verse":
             self._begin_verse(attributes)
-        elif tag in ("q", "milestone"):  # quotation marks
+        elif tag == "q" or (tag == "milestone" and attributes.get("type") == "cQuote"):  # quotation marks
             self.data(attributes.get("marker", ""))
         elif tag in _BREAKS:
             self.data(" ")
 
     def data(self, text: str) -> None:
-        if self._verse is not None and not self._hidden:
+        if self._verse is not None and self._hidden <= self._titles:
             self._text.append(text)
         elif self._is_own_work and self.open[-2:-1] == ["work"] and self.open[-1] in _SAID:
             self._said.setdefault(_SAID[self.open[-1]], []).append(text)
@@ -161,6 +165,7 @@ class _OsisEvents(Events):
     def finish(self, tag: str) -> None:
         if tag in _NOT_TEXT:
             self._hidden -= 1
+            self._titles = min(self._titles, self._hidden)
         elif tag == "work":
             self._is_own_work = False
         elif tag in _BREAKS:
@@ -186,7 +191,7 @@ class _OsisEvents(Events):
             raise DataError(f"{self.where()}: a verse without osisID.")
         ids = list(dict.fromkeys(verse for verse, _ in found if verse))
         self._verse = ids, any(part for _, part in found), self.where(), attributes.get("sID")
-        self._text = []
+        self._text, self._titles = [], self.open.count("title")
 
     def _end_verse(self) -> None:
         if self._verse is not None and self._verse[0]:

@@ -17,6 +17,7 @@ from langdiff.errors import DataError, listing
 from langdiff.multitext import Multitext
 
 SUFFIXES = suffixes_of(".txt")
+_NEXT = re.compile(r"\r[0-9]{8}\t")  # what would be the next line
 _UNWRITABLE = re.compile(r"[\t\n\r\0\ud800-\udfff]")
 _HEADER = {  # what header lines call it, in lower case: the column of edition_info
     "closest iso 639-3": "language",
@@ -50,6 +51,10 @@ class PbcText(VerseFile):
                 if line.isspace() or not line:
                     continue
                 raise DataError(f"{self.file}, line {number}: {_complaint(verse)}")
+            if "\r" in text and _NEXT.search(text):
+                raise DataError(
+                    f"{self.file}, line {number}: lines end in \\r alone, as on old Macintoshes; convert them to \\n."
+                )
             if lines.setdefault(verse, number) != number:
                 raise DataError(f"{self.file}, lines {lines[verse]} and {number}: verse {verse} is there twice.")
             yield verse, None if _is_missing(text) else text
@@ -173,6 +178,11 @@ def write_pbc(multitext: Multitext, path: str | Path) -> list[Path]:
     return written
 
 
+def are_verse_ids(intents: pd.Index) -> bool:
+    """Whether every intent is a verse id, ``BBCCCVVV``, so that `write_pbc` can name it."""
+    return all(isinstance(intent, str) and VERSE_ID.fullmatch(intent) for intent in intents)
+
+
 def _is_missing(text: str) -> bool:
     return not text or text.isspace() or text.strip() == "BLANK"
 
@@ -195,11 +205,11 @@ def _read_header(line: str, header: dict[str, str]) -> None:
 
 
 def _check_ids(intents: pd.Index) -> None:
-    bad = [intent for intent in intents if not (isinstance(intent, str) and VERSE_ID.fullmatch(intent))]
-    if bad:
+    if not are_verse_ids(intents):
+        bad = [intent for intent in intents if not are_verse_ids(pd.Index([intent]))]
         raise DataError(
             f"{len(bad):,} of {len(intents):,} intents are no verse ids BBCCCVVV, which is all this format "
-            f"can name: {listing(bad)}. Save the texts another way, such as multitext.to_frame().to_csv()."
+            f"can name: {listing(bad)}. Use write_moses, which can name any."
         )
 
 

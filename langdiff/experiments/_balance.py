@@ -11,10 +11,11 @@ import pandas as pd
 
 from langdiff.corpora._origin import codes_of_editions, original_language_of
 from langdiff.errors import ConfigError, DataError, listing
-from langdiff.experiments._origins import NATIVE, TRANSLATED
+from langdiff.experiments._origins import NATIVE, TRANSLATED, divide_by_origin, find_origins
 from langdiff.experiments._translationese import TranslationeseResult, translationese
 from langdiff.multitext import Multitext
 from langdiff.selection import split
+from langdiff.surprisals import Surprisals
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -84,7 +85,7 @@ def balance_by_origin(
     >>> drawn.intent_info["origin"].value_counts().sort_index().to_dict()
     {'native': 2, 'translated': 2}
     """
-    if budget_words < 1:
+    if not budget_words >= 1:  # catches NaN too
         raise ConfigError(f"budget_words must be at least 1, got {budget_words!r}.")
     complete = multitext.dropna()
     source = original_language_of(complete, original_language)
@@ -224,6 +225,8 @@ def run_balanced(
     ------
     ConfigError
         If no language is named, or one twice.
+    DataError
+        If what a sample has for the test cannot be compared; like the errors of the draws, before any training.
 
     References
     ----------
@@ -246,10 +249,17 @@ def run_balanced(
         )
         for name, rng in zip(names, np.random.default_rng(seed).spawn(len(names)), strict=True)
     }
-    results = {}
+    parts, sources, codes = {}, {}, {}
     for name, sample in samples.items():
+        parts[name] = split(sample)
+        sources[name] = sample.intent_info["original_language"]
+        found = codes_of_editions(sample, sources[name], edition_languages)
+        codes[name] = {str(edition): code for edition, code in found.items()}
+        _check_test_part(parts[name].test, name, sources[name], codes[name])
+    results = {}
+    for name in names:
         surprisals = compute_surprisals(
-            split(sample),
+            parts[name],
             lm=lm,
             device=device,
             seed=seed,
@@ -258,18 +268,25 @@ def run_balanced(
             executor=executor,
             progress=progress,
         )
-        source = sample.intent_info["original_language"]
-        codes = {str(edition): code for edition, code in codes_of_editions(sample, source, edition_languages).items()}
         # all languages are divided: what native text of another is like must not be taken for the intent's size
-        result = translationese(surprisals, source, min_native=1, edition_languages=codes, **fit_settings)
-        if name not in set(result.cells["language"]):
-            raise DataError(f"the test part has no native, or no translated, intents of {name!r}. Raise budget_words.")
-        results[name] = result
+        results[name] = translationese(
+            surprisals, sources[name], min_native=1, edition_languages=codes[name], **fit_settings
+        )
     counted = {
         name: _words(sample, reference).groupby(sample.intent_info["origin"]).sum() for name, sample in samples.items()
     }
     words = pd.DataFrame(counted).T.rename(columns=lambda part: f"{part}_words").rename_axis("language")
     return BalancedResult(results=results, words=words[[f"{NATIVE}_words", f"{TRANSLATED}_words"]])
+
+
+def _check_test_part(test: Multitext, language: str, source: pd.Series, codes: Mapping[str, str]) -> None:
+    """Refuse before training what could not be compared after it."""
+    table = Surprisals(bits=pd.DataFrame(1.0, index=test.intents, columns=test.editions))
+    origins = find_origins(table, source, codes)
+    both = origins.native.any() & origins.translated.any()
+    if language not in set(origins.language[both]):
+        raise DataError(f"the test part has no native, or no translated, intents of {language!r}. Raise budget_words.")
+    divide_by_origin(table, origins, list(both.index[both]))
 
 
 def _words(multitext: Multitext, reference: str) -> pd.Series:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 _PIXELS = 2000  # of the picture in either direction, about as many as a screen or page shows
 NAMED = 80  # editions; more names cannot be read
+_MARKED = 300  # beginnings of books; where there are more, the intents are not in the order of books
 _NAME_WIDTH = 0.042  # of a book, as a part of the axes
 
 
@@ -32,7 +33,7 @@ def plot_presence(multitext: Multitext, ax: "Axes | None" = None, **style: Any) 
     Returns
     -------
     Axes
-        With marks where a book begins, if `intent_info` knows books.
+        With marks where a book begins, if `intent_info` knows books and the intents are in their order.
 
     Raises
     ------
@@ -80,18 +81,18 @@ def plot_presence(multitext: Multitext, ax: "Axes | None" = None, **style: Any) 
     ax.set_ylabel(f"{rows:,} editions, most intents on top")
     ax.set_xlabel(f"{len(have):,} intents in their order")
     ax.set_title(f"{100 * counts.sum() / have.size:.1f} % of {have.size:,} cells present", loc="left", fontsize=11)
-    if "book" in multitext.intent_info:
-        _mark_books(ax, multitext.intent_info["book"])
-    else:
+    if not ("book" in multitext.intent_info and _mark_books(ax, multitext.intent_info["book"])):
         ax.xaxis.set_major_formatter("{x:,.0f}")
     ax.spines[["top", "right", "left", "bottom"]].set_visible(False)
     return ax
 
 
-def _mark_books(ax: "Axes", book: pd.Series) -> None:
-    """Mark where books begin, and name as many as there is room for, long ones first."""
-    names = book.astype(object).to_numpy()
+def _mark_books(ax: "Axes", book: pd.Series) -> bool:
+    """Mark where books begin, and name as many as there is room for, long ones first; not if intents are shuffled."""
+    names = book.astype(object).where(book.notna(), "").to_numpy()
     starts = np.flatnonzero(np.append(True, names[1:] != names[:-1]))
+    if len(starts) > _MARKED:
+        return False
     lengths = np.diff(np.append(starts, len(names)))
     middles = starts + lengths / 2
     named: list[int] = []
@@ -102,3 +103,4 @@ def _mark_books(ax: "Axes", book: pd.Series) -> None:
     ax.set_xticks(middles[named], [str(names[starts[k]]) for k in named], minor=True, fontsize=7)
     ax.tick_params(axis="x", which="major", length=5, color="#888888")
     ax.tick_params(axis="x", which="minor", length=0, pad=5)
+    return True

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
+from langdiff.corpora.formats import check_format_options
 from langdiff.errors import ConfigError
 from langdiff.lm import find_lm
 
@@ -20,17 +21,27 @@ class _Section(BaseModel):
 class FileCorpus(_Section):
     """``[corpus]`` read from files; relative paths start at the experiment file's folder.
 
-    ``first_intent`` and ``last_intent`` keep a stretch of the corpus: ``"40001001"`` to
-    ``"66022021"`` is the New Testament of the Parallel Bible Corpus.
+    ``format`` and what depends on it (``ranges``, ``vref``, ``original_language``) are those of
+    `langdiff.read_multitext`. ``first_intent`` and ``last_intent`` keep a stretch of the corpus:
+    ``"40001001"`` to ``"66022021"`` is the New Testament of a Bible.
     """
 
-    format: Literal["pbc"]
+    format: Literal["pbc", "ebible", "usfm", "osis", "ces", "moses", "costep", "mteval"]
     path: str | list[str]
     metadata: str | None = None
     editions: list[str] | None = None
+    ranges: Literal["missing", "merge"] | None = None
+    vref: str | None = None
+    original_language: str | None = None
     first_intent: str | None = None
     last_intent: str | None = None
     tokenization: Literal["reversible", "as-is"] = "reversible"
+
+    @model_validator(mode="after")
+    def _format_has_the_options(self) -> Self:
+        given = ("ranges", "vref", "original_language")
+        check_format_options(self.format, [name for name in given if getattr(self, name) is not None])
+        return self
 
 
 class SyntheticCorpus(_Section):
@@ -47,6 +58,7 @@ class SelectionSettings(_Section):
     min_intents: int = Field(1, ge=1)
     objective: Literal["cells", "languages"] = "cells"
     require: list[str] = []
+    n_editions: int | None = Field(None, ge=2)
     max_editions: int | None = Field(None, ge=2)
     max_editions_per_language: int | None = Field(None, ge=1)
     time_limit: float | None = Field(None, gt=0)
@@ -165,7 +177,11 @@ def _resolve_paths(corpus: FileCorpus, file: Path) -> FileCorpus:
     return corpus.model_copy(
         update={
             "path": [resolve(name) for name in paths],
-            "metadata": None if corpus.metadata is None else resolve(corpus.metadata),
+        }
+        | {
+            key: resolve(name)
+            for key in ("metadata", "vref", "original_language")
+            if (name := getattr(corpus, key)) is not None
         }
     )
 
@@ -174,7 +190,7 @@ def _explain(error: ValidationError, path: Path) -> str:
     """Put Pydantic's findings into one line each, with a suggestion for a misspelt key."""
     lines = []
     for finding in error.errors():
-        place = [str(part) for part in finding["loc"] if part not in ("pbc", "synthetic")]
+        place = [str(part) for part in _without_format(finding["loc"])]
         where = ".".join(place)
         match finding["type"]:
             case "extra_forbidden":
@@ -191,12 +207,16 @@ def _explain(error: ValidationError, path: Path) -> str:
     return f"{path}: " + "\n  ".join(lines)
 
 
+def _without_format(location: tuple[int | str, ...]) -> tuple[int | str, ...]:
+    """Leave out what Pydantic puts after ``corpus``: its format, which is no key."""
+    return (*location[:1], *location[2:]) if location[:1] == ("corpus",) else location
+
+
 def _known_keys(location: tuple[int | str, ...]) -> list[str]:
+    if location[:1] == ("corpus",):  # of which there are two kinds; the second part says which
+        return list((SyntheticCorpus if location[1] == "synthetic" else FileCorpus).model_fields)
     section: type[BaseModel] = Experiment
     for part in location:
-        if part in ("pbc", "synthetic"):
-            section = FileCorpus if part == "pbc" else SyntheticCorpus
-            continue
         annotation: Any = section.model_fields[str(part)].annotation
         options = [annotation, *getattr(annotation, "__args__", ())]
         section = next((o for o in options if isinstance(o, type) and issubclass(o, BaseModel)), section)

@@ -11,7 +11,8 @@ import pandas as pd
 
 from langdiff._io import atomic_path
 from langdiff.corpora import read_multitext, synthesize
-from langdiff.errors import DataError, OutputError
+from langdiff.corpora.pbc import are_verse_ids
+from langdiff.errors import DataError, OutputError, listing
 from langdiff.lm import compute_surprisals, find_device
 from langdiff.multitext import Multitext, Parts
 from langdiff.regression import fit
@@ -143,12 +144,12 @@ class _Run:
             format=corpus.format,
             metadata=corpus.metadata,
             editions=corpus.editions,
+            ranges=corpus.ranges,
+            vref=corpus.vref,
+            original_language=corpus.original_language,
             progress=self.progress,
         )
-        first = corpus.first_intent or multitext.intents[0]
-        last = corpus.last_intent or multitext.intents[-1]
-        inside = (multitext.intents >= first) & (multitext.intents <= last)
-        multitext = multitext.sel(intents=multitext.intents[inside])
+        multitext = stretch(multitext, corpus.first_intent, corpus.last_intent)
         return prepare_text(multitext, corpus.tokenization), None
 
     def choose(self, multitext: Multitext) -> tuple[Multitext, str | None]:
@@ -182,12 +183,50 @@ class _Run:
             table.to_csv(temporary)
 
 
+def stretch(multitext: Multitext, first: str | None, last: str | None) -> Multitext:
+    """Keep the intents from `first` to `last`, both included, in the corpus's own order.
+
+    In a Bible, the ends need not be there: any verse ids will do.
+
+    Raises
+    ------
+    DataError
+        If an end is no intent, or nothing is between them.
+    """
+    intents = multitext.intents
+    if are_verse_ids(intents) and intents.is_monotonic_increasing:  # all of one length
+        begin, end = int(intents.searchsorted(first or "")), int(intents.searchsorted(last or "9" * 8, side="right"))
+    else:
+        gone = [name for name in (first, last) if name is not None and name not in intents]
+        if gone:
+            raise DataError(f"first_intent or last_intent: {gone[0]!r} is no intent. There are {listing(intents)}.")
+        begin = 0 if first is None else int(intents.get_indexer(pd.Index([first]))[0])
+        end = len(intents) if last is None else int(intents.get_indexer(pd.Index([last]))[0]) + 1
+    if begin >= end:
+        raise DataError(
+            f"no intent from first_intent {first!r} to last_intent {last!r}; the corpus goes from {intents[0]!r} to "
+            f"{intents[-1]!r}."
+        )
+    return multitext.sel(intents=intents[begin:end])
+
+
 def _hashes(multitext: Multitext) -> dict[Hashable, str]:
-    """SHA-256 of every corpus file, by edition."""
+    """SHA-256 by edition: of its file, of the zip archive that it is in, or of all files in its folder."""
     if "path" not in multitext.edition_info:
         return {}
     paths = multitext.edition_info["path"].dropna()
     try:
-        return {edition: hashlib.sha256(Path(path).read_bytes()).hexdigest() for edition, path in paths.items()}
+        return {edition: _hash(Path(path)) for edition, path in paths.items()}
     except OSError as error:
         raise DataError(f"{error.filename}: cannot be read: {error.strerror}.") from error
+
+
+def _hash(path: Path) -> str:
+    archive = next((folder for folder in path.parents if folder.suffix.lower() == ".zip" and folder.is_file()), path)
+    files = sorted(file for file in archive.iterdir() if file.is_file()) if archive.is_dir() else [archive]
+    digest = hashlib.sha256()
+    for file in files:
+        with file.open("rb") as stream:
+            while piece := stream.read(1 << 20):
+                digest.update(piece)
+    return digest.hexdigest()

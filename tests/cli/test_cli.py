@@ -116,6 +116,7 @@ def test_unknown_kind_of_picture_is_refused(langdiff, truth_and_table, tmp_path)
 def test_select_writes_what_it_chose(langdiff, corpus, tmp_path):
     done = langdiff("select", corpus, "--min-intents", 100, "--out", tmp_path / "chosen", "--json")
     assert done.code == 0
+    assert "proven optimal" in done.err  # JSON says nothing of it
     chosen = ld.read_multitext(tmp_path / "chosen")
     assert sorted(row["edition"] for row in json.loads(done.out)) == sorted(chosen.editions)
     assert len(chosen) == 150

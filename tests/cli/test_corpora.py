@@ -72,6 +72,12 @@ def test_plot_of_native_share_needs_origins(langdiff, corpus, tmp_path):
     assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_origins_are_for_the_native_share(langdiff, corpus, tmp_path):
+    done = langdiff("plot", "sizes", corpus, "--origins", tmp_path / "o.csv", "--out", tmp_path / "picture.png")
+    assert done.code == 1
+    assert "--origins is for native" in done.err
+
+
 def test_plot_refuses_a_name_before_reading(langdiff, tmp_path):
     done = langdiff("plot", "presence", tmp_path / "nowhere", "--out", tmp_path / "picture.docx")
     assert done.code == 1

@@ -81,3 +81,12 @@ def test_errors(langdiff, files, tmp_path):
     assert langdiff("treebanks", "compare", files[0]).code == 1
     assert langdiff("treebanks", "compare", *files, "--levels", "deep").code == 2
     assert "Example: langdiff treebanks compare" in langdiff("treebanks", "compare", "--help").out
+
+
+def test_clusters_that_cannot_be_drawn_leave_nothing_behind(langdiff, files, tmp_path):
+    done = langdiff("treebanks", "compare", *files, "--cluster")
+    assert (done.code, "give their folder, --out DIR" in done.err) == (1, True)
+    out = tmp_path / "maps"
+    done = langdiff("treebanks", "compare", *files, "--cluster", "--alpha", 0, "--out", out)
+    assert (done.code, "cannot be clustered" in done.err) == (1, True)
+    assert not out.exists()

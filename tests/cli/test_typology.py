@@ -81,3 +81,15 @@ def test_wrong_tables_are_named(langdiff, tables):
     done = langdiff("correlate", tables / "editions.csv", tables / "predictors.tsv")
     assert (done.code, done.out) == (1, "")
     assert "'language' is not of numbers" in done.err
+
+
+def test_min_nan_chinese_is_a_language(langdiff, tmp_path):
+    codes = ["nan", "deu", "eng", "fra", "yue"]
+    pd.DataFrame({"edition": [f"{c}-1" for c in codes], "lm": [0.1, -0.1, 0.0, 0.3, 0.2]}).to_csv(
+        tmp_path / "d.csv", index=False
+    )
+    pd.DataFrame({"language": codes, "x": ["3.0", "nan", "2.5", "1.0", "4.0"]}).to_csv(tmp_path / "x.csv", index=False)
+    pd.DataFrame({"edition": [f"{c}-1" for c in codes], "language": codes}).to_csv(tmp_path / "e.csv", index=False)
+    done = langdiff("correlate", tmp_path / "d.csv", tmp_path / "x.csv", "--editions", tmp_path / "e.csv", "--json")
+    assert done.code == 0, done.err
+    assert {(row["n"], row["missing"]) for row in json.loads(done.out)} == {(4, 1)}

@@ -139,6 +139,7 @@ def test_native_language_is_accounted_for(folder):
     axes.figure.clear()
 
 
+@pytest.mark.filterwarnings("ignore:no edition is in an original language")
 def test_without_the_speakers_language_the_native_text_is_not_found(folder):
     multitext = read_quietly(folder, editions=["en", "fr"])
     assert origin_accounting(multitext)["intents"].to_dict() == {
@@ -195,7 +196,7 @@ def test_metadata(folder, tmp_path):
         ("<session", "<bible", r"day.xml, line 2: expected <session>, found <bible>; this is no file of CoStEP"),
         ('<text language="fr">', "<text>", r"line 26: turn 2000-01-17.1.2 has a <text> without language"),
         ('<text language="fr">', '<text language="en">', "turn 2000-01-17.1.2 has a <text> in 'en' again"),
-        ('<turn id="2">', '<turn id="1">', "turn 2000-01-17.1.1 is there twice"),
+        ('<turn id="2">', '<turn id="1">', r"^\S+day.xml: turn 2000-01-17.1.1 is there twice"),
         ('type="speech"', 'type="comment"', "day.xml: no turn with text fits"),
         ("<speaker", "<orator", "a <text> outside a <speaker>"),
     ],
@@ -253,6 +254,7 @@ def written(days):
         yield f"1999-01-{number + 1:02}", f"<session><chapter>{body}</chapter></session>"
 
 
+@pytest.mark.filterwarnings("ignore:no edition is in an original language")  # nor is it, if only Swedes speak
 @given(st.lists(st.lists(turns, max_size=4), min_size=1, max_size=3))
 def test_agrees_with_a_slow_count(tmp_path_factory, days):
     folder = tmp_path_factory.mktemp("days")
@@ -296,6 +298,27 @@ def test_shares_of_a_multitext_with_codes_of_its_own():
     assert share["native_percent"].to_dict() == {"deu-a": 25.0, "eng-b": 50.0}
     found = origin_accounting(multitext, origin, {"deu-a": "de", "eng-b": "en"})["intents"]
     assert found.to_dict() == {"native": 2, "president": 0, "unknown": 1, "not found": 1}
+
+
+def test_presidents_whose_language_is_known_are_no_gap():
+    texts = pd.DataFrame({"deu": ["x"] * 5}, index=list("abcde"))
+    origin = pd.Series({"a": "deu", "b": "und", "c": "und", "d": "und", "e": "deu"})
+    info = pd.DataFrame(
+        {"president": pd.Series([True, True, np.nan, False, False], dtype=object).to_numpy()}, list("abcde")
+    )
+    found = origin_accounting(ld.read_frame(texts, intent_info=info), origin)["intents"]
+    assert found.to_dict() == {"native": 2, "president": 1, "unknown": 2, "not found": 0}
+
+
+def test_codes_that_match_no_edition_are_warned_of():
+    multitext = ld.read_frame(pd.DataFrame({"deu-a": ["x", "y"], "eng-b": ["x", "y"]}, index=["a", "b"]))
+    origin = pd.Series({"a": "de", "b": "en"})
+    for count in (native_share, origin_accounting):
+        with pytest.warns(
+            LangdiffWarning, match=r"editions are in 'deu', 'eng', intents from 'de', 'en'\. If these are"
+        ):
+            count(multitext, origin)
+    assert native_share(multitext, pd.Series("und", index=["a", "b"]))["native"].sum() == 0  # nothing to warn of
 
 
 def test_numbers_of_languages_that_no_intent_has_are_counted_as_none():

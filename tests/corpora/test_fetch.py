@@ -142,6 +142,13 @@ def test_without_a_published_checksum_the_first_one_counts(server, tmp_path):
         fetch("test", folder=tmp_path, sources=sources)
 
 
+def test_an_empty_note_of_the_checksum_is_no_checksum(server, tmp_path):
+    (tmp_path / "test.sha256").write_text("")
+    fetch("test", folder=tmp_path, sources=source(server, sha256=None))
+    digest = hashlib.sha256(server["body"]).hexdigest()
+    assert (tmp_path / "test.sha256").read_text().startswith(digest)
+
+
 @pytest.mark.parametrize(
     ("body", "message"),
     [

@@ -31,6 +31,18 @@ def test_globs_and_lists_of_paths(folder):
     assert list(find_files([folder, f"{folder}/*.gz"], SUFFIXES, None)) == ["deu-b", "eng-a"]  # one file, named twice
 
 
+def test_globs_of_folders_mean_the_files_in_them(folder):
+    (folder / "folder.txt" / "fra.txt").write_text("")
+    assert list(find_files(f"{folder}/fol*", SUFFIXES, None)) == ["fra"]
+    assert "fra" not in find_files(f"{folder}/*", SUFFIXES, None)  # where there are files, folders are not entered
+
+
+@pytest.mark.parametrize("path", [None, 3, [None], ["a", 3]])
+def test_what_is_no_path(path):
+    with pytest.raises(DataError, match=r"a path must be a str or Path, got (None|3)\."):
+        find_files(path, SUFFIXES, None)
+
+
 def test_a_name_with_brackets_is_a_name_first(tmp_path):
     (tmp_path / "a[1].txt").write_text("")
     assert list(find_files(tmp_path / "a[1].txt", SUFFIXES, None)) == ["a[1]"]
@@ -89,6 +101,11 @@ def test_edition_of(name, edition):
         ("deu-x-bible-a-v1", "deu"),
         ("deutsch", None),
         ("DEU-a", None),
+        ("de", "deu"),
+        ("pt_BR", "por"),
+        ("zh-TW", "zho"),
+        ("xx-a", None),  # no code of ISO 639-1
+        ("de1", None),
         ("", None),
     ],
 )

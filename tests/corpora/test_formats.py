@@ -36,6 +36,13 @@ def test_lines_with_a_list_of_verses_are_ebible(tmp_path, first):
     assert guess_format(tmp_path) == guess_format(tmp_path / "deu-a.txt") == "ebible"
 
 
+def test_what_comes_before_the_texts_does_not_hide_their_format(tmp_path):
+    (tmp_path / "README.txt").write_text("This is about the files.\n")
+    (tmp_path / "eng-a.usfm").write_text("\\id GEN\n\\c 1\n\\v 1 a\n")
+    assert list(read_multitext(tmp_path).editions) == ["eng-a"]  # *.txt is no USFM
+    assert list(read_multitext(path for path in tmp_path.glob("*.usfm")).editions) == ["eng-a"]
+
+
 @pytest.mark.parametrize("text", ["", "Just a text.\n", "1001001\tx\n", "<html></html>", "# only a comment\n"])
 def test_what_cannot_be_told_is_not_guessed(tmp_path, text):
     (tmp_path / "a.txt").write_text(text)
@@ -46,8 +53,8 @@ def test_what_cannot_be_told_is_not_guessed(tmp_path, text):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"format": "pbc", "ranges": "merge"}, "format 'pbc' has no option ranges; ebible and usfm and osis have"),
-        ({"format": "auto", "vref": "x"}, "format 'pbc' has no option vref; ebible have"),
+        ({"format": "pbc", "ranges": "merge"}, "format 'pbc' has no option ranges; ebible, usfm and osis have"),
+        ({"format": "auto", "vref": "x"}, "format 'pbc' has no option vref; ebible has"),
         ({"format": "ces", "original_language": "x"}, "format 'ces' has no option original_language"),
         ({"format": "word"}, "unknown format 'word'; use one of auto, pbc, ebible, usfm, osis, ces, moses, costep"),
     ],

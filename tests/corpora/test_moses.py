@@ -137,6 +137,15 @@ def frame_of(*cells):
     return read_frame(pd.DataFrame({"deu": cells}, index=[str(k + 1) for k in range(len(cells))], dtype=object))
 
 
+def test_what_is_no_bible_is_written_as_lines_unless_asked_otherwise(tmp_path):
+    write_multitext(frame_of("eins", "zwei"), tmp_path / "lines")
+    assert (tmp_path / "lines" / "deu.txt").read_text() == "eins\nzwei\n"
+    write_multitext(read_frame(pd.DataFrame({"deu": ["eins"]}, index=["01001001"])), tmp_path / "bible")
+    assert (tmp_path / "bible" / "deu.txt").read_text().endswith("01001001\teins\n")
+    with pytest.raises(DataError, match="are no verse ids"):
+        write_multitext(frame_of("eins"), tmp_path / "x", format="pbc")
+
+
 def test_files_written(tmp_path):
     written = write_moses(frame_of("eins", None, "drei"), tmp_path / "new")
     assert [file.name for file in written] == ["deu.txt", "metadata.csv"]

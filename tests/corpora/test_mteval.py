@@ -56,6 +56,19 @@ def test_refsets_of_several_files(tmp_path):
         read_mteval(tmp_path)
 
 
+def test_what_is_known_of_a_file_is_known_of_all_its_refsets(tmp_path):
+    write(tmp_path, mteval(refset("r1", *ONE, language="en"), refset("r2", *TWO, language="English")))
+    (tmp_path / "metadata.csv").write_text("file,licence\nref.xml,LDC\n")
+    info = read_mteval(tmp_path).edition_info
+    assert info["licence"].tolist() == ["LDC", "LDC"]
+    assert info["language"].tolist() == ["eng", "English"]
+
+
+def test_a_no_break_space_alone_is_no_text(tmp_path):
+    multitext = read_mteval(write(tmp_path, mteval(refset("r1", ("A", [(1, "\N{NO-BREAK SPACE}"), (2, "a")])))))
+    assert multitext.text("r1").to_dict() == {"A/2": "a"}
+
+
 @pytest.mark.parametrize(
     ("other", "message"),
     [

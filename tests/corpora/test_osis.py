@@ -96,3 +96,38 @@ def test_bad_files_are_refused_where_they_are_bad(tmp_path, body, message):
     (tmp_path / "a.xml").write_text(osis(body))
     with pytest.raises(DataError, match=message):
         read_osis(tmp_path / "a.xml")
+
+
+def test_markers_of_paragraphs_are_no_text_and_markers_of_quotations_are(tmp_path):
+    marks = '<milestone type="x-p" marker="¶"/>And <milestone type="cQuote" marker="“"/>he'
+    (tmp_path / "a.xml").write_text(osis(f'<verse osisID="Gen.1.1">{marks}</verse>'), encoding="utf-8")
+    assert read_osis(tmp_path).text("a").tolist() == ["And “he"]
+
+
+@pytest.mark.parametrize(("said", "language"), [("de", "deu"), ("de-AT", "deu"), ("grc", "grc"), ("German", None)])
+def test_languages_in_codes_of_two_letters(tmp_path, said, language):
+    text = f'<osis><osisText osisIDWork="W" xml:lang="{said}"><verse osisID="Gen.1.1">a</verse></osisText></osis>'
+    (tmp_path / "a.xml").write_text(text)
+    assert read_osis(tmp_path).edition_info["language"].replace({float("nan"): None}).tolist() == [language]
+
+
+def test_a_no_break_space_alone_is_no_text(tmp_path):
+    body = '<verse osisID="Gen.1.1">&#160; </verse><verse osisID="Gen.1.2">&#160;a</verse>'
+    (tmp_path / "a.xml").write_text(osis(body))
+    assert read_osis(tmp_path).text("a").to_dict() == {"01001002": "\N{NO-BREAK SPACE}a"}
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        ('<title><verse osisID="Ps.3.1">A psalm.<note>n</note></verse></title>', "A psalm."),
+        (
+            '<title><verse sID="a" osisID="Ps.3.1"/>A psalm.</title><title>no</title><l>Lord</l><verse eID="a"/>',
+            "A psalm. Lord",
+        ),
+        ('<title>Of David</title><verse osisID="Ps.3.1">Lord<title>no</title></verse>', "Lord"),
+    ],
+)
+def test_a_verse_in_a_title_is_text_and_a_title_in_a_verse_is_not(tmp_path, body, text):
+    (tmp_path / "a.xml").write_text(osis(body))
+    assert read_osis(tmp_path).text("a").to_dict() == {"19003001": text}

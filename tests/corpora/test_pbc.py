@@ -154,6 +154,12 @@ def test_truncated_archive(tmp_path):
         read_pbc(one_file(tmp_path, damaged, "eng-a.txt.gz"))
 
 
+def test_lines_that_end_as_on_old_macintoshes_are_not_one_verse(tmp_path):
+    with pytest.raises(DataError, match=r"eng-a.txt, line 1: lines end in \\r alone"):
+        read_pbc(one_file(tmp_path, b"01001001\tIn\r01001002\tAnd\r"))
+    assert read_pbc(one_file(tmp_path, b"01001001\tIn\r\n01001002\tA\rb\r\n")).text("eng-a").tolist() == ["In", "A\rb"]
+
+
 def test_bad_utf8_can_be_replaced(tmp_path):
     file = one_file(tmp_path, b"01001001\tcaf\xe9\n")
     assert read_pbc(file, errors="replace").text("eng-a")["01001001"] == "caf\ufffd"
@@ -165,7 +171,7 @@ def test_one_door_to_all_formats(folder):
     assert_frame_equal(read_multitext(folder).presence, read_pbc(folder).presence)
     with pytest.raises(ConfigError, match="unknown format 'pdf'; use one of auto, pbc, ebible"):
         read_multitext(folder, format="pdf")
-    with pytest.raises(ConfigError, match="unknown format 'pdf'; use one of pbc, moses"):
+    with pytest.raises(ConfigError, match="unknown format 'pdf'; use one of auto, pbc, moses"):
         write_multitext(read_pbc(folder), folder / "out", format="pdf")
 
 
@@ -351,7 +357,7 @@ def test_texts_the_format_cannot_hold(tmp_path, text, message):
 
 def test_intents_that_are_no_verses(tmp_path):
     bibles = read_frame(pd.DataFrame({"deu": ["a", "b"]}, index=["01001001", "s1"]))
-    with pytest.raises(DataError, match=r"1 of 2 intents are no verse ids BBCCCVVV.*'s1'"):
+    with pytest.raises(DataError, match=r"1 of 2 intents are no verse ids BBCCCVVV.*'s1'. Use write_moses"):
         write_pbc(bibles, tmp_path / "out")
     assert not (tmp_path / "out").exists()
 

@@ -100,6 +100,10 @@ def test_a_part_of_which_the_rest_is_in_a_range():
     assert texts_of(content, "merge") == {"01001002": "x y", "01001003": None, "01001004": "z"}
 
 
+def test_a_no_break_space_alone_is_no_text():
+    assert texts_of("\\id GEN\n\\c 1\n\\p\n\\v 1 ~\n\\v 2 ~a") == {"01001001": None, "01001002": "\N{NO-BREAK SPACE}a"}
+
+
 def test_files_without_paragraphs_are_read():
     assert texts_of("\\id GEN\n\\c 1\n\\v 1 a\n\\v 2 b\n") == {"01001001": "a", "01001002": "b"}
 
@@ -125,6 +129,7 @@ def test_right_to_left_combining_and_astral_text():
         ("\\c 1\n\\v 1 a", r"a.usfm, line 1: a chapter before \\id"),
         ("\\id GEN\n\\v 1 a", r"line 2: a verse before \\c"),
         ("\\id\n\\c 1", r"line 1: \\id without the code"),
+        ("Read me.\n", r"a.usfm: no \\id, so that it is no book"),
         ("\\id XYZ\n\\c 1", r"line 1: \\id without the code"),
         ("\\id GEN\n\\c\n\\p", r"line 2: \\c without a number"),
         ("\\id GEN\n\\c 1\n\\v one", r"line 3: expected the number of a verse after \\v, got 'one'"),
@@ -203,7 +208,7 @@ inline = st.one_of(
 
 @given(st.lists(st.lists(inline, min_size=1, max_size=4).map(" ".join), min_size=1, max_size=5))
 def test_a_grammar_reads_the_same(verses):
-    usfm_grammar = pytest.importorskip("usfm_grammar", reason="the extra usfm is not installed")
+    usfm_grammar = pytest.importorskip("usfm_grammar", reason="usfm-grammar is not installed")
     content = "\\id GEN\n\\c 1\n\\p\n" + "\n".join(f"\\v {k} {text}" for k, text in enumerate(verses, start=1)) + "\n"
     parser = usfm_grammar.USFMParser(content)
     assert not parser.errors

@@ -118,8 +118,9 @@ def test_what_cannot_be_drawn_is_explained(language, settings, message):
 
 def test_settings_out_of_range():
     multitext, origin = drawn_multitext([3] * 4, ["deu", "eng"] * 2)
-    with pytest.raises(ConfigError, match="budget_words must be at least 1, got 0"):
-        balance_by_origin(multitext, "deu", budget_words=0, seed=0, original_language=origin)
+    for budget in (0, np.nan):
+        with pytest.raises(ConfigError, match=f"budget_words must be at least 1, got {budget}"):
+            balance_by_origin(multitext, "deu", budget_words=budget, seed=0, original_language=origin)
     with pytest.raises(DataError, match="no translated intent for 'deu'"):
         balance_by_origin(
             multitext, "deu", budget_words=1, seed=0, original_language=pd.Series("deu", index=origin.index)
@@ -171,6 +172,24 @@ def test_a_planted_difference_is_found(factor):
         assert abs(row["difference"]) < 4 * row["std_error"]
     assert 4000 <= row["native_words"] <= row["translated_words"] < 4024 * factor
     assert row["native"] + row["translated"] == pytest.approx(1000 / 6, rel=0.1)  # of about 500 + 500 intents
+
+
+@pytest.mark.parametrize(
+    ("origins", "budget", "message"),
+    [
+        (["deu", "eng"] * 200, 100, "Two languages are not enough on their own"),
+        (["deu", "fra"] + ["eng"] * 398, 1, r"leave none for train"),
+        (["deu", "fra"] * 200, 6, r"the test part has no native, or no translated, intents of 'deu'\. Raise budget"),
+    ],
+)
+def test_what_cannot_be_compared_is_told_before_training(monkeypatch, origins, budget, message):
+    def train(*_, **__):
+        raise AssertionError("trained")
+
+    monkeypatch.setattr("langdiff.lm.compute_surprisals", train)
+    multitext, origin = drawn_multitext([1] * len(origins), origins)
+    with pytest.raises(DataError, match=message):
+        run_balanced(multitext, ["deu"], budget_words=budget, original_language=origin, seed=196)  # five of one origin
 
 
 def test_result_says_what_was_done(tmp_path):

@@ -84,6 +84,16 @@ def test_books_are_marked(axes):
     assert {name: found[name] for name in ("GEN", "EXO", "REV")} == {"GEN": 25, "EXO": 70, "REV": 106}
 
 
+@pytest.mark.parametrize("what", ["shuffled", "unknown"])
+def test_books_are_not_marked_where_intents_are_not_in_their_order(axes, what):
+    books = np.random.default_rng(0).permutation(np.repeat(["GEN", "EXO", "REV"], 400)).astype(object)
+    if what == "unknown":
+        books[:] = np.nan
+    plot_presence(multitext_of(np.ones((1200, 2), dtype=bool), books), axes)
+    assert len(axes.get_xticks()) < 20  # a mark an intent takes minutes to draw
+    assert names(axes.get_xticklabels(minor=True)) == ([] if what == "shuffled" else [""])
+
+
 def test_a_thousand_editions_of_forty_thousand_intents_are_drawn_in_seconds():
     have = np.random.default_rng(0).random((40_000, 1000)) < 0.9
     multitext = multitext_of(have)

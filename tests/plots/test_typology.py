@@ -2,12 +2,14 @@
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 
 from langdiff.errors import ConfigError, DataError
 from langdiff.experiments import reproduce
 from langdiff.plots import plot_correlation
+from langdiff.typology import correlate
 
 
 @pytest.fixture(scope="module")
@@ -59,3 +61,23 @@ def test_a_figure_is_made_and_bad_names_refused(result):
         plot_correlation(result.pearson, "nothing")
     with pytest.raises(DataError, match="no numeric predictor"):
         result.wals.plot()
+
+
+def test_the_legend_says_pearsons_r_and_what_was_held_fixed(axes):
+    names = [f"l{i}" for i in range(8)]
+    rng = np.random.default_rng(0)
+    d, table = pd.Series(rng.normal(size=8), names, name="lm"), pd.DataFrame(rng.normal(size=(8, 2)), names, ["x", "z"])
+    first = correlate(d, table, tests=["spearman", "pearson"])
+    r = np.corrcoef(table["x"], d)[0, 1]
+    assert first.plot("x", axes).get_legend().get_texts()[0].get_text() == f"lm: r = {r:.2f}, n = 8"
+    text = correlate(d, table, given="z").plot("x", axes).get_legend().get_texts()[-1].get_text()
+    assert " given z, n = 8" in text
+
+
+def test_a_predictor_that_is_constant_or_missing_is_drawn_or_refused(axes):
+    names = [f"l{i}" for i in range(8)]
+    d = pd.Series(np.arange(8.0), names)
+    result = correlate(d, pd.DataFrame({"same": 3.0, "none": np.nan, "x": d**2}, index=names))
+    assert result.plot("same", axes).get_xlim() == pytest.approx((2.85, 3.15))
+    with pytest.raises(DataError, match="no language has both a value of 'none'"):
+        result.plot("none", axes)

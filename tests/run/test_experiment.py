@@ -1,7 +1,12 @@
+from inspect import signature
+from typing import get_args
+
 import pytest
 
+from langdiff.corpora.formats import Format
 from langdiff.errors import ConfigError
 from langdiff.run import Experiment, demo_experiment, read_experiment
+from langdiff.selection import select
 
 MINIMAL = 'name = "x"\n[corpus]\nformat = "synthetic"\n'
 
@@ -18,6 +23,12 @@ def test_defaults(tmp_path):
     assert (experiment.split.block, experiment.split.dev, experiment.split.test) == (30, 5, 5)
     assert experiment.fit.model == "2"
     assert experiment.selection is None
+
+
+def test_selection_takes_the_settings_of_select(tmp_path):
+    asked = _read(tmp_path, MINIMAL + "[selection]\nn_editions = 3").selection
+    assert asked.n_editions == 3
+    assert set(asked.model_dump()) == set(signature(select).parameters) - {"multitext", "method", "solver", "progress"}
 
 
 @pytest.mark.parametrize(
@@ -41,7 +52,7 @@ def test_defaults(tmp_path):
         ),
         (MINIMAL + "[split]\nblock = 6", r"blocks of 6 leave nothing for training beside 5 \+ 5"),
         ('name = "../x"\n[corpus]\nformat = "synthetic"', r"'name': string should match pattern"),
-        ('name = "x"\n[corpus]\nformat = "word"', r"'corpus': .*'pbc', 'synthetic'"),
+        ('name = "x"\n[corpus]\nformat = "word"', r"'corpus': .*'pbc', 'ebible', .*'synthetic'"),
         ("name = x", r"x\.toml: not a TOML file: .*line 1"),
     ],
 )
@@ -68,6 +79,21 @@ def test_paths_start_at_the_file_and_environment_is_filled_in(tmp_path, monkeypa
     assert _read(tmp_path, FILES.format("here/*.txt")).corpus.path == [str(tmp_path / "here" / "*.txt")]
     monkeypatch.setenv("BIBLES", str(tmp_path / "elsewhere"))
     assert _read(tmp_path, FILES.format("$BIBLES/a")).corpus.path == [str(tmp_path / "elsewhere" / "a")]
+
+
+@pytest.mark.parametrize("format", [name for name in get_args(Format) if name != "auto"])
+def test_every_format_of_files(tmp_path, format):
+    text = FILES.format("x").replace('"pbc"', f'"{format}"')
+    assert _read(tmp_path, text).corpus.format == format
+    with pytest.raises(ConfigError, match=r"unknown key 'corpus\.editons'; did you mean 'editions'\?"):
+        _read(tmp_path, text + "editons = 1")
+
+
+def test_options_of_some_formats(tmp_path):
+    ebible = FILES.format("x").replace("pbc", "ebible") + 'ranges = "merge"\nvref = "lists/vref.txt"\n'
+    assert _read(tmp_path, ebible).corpus.vref == str(tmp_path / "lists" / "vref.txt")
+    with pytest.raises(ConfigError, match=r"'corpus': format 'pbc' has no option ranges; ebible, usfm and osis have"):
+        _read(tmp_path, FILES.format("x") + 'ranges = "merge"')
 
 
 def test_unset_variable_is_named(tmp_path, monkeypatch):

@@ -1,8 +1,10 @@
+import hashlib
 import re
 import signal
 import subprocess
 import sys
 import time
+import zipfile
 
 import numpy as np
 import pandas as pd
@@ -10,7 +12,7 @@ import pytest
 
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError, LangdiffError
-from langdiff.run import Experiment, load_run, run_experiment, write_report
+from langdiff.run import Experiment, load_run, run_experiment, runner, write_report
 from langdiff.run.preparation import note_preparation
 from langdiff.run.report import html_table
 
@@ -104,6 +106,51 @@ def test_experiment_on_files(tmp_path):
     assert len(run.manifest["data"]) == 3
     assert run.truth is None
     assert "selection" in run.report.read_text(encoding="utf-8").lower()
+
+
+@pytest.mark.filterwarnings("ignore:edition .* too rare in training")  # the corpus is tiny
+def test_experiment_on_lines_in_an_archive(tmp_path):
+    made = ld.synthesize(300, 2, seed=2).multitext
+    with zipfile.ZipFile(tmp_path / "corpus.zip", "w") as archive:
+        for edition in made.editions:
+            archive.writestr(f"{edition}.txt", "".join(f"{text}\n" for text in made.text(edition)))
+    (tmp_path / "x.toml").write_text(
+        'name = "lines"\n[corpus]\nformat = "moses"\npath = "corpus.zip"\nfirst_intent = "2"\nlast_intent = "241"\n'
+        '[lm]\nmodels = ["kneser-ney-2"]\n[fit]\nmodel = "1"\n'
+    )
+    run = run_experiment(tmp_path / "x.toml", tmp_path / "run")
+    assert run.manifest["parts"] == {"train": 160, "dev": 40, "test": 40}
+    digest = hashlib.sha256((tmp_path / "corpus.zip").read_bytes()).hexdigest()
+    assert run.manifest["data"] == dict.fromkeys(made.editions, digest)
+
+
+def test_hashes_of_folders_change_with_any_book(tmp_path):
+    for book in ("GEN", "EXO"):
+        (tmp_path / f"{book}.usfm").write_text(f"\\id {book}\n\\c 1\n\\v 1 a\n")
+    before = runner._hashes(ld.read_multitext(tmp_path))
+    (tmp_path / "GEN.usfm").write_text("\\id GEN\n\\c 1\n\\v 1 b\n")
+    after = runner._hashes(ld.read_multitext(tmp_path))
+    assert list(before) == [tmp_path.name]
+    assert before != after
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "kept"),
+    [(None, None, ["9", "10", "11"]), ("10", None, ["10", "11"]), (None, "9", ["9"]), ("9", "10", ["9", "10"])],
+)
+def test_stretches_go_by_place_not_by_letters(first, last, kept):
+    lines = ld.read_frame(pd.DataFrame({"deu": list("abc")}, index=["9", "10", "11"]))
+    assert list(runner.stretch(lines, first, last).intents) == kept
+
+
+def test_ends_of_stretches_of_bibles_need_not_be_there():
+    bible = ld.read_frame(pd.DataFrame({"deu": list("abc")}, index=["01001001", "40001002", "66022020"]))
+    assert list(runner.stretch(bible, "40001001", "66022021").intents) == ["40001002", "66022020"]
+    with pytest.raises(DataError, match=r"no intent from first_intent '41001001' to last_intent '42001001'"):
+        runner.stretch(bible, "41001001", "42001001")
+    lines = ld.read_frame(pd.DataFrame({"deu": list("abc")}, index=["9", "10", "11"]))
+    with pytest.raises(DataError, match=r"'12' is no intent. There are '9', '10', '11'"):
+        runner.stretch(lines, None, "12")
 
 
 @pytest.mark.parametrize("unwritable", ["/proc/nowhere", "file/run"])

@@ -1,0 +1,50 @@
+"""The argument and the options that every command on a corpus has."""
+
+import json
+
+import pytest
+
+COMMANDS = ("select", "train", "score", "sweep", "predictors", "plot", "describe", "parse")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_on_a_corpus_has_them(langdiff, command):
+    group = {"describe": ["corpora"], "parse": ["treebanks"]}.get(command, [])
+    shown = langdiff(*group, command, "--help")
+    assert shown.code == 0
+    for name in ("--format", "--metadata", "--edition", "--ranges", "--vref", "--original-language"):
+        assert name in shown.out
+
+
+def test_ranges_and_list_of_verses(langdiff, tmp_path):
+    (tmp_path / "corpus").mkdir()
+    (tmp_path / "corpus" / "deu-a.txt").write_text("eins\nzwei und drei\n<range>\n")
+    (tmp_path / "list.txt").write_text("GEN 1:1\nGEN 1:2\nGEN 1:3\n")
+    say = ("corpora", "describe", tmp_path / "corpus", "--format", "ebible", "--vref", tmp_path / "list.txt", "--json")
+    counts = {
+        ranges: {row["what"]: row["count"] for row in json.loads(langdiff(*say, "--ranges", ranges).out)}["cells"]
+        for ranges in ("missing", "merge")
+    }
+    assert counts == {"missing": 1, "merge": 2}
+    refused = langdiff("corpora", "describe", tmp_path / "corpus", "--format", "moses", "--ranges", "merge")
+    assert (refused.code, refused.out) == (1, "")
+    assert "format 'moses' has no option ranges" in refused.err
+
+
+def test_original_language_of_lines(langdiff, tmp_path):
+    for name, text in {"en.txt": "a\nb\n", "de.txt": "x\ny\n", "said.list": "en\nde\n"}.items():
+        (tmp_path / name).write_text(text)
+    say = ("plot", "native", f"{tmp_path}/*.txt", "--format", "moses", "--out", tmp_path / "native.svg")
+    done = langdiff(*say, "--original-language", tmp_path / "said.list")
+    assert done.code == 0, done.err
+    assert (tmp_path / "native.svg").is_file()
+
+
+def test_what_is_selected_from_lines_can_be_written_and_read(langdiff, tmp_path):
+    for name in ("deu", "eng"):
+        (tmp_path / f"{name}.txt").write_text("a\nb\n")
+    done = langdiff("select", tmp_path, "--format", "moses", "--out", tmp_path / "chosen")
+    assert done.code == 0, done.err
+    assert "to be read with --format moses" in done.err
+    again = langdiff("corpora", "describe", tmp_path / "chosen", "--format", "moses", "--json")
+    assert json.loads(again.out)[0] == {"what": "editions", "count": 2}
