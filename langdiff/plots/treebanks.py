@@ -83,7 +83,8 @@ def plot_divergences(
         ax = plt.subplots(figsize=(side + 0.6, side), layout="constrained")[1]
     finite = cells[np.isfinite(cells)]
     usual: dict[str, Any] = {"cmap": "Blues_r", "vmin": 0, "vmax": finite.max(initial=0) or 1}
-    ax.imshow(np.where(np.isfinite(cells), cells, np.nan), **(usual | style))
+    usual |= style
+    ax.imshow(np.where(np.isfinite(cells), cells, np.nan), **usual)
     ax.set_facecolor("#eeeeee")  # of infinite cells
     _write_cells(ax, cells, usual["vmax"])
     ax.set_xticks(range(len(names)), names, rotation=40, ha="right", rotation_mode="anchor")
@@ -98,9 +99,16 @@ def plot_divergences(
 def _write_cells(ax: "Axes", cells: "np.ndarray[Any, np.dtype[np.float64]]", highest: float) -> None:
     size = float(np.clip(60 / len(cells), 4, 9))
     for (i, j), value in np.ndenumerate(cells):
-        text = "0" if value == 0 else f"{value:.2f}" if value >= 0.1 or not np.isfinite(value) else f"{value:.3f}"
         dark = value < 0.5 * highest
-        ax.text(j, i, text, ha="center", va="center", fontsize=size, color="white" if dark else INK)
+        ax.text(j, i, _short(value), ha="center", va="center", fontsize=size, color="white" if dark else INK)
+
+
+def _short(value: float) -> str:
+    if value == 0:
+        return "0"
+    if value >= 0.1 or not np.isfinite(value):
+        return f"{value:.2f}"
+    return f"{value:.3f}" if value >= 0.001 else f"{value:.0e}"  # not 0.000, which would be no difference
 
 
 def plot_metric_maps(

@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -68,10 +68,10 @@ def compare_treebanks(
     Raises
     ------
     ConfigError
-        If there are fewer than two treebanks, two have one name, or `repeats` is below 1; or if ``rescale``
-        meets an infinite divergence.
+        If there are fewer than two treebanks, two have one name, `equalise` is something else, or `repeats` is
+        below 1; or if ``rescale`` meets an infinite divergence.
     DataError
-        If a treebank cannot be read, or has one sentence and so no halves.
+        If a treebank cannot be read, or it or a subsample has one sentence and so no halves.
 
     Notes
     -----
@@ -92,9 +92,11 @@ def compare_treebanks(
     cats       2.65  0.00
     """
     settings = settings or SimilaritySettings()
-    banks = shared_names(_opened(treebanks))
     if repeats < 1:
         raise ConfigError(f"repeats must be at least 1; got {repeats}.")
+    if equalise not in (None, *get_args(Equalise)):
+        raise ConfigError(f"equalise is one of {', '.join(get_args(Equalise))}, or None; got {equalise!r}.")
+    banks = shared_names(_opened(treebanks))
     if noise and (single := [bank.name for bank in banks if bank.sentences < 2]):
         raise DataError(f"Treebank {single[0]!r} has one sentence and so no halves; pass noise=False.")
     rng = np.random.default_rng(seed)
@@ -114,7 +116,7 @@ def compare_treebanks(
     parts = [
         settings.signature,
         *(f"{option}:{_common(banks, option)}" for option in ("drop_punct", "strip_subtypes")),
-        f"equalise:{equalise or 'no'}|repeats:{repeats}|seed:{seed if isinstance(seed, int) else 'generator'}",
+        f"equalise:{equalise or 'no'}|repeats:{repeats}|seed:{seed_name(seed)}",
     ]
     names = [bank.name for bank in banks]
     means, stds = _summarised(across, scale)
@@ -146,7 +148,9 @@ def _opened(treebanks: Mapping[str, Treebank | Paths] | Iterable[Treebank | str 
         raise ConfigError(f"a comparison needs at least two treebanks; got {len(banks)}.")
     names = [bank.name for bank in banks]
     if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise ConfigError(f"several treebanks are called {twice[0]!r}; give a mapping from names to treebanks.")
+        raise ConfigError(
+            f"several treebanks are called {twice[0]!r}; rename files, or give a mapping from names to treebanks."
+        )
     return banks
 
 
@@ -182,7 +186,18 @@ def between(banks: Sequence[Treebank], settings: SimilaritySettings) -> Floats:
 
 
 def between_halves(bank: Treebank, settings: SimilaritySettings, rng: np.random.Generator) -> Floats:
-    """Return the divergence of one random half of a treebank from the other, shape (metrics,)."""
+    """Return the divergence of one random half of a treebank from the other, shape (metrics,).
+
+    Raises
+    ------
+    DataError
+        If it has one sentence.
+    """
+    if bank.sentences < 2:
+        raise DataError(
+            f"Treebank {bank.name!r}, or a subsample of it, has one sentence and so no halves, by which noise is "
+            "measured. Take larger treebanks."
+        )
     order = rng.permutation(bank.sentences)
     middle = bank.sentences // 2
     halves = [bank.take(np.sort(part)) for part in (order[:middle], order[middle:])]
@@ -204,6 +219,11 @@ def _apart(
         )
         for metric in METRICS
     ]
+
+
+def seed_name(seed: int | np.random.Generator) -> str:
+    """Return what a signature says of a seed."""
+    return "generator" if isinstance(seed, np.random.Generator) else str(seed)
 
 
 def _scale(across: Floats, settings: SimilaritySettings) -> Floats:

@@ -11,7 +11,7 @@ from conllu.exceptions import ParseException
 from conllu.parser import DEFAULT_FIELDS, parse_id_value, parse_int_value, parse_line
 
 from langdiff._io import read_lines
-from langdiff.errors import DataError, LangdiffWarning
+from langdiff.errors import ConfigError, DataError, LangdiffWarning
 from langdiff.treebanks._tree import Tree
 
 COLUMNS = 8  # ID to DEPREL; the last two are not looked at
@@ -96,8 +96,20 @@ def sound_trees(
 
 
 def read_trees(source: TreeSource) -> Iterator[Tree]:
-    """Yield the trees of a file, of several files, or those given."""
-    for item in [source] if isinstance(source, (str, os.PathLike)) else source:
+    """Yield the trees of a file, of several files, or those given.
+
+    Raises
+    ------
+    ConfigError
+        If it is none of these, such as a `Treebank`.
+    """
+    items = [source] if isinstance(source, (str, os.PathLike)) else source
+    if not isinstance(items, Iterable):
+        raise ConfigError(
+            f"a {type(items).__name__} is neither a file nor a list of files or trees; measures of words need the "
+            "files, or what read_conllu yields (a Treebank holds no words)."
+        )
+    for item in items:
         if isinstance(item, Tree):
             yield item
         else:

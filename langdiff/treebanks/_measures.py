@@ -137,7 +137,10 @@ def named(treebanks: Mapping[str, TreeSource] | str | Path | Iterable[str | Path
         names = [file_name(path) for path in paths]
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
-            raise ConfigError(f"several treebanks are called {twice[0]!r} after their files; name them yourself.")
+            raise ConfigError(
+                f"several treebanks are called {twice[0]!r} after their files; rename files, or give a mapping from "
+                "names to files."
+            )
         sources = dict(zip(names, paths, strict=True))
     if not sources:
         raise ConfigError("no treebank is given.")

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from langdiff._progress import progress_bar
-from langdiff.errors import ConfigError
-from langdiff.treebanks._compare import Floats, between, between_halves
+from langdiff.errors import ConfigError, DataError
+from langdiff.treebanks._compare import Floats, between, between_halves, seed_name
 from langdiff.treebanks._comparison import COLUMNS, Column
 from langdiff.treebanks._settings import SimilaritySettings
 from langdiff.treebanks._tables import AVERAGED
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Perturbation = Literal["relations", "heads", "order"]
+KINDS: tuple[Perturbation, ...] = get_args(Perturbation)
 RATES = (0.0, 0.05, 0.1, 0.2, 0.4, 0.7, 1.0)
 
 
@@ -57,10 +58,7 @@ def perturb(
     >>> perturb(corpus, 0.0, kind="order", seed=0).parents
     array([ 1, -1], dtype=int32)
     """
-    if kind not in get_args(Perturbation):
-        raise ConfigError(f"kind is one of {', '.join(get_args(Perturbation))}; got {kind!r}.")
-    if not 0 <= rate <= 1:
-        raise ConfigError(f"rate must be between 0 and 1; got {rate!r}.")
+    _check_change(kind, rate)
     rng = np.random.default_rng(seed)
     chosen = rng.random(treebank.words) < rate
     if kind == "order":
@@ -116,11 +114,14 @@ class PerturbationCurve:
         One row a kind, rate, repeat and metric: ``divergence``, D(source ‖ copy).
     noise : Series, index: metric
         Divergence of random halves of the source.
+    signature : str
+        All that the numbers depend on besides the treebank.
     """
 
     treebank: str
     table: "pd.DataFrame"
     noise: "pd.Series"
+    signature: str
 
     def to_frame(self) -> "pd.DataFrame":
         """Return one row a kind, rate and metric: mean ``divergence`` and ``std`` over repeats."""
@@ -132,7 +133,8 @@ class PerturbationCurve:
         wide = self.to_frame().pivot(index=["kind", "rate"], columns="metric", values="divergence")
         columns = list(self.noise.index)
         noise = self.noise.round(4).to_frame("halves").T.to_string()
-        return f"Divergence of copies of {self.treebank!r}\n{wide[columns].round(4).to_string()}\n\n{noise}"
+        table = wide[columns].round(4).to_string()
+        return f"Divergence of copies of {self.treebank!r}\n{table}\n\n{noise}\n[{self.signature}]"
 
     def plot(self, kind: Perturbation = "relations", ax: "Axes | None" = None, **style: Any) -> "Axes":
         """Draw divergence against rate; see `langdiff.plots.plot_perturbation`."""
@@ -150,7 +152,7 @@ def perturbation_curve(
     treebank: Treebank,
     *,
     rates: Sequence[float] = RATES,
-    kinds: Sequence[Perturbation] = get_args(Perturbation),
+    kinds: Perturbation | Sequence[Perturbation] = KINDS,
     settings: SimilaritySettings | None = None,
     repeats: int = 3,
     seed: int | np.random.Generator = 0,
@@ -162,9 +164,11 @@ def perturbation_curve(
     ----------
     treebank : Treebank
     rates : sequence of float
-    kinds : sequence
-        See `perturb`.
+        At least one.
+    kinds : str or sequence of str
+        See `perturb`; at least one.
     settings : SimilaritySettings, optional
+        Without ``rescale``, for which there is no matrix here.
     repeats : int
         Copies of each kind and rate.
     seed : int or Generator
@@ -178,7 +182,9 @@ def perturbation_curve(
     Raises
     ------
     ConfigError
-        As for `perturb`; or if `repeats` is below 1.
+        As for `perturb`; or if there is no rate or no kind, `repeats` is below 1, or settings ask for ``rescale``.
+    DataError
+        If the treebank has one sentence and so no halves.
 
     Notes
     -----
@@ -197,8 +203,8 @@ def perturbation_curve(
     import pandas as pd
 
     settings = settings or SimilaritySettings()
-    if repeats < 1:
-        raise ConfigError(f"repeats must be at least 1; got {repeats}.")
+    kinds = [kinds] if isinstance(kinds, str) else list(kinds)
+    _check_curve(treebank, rates, kinds, settings, repeats)
     rng = np.random.default_rng(seed)
     rows = []
     with progress_bar(progress=progress) as bar:
@@ -213,7 +219,31 @@ def perturbation_curve(
         treebank=treebank.name,
         table=pd.DataFrame(rows, columns=["kind", "rate", "repeat", "metric", "divergence"]),
         noise=pd.Series(_with_mean(np.mean(halves, axis=0)), name="noise"),
+        signature=f"{settings.signature}|repeats:{repeats}|seed:{seed_name(seed)}",
     )
+
+
+def _check_curve(
+    treebank: Treebank, rates: Sequence[float], kinds: Sequence[str], settings: SimilaritySettings, repeats: int
+) -> None:
+    """Refuse what cannot be done before anything is."""
+    if not (len(rates) and kinds):
+        raise ConfigError("a curve needs at least one rate and one kind.")
+    if repeats < 1:
+        raise ConfigError(f"repeats must be at least 1; got {repeats}.")
+    if settings.rescale:
+        raise ConfigError("rescale divides by the largest of all treebanks; a curve has one: leave rescale out.")
+    for kind, rate in itertools.product(kinds, rates):
+        _check_change(kind, rate)
+    if treebank.sentences < 2:
+        raise DataError(f"Treebank {treebank.name!r} has one sentence and so no halves, by which noise is measured.")
+
+
+def _check_change(kind: str, rate: float) -> None:
+    if kind not in KINDS:
+        raise ConfigError(f"kind is one of {', '.join(KINDS)}; got {kind!r}.")
+    if not 0 <= rate <= 1:
+        raise ConfigError(f"rate must be between 0 and 1; got {rate!r}.")
 
 
 def _with_mean(values: Floats) -> dict[Column, float]:

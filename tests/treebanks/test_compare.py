@@ -260,6 +260,10 @@ def test_bad_calls(tmp_path):
         ld.compare_treebanks(banks()[:1] * 2)
     with pytest.raises(ConfigError, match="repeats must be at least 1; got 0"):
         compare(repeats=0)
+    with pytest.raises(ConfigError, match="equalise is one of tokens, sentences, or None; got 'words'"):
+        compare(equalise="words")
+    with pytest.raises(DataError, match="'B', or a subsample of it, has one sentence and so no halves"):
+        compare(equalise="tokens", noise=True)  # A has 8 words, B's sentences 6 and 4
     lonely = Treebank.from_trees(A[:1], name="lonely")
     with pytest.raises(DataError, match="'lonely' has one sentence and so no halves; pass noise=False"):
         ld.compare_treebanks([lonely, banks()[0]])
@@ -326,3 +330,8 @@ def test_real_treebanks(real_data):
     ours = result.sizes()[columns].astype(float)
     assert (ours.iloc[:, :-1].to_numpy() == expected.iloc[:, :-1].to_numpy()).all()
     assert ours["mean_size_bin"].to_numpy() == pytest.approx(expected[7].to_numpy(), abs=5e-5)
+
+
+def test_a_seed_is_in_the_signature_whatever_its_type():
+    assert compare(seed=np.int64(3)).signature == compare(seed=3).signature
+    assert compare(seed=np.random.default_rng(3)).signature.endswith("seed:generator")

@@ -3,7 +3,7 @@ import pytest
 
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError
-from langdiff.treebanks import dependency_length, head_pos_entropy
+from langdiff.treebanks import Treebank, dependency_length, head_pos_entropy
 from tests.treebanks.strategies import A, B
 
 
@@ -48,3 +48,10 @@ def test_plots():
     with pytest.raises(ConfigError, match="measure is one of sentences, words"):
         measures.plot("beauty")
     assert isinstance(measures.to_frame(), pd.DataFrame)
+
+
+def test_a_treebank_has_no_words_to_measure():
+    treebank = Treebank.from_trees(A, name="a")
+    for measure in (dependency_length, head_pos_entropy):
+        with pytest.raises(ConfigError, match="a Treebank is neither a file nor a list of files or trees"):
+            measure(treebank)

@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import langdiff as ld
-from langdiff.errors import ConfigError
-from langdiff.treebanks import Tree, Treebank, perturb, perturbation_curve
+from langdiff.errors import ConfigError, DataError
+from langdiff.treebanks import SimilaritySettings, Tree, Treebank, perturb, perturbation_curve
 from tests.treebanks.strategies import corpora
 
 KINDS = ("relations", "heads", "order")
@@ -104,3 +104,16 @@ def test_bad_calls(source):
         perturb(source, 0.1, kind="words", seed=0)
     with pytest.raises(ConfigError, match="repeats must be at least 1"):
         perturbation_curve(source, repeats=0)
+    with pytest.raises(ConfigError, match="at least one rate and one kind"):
+        perturbation_curve(source, rates=[])
+    with pytest.raises(ConfigError, match="a curve has one: leave rescale out"):
+        perturbation_curve(source, settings=SimilaritySettings(rescale=True))
+    with pytest.raises(DataError, match="'source' has one sentence and so no halves"):
+        perturbation_curve(source.take(np.array([0])), rates=[0.5])
+
+
+def test_a_curve_says_what_it_depends_on(source):
+    curve = perturbation_curve(source, rates=[0.5], kinds="order", repeats=1, seed=4, progress=False)
+    assert set(curve.table["kind"]) == {"order"}
+    assert curve.signature == f"{SimilaritySettings().signature}|repeats:1|seed:4"
+    assert curve.signature in curve.summary()

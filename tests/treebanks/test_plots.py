@@ -1,12 +1,15 @@
 import math
+from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
 import langdiff as ld
 from langdiff.errors import ConfigError
 from langdiff.plots import plot_metric_maps, plot_perturbation
+from langdiff.plots.treebanks import INK, plot_divergences
 from langdiff.treebanks import SimilaritySettings, Treebank, perturbation_curve
 from tests.treebanks.strategies import SAW, SLEEP, A, B
 
@@ -100,3 +103,12 @@ def test_perturbation(banks):
     assert lines["depth"] == table["depth"].tolist()
     with pytest.raises(ConfigError, match="kind is one of order; got 'heads'"):
         curve.plot("heads", axes())
+
+
+def test_small_divergences_are_not_written_as_none():
+    frame = pd.DataFrame([[0.0, 0.0004], [0.25, 0.0]], index=list("ab"), columns=list("ab"))
+    ax = plot_divergences(SimpleNamespace(divergence={"mean": frame}), ax=axes(), vmax=0.3)
+    assert written(ax) == ["0", "4e-04", "0.25", "0"]
+    assert [text.get_color() for text in ax.texts] == ["white", "white", INK, "white"]  # 0.25 of 0.3 is light
+    again = plot_divergences(SimpleNamespace(divergence={"mean": frame}), ax=axes(), vmax=1)
+    assert {text.get_color() for text in again.texts} == {"white"}
