@@ -104,7 +104,8 @@ def _number(published: str, value: float) -> Verdict:
 
 
 def _both_p(recomputed: Recomputed, published: str, about: str) -> Verdict:
-    values = {test: float(recomputed.row(*about.split(), test)["p"]) for test in recomputed.tests}
+    corpus, lm, predictor = about.split()
+    values = {test: float(recomputed.row(corpus, lm, predictor, test)["p"]) for test in recomputed.tests}
     text = ", ".join(f"{test.capitalize()} {value:.2g}" for test, value in values.items())
     return text, max((judge(published, value) for value in values.values()), key=ORDER.index)
 
@@ -184,8 +185,8 @@ def _similar(recomputed: Recomputed) -> tuple[str, bool]:
 
 
 def _entropy(recomputed: Recomputed) -> tuple[str, bool]:
-    columns = (recomputed.languages[name].to_numpy(dtype=float) for name in ("unigram_entropy", "word_types"))
-    r = correlation(*columns, "pearson").estimate
+    entropy, types = (recomputed.languages[name].to_numpy(dtype=float) for name in ("unigram_entropy", "word_types"))
+    r = correlation(entropy, types, "pearson").estimate
     return f"{r:.6g}", r > STRONG
 
 

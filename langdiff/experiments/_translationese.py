@@ -1,5 +1,6 @@
 """Are native texts harder than translated ones? The first experiment of Mielke et al. (2019, section 6)."""
 
+import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -7,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 from scipy.stats import norm
 
-from langdiff.errors import ConfigError, listing
+from langdiff.errors import ConfigError, LangdiffWarning, listing
 from langdiff.experiments._origins import NATIVE, TRANSLATED, choose_editions, divide_by_origin, find_origins
 from langdiff.regression import DifficultyFit, fit
 from langdiff.regression._contrast import Contrast
@@ -152,8 +153,19 @@ def translationese(
     ConfigError
         If a setting is out of range, or ties difficulties.
 
+    Warns
+    -----
+    LangdiffWarning
+        If `languages` leave an edition whole that has `min_native` native intents, too.
+
     Notes
     -----
+    What a whole edition needs for an intent counts for the intent's size, also where it is native. If native texts of
+    edition k, left whole, differ from its translations by :math:`\tau_k`, a divided edition seems to differ the same
+    way: by :math:`p_k \tau_k / (J - 1)`, if it alone is divided, in Model 1 and with all cells of J editions there,
+    where :math:`p_k` is the part of its translated intents that k's language is the original of. So divide all
+    languages that have many native intents, and look at those of interest.
+
     A language model that has read mostly translated text may find native text harder for that alone: the
     difference is one between texts only if the model was trained on as much of either (section 6).
 
@@ -170,6 +182,16 @@ def translationese(
         )
     origins = find_origins(surprisals, original_language, edition_languages)
     chosen = choose_editions(origins, languages, min_native)
+    divisible = (origins.native.sum() >= min_native) & origins.translated.any()
+    whole = divisible.index[divisible].difference(chosen, sort=False)
+    if len(whole):
+        warnings.warn(
+            f"{len(whole)} edition(s) with {min_native:,} native intents or more are left whole: {listing(whole)}. If "
+            "their native texts differ from their translations, part of that is taken for a difference of the divided "
+            "ones. Name these languages, too, and look at those of interest.",
+            LangdiffWarning,
+            stacklevel=2,
+        )
     cells = pd.DataFrame(
         {
             "language": origins.language[chosen],

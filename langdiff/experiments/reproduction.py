@@ -221,13 +221,13 @@ def _check_wals(figures: Mielke2019) -> list[pd.DataFrame]:
             result = _mood(figures, languages, averaging)
             setting = {"language_set": languages, "averaging": averaging}
             tests = result.tests.rename(columns={"predictor": "feature"}).assign(**setting)
-            medians = pd.concat([result.points(feature).assign(feature=feature) for feature in ("26A", "81A")])
-            medians = medians.groupby(["feature", "language_model"])["difficulty"].median().rename("median")
+            points = pd.concat([result.points(feature).assign(feature=feature) for feature in ("26A", "81A")])
+            medians = points.groupby(["feature", "language_model"])["difficulty"].median().rename("median")
             moods.append(tests.merge(medians.reset_index(), on=["feature", "language_model"]))
             wide = result.categories().pivot(
                 index=["predictor", "category"], columns="language_model", values=["n", "mean", "sd"]
             )
-            wide.columns = [f"{figure}_{lm}" for figure, lm in wide.columns]
+            wide.columns = ["_".join(pair) for pair in wide.columns]
             names = {"predictor": "feature", "category": "value_name"}
             means.append(wide.reset_index().rename(columns=names).assign(**setting))
     key = ["feature", "language_set", "averaging"]

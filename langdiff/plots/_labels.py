@@ -1,4 +1,4 @@
-"""Names at the right ends of lines, pushed apart so that all can be read."""
+"""Names at the right ends of lines, pushed apart so that all can be read; and where a name beside a point would lie."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Floats = npt.NDArray[np.float64]
+Box = tuple[float, float, float, float]  # left, bottom, right, top; in points, as 1/72 inch
 
 
 def name_line_ends(ax: "Axes", ends: Mapping[str, float], colour: str = "#333333") -> None:
@@ -69,3 +70,38 @@ def spread(wanted: Floats, gap: float) -> Floats:
     moved = np.empty(len(wanted))
     moved[order] = isotonic_regression(wanted[order] - steps).x + steps  # less the steps, they must not fall
     return moved
+
+
+def box_beside(point: Floats, side: tuple[int, int], width: float, height: float) -> Box:
+    """Return the box of a name on one side of its point.
+
+    Parameters
+    ----------
+    point : ndarray, shape (2,)
+        Where the point is.
+    side : tuple of int
+        1 for right and -1 for left of it; 1 for above and -1 for below.
+    width, height : float
+        Of the name.
+
+    Examples
+    --------
+    >>> box_beside(np.array([10.0, 10.0]), (-1, 1), 20, 5)
+    (-13.0, 12.0, 7.0, 17.0)
+    """
+    left = float(point[0]) + (3 if side[0] > 0 else -3 - width)
+    bottom = float(point[1]) + (2 if side[1] > 0 else -2 - height)
+    return (left, bottom, left + width, bottom + height)
+
+
+def overlap(one: Box, other: Box) -> float:
+    """Return the area that two boxes share.
+
+    Examples
+    --------
+    >>> overlap((0, 0, 2, 2), (1, 1, 5, 5)), overlap((0, 0, 1, 1), (2, 0, 3, 1))
+    (1.0, 0.0)
+    """
+    wide = min(one[2], other[2]) - max(one[0], other[0])
+    high = min(one[3], other[3]) - max(one[1], other[1])
+    return float(max(wide, 0) * max(high, 0))

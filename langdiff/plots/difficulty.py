@@ -8,13 +8,13 @@ from scipy.special import logsumexp
 from scipy.stats import pearsonr
 
 from langdiff.errors import DataError
+from langdiff.plots._labels import Box, box_beside, overlap
 from langdiff.regression.result import DifficultyFit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Floats = npt.NDArray[np.float64]
-Box = tuple[float, float, float, float]  # left, bottom, right, top
 
 EASIER, HARDER, INK, FAINT = "#2a6f97", "#b5532a", "#333333", "#d5d5d5"
 ALL_NAMED = 30  # with more editions than that, `plot_two_models` names only the most telling
@@ -181,8 +181,8 @@ def _name_points(ax: "Axes", points: Floats, names: list[Any], limits: tuple[flo
         w, h = 0.55 * size * len(str(names[i])), 1.2 * size
         away = 1 if points[i, 1] > points[i, 0] else -1  # above the line: up and left of the point, else down and right
         sides = [(-away, away), (away, away), (-away, -away), (away, -away)]
-        boxes = [_box(at[i], side, w, h) for side in sides]
-        costs = [sum(_overlap(box, other) for other in taken) + 1e6 * (box[0] < 0 or box[2] > width) for box in boxes]
+        boxes = [box_beside(at[i], side, w, h) for side in sides]
+        costs = [sum(overlap(box, other) for other in taken) + 1e6 * (box[0] < 0 or box[2] > width) for box in boxes]
         best = int(np.argmin(costs))
         if len(names) > ALL_NAMED and costs[best] > 0.3 * w * h:
             continue
@@ -200,16 +200,3 @@ def _name_points(ax: "Axes", points: Floats, names: list[Any], limits: tuple[flo
             zorder=1.5,  # its halo must hide no point
             path_effects=[withStroke(linewidth=2, foreground="white")],
         )
-
-
-def _box(point: Floats, side: tuple[int, int], w: float, h: float) -> Box:
-    """Return left, bottom, right, top of a name on one side of its point."""
-    left = point[0] + (3 if side[0] > 0 else -3 - w)
-    bottom = point[1] + (2 if side[1] > 0 else -2 - h)
-    return (left, bottom, left + w, bottom + h)
-
-
-def _overlap(one: Box, other: Box) -> float:
-    wide = min(one[2], other[2]) - max(one[0], other[0])
-    high = min(one[3], other[3]) - max(one[1], other[1])
-    return max(wide, 0.0) * max(high, 0.0)

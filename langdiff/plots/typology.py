@@ -7,7 +7,8 @@ import numpy.typing as npt
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
-from langdiff.plots.difficulty import _box, _overlap
+from langdiff.errors import DataError
+from langdiff.plots._labels import box_beside, overlap
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,6 +55,8 @@ def plot_correlation(
     ------
     ConfigError
         If the predictor is unknown.
+    DataError
+        If no language has both its value and a difficulty.
 
     Examples
     --------
@@ -67,6 +70,8 @@ def plot_correlation(
     >>> axes.figure.clear()
     """
     points = result.points(predictor)
+    if points.empty:
+        raise DataError(f"nothing to draw: no language has both a value of {predictor!r} and a difficulty.")
     if ax is None:
         import matplotlib.pyplot as plt
 
@@ -97,8 +102,7 @@ def plot_correlation(
     ax.set_xlabel(label or predictor)
     ax.set_ylabel("difficulty (nats)")
     _scale_x(ax, x, categories)
-    low, high = float(points["difficulty"].min()), float(points["difficulty"].max())
-    ax.set_ylim(low - 0.06 * (high - low), high + 0.06 * (high - low))
+    ax.set_ylim(*_limits(points["difficulty"].to_numpy(), 0.06))
     ax.legend(frameon=False, fontsize=8.5, loc="lower left", bbox_to_anchor=(0, 1), ncols=2, borderaxespad=0)
     ax.spines[["right", "top"]].set_visible(False)
     _name_points(ax, x, points["difficulty"].to_numpy(), points["name"].tolist())
@@ -121,11 +125,12 @@ def _legend(result: "Correlations", predictor: str, corpus: str, lm: str) -> str
     tests = result.tests
     wanted = (tests["predictor"] == predictor) & (tests["language_model"] == lm) & (tests["corpus"] == corpus)
     name = f"{corpus}, {lm}" if corpus else lm
-    found = tests[wanted]
+    found = tests[wanted].sort_values("test", key=lambda kind: kind != "pearson", kind="stable")
     if found.empty:
         return name
     row = found.iloc[0]
     figure = "no estimate" if np.isnan(row["estimate"]) else f"{row['statistic']} = {row['estimate']:.2f}"
+    figure += f" given {row['given']}" if row["given"] else ""
     star = ", significant" if row["significant"] else ""
     return f"{name}: {figure}, n = {row['n']}{star}"
 
@@ -142,8 +147,13 @@ def _scale_x(ax: "Axes", x: Floats, categories: list[str]) -> None:
         ax.set_xticks(np.arange(len(categories)), categories)
         ax.set_xlim(-0.5, len(categories) - 0.5)
         return
-    low, high = float(x.min()), float(x.max())
-    ax.set_xlim(low - 0.05 * (high - low), high + 0.05 * (high - low))
+    ax.set_xlim(*_limits(x, 0.05))
+
+
+def _limits(values: Floats, margin: float) -> tuple[float, float]:
+    low, high = float(values.min()), float(values.max())
+    margin *= (high - low) or abs(low) or 1.0  # one value only: it stands in the middle
+    return low - margin, high + margin
 
 
 def _name_points(ax: "Axes", x: Floats, y: Floats, names: list[str]) -> None:
@@ -163,8 +173,8 @@ def _name_points(ax: "Axes", x: Floats, y: Floats, names: list[str]) -> None:
     for i in shown:
         w, h = 0.58 * size * len(names[i]), 1.1 * size
         sides = [(1, 1), (-1, 1), (1, -1), (-1, -1)]
-        boxes = [_box(at[i], side, w, h) for side in sides]
-        costs = [sum(_overlap(box, other) for other in taken) + 1e6 * (box[0] < 0 or box[2] > width) for box in boxes]
+        boxes = [box_beside(at[i], side, w, h) for side in sides]
+        costs = [sum(overlap(box, other) for other in taken) + 1e6 * (box[0] < 0 or box[2] > width) for box in boxes]
         best = int(np.argmin(costs))
         if costs[best] > 0.25 * w * h:
             continue

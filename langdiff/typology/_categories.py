@@ -37,7 +37,7 @@ def compare_categories(values: pd.Series, categories: pd.Series, test: str) -> O
     >>> round(out.estimate, 3), round(out.p, 3)
     (3.857, 0.05)
     """
-    groups = {str(name): part.to_numpy(dtype=float) for name, part in values.groupby(categories, observed=True)}
+    groups = {str(name): part.to_numpy(dtype=float) for name, part in values.groupby(categories.array, observed=True)}
     symbol, n = SYMBOL[test], len(values)
     if len(groups) < 2:
         return Outcome(symbol, n, reason=f"one category only: {listing(groups)}")
@@ -73,6 +73,6 @@ def category_means(values: pd.Series, categories: pd.Series) -> pd.DataFrame:
     SOV       1   5.0       NaN
     SVO       2   2.0  1.414214
     """
-    grouped = values.groupby(categories, observed=True)
+    grouped = values.groupby(categories.array, observed=True)
     table = pd.DataFrame({"n": grouped.size(), "mean": grouped.mean(), "sd": grouped.std(ddof=1)})
     return table.rename_axis("category")

@@ -1,26 +1,10 @@
-"""Language codes: two letters to three, and names of files to languages."""
+"""From names of files to languages."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from langdiff.corpora._iso639 import iso639_3
 from langdiff.errors import DataError, listing
-
-# ISO 639-1:ISO 639-3
-_PAIRS = """
-aa:aar ab:abk ae:ave af:afr ak:aka am:amh an:arg ar:ara as:asm av:ava ay:aym az:aze ba:bak be:bel bg:bul bi:bis
-bm:bam bn:ben bo:bod br:bre bs:bos ca:cat ce:che ch:cha co:cos cr:cre cs:ces cu:chu cv:chv cy:cym da:dan de:deu
-dv:div dz:dzo ee:ewe el:ell en:eng eo:epo es:spa et:est eu:eus fa:fas ff:ful fi:fin fj:fij fo:fao fr:fra fy:fry
-ga:gle gd:gla gl:glg gn:grn gu:guj gv:glv ha:hau he:heb hi:hin ho:hmo hr:hrv ht:hat hu:hun hy:hye hz:her ia:ina
-id:ind ie:ile ig:ibo ii:iii ik:ipk io:ido is:isl it:ita iu:iku ja:jpn jv:jav ka:kat kg:kon ki:kik kj:kua kk:kaz
-kl:kal km:khm kn:kan ko:kor kr:kau ks:kas ku:kur kv:kom kw:cor ky:kir la:lat lb:ltz lg:lug li:lim ln:lin lo:lao
-lt:lit lu:lub lv:lav mg:mlg mh:mah mi:mri mk:mkd ml:mal mn:mon mr:mar ms:msa mt:mlt my:mya na:nau nb:nob nd:nde
-ne:nep ng:ndo nl:nld nn:nno no:nor nr:nbl nv:nav ny:nya oc:oci oj:oji om:orm or:ori os:oss pa:pan pi:pli pl:pol
-ps:pus pt:por qu:que rm:roh rn:run ro:ron ru:rus rw:kin sa:san sc:srd sd:snd se:sme sg:sag sh:hbs si:sin sk:slk
-sl:slv sm:smo sn:sna so:som sq:sqi sr:srp ss:ssw st:sot su:sun sv:swe sw:swa ta:tam te:tel tg:tgk th:tha ti:tir
-tk:tuk tl:tgl tn:tsn to:ton tr:tur ts:tso tt:tat tw:twi ty:tah ug:uig uk:ukr ur:urd uz:uzb ve:ven vi:vie vo:vol
-wa:wln wo:wol xh:xho yi:yid yo:yor za:zha zh:zho zu:zul
-"""
-_ISO_639_3 = dict(pair.split(":") for pair in _PAIRS.split())
 
 # Treebanks and lexicons of a standard language are often named by its macrolanguage: zh for cmn
 _STANDARD = {
@@ -40,21 +24,6 @@ _STANDARD = {
     "yid": "ydd",
     "zho": "cmn",
 }
-
-
-def iso639_3(code: object) -> str | None:
-    """Return a code of three letters for one of two or three, None for anything else.
-
-    Examples
-    --------
-    >>> iso639_3("de"), iso639_3("deu"), iso639_3("German"), iso639_3(float("nan"))
-    ('deu', 'deu', None, None)
-    """
-    if not isinstance(code, str):
-        return None
-    if len(code) == 3 and code.isascii() and code.isalpha() and code.islower():
-        return code
-    return _ISO_639_3.get(code)
 
 
 def files_by_edition(folder: Path, languages: Mapping[str, str | None], what: str) -> dict[str, Path]:
@@ -87,11 +56,12 @@ def files_by_edition(folder: Path, languages: Mapping[str, str | None], what: st
         files = sorted(file for file in folder.iterdir() if file.is_file() and not file.name.startswith("."))
     except OSError as error:
         raise DataError(f"{folder}: cannot be read as a folder of {what}: {error.strerror}.") from error
+    own = {file: _edition(file, languages) for file in files}
     # the parse of one Bible is not that of the language's others, unless it is called by the language alone
-    shared = [file for file in files if _stem(file) not in languages or iso639_3(_stem(file))]
+    shared = [file for file, edition in own.items() if edition is None or iso639_3(edition)]
     found: dict[str, Path] = {}
     for edition, language in languages.items():
-        fitting = [file for file in files if _stem(file) == edition] or [
+        fitting = [file for file in files if own[file] == edition] or [
             file for file in shared if language is not None and language in _codes(file)
         ]
         if len(fitting) > 1:
@@ -108,6 +78,11 @@ def files_by_edition(folder: Path, languages: Mapping[str, str | None], what: st
             "mapping."
         )
     return found
+
+
+def _edition(file: Path, editions: Iterable[str]) -> str | None:
+    """Return the edition whose name the file has, endings apart; the longest if there are several."""
+    return max((edition for edition in editions if f"{file.name}.".startswith(f"{edition}.")), key=len, default=None)
 
 
 def _stem(file: Path) -> str:

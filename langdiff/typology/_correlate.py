@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -16,7 +16,16 @@ from langdiff.typology._categories import compare_categories
 from langdiff.typology._correlations import Correlations
 from langdiff.typology._family import mixed_slope, permute_within_families
 from langdiff.typology._outcome import MIN_LANGUAGES, Floats, Outcome, Test, is_constant
-from langdiff.typology._sample import Averaging, Difficulties, PredictorTable, Sample, Unit, check_names, gather
+from langdiff.typology._sample import (
+    Averaging,
+    Difficulties,
+    PredictorTable,
+    Sample,
+    Unit,
+    check_names,
+    gather,
+    names_once,
+)
 
 Interval = Literal["fisher", "bootstrap"]
 NUMERIC = ("pearson", "spearman", "kendall", "mixed", "permutation")
@@ -59,8 +68,8 @@ def correlate(
     Parameters
     ----------
     difficulties : DifficultyFit, Series, DataFrame, or mapping
-        Nats, by edition; a DataFrame has one column a language model, a mapping goes from language model to
-        fit or Series.
+        Nats, by edition; a DataFrame has one column a language model (or, as a fit's, a column ``difficulty``, of
+        which alone use is made), a mapping goes from language model to fit or Series.
     predictors : Predictors, DataFrame or Series
         One row an edition, or a language; numbers are tested as such, everything else as categories. Columns
         ``language``, ``family`` and ``genus`` are no predictors: they serve if there is no `edition_info`.
@@ -123,11 +132,10 @@ def correlate(
     0  pearson  62            r     0.750  0.616  0.842
     1    mixed  62  nats per SD     0.064  0.049  0.080
     """
-    held = _names(given)
-    if tests is None:
-        tests = ("pearson", "spearman") if held else ("pearson", "spearman", "mood")
+    held = names_once(given)
+    usual = ("pearson", "spearman") if held else ("pearson", "spearman", "mood")
     settings = _Settings(
-        tests=_names(tests),
+        tests=names_once(usual if tests is None else tests),
         given=held,
         unit=unit,
         interval=interval,
@@ -136,11 +144,11 @@ def correlate(
     _check(settings)
     sample = gather(difficulties, predictors, edition_info=edition_info, corpus=corpus, averaging=averaging, unit=unit)
     rng = np.random.default_rng(seed)
-    rows = _rows(sample, check_names(sample, _names(only)), settings, rng)
+    rows = _rows(sample, check_names(sample, names_once(only)), settings, rng)
     frame = pd.DataFrame(rows)
     frame["p_adjusted"], frame["significant"] = benjamini_hochberg(frame["p"].to_numpy(dtype=float), alpha)
     columns = [name for name in frame if name != "reason"]
-    drawn = f"|resamples:{resamples}|seed:{seed if isinstance(seed, int) else 'generator'}"
+    drawn = f"|resamples:{resamples}|seed:{'generator' if isinstance(seed, np.random.Generator) else seed}"
     random = interval == "bootstrap" or "permutation" in settings.tests
     return Correlations(
         tests=frame[[*columns, "reason"]],
@@ -149,11 +157,6 @@ def correlate(
         signature=f"tests:{','.join(settings.tests)}|averaging:{averaging}|unit:{unit}|interval:{interval}"
         f"{drawn if random else ''}|alpha:{alpha:g}|version:{__version__}",
     )
-
-
-def _names(names: str | Iterable[str]) -> tuple[Any, ...]:
-    """Return names once each; one alone needs no brackets."""
-    return (names,) if isinstance(names, str) else tuple(dict.fromkeys(names))
 
 
 def _check(settings: _Settings) -> None:

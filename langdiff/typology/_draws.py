@@ -9,10 +9,11 @@ import pandas as pd
 from pandas.api.types import is_numeric_dtype
 from scipy import stats
 
+from langdiff import __version__
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.typology._association import SYMBOL, fisher_interval
 from langdiff.typology._outcome import MIN_LANGUAGES, NAN, Floats, is_constant
-from langdiff.typology._sample import FittedDifficulties, PredictorTable, check_names, gather
+from langdiff.typology._sample import FittedDifficulties, PredictorTable, check_names, gather, names_once
 
 TESTS = ("pearson", "spearman")
 
@@ -63,8 +64,8 @@ def propagate_errors(
     predictors: PredictorTable,
     *,
     edition_info: pd.DataFrame | None = None,
-    tests: Iterable[str] = TESTS,
-    only: Iterable[str] = (),
+    tests: str | Iterable[str] = TESTS,
+    only: str | Iterable[str] = (),
     draws: int = 4000,
     seed: int | np.random.Generator = 0,
 ) -> PropagatedCorrelations:
@@ -87,7 +88,7 @@ def propagate_errors(
         than is assumed here.
     predictors, edition_info, only
         As for `langdiff.correlate`; numeric predictors are taken.
-    tests : iterable of str
+    tests : str or iterable of str
         ``"pearson"``, ``"spearman"``.
     draws : int
         Of a fit's covariance; at most so many, evenly chosen, of a posterior.
@@ -113,7 +114,7 @@ def propagate_errors(
     >>> propagate_errors(ld.fit(surprisals), types)
     PropagatedCorrelations: 2 correlations over 4,000 draws, reliability of difficulties at least 0.9...
     """
-    tests = list(dict.fromkeys(tests))
+    tests = list(names_once(tests))
     unknown = [test for test in tests if test not in TESTS]
     if unknown or not tests:
         raise ConfigError(f"tests={tests}: must be 'pearson', 'spearman' or both.")
@@ -122,7 +123,7 @@ def propagate_errors(
     sample = gather(point, predictors, edition_info=edition_info, corpus="", averaging="difficulty", unit="language")
     language = _language_of(point.index, predictors, edition_info)
     by_language = drawn.T.groupby(language).mean().reindex(sample.difficulty.index).to_numpy().T  # (K, n)
-    names = [name for name in check_names(sample, list(only)) if is_numeric_dtype(sample.predictors[name])]
+    names = [name for name in check_names(sample, names_once(only)) if is_numeric_dtype(sample.predictors[name])]
     if not names:
         raise ConfigError("no numeric predictor: errors are carried into correlations with numbers only.")
     d = sample.difficulty.iloc[:, 0].to_numpy(dtype=float)
@@ -132,10 +133,11 @@ def propagate_errors(
         for name in names
         for test in tests
     ]
+    named = "generator" if isinstance(seed, np.random.Generator) else seed
     return PropagatedCorrelations(
         estimates=pd.DataFrame(rows),
         draws=len(drawn),
-        signature=f"tests:{','.join(tests)}|draws:{len(drawn)}|seed:{seed if isinstance(seed, int) else 'generator'}",
+        signature=f"tests:{','.join(tests)}|draws:{len(drawn)}|seed:{named}|version:{__version__}",
     )
 
 

@@ -87,7 +87,7 @@ def morphological_counting_complexity(lexicon: pd.DataFrame, *, syncretism: Sync
     Raises
     ------
     DataError
-        If columns are missing or there is no row.
+        If columns are missing, a cell is, or there is no row.
     ConfigError
         If `syncretism` is something else.
 
@@ -120,6 +120,12 @@ def morphological_counting_complexity(lexicon: pd.DataFrame, *, syncretism: Sync
         raise DataError(f"the lexicon lacks column(s) {listing(missing)}; it needs {listing(COLUMNS)}.")
     if not len(lexicon):
         raise DataError("the lexicon is empty.")
+    empty = lexicon[COLUMNS].isna().any(axis=1)
+    if empty.any():
+        raise DataError(
+            f"{empty.sum():,} of {len(lexicon):,} rows of the lexicon lack a cell: {listing(empty.index[empty])}. "
+            "Use read_unimorph, or read_csv with keep_default_na=False, which takes the word 'nan' for a word."
+        )
     written = lexicon["features"].unique()
     bundle_of = {features: _bundle(features) for features in written}
     cells = set(bundle_of.values())

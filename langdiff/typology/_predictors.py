@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from langdiff._progress import progress_bar
+from langdiff.corpora._iso639 import iso639_3
 from langdiff.errors import LangdiffWarning, listing
 from langdiff.multitext import Multitext
-from langdiff.typology._codes import iso639_3
 from langdiff.typology._external import (
     Column,
     Lexicons,

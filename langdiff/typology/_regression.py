@@ -10,7 +10,7 @@ from pandas.api.types import is_numeric_dtype
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.typology._adjust import benjamini_hochberg
 from langdiff.typology._outcome import Floats, is_constant
-from langdiff.typology._sample import Averaging, Difficulties, PredictorTable, check_names, gather
+from langdiff.typology._sample import Averaging, Difficulties, PredictorTable, check_names, gather, names_once
 
 COLLINEAR = 1e-8  # of the largest singular value of standardised predictors
 
@@ -83,7 +83,7 @@ def regress(
     predictors: PredictorTable,
     *,
     edition_info: pd.DataFrame | None = None,
-    only: Iterable[str] = (),
+    only: str | Iterable[str] = (),
     averaging: Averaging = "difficulty",
     alpha: float = 0.05,
 ) -> MultipleRegression:
@@ -127,7 +127,7 @@ def regress(
     )
     if sample.difficulty.shape[1] != 1:
         raise ConfigError(f"one language model at a time; got {listing(sample.difficulty)}.")
-    names = check_names(sample, list(only))
+    names = check_names(sample, names_once(only))
     categories = [name for name in names if not is_numeric_dtype(sample.predictors[name])]
     if categories:
         raise ConfigError(f"only numbers can be regressed on; {listing(categories)} are categories. Choose by only=.")

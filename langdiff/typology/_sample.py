@@ -1,6 +1,6 @@
 """The languages of a corpus: their difficulties beside their predictors."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, Literal, Protocol
@@ -107,7 +107,7 @@ def gather(
     if unit not in ("language", "edition"):
         raise ConfigError(f"unit={unit!r}: must be 'language' or 'edition'.")
     by_edition = difficulty_table(difficulties)
-    table, info = _predictor_table(predictors, edition_info)
+    table, info = _predictor_table(predictors, edition_info, by_edition.index)
     language, family = _languages(by_edition.index, info)
     difficulty = _average_difficulty(by_edition, language, averaging) if unit == "language" else by_edition
     rows = _average_predictors(table, language, unit)
@@ -135,7 +135,9 @@ def gather(
 def difficulty_table(difficulties: Difficulties) -> pd.DataFrame:
     """Return difficulties by edition (rows) and language model (columns), checked."""
     if isinstance(difficulties, pd.DataFrame):
-        columns: dict[str, pd.Series] = {str(name): difficulties[name].dropna() for name in difficulties}
+        # a fit's frame has errors and intervals beside its difficulties, and these are no language models
+        names = ["difficulty"] if "difficulty" in difficulties else difficulties.columns
+        columns: dict[str, pd.Series] = {str(name): difficulties[name].dropna() for name in names}
     elif isinstance(difficulties, Mapping):
         columns = {str(name): _series(value, str(name))[1] for name, value in difficulties.items()}
     else:
@@ -167,7 +169,7 @@ def _series(value: Any, name: str) -> tuple[str, pd.Series]:
 
 
 def _predictor_table(
-    predictors: PredictorTable, edition_info: pd.DataFrame | None
+    predictors: PredictorTable, edition_info: pd.DataFrame | None, editions: pd.Index
 ) -> tuple[pd.DataFrame, pd.DataFrame | None]:
     """Return predictors alone, as floats or categories, and what is known of editions."""
     given: Any = predictors
@@ -181,6 +183,9 @@ def _predictor_table(
     beside = [name for name in ("language", "family", "genus") if name in table]
     if edition_info is None and "language" in beside:
         edition_info = table[beside]
+    elif edition_info is None and "family" in beside:  # every row is a language of its own
+        edition_info = table[beside].reindex(table.index.union(editions, sort=False))
+        edition_info = edition_info.assign(language=edition_info.index)
     table = table.drop(columns=beside)
     if table.empty:
         raise DataError("there are no predictors.")
@@ -189,6 +194,7 @@ def _predictor_table(
 
 
 def _clean(name: str, column: pd.Series) -> pd.Series:
+    column = column.infer_objects()  # numbers among which None stands for a missing one
     if is_numeric_dtype(column) and not is_bool_dtype(column):
         column = column.astype(float)
         infinite = column.index[np.isinf(column)]
@@ -206,6 +212,10 @@ def _languages(editions: pd.Index, info: pd.DataFrame | None) -> tuple[pd.Series
         return pd.Series(editions, index=editions), None
     if "language" not in info:
         raise DataError("edition_info needs a column 'language', one row an edition.")
+    info = info[info.index.isin(editions)]
+    twice = info.index[info.index.duplicated()].unique()
+    if len(twice):
+        raise DataError(f"edition_info has {len(twice)} edition(s) in more than one row: {listing(twice)}.")
     known = info.index[info["language"].notna()]
     without = list(editions[~editions.isin(known)])
     if without:
@@ -265,3 +275,8 @@ def check_names(sample: Sample, names: Sequence[str]) -> list[str]:
     for name in names:
         sample.column(name)
     return list(dict.fromkeys(names)) or [str(name) for name in sample.predictors]
+
+
+def names_once(names: str | Iterable[str]) -> tuple[Any, ...]:
+    """Return names once each; one alone needs no brackets."""
+    return (names,) if isinstance(names, str) else tuple(dict.fromkeys(names))

@@ -186,9 +186,13 @@ def compressed_bits(texts: Sequence[str], compressor: Compressor = "lzma") -> fl
 def _numbered(text: str) -> tuple[bytes, int]:
     """Return the characters as numbers, and the bytes of a number."""
     codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
-    characters, numbers = np.unique(codes, return_inverse=True)
-    width = 1 if len(characters) <= 256 else 2 if len(characters) <= 65_536 else 4
-    return numbers.astype(f"<u{width}").tobytes(), width
+    occurs = np.zeros(int(codes.max(initial=0)) + 1, dtype=np.bool_)
+    occurs[codes] = True
+    characters = int(occurs.sum())
+    width = 1 if characters <= 256 else 2 if characters <= 65_536 else 4
+    rank = np.cumsum(occurs, dtype=np.int64) - 1  # shape (code points,): place among those that occur
+    number_of: npt.NDArray[np.generic] = rank.astype(np.dtype(f"<u{width}"))
+    return number_of[codes].tobytes(), width
 
 
 def separates_words(counts: Mapping[str, int]) -> bool:

@@ -7,7 +7,7 @@ import statsmodels.formula.api as smf
 from numpy.testing import assert_allclose
 
 import langdiff as ld
-from langdiff.errors import ConfigError, DataError
+from langdiff.errors import ConfigError, DataError, LangdiffWarning
 from langdiff.experiments import split_by_origin, translationese
 
 SAME_ALGEBRA = 1e-7  # least squares by another route
@@ -55,6 +55,20 @@ def test_planted_difference_is_found_whatever_natives_talk_about(model):
     assert frame["std_error"].max() < 0.012
     assert frame["low"]["e1"] > 0
     assert frame["high"]["e3"] < 0
+
+
+def test_an_edition_left_whole_biases_the_others_as_the_notes_say():
+    """Native e1 is half as long again; e2 is no different, and comes out so only if e1 is divided, too."""
+    surprisals, origin = native_texts(np.array([np.log(1.5), 0, 0, 0]), intents=4000, seed=7)
+    with pytest.warns(LangdiffWarning, match=r"2 edition\(s\) with 500 native .* left whole: 'e1', 'e3'\. If their"):
+        alone = translationese(surprisals, origin, languages=["e2"], model="1").to_frame().loc["e2"]
+    together = translationese(surprisals, origin, model="1").to_frame().loc["e2"]
+    of_e1 = (origin[origin != "e2"] == "e1").mean()
+    bias = of_e1 * np.log(1.5) / 3
+    assert bias > 4 * alone["std_error"]
+    # the same noise is in both, but for what e1 and e3 say of intents native there
+    assert abs(alone["difference"] - together["difference"] - bias) < alone["std_error"]
+    assert abs(together["difference"]) < 3 * together["std_error"]
 
 
 def test_table_counts_and_measures():

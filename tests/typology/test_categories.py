@@ -89,3 +89,11 @@ def test_editions_in_different_categories_are_an_error():
     order = pd.Series(["SOV", "SVO", "SOV", "SOV", "SVO", "SVO"], index=names, name="81A")
     with pytest.raises(DataError, match=r"'81A': 1 language.*different categories: 'v'"):
         correlate(pd.Series(np.arange(6.0), index=names), order, edition_info=info)
+
+
+def test_categories_are_taken_in_order_whatever_their_index():
+    values, categories = sample()
+    named = categories.set_axis([f"l{i}" for i in range(len(categories))])
+    for test in ("mood", "kruskal"):
+        assert compare_categories(values, named, test) == compare_categories(values, categories, test)
+    pd.testing.assert_frame_equal(category_means(values, named), category_means(values, categories))

@@ -1,15 +1,16 @@
 import pytest
 
+from langdiff.corpora._iso639 import ISO_639_3, iso639_3
 from langdiff.errors import DataError
-from langdiff.typology._codes import _ISO_639_3, files_by_edition, iso639_3
+from langdiff.typology._codes import files_by_edition
 
 
 def test_two_letter_codes_are_those_of_cldr():
     aliases = pytest.importorskip("babel.core").get_global("language_aliases")
-    differing = {two for two, three in _ISO_639_3.items() if aliases.get(three) != two}
+    differing = {two for two, three in ISO_639_3.items() if aliases.get(three) != two}
     # Twi, Serbo-Croatian and Tagalog, which CLDR files under Akan, Serbian and Filipino
     assert differing == {"tw", "sh", "tl"}
-    assert len(_ISO_639_3) == 184
+    assert len(ISO_639_3) == 184
 
 
 @pytest.mark.parametrize("code", ["German", "", "de-AT", "DEU", "dé", None, 3, float("nan")])
@@ -42,3 +43,14 @@ def test_folders_that_fit_badly(tmp_path):
         files_by_edition(tmp_path, {"luther": "deu"}, "lexicons")
     with pytest.raises(DataError, match="cannot be read as a folder of lexicons: Not a directory"):
         files_by_edition(tmp_path / "fra", {"deu": "deu"}, "lexicons")
+
+
+def test_editions_may_have_dots_in_their_names(tmp_path):
+    for name in ["deu.v1.conllu", "deu.v1.b.conllu.gz"]:
+        (tmp_path / name).touch()
+    languages = dict.fromkeys(["deu.v1", "deu.v1.b", "deu.v2"], "deu")
+    found = files_by_edition(tmp_path, languages, "treebanks")
+    assert {edition: file.name for edition, file in found.items()} == {
+        "deu.v1": "deu.v1.conllu",
+        "deu.v1.b": "deu.v1.b.conllu.gz",
+    }

@@ -292,3 +292,38 @@ def test_columns_of_the_predictors_serve_as_edition_info():
     expected = correlate(D, X, edition_info=info, tests=["pearson"]).to_frame().iloc[0]
     assert row["n"] == 5
     assert_allclose(row["p"], expected["p"])
+
+
+def test_families_of_a_table_of_languages_serve_and_no_language_is_lost():
+    table = X.to_frame().assign(family=list("xxxyyz"))
+    info = pd.DataFrame({"language": D.index, "family": list("xxxyyz")}, index=D.index)
+    rows = correlate(D, table, tests=["pearson", "permutation"]).to_frame()
+    expected = correlate(D, X, edition_info=info, tests=["pearson", "permutation"]).to_frame()
+    pd.testing.assert_frame_equal(rows, expected)
+    row = correlate(D, table.iloc[1:], tests=["pearson"]).to_frame().iloc[0]
+    assert (row["n"], row["missing"]) == (5, 1)
+
+
+def test_numbers_among_which_none_stands_for_a_missing_one_are_numbers():
+    objects = pd.DataFrame({"x": [None, *X.iloc[1:]]}, index=X.index, dtype=object)
+    expected = correlate(D, X.where(X.index != "l00")).to_frame()
+    pd.testing.assert_frame_equal(correlate(D, objects).to_frame(), expected)
+
+
+def test_errors_beside_the_difficulties_of_a_fit_are_no_language_models():
+    frame = pd.DataFrame({"difficulty": D, "std_error": X, "low": D - X})
+    rows = correlate(frame, X, tests="pearson").to_frame()
+    assert rows["language_model"].tolist() == ["difficulty"]
+    assert_allclose(rows["p"], correlate(D, X, tests="pearson").to_frame()["p"])
+
+
+def test_an_edition_told_of_twice_is_refused():
+    info = pd.DataFrame({"language": list("abcdef")}, index=D.index)
+    with pytest.raises(DataError, match=r"1 edition.*in more than one row: 'l03'"):
+        correlate(D, X, edition_info=pd.concat([info, info.iloc[3:4]]))
+    others = pd.DataFrame({"language": ["q", "q"]}, index=["other", "other"])  # not among the difficulties
+    assert correlate(D, X, edition_info=pd.concat([info, others])).family_size == 2
+
+
+def test_the_signature_holds_any_integer_seed():
+    assert "|seed:3|" in correlate(D, X, interval="bootstrap", resamples=99, seed=np.int64(3)).signature

@@ -157,3 +157,12 @@ def test_bad_lexicons_and_options():
         mcc(lexicon(""))
     with pytest.raises(ConfigError, match="syncretism must be 'count' or 'merge', got 'yes'"):
         mcc(lexicon(ENGLISH), syncretism="yes")
+
+
+def test_cells_that_are_missing():
+    table = lexicon(ENGLISH)
+    for column in table:
+        holed = table.copy()
+        holed.loc[1, column] = None
+        with pytest.raises(DataError, match=r"1 of .* rows of the lexicon lack a cell: 1\. Use read_unimorph"):
+            mcc(holed)

@@ -1,6 +1,7 @@
 import gzip
 import lzma
 import math
+import tracemalloc
 import zlib
 from fractions import Fraction
 
@@ -13,6 +14,7 @@ from scipy.stats import entropy
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError
 from langdiff.typology import compressed_bits, count_words, separates_words, type_token_ratio, unigram_entropy
+from langdiff.typology._text import _numbered
 
 ROUNDING = 1e-12  # the same sums in another order
 ESTIMATORS = ["plug-in", "miller-madow", "chao-shen"]
@@ -174,3 +176,12 @@ def test_counts_of_a_real_bible_are_those_of_its_words(real_data):
     counts = count_words(verses)
     assert counts.total() == sum(len(ld.tokenize(verse).split()) for verse in verses)
     assert counts["LORD"] + counts["Lord"] > 6000
+
+
+def test_numbering_characters_needs_little_memory():
+    text = "Ελλάς " * 200_000
+    tracemalloc.start()
+    _numbered(text)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 20 * len(text)  # of which 4 are UTF-32; sorting them takes 37
