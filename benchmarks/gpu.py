@@ -33,6 +33,7 @@ PADDED = {"L": (256, 1024, 3)}
 LIKE = 2  # times as many editions in training as are computed at once
 # (size or recipe, epochs, hours allowed, editions side by side)
 PROMISES = (("L", 500, 8.0), ("char-fast", 50, 1.0), ("M", 50, 1 / 6))
+BY_LENGTH = 5  # times as long a warm-up: every shape of batch is captured once, which a whole training hardly feels
 WANTED = {"S": 4.0, "M": 4.0, "L": 2.0}  # grouped against one by one
 
 
@@ -107,15 +108,23 @@ def wait(device: torch.device) -> None:
         torch.cuda.synchronize(device)
 
 
-def timed(setting: Setting, step: Callable[[], torch.Tensor | int]) -> float:
-    """Return the characters a second of a step that returns how many it did."""
+def timed(
+    setting: Setting,
+    step: Callable[[], torch.Tensor | int],
+    *,
+    warm: float | None = None,
+    begun: Callable[[], object] = int,
+) -> float:
+    """Return the characters a second of a step that returns how many it did; `begun` is told when time is taken."""
+    warm = setting.warm if warm is None else warm
     wait(setting.device)
     start = time.perf_counter()
     steps = 0
-    while steps < 3 or time.perf_counter() - start < setting.warm:  # compiles and captures
+    while steps < 3 or time.perf_counter() - start < warm:  # compiles and captures
         step()
         steps += 1
         wait(setting.device)
+    begun()
     start = time.perf_counter()
     done: torch.Tensor | int = 0
     since = 0
@@ -146,9 +155,12 @@ def grouped(setting: Setting, recipe: Recipe, size: int, *, plain: bool = False)
             waiting[number] = streams[number].send(loss)
         return done
 
-    rate = timed(setting, step)
+    known: list[int] = []
+    warm = setting.warm * (1 if recipe.context == "stream" else BY_LENGTH)
+    rate = timed(setting, step, warm=warm, begun=lambda: known.append(len(engine._programs)))
     kind = "separate kernels" if plain else "fused" if engine._fused else "no Triton: separate kernels"
-    return Row(f"grouped, K = {engine.size}", recipe.name, precision(recipe), rate, kind)
+    shapes = f"{len(engine._programs)} shapes, {len(engine._programs) - known[0]} of them new while time was taken"
+    return Row(f"grouped, K = {engine.size}", recipe.name, precision(recipe), rate, f"{kind}, {shapes}")
 
 
 def alone(setting: Setting, recipe: Recipe) -> Row:

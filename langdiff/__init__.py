@@ -11,6 +11,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; `_HOME` is what happens
     from langdiff.corpora import (
         SyntheticMultitext,
         detokenize,
+        read_costep,
         read_frame,
         read_multitext,
         read_pbc,
@@ -18,7 +19,14 @@ if TYPE_CHECKING:  # what type checkers and editors see; `_HOME` is what happens
         tokenize,
         write_multitext,
     )
-    from langdiff.experiments import split_by_origin, sweep_merges, translationese
+    from langdiff.experiments import (
+        balance_by_origin,
+        reproduce,
+        run_balanced,
+        split_by_origin,
+        sweep_merges,
+        translationese,
+    )
     from langdiff.lm import (
         HuggingFaceLM,
         compute_surprisals,
@@ -27,6 +35,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; `_HOME` is what happens
         surprisals_of,
         train_language_model,
     )
+    from langdiff.log_likelihoods import read_log_likelihoods
     from langdiff.multitext import Multitext, Parts
     from langdiff.regression import (
         DifficultyFit,
@@ -39,8 +48,10 @@ if TYPE_CHECKING:  # what type checkers and editors see; `_HOME` is what happens
         simulate,
     )
     from langdiff.run import run_experiment
-    from langdiff.selection import Selection, select, split
+    from langdiff.selection import Selection, pareto_front, select, split
     from langdiff.surprisals import Surprisals, read_surprisals
+    from langdiff.treebanks import compare_treebanks, measure_treebanks, read_treebank
+    from langdiff.typology import adjust, correlate, predictors
 
 __version__ = "0.1.0"
 
@@ -48,9 +59,11 @@ _HOME = {
     "Multitext": "multitext",
     "Surprisals": "surprisals",
     "read_surprisals": "surprisals",
+    "read_log_likelihoods": "log_likelihoods",
     "read_multitext": "corpora",
     "read_frame": "corpora",
     "read_pbc": "corpora",
+    "read_costep": "corpora",
     "write_multitext": "corpora",
     "tokenize": "corpora",
     "detokenize": "corpora",
@@ -58,6 +71,7 @@ _HOME = {
     "synthesize": "corpora",
     "Selection": "selection",
     "select": "selection",
+    "pareto_front": "selection",
     "Parts": "multitext",
     "split": "selection",
     "compute_surprisals": "lm",
@@ -74,10 +88,19 @@ _HOME = {
     "held_out_log_likelihood": "regression",
     "sample": "regression",
     "simulate": "regression",
+    "balance_by_origin": "experiments",
+    "run_balanced": "experiments",
     "split_by_origin": "experiments",
     "sweep_merges": "experiments",
     "translationese": "experiments",
+    "adjust": "typology",
+    "correlate": "typology",
     "run_experiment": "run",
+    "reproduce": "experiments",
+    "compare_treebanks": "treebanks",
+    "measure_treebanks": "treebanks",
+    "read_treebank": "treebanks",
+    "predictors": "typology",
 }
 
 __all__ = [
@@ -89,18 +112,30 @@ __all__ = [
     "Surprisals",
     "SyntheticMultitext",
     "__version__",
+    "adjust",
+    "balance_by_origin",
     "compare",
+    "compare_treebanks",
     "compute_surprisals",
+    "correlate",
     "cross_validate",
     "detokenize",
     "diagnose",
     "fit",
     "held_out_log_likelihood",
     "load_language_model",
+    "measure_treebanks",
+    "pareto_front",
+    "predictors",
+    "read_costep",
     "read_frame",
+    "read_log_likelihoods",
     "read_multitext",
     "read_pbc",
     "read_surprisals",
+    "read_treebank",
+    "reproduce",
+    "run_balanced",
     "run_experiment",
     "sample",
     "score_multitext",

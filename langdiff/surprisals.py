@@ -31,13 +31,16 @@ class Surprisals:
         The part of `bits` spent on the end-of-intent symbol.
     characters : DataFrame, shape (I, J), or None
         Characters of the scored text, the end-of-intent symbol not counted.
+    bytes : DataFrame, shape (I, J), or None
+        Bytes of the scored text in UTF-8, as it was before rare characters were replaced.
     lm : str
         The language model that gave the surprisals.
 
     Raises
     ------
     DataError
-        If a value is not a positive finite number, a name occurs twice, or names have levels.
+        If a value is not a positive finite number, a name occurs twice, names have levels, or a frame
+        has other intents or editions than `bits`, or in another order.
 
     Examples
     --------
@@ -49,6 +52,7 @@ class Surprisals:
     bits: pd.DataFrame
     eos_bits: pd.DataFrame | None = None
     characters: pd.DataFrame | None = None
+    bytes: pd.DataFrame | None = None
     lm: str = "unknown"
 
     def __post_init__(self) -> None:
@@ -65,6 +69,12 @@ class Surprisals:
         not_numbers = [c for c in self.bits.columns if not pd.api.types.is_numeric_dtype(self.bits[c])]
         if not_numbers:
             raise DataError(f"edition(s) whose surprisals are not numbers: {listing(not_numbers)}.")
+        for name, part in self._beside().items():
+            if list(part.index) != list(self.bits.index) or list(part.columns) != list(self.bits.columns):
+                raise DataError(
+                    f"{name} must have the intents and editions of bits, in the same order; use "
+                    f"{name}.reindex(index=bits.index, columns=bits.columns)."
+                )
         bits = self.bits.astype(float)
         object.__setattr__(self, "bits", bits.rename_axis(index="intent", columns="edition"))
         values = bits.to_numpy()
@@ -79,6 +89,11 @@ class Surprisals:
                 f"{len(rows):,} of {observed:,} surprisals are not positive finite bits: {first}. The models "
                 "take ln(bits); if such a value stands for a missing translation, replace it with NaN."
             )
+
+    def _beside(self) -> dict[str, pd.DataFrame]:
+        """Return what is known beside the bits, by its name."""
+        frames = {"eos_bits": self.eos_bits, "characters": self.characters, "bytes": self.bytes}
+        return {name: frame for name, frame in frames.items() if frame is not None}
 
     @property
     def intents(self) -> pd.Index:
@@ -95,25 +110,31 @@ class Surprisals:
         return self._long(self.bits.notna().to_numpy())
 
     def _long(self, cells: npt.NDArray[np.bool_]) -> pd.DataFrame:
-        parts = {"bits": self.bits, "eos_bits": self.eos_bits, "characters": self.characters}
         rows, columns = np.nonzero(cells)
         long = pd.DataFrame({"intent": self.intents[rows], "edition": self.editions[columns]})
-        for name, part in parts.items():
-            if part is not None:
-                long[name] = part.to_numpy()[rows, columns]
+        for name, part in {"bits": self.bits, **self._beside()}.items():
+            long[name] = part.to_numpy()[rows, columns]
         return long
 
     def bits_per_character(self) -> pd.DataFrame:
-        """Return one row an edition: intents, bits, characters and bits a character.
+        """Return one row an edition: ``intents``, ``bits``, ``characters``, ``bytes`` and rates.
 
-        ``bits_per_character`` is all bits (end-of-intent symbol included) over the characters of
-        the text (that symbol not counted); NaN where characters are not known.
+        All rates have all bits above the line, those of the end-of-intent symbols included. Below it
+        are, for ``bits_per_character``, the characters of the text, these symbols not counted; for
+        ``bits_per_symbol``, the characters and one such symbol an intent; for ``bits_per_byte``, the
+        bytes of the text. NaN where one of the edition's intents lacks the count.
         """
-        total = pd.DataFrame({"intents": self.bits.notna().sum(), "bits": self.bits.sum()})
-        characters = np.nan if self.characters is None else self.characters.where(self.bits.notna()).sum()
-        total["characters"] = characters
+        observed = self.bits.notna()
+
+        def count(frame: pd.DataFrame | None) -> pd.Series | float:
+            return np.nan if frame is None else frame.where(observed, 0).sum(skipna=False)
+
+        total = pd.DataFrame({"intents": observed.sum(), "bits": self.bits.sum()})
+        total["characters"], total["bytes"] = count(self.characters), count(self.bytes)
         total["bits_per_intent"] = total["bits"] / total["intents"]
         total["bits_per_character"] = total["bits"] / total["characters"]
+        total["bits_per_symbol"] = total["bits"] / (total["characters"] + total["intents"])
+        total["bits_per_byte"] = total["bits"] / total["bytes"]
         return total.rename_axis("edition")
 
     def sel(self, *, intents: Iterable[object] | None = None, editions: Iterable[str] | None = None) -> "Surprisals":
@@ -124,16 +145,8 @@ class Surprisals:
             unknown = [name for name in wanted if name not in known]
             if unknown:
                 raise DataError(f"{len(unknown)} unknown {what}(s): {listing(unknown)}.")
-
-        def part(frame: pd.DataFrame | None) -> pd.DataFrame | None:
-            return None if frame is None else frame.loc[rows, columns]
-
-        return Surprisals(
-            bits=self.bits.loc[rows, columns],
-            eos_bits=part(self.eos_bits),
-            characters=part(self.characters),
-            lm=self.lm,
-        )
+        beside = {name: frame.loc[rows, columns] for name, frame in self._beside().items()}
+        return Surprisals(bits=self.bits.loc[rows, columns], lm=self.lm, **beside)
 
     def save(self, path: str | Path) -> None:
         """Write the long table (`to_frame`) as CSV, TSV or Parquet, by the name's ending.
@@ -190,7 +203,7 @@ def read_surprisals(path: str | Path, *, unit: Unit = "bits") -> Surprisals:
     ----------
     path : str or Path
         CSV, TSV or Parquet; long (columns ``intent``, ``edition``, ``bits``; ``eos_bits``,
-        ``characters`` and ``lm`` if known) or wide (first column the intents, then one column an
+        ``characters``, ``bytes`` and ``lm`` if known) or wide (first column the intents, then one column an
         edition; an empty cell is a missing translation).
     unit : {"bits", "nats", "log10"}
         Unit of the numbers in the file: minus log2, natural log or log10 of the probability.
@@ -272,5 +285,6 @@ def _from_long(frame: pd.DataFrame, factor: float, path: Path) -> Surprisals:
         bits=cast(pd.DataFrame, wide("bits", factor)),
         eos_bits=wide("eos_bits", factor),
         characters=wide("characters", 1.0),
+        bytes=wide("bytes", 1.0),
         lm=str(models[0]),
     )

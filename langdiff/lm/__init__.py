@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # what type checkers and editors see; `_HOME` is what happens
     from langdiff.lm._jobs import read_job_states
+    from langdiff.lm._logs import read_training_logs
     from langdiff.lm._scoring import find_device
     from langdiff.lm._surprisals import compute_surprisals, score_multitext
     from langdiff.lm._training import train_language_model
     from langdiff.lm.alphabet import Alphabet
     from langdiff.lm.awd_lstm import AWDLSTM
+    from langdiff.lm.byte_units import ByteUnits
     from langdiff.lm.compression import lzma_bits
+    from langdiff.lm.grapheme_units import GraphemeUnits
     from langdiff.lm.huggingface import HuggingFaceLM
     from langdiff.lm.kneser_ney import KneserNey
     from langdiff.lm.kneser_ney_model import KneserNeyModel, load_kneser_ney, train_kneser_ney
@@ -22,14 +25,17 @@ if TYPE_CHECKING:  # what type checkers and editors see; `_HOME` is what happens
     from langdiff.lm.ngrams import KneserNeyRecipe, find_lm
     from langdiff.lm.presets import RECIPES, Recipe, find_recipe
     from langdiff.lm.protocol import SurprisalModel, surprisals_of
+    from langdiff.lm.subword_nmt import SubwordNMTUnits
     from langdiff.lm.units import BPEUnits, CharacterUnits, Units
 
 _HOME = {
     "AWDLSTM": "awd_lstm",
     "Alphabet": "alphabet",
     "BPEUnits": "units",
+    "ByteUnits": "byte_units",
     "CharacterUnits": "units",
     "Epoch": "language_model",
+    "GraphemeUnits": "grapheme_units",
     "HuggingFaceLM": "huggingface",
     "KneserNey": "kneser_ney",
     "KneserNeyModel": "kneser_ney_model",
@@ -37,6 +43,7 @@ _HOME = {
     "LanguageModel": "language_model",
     "RECIPES": "presets",
     "Recipe": "presets",
+    "SubwordNMTUnits": "subword_nmt",
     "SurprisalModel": "protocol",
     "Units": "units",
     "compute_surprisals": "_surprisals",
@@ -48,6 +55,7 @@ _HOME = {
     "marginal_surprisal": "marginal",
     "lzma_bits": "compression",
     "read_job_states": "_jobs",
+    "read_training_logs": "_logs",
     "score_multitext": "_surprisals",
     "surprisals_of": "protocol",
     "train_kneser_ney": "kneser_ney_model",
@@ -59,14 +67,17 @@ __all__ = [
     "RECIPES",
     "Alphabet",
     "BPEUnits",
+    "ByteUnits",
     "CharacterUnits",
     "Epoch",
+    "GraphemeUnits",
     "HuggingFaceLM",
     "KneserNey",
     "KneserNeyModel",
     "KneserNeyRecipe",
     "LanguageModel",
     "Recipe",
+    "SubwordNMTUnits",
     "SurprisalModel",
     "Units",
     "compute_surprisals",
@@ -78,6 +89,7 @@ __all__ = [
     "lzma_bits",
     "marginal_surprisal",
     "read_job_states",
+    "read_training_logs",
     "score_multitext",
     "surprisals_of",
     "train_kneser_ney",

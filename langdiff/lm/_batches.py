@@ -77,7 +77,7 @@ def rows_by_length(
     list of ndarray of int64
         The rows of each batch; each row occurs once.
     """
-    # up to a tenth longer or shorter counts as like length: costs 3 % padding, mixes the batches
+    # up to a tenth longer or shorter counts as like length: costs 3 to 6 % padding, mixes the batches
     keys = lengths if rng is None else lengths * rng.uniform(0.9, 1.1, len(lengths))
     batches: list[list[int]] = []
     longest = 0

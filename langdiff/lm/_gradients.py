@@ -1,6 +1,8 @@
 """The loss of one batch and its gradients."""
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, NamedTuple, cast
 
 import torch
 import torch.nn.functional as F
@@ -54,20 +56,22 @@ def accumulate_gradients(
     """
     with _precision(recipe, batch):
         activations = network(batch.inputs, generator, state)
-    real = batch.real
-    output = activations.output[real]  # (N, E)
-    targets = batch.targets[real]
-    leaf = output.detach().requires_grad_()
+    rows = batch.real.flatten().nonzero()[:, 0]  # (N,), of those that are no padding
+    output = activations.output.flatten(0, 1)  # (T B, E)
+    seen, targets = output.detach()[rows], batch.targets.flatten()[rows]
+    gradient = torch.zeros_like(output)  # ours to fill: autograd would add to it place by place
     total = torch.zeros((), dtype=torch.float64)
-    for part in slices(len(leaf), len(network.embedding)):
+    for part in slices(len(rows), len(network.embedding)):
+        leaf = seen[part].requires_grad_()  # (n, E)
         with _precision(recipe, batch):
-            nats = F.cross_entropy(network.logits(leaf[part]), targets[part], reduction="sum")
-        (nats / len(leaf)).backward()  # type: ignore[no-untyped-call]
+            nats = F.cross_entropy(network.logits(leaf), targets[part], reduction="sum")
+        (nats / len(rows)).backward()  # type: ignore[no-untyped-call]
+        gradient.index_copy_(0, rows[part], cast(Tensor, leaf.grad))
         total += nats.detach().double().cpu()
-    heads, gradients = [output], [leaf.grad]
+    heads, gradients = [output], [gradient]
     if recipe.activation_penalty or recipe.change_penalty:
         penalty = activation_regularisation(
-            activations, real, alpha=recipe.activation_penalty, beta=recipe.change_penalty
+            activations, batch.real, alpha=recipe.activation_penalty, beta=recipe.change_penalty
         )
         heads, gradients = [*heads, penalty], [*gradients, torch.ones_like(penalty)]
     torch.autograd.backward(heads, gradients)
@@ -75,6 +79,15 @@ def accumulate_gradients(
 
 
 def _precision(recipe: Recipe, batch: Batch) -> torch.autocast:
-    """Compute in bfloat16 if the recipe says so and the batch is on a CUDA device."""
+    """Compute in bfloat16 if the recipe says so and the device of the batch gains by it."""
     device = batch.inputs.device.type
-    return torch.autocast(device, dtype=torch.bfloat16, enabled=recipe.bf16_on_cuda and device == "cuda")
+    return torch.autocast(device, dtype=torch.bfloat16, enabled=recipe.bf16 and _has_bf16(device))
+
+
+@cache
+def _has_bf16(device: str) -> bool:
+    """Return whether a kind of device has instructions for products in bfloat16."""
+    if device != "cpu":
+        return device == "cuda"
+    capabilities: Mapping[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()  # unknown to older versions
+    return bool(capabilities.get("avx512_bf16") or capabilities.get("amx_bf16"))

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, cast
 from urllib.parse import quote, unquote
@@ -17,13 +18,15 @@ from filelock import FileLock, Timeout
 
 from langdiff import __version__
 from langdiff._io import atomic_path, write_text
-from langdiff.errors import CheckpointError, OutputError
+from langdiff.errors import CheckpointError, MissingExtraError, OutputError
+from langdiff.lm._logs import LOG, read_log
 from langdiff.lm._resume import remove_states
 from langdiff.lm._trainer import Report
-from langdiff.lm._training import caution_about_rates, fit_language_model, naming
+from langdiff.lm._training import Training, begin_training, caution_about_rates, fit_language_model, naming
 from langdiff.lm.kneser_ney_model import KneserNeyModel, fit_kneser_ney, load_kneser_ney
-from langdiff.lm.language_model import Epoch, LanguageModel, check_texts, load_language_model
+from langdiff.lm.language_model import Epoch, LanguageModel, check_texts, load_language_model, sizes_of
 from langdiff.lm.ngrams import AnyRecipe, KneserNeyRecipe
+from langdiff.lm.presets import Recipe
 from langdiff.multitext import Parts
 
 AnyModel = LanguageModel | KneserNeyModel
@@ -32,7 +35,7 @@ logger = logging.getLogger(__name__)
 
 _TABLE = "surprisals.parquet"  # written last: where it is, the job is done
 _MODEL = "model"
-_COLUMNS = ["bits", "eos_bits", "characters", "units"]
+_COLUMNS = ["bits", "eos_bits", "units"]  # what cannot be counted again from the text
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,6 +57,16 @@ class Job:
     device: str
     seed: int
     folder: Path | None
+
+    @property
+    def model_folder(self) -> Path | None:
+        """Where the model is saved."""
+        return None if self.folder is None else self.folder / _MODEL
+
+    @property
+    def log_path(self) -> Path | None:
+        """Where the epochs are logged."""
+        return None if self.folder is None else self.folder / LOG
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,25 +131,47 @@ def run_job(job: Job, report: Report = silent) -> JobResult:
         As `langdiff.lm.train_language_model`; the message names the edition.
     """
     with naming(job.edition):
-        texts = {
-            part: check_texts(multitext.text(job.edition), what)
-            for part, what, multitext in (
-                ("train", "training part", job.parts.train),
-                ("dev", "dev part", job.parts.dev),
-                ("test", "test part", job.parts.test),
-            )
-        }
-        key = job_key(job, texts)
-        if job.folder is None:
-            return _train_and_score(job, texts, report)
-        with _own(job.folder):
-            known = _read_result(job.folder, key, texts["test"].index)
+        texts = read_texts(job)
+        with claim(job, texts) as known:
             if known is None:
-                _make_ready(job.folder, key)
                 known = _train_and_score(job, texts, report)
-                _write_result(job.folder, known)
-            remove_states(job.folder / _MODEL)
+                keep_result(job, known)
         return known
+
+
+def read_texts(job: Job) -> dict[str, pd.Series]:
+    """Return the texts of a job by part, refusing what has no surprisal."""
+    return {
+        part: check_texts(multitext.text(job.edition), what)
+        for part, what, multitext in (
+            ("train", "training part", job.parts.train),
+            ("dev", "dev part", job.parts.dev),
+            ("test", "test part", job.parts.test),
+        )
+    }
+
+
+@contextmanager
+def claim(job: Job, texts: Mapping[str, pd.Series]) -> Iterator[JobResult | None]:
+    """Own the folder of a job inside the block; give what an earlier run left there, else make it ready."""
+    if job.folder is None:
+        yield None
+        return
+    key = job_key(job, texts)
+    with _own(job.folder):
+        known = _read_result(job.folder, key, texts["test"])
+        if known is None:
+            _make_ready(job.folder, key)
+        else:
+            remove_states(job.folder / _MODEL)
+        yield known
+
+
+def keep_result(job: Job, result: JobResult) -> None:
+    """Write the result of a job; what its training could go on from is of no use any more."""
+    if job.folder is not None:
+        _write_result(job.folder, result)
+        remove_states(job.folder / _MODEL)
 
 
 @contextmanager
@@ -164,8 +199,8 @@ def _train_and_score(job: Job, texts: Mapping[str, pd.Series], report: Report) -
             recipe=job.recipe,
             language=job.language,
             name=job.edition,
-            directory=None if job.folder is None else job.folder / _MODEL,
-            log_path=None if job.folder is None else job.folder / "log.jsonl",
+            directory=job.model_folder,
+            log_path=job.log_path,
         )
         return score_texts(ngrams, texts["test"], "test")
     model = fit_language_model(
@@ -176,11 +211,27 @@ def _train_and_score(job: Job, texts: Mapping[str, pd.Series], report: Report) -
         name=job.edition,
         device=job.device,
         seed=job.seed,
-        log_path=None if job.folder is None else job.folder / "log.jsonl",
-        directory=None if job.folder is None else job.folder / _MODEL,
+        log_path=job.log_path,
+        directory=job.model_folder,
         report=report,
     )
     return score_texts(model, texts["test"], "test")
+
+
+def begin_grouped(job: Job, recipe: Recipe, texts: Mapping[str, pd.Series], report: Report) -> Training:
+    """Begin the training of a job that will be in a group."""
+    return begin_training(
+        texts["train"],
+        texts["dev"],
+        recipe=recipe,
+        language=job.language,
+        name=job.edition,
+        device=job.device,
+        seed=job.seed,
+        directory=job.model_folder,
+        report=report,
+        grouped=True,
+    )
 
 
 def score_texts(model: AnyModel, texts: pd.Series, part: str) -> JobResult:
@@ -201,9 +252,22 @@ def job_key(job: Job, texts: Mapping[str, pd.Series]) -> dict[str, Any]:
             "langdiff": __version__,
             "sentencepiece": sentencepiece.__version__,
             "torch": str(torch.__version__),
+            **_versions_of_units(job.recipe),
         },
     }
     return cast(dict[str, Any], json.loads(json.dumps(key)))  # no tuples
+
+
+def _versions_of_units(recipe: AnyRecipe) -> dict[str, str]:
+    """Name the library that cuts the text, where it is not everyone's."""
+    if isinstance(recipe, KneserNeyRecipe):
+        return {}
+    libraries = {"graphemes": "regex", "subword-nmt": "subword-nmt"}
+    used = [libraries[kind] for kind in (recipe.units, recipe.bpe_backend) if kind in libraries]
+    try:
+        return {library: version(library) for library in used}
+    except PackageNotFoundError as error:
+        raise MissingExtraError(f"{error.name} is not installed: pip install 'langdiff[{error.name}]'.") from error
 
 
 def _hash(texts: pd.Series) -> str:
@@ -213,14 +277,14 @@ def _hash(texts: pd.Series) -> str:
     return digest.hexdigest()
 
 
-def _read_result(folder: Path, key: dict[str, Any], intents: pd.Index) -> JobResult | None:
+def _read_result(folder: Path, key: dict[str, Any], texts: pd.Series) -> JobResult | None:
     """Return what an earlier run left, if it is whole and of the same key."""
     table = folder / _TABLE
     try:
         if not table.is_file() or _read_key(folder) != key:
             return None
         cautions = tuple(json.loads((folder / "cautions.json").read_text(encoding="utf-8")))
-        frame = pd.read_parquet(table)[_COLUMNS].set_axis(intents)
+        frame = pd.read_parquet(table)[_COLUMNS].set_axis(texts.index).assign(**sizes_of(texts))
     except (OSError, ValueError, KeyError) as error:  # pyarrow's and JSON's errors are ValueErrors
         logger.warning("%s: damaged (%s); training again", folder, error)
         return None
@@ -239,7 +303,7 @@ def _make_ready(folder: Path, key: dict[str, Any]) -> None:
     except (OSError, ValueError):
         same = False
     if not same:
-        stale += [folder / "log.jsonl", *folder.glob(f"{_MODEL}/*")]
+        stale += [folder / LOG, *folder.glob(f"{_MODEL}/*")]
     for path in stale:
         path.unlink(missing_ok=True)
     write_text(folder / "key.json", json.dumps(key, ensure_ascii=False, indent=1))
@@ -272,7 +336,7 @@ def read_job_states(cache: str | Path) -> pd.DataFrame:
     for key in sorted(Path(cache).glob("*/*/key.json")):
         folder = key.parent
         done = (folder / _TABLE).is_file()
-        log = _read_log(folder / "log.jsonl")
+        log = read_log(folder / LOG)
         rows.append(
             {
                 "edition": unquote(folder.parent.name),
@@ -285,10 +349,3 @@ def read_job_states(cache: str | Path) -> pd.DataFrame:
         )
     columns = ["edition", "lm", "state", "epochs", "dev_bits_per_character", "seconds"]
     return pd.DataFrame(rows, columns=columns)
-
-
-def _read_log(path: Path) -> list[dict[str, float]]:
-    if not path.is_file():
-        return []
-    *lines, _ = path.read_text(encoding="utf-8").split("\n")  # a line without its end was cut by a kill
-    return [json.loads(line) for line in lines]

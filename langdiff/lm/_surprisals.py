@@ -4,9 +4,10 @@ import multiprocessing
 import os
 import signal
 import threading
+import time
 import warnings
 from collections.abc import Iterator, Mapping
-from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, Executor, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,13 +19,19 @@ from rich.progress import Progress, TaskID
 from langdiff._progress import progress_bar
 from langdiff.errors import ConfigError, LangdiffWarning, TrainingError
 from langdiff.lm._failures import Failures
+from langdiff.lm._grouped_jobs import run_jobs_together
 from langdiff.lm._jobs import Job, JobResult, job_folder, load_finished, run_job, score_texts
+from langdiff.lm._logs import LOG, read_log
 from langdiff.lm._scoring import find_device
 from langdiff.lm._training import describe, naming
 from langdiff.lm.language_model import Epoch
 from langdiff.lm.ngrams import AnyRecipe, find_lm
+from langdiff.lm.presets import Recipe
 from langdiff.multitext import Multitext, Parts
 from langdiff.surprisals import Surprisals
+
+_ON_CUDA = 8  # networks trained as one program
+_LOOK_AGAIN = 1.0  # seconds between looks at what others have logged
 
 
 def compute_surprisals(
@@ -36,6 +43,7 @@ def compute_surprisals(
     cache: str | Path | None = None,
     workers: int = 1,
     executor: Executor | None = None,
+    group: int | None = None,
     progress: bool | None = None,
 ) -> Surprisals:
     """Train one language model an edition and give the surprisals of the test intents.
@@ -61,6 +69,9 @@ def compute_surprisals(
     executor : concurrent.futures.Executor, optional
         Where jobs run, instead of processes of this call; `cache` must then be a folder that all
         workers see.
+    group : int, optional
+        Networks trained as one program in this process, which is for GPUs; by default 8 on CUDA without
+        workers or executor, else 1. The surprisals are those of `group` 1 but for rounding.
     progress : bool, optional
         Draw a progress bar; by default if stderr is a terminal.
 
@@ -68,12 +79,12 @@ def compute_surprisals(
     -------
     Surprisals
         Of the test intents, NaN where an edition lacks one; the same to the last bit on the CPU
-        for any number of workers and of interruptions.
+        for any number of workers and of interruptions, under the same `group`.
 
     Raises
     ------
     ConfigError
-        If recipe, device or number of workers cannot be used.
+        If recipe, device, workers or group cannot be used.
     LangdiffError
         If editions cannot be trained or scored; the message names them. With a cache, all other
         editions are finished first; without one, the first such error ends the call.
@@ -101,6 +112,7 @@ def compute_surprisals(
         raise ConfigError("give workers or an executor, not both: the executor has workers of its own.")
     if executor is None:
         find_device(device)  # of this machine: better now than in every worker
+    together = _group_size(group, recipe, device, alone=executor is None and workers == 1)
     jobs = [
         Job(
             edition=edition,
@@ -121,6 +133,8 @@ def compute_surprisals(
         elif workers > 1:
             with _processes(min(workers, len(jobs))) as pool:
                 results = _run_in(pool, jobs, failures, bar, task)
+        elif isinstance(recipe, Recipe) and together > 1:
+            results = _run_together(jobs, recipe, together, failures, bar, task)
         else:
             results = _run_here(jobs, failures, bar, task)
     failures.raise_any()
@@ -208,7 +222,35 @@ def _table(results: Mapping[str, JobResult], multitext: Multitext, lm: str) -> S
         columns = {edition: result.surprisals[column] for edition, result in results.items()}
         return pd.DataFrame(columns, index=multitext.intents, dtype=float)[list(multitext.editions)]
 
-    return Surprisals(bits=wide("bits"), eos_bits=wide("eos_bits"), characters=wide("characters"), lm=lm)
+    return Surprisals(lm=lm, **{column: wide(column) for column in ("bits", "eos_bits", "characters", "bytes")})
+
+
+def _group_size(group: int | None, recipe: AnyRecipe, device: str, *, alone: bool) -> int:
+    """Return how many networks are trained as one program."""
+    if group is None:
+        usual = alone and isinstance(recipe, Recipe) and find_device(device).type == "cuda"
+        return _ON_CUDA if usual else 1
+    if group < 1:
+        raise ConfigError(f"group must be at least 1, got {group}.")
+    if group > 1 and not alone:
+        raise ConfigError("group is for one process: leave workers and executor out, or group.")
+    if group > 1 and not isinstance(recipe, Recipe):
+        raise ConfigError(f"{recipe.name!r} is no network: leave group out.")
+    return group
+
+
+def _run_together(
+    jobs: list[Job], recipe: Recipe, size: int, failures: Failures, bar: Progress, task: TaskID
+) -> dict[str, JobResult]:
+    done: dict[str, float] = {}
+
+    def report(edition: str, epochs: float, last: Epoch | None) -> None:
+        done[edition] = epochs / recipe.epochs
+        bar.update(task, completed=sum(done.values()), note=f"{edition} {describe(last)}")
+
+    results = run_jobs_together(jobs, recipe, size, failures, report)
+    bar.update(task, completed=len(jobs), note="")
+    return results
 
 
 def _run_here(jobs: list[Job], failures: Failures, bar: Progress, task: TaskID) -> dict[str, JobResult]:
@@ -229,13 +271,18 @@ def _run_in(
     executor: Executor, jobs: list[Job], failures: Failures, bar: Progress, task: TaskID
 ) -> dict[str, JobResult]:
     futures = {executor.submit(run_job, job): job.edition for job in jobs}
+    job_of = {job.edition: job for job in jobs}
     results = {}
+    running, start = set(futures), time.time()
     try:
-        for future in as_completed(futures):
-            edition = futures[future]
-            with failures.of(edition):
-                results[edition] = future.result()
-            bar.update(task, advance=1, note=f"{edition} done")
+        while running:
+            finished, running = wait(running, timeout=_LOOK_AGAIN, return_when=FIRST_COMPLETED)
+            for future in finished:
+                edition = futures[future]
+                with failures.of(edition):
+                    results[edition] = future.result()
+            done, note = _look([job_of[futures[future]] for future in running], start)
+            bar.update(task, completed=len(jobs) - len(running) + done, note=note)
     except BrokenProcessPool as error:
         unfinished = [edition for edition in futures.values() if edition not in results]
         raise TrainingError(
@@ -247,6 +294,22 @@ def _run_in(
             future.cancel()
     # not in the order in which they ended
     return {job.edition: results[job.edition] for job in jobs if job.edition in results}
+
+
+def _look(unfinished: list[Job], start: float) -> tuple[float, str]:
+    """Return how many jobs' worth of epochs others have done, and what the logs say of the one that is farthest.
+
+    A log that was not touched since the start is that of a job which waits, and may be of another key.
+    """
+    paths = {job.edition: job.folder / LOG for job in unfinished if job.folder is not None}
+    logs = {
+        edition: read_log(path) for edition, path in paths.items() if path.is_file() and path.stat().st_mtime >= start
+    }
+    done = sum(len(logs[job.edition]) / job.recipe.epochs for job in unfinished if job.edition in logs)
+    edition = max(logs, key=lambda edition: len(logs[edition]), default=None)
+    if edition is None or "characters_per_second" not in (logs[edition] or [{}])[-1]:
+        return done, ""
+    return done, f"{edition} {describe(Epoch(**logs[edition][-1]))}"
 
 
 @contextmanager

@@ -1,11 +1,11 @@
 """Training between epochs: what it knows, and how it takes a step."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
 from math import isfinite, log
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 import torch
@@ -17,7 +17,7 @@ from langdiff.lm._batches import Batch, pad, rows_by_length
 from langdiff.lm._gradients import BatchLoss, accumulate_gradients
 from langdiff.lm._resume import TrainingState
 from langdiff.lm._schedule import learning_rate, stopped_improving
-from langdiff.lm._scoring import score
+from langdiff.lm._scoring import score_as
 from langdiff.lm._stream import cut, draw_segments, lay_out
 from langdiff.lm.awd_lstm import AWDLSTM, State
 from langdiff.lm.language_model import Epoch
@@ -58,6 +58,25 @@ class EncodedPart(NamedTuple):
     def lengths(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
         """Symbols to predict in each intent, the end symbol included."""
         return np.array([len(ids) + 1 for ids in self.intents])
+
+
+class Demand(NamedTuple):
+    """A batch of which a trainer wants the gradients before it goes on.
+
+    Attributes
+    ----------
+    network, batch, recipe, generator, state
+        As `accumulate_gradients` takes them.
+    done : float
+        Fraction of the epoch that is done before the batch.
+    """
+
+    network: AWDLSTM
+    batch: Batch
+    recipe: Recipe
+    generator: torch.Generator
+    state: State | None
+    done: float
 
 
 class _Step(NamedTuple):
@@ -151,13 +170,24 @@ class Trainer:
         TrainingError
             If the loss is not a number any more.
         """
+        epoch = self.epoch_by_demands()
+        demand = next(epoch)
+        while True:
+            loss = accumulate_gradients(*demand[:-1])
+            try:
+                demand = epoch.send(loss)
+            except StopIteration as end:
+                return cast(Epoch, end.value)
+
+    def epoch_by_demands(self) -> Generator[Demand, BatchLoss, Epoch]:
+        """Do as `run_epoch`, but let the caller compute: take each loss once the gradients are in place."""
         start = time.perf_counter()
         number = len(self.history) + 1
-        train_bits = self._train_once(number)
+        train_bits = yield from self._train_once(number)
         trained = time.perf_counter()
         self.network.eval()
         with self.scored_weights():
-            dev_bits = float(score(self.network, self.dev.intents)[0].sum())
+            dev_bits = float(score_as(self.recipe, self.network, self.dev.intents)[0].sum())
             if not (isfinite(train_bits) and isfinite(dev_bits)):
                 raise TrainingError(
                     f"the loss is not a number any more in epoch {number}. Lower learning_rate "
@@ -185,22 +215,25 @@ class Trainer:
             if stopped_improving(dev_bits, self.recipe.non_monotone):
                 self._average = WeightAverage()
 
-    def _train_once(self, number: int) -> float:
+    def _train_once(self, number: int) -> Generator[Demand, BatchLoss, float]:
         """Return the mean bits a unit, dropout on."""
         self.network.train()
-        total = torch.zeros((), dtype=torch.float64)
-        units = 0
+        # stay where they are computed: to ask a GPU after every step would let it wait for us
+        total: Tensor = torch.zeros((), dtype=torch.float64)
+        units: Tensor = torch.zeros((), dtype=torch.int64)
         state: State | None = None
         for step in self._steps():
             epochs = number - 1 + step.done
             self.report(epochs, self.last)
             for group in self.optimizer.param_groups:
                 group["lr"] = learning_rate(self.recipe, epochs) * step.rate
-            loss = self._improve(step.batch, state)
+            self.optimizer.zero_grad(set_to_none=True)
+            loss = yield Demand(self.network, step.batch, self.recipe, self.randomness.dropout, state, step.done)
+            self._improve()
             state = None if self._streams is None else loss.state
-            total += loss.nats
-            units += int(step.batch.lengths.sum())
-        return float(total) / (units * log(2))
+            total = total + loss.nats
+            units = units + step.batch.lengths.sum()
+        return float(total) / (int(units) * log(2))
 
     def _steps(self) -> Iterator[_Step]:
         """Yield the steps of an epoch, intents by length or segments of the streams in their order."""
@@ -215,15 +248,12 @@ class Trainer:
             batch = pad([self.train.intents[row] for row in rows], self._end, self.network.embedding.device)
             yield _Step(batch, done / len(batches), 1.0)
 
-    def _improve(self, batch: Batch, state: State | None) -> BatchLoss:
-        """Improve the weights by one batch."""
-        self.optimizer.zero_grad(set_to_none=True)
-        loss = accumulate_gradients(self.network, batch, self.recipe, self.randomness.dropout, state)
+    def _improve(self) -> None:
+        """Improve the weights by their gradients."""
         torch.nn.utils.clip_grad_norm_(self.network.parameters(), self.recipe.gradient_clip)
         self.optimizer.step()
         if self._average is not None:
             self._average.add(self.network)
-        return loss
 
     def state(self) -> TrainingState:
         """Return all that the next epochs depend on."""

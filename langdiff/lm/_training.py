@@ -14,13 +14,15 @@ import pandas as pd
 from langdiff._io import write_text
 from langdiff._progress import progress_bar
 from langdiff.errors import DataError, LangdiffError, LangdiffWarning, OutputError, TrainingError
-from langdiff.lm._resume import StateFolder, remove_states, training_key
+from langdiff.lm._averaging import WeightAverage
+from langdiff.lm._resume import StateFolder, TrainingState, remove_states, training_key
 from langdiff.lm._scoring import find_device, one_thread
 from langdiff.lm._trainer import EncodedPart, Randomness, Report, Trainer
+from langdiff.lm._unit_kinds import learn_units
 from langdiff.lm.alphabet import Alphabet
 from langdiff.lm.language_model import Epoch, LanguageModel, build_network, check_texts
 from langdiff.lm.presets import Recipe, find_recipe
-from langdiff.lm.units import BPEUnits, CharacterUnits, Units, caution_about_merges, caution_about_words
+from langdiff.lm.units import Units
 
 LEAST_CHARACTERS = 1_000  # of training text; below, no model of any use can be learned
 HIGH_RATE = 0.001  # of characters outside the alphabet
@@ -43,8 +45,8 @@ def train_language_model(
 ) -> LanguageModel:
     """Train a language model and keep its best state on the dev part.
 
-    On the CPU it uses one thread, and the same texts, recipe and seed give the same model to the
-    last bit, also if training was interrupted and called again with the same `directory`.
+    On CPUs it uses one thread; on those of one kind the same texts, recipe and seed give the same model to
+    the last bit, also if training was interrupted and called again with the same `directory`.
 
     Parameters
     ----------
@@ -131,7 +133,7 @@ def naming(edition: str | None) -> Iterator[None]:
 def describe(epoch: Epoch | None) -> str:
     """Say in a few words how far training is, for a progress bar."""
     if epoch is None:
-        return ""
+        return "epoch 1 begun"
     return (
         f"epoch {epoch.epoch}, dev {epoch.dev_bits_per_character:.3f} bits/char, "
         f"{epoch.characters_per_second:,.0f} char/s"
@@ -167,6 +169,43 @@ def fit_language_model(
     The states in `directory` are left there, so that the caller can finish what comes after
     training before it removes them.
     """
+    training = begin_training(
+        train,
+        dev,
+        recipe=recipe,
+        language=language,
+        name=name,
+        device=device,
+        seed=seed,
+        directory=directory,
+        report=report,
+    )
+    training.go_on(training.states.read(), log_path)
+    with one_thread():
+        while not training.trainer.finished:
+            training.note(training.trainer.run_epoch())
+            training.keep()
+    return training.finish()
+
+
+def begin_training(
+    train: Sequence[str] | pd.Series,
+    dev: Sequence[str] | pd.Series,
+    *,
+    recipe: Recipe,
+    language: str | None,
+    name: str | None,
+    device: str,
+    seed: int,
+    directory: str | Path | None,
+    report: Report,
+    grouped: bool = False,
+) -> "Training":
+    """Make all that `fit_language_model` needs, up to the first epoch.
+
+    A `grouped` training, whose last bits may be others, does not go on from the state of one that
+    was alone, nor the other way round.
+    """
     where = find_device(device)
     prepared = _prepare(check_texts(train, "training part"), check_texts(dev, "dev part"), recipe, language)
     randomness = Randomness.from_seed(seed, where)
@@ -193,18 +232,61 @@ def fit_language_model(
     )
     key = training_key(recipe, seed=seed, device=where, train=prepared.train.intents, dev=prepared.dev.intents)
     folder = None if directory is None else Path(directory)
-    states = StateFolder(folder, key)
-    before = states.read()
-    if before is not None:
-        trainer.restore(before)
-        logger.info("%s: going on after epoch %d", name, before.epoch)
-    write = _start_log(log_path, trainer.history)
-    with one_thread():
-        _train(model, trainer, folder, states, write)
-    model = replace(model, history=tuple(trainer.history))
-    if folder is not None:
-        model.save(folder)
-    return model
+    return Training(model, trainer, folder, StateFolder(folder, f"{key}-grouped" if grouped else key))
+
+
+class Training:
+    """A training, and what it keeps on disk.
+
+    Parameters
+    ----------
+    model : LanguageModel
+        Untrained; its network is that of the trainer.
+    trainer : Trainer
+        Before its first epoch.
+    directory : Path, optional
+        Where the model is saved when it has become better.
+    states : StateFolder
+        Where training goes on from after an interruption.
+    """
+
+    def __init__(self, model: LanguageModel, trainer: Trainer, directory: Path | None, states: StateFolder) -> None:
+        self.trainer = trainer
+        self.states = states
+        self._model = model
+        self._directory = directory
+        self._write: Callable[[Epoch], None] = lambda _: None
+        self._saved: Epoch | None = None
+
+    def go_on(self, state: TrainingState | None, log_path: str | Path | None) -> None:
+        """Go on from a state, or begin if there is none; the log begins with the epochs that are done."""
+        if state is not None:
+            self.trainer.restore(state)
+            self._saved = self.trainer.best
+            logger.info("%s: going on after epoch %d", self._model.name, state.epoch)
+        self._write = _start_log(log_path, self.trainer.history)
+
+    def note(self, epoch: Epoch) -> None:
+        """Log a finished epoch."""
+        self._write(epoch)
+        logger.info("%s: %s", self._model.name, describe(epoch))
+
+    def keep(self) -> None:
+        """Keep on disk the best model so far, and where to go on from."""
+        best = self.trainer.best
+        if self._directory is not None and best is not self._saved:
+            with WeightAverage(1, self.trainer.best_weights).applied_to(self._model.network):
+                replace(self._model, history=tuple(self.trainer.history)).save(self._directory)
+            self._saved = best
+        self.states.write(self.trainer.state())
+
+    def finish(self) -> LanguageModel:
+        """Return the best model, and save it."""
+        self._model.network.load_state_dict(self.trainer.best_weights)
+        model = replace(self._model, history=tuple(self.trainer.history))
+        if self._directory is not None:
+            model.save(self._directory)
+        return model
 
 
 class _Prepared(NamedTuple):
@@ -227,19 +309,15 @@ def _prepare(train: pd.Series, dev: pd.Series, recipe: Recipe, language: str | N
         "train": alphabet.out_of_alphabet_rate(train.to_list()),
         "dev": alphabet.out_of_alphabet_rate(dev.to_list()),
     }
-    cautions = [caution_about_rates(rates)]
     texts = [alphabet.apply(text) for text in train]
-    units: Units = CharacterUnits(alphabet)
-    if recipe.units == "bpe":
-        units = subwords = BPEUnits.train(texts, alphabet, ratio=recipe.bpe_ratio)
-        cautions += [caution_about_words(texts), caution_about_merges(texts, subwords.merges, recipe.bpe_ratio)]
+    units, about_units = learn_units(texts, alphabet, recipe, recipe.minimum_count(language))
     return _Prepared(
         alphabet=alphabet,
         units=units,
         train=EncodedPart([units.encode(text) for text in texts], sum(map(len, texts))),
         dev=EncodedPart([units.encode(alphabet.apply(text)) for text in dev], sum(map(len, dev))),
         out_of_alphabet=rates,
-        cautions=tuple(caution for caution in cautions if caution),
+        cautions=tuple(caution for caution in (caution_about_rates(rates), *about_units) if caution),
     )
 
 
@@ -274,22 +352,3 @@ def _start_log(path: str | Path | None, history: Sequence[Epoch]) -> Callable[[E
             raise OutputError(f"{path}: cannot be written: {error.strerror or error}.") from error
 
     return write
-
-
-def _train(
-    model: LanguageModel,
-    trainer: Trainer,
-    directory: Path | None,
-    states: StateFolder,
-    write: Callable[[Epoch], None],
-) -> None:
-    """Train until the recipe says stop, keeping on disk the best model and where to go on from."""
-    while not trainer.finished:
-        epoch = trainer.run_epoch()
-        write(epoch)
-        logger.info("%s: %s", model.name, describe(epoch))
-        if directory is not None and trainer.best is epoch:
-            with trainer.scored_weights():
-                replace(model, history=tuple(trainer.history)).save(directory)
-        states.write(trainer.state())
-    model.network.load_state_dict(trainer.best_weights)

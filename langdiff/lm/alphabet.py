@@ -8,6 +8,7 @@ from itertools import chain
 from typing import ClassVar
 
 from langdiff.errors import ConfigError
+from langdiff.lm._scripts import identity_bits
 
 SPACE = " "
 MIN_COUNT = 25
@@ -111,6 +112,23 @@ class Alphabet:
         if character in self._kept:
             return character
         return SPACE if character.isspace() else self.replacement
+
+    def replaced_bits(self, text: str) -> float:
+        """Return the bits that say which characters `apply` replaced, each told from all others of its script.
+
+        That every white-space character becomes a plain space is not priced.
+
+        Parameters
+        ----------
+        text : str
+            Before `apply`.
+
+        Examples
+        --------
+        >>> round(Alphabet("ab").replaced_bits("ab жé"), 2)  # log2(508) + log2(1653)
+        19.68
+        """
+        return sum(identity_bits(c) for c in text if c not in self._kept and not c.isspace())
 
     def out_of_alphabet_rate(self, texts: Sequence[str]) -> float:
         """Return the fraction of characters (white space counted) that `apply` replaces by the symbol.

@@ -28,6 +28,23 @@ class Activations(NamedTuple):
     state: State
 
 
+class Masks(NamedTuple):
+    """Dropout masks of one pass: 0 where dropped, 1 / (1 - p) elsewhere; None where nothing is dropped.
+
+    Attributes
+    ----------
+    embedding : Tensor, shape (vocabulary_size, 1)
+    recurrent : list of Tensor, shapes (4 H, H)
+        Of each layer.
+    locked : list of Tensor, shapes (1, B, ·)
+        Of the embeddings, then of the output of each layer.
+    """
+
+    embedding: Tensor | None
+    recurrent: list[Tensor | None]
+    locked: list[Tensor | None]
+
+
 class _LSTMWeights(nn.Module):
     """The weights of one LSTM layer, gates in the order input, forget, cell, output."""
 
@@ -122,33 +139,38 @@ class AWDLSTM(nn.Module):
         state : State, optional
             Where each layer begins; the zero state by default.
         """
-        embedding: Tensor = self.embedding
-        if self.training and self.dropout_embedding:
-            rows = embedding.new_empty(len(embedding), 1)
-            embedding = embedding * _mask(rows, self.dropout_embedding, generator)
-        x = F.embedding(inputs, embedding)  # (T, B, E)
-        x = self._locked_dropout(x, self.dropout_input, generator)
+        masks = self.draw_masks(inputs.shape[1], generator)
+        x = F.embedding(inputs, _dropped(self.embedding, masks.embedding))  # (T, B, E)
+        x = _dropped(x, masks.locked[0])
         raw = x
-        *_, last = layers = self._layers()
         ends: State = []
-        for number, lstm in enumerate(layers):
+        for number, lstm in enumerate(self._layers()):
+            begin = None if state is None else state[number]
             # (T, B, H), the last (T, B, E)
-            raw, end = self._run(lstm, x, generator, None if state is None else state[number])
+            raw, end = self._run(lstm, x, _dropped(lstm.recurrent, masks.recurrent[number]), begin)
             ends.append(end)
-            p = self.dropout_output if lstm is last else self.dropout_hidden
-            x = self._locked_dropout(raw, p, generator)
+            x = _dropped(raw, masks.locked[number + 1])
         return Activations(x, raw, ends)
 
+    def draw_masks(self, batch_size: int, generator: torch.Generator | None) -> Masks:
+        """Draw the masks of a pass over so many intents, always in the same order; none while evaluating."""
+
+        def draw(p: float, *shape: int) -> Tensor | None:
+            return _mask(self.embedding.new_empty(shape), p, generator) if self.training and p else None
+
+        *_, last = layers = self._layers()
+        embedding = draw(self.dropout_embedding, len(self.embedding), 1)
+        locked = [draw(self.dropout_input, 1, batch_size, self.embedding.shape[1])]
+        recurrent = []
+        for lstm in layers:
+            recurrent.append(draw(self.weight_drop, *lstm.recurrent.shape))
+            p = self.dropout_output if lstm is last else self.dropout_hidden
+            locked.append(draw(p, 1, batch_size, lstm.size))
+        return Masks(embedding, recurrent, locked)
+
     def _run(
-        self,
-        lstm: _LSTMWeights,
-        x: Tensor,
-        generator: torch.Generator | None,
-        begin: tuple[Tensor, Tensor] | None,
+        self, lstm: _LSTMWeights, x: Tensor, recurrent: Tensor, begin: tuple[Tensor, Tensor] | None
     ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
-        recurrent: Tensor = lstm.recurrent
-        if self.training and self.weight_drop:
-            recurrent = recurrent * _mask(torch.empty_like(recurrent), self.weight_drop, generator)
         if begin is None:
             zero = x.new_zeros(1, x.shape[1], lstm.size)
             begin = zero, zero
@@ -158,14 +180,13 @@ class AWDLSTM(nn.Module):
         output, hidden, cell = torch._VF.lstm(x, begin, weights, True, 1, 0.0, self.training, False, False)
         return output, (hidden, cell)
 
-    def _locked_dropout(self, x: Tensor, p: float, generator: torch.Generator | None) -> Tensor:
-        if not (self.training and p):
-            return x
-        return x * _mask(x.new_empty(1, *x.shape[1:]), p, generator)
-
     def logits(self, output: Tensor) -> Tensor:
         """Return unnormalised log-probabilities of the next symbol, shape (..., vocabulary_size)."""
         return F.linear(output, self.embedding, self.decoder_bias)
+
+
+def _dropped(x: Tensor, mask: Tensor | None) -> Tensor:
+    return x if mask is None else x * mask.to(x.dtype)
 
 
 def _mask(like: Tensor, p: float, generator: torch.Generator | None) -> Tensor:

@@ -20,7 +20,7 @@ from torch import Tensor
 from langdiff.errors import CheckpointError, ConfigError, LangdiffWarning, MissingExtraError, TrainingError
 from langdiff.lm._batches import rows_by_length
 from langdiff.lm._scoring import find_device
-from langdiff.lm.language_model import check_texts
+from langdiff.lm.language_model import check_texts, sizes_of
 
 Floats = npt.NDArray[np.float64]
 
@@ -140,8 +140,8 @@ class HuggingFaceLM:
         Returns
         -------
         DataFrame, one row a text, index of `texts`
-            ``bits``, all surprisal; ``eos_bits``, the share of the end token; ``characters`` and
-            ``units`` (tokens), the end token not counted.
+            ``bits``, all surprisal; ``eos_bits``, the share of the end token; ``characters``, ``bytes``
+            (UTF-8) and ``units`` (tokens), the end token not counted.
 
         Raises
         ------
@@ -169,7 +169,7 @@ class HuggingFaceLM:
         columns = {
             "bits": bits,
             "eos_bits": eos_bits,
-            "characters": [len(text) for text in series],
+            **sizes_of(series),
             "units": [len(ids) for ids in encoded],
         }
         return pd.DataFrame(columns, index=series.index)

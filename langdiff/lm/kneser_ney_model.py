@@ -16,7 +16,7 @@ from langdiff.lm._checkpoint import Checkpoint, read_checkpoint, write_checkpoin
 from langdiff.lm._training import caution_about_rates, naming
 from langdiff.lm.alphabet import Alphabet
 from langdiff.lm.kneser_ney import Grams, KneserNey
-from langdiff.lm.language_model import check_texts
+from langdiff.lm.language_model import check_texts, sizes_of
 from langdiff.lm.ngrams import KneserNeyRecipe, find_lm
 from langdiff.lm.units import CharacterUnits
 
@@ -66,15 +66,19 @@ class KneserNeyModel:
         Returns
         -------
         DataFrame, one row a text, index of `texts`
-            ``bits``, all surprisal; ``eos_bits``, the share of the end symbol; ``characters`` and
-            ``units``, the end symbol not counted.
+            ``bits``, all surprisal; ``eos_bits``, the share of the end symbol; ``characters``, ``bytes``
+            (UTF-8, of the text given) and ``units``, the end symbol not counted.
 
         Raises
         ------
         DataError
             If a text is missing, empty or no string.
         """
-        return _score(self.ngrams, self.alphabet, check_texts(texts, "texts"))
+        series = check_texts(texts, "texts")
+        frame = _score(self.ngrams, self.alphabet, series)
+        if self.recipe.price_replaced:
+            frame["bits"] += [self.alphabet.replaced_bits(text) for text in series]
+        return frame
 
     def save(self, directory: str | Path) -> None:
         """Write ``model.json`` and the counts (safetensors), replacing a model that is there.
@@ -114,10 +118,9 @@ class KneserNeyModel:
 def _score(ngrams: KneserNey, alphabet: Alphabet, texts: pd.Series) -> pd.DataFrame:
     units = CharacterUnits(alphabet)
     bits, eos_bits = ngrams.score([units.encode(alphabet.apply(text)) for text in texts])
-    lengths = [len(text) for text in texts]
-    return pd.DataFrame(
-        {"bits": bits, "eos_bits": eos_bits, "characters": lengths, "units": lengths}, index=texts.index
-    )
+    sizes = sizes_of(texts)
+    columns = {"bits": bits, "eos_bits": eos_bits, **sizes, "units": sizes["characters"]}
+    return pd.DataFrame(columns, index=texts.index)
 
 
 def train_kneser_ney(

@@ -1,6 +1,6 @@
 """A trained language model: what scores texts, and what is saved."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -9,11 +9,12 @@ import torch
 
 from langdiff.errors import CheckpointError, ConfigError, DataError, LangdiffError
 from langdiff.lm._checkpoint import Checkpoint, read_checkpoint, write_checkpoint
-from langdiff.lm._scoring import find_device, one_thread, score
+from langdiff.lm._scoring import find_device, one_thread, score_as
+from langdiff.lm._unit_kinds import load_units
 from langdiff.lm.alphabet import Alphabet
 from langdiff.lm.awd_lstm import AWDLSTM
 from langdiff.lm.presets import Recipe
-from langdiff.lm.units import BPEUnits, CharacterUnits, Units
+from langdiff.lm.units import Units
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,8 +47,9 @@ class LanguageModel:
     r"""An open-vocabulary language model of one edition.
 
     The surprisal of a text is :math:`-\log_2 p(\text{text}, \text{end})`. Every text starts from the
-    zero state, so that it depends on no other. Under subwords it is that of the canonical
-    segmentation, an upper bound on the surprisal of the string.
+    zero state, so that it depends on no other, unless the recipe carries the state from text to text.
+    Under subwords and graphemes it is that of the canonical segmentation, an upper bound on the
+    surprisal of the string.
 
     Attributes
     ----------
@@ -83,20 +85,21 @@ class LanguageModel:
     cautions: tuple[str, ...] = ()
 
     def surprisal(self, texts: Sequence[str] | pd.Series, *, batch_size: int | None = None) -> pd.DataFrame:
-        """Score texts, each on its own, in single precision (sums in double).
+        """Score texts, in single precision (sums in double); each on its own unless the recipe says otherwise.
 
         Parameters
         ----------
         texts : sequence or Series of str
             In Unicode normal form C, without final line break.
         batch_size : int, optional
-            Texts scored at once; chosen by their length by default. It changes nothing but speed.
+            Texts scored at once; chosen by their length by default. It changes nothing but speed, and
+            has no use where the state is carried.
 
         Returns
         -------
         DataFrame, one row a text, index of `texts`
-            ``bits``, all surprisal; ``eos_bits``, the share of the end symbol; ``characters`` and
-            ``units``, the end symbol not counted.
+            ``bits``, all surprisal; ``eos_bits``, the share of the end symbol; ``characters``, ``bytes``
+            (UTF-8, of the text given) and ``units``, the end symbol not counted.
 
         Raises
         ------
@@ -111,11 +114,13 @@ class LanguageModel:
         encoded = [self.units.encode(self.alphabet.apply(text)) for text in series]
         self.network.eval()
         with one_thread():
-            bits, eos_bits = score(self.network, encoded, batch_size=batch_size)
+            bits, eos_bits = score_as(self.recipe, self.network, encoded, batch_size=batch_size)
+        if self.recipe.price_replaced:
+            bits += [self.alphabet.replaced_bits(text) for text in series]
         columns = {
             "bits": bits,
             "eos_bits": eos_bits,
-            "characters": [len(text) for text in series],
+            **sizes_of(series),
             "units": [len(ids) for ids in encoded],
         }
         return pd.DataFrame(columns, index=series.index)
@@ -130,7 +135,7 @@ class LanguageModel:
         return pd.DataFrame([asdict(epoch) for epoch in self.history]).set_index("epoch")
 
     def save(self, directory: str | Path) -> None:
-        """Write ``model.json``, the weights (safetensors) and, for subwords, the SentencePiece model.
+        """Write ``model.json``, the weights (safetensors) and, for subwords and graphemes, what cuts the text.
 
         A checkpoint that is there is replaced; at no moment is there none, or half a one.
 
@@ -191,7 +196,7 @@ def load_language_model(directory: str | Path, *, device: str = "auto") -> Langu
     try:
         recipe = Recipe(**settings["recipe"])
         alphabet = Alphabet(**settings["alphabet"])
-        units = CharacterUnits(alphabet) if recipe.units == "char" else _subwords(alphabet, checkpoint)
+        units = load_units(recipe, alphabet, checkpoint.subwords)
         network = build_network(recipe, units)
         network.load_state_dict(dict(checkpoint.weights))
         return LanguageModel(
@@ -212,12 +217,6 @@ def load_language_model(directory: str | Path, *, device: str = "auto") -> Langu
         ) from error
 
 
-def _subwords(alphabet: Alphabet, checkpoint: Checkpoint) -> BPEUnits:
-    if checkpoint.subwords is None:
-        raise CheckpointError("the subword model is missing")
-    return BPEUnits(alphabet, checkpoint.subwords)
-
-
 def build_network(recipe: Recipe, units: Units, generator: torch.Generator | None = None) -> AWDLSTM:
     """Make the untrained network of a recipe, on the CPU; its last symbol is the end symbol."""
     return AWDLSTM(
@@ -232,6 +231,18 @@ def build_network(recipe: Recipe, units: Units, generator: torch.Generator | Non
         weight_drop=recipe.weight_drop,
         generator=generator,
     )
+
+
+def sizes_of(texts: Iterable[str]) -> dict[str, list[int]]:
+    """Return the ``characters`` (code points) and the ``bytes`` (UTF-8) of texts.
+
+    Examples
+    --------
+    >>> sizes_of(["ab", "é"])
+    {'characters': [2, 1], 'bytes': [2, 2]}
+    """
+    texts = list(texts)
+    return {"characters": [len(text) for text in texts], "bytes": [len(text.encode()) for text in texts]}
 
 
 def check_texts(texts: Sequence[str] | pd.Series, what: str) -> pd.Series:

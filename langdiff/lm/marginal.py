@@ -43,7 +43,7 @@ def marginal_surprisal(
     Parameters
     ----------
     model : LanguageModel
-        Of subwords.
+        Of subwords, by SentencePiece.
     texts : sequence or Series of str
         What to score.
     samples : int
@@ -61,7 +61,8 @@ def marginal_surprisal(
     Raises
     ------
     ConfigError
-        If the model predicts characters (there is but one segmentation), or `samples` is below 2.
+        If the model predicts other units than subwords by SentencePiece or carries its state from text
+        to text, or `samples` is below 2.
     DataError
         If a text is missing, empty or no string.
 
@@ -80,16 +81,23 @@ def marginal_surprisal(
     True
     """
     if not isinstance(model.units, BPEUnits):
-        raise ConfigError(f"{model.recipe.name} predicts characters: a string has one segmentation, and no gap.")
+        raise ConfigError(
+            f"{model.recipe.name} does not predict subwords by SentencePiece, of which alone the other segmentations "
+            "of a string are counted."
+        )
+    if model.recipe.scoring == "stream":
+        raise ConfigError(f"{model.recipe.name} carries its state from text to text, so that texts have no bits alone.")
     if samples < 2:
         raise ConfigError(f"samples must be at least 2, got {samples}.")
     series = check_texts(texts, "texts")
     canonical = model.surprisal(series)["bits"]
+    # which characters were replaced costs the same under all segmentations
+    prices = [model.alphabet.replaced_bits(text) if model.recipe.price_replaced else 0.0 for text in series]
     pieces = _pieces(model.units)
     rows = []
     rng = np.random.default_rng(seed)
     with one_thread():
-        for text, bits, own in zip(series, canonical, rng.spawn(len(series)), strict=True):
+        for text, bits, own in zip(series, canonical - prices, rng.spawn(len(series)), strict=True):
             seen = model.alphabet.apply(text)
             lattice = _Lattice(seen, pieces, model.units.encode(seen), end=model.units.size)
             log_weights, others = _sample(model.network, lattice, samples, own)

@@ -6,12 +6,12 @@ from typing import ClassVar
 
 from langdiff.errors import ConfigError
 from langdiff.lm.alphabet import MIN_COUNT, MIN_COUNT_BY_LANGUAGE
-from langdiff.lm.presets import Recipe, find_recipe
+from langdiff.lm.presets import STRICT, Recipe, find_recipe
 
 ORDER = 6
 HIGHEST_ORDER = 20  # longer histories than any text has use for
 
-_NAME = re.compile(r"kneser-ney-([1-9][0-9]{0,3})")
+_NAME = re.compile(rf"kneser-ney-([1-9][0-9]{{0,3}})({STRICT})?")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,6 +27,8 @@ class KneserNeyRecipe:
     min_count : int, optional
         Occurrences in training that a character needs; by default those of `Recipe`, so that the
         same string is predicted.
+    price_replaced : bool
+        Add the bits that tell which characters were replaced, as for `Recipe`.
 
     Raises
     ------
@@ -39,6 +41,7 @@ class KneserNeyRecipe:
     name: str = f"kneser-ney-{ORDER}"
     order: int = ORDER
     min_count: int | None = None
+    price_replaced: bool = False
 
     def __post_init__(self) -> None:
         """Check the ranges."""
@@ -63,7 +66,8 @@ def find_lm(lm: str | AnyRecipe) -> AnyRecipe:
     Parameters
     ----------
     lm : str, Recipe or KneserNeyRecipe
-        A name is one of `langdiff.lm.RECIPES`, or ``"kneser-ney-N"`` for n-grams of order N.
+        A name is one of `langdiff.lm.RECIPES`, or ``"kneser-ney-N"`` for n-grams of order N; with
+        ``-strict`` at its end, the same recipe with `price_replaced`.
 
     Raises
     ------
@@ -73,7 +77,7 @@ def find_lm(lm: str | AnyRecipe) -> AnyRecipe:
     Examples
     --------
     >>> find_lm("kneser-ney-4")
-    KneserNeyRecipe(name='kneser-ney-4', order=4, min_count=None)
+    KneserNeyRecipe(name='kneser-ney-4', order=4, min_count=None, price_replaced=False)
     >>> find_lm("char-small").units
     'char'
     """
@@ -85,5 +89,5 @@ def find_lm(lm: str | AnyRecipe) -> AnyRecipe:
             raise ConfigError(
                 f"unknown language model {lm!r}. Write 'kneser-ney-{ORDER}' for n-grams of order {ORDER}."
             )
-        return KneserNeyRecipe(name=lm, order=int(match[1]))
+        return KneserNeyRecipe(name=lm, order=int(match[1]), price_replaced=match[2] is not None)
     return find_recipe(lm)

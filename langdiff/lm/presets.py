@@ -1,17 +1,19 @@
 """Recipes: everything that decides how a language model is built and trained, in one table."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from typing import Literal
+from typing import Any, Literal
 
 from langdiff.errors import ConfigError, listing
 from langdiff.lm.alphabet import MIN_COUNT, MIN_COUNT_BY_LANGUAGE
 
 _CHOICES = {
-    "units": ("char", "bpe"),
+    "units": ("char", "bpe", "bytes", "graphemes"),
+    "bpe_backend": ("sentencepiece", "subword-nmt"),
     "optimizer": ("adamw", "adam", "sgd"),
     "schedule": ("cosine", "steps"),
     "context": ("intent", "stream"),
+    "scoring": ("intent", "stream"),
 }
 
 
@@ -23,8 +25,9 @@ class Recipe:
     ----------
     name : str
         Names the language model in tables and folders.
-    units : {"char", "bpe"}
-        Predict characters or subwords.
+    units : {"char", "bpe", "bytes", "graphemes"}
+        Predict characters (code points), subwords, bytes of UTF-8, or grapheme clusters (a letter with
+        its marks) of which rare ones are spelt. All price the same string.
     embedding_size, hidden_size, layers : int
         Sizes of the network; see `langdiff.lm.AWDLSTM`. The last layer is as wide as the embedding,
         so that one layer has no use for `hidden_size`.
@@ -49,14 +52,18 @@ class Recipe:
         For ``"steps"``.
     context : {"intent", "stream"}
         In training, start every intent from the zero state, or carry the state through the text in
-        its order. Scoring starts every intent from the zero state.
+        its order.
+    scoring : {"intent", "stream"}
+        The same for scoring, of the dev part too. With ``"stream"``, which is for models trained so,
+        the bits of an intent depend on the intents before it, and scoring is many times slower.
     batch_units : int
         Units predicted in one training batch, padding included.
     bptt : int, optional
         For ``"stream"``: units through which gradients usually flow; there are
         `batch_units` / `bptt` streams side by side.
-    bf16_on_cuda : bool
-        Train in bfloat16 where there is CUDA. Scoring is always in single precision.
+    bf16 : bool
+        Train in bfloat16 where the device computes in it: CUDA, and processors with AVX-512 BF16 or
+        AMX. Scoring is always in single precision.
     epochs, patience : int
         Training ends after `epochs` passes, or `patience` passes without better dev bits.
     min_count : int, optional
@@ -64,6 +71,12 @@ class Recipe:
         thousands of different ones (``cmn``, ``lzh``, ``jpn``).
     bpe_ratio : float
         Merges per distinct word, for subwords.
+    bpe_backend : {"sentencepiece", "subword-nmt"}
+        What learns and applies the merges; the second is the paper's, an extra.
+    price_replaced : bool
+        Add, to the surprisal of a text, the bits that tell each replaced character from all others of
+        its script (`Alphabet.replaced_bits`), so that what is rare is not free. Training, and the dev
+        bits it stops by, are the same without.
 
     Raises
     ------
@@ -72,7 +85,7 @@ class Recipe:
     """
 
     name: str
-    units: Literal["char", "bpe"]
+    units: Literal["char", "bpe", "bytes", "graphemes"]
     embedding_size: int
     hidden_size: int
     layers: int
@@ -92,13 +105,16 @@ class Recipe:
     warm_up: float = 0.03
     decay_epochs: tuple[int, ...] = ()
     context: Literal["intent", "stream"] = "intent"
+    scoring: Literal["intent", "stream"] = "intent"
     batch_units: int
     bptt: int | None = None
-    bf16_on_cuda: bool = False
+    bf16: bool = False
     epochs: int
     patience: int = 3
     min_count: int | None = None
     bpe_ratio: float = 0.4
+    bpe_backend: Literal["sentencepiece", "subword-nmt"] = "sentencepiece"
+    price_replaced: bool = False
 
     def __post_init__(self) -> None:
         """Check the ranges, and that the settings fit together."""
@@ -109,6 +125,10 @@ class Recipe:
                     f"recipe {self.name!r}: {key} must be {' or '.join(map(repr, values))}, got {getattr(self, key)!r}."
                 )
         self._check_ranges()
+        if self.scoring == "stream" and self.context != "stream":
+            raise ConfigError(f"recipe {self.name!r}: scoring 'stream' is for context 'stream', not {self.context!r}.")
+        if self.bpe_backend != "sentencepiece" and self.units != "bpe":
+            raise ConfigError(f"recipe {self.name!r}: bpe_backend is for units 'bpe', not {self.units!r}.")
         if (self.context == "stream") != (self.bptt is not None):
             raise ConfigError(f"recipe {self.name!r}: bptt must be given for context 'stream', and for no other.")
         if self.bptt is not None and self.batch_units % self.bptt:
@@ -122,24 +142,28 @@ class Recipe:
 
     def _check_ranges(self) -> None:
         at_least_one = ("embedding_size", "hidden_size", "layers", "batch_units", "epochs", "patience")
-        wrong = [key for key in at_least_one if getattr(self, key) < 1]
+        wrong = [key for key in at_least_one if not _is_count(getattr(self, key))]
         wrong += [key for key in ("learning_rate", "gradient_clip") if not getattr(self, key) > 0]
         not_negative = ("activation_penalty", "change_penalty", "weight_decay", "bpe_ratio")
         wrong += [key for key in not_negative if not getattr(self, key) >= 0]
         fractions = [key for key in self.__dataclass_fields__ if key.startswith("dropout_")]
         wrong += [key for key in (*fractions, "weight_drop", "warm_up") if not 0 <= getattr(self, key) < 1]
         optional = ("min_count", "bptt", "non_monotone")
-        wrong += [key for key in optional if getattr(self, key) is not None and getattr(self, key) < 1]
+        wrong += [key for key in optional if getattr(self, key) is not None and not _is_count(getattr(self, key))]
         wrong += ["decay_epochs"] if min(self.decay_epochs, default=1) < 1 else []
         if wrong:
             values = ", ".join(f"{key} = {getattr(self, key)!r}" for key in wrong)
-            raise ConfigError(f"recipe {self.name!r}: out of range: {values}.")
+            raise ConfigError(f"recipe {self.name!r}: out of range, or no whole number: {values}.")
 
     def minimum_count(self, language: str | None) -> int:
         """Return the occurrences that a character needs in a language (ISO 639-3)."""
         if self.min_count is not None:
             return self.min_count
         return MIN_COUNT_BY_LANGUAGE.get(language or "", MIN_COUNT)
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and value >= 1
 
 
 RECIPES = {
@@ -152,9 +176,12 @@ RECIPES = {
             embedding_size=256,
             hidden_size=256,
             layers=1,
-            learning_rate=4e-3,
+            dropout_input=0.1,
+            dropout_output=0.15,
+            learning_rate=5e-3,
             batch_units=1024,
-            epochs=6,
+            bf16=True,
+            epochs=8,
         ),
         Recipe(
             name="bpe-small",
@@ -162,11 +189,13 @@ RECIPES = {
             embedding_size=256,
             hidden_size=256,
             layers=1,
-            dropout_input=0.2,
-            dropout_output=0.3,
-            learning_rate=3e-3,
+            dropout_input=0.4,
+            dropout_output=0.4,
+            weight_drop=0.2,
+            learning_rate=4e-3,
             batch_units=512,
-            epochs=6,
+            bf16=True,
+            epochs=8,
         ),
         # seconds on one core for a few thousand short sentences: to try things out, not to measure
         Recipe(
@@ -256,7 +285,7 @@ RECIPES = {
             weight_drop=0.5,
             learning_rate=2e-3,
             batch_units=4096,
-            bf16_on_cuda=True,
+            bf16=True,
             epochs=50,
             patience=5,
         ),
@@ -272,7 +301,7 @@ RECIPES = {
             weight_drop=0.5,
             learning_rate=2e-3,
             batch_units=2048,
-            bf16_on_cuda=True,
+            bf16=True,
             epochs=30,
             patience=5,
         ),
@@ -280,20 +309,46 @@ RECIPES = {
 }
 
 
+# what may be named instead of a recipe of one's own: other units at the sizes of the small recipes
+RECIPES |= {
+    recipe.name: recipe
+    for recipe in (
+        replace(RECIPES["char-small"], name="bytes-small", units="bytes"),
+        replace(RECIPES["char-small"], name="graphemes-small", units="graphemes"),
+        replace(RECIPES["bpe-small"], name="subword-nmt-small", bpe_backend="subword-nmt"),
+    )
+}
+STRICT, CARRIED = "-strict", "-carried"
+_OPTIONS: dict[str, dict[str, Any]] = {STRICT: {"price_replaced": True}, CARRIED: {"scoring": "stream"}}
+
+
 def find_recipe(recipe: str | Recipe) -> Recipe:
     """Return a recipe by name, or the recipe given.
+
+    A name may end in ``-strict``, the recipe with `price_replaced`, or ``-carried``, with
+    ``scoring="stream"``.
 
     Raises
     ------
     ConfigError
         If no recipe has the name; the message suggests one that is spelt like it.
+
+    Examples
+    --------
+    >>> find_recipe("char-small-strict").price_replaced
+    True
     """
     if isinstance(recipe, Recipe):
         return recipe
-    if str(recipe).startswith("kneser-ney"):
+    if not isinstance(recipe, str):
+        raise ConfigError(f"name a recipe, or give a Recipe of a network; {recipe!r} is neither.")
+    if recipe.startswith("kneser-ney"):
         raise ConfigError(f"{recipe!r} is no LSTM. Use langdiff.compute_surprisals, or langdiff.lm.train_kneser_ney.")
+    for ending, changes in _OPTIONS.items():
+        if recipe.endswith(ending):
+            return replace(find_recipe(recipe.removesuffix(ending)), name=recipe, **changes)
     if recipe not in RECIPES:
-        close = get_close_matches(str(recipe), RECIPES, n=1)
+        close = get_close_matches(recipe, RECIPES, n=1)
         hint = f"Did you mean {close[0]!r}?" if close else f"Known: {listing(RECIPES, most=20)}."
         raise ConfigError(f"unknown language model {recipe!r}. {hint}")
     return RECIPES[recipe]

@@ -101,7 +101,7 @@ class CharacterUnits:
         try:
             return np.fromiter(map(self._id_of.__getitem__, text), dtype=np.int64, count=len(text))
         except KeyError as error:
-            raise _outside(error.args[0]) from None
+            raise outside(error.args[0]) from None
 
     def decode(self, ids: Sequence[int] | Ids) -> str:
         """Return the string of these ids."""
@@ -175,15 +175,7 @@ class BPEUnits:
         DataError
             If a text has a character outside the alphabet, or there is none but white space.
         """
-        if not 0 <= ratio < float("inf"):
-            raise ConfigError(f"bpe_ratio must be a number of merges a word, 0 or more; got {ratio!r}.")
-        outside = set().union(*texts).difference(alphabet.symbols)
-        if outside:
-            raise _outside(min(outside))
-        words = {word for text in texts for word in text.split()}
-        if not words:
-            raise DataError("there are no words to learn subwords from: the texts are empty.")
-        wanted = int(ratio * len(words))
+        wanted = merges_wanted(texts, alphabet, ratio)
         return cls(alphabet, _train_largest(texts, alphabet, wanted))
 
     @property
@@ -219,7 +211,7 @@ class BPEUnits:
         # piece 0 is SentencePiece's unknown piece, which no model of ours has to predict
         ids = np.array(self._processor.encode(text.translate(self._escapes)), dtype=np.int64) - 1
         if len(ids) and ids.min() < 0:
-            raise _outside(next(c for c in text if c not in self.alphabet.symbols))
+            raise outside(next(c for c in text if c not in self.alphabet.symbols))
         return ids
 
     def decode(self, ids: Sequence[int] | Ids) -> str:
@@ -250,18 +242,40 @@ def caution_about_merges(texts: Sequence[str], merges: int, ratio: float) -> str
     )
 
 
-def _outside(character: str) -> DataError:
+def merges_wanted(texts: Sequence[str], alphabet: Alphabet, ratio: float) -> int:
+    """Return how many merges to learn from texts: `ratio` times their distinct words.
+
+    Raises
+    ------
+    ConfigError
+        If `ratio` is negative.
+    DataError
+        If a text has a character outside the alphabet, or there is none but white space.
+    """
+    if not 0 <= ratio < float("inf"):
+        raise ConfigError(f"bpe_ratio must be a number of merges a word, 0 or more; got {ratio!r}.")
+    unknown = set().union(*texts).difference(alphabet.symbols)
+    if unknown:
+        raise outside(min(unknown))
+    words = {word for text in texts for word in text.split()}
+    if not words:
+        raise DataError("there are no words to learn subwords from: the texts are empty.")
+    return int(ratio * len(words))
+
+
+def outside(character: str) -> DataError:
+    """Return the error of a character that is not in the alphabet."""
     return DataError(f"{character!r} (U+{ord(character):04X}) is outside the alphabet; apply the alphabet first.")
 
 
-def _stand_ins(alphabet: Alphabet) -> list[str]:
+def stand_ins(alphabet: Alphabet) -> list[str]:
     """Give private-use characters that no string over the alphabet has."""
     free = (chr(code) for code in range(0xE000, 0xF900) if chr(code) not in alphabet.symbols)
     return list(islice(free, 1 + len(_RESERVED)))
 
 
 def _escapes(alphabet: Alphabet) -> dict[int, str]:
-    return {ord(reserved): s for reserved, s in zip(_RESERVED, _stand_ins(alphabet)[1:], strict=True)}
+    return {ord(reserved): s for reserved, s in zip(_RESERVED, stand_ins(alphabet)[1:], strict=True)}
 
 
 def _train_largest(texts: Sequence[str], alphabet: Alphabet, wanted: int) -> bytes:
@@ -298,7 +312,7 @@ def _train(texts: Sequence[str], alphabet: Alphabet, merges: int) -> tuple[bytes
             model_type="bpe",
             vocab_size=merges + others,
             required_chars=alphabet.symbols.removeprefix(SPACE).translate(table),
-            unk_piece=_stand_ins(alphabet)[0],  # a text may well have "<unk>"
+            unk_piece=stand_ins(alphabet)[0],  # a text may well have "<unk>"
             character_coverage=1.0,
             normalization_rule_name="identity",
             remove_extra_whitespaces=False,

@@ -59,9 +59,8 @@ def test_surprisal_is_that_of_the_string_over_the_alphabet(ngrams):
     units = CharacterUnits(alphabet)
     kernel = KneserNey.fit([units.encode(text) for text in verses("eng", 200, 0)], units.size + 1, order=4)
     bits, eos_bits = kernel.score([units.encode("the cat sat"), units.encode("a dog ◊ ran")])
-    expected = pd.DataFrame(
-        {"bits": bits, "eos_bits": eos_bits, "characters": [11, 11], "units": [11, 11]}, index=["x", "y"]
-    )
+    sizes = {"characters": [11, 11], "bytes": [11, 12], "units": [11, 11]}  # Ω has two bytes
+    expected = pd.DataFrame({"bits": bits, "eos_bits": eos_bits, **sizes}, index=["x", "y"])
     assert_frame_equal(table, expected, check_exact=True)
     dev = ngrams.surprisal(verses("eng", 40, 1))
     assert ngrams.dev_bits_per_character == dev["bits"].sum() / dev["characters"].sum()
@@ -197,7 +196,7 @@ def test_side_by_side_with_workers(tmp_path):
     there = compute_surprisals(parts, lm=RECIPE, workers=2, cache=tmp_path, progress=False)
     assert_frame_equal(here.bits, there.bits, check_exact=True)
     key = json.loads((tmp_path / "eng" / "test-ngrams" / "key.json").read_text())
-    assert key["recipe"] == {"name": "test-ngrams", "order": 4, "min_count": 2}
+    assert key["recipe"] == {"name": "test-ngrams", "order": 4, "min_count": 2, "price_replaced": False}
 
 
 @pytest.mark.real_data

@@ -22,7 +22,8 @@ class PerCharacter:
 class Framed(PerCharacter):
     def surprisal(self, texts):
         bits = np.array(super().surprisal(texts))
-        return pd.DataFrame({"bits": bits, "eos_bits": 1.0, "characters": texts.str.len().to_numpy()})
+        characters = texts.str.len().to_numpy()
+        return pd.DataFrame({"bits": bits, "eos_bits": 1.0, "characters": characters, "bytes": 2 * characters})
 
 
 class Given:
@@ -47,6 +48,7 @@ def test_a_model_an_edition():
     assert table.bits.loc["i"].to_dict() == {"eng": 15.0, "deu": 8.0}
     assert table.bits_per_character()["bits_per_character"].tolist() == [3.0, 1.0]
     assert table.eos_bits.loc["k"].isna().tolist() == [True, False]
+    assert table.bytes.equals(2 * table.characters)
     assert table.lm == "mine"
 
 

@@ -199,6 +199,8 @@ def test_unknown_recipe_suggests_another():
         train("char-smal")
     with pytest.raises(ConfigError, match="Known: 'char-small'"):
         train("xyz")
+    with pytest.raises(ConfigError, match="name a recipe, or give a Recipe of a network; 6 is neither"):
+        train(6)
 
 
 @pytest.mark.parametrize(
@@ -210,6 +212,9 @@ def test_unknown_recipe_suggests_another():
         {"learning_rate": 0.0},
         {"learning_rate": float("nan")},
         {"epochs": 0},
+        {"epochs": "2"},
+        {"layers": 1.5},
+        {"min_count": 2.5},
         {"min_count": 0},
         {"bpe_ratio": -1.0},
         {"units": "words"},

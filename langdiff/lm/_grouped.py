@@ -1,0 +1,305 @@
+"""Gradients of several editions at once: their weights stacked, their batches padded to one shape."""
+
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from langdiff.lm._batches import Batch
+from langdiff.lm._gradients import BatchLoss, _has_bf16
+from langdiff.lm._grouped_lstm import fused_cells_work
+from langdiff.lm._grouped_program import GroupBatch, GroupLoss, Shape, Weights, compute_gradients
+from langdiff.lm._trainer import Demand
+from langdiff.lm.awd_lstm import AWDLSTM, Masks, State
+from langdiff.lm.presets import Recipe
+
+logger = logging.getLogger(__name__)
+
+_EIGHT = 8  # tensor cores like multiples of it
+
+
+class _Share(NamedTuple):
+    """The batch of one network, or some of its intents, with what is drawn for it.
+
+    `units` and `pairs` count the symbols, and the pairs of successive ones, of the whole batch.
+    """
+
+    network: AWDLSTM
+    batch: Batch
+    masks: Masks
+    state: State | None
+    units: Tensor
+    pairs: Tensor
+
+
+class GroupedGradients:
+    """Does what `accumulate_gradients` does, for several networks of one recipe at once.
+
+    The gradients of a network are those that it has alone, but for the order of sums, whatever its
+    neighbours. If memory runs out, half as many networks are computed at once from then on; if it
+    runs out for one, half as many of its intents.
+
+    Parameters
+    ----------
+    networks : sequence of AWDLSTM
+        All that may come, on one device; their vocabularies may differ.
+    recipe : Recipe
+        Of all of them.
+    size : int
+        K, networks computed at once.
+
+    Attributes
+    ----------
+    size : int
+        K now.
+    most_units : int or None
+        Units computed at once of a single network, padding included; no limit if None.
+    """
+
+    def __init__(self, networks: Sequence[AWDLSTM], recipe: Recipe, size: int) -> None:
+        self.recipe = recipe
+        self.size = min(size, len(networks))
+        self.most_units: int | None = None
+        first = networks[0].embedding
+        self._device = first.device
+        on_cuda = self._device.type == "cuda"
+        self._precision = torch.bfloat16 if recipe.bf16 and _has_bf16(self._device.type) else first.dtype
+        self._fused = on_cuda and fused_cells_work(self._device, self._precision, first.dtype)
+        self._vocabulary = _vocabulary(networks)
+        self._programs: dict[Shape, Callable[[], GroupLoss]] = {}
+        self._buffers: dict[Shape, GroupBatch] = {}
+        self._weights: Weights = {}
+        self._gradients: Weights = {}
+        self._recurrent_masks: list[Tensor | None] = []
+        self._graphs: list[torch.cuda.CUDAGraph] = []
+
+    def suits(self, networks: Sequence[AWDLSTM]) -> bool:
+        """Say whether one made for these networks would compute the same to the last bit."""
+        return self.size <= len(networks) and self._vocabulary == _vocabulary(networks)
+
+    def accumulate(self, demands: Sequence[Demand]) -> list[BatchLoss]:
+        """Put the gradients of the mean nats a symbol, penalties included, in place; return each one's loss.
+
+        Parameters
+        ----------
+        demands : sequence of Demand
+            Of different networks, without gradients yet; at most `size`.
+        """
+        shares = [_draw(demand) for demand in demands]  # once: a second try must not draw others
+        return self._compute(shares, overwritten=False)
+
+    def _compute(self, shares: list[_Share], *, overwritten: bool) -> list[BatchLoss]:
+        """Compute as many at once as fit; the gradients are copied if they will be overwritten."""
+        if len(shares) > self.size:
+            parts = [shares[: self.size], shares[self.size :]]
+            return [loss for part in parts for loss in self._compute(part, overwritten=True)]
+        steps, intents = shares[0].batch.inputs.shape
+        if len(shares) == 1 and self.most_units is not None and intents > 1 and steps * intents > self.most_units:
+            halves = _columns(shares[0], 0, intents // 2), _columns(shares[0], intents // 2, intents)
+            return [_together(*(self._compute([half], overwritten=True)[0] for half in halves))]
+        try:
+            return self._run(shares, overwritten=overwritten)
+        except torch.cuda.OutOfMemoryError as error:
+            if len(shares) == 1 and intents == 1:
+                raise
+            reason = str(error).partition("\n")[0]
+        # outside of the handler, which keeps the tensors of what failed
+        self._make_room(len(shares), steps * intents, reason)
+        return self._compute(shares, overwritten=overwritten)
+
+    def _make_room(self, networks: int, units: int, reason: str) -> None:
+        """Halve what is computed at once, and free what was made for more."""
+        for made in (self._programs, self._buffers, self._weights, self._gradients):
+            made.clear()
+        self._recurrent_masks.clear()
+        self._graphs.clear()
+        if self._device.type == "cuda":
+            torch.cuda.empty_cache()
+        if networks > 1:
+            self.size = networks // 2
+            logger.warning("out of memory (%s): going on with %d edition(s) at once", reason, self.size)
+        else:
+            self.most_units = units // 2
+            logger.warning("out of memory (%s): going on with at most %d units at once", reason, self.most_units)
+
+    def _run(self, shares: list[_Share], *, overwritten: bool) -> list[BatchLoss]:
+        shape = Shape(
+            min(self.size, 1 << (len(shares) - 1).bit_length()),  # with empty places, so that few sizes occur
+            rounded_up(max(share.batch.inputs.shape[0] for share in shares)),
+            rounded_up(max(share.batch.inputs.shape[1] for share in shares)),
+        )
+        self._make_buffers(shape, shares[0])
+        self._load(shares, shape)
+        result = self._program(shape)()
+        losses = []
+        gradients = []
+        for k, share in enumerate(shares):
+            width = share.batch.inputs.shape[1]
+            end = [(h[k : k + 1, :width].clone(), c[k : k + 1, :width].clone()) for h, c in result.end]
+            losses.append(BatchLoss(result.nats[k].clone(), end))
+            own = {name: self._gradients[name][k, : len(x)] for name, x in share.network.named_parameters()}
+            gradients.append({name: x.clone() for name, x in own.items()} if overwritten else own)
+        for share, found in zip(shares, gradients, strict=True):  # last, as memory may have run out above
+            for name, parameter in share.network.named_parameters():
+                parameter.grad = found[name] if parameter.grad is None else parameter.grad.add_(found[name])
+        return losses
+
+    def _make_buffers(self, shape: Shape, like: _Share) -> None:
+        """Make the tensors that stay in place: of the weights and their masks once, of the batches for every shape."""
+        if not self._weights:
+            for name, parameter in like.network.named_parameters():
+                size = (self._vocabulary, *parameter.shape[1:]) if _by_symbol(name) else parameter.shape
+                self._weights[name] = parameter.new_zeros(self.size, *size)
+                self._gradients[name] = torch.zeros_like(self._weights[name])
+            self._recurrent_masks.extend(
+                None if mask is None else mask.new_zeros(self.size, *mask.shape) for mask in like.masks.recurrent
+            )
+        if shape not in self._buffers:
+            self._buffers[shape] = _empty_batch(shape, like, self._vocabulary, self._recurrent_masks)
+
+    def _load(self, shares: list[_Share], shape: Shape) -> None:
+        """Copy weights, batches and masks to where the program reads them."""
+        to: list[Tensor] = []
+        what: list[Tensor] = []
+        for k, share in enumerate(shares):
+            for name, parameter in share.network.named_parameters():
+                place = self._weights[name][k]
+                to.append(place[: len(parameter)])
+                what.append(parameter.detach())
+                if _by_symbol(name):  # symbols that this network has not
+                    place[len(parameter) :].fill_(0.0 if name == "embedding" else -torch.inf)
+        batch = self._buffers[shape]
+        for tensor in (batch.inputs, batch.targets, batch.real, batch.share, batch.pair_share):
+            tensor.zero_()
+        for state in batch.begin:
+            for tensor in state:
+                tensor.zero_()
+        for k, share in enumerate(shares):
+            for place, value in _places(batch, k, share):
+                to.append(place)
+                what.append(value)
+        _copy(to, what)
+
+    def _program(self, shape: Shape) -> Callable[[], GroupLoss]:
+        """Return what computes a shape: on CUDA, from its second use on, a captured graph."""
+        if shape not in self._programs:
+            run = partial(  # without self: what knew of it would keep graphs and memory when nobody uses it any more
+                compute_gradients,
+                {name: value[: shape.networks] for name, value in self._weights.items()},
+                self._buffers[shape],
+                self.recipe,
+                {name: value[: shape.networks] for name, value in self._gradients.items()},
+                precision=self._precision,
+                fused=self._fused,
+            )
+            from langdiff.lm._grouped_cuda import Captured  # which only such a device needs
+
+            on_cuda = self._device.type == "cuda"
+            self._programs[shape] = Captured(run, self._device, self._graphs) if on_cuda else run
+        return self._programs[shape]
+
+
+def rounded_up(n: int, step: int | None = None) -> int:
+    """Round up to a multiple of a step, by default to one of eight sizes an octave.
+
+    Examples
+    --------
+    >>> [rounded_up(n) for n in (1, 15, 17, 100, 150)]
+    [1, 15, 18, 104, 160]
+    """
+    step = step or 1 << max(0, n.bit_length() - 4)
+    return -(-n // step) * step
+
+
+def _vocabulary(networks: Sequence[AWDLSTM]) -> int:
+    return rounded_up(max(len(network.embedding) for network in networks), _EIGHT)
+
+
+def _by_symbol(name: str) -> bool:
+    return name in ("embedding", "decoder_bias")
+
+
+def _draw(demand: Demand) -> _Share:
+    """Draw the masks of a batch, as the network alone would."""
+    masks = demand.network.draw_masks(demand.batch.inputs.shape[1], demand.generator)
+    lengths = demand.batch.lengths
+    return _Share(
+        demand.network, demand.batch, masks, demand.state, lengths.sum(), (lengths - 1).clamp(min=0).sum().clamp(min=1)
+    )
+
+
+def _columns(share: _Share, start: int, stop: int) -> _Share:
+    """Return some intents of a batch; they weigh what they weigh in the whole."""
+    batch, masks, state = share.batch, share.masks, share.state
+    return share._replace(
+        batch=Batch(batch.inputs[:, start:stop], batch.targets[:, start:stop], batch.lengths[start:stop]),
+        masks=masks._replace(locked=[None if mask is None else mask[:, start:stop] for mask in masks.locked]),
+        state=None if state is None else [(h[:, start:stop], c[:, start:stop]) for h, c in state],
+    )
+
+
+def _together(first: BatchLoss, second: BatchLoss) -> BatchLoss:
+    """Join what two parts of a batch give."""
+    pairs = zip(first.state, second.state, strict=True)
+    state = [(torch.cat((h, other_h), dim=1), torch.cat((c, other_c), dim=1)) for (h, c), (other_h, other_c) in pairs]
+    return BatchLoss(first.nats + second.nats, state)
+
+
+def _empty_batch(shape: Shape, like: _Share, vocabulary: int, recurrent_masks: Sequence[Tensor | None]) -> GroupBatch:
+    """Make the tensors of a batch; the masks of the weights, which are large, are views of those given."""
+    K, T, B = shape
+    weights, masks = like.network.embedding, like.masks
+    sizes = [lstm.size for lstm in like.network._layers()]
+
+    def symbols() -> Tensor:
+        return torch.zeros(K, T, B, dtype=torch.int64, device=weights.device)
+
+    return GroupBatch(
+        inputs=symbols(),
+        targets=symbols(),
+        real=symbols().bool(),
+        share=weights.new_zeros(K, T, B),
+        pair_share=weights.new_zeros(K, T - 1, B),
+        last=torch.zeros(K, dtype=torch.int64, device=weights.device),
+        embedding_mask=None if masks.embedding is None else weights.new_zeros(K, vocabulary, 1),
+        recurrent_masks=[None if mask is None else mask[:K] for mask in recurrent_masks],
+        locked_masks=[None if mask is None else mask.new_zeros(K, 1, B, mask.shape[2]) for mask in masks.locked],
+        begin=[(weights.new_zeros(K, B, size), weights.new_zeros(K, B, size)) for size in sizes],
+    )
+
+
+def _places(batch: GroupBatch, k: int, share: _Share) -> Iterator[tuple[Tensor, Tensor]]:
+    """Yield where the parts of one network's batch go, and the parts."""
+    steps, width = share.batch.inputs.shape
+    real = share.batch.real
+    yield batch.inputs[k, :steps, :width], share.batch.inputs
+    yield batch.targets[k, :steps, :width], share.batch.targets
+    yield batch.real[k, :steps, :width], real
+    yield batch.share[k, :steps, :width], real.to(batch.share.dtype) / share.units
+    yield batch.pair_share[k, : steps - 1, :width], real[1:].to(batch.share.dtype) / share.pairs
+    yield batch.last[k], share.batch.lengths[0] - 1  # of a stream, whose columns are of one length
+    masks = [(batch.embedding_mask, share.masks.embedding)]
+    masks += zip(batch.recurrent_masks, share.masks.recurrent, strict=True)
+    for place, mask in masks:
+        if place is not None and mask is not None:
+            yield place[k, : len(mask)], mask
+    for place, mask in zip(batch.locked_masks, share.masks.locked, strict=True):
+        if place is not None and mask is not None:
+            yield place[k, :, :width], mask
+    for places, values in zip(batch.begin, share.state or (), strict=False):
+        for place, value in zip(places, values, strict=True):
+            yield place[k, :width], value[0]
+
+
+def _copy(to: list[Tensor], what: list[Tensor]) -> None:
+    """Copy many tensors with few kernels: together with others of their types."""
+    kinds: dict[tuple[torch.dtype, torch.dtype], tuple[list[Tensor], list[Tensor]]] = {}
+    for place, value in zip(to, what, strict=True):
+        places, values = kinds.setdefault((place.dtype, value.dtype), ([], []))
+        places.append(place)
+        values.append(value)
+    for places, values in kinds.values():
+        torch._foreach_copy_(places, values)

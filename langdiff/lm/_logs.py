@@ -1,0 +1,70 @@
+"""What training leaves behind epoch by epoch: lines of JSON beside the model."""
+
+import json
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import pandas as pd
+
+from langdiff.errors import DataError
+
+LOG = "log.jsonl"
+_COLUMNS = [
+    "edition",
+    "lm",
+    "seed",
+    "epoch",
+    "train_bits_per_unit",
+    "dev_bits_per_character",
+    "characters_per_second",
+    "seconds",
+]
+
+
+def read_log(path: Path) -> list[dict[str, Any]]:
+    """Return the epochs of a log, of which a last line without its end was cut by a kill.
+
+    Raises
+    ------
+    DataError
+        If another line is damaged; the message names it.
+    """
+    if not path.is_file():
+        return []
+    *lines, _ = path.read_bytes().split(b"\n")
+    epochs = []
+    for number, line in enumerate(lines, 1):
+        try:
+            epochs.append(json.loads(line))
+        except ValueError as error:  # no JSON, or no UTF-8
+            raise DataError(f"{path}, line {number}: damaged. Train again, or remove the file.") from error
+    return epochs
+
+
+def read_training_logs(cache: str | Path) -> pd.DataFrame:
+    """Read how the models in a cache of `langdiff.compute_surprisals` learned, finished or not.
+
+    Parameters
+    ----------
+    cache : str or Path
+        Its folder, or that of `langdiff.experiments.replicate`, which has one a seed in it; may be
+        empty or not there yet.
+
+    Returns
+    -------
+    DataFrame, one row an epoch
+        ``edition``, ``lm``, ``seed``, ``epoch``, ``train_bits_per_unit`` (dropout on; NaN for n-grams),
+        ``dev_bits_per_character``, ``characters_per_second`` and ``seconds``.
+    """
+    rows = []
+    for pattern in ("*/*/key.json", "seed-*/*/*/key.json"):
+        for key in sorted(Path(cache).glob(pattern)):
+            folder = key.parent
+            model = {
+                "edition": unquote(folder.parent.name),
+                "lm": unquote(folder.name),
+                "seed": json.loads(key.read_text(encoding="utf-8"))["seed"],
+            }
+            rows += [model | epoch for epoch in read_log(folder / LOG)]
+    return pd.DataFrame(rows, columns=_COLUMNS)

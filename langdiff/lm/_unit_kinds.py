@@ -1,0 +1,60 @@
+"""Which units a recipe asks for: learned from a training text, or made again from a checkpoint."""
+
+from collections.abc import Sequence
+
+from langdiff.errors import CheckpointError
+from langdiff.lm.alphabet import Alphabet
+from langdiff.lm.byte_units import ByteUnits
+from langdiff.lm.grapheme_units import GraphemeUnits
+from langdiff.lm.presets import Recipe
+from langdiff.lm.subword_nmt import SubwordNMTUnits
+from langdiff.lm.units import BPEUnits, CharacterUnits, Units, caution_about_merges, caution_about_words
+
+_SUBWORDS: dict[str, type[BPEUnits] | type[SubwordNMTUnits]] = {
+    "sentencepiece": BPEUnits,
+    "subword-nmt": SubwordNMTUnits,
+}
+
+
+def learn_units(
+    texts: Sequence[str], alphabet: Alphabet, recipe: Recipe, min_count: int
+) -> tuple[Units, list[str | None]]:
+    """Return the units of a recipe, and what a reader should be told about them.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        The training part, over the alphabet.
+    min_count : int
+        Occurrences that a grapheme cluster needs.
+    """
+    match recipe.units:
+        case "char":
+            return CharacterUnits(alphabet), []
+        case "bytes":
+            return ByteUnits(alphabet), []
+        case "graphemes":
+            return GraphemeUnits.train(texts, alphabet, min_count=min_count), []
+        case "bpe":
+            subwords = _SUBWORDS[recipe.bpe_backend].train(texts, alphabet, ratio=recipe.bpe_ratio)
+            merges = caution_about_merges(texts, subwords.merges, recipe.bpe_ratio)
+            return subwords, [caution_about_words(texts), merges]
+
+
+def load_units(recipe: Recipe, alphabet: Alphabet, model: bytes | None) -> Units:
+    """Make units again from what their `model` was.
+
+    Raises
+    ------
+    CheckpointError
+        If it is missing, damaged or of another alphabet.
+    """
+    if recipe.units == "char":
+        return CharacterUnits(alphabet)
+    if recipe.units == "bytes":
+        return ByteUnits(alphabet)
+    if model is None:
+        raise CheckpointError("the model of its units is missing")
+    if recipe.units == "graphemes":
+        return GraphemeUnits.from_model(alphabet, model)
+    return _SUBWORDS[recipe.bpe_backend](alphabet, model)
