@@ -3,12 +3,15 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import pandas as pd
 
 from langdiff.errors import DataError, listing
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 class TextSource(Protocol):
@@ -197,6 +200,12 @@ class Multitext:
             "characters": int(sizes["characters"].sum()),
         }
         return pd.Series(counts, name="count")
+
+    def plot_presence(self, ax: "Axes | None" = None, **style: Any) -> "Axes":
+        """Draw which edition has which intent; see `langdiff.plots.plot_presence`."""
+        from langdiff.plots.presence import plot_presence  # Matplotlib only when asked for
+
+        return plot_presence(self, ax, **style)
 
     def __len__(self) -> int:
         """Return the number of intents."""
