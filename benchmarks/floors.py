@@ -63,18 +63,20 @@ def whole_bible():
     print(f"learned in {training:.1f} s, all scored in {scoring:.1f} s, at the peak {peak:,.0f} MiB")
 
 
-def lstm_rates(run):
-    """Return bits a character on test, editions × recipes, of a run; nothing if it is not there."""
+def lstm_rates(run, editions):
+    """Return bits a character on test, editions × recipes, of a run; no columns if it is not there."""
     tables = {path.stem: ld.read_surprisals(path) for path in sorted((run / "surprisals").glob("*.csv"))}
-    return pd.DataFrame({lm: table.bits_per_character()["bits_per_character"] for lm, table in tables.items()})
+    rates = {lm: table.bits_per_character()["bits_per_character"] for lm, table in tables.items()}
+    return pd.DataFrame(rates, index=editions)
 
 
 def main():
     if not DATA.is_dir():
         print(f"no real data: {DATA} does not exist (set LANGDIFF_DATA)")
         return
-    lstms = lstm_rates(Path(sys.argv[1] if len(sys.argv) > 1 else "runs/bible-new-testament"))
     multitext = read(EXPERIMENT["corpus"]["editions"])
+    run = Path(sys.argv[1] if len(sys.argv) > 1 else "runs/bible-new-testament")
+    lstms = lstm_rates(run, multitext.editions)
     verses = multitext.presence.loc[NEW_TESTAMENT].index
     parts = ld.split(multitext.sel(intents=verses).dropna())
     print(f"{parts.summary()}; bits a character on test")
@@ -82,8 +84,7 @@ def main():
     print(" ".join([f"{'edition':20} characters", *(f"{column:>10}" for column in columns)]))
     for edition in multitext.editions:
         characters, rates, seconds = floors(parts, edition)
-        rates = [*rates, *(lstms.loc[edition] if len(lstms) else [])]
-        row = [f"{rate:10.3f}" for rate in rates] + [f"{second:10.2f}" for second in seconds]
+        row = [f"{rate:10.3f}" for rate in (*rates, *lstms.loc[edition])] + [f"{second:10.2f}" for second in seconds]
         print(" ".join([f"{edition:20} {characters:10,}", *row]), flush=True)
     whole_bible()
 
