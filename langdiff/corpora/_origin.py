@@ -35,6 +35,17 @@ def original_language_of(multitext: Multitext, original_language: pd.Series | No
                 "language codes indexed by intent."
             )
         original_language = multitext.intent_info["original_language"]
+    return align_origins(original_language, multitext.intents)
+
+
+def align_origins(original_language: object, intents: pd.Index) -> pd.Series:
+    """Return the original languages of these intents, NaN where they are ``""`` or ``"und"``.
+
+    Raises
+    ------
+    DataError
+        If `original_language` is no Series, or has no row or several of some intents.
+    """
     if not isinstance(original_language, pd.Series):
         raise DataError(
             f"original_language must be a Series indexed by intent, not {type(original_language).__name__}; "
@@ -44,14 +55,29 @@ def original_language_of(multitext: Multitext, original_language: pd.Series | No
     twice = known[known.duplicated()].unique()
     if len(twice):
         raise DataError(f"{len(twice)} intent(s) with several original languages: {listing(twice)}. Give one each.")
-    without = multitext.intents.difference(known, sort=False)
+    without = intents.difference(known, sort=False)
     if len(without):
         raise DataError(
-            f"{len(without):,} of {len(multitext.intents):,} intents have no original language: {listing(without)}. "
-            "Where it is not known, write 'und'."
+            f"{len(without):,} of {len(intents):,} intents have no original language: {listing(without)}. "
+            f"Names there look like {listing(known, most=2)}; where the language is not known, write 'und'."
         )
-    source = original_language.loc[multitext.intents].astype(object)
+    source = original_language.loc[intents].astype(object)
     return source.mask(source.isin(UNKNOWN)).rename("original_language")
+
+
+def check_edition_languages(edition_languages: Mapping[str, str] | None, editions: pd.Index) -> dict[str, str]:
+    """Return them as a dict.
+
+    Raises
+    ------
+    DataError
+        If one is of an unknown edition.
+    """
+    given = dict(edition_languages or {})
+    unknown = [edition for edition in given if edition not in editions]
+    if unknown:
+        raise DataError(f"edition_languages: {len(unknown)} unknown edition(s): {listing(unknown)}.")
+    return given
 
 
 def codes_of_editions(
@@ -75,10 +101,7 @@ def codes_of_editions(
     DataError
         If `edition_languages` names an unknown edition.
     """
-    given = dict(edition_languages or {})
-    unknown = [edition for edition in given if edition not in multitext.editions]
-    if unknown:
-        raise DataError(f"edition_languages: {len(unknown)} unknown edition(s): {listing(unknown)}.")
+    given = check_edition_languages(edition_languages, multitext.editions)
     codes = set(source.dropna())
     found = {}
     for edition, language in multitext.edition_info["language"].items():

@@ -9,13 +9,13 @@ import numpy as np
 import pandas as pd
 
 from langdiff._io import read_table
+from langdiff.corpora._origin import align_origins, check_edition_languages
 from langdiff.corpora.files import language_of
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.regression._connected import edition_components
 from langdiff.surprisals import Surprisals
 
 NATIVE, TRANSLATED = "native", "translated"
-UNKNOWN = ("", "und")  # ISO 639-2: undetermined
 
 log = logging.getLogger(__name__)
 
@@ -190,27 +190,8 @@ def find_origins(surprisals: object, original_language: object, edition_language
         raise DataError(
             f"surprisals must be a Surprisals, not {type(surprisals).__name__}; Surprisals(bits=frame) makes one."
         )
-    if not isinstance(original_language, pd.Series):
-        raise DataError(
-            f"original_language must be a Series indexed by intent, not {type(original_language).__name__}; "
-            "pd.Series(mapping) makes one."
-        )
-    known = original_language.index
-    twice = known[known.duplicated()].unique()
-    if len(twice):
-        raise DataError(f"{len(twice)} intent(s) with several original languages: {listing(twice)}. Give one each.")
-    without = surprisals.intents.difference(known, sort=False)
-    if len(without):
-        raise DataError(
-            f"{len(without):,} of {len(surprisals.intents):,} intents have no original language: {listing(without)}. "
-            f"Names there look like {listing(known, most=2)}; where the language is not known, write 'und'."
-        )
-    given = dict(edition_languages or {})
-    unknown = [edition for edition in given if edition not in surprisals.editions]
-    if unknown:
-        raise DataError(f"edition_languages: {len(unknown)} unknown edition(s): {listing(unknown)}.")
-    source = original_language.loc[surprisals.intents].astype(object)
-    source = source.mask(source.isin(UNKNOWN))
+    source = align_origins(original_language, surprisals.intents)
+    given = check_edition_languages(edition_languages, surprisals.editions)
     codes = set(source.dropna())
     language = {e: given.get(e) or (e if e in codes else language_of(str(e)) or e) for e in surprisals.editions}
     observed = surprisals.bits.notna()
