@@ -56,18 +56,24 @@ def accumulate_gradients(
     """
     with _precision(recipe, batch):
         activations = network(batch.inputs, generator, state)
-    rows = batch.real.flatten().nonzero()[:, 0]  # (N,), of those that are no padding
     output = activations.output.flatten(0, 1)  # (T B, E)
-    seen, targets = output.detach()[rows], batch.targets.flatten()[rows]
-    gradient = torch.zeros_like(output)  # ours to fill: autograd would add to it place by place
+    seen, targets = output.detach(), batch.targets.flatten()
+    rows = batch.real.flatten().nonzero()[:, 0]  # (N,), of those that are no padding
+    padded = len(rows) < len(seen)
+    if padded:
+        seen, targets = seen[rows], targets[rows]
+    gradients_seen: list[Tensor] = []
     total = torch.zeros((), dtype=torch.float64)
-    for part in slices(len(rows), len(network.embedding)):
+    for part in slices(len(seen), len(network.embedding)):
         leaf = seen[part].requires_grad_()  # (n, E)
         with _precision(recipe, batch):
             nats = F.cross_entropy(network.logits(leaf), targets[part], reduction="sum")
-        (nats / len(rows)).backward()  # type: ignore[no-untyped-call]
-        gradient.index_copy_(0, rows[part], cast(Tensor, leaf.grad))
+        (nats / len(seen)).backward()  # type: ignore[no-untyped-call]
+        gradients_seen.append(cast(Tensor, leaf.grad))
         total += nats.detach().double().cpu()
+    gradient = torch.cat(gradients_seen)
+    if padded:  # ours to fill: autograd would add to it place by place
+        gradient = torch.zeros_like(output).index_copy_(0, rows, gradient)
     heads, gradients = [output], [gradient]
     if recipe.activation_penalty or recipe.change_penalty:
         penalty = activation_regularisation(

@@ -180,7 +180,6 @@ RECIPES = {
             dropout_output=0.1,
             learning_rate=4e-3,
             batch_units=1024,
-            bf16=True,
             epochs=10,
         ),
         Recipe(
@@ -189,13 +188,15 @@ RECIPES = {
             embedding_size=256,
             hidden_size=256,
             layers=1,
-            dropout_input=0.4,
-            dropout_output=0.4,
-            weight_drop=0.2,
+            dropout_embedding=0.1,
+            dropout_input=0.5,
+            dropout_output=0.5,
+            weight_drop=0.4,
             learning_rate=4e-3,
+            weight_decay=0.1,
             batch_units=512,
             bf16=True,
-            epochs=8,
+            epochs=14,
         ),
         # seconds on one core for a few thousand short sentences: to try things out, not to measure
         Recipe(

@@ -18,6 +18,7 @@ from langdiff.errors import OutputError
 
 EXPERIMENT = "experiment.json"
 MANIFEST = "manifest.json"
+JOBS = "jobs"  # language models, one folder an edition
 RECORDED = ("langdiff", "torch", "sentencepiece", "numpy", "scipy", "pandas", "PuLP", "highspy")
 
 

@@ -3,7 +3,7 @@
 import base64
 import io
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 from types import MappingProxyType
@@ -17,6 +17,8 @@ from pandas.api.types import is_numeric_dtype
 
 import langdiff
 from langdiff._io import atomic_path, write_text
+from langdiff.lm import read_training_logs
+from langdiff.run.directory import JOBS
 from langdiff.run.result import RunResult
 
 HERE = Path(__file__).parent
@@ -24,11 +26,12 @@ HERE = Path(__file__).parent
 
 @dataclass(frozen=True)
 class Figure:
-    """A drawing with the words that go with it."""
+    """A drawing with the words that go with it; it stands under the results, or where they are doubted."""
 
     name: str
     caption: str
     svg: bytes
+    of_training: bool = False
 
     @property
     def uri(self) -> str:
@@ -54,7 +57,7 @@ def write_report(run: RunResult) -> Path:
     OutputError
         If the directory cannot be written to.
     """
-    figures = _draw(run)
+    figures = _draw(run) + _draw_training(run)
     for figure in figures:
         with atomic_path(run.directory / "figures" / f"{figure.name}.svg") as temporary:
             temporary.write_bytes(figure.svg)
@@ -106,6 +109,28 @@ def _draw(run: RunResult) -> list[Figure]:
         caption = "Estimated difficulty against the true one of the synthetic languages; the line is where both agree."
         figures.append(_figure("truth", caption, lambda ax: plot_against_truth(run.fits, run.truth, ax)))
     return figures
+
+
+def _draw_training(run: RunResult) -> list[Figure]:
+    """Draw the learning curves of the run's models, as far as their logs are still there; n-grams have none."""
+    from langdiff.plots import plot_learning_curves
+
+    logs = read_training_logs(run.directory / JOBS).dropna(subset="train_bits_per_unit")
+    logs = logs[logs["edition"].isin(run.editions.index)]
+    caption = "How {} learned: bits of the part to tune on by epoch; the dot is the epoch that was kept."
+    return [
+        replace(
+            _figure(
+                f"learning-curves-{lm}",
+                caption.format(lm),
+                lambda ax, curves=curves: plot_learning_curves(curves, ax),
+                rows=max(12, curves["edition"].nunique()),
+            ),
+            of_training=True,
+        )
+        for lm, curves in logs.groupby("lm", sort=False)
+        if lm in run.fits
+    ]
 
 
 def _figure(name: str, caption: str, draw: Any, rows: int = 16) -> Figure:

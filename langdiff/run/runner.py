@@ -16,7 +16,7 @@ from langdiff.errors import DataError, OutputError, listing
 from langdiff.lm import compute_surprisals, find_device
 from langdiff.multitext import Multitext, Parts
 from langdiff.regression import fit
-from langdiff.run.directory import EXPERIMENT, MANIFEST, environment, own_directory, write_json
+from langdiff.run.directory import EXPERIMENT, JOBS, MANIFEST, environment, own_directory, write_json
 from langdiff.run.experiment import Experiment, FileCorpus, read_experiment
 from langdiff.run.preparation import note_preparation, prepare_text
 from langdiff.run.report import write_report
@@ -83,7 +83,7 @@ class _Run:
             editions = multitext.edition_sizes()
             self.save_table("editions", editions)
         corpus = self.experiment.corpus
-        note_preparation(self.directory / "jobs", corpus.tokenization if isinstance(corpus, FileCorpus) else "as-is")
+        note_preparation(self.directory / JOBS, corpus.tokenization if isinstance(corpus, FileCorpus) else "as-is")
         surprisals = {lm: self.score(lm, parts) for lm in self.experiment.lm.models}
         with self.stage("regression"):
             settings = self.experiment.fit.model_dump() | {"seed": self.experiment.seed}
@@ -170,7 +170,7 @@ class _Run:
                 lm=lm,
                 device=settings.device,
                 seed=self.experiment.seed,
-                cache=self.directory / "jobs",
+                cache=self.directory / JOBS,
                 workers=settings.workers,
                 progress=self.progress,
             )

@@ -41,6 +41,7 @@ def test_run_directory_is_complete(run):
         "tables/truth.csv",
         "figures/truth.svg",
         "figures/char-tiny-against-bpe-tiny.svg",
+        "figures/learning-curves-bpe-tiny.svg",
     } <= found
     assert not [name for name in found if name.endswith(".part")]
 
@@ -76,7 +77,10 @@ def test_report_is_self_contained_and_escaped(run):
     assert not re.findall(r"(?:src|href)=[\"'](?!data:)", page)
     for edition in run.editions.index:
         assert edition in page
-    assert page.count('<img src="data:image/svg+xml;base64,') == 4
+    assert page.startswith("<!DOCTYPE html>")
+    results, doubts = page.split("Can it be trusted?")
+    assert results.count('<img src="data:image/svg+xml;base64,') == 4
+    assert doubts.count('<img src="data:image/svg+xml;base64,') == 2  # learning curves
 
 
 def test_table_cells_are_escaped():
