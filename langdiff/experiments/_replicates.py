@@ -32,6 +32,8 @@ class Replicates:
         By seed.
     difficulty, std_error : DataFrame, shape (J, R)
         Nats, editions × seeds: the fit to the surprisals of each seed.
+    covariance : DataFrame, shape (J, J)
+        Of the difficulties over samples of intents, nats squared: mean of the fits'.
     model : str
         The model of difficulty that was fitted.
     """
@@ -39,6 +41,7 @@ class Replicates:
     surprisals: Mapping[int, Surprisals]
     difficulty: pd.DataFrame
     std_error: pd.DataFrame
+    covariance: pd.DataFrame
     model: str
 
     def to_frame(self) -> pd.DataFrame:
@@ -61,15 +64,45 @@ class Replicates:
         }
         return pd.DataFrame(columns).rename_axis("edition").sort_values("difficulty", ascending=False)
 
+    @property
+    def seed_sd(self) -> float:
+        """Standard deviation of a difficulty between seeds, nats: root mean square over editions."""
+        return float(np.sqrt(self.difficulty.var(axis=1, ddof=1).mean()))
+
+    def draws(self, n: int = 4000, *, seed: int | np.random.Generator = 0) -> pd.DataFrame:
+        r"""Draw difficulties with both errors, for what takes draws: `langdiff.typology.propagate_errors`.
+
+        .. math:: \bar d + e + u, \quad e \sim \mathcal N(0, \Sigma), \quad u_j \sim \mathcal N(0, s^2 / R)
+
+        with Σ the `covariance`, s the `seed_sd` of all editions (that of one, from a few seeds, says
+        little) and R the number of seeds.
+
+        Parameters
+        ----------
+        n : int
+            How many.
+        seed : int or Generator
+            Of the draws.
+
+        Returns
+        -------
+        DataFrame, shape (n, J)
+            Nats; columns are the editions.
+        """
+        rng = np.random.default_rng(seed)
+        mean = self.difficulty.mean(axis=1)
+        drawn = rng.multivariate_normal(mean, self.covariance.loc[mean.index, mean.index], size=n, method="eigh")
+        luck = rng.normal(0, self.seed_sd / np.sqrt(self.difficulty.shape[1]), size=drawn.shape)
+        return pd.DataFrame(drawn + luck, columns=mean.index)
+
     def summary(self) -> str:
         """Format the table, with what is needed to trust it."""
         frame = self.to_frame()
-        typical = np.sqrt(frame["seed_sd"].pow(2).mean())
         seeds = ", ".join(map(str, self.surprisals))
         formats = {"bits": 0, "bits_seed_sd": 0, "difficulty": 4, "seed_sd": 4, "std_error": 4, "total_std_error": 4}
         return (
             f"{self!r}\n{frame.round(formats).to_string()}\n"
-            f"Between seeds, a difficulty varies by {typical:.4f} nats (root mean square of seed_sd).\n"
+            f"Between seeds, a difficulty varies by {self.seed_sd:.4f} nats (root mean square of seed_sd).\n"
             f"[seeds:{seeds}|model:{self.model}]"
         )
 
@@ -152,5 +185,6 @@ def replicate(
         surprisals=tables,
         difficulty=pd.DataFrame({number: one.difficulty for number, one in fits.items()}),
         std_error=pd.DataFrame({number: one.std_error for number, one in fits.items()}),
+        covariance=pd.concat([one.covariance for one in fits.values()]).groupby(level=0, sort=False).mean(),
         model=model,
     )

@@ -128,8 +128,8 @@ def _draw_training(run: RunResult) -> list[Figure]:
             ),
             of_training=True,
         )
-        for lm, curves in logs.groupby("lm", sort=False)
-        if lm in run.fits
+        for lm in run.fits
+        if len(curves := logs[logs["lm"] == lm])
     ]
 
 

@@ -8,6 +8,7 @@ import langdiff as ld
 from langdiff.errors import ConfigError
 from langdiff.experiments import Replicates, replicate
 from langdiff.lm import RECIPES
+from langdiff.typology import propagate_errors
 
 ROUNDING = 1e-12
 RECIPE = replace(RECIPES["char-tiny"], epochs=1, embedding_size=8)
@@ -56,10 +57,39 @@ def test_the_spread_is_that_of_the_seeds(replicates):
         assert seed_variance > 0
         assert frame.loc[edition, "seed_sd"] == pytest.approx(seed_variance**0.5, rel=ROUNDING)
         variance = sum(e**2 for e in errors) / 3
+        assert replicates.covariance.loc[edition, edition] == pytest.approx(variance, rel=ROUNDING)
         assert frame.loc[edition, "total_std_error"] == pytest.approx((variance + seed_variance) ** 0.5, rel=ROUNDING)
     assert "Between seeds, a difficulty varies by" in replicates.summary()
     assert " seed_sd " in replicates.summary()  # no column is cut
     assert repr(replicates) == "Replicates of char-tiny: 3 seeds × 2 editions"
+
+
+def test_draws_have_both_errors():
+    rng = np.random.default_rng(3)
+    editions = pd.Index(["deu", "eng", "fra"], name="edition")
+    root = rng.normal(size=(3, 3)) / 100
+    replicates = Replicates(
+        surprisals={},
+        difficulty=pd.DataFrame([[0.1, 0.14], [0.0, 0.0], [-0.1, -0.14]], index=editions, columns=[5, 6]),
+        std_error=pd.DataFrame(),
+        covariance=pd.DataFrame(root @ root.T, index=editions, columns=editions),
+        model="2",
+    )
+    luck = (2 * 0.02**2 + 0 + 2 * 0.02**2) / 3  # variance between seeds, mean over editions
+    assert replicates.seed_sd == pytest.approx(luck**0.5, rel=ROUNDING)
+    drawn = replicates.draws(200_000, seed=1)
+    assert list(drawn.columns) == list(editions)
+    expected = root @ root.T + np.eye(3) * luck / 2
+    assert np.abs(np.cov(drawn.to_numpy(), rowvar=False) - expected).max() < 5e-6  # 5 Monte-Carlo errors
+    assert np.abs(drawn.mean() - [0.12, 0, -0.12]).max() < 3e-4
+    pd.testing.assert_frame_equal(replicates.draws(9, seed=1), replicates.draws(9, seed=1))
+
+
+def test_draws_are_taken_by_typology(replicates):
+    assert replicates.draws(100)["eng"].std() > 0
+    with_three = pd.concat([replicates.draws(200), replicates.draws(200, seed=1).add_suffix("-2")], axis=1)
+    lengths = pd.Series(range(4), index=with_three.columns, name="length", dtype=float)
+    assert propagate_errors(with_three, lengths).estimates["n"].eq(4).all()
 
 
 def test_more_seeds_are_the_same_ones_and_others(parts, replicates, tmp_path, monkeypatch):
