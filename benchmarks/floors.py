@@ -65,7 +65,8 @@ def whole_bible():
 
 def lstm_rates(run, editions):
     """Return bits a character on test, editions × recipes, of a run; no columns if it is not there."""
-    tables = {path.stem: ld.read_surprisals(path) for path in sorted((run / "surprisals").glob("*.csv"))}
+    paths = [path for path in sorted((run / "surprisals").glob("*.csv")) if not path.stem.startswith("kneser-ney")]
+    tables = {path.stem: ld.read_surprisals(path) for path in paths}
     rates = {lm: table.bits_per_character()["bits_per_character"] for lm, table in tables.items()}
     return pd.DataFrame(rates, index=editions)
 
