@@ -1,5 +1,8 @@
 """The AWD-LSTM language model (Merity, Keskar & Socher 2018) as one pass over padded batches."""
 
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from itertools import pairwise
 from typing import NamedTuple, cast
 
@@ -177,12 +180,21 @@ class AWDLSTM(nn.Module):
         weights = [lstm.input, recurrent, lstm.input_bias, lstm.recurrent_bias]
         # the function below nn.LSTM, as it takes weights that were just dropped:
         # biases, one layer, no dropout between layers, training, one direction, time first
-        output, hidden, cell = torch._VF.lstm(x, begin, weights, True, 1, 0.0, self.training, False, False)
+        with _no_advice_on_layout() if x.is_cuda else nullcontext():
+            output, hidden, cell = torch._VF.lstm(x, begin, weights, True, 1, 0.0, self.training, False, False)
         return output, (hidden, cell)
 
     def logits(self, output: Tensor) -> Tensor:
         """Return unnormalised log-probabilities of the next symbol, shape (..., vocabulary_size)."""
         return F.linear(output, self.embedding, self.decoder_bias)
+
+
+@contextmanager
+def _no_advice_on_layout() -> Iterator[None]:
+    """Silence cuDNN's warning that weights are not in one piece: those just dropped never are."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "RNN module weights are not part of single contiguous chunk")
+        yield
 
 
 def _dropped(x: Tensor, mask: Tensor | None) -> Tensor:

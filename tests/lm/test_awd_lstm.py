@@ -1,9 +1,11 @@
+import warnings
+
 import pytest
 import torch
 from numpy.testing import assert_allclose
 
 from langdiff.lm import AWDLSTM
-from langdiff.lm.awd_lstm import activation_regularisation
+from langdiff.lm.awd_lstm import _no_advice_on_layout, activation_regularisation
 
 ROUNDING = 1e-10  # double precision, the same sums in another order
 
@@ -163,3 +165,16 @@ def test_initial_weights():
         assert 0.97 * bound < weights.abs().max() <= bound
         # a uniform distribution on ±bound has the standard deviation bound / sqrt(3)
         assert weights.std().item() == pytest.approx(bound / 3**0.5, rel=0.1)
+
+
+def test_advice_of_cudnn_on_weights_that_were_just_dropped_is_silenced_and_no_other():
+    with _no_advice_on_layout():
+        warnings.warn(
+            "RNN module weights are not part of single contiguous chunk of memory. This means they need to be "
+            "compacted at every call (Triggered internally at RNN.cpp)",
+            stacklevel=1,
+        )
+        with pytest.warns(UserWarning, match="another"):
+            warnings.warn("another", stacklevel=1)
+    with pytest.warns(UserWarning, match="RNN module"):
+        warnings.warn("RNN module weights are not part of single contiguous chunk", stacklevel=1)
