@@ -1,6 +1,7 @@
 """Shared by all tests: real data if there is any, hypothesis profiles, one thread."""
 
 import os
+import signal
 from pathlib import Path
 
 import matplotlib as mpl
@@ -11,6 +12,9 @@ mpl.use("Agg")
 settings.register_profile("default", deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("thorough", deadline=None, max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background of a shell; children would inherit it
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 ROOT = Path(__file__).parents[1]
 
