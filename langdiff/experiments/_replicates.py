@@ -88,6 +88,15 @@ class Replicates:
         -------
         DataFrame, shape (n, J)
             Nats; columns are the editions.
+
+        Examples
+        --------
+        >>> difficulty = pd.DataFrame({1: [0.2, -0.2], 2: [0.2, -0.2]}, index=["deu", "eng"])
+        >>> none = pd.DataFrame(0.0, index=difficulty.index, columns=difficulty.index)
+        >>> exact = Replicates(surprisals={}, difficulty=difficulty, std_error=none, covariance=none, model="2")
+        >>> exact.draws(1)
+           deu  eng
+        0  0.2 -0.2
         """
         rng = np.random.default_rng(seed)
         mean = self.difficulty.mean(axis=1)

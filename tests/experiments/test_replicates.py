@@ -87,9 +87,9 @@ def test_draws_have_both_errors():
 
 def test_draws_are_taken_by_typology(replicates):
     assert replicates.draws(100)["eng"].std() > 0
-    with_three = pd.concat([replicates.draws(200), replicates.draws(200, seed=1).add_suffix("-2")], axis=1)
-    lengths = pd.Series(range(4), index=with_three.columns, name="length", dtype=float)
-    assert propagate_errors(with_three, lengths).estimates["n"].eq(4).all()
+    both = pd.concat([replicates.draws(200), replicates.draws(200, seed=1).add_suffix("-2")], axis=1)
+    lengths = pd.Series(range(4), index=both.columns, name="length", dtype=float)
+    assert propagate_errors(both, lengths).estimates["n"].eq(4).all()
 
 
 def test_more_seeds_are_the_same_ones_and_others(parts, replicates, tmp_path, monkeypatch):
