@@ -28,7 +28,7 @@ class Recomputed:
     categories : DataFrame
         Means of their categories.
     languages : DataFrame
-        Predictors of the Bibles' languages, Chinese left out.
+        Predictors of the Bibles' languages without Chinese, whose words spaces do not separate.
     """
 
     figures: Mielke2019

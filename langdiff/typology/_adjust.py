@@ -88,7 +88,7 @@ def adjust(results: Iterable[Correlations], *, alpha: float = 0.05) -> Correlati
     >>> from langdiff.datasets import mielke2019
     >>> from langdiff.typology import correlate
     >>> figures = mielke2019()
-    >>> chinese = "cmn-sf_ncv-zefania"  # has no spaces to count words by; the paper leaves it out
+    >>> chinese = "cmn-sf_ncv-zefania"  # has no spaces to count words by
     >>> adjust(
     ...     correlate(
     ...         figures.difficulties(corpus)[["bpe", "char"]].drop(chinese, errors="ignore"),
