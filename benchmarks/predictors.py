@@ -15,6 +15,7 @@ import pandas as pd
 from scipy.stats import spearmanr
 
 import langdiff as ld
+from langdiff.treebanks import head_pos_entropy, read_conllu
 
 FEATURES = ["22A", "26A", "81A"]
 PUD_LANGUAGES = {"zh": "cmn"}  # the two-letter codes of the others need no help
@@ -34,6 +35,10 @@ PUBLISHED = {
         ("word_types", "mcc"),
         ("hpe_mean", "hpe_mean"),
         ("dependency_length", "adl"),
+        ("dependency_length_function", "adl"),  # the paper's function words are heads
+        ("hpe_mean_types", "hpe_mean"),
+        ("hpe_skew", "hpe_skew"),
+        ("hpe_skew_types", "hpe_skew"),
     ],
 }
 
@@ -56,7 +61,11 @@ def main() -> None:
         print(table.round(4).to_string(), "\n")
         _by_category(table)
         _correlations(result.values.select_dtypes("number"))
+        if treebanks is not None:
+            table = table.join(_other_measures(treebanks))
         _against_published(table, arguments.data)
+        if name == "pud":
+            _entropy_by_size(arguments.data / "ud")
 
 
 def _bibles(folder: Path) -> tuple[ld.Multitext, None]:
@@ -96,6 +105,24 @@ def _ntrex(folder: Path) -> tuple[ld.Multitext, None]:
                 texts[name] = stream.read().removesuffix("\n").split("\n")
     texts.pop("spa_ref2", None)
     return ld.read_frame(pd.DataFrame(texts)), None
+
+
+def _other_measures(folder: Path) -> pd.DataFrame:
+    """Return what `predictors` leaves out: function words as heads, head-POS entropy over types."""
+    paths = {path.name[:2]: path for path in sorted(folder.glob("*.conllu.gz"))}
+    table = ld.measure_treebanks(
+        {PUD_LANGUAGES.get(code, code) + "_pud": path for code, path in paths.items()}, over="types"
+    ).table
+    entropies = table[["hpe_mean", "hpe_skew"]].add_suffix("_types")
+    return entropies.join(table["dependency_length_function"])
+
+
+def _entropy_by_size(folder: Path) -> None:
+    """Print head-POS entropy of the English treebanks together and of parts of them."""
+    trees = [tree for path in sorted(folder.glob("en_*.conllu.gz")) for tree in read_conllu(path)]
+    for step in (16, 4, 1):
+        for over in ("tokens", "types"):
+            print(f"every {step}. sentence:", head_pos_entropy(trees[::step], over=over))
 
 
 READERS = {"bible": _bibles, "pud": _pud, "ntrex": _ntrex}

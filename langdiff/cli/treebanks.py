@@ -21,16 +21,23 @@ Tsv = Annotated[bool, typer.Option("--tsv", help="Print tab-separated values ins
 
 
 @treebanks_app.command()
-def measures(files: Files, as_tsv: Tsv = False, as_json: Json = False) -> None:
+def measures(
+    files: Files,
+    over: Annotated[
+        Literal["tokens", "types"], typer.Option(help="Average head-POS entropy over tokens, or over types.")
+    ] = "tokens",
+    as_tsv: Tsv = False,
+    as_json: Json = False,
+) -> None:
     """Head-POS entropy (bits) and dependency length (words), one row a treebank.
 
     Example: langdiff treebanks measures pud/*.conllu.gz --tsv
     """
     import langdiff as ld
 
-    frame = ld.measure_treebanks(files).to_frame()
+    frame = ld.measure_treebanks(files, over=over).to_frame()
     formats = dict.fromkeys(frame.columns[3:], "{:.3f}") | {"words": "{:,}", "sentences": "{:,}"}
-    _print(frame, as_tsv, as_json, "Head-POS entropy in bits, dependency length in words", formats)
+    _print(frame, as_tsv, as_json, f"Head-POS entropy in bits over {over}, dependency length in words", formats)
 
 
 @treebanks_app.command()

@@ -22,8 +22,8 @@ COLOURS = {
 AXIS = {
     "dependency_length": "mean dependency length (words)",
     "head_final": "share of dependents before their heads",
-    "hpe_mean": "head-POS entropy, mean over tokens (bits)",
-    "hpe_skew": "head-POS entropy, skewness over tokens",
+    "hpe_mean": "head-POS entropy, mean over {over} (bits)",
+    "hpe_skew": "head-POS entropy, skewness over {over}",
 }
 
 
@@ -326,7 +326,7 @@ def plot_treebank_measures(
     ax.plot(table[last], rows, label="function heads", **(usual | style))
     ax.set_yticks(rows, [str(name) for name in table.index])
     ax.set_ylim(len(table) - 0.5, -0.5)
-    ax.set_xlabel(AXIS.get(measure, measure))
+    ax.set_xlabel(AXIS.get(measure, measure).format(over=measures.over))
     ax.tick_params(axis="y", length=0)
     ax.spines[["right", "top"]].set_visible(False)
     if both:

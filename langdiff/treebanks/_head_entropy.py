@@ -2,32 +2,36 @@
 
 from collections import Counter
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 import numpy as np
 
-from langdiff.errors import DataError
+from langdiff.errors import ConfigError, DataError
 from langdiff.treebanks._conllu import TreeSource, read_trees
 from langdiff.treebanks._tree import Tree
 
 ROOT = "ROOT"  # what stands for the part of speech of the root word's head
 UNKNOWN = "_"
+Over = Literal["tokens", "types"]
 ROUNDING = 1e-12  # bits by which equal entropies may differ
 
 
 @dataclass(frozen=True, kw_only=True)
 class HeadPosEntropy:
-    """Distribution of head-POS entropy over the tokens of a corpus.
+    """Distribution of head-POS entropy over the tokens or the types of a corpus.
 
     Attributes
     ----------
     mean : float
-        Bits: the entropy of the POS of a random token's head, given the token's type.
+        Bits. Over tokens, the entropy of the POS of a random token's head, given the token's type.
     skew : float
-        Skewness over tokens, m3 / m2 ** 1.5; NaN if all tokens have the same entropy.
+        Skewness, m3 / m2 ** 1.5; NaN if all tokens have the same entropy.
     tokens, types : int
         How many words and distinct words there are.
     zero_share : float
-        Share of tokens whose type has one head POS only, for instance because it occurs once.
+        Share of tokens (or of types) whose type has one head POS only, for instance because it occurs once.
+    over : {"tokens", "types"}
+        Whether mean, skewness and share count each type as often as it occurs, or once.
     """
 
     mean: float
@@ -35,22 +39,30 @@ class HeadPosEntropy:
     tokens: int
     types: int
     zero_share: float
+    over: Over = "tokens"
 
 
 def head_pos_entropy(
-    source: TreeSource, *, lowercase: bool = False, punctuation: bool = True, root: bool = True
+    source: TreeSource,
+    *,
+    over: Over = "tokens",
+    lowercase: bool = False,
+    punctuation: bool = True,
+    root: bool = True,
 ) -> HeadPosEntropy:
     r"""Entropy of the part of speech of a token's head, given the token's type.
 
     .. math:: \mathrm{HPE}(w) = -\sum_{p} P(p \mid w) \log_2 P(p \mid w)
 
-    with relative frequencies for P; its mean and skewness are over the tokens of the corpus, so that a
-    type counts as often as it occurs.
+    with relative frequencies for P; then its mean and skewness over the corpus.
 
     Parameters
     ----------
     source : path, paths or trees
         CoNLL-U files of one corpus (see `read_conllu`), or trees.
+    over : {"tokens", "types"}
+        Average over tokens, so that a type counts as often as it occurs, or over types, each of which counts
+        once.
     lowercase : bool
         Whether "The" and "the" are one type.
     punctuation : bool
@@ -61,17 +73,21 @@ def head_pos_entropy(
     Returns
     -------
     HeadPosEntropy
+        Mean and skewness, the share of zeros, and how many tokens and types they come from.
 
     Raises
     ------
+    ConfigError
+        If `over` is neither of the two.
     DataError
         If there is no token to count, or no word has a part of speech.
 
     Notes
     -----
-    Dehouck and Denis (2018), as used by Mielke et al. (2019, section 5). Frequencies of rare types
-    underestimate entropy, of those that occur once wholly: the mean grows with the corpus. Compare
-    corpora of equal size, best translations of one text.
+    Dehouck and Denis (2018), as used by Mielke et al. (2019, section 5), who say that their mean is over
+    tokens; their figures look more like means over types (see the page on predictors). Frequencies of rare
+    types underestimate entropy, and the entropy of a type that occurs once is always 0: the mean grows with
+    the corpus. Compare corpora of equal size, best translations of one text.
 
     Examples
     --------
@@ -81,8 +97,10 @@ def head_pos_entropy(
     >>> me = Tree(("run", "I"), ("NOUN", "NOUN"), (2, 0), ("nmod", "root"))
     >>> head_pos_entropy([run, nap, me]).mean  # run: ROOT, ROOT, NOUN; I: VERB, ROOT; a: NOUN
     0.7924...
+    >>> head_pos_entropy([run, nap, me], over="types").mean  # (0.9183 + 1 + 0) / 3
+    0.6394...
     """
-    pairs = HeadPairs(lowercase=lowercase, punctuation=punctuation, root=root)
+    pairs = HeadPairs(over=over, lowercase=lowercase, punctuation=punctuation, root=root)
     for tree in read_trees(source):
         pairs.add(tree)
     return pairs.entropy()
@@ -91,8 +109,12 @@ def head_pos_entropy(
 class HeadPairs:
     """Counts of types with the parts of speech of their heads; options as for `head_pos_entropy`."""
 
-    def __init__(self, *, lowercase: bool = False, punctuation: bool = True, root: bool = True) -> None:
-        self._lowercase, self._punctuation, self._root = lowercase, punctuation, root
+    def __init__(
+        self, *, over: Over = "tokens", lowercase: bool = False, punctuation: bool = True, root: bool = True
+    ) -> None:
+        if over not in get_args(Over):
+            raise ConfigError(f"over is one of {', '.join(get_args(Over))}; got {over!r}.")
+        self._over, self._lowercase, self._punctuation, self._root = over, lowercase, punctuation, root
         self._counts: Counter[tuple[str, str]] = Counter()
         self._tagged = False
 
@@ -118,24 +140,25 @@ class HeadPairs:
             raise DataError("No word has a part of speech (UPOS is _ everywhere); head-POS entropy needs them.")
         codes = {form: code for code, form in enumerate(dict.fromkeys(form for form, _ in self._counts))}
         types = np.array([codes[form] for form, _ in self._counts])
-        return _over_tokens(types, np.array(list(self._counts.values()), dtype=float))
+        return _summarised(types, np.array(list(self._counts.values()), dtype=float), self._over)
 
 
-def _over_tokens(types: np.ndarray, counts: np.ndarray) -> HeadPosEntropy:
+def _summarised(types: np.ndarray, counts: np.ndarray, over: Over) -> HeadPosEntropy:
     """Summarise counts of (type, head POS) pairs, given the type of each."""
     totals = np.bincount(types, weights=counts)
     share = counts / totals[types]
     entropy = np.bincount(types, weights=-share * np.log2(share)) + 0.0  # no -0.0
     tokens = totals.sum()
-    mean = (totals @ entropy) / tokens
+    weights = totals / tokens if over == "tokens" else np.full(len(totals), 1 / len(totals))
+    mean = weights @ entropy
     deviation = entropy - mean
-    variance = (totals @ deviation**2) / tokens
     constant = np.ptp(entropy) < ROUNDING
-    skew = float("nan") if constant else float((totals @ deviation**3) / tokens / variance**1.5)
+    skew = float("nan") if constant else float((weights @ deviation**3) / (weights @ deviation**2) ** 1.5)
     return HeadPosEntropy(
         mean=float(mean),
         skew=skew,
         tokens=int(tokens),
         types=len(totals),
-        zero_share=float(totals[entropy == 0].sum() / tokens),
+        zero_share=float(weights[entropy == 0].sum()),
+        over=over,
     )

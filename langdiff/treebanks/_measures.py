@@ -10,7 +10,7 @@ from langdiff._progress import progress_bar
 from langdiff.errors import ConfigError, DataError
 from langdiff.treebanks._conllu import TreeSource, read_trees
 from langdiff.treebanks._dependency_length import Distances
-from langdiff.treebanks._head_entropy import HeadPairs
+from langdiff.treebanks._head_entropy import HeadPairs, Over
 from langdiff.treebanks._tree import Tree
 from langdiff.treebanks._treebank import file_name
 
@@ -29,17 +29,20 @@ class TreebankMeasures:
         ``sentences``, ``words``, ``words_per_sentence``; ``hpe_mean`` (bits) and ``hpe_skew``;
         ``dependency_length`` and ``head_final`` of trees with content words as heads, and
         ``dependency_length_function`` and ``head_final_function`` with function words as heads.
+    over : {"tokens", "types"}
+        What ``hpe_mean`` and ``hpe_skew`` are taken over.
     """
 
     table: "pd.DataFrame"
+    over: Over = "tokens"
 
     def to_frame(self) -> "pd.DataFrame":
         """Return one row a treebank."""
         return self.table.reset_index()
 
     def summary(self) -> str:
-        """Format the table."""
-        return str(self.table.round(3).to_string())
+        """Format the table, and say what head-POS entropy is averaged over."""
+        return f"{self.table.round(3).to_string()}\n[hpe_over:{self.over}]"
 
     def plot(self, measure: str = "dependency_length", ax: "Axes | None" = None, **style: Any) -> "Axes":
         """Draw a measure of all treebanks; see `langdiff.plots.plot_treebank_measures`."""
@@ -53,7 +56,10 @@ class TreebankMeasures:
 
 
 def measure_treebanks(
-    treebanks: Mapping[str, TreeSource] | str | Path | Iterable[str | Path], *, progress: bool | None = None
+    treebanks: Mapping[str, TreeSource] | str | Path | Iterable[str | Path],
+    *,
+    over: Over = "tokens",
+    progress: bool | None = None,
 ) -> TreebankMeasures:
     """Measure head-POS entropy and dependency length of each treebank.
 
@@ -61,17 +67,20 @@ def measure_treebanks(
     ----------
     treebanks : mapping from name to path, paths or trees; or paths
         Paths alone are named as their files, without ``.conllu`` and the like.
+    over : {"tokens", "types"}
+        What the mean and the skewness of head-POS entropy are taken over; see `head_pos_entropy`.
     progress : bool, optional
         Draw a bar on stderr; by default only on a terminal.
 
     Returns
     -------
     TreebankMeasures
+        One row per treebank.
 
     Raises
     ------
     ConfigError
-        If there is no treebank, or two have the same name.
+        If there is no treebank, two have the same name, or `over` is unknown.
     DataError
         As for `read_conllu`, `head_pos_entropy` and `dependency_length`.
 
@@ -91,13 +100,13 @@ def measure_treebanks(
         task = bar.add_task("treebanks", total=len(sources), note="")
         for name, source in sources.items():
             bar.update(task, note=name)
-            rows[name] = _measure(name, read_trees(source))
+            rows[name] = _measure(name, read_trees(source), over)
             bar.advance(task)
-    return TreebankMeasures(table=pd.DataFrame.from_dict(rows, orient="index").rename_axis("treebank"))
+    return TreebankMeasures(table=pd.DataFrame.from_dict(rows, orient="index").rename_axis("treebank"), over=over)
 
 
-def _measure(name: str, trees: Iterable[Tree]) -> dict[str, float]:
-    pairs, content, function = HeadPairs(), Distances(heads="content"), Distances(heads="function")
+def _measure(name: str, trees: Iterable[Tree], over: Over) -> dict[str, float]:
+    pairs, content, function = HeadPairs(over=over), Distances(heads="content"), Distances(heads="function")
     sentences = words = 0
     for tree in trees:  # in one pass, so that a large file is read once and never held
         sentences += 1

@@ -26,7 +26,17 @@ def test_measures(langdiff, files):
     pd.testing.assert_frame_equal(frame, ld.measure_treebanks(files).to_frame(), check_dtype=False, rtol=1e-9)
     tsv = langdiff("treebanks", "measures", *files, "--tsv").out
     pd.testing.assert_frame_equal(pd.read_csv(io.StringIO(tsv), sep="\t"), frame, check_dtype=False)
-    assert "Head-POS entropy in bits" in langdiff("treebanks", "measures", *files).out
+    assert "Head-POS entropy in bits over tokens" in langdiff("treebanks", "measures", *files).out
+
+
+def test_measures_over_types(langdiff, tmp_path):
+    path = tmp_path / "dogs.conllu"
+    # dogs, half of the tokens and one of three types: VERB three times, AUX once, entropy 0.8113
+    path.write_text(BARK + BARK + BARK.replace("bark", "lie") + BARK.replace("VERB", "AUX"))
+    for over, share in (("types", 1 / 3), ("tokens", 1 / 2)):
+        printed = langdiff("treebanks", "measures", path, "--over", over, "--json").out
+        assert json.loads(printed)[0]["hpe_mean"] == pytest.approx(0.811278 * share, abs=1e-6)
+    assert "Head-POS entropy in bits over types" in langdiff("treebanks", "measures", path, "--over", "types").out
 
 
 def test_compare(langdiff, files, tmp_path):

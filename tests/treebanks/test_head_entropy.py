@@ -3,7 +3,8 @@ import pytest
 from hypothesis import given
 from scipy import stats
 
-from langdiff.errors import DataError
+from langdiff.datasets import mielke2019
+from langdiff.errors import ConfigError, DataError
 from langdiff.treebanks import Tree, head_pos_entropy, read_conllu
 from tests.treebanks.strategies import corpora, tree
 
@@ -15,8 +16,8 @@ RUN = [
 ]
 
 
-def slow_entropies(trees, lowercase, punctuation, root):
-    """Entropy of the type of each token, through scipy."""
+def slow_entropies(trees, lowercase, punctuation, root, over):
+    """Entropy of the type of each token, or of each type, through scipy."""
     heads = {}
     for one in trees:
         for word, head in enumerate(one.heads, start=1):
@@ -25,21 +26,23 @@ def slow_entropies(trees, lowercase, punctuation, root):
             form = one.forms[word - 1].lower() if lowercase else one.forms[word - 1]
             heads.setdefault(form, []).append(one.upos[head - 1] if head else "ROOT")
     values = {form: stats.entropy(np.unique(pos, return_counts=True)[1], base=2) for form, pos in heads.items()}
-    return [values[form] for form, pos in heads.items() for _ in pos]
+    return [values[form] for form, pos in heads.items() for _ in (pos if over == "tokens" else [1])]
 
 
 @given(trees=corpora)
 @pytest.mark.parametrize("lowercase", [True, False])
 @pytest.mark.parametrize(("punctuation", "root"), [(True, True), (False, True), (True, False)])
-def test_against_scipy(trees, lowercase, punctuation, root):
-    values = slow_entropies(trees, lowercase, punctuation, root)
-    options = {"lowercase": lowercase, "punctuation": punctuation, "root": root}
+@pytest.mark.parametrize("over", ["tokens", "types"])
+def test_against_scipy(trees, lowercase, punctuation, root, over):
+    options = {"lowercase": lowercase, "punctuation": punctuation, "root": root, "over": over}
+    values = slow_entropies(trees, **options)
     if not values:
         with pytest.raises(DataError, match="No token to measure"):
             head_pos_entropy(trees, **options)
         return
     ours = head_pos_entropy(trees, **options)
-    assert ours.tokens == len(values)
+    assert (ours.tokens if over == "tokens" else ours.types) == len(values)
+    assert ours.zero_share == pytest.approx(np.mean(np.array(values) == 0), abs=ROUNDING)
     assert ours.mean == pytest.approx(np.mean(values), abs=ROUNDING)
     if np.ptp(values) > ROUNDING:
         assert ours.skew == pytest.approx(stats.skew(values), abs=1e-6)  # a third power of small numbers
@@ -55,6 +58,31 @@ def test_worked_by_hand():
     assert np.isnan(head_pos_entropy(RUN, root=False).skew)  # all tokens have the same entropy
     assert head_pos_entropy(RUN).zero_share == pytest.approx(5 / 7)
     assert head_pos_entropy(RUN).types == 5
+
+
+def test_over_types_by_hand():
+    # run 0, Run 0, I 1, a 0, "." 0
+    types = head_pos_entropy(RUN, over="types")
+    assert (types.mean, types.zero_share, types.tokens, types.types) == pytest.approx((1 / 5, 4 / 5, 7, 5))
+    assert types.skew == pytest.approx(1.5)  # of one 1 among five: (1 - 2p) / sqrt(p(1 - p)), p = 1/5
+    assert (types.over, head_pos_entropy(RUN).over) == ("types", "tokens")
+    with pytest.raises(ConfigError, match="over is one of tokens, types; got 'words'"):
+        head_pos_entropy(RUN, over="words")
+
+
+@pytest.mark.real_data
+def test_with_more_text_means_over_types_come_nearer_to_the_published_one_and_means_over_tokens_do_not(real_data):
+    # English, published: .7183 (Europarl, UDPipe); docs/predictors.md has the table
+    trees = [
+        tree for name in ("ewt", "gum", "lines", "partut") for tree in read_conllu(real_data / f"ud/en_{name}.conllu.gz")
+    ]
+    published = mielke2019().europarl.at["en", "hpe_mean"]
+    gaps = {
+        over: [abs(head_pos_entropy(trees[::step], over=over).mean - published) for step in (16, 4, 1)]
+        for over in ("tokens", "types")
+    }
+    assert gaps["types"] == sorted(gaps["types"], reverse=True)
+    assert gaps["tokens"] == sorted(gaps["tokens"])
 
 
 def test_without_parts_of_speech():

@@ -1,10 +1,11 @@
 import pandas as pd
 import pytest
+from matplotlib.figure import Figure
 
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError
 from langdiff.treebanks import Treebank, dependency_length, head_pos_entropy
-from tests.treebanks.strategies import A, B
+from tests.treebanks.strategies import A, B, tree
 
 
 def test_one_row_a_treebank():
@@ -18,6 +19,17 @@ def test_one_row_a_treebank():
     assert frame.at["b", "head_final_function"] == dependency_length(B, heads="function").head_final
     assert repr(measures) == "TreebankMeasures of 2 treebanks, 18 words"
     assert measures.summary().split("\n")[2].startswith("a ")
+    assert measures.summary().endswith("[hpe_over:tokens]")
+
+
+def test_over_types():
+    corpus = [tree("run VERB 0 root"), tree("a DET 2 det; run NOUN 0 root"), tree("run NOUN 2 nmod; on ADV 0 root")]
+    # run: ROOT, ROOT, ADV, entropy 0.9183; a and on: 0
+    for over, mean in (("types", 0.918296 / 3), ("tokens", 0.918296 * 3 / 5)):
+        measures = ld.measure_treebanks({"run": corpus}, over=over, progress=False)
+        assert measures.table.at["run", "hpe_mean"] == pytest.approx(mean, abs=1e-6)  # digits given
+        assert measures.summary().endswith(f"[hpe_over:{over}]")
+        assert f"over {over}" in measures.plot("hpe_mean", Figure().subplots()).get_xlabel()
 
 
 def test_names(tmp_path):
@@ -36,8 +48,6 @@ def test_names(tmp_path):
 
 
 def test_plots():
-    from matplotlib.figure import Figure
-
     measures = ld.measure_treebanks({"a": A, "b": B}, progress=False)
     for measure in ("dependency_length", "hpe_mean"):
         ax = measures.plot(measure, Figure().subplots())
