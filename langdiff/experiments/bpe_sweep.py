@@ -1,4 +1,4 @@
-"""Dev bits against the number of BPE merges (Mielke et al. 2019, section 4.2, Figures 2 and 3)."""
+"""Dev bits against the number of BPE merges (Mielke et al. 2019, section 2, footnote 8, Figures 2 and 3)."""
 
 from collections.abc import Iterable, Mapping
 from concurrent.futures import Executor

@@ -12,7 +12,7 @@ from langdiff.lm._scripts import identity_bits
 
 SPACE = " "
 MIN_COUNT = 25
-# thousands of characters, each rare: Mandarin (Mielke et al. 2019, appendix A); we add its like
+# thousands of characters, each rare: Mandarin (Mielke et al. 2019, footnote 6); we add its like
 MIN_COUNT_BY_LANGUAGE = {"cmn": 2, "lzh": 2, "jpn": 2}
 
 

@@ -18,7 +18,7 @@ from langdiff.lm.alphabet import SPACE, Alphabet
 
 Ids = npt.NDArray[np.int64]
 
-BPE_RATIO = 0.4  # merges per distinct word (Mielke et al. 2019, section 4.2)
+BPE_RATIO = 0.4  # merges per distinct word (Mielke et al. 2019, section 2 and footnote 8)
 LONGEST_WORDS = 12  # mean characters a white-space token; polysynthetic languages reach 10, Burmese 14
 MIN_MERGE_COUNT = 2
 

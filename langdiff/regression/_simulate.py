@@ -23,7 +23,7 @@ SimulatedModel = Literal["1", "2", "2L", "2C", "3"]
 
 USUAL_SIGMA = {"1": 0.2}  # of a sentence
 USUAL_SIGMA_OF_A_UNIT = 1.3  # in all other models; alike at 100 units
-USUAL_SPREAD = 0.07  # of difficulties: between those of the two language models over 106 Bibles (section 5)
+USUAL_SPREAD = 0.07  # of difficulties: between those of the two language models over 106 Bibles (section 4.4)
 USUAL_LOG_SIZE = (5.0, 0.5)  # mean and standard deviation: verses of about 150 bits
 FARTHEST = 600.0  # nats from its location that a Cauchy draw may lie; e**710 is more than a float holds
 

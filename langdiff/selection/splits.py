@@ -19,8 +19,8 @@ def split(
 ) -> Parts:
     """Divide blocks of consecutive intents: the first few to dev, the next few to test, the rest to train.
 
-    Every part so samples all books and sessions alike (Mielke et al. 2019, section 4). Of the intents
-    that all editions have, counted from n = 1, dev takes those where n modulo `block` is 1 to `dev`,
+    Every part so samples all books and sessions alike (Mielke et al. 2019, appendices D and E). Of the
+    intents that all editions have, counted from n = 1, dev takes those where n modulo `block` is 1 to `dev`,
     test the next `test` remainders, train all others, in the multitext's order.
 
     Parameters
