@@ -80,7 +80,7 @@ def reproduce(
     plot: Annotated[Path | None, typer.Option(help="Draw MCC against difficulty here (.svg, .png, .pdf).")] = None,
     as_json: Json = False,
 ) -> None:
-    """Compute section 5 of Mielke et al. (2019) anew from its published figures, and say what agrees.
+    """Compute claims of Mielke et al. (2019) anew from its published figures, and say what agrees.
 
     Where the paper's text and its own figures differ, both are shown. The exit code is 1 only if this package
     gets a figure wrong.

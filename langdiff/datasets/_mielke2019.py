@@ -40,9 +40,9 @@ class Mielke2019:
         Likewise, 62 languages; the factors add up to 106. No measure of morphology or syntax.
     wals : DataFrame
         Features 26A and 81A of the Bibles' languages, and which ``language_set`` each row is in.
-    claims : DataFrame, 62 rows
-        What the paper says of these figures: ``claim``, ``where``, ``published``, how it is recomputed
-        (``kind``, ``about``), and a ``note`` where that disagrees.
+    claims : DataFrame, 76 rows
+        What the paper says: ``claim``, ``where``, ``published``, how it is recomputed (``kind``, ``about``), and a
+        ``note`` where that disagrees or is not possible from these figures.
     expected_correlations, expected_mood, expected_categories : DataFrame
         The tests computed once with SciPy 1.17.1 alone, to hold `langdiff.correlate` against.
 
@@ -50,7 +50,7 @@ class Mielke2019:
     --------
     >>> figures = mielke2019()
     >>> figures
-    Mielke2019: 21 languages of Europarl, 106 Bibles in 62 languages, 62 claims
+    Mielke2019: 21 languages of Europarl, 106 Bibles in 62 languages, 76 claims
     >>> figures.difficulties("bibles").round(3).head(2)
     language_model    bpe   char
     edition

@@ -1,4 +1,4 @@
-"""What makes a language hard, on the published figures: section 5 of Mielke et al. (2019) row by row."""
+"""What makes a language hard, on the published figures: claims of Mielke et al. (2019) row by row."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -8,7 +8,7 @@ import pandas as pd
 
 from langdiff.datasets import Corpus, LanguageSet, Mielke2019, mielke2019
 from langdiff.errors import ConfigError
-from langdiff.experiments._claims import Recomputed, check_claims
+from langdiff.experiments._claims import ORDER, UNAVAILABLE, Recomputed, check_claims
 from langdiff.typology import Correlations, adjust, correlate
 
 if TYPE_CHECKING:
@@ -22,13 +22,14 @@ Averaging = Literal["difficulty", "factor"]
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class Reproduction:
-    """Section 5 of the paper computed anew from its published difficulties and predictors.
+    """What the paper says in sections 4 and 5, computed anew from its published difficulties and predictors.
 
     Attributes
     ----------
-    claims : DataFrame, 62 rows
+    claims : DataFrame, 76 rows
         ``claim``, ``where`` in the paper, ``published``, ``recomputed``, ``agreement`` (``"yes"``, ``"nearly"``: off by
-        less than a unit of the last digit, ``"in part"``, ``"no"``), ``note``.
+        less than a unit of the last digit, ``"in part"``, ``"no"``, ``"cannot be recomputed"`` from the published
+        figures), ``note`` (why it disagrees or cannot be recomputed).
     reference : DataFrame
         Every figure of three tables computed once with SciPy alone: ``table``, ``row``, ``figure``, ``expected``,
         ``recomputed``, ``agreement`` (``"yes"`` within 1e-6, decisions exactly; or ``"no"``).
@@ -84,20 +85,23 @@ class Reproduction:
         return wanted[columns].reset_index(drop=True)
 
     def counts(self) -> pd.DataFrame:
-        """Return one row a source: number of ``figures``, and how many agree."""
+        """Return one row per source: number of ``figures``, and how many agree."""
         frame = self.to_frame()
         table = pd.crosstab(frame["source"], frame["agreement"]).reindex(
-            columns=["yes", "nearly", "in part", "no"], fill_value=0
+            columns=[*ORDER, UNAVAILABLE], fill_value=0
         )
         table.insert(0, "figures", table.sum(axis=1))
         return table.rename_axis(columns=None).reindex(frame["source"].unique())
 
     def summary(self) -> str:
         """Format all claims, and count the reference figures."""
-        claims = self.claims.drop(columns="note").to_string(index=False)
-        notes = self.claims[self.claims["note"] != ""]
-        said = [f"  {row.claim}: {row.note}" for row in notes.itertuples(index=False)]
-        return "\n".join([claims, "", "Where they differ:", *said, "", self.counts().to_string()])
+        unavailable = self.claims["agreement"] == UNAVAILABLE
+        checked, unchecked = self.claims[~unavailable], self.claims[unavailable]
+        differing = checked[checked["note"] != ""]
+        lines = [checked.drop(columns="note").to_string(index=False)]
+        for title, rows in (("Where they differ:", differing), ("What cannot be recomputed:", unchecked)):
+            lines += ["", title, *(f"  {row.claim} ({row.published}): {row.note}" for row in rows.itertuples())]
+        return "\n".join([*lines, "", self.counts().to_string()])
 
     def plot(self, ax: "Axes | None" = None, *, predictor: str = "mcc", **style: Any) -> "Axes":
         """Draw difficulty against a predictor, as Figure 5 does for MCC; see `langdiff.plots.plot_correlation`."""
@@ -107,23 +111,27 @@ class Reproduction:
         """Say how much agrees."""
         agreed = self.claims["agreement"].value_counts()
         met = int((self.reference["agreement"] == "yes").sum())
+        unavailable = int(agreed.get(UNAVAILABLE, 0))
         return (
-            f"Reproduction: {agreed.get('yes', 0)} of {len(self.claims)} claims agree, {agreed.get('nearly', 0)} "
-            f"nearly; {met:,} of {len(self.reference):,} reference figures met"
+            f"Reproduction: {agreed.get('yes', 0)} of {len(self.claims) - unavailable} claims agree, "
+            f"{agreed.get('nearly', 0)} nearly, {unavailable} more cannot be recomputed; "
+            f"{met:,} of {len(self.reference):,} reference figures met"
         )
 
 
 def reproduce() -> Reproduction:
-    """Compute section 5 of Mielke et al. (2019) from the published figures, which are shipped with the package.
+    """Compute claims of Mielke et al. (2019) from the published figures, which are shipped with the package.
 
     Returns
     -------
     Reproduction
+        The claims of sections 4 and 5 with published and recomputed figures, those of other sections that need
+        more than the published figures, and the tests themselves.
 
     Examples
     --------
     >>> reproduce()
-    Reproduction: 57 of 62 claims agree, 2 nearly; 724 of 724 reference figures met
+    Reproduction: 62 of 68 claims agree, 2 nearly, 8 more cannot be recomputed; 724 of 724 reference figures met
     """
     figures = mielke2019()
     wals = _mood(figures, "reconstruction", "factor")

@@ -22,10 +22,10 @@ def test_reproduce_shows_disagreement_and_succeeds(langdiff):
     done = langdiff("reproduce")
     assert done.code == 0, done.err
     assert "two digits look swapped" in " ".join(done.out.split()).replace("│ ", "")
-    assert "57 of 62 claims agree" in done.err
+    assert "62 of 68 claims agree" in done.err
     machine = langdiff("reproduce", "--json")
     rows = pd.DataFrame(json.loads(machine.out))
-    assert rows["source"].value_counts().to_dict() == {"correlations": 338, "categories": 290, "mood": 96, "paper": 62}
+    assert rows["source"].value_counts().to_dict() == {"correlations": 338, "categories": 290, "mood": 96, "paper": 76}
     assert (rows.loc[rows["source"] != "paper", "agreement"] == "yes").all()
 
 
