@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
@@ -24,21 +24,27 @@ if TYPE_CHECKING:
     from langdiff.lm.ngrams import KneserNeyRecipe
 
 
+Unit = Literal["words", "intents"]
+
+
 def balance_by_origin(
     multitext: Multitext,
     language: str,
     *,
+    by: Unit = "words",
     budget_words: int = 500_000,
     reference: str = "eng",
     seed: int | np.random.Generator,
     original_language: pd.Series | None = None,
     edition_languages: Mapping[str, str] | None = None,
 ) -> Multitext:
-    """Draw as many words first said in a language as words translated into it.
+    """Draw as much text first said in a language as text translated into it.
 
-    Native intents are taken in random order until they hold the budget, then translated ones until these hold as
-    much as the native ones; both are shuffled together. Words are counted in one reference edition, so that
-    the same intents are as large whichever language is balanced. Only intents that every edition has are drawn.
+    By words, native intents are taken in random order until they hold the budget, then translated ones until
+    these hold as much as the native ones. By intents, one native and one translated intent are taken at a time, both
+    in random order, until all together hold twice the budget. Native and translated intents are then shuffled
+    together. Words are counted in one reference edition, so that the same intents are as large whichever
+    language is balanced. Only intents that every edition has are drawn.
 
     Parameters
     ----------
@@ -46,8 +52,13 @@ def balance_by_origin(
         What to draw from.
     language : str
         The language to balance, in the codes of the original languages.
+    by : {"words", "intents"}
+        What native and translated text have in equal number. Equal words is the default, since a language model
+        learns from text: where native sentences are longer or shorter than translated ones, equal numbers of
+        sentences give it more text of one kind. The paper balances numbers of sentences: ``"intents"``.
     budget_words : int
-        White-space tokens of the reference edition to take of either; the last intent may exceed it.
+        White-space tokens of the reference edition to take of native and of translated intents each, or by
+        intents on average of the two; the last intents may exceed it.
     reference : str
         The edition that is counted, or the ISO 639-3 code of a language with one edition.
     seed : int or Generator
@@ -70,11 +81,12 @@ def balance_by_origin(
         If the language or the reference is unknown, no intent is native or none translated, or there are fewer
         words than the budget asks for.
     ConfigError
-        If the budget is below 1.
+        If `by` is neither of the two, or the budget is below 1.
 
     References
     ----------
-    Mielke et al. (2019), section 6: 500,000 words of either in the English column.
+    Mielke et al. (2019), section 6: equal numbers of native and non-native sentences, about a million words in the
+    English column, which are these defaults with ``by="intents"``.
 
     Examples
     --------
@@ -85,6 +97,8 @@ def balance_by_origin(
     >>> drawn.intent_info["origin"].value_counts().sort_index().to_dict()
     {'native': 2, 'translated': 2}
     """
+    if by not in get_args(Unit):
+        raise ConfigError(f"by is one of {', '.join(get_args(Unit))}; got {by!r}.")
     if not budget_words >= 1:  # catches NaN too
         raise ConfigError(f"budget_words must be at least 1, got {budget_words!r}.")
     complete = multitext.dropna()
@@ -105,11 +119,8 @@ def balance_by_origin(
             f"languages are {listing(source.dropna().unique(), most=10)}."
         )
     rng = np.random.default_rng(seed)
-    drawn: dict[str, pd.Index] = {}
-    wanted = budget_words
-    for part, pool in pools.items():
-        drawn[part] = _draw(words[pool], wanted, rng, f"{part} intents of {language!r}")
-        wanted = int(words[drawn[part]].sum())
+    draw = _draw_pairs if by == "intents" else _draw_words
+    drawn = draw({part: words[pool] for part, pool in pools.items()}, budget_words, rng, language)
     origin = pd.concat([pd.Series(part, index=intents) for part, intents in drawn.items()])
     origin = origin.iloc[rng.permutation(len(origin))]
     chosen = complete.sel(intents=origin.index)
@@ -126,12 +137,16 @@ class BalancedResult:
     results : mapping from language to TranslationeseResult
         Of the test part of the language's own balanced sample. Other languages are in there, too, as far as they
         have native intents; for them the sample is not balanced.
-    words : DataFrame, one row a language
-        ``native_words`` and ``translated_words`` of the whole sample, counted in the reference edition.
+    words : DataFrame, one row per language
+        ``native_intents`` and ``translated_intents`` of the whole sample, and their ``native_words`` and
+        ``translated_words``, counted in the reference edition.
+    by : {"words", "intents"}
+        What the samples have in equal number.
     """
 
     results: Mapping[str, TranslationeseResult]
     words: pd.DataFrame
+    by: Unit = "words"
 
     @property
     def mean(self) -> float:
@@ -144,7 +159,7 @@ class BalancedResult:
         return float(self.to_frame()["difference"].std(ddof=1))
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row a balanced edition: see `TranslationeseResult.to_frame`, and the words of the sample."""
+        """Return one row per balanced edition: see `TranslationeseResult.to_frame`, and the size of the sample."""
         frames = {name: result.to_frame() for name, result in self.results.items()}
         frame = pd.concat([frame[frame["language"] == name] for name, frame in frames.items()])
         return frame.join(self.words, on="language")
@@ -162,7 +177,10 @@ class BalancedResult:
                 self.to_frame().round(4).to_string(),
                 "",
                 f"Mean {self.mean:+.4f}{spread}",
-                *(f"[experiment:balanced|language:{name}|{r.fit.signature}]" for name, r in self.results.items()),
+                *(
+                    f"[experiment:balanced|by:{self.by}|language:{name}|{result.fit.signature}]"
+                    for name, result in self.results.items()
+                ),
             ]
         )
 
@@ -183,6 +201,7 @@ def run_balanced(
     multitext: Multitext,
     languages: Iterable[str],
     *,
+    by: Unit = "words",
     budget_words: int = 500_000,
     reference: str = "eng",
     seed: int = 0,
@@ -203,7 +222,7 @@ def run_balanced(
 
     Parameters
     ----------
-    multitext, budget_words, reference, original_language, edition_languages
+    multitext, by, budget_words, reference, original_language, edition_languages
         See `balance_by_origin`, also for the errors; texts as models are to see them.
     languages : iterable of str
         Languages to balance, in the codes of the original languages.
@@ -230,7 +249,7 @@ def run_balanced(
 
     References
     ----------
-    Mielke et al. (2019), section 6: −0.0044 ± 0.022 over 10 languages of Europarl.
+    Mielke et al. (2019), section 6: −0.0044 ± 0.022 over 10 languages of Europarl, with ``by="intents"``.
     """
     from langdiff.lm import compute_surprisals
 
@@ -241,6 +260,7 @@ def run_balanced(
         name: balance_by_origin(
             multitext,
             name,
+            by=by,
             budget_words=budget_words,
             reference=reference,
             seed=rng,
@@ -272,11 +292,22 @@ def run_balanced(
         results[name] = translationese(
             surprisals, sources[name], min_native=1, edition_languages=codes[name], **fit_settings
         )
-    counted = {
-        name: _words(sample, reference).groupby(sample.intent_info["origin"]).sum() for name, sample in samples.items()
+    return BalancedResult(
+        results=results,
+        words=pd.DataFrame({name: _sizes(sample, reference) for name, sample in samples.items()})
+        .T.rename_axis("language"),
+        by=by,
+    )
+
+
+def _sizes(sample: Multitext, reference: str) -> dict[str, int]:
+    """Return the numbers of intents and of words by origin."""
+    words = _words(sample, reference).groupby(sample.intent_info["origin"]).agg(["size", "sum"])
+    return {
+        f"{part}_{unit}": int(words.at[part, figure])
+        for unit, figure in (("intents", "size"), ("words", "sum"))
+        for part in (NATIVE, TRANSLATED)
     }
-    words = pd.DataFrame(counted).T.rename(columns=lambda part: f"{part}_words").rename_axis("language")
-    return BalancedResult(results=results, words=words[[f"{NATIVE}_words", f"{TRANSLATED}_words"]])
 
 
 def _check_test_part(test: Multitext, language: str, source: pd.Series, codes: Mapping[str, str]) -> None:
@@ -299,6 +330,34 @@ def _words(multitext: Multitext, reference: str) -> pd.Series:
             f"{listing(found or multitext.editions)}. Name one edition."
         )
     return multitext.text(found[0]).map(lambda text: len(text.split())).astype(int)
+
+
+def _draw_words(
+    pools: Mapping[str, pd.Series], budget: int, rng: np.random.Generator, language: str
+) -> dict[str, pd.Index]:
+    """Take native intents until they hold the budget, then translated ones until they hold as much."""
+    drawn: dict[str, pd.Index] = {}
+    for part, words in pools.items():
+        drawn[part] = _draw(words, budget, rng, f"{part} intents of {language!r}")
+        budget = int(words[drawn[part]].sum())
+    return drawn
+
+
+def _draw_pairs(
+    pools: Mapping[str, pd.Series], budget: int, rng: np.random.Generator, language: str
+) -> dict[str, pd.Index]:
+    """Take a native and a translated intent at a time, until they hold twice the budget."""
+    pairs = min(map(len, pools.values()))
+    orders = {part: words.iloc[rng.permutation(len(words))][:pairs] for part, words in pools.items()}
+    total = sum(order.to_numpy() for order in orders.values()).cumsum()
+    if total[-1] < 2 * budget:
+        found = " and ".join(f"{len(words):,} {part}" for part, words in pools.items())
+        raise DataError(
+            f"{found} intents of {language!r} make {pairs:,} pairs of {total[-1]:,} words, but {2 * budget:,} are "
+            "wanted. Lower budget_words."
+        )
+    count = int(total.searchsorted(2 * budget)) + 1
+    return {part: order.index[:count] for part, order in orders.items()}
 
 
 def _draw(words: pd.Series, budget: int, rng: np.random.Generator, what: str) -> pd.Index:

@@ -65,6 +65,53 @@ def test_rules_of_the_draw(rows, budget, seed):
     assert list(again.intents) == list(sample.intents)
 
 
+@given(
+    st.lists(st.tuples(st.integers(1, 9), st.sampled_from(ORIGINS)), min_size=1, max_size=60),
+    st.integers(1, 60),
+    st.integers(0, 5),
+)
+def test_rules_of_the_draw_by_intents(rows, budget, seed):
+    sizes, origins = zip(*rows, strict=True)
+    multitext, origin = drawn_multitext(sizes, origins)
+    words = pd.Series(sizes, index=origin.index)
+    pools = {"native": origin[origin == "deu"].index, "translated": origin[origin.isin(["eng", "fra"])].index}
+    settings = {"by": "intents", "budget_words": budget, "seed": seed, "original_language": origin}
+    try:
+        sample = balance_by_origin(multitext, "deu", **settings)
+    except DataError:
+        fewest = min(pools.values(), key=len)  # all of them are drawn, with as many of the others
+        most = max(pools.values(), key=len)
+        assert words[fewest].sum() + words[most].nsmallest(len(fewest)).sum() < 2 * budget
+        return
+    part = sample.intent_info["origin"]
+    taken = {name: part.index[part == name] for name in pools}
+    assert len(taken["native"]) == len(taken["translated"])
+    for name, pool in pools.items():
+        assert set(taken[name]) <= set(pool)
+    total = words[part.index].sum()
+    largest = sum(words[intents].max() for intents in taken.values())
+    assert 2 * budget <= total < 2 * budget + largest  # without the last pair it is not reached
+    again = balance_by_origin(multitext, "deu", **settings)
+    assert list(again.intents) == list(sample.intents)
+
+
+def test_equal_words_are_not_equal_numbers_of_intents():
+    # native sentences are three times as long
+    multitext, origin = drawn_multitext([3, 1] * 100, ["deu", "eng"] * 100)
+    counts = {
+        by: balance_by_origin(multitext, "deu", by=by, budget_words=30, seed=0, original_language=origin)
+        .intent_info["origin"]
+        .value_counts()
+        .to_dict()
+        for by in ("words", "intents")
+    }
+    assert counts == {"words": {"translated": 30, "native": 10}, "intents": {"native": 15, "translated": 15}}
+    with pytest.raises(DataError, match=r"100 native and 100 translated intents of 'deu' make 100 pairs of 400 words"):
+        balance_by_origin(multitext, "deu", by="intents", budget_words=201, seed=0, original_language=origin)
+    with pytest.raises(ConfigError, match="by is one of words, intents; got 'verses'"):
+        balance_by_origin(multitext, "deu", by="verses", budget_words=1, seed=0, original_language=origin)
+
+
 def test_draw_is_random_and_shuffled():
     multitext, origin = drawn_multitext([1] * 400, ["deu", "eng"] * 200)
     firsts, runs = set(), []
@@ -192,6 +239,24 @@ def test_what_cannot_be_compared_is_told_before_training(monkeypatch, origins, b
         run_balanced(multitext, ["deu"], budget_words=budget, original_language=origin, seed=196)  # five of one origin
 
 
+def test_the_whole_experiment_by_intents():
+    multitext, origin = three_languages(2)
+    result = run_balanced(
+        multitext,
+        ["deu"],
+        by="intents",
+        budget_words=1600,
+        original_language=origin,
+        lm="kneser-ney-2",
+        progress=False,
+        model="1",
+    )
+    row = result.words.loc["deu"]
+    assert row["native_intents"] == row["translated_intents"]
+    assert 3200 <= row["native_words"] + row["translated_words"] < 3224  # a pair of sentences has 24 words at most
+    assert "[experiment:balanced|by:intents|language:deu|" in result.summary()
+
+
 def test_result_says_what_was_done(tmp_path):
     multitext, origin = three_languages(1)
     result = run_balanced(
@@ -210,6 +275,8 @@ def test_result_says_what_was_done(tmp_path):
     assert result.standard_deviation == pytest.approx(np.std(frame["difference"], ddof=1))
     assert "trained on as much of either: model 1, converged" in result.summary()
     assert "native_words" in result.summary()
+    assert "[experiment:balanced|by:words|language:deu|" in result.summary()
+    assert (result.words["native_intents"] != result.words["translated_intents"]).any()
     assert "over 2 language(s)" in repr(result)
     assert sorted(folder.name for folder in tmp_path.iterdir()) == ["balanced-deu", "balanced-eng"]
     axes = result.plot()
