@@ -62,7 +62,8 @@ class DifficultyFit:
     log_likelihood, log_likelihood_bits : float
         Log-likelihood at the estimates of the log surprisals z = ln y (as Mielke et al. 2019, Figure 6,
         show it) and of the surprisals y in bits, which is lower by Σz; of the intents with two cells
-        or more. In model 3 the joint log-density of z and the noise of all cells.
+        or more. In model 1 the variance in it is the maximum-likelihood one, below the unbiased one of
+        `dispersion`. In model 3 the joint log-density of z and the noise of all cells.
     converged : bool
         Whether `grad_norm` met the tolerance, and the covariance exists.
     n_iterations, n_evaluations : int
@@ -161,11 +162,12 @@ class DifficultyFit:
         errors = f"{self.bootstrap} samples of intents" if self.bootstrap else "the information"
         if self.inflation != 1:
             errors += f", times {self.inflation**0.5:.2f} as leaving out intents shows"
+        variance = " (at the maximum-likelihood variance; sigma is unbiased)" if self.model == "1" else ""
         lines = [
             f"Model {self.model} ({how}), {state}: {self.n_iterations} iterations, gradient {self.grad_norm:.1e}",
             f"{self.cells:,} cells, {len(self.intent_size):,} intents{single} × {len(self.difficulty):,} {self._units}",
             f"sigma {self.sigma:.4f}, dispersion {self.dispersion:.4f}, "
-            f"log-likelihood {self.log_likelihood:,.2f} of log bits, {self.log_likelihood_bits:,.2f} of bits",
+            f"log-likelihood {self.log_likelihood:,.2f} of log bits, {self.log_likelihood_bits:,.2f} of bits{variance}",
             f"standard errors from {errors}",
             "",
             self.to_frame().round(4).to_string(),

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+import statsmodels.formula.api as smf
 from numpy.testing import assert_allclose
 from pandas.testing import assert_frame_equal, assert_series_equal
 
@@ -35,6 +36,17 @@ def test_covariance_is_that_of_factors_with_a_fixed_sum(fit):
     factors = np.exp(fit.difficulty.to_numpy())
     assert_allclose(fit.covariance.to_numpy() @ factors, 0, atol=1e-12)
     assert_allclose(fit.covariance, fit.covariance.T)
+
+
+def test_the_variance_in_the_likelihood_of_model_1_is_the_smaller_one():
+    _, surprisals = ld.simulate(30, 4, model="1", missing=0.1, seed=2)
+    found = ld.fit(surprisals, model="1")
+    cells = surprisals.to_frame().dropna()
+    fixed = smf.ols("np.log(bits) ~ C(intent) + C(edition)", cells).fit()  # its llf is at the ML variance
+    assert found.log_likelihood == pytest.approx(fixed.llf)
+    assert found.sigma**2 == pytest.approx(fixed.scale)  # unbiased
+    assert "of bits (at the maximum-likelihood variance; sigma is unbiased)" in found.summary()
+    assert "maximum-likelihood variance" not in ld.fit(surprisals, model="2").summary()
 
 
 def test_summary_and_repr_say_what_to_trust(fit):
