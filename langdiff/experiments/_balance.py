@@ -294,8 +294,9 @@ def run_balanced(
         )
     return BalancedResult(
         results=results,
-        words=pd.DataFrame({name: _sizes(sample, reference) for name, sample in samples.items()})
-        .T.rename_axis("language"),
+        words=pd.DataFrame({name: _sizes(sample, reference) for name, sample in samples.items()}).T.rename_axis(
+            "language"
+        ),
         by=by,
     )
 

@@ -87,9 +87,7 @@ class Reproduction:
     def counts(self) -> pd.DataFrame:
         """Return one row per source: number of ``figures``, and how many agree."""
         frame = self.to_frame()
-        table = pd.crosstab(frame["source"], frame["agreement"]).reindex(
-            columns=[*ORDER, UNAVAILABLE], fill_value=0
-        )
+        table = pd.crosstab(frame["source"], frame["agreement"]).reindex(columns=[*ORDER, UNAVAILABLE], fill_value=0)
         table.insert(0, "figures", table.sum(axis=1))
         return table.rename_axis(columns=None).reindex(frame["source"].unique())
 

@@ -74,7 +74,9 @@ def test_over_types_by_hand():
 def test_with_more_text_means_over_types_come_nearer_to_the_published_one_and_means_over_tokens_do_not(real_data):
     # English, published: .7183 (Europarl, UDPipe); docs/predictors.md has the table
     trees = [
-        tree for name in ("ewt", "gum", "lines", "partut") for tree in read_conllu(real_data / f"ud/en_{name}.conllu.gz")
+        tree
+        for name in ("ewt", "gum", "lines", "partut")
+        for tree in read_conllu(real_data / f"ud/en_{name}.conllu.gz")
     ]
     published = mielke2019().europarl.at["en", "hpe_mean"]
     gaps = {
