@@ -26,6 +26,13 @@ def measures(
     over: Annotated[
         Literal["tokens", "types"], typer.Option(help="Average head-POS entropy over tokens, or over types.")
     ] = "tokens",
+    punctuation: Annotated[
+        bool | None,
+        typer.Option(
+            "--punctuation/--no-punctuation",
+            help="Keep punctuation in the trees or take it out; by default only dependency length leaves it out.",
+        ),
+    ] = None,
     as_tsv: Tsv = False,
     as_json: Json = False,
 ) -> None:
@@ -35,7 +42,7 @@ def measures(
     """
     import langdiff as ld
 
-    frame = ld.measure_treebanks(files, over=over).to_frame()
+    frame = ld.measure_treebanks(files, over=over, punctuation=punctuation).to_frame()
     formats = dict.fromkeys(frame.columns[3:], "{:.3f}") | {"words": "{:,}", "sentences": "{:,}"}
     _print(frame, as_tsv, as_json, f"Head-POS entropy in bits over {over}, dependency length in words", formats)
 
@@ -70,7 +77,10 @@ def compare(
     width_by: Annotated[Literal["columns", "rows"], typer.Option(help="Width: divide by columns or rows.")] = "columns",
     size_bin: Annotated[float, typer.Option(help="Size: width of a bin of depth.")] = 1.0,
     rescale: Annotated[bool, typer.Option("--rescale", help="Divide metrics by their maxima before the mean.")] = False,
-    drop_punct: Annotated[bool, typer.Option("--drop-punct", help="Leave punctuation out.")] = False,
+    punctuation: Annotated[
+        bool,
+        typer.Option("--punctuation/--no-punctuation", help="Keep punctuation in the trees or take it out."),
+    ] = True,
     strip_subtypes: Annotated[bool, typer.Option("--strip-subtypes", help="Read acl:relcl as acl.")] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Stop at a sentence that is no tree.")] = False,
     cluster: Annotated[bool, typer.Option("--cluster", help="Draw similar treebanks side by side.")] = False,
@@ -103,7 +113,7 @@ def compare(
         rescale=rescale,
     )
     banks = [
-        ld.read_treebank(file, strict=strict, drop_punct=drop_punct, strip_subtypes=strip_subtypes) for file in files
+        ld.read_treebank(file, strict=strict, punctuation=punctuation, strip_subtypes=strip_subtypes) for file in files
     ]
     result = ld.compare_treebanks(banks, settings=settings, equalise=equalise, repeats=repeats, noise=noise, seed=seed)
     if out is not None:

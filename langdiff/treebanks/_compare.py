@@ -33,6 +33,7 @@ def compare_treebanks(
     equalise: Equalise | None = None,
     repeats: int = 5,
     noise: bool = True,
+    punctuation: bool = True,
     seed: int | np.random.Generator = 0,
     progress: bool | None = None,
 ) -> TreebankComparison:
@@ -56,6 +57,8 @@ def compare_treebanks(
         Subsamples of each treebank, and divisions in halves.
     noise : bool
         Compare random halves of each treebank (of its subsamples) as well.
+    punctuation : bool
+        Whether trees keep words whose relation is ``punct``; of files only, since a `Treebank` stays as it was read.
     seed : int or Generator
         Of subsamples and halves.
     progress : bool, optional
@@ -96,7 +99,7 @@ def compare_treebanks(
         raise ConfigError(f"repeats must be at least 1; got {repeats}.")
     if equalise not in (None, *get_args(Equalise)):
         raise ConfigError(f"equalise is one of {', '.join(get_args(Equalise))}, or None; got {equalise!r}.")
-    banks = shared_names(_opened(treebanks))
+    banks = shared_names(_opened(treebanks, punctuation))
     if noise and (single := [bank.name for bank in banks if bank.sentences < 2]):
         raise DataError(f"Treebank {single[0]!r} has one sentence and so no halves; pass noise=False.")
     rng = np.random.default_rng(seed)
@@ -115,7 +118,7 @@ def compare_treebanks(
     scale = _scale(across, settings)
     parts = [
         settings.signature,
-        *(f"{option}:{_common(banks, option)}" for option in ("drop_punct", "strip_subtypes")),
+        *(f"{option}:{_common(banks, option)}" for option in ("punctuation", "strip_subtypes")),
         f"equalise:{equalise or 'no'}|repeats:{repeats}|seed:{seed_name(seed)}",
     ]
     names = [bank.name for bank in banks]
@@ -133,17 +136,24 @@ def compare_treebanks(
     )
 
 
-def _opened(treebanks: Mapping[str, Treebank | Paths] | Iterable[Treebank | str | Path]) -> list[Treebank]:
+def _opened(
+    treebanks: Mapping[str, Treebank | Paths] | Iterable[Treebank | str | Path], punctuation: bool
+) -> list[Treebank]:
     """Read what is not read yet; check that there are two treebanks, of different names."""
     if isinstance(treebanks, Mapping):
         banks = [
-            replace(source, name=name) if isinstance(source, Treebank) else read_treebank(source, name=name)
+            replace(source, name=name)
+            if isinstance(source, Treebank)
+            else read_treebank(source, name=name, punctuation=punctuation)
             for name, source in treebanks.items()
         ]
     elif isinstance(treebanks, (str, os.PathLike)):
         raise ConfigError(f"a comparison needs at least two treebanks; got {str(treebanks)!r}.")
     else:
-        banks = [source if isinstance(source, Treebank) else read_treebank(source) for source in treebanks]
+        banks = [
+            source if isinstance(source, Treebank) else read_treebank(source, punctuation=punctuation)
+            for source in treebanks
+        ]
     if len(banks) < 2:
         raise ConfigError(f"a comparison needs at least two treebanks; got {len(banks)}.")
     names = [bank.name for bank in banks]

@@ -27,7 +27,7 @@ class Fault(NamedTuple):
 
 
 def read_conllu(
-    path: str | Path, *, strict: bool = False, drop_punct: bool = False, strip_subtypes: bool = False
+    path: str | Path, *, strict: bool = False, punctuation: bool = True, strip_subtypes: bool = False
 ) -> Iterator[Tree]:
     r"""Yield the dependency trees of a CoNLL-U file; no more than one sentence is held at a time.
 
@@ -38,8 +38,8 @@ def read_conllu(
         (``5.1``) are passed over.
     strict : bool
         Stop at a sentence that is no tree, instead of leaving it out with a warning at the end.
-    drop_punct : bool
-        Leave punctuation out; see `Tree.without_punctuation`.
+    punctuation : bool
+        Whether trees keep words whose relation is ``punct``; see `Tree.without_punctuation`.
     strip_subtypes : bool
         Use universal relations only; see `Tree.without_subtypes`.
 
@@ -69,11 +69,11 @@ def read_conllu(
     ...     [tree.heads for tree in read_conllu(path)]
     [(2, 0)]
     """
-    return sound_trees(Path(path), [], strict=strict, drop_punct=drop_punct, strip_subtypes=strip_subtypes)
+    return sound_trees(Path(path), [], strict=strict, punctuation=punctuation, strip_subtypes=strip_subtypes)
 
 
 def sound_trees(
-    path: Path, faults: list[Fault], *, strict: bool, drop_punct: bool, strip_subtypes: bool
+    path: Path, faults: list[Fault], *, strict: bool, punctuation: bool, strip_subtypes: bool
 ) -> Iterator[Tree]:
     """Do what `read_conllu` says; add to `faults` why sentences were left out."""
     own: list[Fault] = []
@@ -81,7 +81,7 @@ def sound_trees(
     for sentence in scan(path):
         if isinstance(sentence, Tree):
             used += 1
-            tree = sentence.without_punctuation() if drop_punct else sentence
+            tree = sentence if punctuation else sentence.without_punctuation()
             yield tree.without_subtypes() if strip_subtypes else tree
         elif strict:
             raise DataError(f"{path}, line {sentence.line}: {sentence.reason}")

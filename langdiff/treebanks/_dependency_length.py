@@ -9,7 +9,6 @@ from langdiff.treebanks._conllu import TreeSource, read_trees
 from langdiff.treebanks._tree import Tree
 
 Heads = Literal["content", "function"]
-Punctuation = Literal["drop", "skip", "keep"]
 RAISED = ("case", "mark")  # relations of words that become heads, inner before outer
 RAISED_UPOS = ("ADP", "SCONJ")
 
@@ -33,9 +32,7 @@ class DependencyLength:
     dependencies: int
 
 
-def dependency_length(
-    source: TreeSource, *, heads: Heads = "content", punctuation: Punctuation = "drop"
-) -> DependencyLength:
+def dependency_length(source: TreeSource, *, heads: Heads = "content", punctuation: bool = False) -> DependencyLength:
     """Mean distance of words from their heads, root words excluded.
 
     Parameters
@@ -45,20 +42,21 @@ def dependency_length(
     heads : {"content", "function"}
         Trees as Universal Dependencies draws them, or with adpositions and subordinators as heads;
         see `with_function_heads`.
-    punctuation : {"drop", "skip", "keep"}
-        Take punctuation out of the sentence; or only do not measure it, so that a comma between a word
-        and its head still counts as a word; or treat it like any word.
+    punctuation : bool
+        Whether trees keep words whose relation is ``punct``. Without, such words are neither measured nor
+        counted between a word and its head (`Tree.without_punctuation`).
 
     Returns
     -------
     DependencyLength
+        The mean, the share of dependencies whose head comes later, and their number.
 
     Raises
     ------
     DataError
         If there is nothing to measure.
     ConfigError
-        If `heads` or `punctuation` is none of these.
+        If `heads` is neither of the two.
 
     Notes
     -----
@@ -82,10 +80,9 @@ def dependency_length(
 class Distances:
     """Sums of distances between words and their heads; options as for `dependency_length`."""
 
-    def __init__(self, *, heads: Heads = "content", punctuation: Punctuation = "drop") -> None:
-        for name, value, known in (("heads", heads, Heads), ("punctuation", punctuation, Punctuation)):
-            if value not in get_args(known):
-                raise ConfigError(f"{name} is one of {', '.join(get_args(known))}; got {value!r}.")
+    def __init__(self, *, heads: Heads = "content", punctuation: bool = False) -> None:
+        if heads not in get_args(Heads):
+            raise ConfigError(f"heads is one of {', '.join(get_args(Heads))}; got {heads!r}.")
         self._heads, self._punctuation = heads, punctuation
         self._total = self._final = self._count = 0
 
@@ -111,13 +108,13 @@ class Distances:
         )
 
 
-def _distances(tree: Tree, heads: Heads, punctuation: Punctuation) -> Iterator[int]:
-    if punctuation == "drop":
+def _distances(tree: Tree, heads: Heads, punctuation: bool) -> Iterator[int]:
+    if not punctuation:
         tree = tree.without_punctuation()
     if heads == "function":
         tree = with_function_heads(tree)
     for word, head in enumerate(tree.heads, start=1):
-        if head and (punctuation != "skip" or not tree.is_punctuation(word)):
+        if head:
             yield head - word
 
 

@@ -66,7 +66,8 @@ def head_pos_entropy(
     lowercase : bool
         Whether "The" and "the" are one type.
     punctuation : bool
-        Whether tokens whose relation is ``punct`` count.
+        Whether trees keep words whose relation is ``punct``; without, their children count as children of
+        their heads (`Tree.without_punctuation`).
     root : bool
         Whether root words count, as tokens whose head has a part of speech of its own, ``ROOT``.
 
@@ -120,9 +121,11 @@ class HeadPairs:
 
     def add(self, tree: Tree) -> None:
         """Count the words of a tree."""
+        if not self._punctuation:
+            tree = tree.without_punctuation()
         self._tagged = self._tagged or any(upos != UNKNOWN for upos in tree.upos)
         for word, head in enumerate(tree.heads, start=1):
-            if (self._punctuation or not tree.is_punctuation(word)) and (self._root or head):
+            if self._root or head:
                 form = tree.forms[word - 1]
                 self._counts[form.lower() if self._lowercase else form, tree.upos[head - 1] if head else ROOT] += 1
 

@@ -4,12 +4,12 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from langdiff._progress import progress_bar
 from langdiff.errors import ConfigError, DataError
 from langdiff.treebanks._conllu import TreeSource, read_trees
-from langdiff.treebanks._dependency_length import Distances
+from langdiff.treebanks._dependency_length import Distances, Heads
 from langdiff.treebanks._head_entropy import HeadPairs, Over
 from langdiff.treebanks._tree import Tree
 from langdiff.treebanks._treebank import file_name
@@ -31,18 +31,23 @@ class TreebankMeasures:
         ``dependency_length_function`` and ``head_final_function`` with function words as heads.
     over : {"tokens", "types"}
         What ``hpe_mean`` and ``hpe_skew`` are taken over.
+    punctuation : bool or None
+        Whether all measures were taken with or without punctuation; if None, head-POS entropy with and
+        dependency length without.
     """
 
     table: "pd.DataFrame"
     over: Over = "tokens"
+    punctuation: bool | None = None
 
     def to_frame(self) -> "pd.DataFrame":
         """Return one row a treebank."""
         return self.table.reset_index()
 
     def summary(self) -> str:
-        """Format the table, and say what head-POS entropy is averaged over."""
-        return f"{self.table.round(3).to_string()}\n[hpe_over:{self.over}]"
+        """Format the table, and say what head-POS entropy is averaged over and what is done about punctuation."""
+        punctuation = {None: "hpe", True: "yes", False: "no"}[self.punctuation]
+        return f"{self.table.round(3).to_string()}\n[hpe_over:{self.over}|punctuation:{punctuation}]"
 
     def plot(self, measure: str = "dependency_length", ax: "Axes | None" = None, **style: Any) -> "Axes":
         """Draw a measure of all treebanks; see `langdiff.plots.plot_treebank_measures`."""
@@ -59,6 +64,7 @@ def measure_treebanks(
     treebanks: Mapping[str, TreeSource] | str | Path | Iterable[str | Path],
     *,
     over: Over = "tokens",
+    punctuation: bool | None = None,
     progress: bool | None = None,
 ) -> TreebankMeasures:
     """Measure head-POS entropy and dependency length of each treebank.
@@ -69,6 +75,10 @@ def measure_treebanks(
         Paths alone are named as their files, without ``.conllu`` and the like.
     over : {"tokens", "types"}
         What the mean and the skewness of head-POS entropy are taken over; see `head_pos_entropy`.
+    punctuation : bool, optional
+        Whether trees keep words whose relation is ``punct``. By default each measure does what its definition
+        says: `head_pos_entropy` counts all tokens, `dependency_length` leaves punctuation out. The numbers of
+        words are those of the trees as they are, unless it is False.
     progress : bool, optional
         Draw a bar on stderr; by default only on a terminal.
 
@@ -100,15 +110,20 @@ def measure_treebanks(
         task = bar.add_task("treebanks", total=len(sources), note="")
         for name, source in sources.items():
             bar.update(task, note=name)
-            rows[name] = _measure(name, read_trees(source), over)
+            rows[name] = _measure(name, read_trees(source), over, punctuation)
             bar.advance(task)
-    return TreebankMeasures(table=pd.DataFrame.from_dict(rows, orient="index").rename_axis("treebank"), over=over)
+    return TreebankMeasures(
+        table=pd.DataFrame.from_dict(rows, orient="index").rename_axis("treebank"), over=over, punctuation=punctuation
+    )
 
 
-def _measure(name: str, trees: Iterable[Tree], over: Over) -> dict[str, float]:
-    pairs, content, function = HeadPairs(over=over), Distances(heads="content"), Distances(heads="function")
+def _measure(name: str, trees: Iterable[Tree], over: Over, punctuation: bool | None) -> dict[str, float]:
+    pairs = HeadPairs(over=over)
+    content, function = (Distances(heads=heads, punctuation=bool(punctuation)) for heads in get_args(Heads))
     sentences = words = 0
     for tree in trees:  # in one pass, so that a large file is read once and never held
+        if punctuation is False:
+            tree = tree.without_punctuation()
         sentences += 1
         words += len(tree)
         pairs.add(tree)

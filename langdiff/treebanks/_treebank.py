@@ -42,8 +42,9 @@ class Treebank:
         Distinct parts of speech and relations.
     left_out : int
         Sentences that were not used, because they are no trees.
-    drop_punct, strip_subtypes : bool
-        How it was read.
+    punctuation, strip_subtypes : bool
+        Whether words whose relation is ``punct`` are in it, and whether relations lost their subtypes when it
+        was read.
     """
 
     name: str
@@ -54,7 +55,7 @@ class Treebank:
     upos_names: tuple[str, ...]
     deprel_names: tuple[str, ...]
     left_out: int = 0
-    drop_punct: bool = False
+    punctuation: bool = True
     strip_subtypes: bool = False
 
     @property
@@ -149,7 +150,7 @@ def read_treebank(
     *,
     name: str | None = None,
     strict: bool = False,
-    drop_punct: bool = False,
+    punctuation: bool = True,
     strip_subtypes: bool = False,
 ) -> Treebank:
     """Read a corpus of one or several CoNLL-U files.
@@ -160,8 +161,12 @@ def read_treebank(
         Files, plain or compressed.
     name : str, optional
         By default that of the first file, without its endings.
-    strict, drop_punct, strip_subtypes : bool
-        As for `read_conllu`.
+    strict : bool
+        Stop at a sentence that is not a tree, instead of leaving it out with a warning.
+    punctuation : bool
+        Whether trees keep words whose relation is ``punct``; see `Tree.without_punctuation`.
+    strip_subtypes : bool
+        Use universal relations only: ``acl:relcl`` becomes ``acl``.
 
     Returns
     -------
@@ -184,12 +189,13 @@ def read_treebank(
         raise ConfigError("no file is given.")
     faults: list[Fault] = []
     trees = itertools.chain.from_iterable(
-        sound_trees(file, faults, strict=strict, drop_punct=drop_punct, strip_subtypes=strip_subtypes) for file in files
+        sound_trees(file, faults, strict=strict, punctuation=punctuation, strip_subtypes=strip_subtypes)
+        for file in files
     )
     treebank = replace(
         Treebank.from_trees(trees, name=name or file_name(files[0])),
         left_out=len(faults),
-        drop_punct=drop_punct,
+        punctuation=punctuation,
         strip_subtypes=strip_subtypes,
     )
     if treebank.sentences < FEW_SENTENCES:

@@ -29,6 +29,14 @@ def test_measures(langdiff, files):
     assert "Head-POS entropy in bits over tokens" in langdiff("treebanks", "measures", *files).out
 
 
+@pytest.mark.parametrize("option", ["--punctuation", "--no-punctuation"])
+def test_measures_with_and_without_punctuation(langdiff, files, option):
+    printed = json.loads(langdiff("treebanks", "measures", *files, option, "--json").out)
+    expected = ld.measure_treebanks(files, punctuation=option == "--punctuation").to_frame()
+    assert [row["words"] for row in printed] == expected["words"].tolist()
+    assert [row["dependency_length"] for row in printed] == pytest.approx(expected["dependency_length"])
+
+
 def test_measures_over_types(langdiff, tmp_path):
     path = tmp_path / "dogs.conllu"
     # dogs, half of the tokens and one of three types: VERB three times, AUX once, entropy 0.8113
@@ -57,14 +65,14 @@ def test_compare(langdiff, files, tmp_path):
 def test_every_option_arrives(langdiff, files):
     options = (
         "--size-bin 0.5 --label deprel --levels context --ancestors 1 --statistics reference --adjacent --width-by rows"
-        " --divergence js --alpha 0.1 --base 2 --rescale --drop-punct --strip-subtypes --equalise tokens --repeats 2"
-        " --seed 3 --no-noise"
+        " --divergence js --alpha 0.1 --base 2 --rescale --no-punctuation --strip-subtypes --equalise tokens"
+        " --repeats 2 --seed 3 --no-noise"
     )
     done = langdiff("treebanks", "compare", *files, *options.split())
     assert done.code == 0, done.err
     assert (
         "[size_bin:0.5|label:deprel|levels:context|ancestors:1|statistics:reference|adjacent:yes|width_by:rows|"
-        "divergence:js|alpha:0.1|base:2|rescale:yes|drop_punct:yes|strip_subtypes:yes|equalise:tokens|repeats:2|seed:3]"
+        "divergence:js|alpha:0.1|base:2|rescale:yes|punctuation:no|strip_subtypes:yes|equalise:tokens|repeats:2|seed:3]"
     ) in done.out
 
 

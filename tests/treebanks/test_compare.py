@@ -153,11 +153,16 @@ def test_punctuation_and_subtypes_are_in_the_signature(tmp_path):
     row = "1\tw\t_\tX\t_\t_\t0\troot\t_\t_\n2\tw\t_\tX\t_\t_\t1\tacl:relcl\t_\t_\n3\t.\t_\tX\t_\t_\t1\tpunct\t_\t_\n\n"
     (tmp_path / "a.conllu").write_text(row * 50)
     plain = ld.read_treebank(tmp_path / "a.conllu")
-    bare = ld.read_treebank(tmp_path / "a.conllu", name="b", drop_punct=True, strip_subtypes=True)
+    bare = ld.read_treebank(tmp_path / "a.conllu", name="b", punctuation=False, strip_subtypes=True)
     result = ld.compare_treebanks([plain, bare])
-    assert "drop_punct:mixed|strip_subtypes:mixed" in result.signature
+    assert "punctuation:mixed|strip_subtypes:mixed" in result.signature
     assert result.sizes().loc["b", "words"] == 100
-    assert "drop_punct:yes|strip_subtypes:yes" in ld.compare_treebanks({"b": bare, "c": bare}).signature
+    assert "punctuation:no|strip_subtypes:yes" in ld.compare_treebanks({"b": bare, "c": bare}).signature
+    files = {"d": tmp_path / "a.conllu", "e": [tmp_path / "a.conllu"]}
+    read_here = ld.compare_treebanks(files, punctuation=False)
+    assert "punctuation:no|strip_subtypes:no" in read_here.signature
+    assert read_here.profiles["d"].sizes["words"] == bare.words
+    assert "punctuation:yes|" in ld.compare_treebanks(files).signature
 
 
 @pytest.fixture(scope="module")

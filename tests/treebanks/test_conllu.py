@@ -56,7 +56,7 @@ def test_ranges_empty_nodes_comments_and_missing_blank_lines(tmp_path, name, end
 
 def test_options(tmp_path):
     path = write(tmp_path, ROWS)
-    assert [len(tree) for tree in read_conllu(path, drop_punct=True)] == [5, 1]
+    assert [len(tree) for tree in read_conllu(path, punctuation=False)] == [5, 1]
     assert next(read_conllu(path, strip_subtypes=True)).deprels[-1] == "obl"
 
 

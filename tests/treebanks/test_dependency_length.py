@@ -90,10 +90,9 @@ def test_identity_without_adpositions_and_subordinators(tree):
 
 def test_lengths_by_hand():
     # he 1, in 2, big 1, London 3; (with the full stop 4)
-    assert dependency_length([IN_LONDON]) == dependency_length([IN_LONDON], punctuation="skip")
     assert dependency_length([IN_LONDON]).mean == 7 / 4
     assert dependency_length([IN_LONDON]).head_final == 3 / 4
-    assert dependency_length([IN_LONDON], punctuation="keep").mean == 11 / 5
+    assert dependency_length([IN_LONDON], punctuation=True).mean == 11 / 5
     # he 1, in 1, big 1, London 2
     assert dependency_length([IN_LONDON], heads="function").mean == 5 / 4
     assert dependency_length([IN_LONDON], heads="function").head_final == 2 / 4
@@ -101,15 +100,14 @@ def test_lengths_by_hand():
 
 def test_a_comma_between():
     comma = tree("now ADV 3 advmod; , PUNCT 3 punct; go VERB 0 root")
-    lengths = {kind: dependency_length([comma], punctuation=kind).mean for kind in ("drop", "skip", "keep")}
-    assert lengths == {"drop": 1, "skip": 2, "keep": 1.5}
+    lengths = {kind: dependency_length([comma], punctuation=kind).mean for kind in (False, True)}
+    assert lengths == {False: 1, True: 1.5}
+    assert dependency_length([comma]).mean == 1
 
 
 def test_unknown_options():
     with pytest.raises(ConfigError, match="heads is one of content, function; got 'words'"):
         dependency_length([IN_LONDON], heads="words")
-    with pytest.raises(ConfigError, match="punctuation is one of drop, skip, keep; got 'no'"):
-        dependency_length([IN_LONDON], punctuation="no")
 
 
 @given(trees=corpora)
@@ -122,9 +120,9 @@ def test_against_a_matrix_of_distances(trees):
     distances = np.concatenate(distances)
     if not len(distances):
         with pytest.raises(DataError, match="No dependency to measure"):
-            dependency_length(trees, punctuation="keep")
+            dependency_length(trees, punctuation=True)
         return
-    ours = dependency_length(trees, punctuation="keep")
+    ours = dependency_length(trees, punctuation=True)
     assert ours.mean == pytest.approx(np.abs(distances).mean())
     assert ours.head_final == pytest.approx((distances > 0).mean())
     assert ours.dependencies == len(distances)

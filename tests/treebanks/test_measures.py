@@ -19,7 +19,21 @@ def test_one_row_a_treebank():
     assert frame.at["b", "head_final_function"] == dependency_length(B, heads="function").head_final
     assert repr(measures) == "TreebankMeasures of 2 treebanks, 18 words"
     assert measures.summary().split("\n")[2].startswith("a ")
-    assert measures.summary().endswith("[hpe_over:tokens]")
+    assert measures.summary().endswith("[hpe_over:tokens|punctuation:hpe]")
+
+
+@pytest.mark.parametrize("punctuation", [True, False])
+def test_punctuation_is_one_option_for_all_measures(punctuation):
+    measures = ld.measure_treebanks({"a": A}, punctuation=punctuation, progress=False)
+    row = measures.table.loc["a"]
+    assert row["words"] == (8 if punctuation else 7)
+    assert row["hpe_mean"] == head_pos_entropy(A, punctuation=punctuation).mean
+    for heads, name in (("content", "dependency_length"), ("function", "dependency_length_function")):
+        assert row[name] == dependency_length(A, heads=heads, punctuation=punctuation).mean
+    assert measures.summary().endswith(f"|punctuation:{'yes' if punctuation else 'no'}]")
+    default = ld.measure_treebanks({"a": A}, progress=False).table.loc["a"]
+    assert default["hpe_mean"] == head_pos_entropy(A, punctuation=True).mean
+    assert default["dependency_length"] == dependency_length(A, punctuation=False).mean
 
 
 def test_over_types():
@@ -28,7 +42,7 @@ def test_over_types():
     for over, mean in (("types", 0.918296 / 3), ("tokens", 0.918296 * 3 / 5)):
         measures = ld.measure_treebanks({"run": corpus}, over=over, progress=False)
         assert measures.table.at["run", "hpe_mean"] == pytest.approx(mean, abs=1e-6)  # digits given
-        assert measures.summary().endswith(f"[hpe_over:{over}]")
+        assert measures.summary().endswith(f"[hpe_over:{over}|punctuation:hpe]")
         assert f"over {over}" in measures.plot("hpe_mean", Figure().subplots()).get_xlabel()
 
 
