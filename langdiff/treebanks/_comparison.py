@@ -32,8 +32,9 @@ class TreebankComparison:
         D between two random halves of each treebank, mean and standard deviation over divisions; NaN if not
         asked for.
     profiles : mapping from name to TreebankProfile
-        Of the whole treebanks.
+        What the metrics count in each whole treebank.
     settings : SimilaritySettings
+        What was counted and compared.
     equalise : {"tokens", "sentences"} or None
         What subsamples had in common.
     signature : str
@@ -50,7 +51,7 @@ class TreebankComparison:
     signature: str
 
     def to_frame(self) -> "pd.DataFrame":
-        """Return one row a metric, reference and compared treebank.
+        """Return one row per metric, reference and compared treebank.
 
         Columns: ``metric``, ``reference``, ``compared``, ``divergence``, ``std`` and ``noise`` (the larger of the
         two treebanks' own; a divergence below it says nothing).
@@ -68,7 +69,7 @@ class TreebankComparison:
         return pd.DataFrame(rows, columns=["metric", "reference", "compared", "divergence", "std", "noise"])
 
     def sizes(self) -> "pd.DataFrame":
-        """Return one row a treebank: its sentences, words, leaves, … (see `TreebankProfile`)."""
+        """Return one row per treebank: its sentences, words, leaves, … (see `TreebankProfile`)."""
         import pandas as pd
 
         frame = pd.DataFrame({name: profile.sizes for name, profile in self.profiles.items()}).T

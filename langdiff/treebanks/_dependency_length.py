@@ -127,10 +127,15 @@ def with_function_heads(tree: Tree) -> Tree:
     one). The edge between a function word and its former head keeps its relation, the function word takes
     over its head's: *in* (case) under *London* (obl) becomes *in* (obl) above *London* (case).
 
+    Parameters
+    ----------
+    tree : Tree
+        A tree as Universal Dependencies draws it, with content words as heads.
+
     Returns
     -------
     Tree
-        The same if nothing is to be moved.
+        The converted tree; `tree` itself if nothing is to be moved.
 
     Examples
     --------

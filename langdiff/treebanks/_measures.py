@@ -1,4 +1,4 @@
-"""What a treebank says about its language, one row a treebank."""
+"""What a treebank says about its language, one row per treebank."""
 
 import os
 from collections.abc import Iterable, Mapping
@@ -41,7 +41,7 @@ class TreebankMeasures:
     punctuation: bool | None = None
 
     def to_frame(self) -> "pd.DataFrame":
-        """Return one row a treebank."""
+        """Return one row per treebank."""
         return self.table.reset_index()
 
     def summary(self) -> str:
@@ -92,7 +92,7 @@ def measure_treebanks(
     ConfigError
         If there is no treebank, two have the same name, or `over` is unknown.
     DataError
-        As for `read_conllu`, `head_pos_entropy` and `dependency_length`.
+        If a file cannot be read, or a treebank has no token, no part of speech or no dependency to measure.
 
     Examples
     --------

@@ -32,18 +32,20 @@ def perturb(
     Parameters
     ----------
     treebank : Treebank
+        The source; it is not changed.
     rate : float
-        Between 0 and 1.
+        Probability of every word to be chosen, between 0 and 1.
     kind : {"relations", "heads", "order"}
         Give chosen words other than root words a relation at random, as frequent as in the treebank (so perhaps
         their own); or attach them to a random word of the sentence that is not below them; or let all
         chosen words of a sentence change places at random, each keeping its label and its head.
     seed : int or Generator
+        Seed of the random choices.
 
     Returns
     -------
     Treebank
-        Of the same name and the same lengths of sentences.
+        The copy, with the same name and the same lengths of sentences.
 
     Raises
     ------
@@ -110,8 +112,9 @@ class PerturbationCurve:
     Attributes
     ----------
     treebank : str
+        Name of the source.
     table : DataFrame
-        One row a kind, rate, repeat and metric: ``divergence``, D(source ‖ copy).
+        One row per kind, rate, repeat and metric: ``divergence``, D(source ‖ copy).
     noise : Series, index: metric
         Divergence of random halves of the source.
     signature : str
@@ -124,7 +127,7 @@ class PerturbationCurve:
     signature: str
 
     def to_frame(self) -> "pd.DataFrame":
-        """Return one row a kind, rate and metric: mean ``divergence`` and ``std`` over repeats."""
+        """Return one row per kind, rate and metric: mean ``divergence`` and ``std`` over repeats."""
         cells = self.table.groupby(["kind", "rate", "metric"], sort=False)["divergence"]
         return cells.agg(divergence="mean", std="std").reset_index()
 
@@ -163,26 +166,29 @@ def perturbation_curve(
     Parameters
     ----------
     treebank : Treebank
+        The source of all copies.
     rates : sequence of float
-        At least one.
+        Shares of words to change, between 0 and 1; at least one.
     kinds : str or sequence of str
-        See `perturb`; at least one.
+        What is changed: ``"relations"``, ``"heads"`` or ``"order"`` (see `perturb`); at least one.
     settings : SimilaritySettings, optional
-        Without ``rescale``, for which there is no matrix here.
+        How copies are compared with the source; ``rescale`` must be off, since there is no matrix to rescale by.
     repeats : int
-        Copies of each kind and rate.
+        How many copies are made of each kind and rate, and how often the source is divided in halves.
     seed : int or Generator
+        Seed of the copies and of the halves.
     progress : bool, optional
         Draw a bar on stderr; by default only on a terminal.
 
     Returns
     -------
     PerturbationCurve
+        Divergence of every copy from the source, and of random halves of the source.
 
     Raises
     ------
     ConfigError
-        As for `perturb`; or if there is no rate or no kind, `repeats` is below 1, or settings ask for ``rescale``.
+        If a rate or kind is unknown or there is none, `repeats` is below 1, or settings ask for ``rescale``.
     DataError
         If the treebank has one sentence and so no halves.
 

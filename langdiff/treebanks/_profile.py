@@ -37,6 +37,7 @@ class TreebankProfile:
     Attributes
     ----------
     name : str
+        Name of the treebank.
     sizes : Series
         ``sentences``, ``words``, ``leaves``, ``chains`` (words with children), ``relations``,
         ``depth_keys`` (distinct, at each depth apart), ``mean_size_bin``, ``left_out`` (sentences that are no
@@ -51,6 +52,7 @@ class TreebankProfile:
     cooccurrences : Series
         All cells of the matrices, as ``matrix`` but with BOS and EOS, and never of neighbours alone.
     settings : SimilaritySettings
+        How it was counted.
     """
 
     name: str
@@ -61,7 +63,7 @@ class TreebankProfile:
     settings: SimilaritySettings
 
     def to_frame(self) -> "pd.DataFrame":
-        """Return one row a metric and bin: ``treebank``, ``metric``, ``bin`` (parts joined by a blank), ``count``."""
+        """Return one row per metric and bin: ``treebank``, ``metric``, ``bin`` (parts joined by a blank), ``count``."""
         import pandas as pd
 
         rows = [
@@ -122,11 +124,14 @@ def profile_treebank(treebank: Treebank, settings: SimilaritySettings | None = N
     Parameters
     ----------
     treebank : Treebank
+        The trees to count in; see `read_treebank`.
     settings : SimilaritySettings, optional
+        How to count; by default those of the paper as we read it.
 
     Returns
     -------
     TreebankProfile
+        The table of each metric, with names on its bins, and sizes.
 
     Examples
     --------

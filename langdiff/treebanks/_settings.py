@@ -41,7 +41,7 @@ class SimilaritySettings:
     alpha : float
         Added to every bin that occurs in either treebank; without effect on the correlation.
     base : float
-        Of the logarithm; e gives nats, 2 gives bits.
+        Base of the logarithm in divergences; e gives nats, 2 gives bits.
     rescale : bool
         Divide each metric's matrix by its largest value before the mean over metrics.
 

@@ -153,7 +153,7 @@ def read_treebank(
     punctuation: bool = True,
     strip_subtypes: bool = False,
 ) -> Treebank:
-    """Read a corpus of one or several CoNLL-U files.
+    r"""Read a corpus of one or several CoNLL-U files.
 
     Parameters
     ----------
@@ -171,11 +171,12 @@ def read_treebank(
     Returns
     -------
     Treebank
+        The trees of all files, one after the other.
 
     Raises
     ------
     DataError
-        As for `read_conllu`; also if no sentence is left.
+        If a file cannot be read or no sentence is left; see `read_conllu`.
     ConfigError
         If there is no path.
 
@@ -183,6 +184,16 @@ def read_treebank(
     -----
     LangdiffWarning
         If sentences are left out, or there are fewer than 50.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> rows = ["1 Dogs _ NOUN _ _ 2 nsubj _ _", "2 bark _ VERB _ _ 0 root _ _", "", ""]
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "dogs.conllu"
+    ...     _ = path.write_text("\n".join(rows).replace(" ", "\t") * 50)
+    ...     read_treebank(path)
+    Treebank 'dogs': 50 sentences, 100 words, 2 relations
     """
     files = [Path(path) for path in ([paths] if isinstance(paths, (str, os.PathLike)) else paths)]
     if not files:

@@ -86,7 +86,7 @@ class UDPipeParser:
         texts : iterable of (str, str)
             Ids and texts. The sentences of intent ``40001001`` get ``sent_id`` ``40001001-1``, ``40001001-2`` …
         path : Path
-            Where to.
+            The file to write.
 
         Returns
         -------

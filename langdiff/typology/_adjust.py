@@ -67,7 +67,7 @@ def adjust(results: Iterable[Correlations], *, alpha: float = 0.05) -> Correlati
     Parameters
     ----------
     results : iterable of Correlations
-        Of any calls.
+        What `langdiff.correlate` returned, of any number of calls.
     alpha : float
         False discovery rate.
 

@@ -35,20 +35,21 @@ def correlation(
     Parameters
     ----------
     x, y : ndarray, shape (n,)
-        Neither may be constant.
+        The two variables; neither may be constant.
     test : str
         ``"pearson"``, ``"spearman"`` or ``"kendall"``.
     given : ndarray, shape (n, k), optional
         Variables held fixed: the correlation is that of what is left of x and y (of their ranks, for
         Spearman) after least squares on them. Not for Kendall.
     resamples : int
-        Of the bootstrap; 0 for Fisher's interval.
+        Number of bootstrap samples; 0 for Fisher's interval.
     rng : Generator, optional
-        Needed for the bootstrap.
+        Source of the bootstrap's random samples; required if `resamples` is above 0.
 
     Returns
     -------
     Outcome
+        The coefficient, its p and its interval.
 
     Examples
     --------

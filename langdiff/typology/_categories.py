@@ -57,8 +57,10 @@ def category_means(values: pd.Series, categories: pd.Series) -> pd.DataFrame:
 
     Parameters
     ----------
-    values, categories : Series, shape (n,)
-        As for `compare_categories`.
+    values : Series, shape (n,)
+        Difficulties, nats.
+    categories : Series, shape (n,)
+        Their categories, in the same order; none missing.
 
     Returns
     -------

@@ -96,11 +96,11 @@ def correlate(
     interval : {"fisher", "bootstrap"}
         Kind of 95 % interval of correlations: see `langdiff.typology.correlation`.
     resamples : int
-        Of permutations and bootstrap.
+        Number of permutations and of bootstrap samples.
     alpha : float
         False discovery rate.
     seed : int or Generator
-        Of permutations and bootstrap.
+        Seed of permutations and bootstrap.
 
     Returns
     -------

@@ -89,11 +89,12 @@ def propagate_errors(
     predictors, edition_info, only
         As for `langdiff.correlate`; numeric predictors are taken.
     tests : str or iterable of str
-        ``"pearson"``, ``"spearman"``.
+        Correlations to compute: ``"pearson"``, ``"spearman"`` or both.
     draws : int
-        Of a fit's covariance; at most so many, evenly chosen, of a posterior.
+        How many draws are made from a fit's covariance; of a posterior's draws at most so many are used, evenly
+        chosen.
     seed : int or Generator
-        Of the draws from a covariance and of e.
+        Seed of the draws from a covariance and of e.
 
     Returns
     -------

@@ -55,9 +55,9 @@ def detectable_correlation(n: int, *, power: float = 0.8, alpha: float = 0.05, t
     Parameters
     ----------
     n, alpha, tests
-        As there.
+        Number of languages, level of the test, and size of the family of tests; see `power_of_correlation`.
     power : float
-        Above alpha / tests, below 1.
+        Probability with which the correlation is to be found; above alpha / tests, below 1.
 
     Returns
     -------

@@ -55,9 +55,9 @@ class Sample:
     predictors : DataFrame, shape (n, P)
         Floats, or categories; missing values as NaN.
     language : Series, shape (n,)
-        Of each row; the row's own name if rows are languages.
+        Language of each row; the row's own name if rows are languages.
     family : Series or None, shape (n,)
-        Of each row, if known.
+        Language family of each row, if known.
     """
 
     corpus: str

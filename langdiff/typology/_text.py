@@ -30,9 +30,9 @@ def count_words(texts: Iterable[str], *, tokenized: bool = False) -> Counter[str
     Parameters
     ----------
     texts : iterable of str
-        One text an intent.
+        One text per intent.
     tokenized : bool
-        The texts are tokenised already; else punctuation is split off first (`langdiff.tokenize`), so that
+        Whether the texts are tokenised already; else punctuation is split off first (`langdiff.tokenize`), so that
         ``dog`` and ``dog,`` are one word. Case is kept. Text with spaces around its punctuation comes out the
         same both ways.
 
@@ -51,6 +51,16 @@ def count_words(texts: Iterable[str], *, tokenized: bool = False) -> Counter[str
 
 def type_token_ratio(counts: Mapping[str, int]) -> float:
     """Return distinct words divided by words; it falls as texts grow, so compare texts of the same content.
+
+    Parameters
+    ----------
+    counts : mapping from word to int
+        Tokens by type; see `count_words`.
+
+    Returns
+    -------
+    float
+        Types / tokens, above 0 and at most 1.
 
     Raises
     ------
@@ -205,7 +215,12 @@ def separates_words(counts: Mapping[str, int]) -> bool:
     Parameters
     ----------
     counts : mapping from word to int
-        Tokens by type.
+        Tokens by type; see `count_words`.
+
+    Returns
+    -------
+    bool
+        False if tokens are clauses rather than words.
 
     Examples
     --------

@@ -104,6 +104,7 @@ def read_wals(path: str | Path, *, same_as: Mapping[str, str] | None = None) -> 
     Returns
     -------
     Wals
+        Names of features and languages, and the values by language.
 
     Raises
     ------
