@@ -1,8 +1,7 @@
 """The loss of one batch and its gradients."""
 
-from collections.abc import Mapping
 from functools import cache
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple, cast
 
 import torch
 import torch.nn.functional as F
@@ -12,6 +11,8 @@ from langdiff.lm._batches import Batch
 from langdiff.lm._scoring import slices
 from langdiff.lm.awd_lstm import AWDLSTM, State, activation_regularisation
 from langdiff.lm.presets import Recipe
+
+_TRIED = 64  # rows and columns: torch multiplies smaller matrices without the library that decides
 
 
 class BatchLoss(NamedTuple):
@@ -92,8 +93,42 @@ def _precision(recipe: Recipe, batch: Batch) -> torch.autocast:
 
 @cache
 def _has_bf16(device: str) -> bool:
-    """Return whether a kind of device has instructions for products in bfloat16."""
-    if device != "cpu":
-        return device == "cuda"
-    capabilities: Mapping[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()  # unknown to older versions
-    return bool(capabilities.get("avx512_bf16") or capabilities.get("amx_bf16"))
+    """Return whether a kind of device trains in bfloat16 by instructions of its own, tried once per process.
+
+    A step alone does not show it: where the processor, or the limit that ONEDNN_MAX_CPU_ISA sets, lacks such
+    instructions, a step raises (AVX2) or is emulated several times slower than single precision (AVX-512).
+    """
+    if device not in ("cpu", "cuda"):
+        return False
+    if device == "cuda" and not torch.cuda.is_bf16_supported(including_emulation=False):
+        return False
+    try:
+        _step_in_bf16(device)
+        return device == "cuda" or _multiplies_in_bf16()
+    except torch.cuda.OutOfMemoryError:
+        raise
+    except RuntimeError:
+        return False
+
+
+def _step_in_bf16(device: str) -> None:
+    """Take the gradients of one small batch, as training in bfloat16 does."""
+    sizes = {"embedding_size": _TRIED, "hidden_size": _TRIED, "layers": 1}
+    network = AWDLSTM(_TRIED, **sizes, generator=torch.Generator().manual_seed(0)).to(device)
+    symbols = torch.zeros(2, _TRIED, dtype=torch.int64, device=device)
+    with torch.autocast(device, dtype=torch.bfloat16):
+        loss = F.cross_entropy(network.logits(network(symbols).output).flatten(0, 1), symbols.flatten())
+    loss.backward()  # type: ignore[no-untyped-call]
+
+
+def _multiplies_in_bf16() -> bool:
+    """Return whether products of bfloat16 matrices on the CPU are those of its own instructions.
+
+    These (VDPBF16PS and AMX on x86-64, BFMMLA on ARM) take subnormal numbers for zero; an emulation by single
+    precision does not, unless torch was told to flush them there too, when the emulation is assumed.
+    """
+    subnormal = torch.full((_TRIED, _TRIED), 2.0**-130)
+    large = torch.full((_TRIED, _TRIED), 2.0**126)  # a product is 1/16
+    single = F.linear(subnormal, large)
+    half = F.linear(subnormal.bfloat16(), large.bfloat16())
+    return bool(single.any()) and not bool(half.any())
