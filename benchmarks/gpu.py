@@ -20,8 +20,8 @@ import torch.nn.functional as F
 from langdiff._io import write_text
 from langdiff.lm import AWDLSTM, RECIPES, Recipe
 from langdiff.lm._gradients import accumulate_gradients
-from langdiff.lm._grouped import GroupedGradients
-from langdiff.lm._grouped_training import choose
+from langdiff.lm.grouped.gradients import GroupedGradients
+from langdiff.lm.grouped.training import choose
 from langdiff.lm._jobs import silent
 from langdiff.lm._scoring import score
 from langdiff.lm._trainer import Demand, EncodedPart, Randomness, Trainer, make_optimizer

@@ -10,10 +10,11 @@ from torch import Tensor
 
 from langdiff.lm._batches import Batch
 from langdiff.lm._gradients import BatchLoss, _has_bf16
-from langdiff.lm._grouped_lstm import fused_cells_work
-from langdiff.lm._grouped_program import GroupBatch, GroupLoss, Shape, Weights, compute_gradients
 from langdiff.lm._trainer import Demand
 from langdiff.lm.awd_lstm import AWDLSTM, Masks, State
+from langdiff.lm.grouped.cuda import Captured
+from langdiff.lm.grouped.lstm import fused_cells_work
+from langdiff.lm.grouped.program import GroupBatch, GroupLoss, Shape, Weights, compute_gradients
 from langdiff.lm.presets import Recipe
 
 logger = logging.getLogger(__name__)
@@ -75,10 +76,6 @@ class GroupedGradients:
         self._gradients: Weights = {}
         self._recurrent_masks: list[Tensor | None] = []
         self._graphs: list[torch.cuda.CUDAGraph] = []
-
-    def suits(self, networks: Sequence[AWDLSTM]) -> bool:
-        """Say whether one made for these networks would compute the same to the last bit."""
-        return self.size <= len(networks) and self._vocabulary == _vocabulary(networks)
 
     def accumulate(self, demands: Sequence[Demand]) -> list[BatchLoss]:
         """Put the gradients of the mean nats a symbol, penalties included, in place; return each one's loss.
@@ -195,8 +192,6 @@ class GroupedGradients:
                 precision=self._precision,
                 fused=self._fused,
             )
-            from langdiff.lm._grouped_cuda import Captured  # which only such a device needs
-
             on_cuda = self._device.type == "cuda"
             self._programs[shape] = Captured(run, self._device, self._graphs) if on_cuda else run
         return self._programs[shape]
