@@ -26,9 +26,8 @@ def test_grouped_surprisals_are_those_of_editions_alone():
     parts = make_parts(("eng", "ell", "cmn"))
     recipe = replace(RECIPES["char-tiny"], weight_drop=0.1, epochs=2, min_count=2)
     options = {"lm": recipe, "device": "cuda", "progress": False}
-    with torch.backends.cudnn.flags(enabled=True, allow_tf32=False):
-        alone = compute_surprisals(parts, group=1, **options)
-        together = compute_surprisals(parts, group=3, **options)
+    alone = compute_surprisals(parts, **options)
+    together = compute_surprisals(parts, group=3, **options)
     assert (alone.bits - together.bits).abs().max(axis=None) < IN_SINGLE_PRECISION
 
 
@@ -55,8 +54,7 @@ def test_gradients_of_a_captured_graph(fused):
             mine = [parameter.grad.clone() for parameter in demand.network.parameters()]
             demand.network.zero_grad()
             again = torch.Generator(cuda).manual_seed(step)
-            with torch.backends.cudnn.flags(enabled=True, allow_tf32=False):
-                expected = accumulate_gradients(demand.network, demand.batch, recipe, again)
+            expected = accumulate_gradients(demand.network, demand.batch, recipe, again)
             assert float(loss.nats) == pytest.approx(float(expected.nats), rel=1e-5)
             for got, parameter in zip(mine, demand.network.parameters(), strict=True):
                 torch.testing.assert_close(got, parameter.grad, rtol=1e-3, atol=1e-6)

@@ -188,13 +188,12 @@ def test_what_a_group_used_is_freed_without_waiting_for_the_garbage_collector():
         gc.enable()
 
 
-def limit_memory(monkeypatch, most_networks=10**9, most_units=10**9):
+def limit_memory(monkeypatch, most_networks):
     """Let a program that needs more than that run out of memory."""
     compute = gradients.compute_gradients
 
     def limited(weights, batch, *args, **options):
-        networks, steps, intents = batch.inputs.shape
-        if networks > most_networks or steps * intents > most_units:
+        if len(batch.inputs) > most_networks:
             raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.\nMore about it")
         return compute(weights, batch, *args, **options)
 
@@ -206,31 +205,11 @@ def test_if_memory_runs_out_fewer_are_computed_at_once(monkeypatch, caplog, stat
     limit_memory(monkeypatch, most_networks=1)
     with caplog.at_level(logging.WARNING, logger="langdiff.lm"):
         engine = assert_same_gradients(INTENT, states, size=4)
-    assert (engine.size, engine.most_units) == (1, None)
+    assert engine.size == 1
     lines = [record.getMessage() for record in caplog.records]
     assert len(lines) == 2
     assert "out of memory (CUDA out of memory. Tried to allocate 2.00 GiB.): going on with 2 edition(s)" in lines[0]
     assert "going on with 1 edition(s)" in lines[1]
-
-
-@pytest.mark.parametrize("states", [False, True])
-def test_if_memory_runs_out_for_one_its_batch_goes_in_pieces(monkeypatch, caplog, states):
-    limit_memory(monkeypatch, most_networks=1, most_units=50)
-    recipe = replace(INTENT, **PENALTIES)
-    with caplog.at_level(logging.WARNING, logger="langdiff.lm"):
-        engine = assert_same_gradients(recipe, states, size=4)
-    assert engine.size == 1
-    assert engine.most_units is not None
-    assert f"going on with at most {engine.most_units} units at once" in caplog.records[-1].getMessage()
-    caplog.clear()
-    assert_same_gradients(recipe, states, size=1, engine=engine)  # nothing is tried in vain again
-    assert not caplog.records
-
-
-def test_memory_that_does_not_suffice_for_one_intent_is_an_error(monkeypatch):
-    limit_memory(monkeypatch, most_units=10)
-    with pytest.raises(torch.OutOfMemoryError):
-        assert_same_gradients(INTENT, False, size=4)
 
 
 @given(
