@@ -73,7 +73,7 @@ class GroupedGradients:
         self._graphs: list[torch.cuda.CUDAGraph] = []
 
     def accumulate(self, demands: Sequence[Demand]) -> list[BatchLoss]:
-        """Put the gradients of the mean nats a symbol, penalties included, in place; return each one's loss.
+        """Put the gradients of the mean nats per symbol, penalties included, in place; return each one's loss.
 
         Parameters
         ----------
@@ -129,7 +129,7 @@ class GroupedGradients:
             gradients.append({name: x.clone() for name, x in own.items()} if overwritten else own)
         for share, found in zip(shares, gradients, strict=True):  # last, as memory may have run out above
             for name, parameter in share.network.named_parameters():
-                parameter.grad = found[name] if parameter.grad is None else parameter.grad.add_(found[name])
+                parameter.grad = found[name]
         return losses
 
     def _make_buffers(self, shape: Shape, like: _Share) -> None:
