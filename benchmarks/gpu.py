@@ -1,40 +1,55 @@
-"""Many languages on one GPU: networks trained as one program against one after the other with cuDNN.
+"""Many languages on one GPU: one network after the other with cuDNN, several processes, one program for several.
 
 Run ``python benchmarks/gpu.py --out gpu.md`` where there is a CUDA device (at most eight minutes), or
 ``--device cpu --tiny`` to see that everything runs. The most informative measurements come first; the table
 so far is written after each, and one that fails, as for want of memory or of Triton, is a line that says why.
+
+Processes share a GPU by turns, or side by side where NVIDIA's Multi-Process Service runs: start it before with
+``nvidia-cuda-mps-control -d``, and end it with ``echo quit | nvidia-cuda-mps-control``.
 """
 
 import argparse
 import json
+import os
+import string
+import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import torch
 import torch.nn.functional as F
 
+from langdiff import Parts, read_frame
 from langdiff._io import write_text
-from langdiff.lm import AWDLSTM, RECIPES, Recipe
-from langdiff.lm._gradients import accumulate_gradients
-from langdiff.lm._grouped import GroupedGradients
-from langdiff.lm._grouped_training import choose
-from langdiff.lm._jobs import silent
+from langdiff.lm import AWDLSTM, RECIPES, Recipe, compute_surprisals
+from langdiff.lm._gradients import _has_bf16, accumulate_gradients
+from langdiff.lm._jobs import job_folder, silent
+from langdiff.lm._logs import LOG, read_log
 from langdiff.lm._scoring import score
 from langdiff.lm._trainer import Demand, EncodedPart, Randomness, Trainer, make_optimizer
 
 SYMBOLS = 67
+LETTERS = string.ascii_letters + string.digits + ",.;:"  # the symbols but the end
+MPS_PIPE = "CUDA_MPS_PIPE_DIRECTORY"  # where a process looks for the Multi-Process Service
 EDITIONS, CHARACTERS = 106, 2.4e6  # the paper's Bibles, and characters in each
-SIZES = {"S": (64, 256, 1), "M": (128, 512, 2), "L": (200, 1000, 3)}
+# embedding and hidden size, layers; the last layer is as wide as the embedding, so that S has no hidden size
+SIZES = {"S": (64, 64, 1), "M": (128, 512, 2), "L": (200, 1000, 3)}
 PADDED = {"L": (256, 1024, 3)}
 LIKE = 2  # times as many editions in training as are computed at once
 # (size or recipe, epochs, hours allowed, editions side by side)
 PROMISES = (("L", 500, 8.0), ("char-fast", 50, 1.0), ("M", 50, 1 / 6))
+EPOCHS = 4  # of each process
+VERSES = {"L": 1_000}  # from which a process learns, so that an epoch takes seconds
+OTHER_VERSES = 6_000
 BY_LENGTH = 5  # times as long a warm-up: every shape of batch is captured once, which a whole training hardly feels
-WANTED = {"S": 4.0, "M": 4.0, "L": 2.0}  # grouped against one by one
+WAYS = ("one by one", "processes", "grouped")
+WANTED = {"S": 4.0, "M": 4.0, "L": 2.0}  # grouped against the best without
 
 
 @dataclass(frozen=True)
@@ -57,10 +72,14 @@ class Setting:
             changes |= {"embedding_size": embedding // 8, "hidden_size": hidden // 20, "bptt": 10, "batch_units": 80}
         return replace(RECIPES["char-ptb"], name=size, bf16=bf16, **changes)
 
-    def text(self) -> EncodedPart:
+    def precision(self, recipe: Recipe) -> str:
+        """Return in which precision a recipe trains here."""
+        return "bf16" if recipe.bf16 and _has_bf16(self.device.type) else "fp32"
+
+    def text(self, verses: int = 30_000) -> EncodedPart:
         """Draw intents with the lengths of verses."""
         rng = np.random.default_rng(0)
-        lengths = np.maximum(5, rng.lognormal(4.7, 0.45, 60 if self.tiny else 30_000)).astype(int)
+        lengths = np.maximum(5, rng.lognormal(4.7, 0.45, 60 if self.tiny else verses)).astype(int)
         return EncodedPart([rng.integers(0, SYMBOLS - 1, n) for n in lengths], int(lengths.sum()))
 
 
@@ -71,9 +90,15 @@ class Row:
     what: str
     size: str
     precision: str
-    rate: float | None = None  # characters a second, all editions together
+    rate: float | None = None  # characters per second, all editions together
     note: str = ""
     values: dict[str, float] = field(default_factory=dict)
+
+
+def widths(sizes: tuple[int, int, int]) -> str:
+    """Name a network by the width of its embedding and of each layer, as 128-512-128."""
+    embedding, hidden, layers = sizes
+    return "-".join(map(str, [embedding, *[hidden] * (layers - 1), embedding]))
 
 
 def make_network(recipe: Recipe, seed: int = 0) -> AWDLSTM:
@@ -115,7 +140,7 @@ def timed(
     warm: float | None = None,
     begun: Callable[[], object] = int,
 ) -> float:
-    """Return the characters a second of a step that returns how many it did; `begun` is told when time is taken."""
+    """Return the characters per second of a step that returns how many it did; `begun` is told when time is taken."""
     warm = setting.warm if warm is None else warm
     wait(setting.device)
     start = time.perf_counter()
@@ -138,7 +163,10 @@ def timed(
 
 
 def grouped(setting: Setting, recipe: Recipe, size: int, *, plain: bool = False) -> Row:
-    """Measure networks trained as one program."""
+    """Measure networks trained as one program, which is experimental."""
+    from langdiff.lm.grouped.gradients import GroupedGradients
+    from langdiff.lm.grouped.training import choose
+
     text = setting.text()
     lanes = size if recipe.context == "stream" else size * LIKE
     trainers = [make_trainer(recipe, text, setting.device, seed) for seed in range(lanes)]
@@ -160,7 +188,7 @@ def grouped(setting: Setting, recipe: Recipe, size: int, *, plain: bool = False)
     rate = timed(setting, step, warm=warm, begun=lambda: known.append(len(engine._programs)))
     kind = "separate kernels" if plain else "fused" if engine._fused else "no Triton: separate kernels"
     shapes = f"{len(engine._programs)} shapes, {len(engine._programs) - known[0]} of them new while time was taken"
-    return Row(f"grouped, K = {engine.size}", recipe.name, precision(recipe), rate, f"{kind}, {shapes}")
+    return Row(f"grouped, K = {engine.size}", recipe.name, setting.precision(recipe), rate, f"{kind}, {shapes}")
 
 
 def alone(setting: Setting, recipe: Recipe) -> Row:
@@ -174,11 +202,50 @@ def alone(setting: Setting, recipe: Recipe) -> Row:
         demand = stream.send(accumulate_gradients(*demand[:-1]))
         return done
 
-    return Row("one by one", recipe.name, precision(recipe), timed(setting, step))
+    return Row("one by one", recipe.name, setting.precision(recipe), timed(setting, step))
 
 
-def precision(recipe: Recipe) -> str:
-    return "bf16" if recipe.bf16 else "fp32"
+def processes(setting: Setting, recipe: Recipe, workers: int, *, mps: bool = False) -> Row:
+    """Measure several processes on the device, each with a network of its own, as `compute_surprisals` trains them.
+
+    The rate is the sum of those of the processes, without each one's first and last epoch, when the others may
+    not have begun or have ended.
+    """
+    row = Row(f"processes, N = {workers}{', MPS' if mps else ''}", recipe.name, setting.precision(recipe))
+    if mps and not (Path(os.environ.get(MPS_PIPE, "/tmp/nvidia-mps")) / "control").exists():
+        row.note = "left out: NVIDIA's Multi-Process Service does not run here"
+        return row
+    recipe = replace(recipe, epochs=EPOCHS, patience=EPOCHS)
+    text = setting.text(VERSES.get(recipe.name, OTHER_VERSES))
+    parts = parts_of(text.intents, [f"edition{number}" for number in range(workers)])
+    start = time.perf_counter()
+    with tempfile.TemporaryDirectory() as cache, environment({} if mps else {MPS_PIPE: cache}):
+        options = {"device": str(setting.device), "cache": cache, "progress": False}
+        compute_surprisals(parts, lm=recipe, workers=workers, **options)
+        logs = [read_log(job_folder(Path(cache), edition, recipe.name) / LOG) for edition in parts.train.editions]
+    row.rate = float(sum(np.mean([epoch["characters_per_second"] for epoch in log[1:-1]]) for log in logs))
+    row.note = f"{time.perf_counter() - start:.0f} s in all, start and scoring included"
+    return row
+
+
+def parts_of(intents: Sequence[np.ndarray], editions: list[str]) -> Parts:
+    """Write the same symbols as the text of several editions; few intents are for dev and test."""
+    texts = ["".join(LETTERS[symbol] for symbol in intent) for intent in intents]
+    multitext = read_frame(pd.DataFrame(dict.fromkeys(editions, texts)))
+    train, dev, test = (multitext.intents[place] for place in (slice(20, None), slice(10), slice(10, 20)))
+    return Parts(train=multitext.sel(intents=train), dev=multitext.sel(intents=dev), test=multitext.sel(intents=test))
+
+
+@contextmanager
+def environment(variables: dict[str, str]) -> Iterator[None]:
+    """Set variables for the processes that the block starts."""
+    before = dict(os.environ)
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
 
 
 def widened(network: AWDLSTM, embedding: int, hidden: int) -> AWDLSTM:
@@ -206,6 +273,9 @@ def widened(network: AWDLSTM, embedding: int, hidden: int) -> AWDLSTM:
 
 def cudnn(setting: Setting, size: str, kind: str, *, batch: int = 128, padded: bool = False) -> Row:
     """Measure cuDNN's LSTM alone, in a precision that training may not offer; losses are not scaled."""
+    what = f"cuDNN{', padded' if padded else ''}, batch {batch}"
+    if kind == "bf16" and not _has_bf16(setting.device.type):
+        return Row(what, size, kind, note="left out: this device does not compute in bfloat16")
     recipe = setting.recipe(size, batch=batch)
     network = make_network(recipe)
     if padded:
@@ -231,7 +301,7 @@ def cudnn(setting: Setting, size: str, kind: str, *, batch: int = 128, padded: b
 
     with torch.backends.cudnn.flags(enabled=True, allow_tf32=kind == "tf32"):
         rate = timed(setting, step)
-    return Row(f"cuDNN{', padded' if padded else ''}, batch {batch}", size, kind, rate)
+    return Row(what, size, kind, rate)
 
 
 def scoring(setting: Setting, size: str) -> Row:
@@ -247,41 +317,47 @@ def scoring(setting: Setting, size: str) -> Row:
 
 
 def agreement(setting: Setting) -> Row:
-    """Train a few steps in single precision alone and with neighbours, and compare bits an intent."""
+    """Train a few steps in single precision alone and with neighbours, and compare bits per intent."""
+    from langdiff.lm.grouped.gradients import GroupedGradients
+
     recipe = replace(setting.recipe("char-fast", bf16=False), embedding_size=96, batch_units=512, epochs=1)
     full = setting.text()
     text = EncodedPart(full.intents[:60], sum(map(len, full.intents[:60])))
-    with torch.backends.cudnn.flags(enabled=True, allow_tf32=False):
-        one = make_trainer(recipe, text, setting.device, 0)
-        one.run_epoch()
-        many = [make_trainer(recipe, text, setting.device, seed) for seed in (0, 1, 2)]
-        engine = GroupedGradients([trainer.network for trainer in many], recipe, 3)
-        epochs = {number: trainer.epoch_by_demands() for number, trainer in enumerate(many)}
-        waiting = {number: next(epoch) for number, epoch in epochs.items()}
-        while waiting:
-            together = list(waiting)
-            losses = engine.accumulate(list(waiting.values()))
-            for number, loss in zip(together, losses, strict=True):
-                try:
-                    waiting[number] = epochs[number].send(loss)
-                except StopIteration:
-                    del waiting[number]
+    one = make_trainer(recipe, text, setting.device, 0)
+    one.run_epoch()
+    many = [make_trainer(recipe, text, setting.device, seed) for seed in (0, 1, 2)]
+    engine = GroupedGradients([trainer.network for trainer in many], recipe, 3)
+    epochs = {number: trainer.epoch_by_demands() for number, trainer in enumerate(many)}
+    waiting = {number: next(epoch) for number, epoch in epochs.items()}
+    while waiting:
+        together = list(waiting)
+        losses = engine.accumulate(list(waiting.values()))
+        for number, loss in zip(together, losses, strict=True):
+            try:
+                waiting[number] = epochs[number].send(loss)
+            except StopIteration:
+                del waiting[number]
     bits = [score(trainer.network.eval(), text.intents)[0] for trainer in (one, many[0])]
     worst = float(np.abs(bits[0] - bits[1]).max())
-    return Row("with neighbours against alone", "96", "fp32", note=f"at most {worst:.2g} bits an intent apart")
+    return Row("with neighbours against alone", "96", "fp32", note=f"at most {worst:.2g} bits per intent apart")
 
 
 def measurements(setting: Setting) -> list[tuple[str, Callable[[], Row]]]:
     """List what is measured, the most informative first."""
     L = partial(setting.recipe, "L")  # noqa: N806
     rows: list[tuple[str, Callable[[], Row]]] = [
+        ("one by one L", lambda: alone(setting, L())),
+        ("processes L", lambda: processes(setting, L(), 8)),
+        ("processes L, MPS", lambda: processes(setting, L(), 8, mps=True)),
         ("agreement", lambda: agreement(setting)),
         ("grouped L", lambda: grouped(setting, L(), 8)),
-        ("one by one L", lambda: alone(setting, L())),
     ]
     for size in ("M", "S", "char-fast"):
-        rows.append((f"grouped {size}", partial(grouped, setting, setting.recipe(size), 8)))
-        rows.append((f"one by one {size}", partial(alone, setting, setting.recipe(size))))
+        recipe = setting.recipe(size)
+        rows.append((f"one by one {size}", partial(alone, setting, recipe)))
+        rows.append((f"processes {size}, MPS", partial(processes, setting, recipe, 8, mps=True)))
+        rows.append((f"processes {size}", partial(processes, setting, recipe, 8)))
+        rows.append((f"grouped {size}", partial(grouped, setting, recipe, 8)))
     rows.append(("scoring L", lambda: scoring(setting, "L")))
     for kind, padded in (("fp16", True), ("fp16", False), ("bf16", True), ("bf16", False), ("tf32", False)):
         rows.append((f"cuDNN L {kind}", partial(cudnn, setting, "L", kind, padded=padded)))
@@ -299,16 +375,19 @@ def measurements(setting: Setting) -> list[tuple[str, Callable[[], Row]]]:
 def summary(rows: list[Row]) -> list[str]:
     """Compare with what was promised."""
     lines = []
-    best = {s: _best(rows, "grouped", s) for s in ("S", "M", "L", "char-fast")}
     for size, wanted in WANTED.items():
-        one = _best(rows, "one by one", size)
-        if one and best[size]:
+        one, side_by_side, group = (_best(rows, what, size) for what in WAYS)
+        if one and side_by_side:
+            lines.append(f"{size}: the best of several processes is {side_by_side / one:.1f} times one by one")
+        rival = max(filter(None, (one, side_by_side)), default=None)
+        if rival and group:
             lines.append(
-                f"{size}: the best grouped is {best[size] / one:.1f} times the best one by one (wanted: {wanted:g})"
+                f"{size}: the best grouped is {group / rival:.1f} times the best without grouping (wanted: {wanted:g})"
             )
     for size, epochs, hours in PROMISES:
-        if best[size]:
-            needed = EDITIONS * CHARACTERS * epochs / best[size] / 3600
+        rate = max(filter(None, (_best(rows, what, size) for what in WAYS)), default=None)
+        if rate:
+            needed = EDITIONS * CHARACTERS * epochs / rate / 3600
             lines.append(
                 f"{EDITIONS} editions of {CHARACTERS / 1e6:g} million characters, {size}, {epochs} epochs: "
                 f"{needed:.2f} h of training (wanted: {hours:.2g}), dev part and writing not counted"
@@ -344,7 +423,8 @@ def write(path: Path, rows: list[Row], device: str) -> None:
 def describe(setting: Setting) -> str:
     name = torch.cuda.get_device_name(setting.device) if setting.device.type == "cuda" else "CPU"
     tiny = "; tiny networks and times: the figures mean nothing" if setting.tiny else ""
-    return f"{name}, torch {torch.__version__}, {SYMBOLS} symbols{tiny}"
+    sizes = ", ".join(f"{size} = {widths(each)}" for size, each in SIZES.items())
+    return f"{name}, torch {torch.__version__}, {SYMBOLS} symbols{tiny}; {sizes} (widths of embedding and layers)"
 
 
 def measure(what: str, function: Callable[[], Row], device: torch.device) -> Row:

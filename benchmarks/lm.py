@@ -1,10 +1,10 @@
 """Speed of language models on one thread: against the published training step, by length, scoring, bfloat16.
 
     OMP_NUM_THREADS=1 python benchmarks/lm.py [--recipe char-small] [--seconds 20]
-    OMP_NUM_THREADS=1 python benchmarks/lm.py --reference [--size 128/512/2] [--streams 64] [--seconds 60]
+    OMP_NUM_THREADS=1 python benchmarks/lm.py --reference [--size 128-512-128] [--streams 64] [--seconds 60]
 
 Rates are characters a second of processor time, of steps taken in turn, so that a busy machine disturbs all alike.
-The second form compares with `reference_step.py` at three sizes (embedding/hidden/layers), in single precision.
+The second form compares with `reference_step.py` at three sizes (widths of the embedding, then of each layer).
 """
 
 import argparse
@@ -25,7 +25,8 @@ from langdiff.lm.language_model import build_network
 from langdiff.lm.presets import find_recipe
 
 LANGUAGE_SEED = 7
-SIZES = {"64/256/1": (64, 256, 1), "128/512/2": (128, 512, 2), "200/1000/3": (200, 1000, 3)}
+# embedding and hidden size, layers; the last layer is as wide as the embedding
+SIZES = {"64-64": (64, 64, 1), "128-512-128": (128, 512, 2), "200-1000-1000-200": (200, 1000, 3)}
 BPTT = 100
 
 

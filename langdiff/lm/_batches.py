@@ -21,11 +21,15 @@ class Batch(NamedTuple):
         beginning of the inputs, at the end of the targets, and in the padding.
     lengths : Tensor of int64, shape (B,)
         Symbols to predict in each intent, its end symbol included.
+    rows : Tensor of int64, shape (N,), or None
+        Places of the N symbols to predict in the flattened targets; None if nothing is padding. It is counted
+        before the batch is on its device, as to count there lets a GPU wait.
     """
 
     inputs: Tensor
     targets: Tensor
     lengths: Tensor
+    rows: Tensor | None
 
     @property
     def real(self) -> Tensor:
@@ -48,8 +52,16 @@ def pad(intents: Sequence[Ids], end: int, device: torch.device) -> Batch:
     padded = np.full((lengths.max() + 1, len(intents)), end, dtype=np.int64)  # (T + 1, B)
     for column, ids in enumerate(intents):
         padded[1 : len(ids) + 1, column] = ids
-    symbols = torch.from_numpy(padded).to(device)
-    return Batch(symbols[:-1], symbols[1:], torch.from_numpy(lengths).to(device))
+    real = np.arange(lengths.max())[:, None] < lengths  # (T, B)
+    rows = None if real.all() else _on(device, np.flatnonzero(real))
+    symbols = _on(device, padded)
+    return Batch(symbols[:-1], symbols[1:], _on(device, lengths), rows)
+
+
+def _on(device: torch.device, array: npt.NDArray[np.int64]) -> Tensor:
+    """Copy to a device; to a GPU from memory that it reads by itself, so that nobody waits for the copy."""
+    tensor = torch.from_numpy(array)
+    return tensor.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else tensor.to(device)
 
 
 def rows_by_length(

@@ -22,11 +22,10 @@ from langdiff.errors import CheckpointError, MissingExtraError, OutputError
 from langdiff.lm._logs import LOG, read_log
 from langdiff.lm._resume import remove_states
 from langdiff.lm._trainer import Report
-from langdiff.lm._training import Training, begin_training, caution_about_rates, fit_language_model, naming
+from langdiff.lm._training import caution_about_rates, fit_language_model, naming
 from langdiff.lm.kneser_ney_model import KneserNeyModel, fit_kneser_ney, load_kneser_ney
 from langdiff.lm.language_model import Epoch, LanguageModel, check_texts, load_language_model, sizes_of
 from langdiff.lm.ngrams import AnyRecipe, KneserNeyRecipe
-from langdiff.lm.presets import Recipe
 from langdiff.multitext import Parts
 
 AnyModel = LanguageModel | KneserNeyModel
@@ -48,6 +47,8 @@ class Job:
         Of this edition alone; its texts are read by the worker.
     folder : Path, optional
         Where key, model, log and surprisals are kept.
+    group : int
+        Networks trained as one program, of which this is one; it decides the order of sums.
     """
 
     edition: str
@@ -57,6 +58,7 @@ class Job:
     device: str
     seed: int
     folder: Path | None
+    group: int = 1
 
     @property
     def model_folder(self) -> Path | None:
@@ -218,22 +220,6 @@ def _train_and_score(job: Job, texts: Mapping[str, pd.Series], report: Report) -
     return score_texts(model, texts["test"], "test")
 
 
-def begin_grouped(job: Job, recipe: Recipe, texts: Mapping[str, pd.Series], report: Report) -> Training:
-    """Begin the training of a job that will be in a group."""
-    return begin_training(
-        texts["train"],
-        texts["dev"],
-        recipe=recipe,
-        language=job.language,
-        name=job.edition,
-        device=job.device,
-        seed=job.seed,
-        directory=job.model_folder,
-        report=report,
-        grouped=True,
-    )
-
-
 def score_texts(model: AnyModel, texts: pd.Series, part: str) -> JobResult:
     """Score texts, and add to the model's cautions one about their rate of unknown characters."""
     rate = caution_about_rates({part: model.alphabet.out_of_alphabet_rate(texts.to_list())})
@@ -247,6 +233,7 @@ def job_key(job: Job, texts: Mapping[str, pd.Series]) -> dict[str, Any]:
         "language": job.language,
         "recipe": asdict(job.recipe) | {"min_count": job.recipe.minimum_count(job.language)},
         "seed": job.seed,
+        "group": job.group,
         "texts": {part: _hash(series) for part, series in texts.items()},
         "versions": {
             "langdiff": __version__,

@@ -83,11 +83,11 @@ class StateFolder:
         self.key = key
         self._kept: list[Path] = []  # the older first
 
-    def read(self, latest: int | None = None) -> TrainingState | None:
-        """Return the last state that is whole, of an epoch up to `latest`; None if training begins anew."""
+    def read(self) -> TrainingState | None:
+        """Return the last state that is whole; None if training begins anew."""
         if self.directory is None:
             return None
-        found = [path for path in _states(self.directory) if latest is None or _epoch(path) <= latest]
+        found = _states(self.directory)
         damaged = []
         for path in reversed(found):
             try:
@@ -135,11 +135,6 @@ def remove_states(directory: Path) -> None:
 def _states(directory: Path) -> list[Path]:
     """List the states in a folder, the last epoch last."""
     return sorted(directory.glob(f"training-*{_ENDING}"))
-
-
-def _epoch(path: Path) -> int:
-    number = path.name.split("-")[1]
-    return int(number) if number.isdigit() else 0
 
 
 def _remove(paths: Iterable[Path]) -> None:

@@ -111,4 +111,4 @@ def cut(streams: Tensor, segment: Segment) -> Batch:
     """
     symbols = streams[segment.start : segment.stop + 1]
     lengths = torch.full((symbols.shape[1],), len(symbols) - 1, device=symbols.device)
-    return Batch(symbols[:-1], symbols[1:], lengths)
+    return Batch(symbols[:-1], symbols[1:], lengths, rows=None)

@@ -19,7 +19,6 @@ from rich.progress import Progress, TaskID
 from langdiff._progress import progress_bar
 from langdiff.errors import ConfigError, LangdiffWarning, TrainingError
 from langdiff.lm._failures import Failures
-from langdiff.lm._grouped_jobs import run_jobs_together
 from langdiff.lm._jobs import Job, JobResult, job_folder, load_finished, run_job, score_texts
 from langdiff.lm._logs import LOG, read_log
 from langdiff.lm._scoring import find_device
@@ -30,7 +29,6 @@ from langdiff.lm.presets import Recipe
 from langdiff.multitext import Multitext, Parts
 from langdiff.surprisals import Surprisals
 
-_ON_CUDA = 8  # networks trained as one program
 _LOOK_AGAIN = 1.0  # seconds between looks at what others have logged
 
 
@@ -43,7 +41,7 @@ def compute_surprisals(
     cache: str | Path | None = None,
     workers: int = 1,
     executor: Executor | None = None,
-    group: int | None = None,
+    group: int = 1,
     progress: bool | None = None,
 ) -> Surprisals:
     """Train one language model an edition and give the surprisals of the test intents.
@@ -69,9 +67,10 @@ def compute_surprisals(
     executor : concurrent.futures.Executor, optional
         Where jobs run, instead of processes of this call; `cache` must then be a folder that all
         workers see.
-    group : int, optional
-        Networks trained as one program in this process, which is for GPUs; by default 8 on CUDA without
-        workers or executor, else 1. The surprisals are those of `group` 1 but for rounding.
+    group : int
+        Experimental: networks trained as one program in this process, meant for GPUs but never run on one so far.
+        By default each network is trained by itself; ``workers`` share a device, too. The surprisals are those
+        of group 1 but for rounding, and the cache keeps them apart: another group trains again.
     progress : bool, optional
         Draw a progress bar; by default if stderr is a terminal.
 
@@ -79,7 +78,7 @@ def compute_surprisals(
     -------
     Surprisals
         Of the test intents, NaN where an edition lacks one; the same to the last bit on the CPU
-        for any number of workers and of interruptions, under the same `group`.
+        for any number of workers and of interruptions (but for rounding if `group` is more than 1).
 
     Raises
     ------
@@ -112,7 +111,7 @@ def compute_surprisals(
         raise ConfigError("give workers or an executor, not both: the executor has workers of its own.")
     if executor is None:
         find_device(device)  # of this machine: better now than in every worker
-    together = _group_size(group, recipe, device, alone=executor is None and workers == 1)
+    _check_group(group, recipe, alone=executor is None and workers == 1)
     jobs = [
         Job(
             edition=edition,
@@ -122,6 +121,7 @@ def compute_surprisals(
             device=device,
             seed=seed,
             folder=None if cache is None else job_folder(Path(cache), edition, recipe.name),
+            group=group,
         )
         for edition in parts.train.editions
     ]
@@ -133,8 +133,8 @@ def compute_surprisals(
         elif workers > 1:
             with _processes(min(workers, len(jobs))) as pool:
                 results = _run_in(pool, jobs, failures, bar, task)
-        elif isinstance(recipe, Recipe) and together > 1:
-            results = _run_together(jobs, recipe, together, failures, bar, task)
+        elif isinstance(recipe, Recipe) and group > 1:
+            results = _run_together(jobs, recipe, group, failures, bar, task)
         else:
             results = _run_here(jobs, failures, bar, task)
     failures.raise_any()
@@ -225,23 +225,20 @@ def _table(results: Mapping[str, JobResult], multitext: Multitext, lm: str) -> S
     return Surprisals(lm=lm, **{column: wide(column) for column in ("bits", "eos_bits", "characters", "bytes")})
 
 
-def _group_size(group: int | None, recipe: AnyRecipe, device: str, *, alone: bool) -> int:
-    """Return how many networks are trained as one program."""
-    if group is None:
-        usual = alone and isinstance(recipe, Recipe) and find_device(device).type == "cuda"
-        return _ON_CUDA if usual else 1
+def _check_group(group: int, recipe: AnyRecipe, *, alone: bool) -> None:
     if group < 1:
         raise ConfigError(f"group must be at least 1, got {group}.")
     if group > 1 and not alone:
         raise ConfigError("group is for one process: leave workers and executor out, or group.")
     if group > 1 and not isinstance(recipe, Recipe):
-        raise ConfigError(f"{recipe.name!r} is no network: leave group out.")
-    return group
+        raise ConfigError(f"{recipe.name!r} is not a network: leave group out.")
 
 
 def _run_together(
     jobs: list[Job], recipe: Recipe, size: int, failures: Failures, bar: Progress, task: TaskID
 ) -> dict[str, JobResult]:
+    from langdiff.lm.grouped.jobs import run_jobs_together  # experimental: nothing else knows of it
+
     done: dict[str, float] = {}
 
     def report(edition: str, epochs: float, last: Epoch | None) -> None:

@@ -14,7 +14,7 @@ from torch import Tensor
 from langdiff.errors import ConfigError, TrainingError
 from langdiff.lm._averaging import WeightAverage
 from langdiff.lm._batches import Batch, pad, rows_by_length
-from langdiff.lm._gradients import BatchLoss, accumulate_gradients
+from langdiff.lm._gradients import BatchLoss, MemoryLimit, accumulate_gradients
 from langdiff.lm._resume import TrainingState
 from langdiff.lm._schedule import learning_rate, stopped_improving
 from langdiff.lm._scoring import score_as
@@ -134,6 +134,7 @@ class Trainer:
         self.best_weights: dict[str, Tensor] = {}
         self.optimizer = make_optimizer(network, recipe)
         self._average: WeightAverage | None = None
+        self._limit = MemoryLimit()
         self._streams: Tensor | None = None  # (T + 1, B)
         if recipe.bptt is not None:
             streams = lay_out(train.intents, self._end, recipe.batch_units // recipe.bptt)
@@ -173,7 +174,7 @@ class Trainer:
         epoch = self.epoch_by_demands()
         demand = next(epoch)
         while True:
-            loss = accumulate_gradients(*demand[:-1])
+            loss = accumulate_gradients(*demand[:-1], limit=self._limit)
             try:
                 demand = epoch.send(loss)
             except StopIteration as end:

@@ -199,13 +199,8 @@ def begin_training(
     seed: int,
     directory: str | Path | None,
     report: Report,
-    grouped: bool = False,
 ) -> "Training":
-    """Make all that `fit_language_model` needs, up to the first epoch.
-
-    A `grouped` training, whose last bits may be others, does not go on from the state of one that
-    was alone, nor the other way round.
-    """
+    """Make all that `fit_language_model` needs, up to the first epoch."""
     where = find_device(device)
     prepared = _prepare(check_texts(train, "training part"), check_texts(dev, "dev part"), recipe, language)
     randomness = Randomness.from_seed(seed, where)
@@ -232,7 +227,7 @@ def begin_training(
     )
     key = training_key(recipe, seed=seed, device=where, train=prepared.train.intents, dev=prepared.dev.intents)
     folder = None if directory is None else Path(directory)
-    return Training(model, trainer, folder, StateFolder(folder, f"{key}-grouped" if grouped else key))
+    return Training(model, trainer, folder, StateFolder(folder, key))
 
 
 class Training:

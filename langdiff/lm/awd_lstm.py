@@ -129,7 +129,11 @@ class AWDLSTM(nn.Module):
         return cast(list[_LSTMWeights], list(self.lstms))
 
     def forward(
-        self, inputs: Tensor, generator: torch.Generator | None = None, state: State | None = None
+        self,
+        inputs: Tensor,
+        generator: torch.Generator | None = None,
+        state: State | None = None,
+        masks: Masks | None = None,
     ) -> Activations:
         """Run over a batch.
 
@@ -141,8 +145,10 @@ class AWDLSTM(nn.Module):
             Where dropout masks are drawn from while training, on the device of the inputs.
         state : State, optional
             Where each layer begins; the zero state by default.
+        masks : Masks, optional
+            Dropout masks to use instead of drawing new ones.
         """
-        masks = self.draw_masks(inputs.shape[1], generator)
+        masks = masks or self.draw_masks(inputs.shape[1], generator)
         x = F.embedding(inputs, _dropped(self.embedding, masks.embedding))  # (T, B, E)
         x = _dropped(x, masks.locked[0])
         raw = x

@@ -1,6 +1,7 @@
-"""The benchmark for GPUs, on the CPU: that it runs, and that its rival computes the same function."""
+"""The benchmark for GPUs, on the CPU: that it runs, and that its rivals compute the same function."""
 
 import json
+import os
 import sys
 
 import pytest
@@ -8,6 +9,7 @@ import torch
 from numpy.testing import assert_allclose
 
 from benchmarks import gpu
+from langdiff.lm._gradients import _has_bf16
 
 ROUNDING = 1e-12
 
@@ -27,10 +29,16 @@ def test_everything_is_measured_or_says_why_not(tmp_path, monkeypatch, capsys):
         gpu.main()
     record = json.loads((tmp_path / "table.json").read_text())
     assert len(record["rows"]) == len(rows)
-    assert all(row["rate"] > 0 for row in record["rows"][1:-1])
-    assert record["rows"][0]["note"].endswith("bits an intent apart")
-    assert "of them new while time was taken" in record["rows"][4]["note"]  # what was captured meanwhile costs time
-    assert record["rows"][-1]["note"] == "failed: OutOfMemoryError: CUDA out of memory."
+    *computed, in_bf16, failed = record["rows"]
+    assert all(row["rate"] > 0 for row in computed[1:])
+    if _has_bf16("cpu"):
+        assert in_bf16["rate"] > 0
+    else:
+        assert in_bf16["note"] == "left out: this device does not compute in bfloat16"
+    assert {row["precision"] for row in computed} <= {"fp32", "bf16" if _has_bf16("cpu") else "fp32"}
+    assert computed[0]["note"].endswith("bits per intent apart")
+    assert "of them new while time was taken" in computed[4]["note"]  # what was captured meanwhile costs time
+    assert failed["note"] == "failed: OutOfMemoryError: CUDA out of memory."
     lines = (tmp_path / "table.md").read_text()
     assert lines.count("\n| ") == len(rows) + 1
     assert "h of training (wanted: 8)" in lines
@@ -64,8 +72,34 @@ def test_networks_trained_by_length_are_warmed_up_for_longer(monkeypatch):
 def test_the_extrapolation_is_of_measured_rates():
     rate = 106 * 2.4e6 * 500 / 3600  # the paper's job in an hour
     rows = [gpu.Row("grouped, K = 8", "L", "bf16", rate), gpu.Row("one by one", "L", "bf16", rate / 5)]
-    assert "the best grouped is 5.0 times the best one by one" in gpu.summary(rows)[0]
+    assert "the best grouped is 5.0 times the best without grouping" in gpu.summary(rows)[0]
     assert "500 epochs: 1.00 h" in gpu.summary(rows)[1]
+    lines = gpu.summary([*rows, gpu.Row("processes, N = 8, MPS", "L", "bf16", 2 * rate)])
+    assert "the best of several processes is 10.0 times one by one" in lines[0]
+    assert "the best grouped is 0.5 times the best without grouping" in lines[1]
+    assert "500 epochs: 0.50 h" in lines[2]
+
+
+def test_several_processes_train_side_by_side(tmp_path, monkeypatch):
+    monkeypatch.setattr(gpu, "EPOCHS", 3)
+    monkeypatch.setenv(gpu.MPS_PIPE, str(tmp_path))
+    setting = gpu.Setting(torch.device("cpu"), True, 0.0, 0.0)
+    row = gpu.processes(setting, setting.recipe("S"), 2)
+    assert row.what == "processes, N = 2"
+    assert row.rate > 0
+    assert os.environ[gpu.MPS_PIPE] == str(tmp_path)
+    row = gpu.processes(setting, setting.recipe("S"), 2, mps=True)
+    assert (row.rate, row.note) == (None, "left out: NVIDIA's Multi-Process Service does not run here")
+
+
+@pytest.mark.parametrize("size", gpu.SIZES)
+def test_a_size_is_named_by_what_the_network_has(size):
+    setting = gpu.Setting(torch.device("cpu"), False, 0.0, 0.0)
+    network = gpu.make_network(setting.recipe(size))
+    real = [network.embedding.shape[1], *(lstm.size for lstm in network._layers())]
+    assert gpu.widths(gpu.SIZES[size]) == "-".join(map(str, real))
+    # no size is named that the network does not have
+    assert set(gpu.SIZES[size][:2]) <= set(real)
 
 
 def test_a_widened_network_is_the_same_function_and_stays_so():

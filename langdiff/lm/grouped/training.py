@@ -1,13 +1,12 @@
-"""Epochs of several trainings at once: which of them take a step together, and where they go on from."""
+"""Epochs of several trainings at once: which of them take a step together."""
 
 from collections.abc import Generator, Sequence
 
 from langdiff.errors import TrainingError
 from langdiff.lm._gradients import BatchLoss
-from langdiff.lm._grouped import GroupedGradients
-from langdiff.lm._resume import TrainingState
 from langdiff.lm._trainer import Demand, Trainer
-from langdiff.lm._training import Training, naming
+from langdiff.lm._training import naming
+from langdiff.lm.grouped.gradients import GroupedGradients
 from langdiff.lm.language_model import Epoch
 
 
@@ -75,39 +74,3 @@ def choose(waiting: dict[int, Demand], most: int) -> list[int]:
 
     others = sorted((number for number in waiting if number != behind), key=unlike)
     return [behind, *others[: most - 1]]
-
-
-def where_to_go_on(trainings: Sequence[Training]) -> list[tuple[list[int], int]]:
-    """Find trainings that can go on side by side from the same epoch, as they did before an interruption.
-
-    As the last bits of a network depend on its neighbours, those must be as they were. A kill while states are
-    written leaves some of a group an epoch ahead; they go back to the state before. Those that are farther ahead
-    of the others, as when an edition is new, lose nothing: they are another group.
-
-    Returns
-    -------
-    list of (list of int, int)
-        Positions of the trainings of a group, and the epoch after which they go on; 0 is the beginning.
-    """
-    last = {number: _epoch(training.states.read()) for number, training in enumerate(trainings)}
-    groups = []
-    while last:
-        epoch = min(last.values())
-        if all(_can_go_on_after(epoch, trainings[number], latest) for number, latest in last.items()):
-            group = list(last)
-        else:  # some were left behind long before
-            group = [number for number, latest in last.items() if latest == epoch]
-        groups.append((group, epoch))
-        last = {number: latest for number, latest in last.items() if number not in group}
-    return groups
-
-
-def _can_go_on_after(epoch: int, training: Training, latest: int) -> bool:
-    """Say whether a training can go back to an epoch by one state only."""
-    if epoch == 0:
-        return latest <= 1  # the first epoch is always kept
-    return latest == epoch or _epoch(training.states.read(epoch)) == epoch
-
-
-def _epoch(state: TrainingState | None) -> int:
-    return 0 if state is None else state.epoch

@@ -6,7 +6,7 @@ from functools import cache
 
 import torch
 
-from langdiff.lm._grouped_program import GroupLoss
+from langdiff.lm.grouped.program import GroupLoss
 
 logger = logging.getLogger(__name__)
 

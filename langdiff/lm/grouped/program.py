@@ -11,8 +11,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from langdiff.lm._grouped_lstm import run_layer
 from langdiff.lm._scoring import slices
+from langdiff.lm.grouped.lstm import run_layer
 from langdiff.lm.presets import Recipe
 
 Weights = dict[str, Tensor]  # by the name of the parameter, (K, …)

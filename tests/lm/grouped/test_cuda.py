@@ -6,9 +6,9 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from langdiff.lm import _grouped_cuda
-from langdiff.lm._grouped_cuda import Captured
-from langdiff.lm._grouped_program import GroupLoss
+from langdiff.lm.grouped import cuda as grouped_cuda
+from langdiff.lm.grouped.cuda import Captured
+from langdiff.lm.grouped.program import GroupLoss
 
 CUDA = torch.device("cuda:0")
 
@@ -76,10 +76,10 @@ class Cuda:
 @pytest.fixture
 def cuda(monkeypatch):
     cuda = Cuda()
-    monkeypatch.setattr(_grouped_cuda, "torch", SimpleNamespace(cuda=cuda, device=torch.device))
-    _grouped_cuda._stream.cache_clear()
+    monkeypatch.setattr(grouped_cuda, "torch", SimpleNamespace(cuda=cuda, device=torch.device))
+    grouped_cuda._stream.cache_clear()
     yield cuda
-    _grouped_cuda._stream.cache_clear()
+    grouped_cuda._stream.cache_clear()
 
 
 @pytest.fixture
@@ -148,4 +148,4 @@ def test_if_memory_runs_out_the_caller_still_waits_for_what_is_running(cuda):
 
     with pytest.raises(torch.OutOfMemoryError):
         Captured(run, CUDA, [])()
-    assert cuda.waits[-1] == (cuda.default, _grouped_cuda._stream(CUDA))
+    assert cuda.waits[-1] == (cuda.default, grouped_cuda._stream(CUDA))

@@ -1,7 +1,10 @@
 """Editions trained as one program get the surprisals that they get alone."""
 
 import gc
+import inspect
 import logging
+import subprocess
+import sys
 import weakref
 from dataclasses import replace
 from pathlib import Path
@@ -17,17 +20,16 @@ from numpy.testing import assert_allclose
 from pandas.testing import assert_frame_equal
 
 from langdiff.errors import ConfigError, OutputError, TrainingError
-from langdiff.lm import AWDLSTM, RECIPES, Epoch, _grouped, _surprisals, _trainer, compute_surprisals
+from langdiff.lm import AWDLSTM, RECIPES, Epoch, _trainer, compute_surprisals
 from langdiff.lm._batches import pad
 from langdiff.lm._gradients import accumulate_gradients
-from langdiff.lm._grouped import GroupedGradients
-from langdiff.lm._grouped_lstm import run_layer
-from langdiff.lm._grouped_training import choose, run_epochs, where_to_go_on
-from langdiff.lm._resume import StateFolder, TrainingState
 from langdiff.lm._scoring import score
 from langdiff.lm._trainer import Demand, EncodedPart, Randomness, Trainer
-
-from .conftest import make_parts
+from langdiff.lm.grouped import gradients
+from langdiff.lm.grouped.gradients import GroupedGradients
+from langdiff.lm.grouped.lstm import run_layer
+from langdiff.lm.grouped.training import choose, run_epochs
+from tests.lm.conftest import make_parts
 
 ROUNDING = 1e-12  # double precision: the same sums in another order
 A_FEW_EPOCHS = 1e-9  # bits an intent, in double precision
@@ -186,17 +188,16 @@ def test_what_a_group_used_is_freed_without_waiting_for_the_garbage_collector():
         gc.enable()
 
 
-def limit_memory(monkeypatch, most_networks=10**9, most_units=10**9):
+def limit_memory(monkeypatch, most_networks):
     """Let a program that needs more than that run out of memory."""
-    compute = _grouped.compute_gradients
+    compute = gradients.compute_gradients
 
     def limited(weights, batch, *args, **options):
-        networks, steps, intents = batch.inputs.shape
-        if networks > most_networks or steps * intents > most_units:
+        if len(batch.inputs) > most_networks:
             raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.\nMore about it")
         return compute(weights, batch, *args, **options)
 
-    monkeypatch.setattr(_grouped, "compute_gradients", limited)
+    monkeypatch.setattr(gradients, "compute_gradients", limited)
 
 
 @pytest.mark.parametrize("states", [False, True])
@@ -204,31 +205,11 @@ def test_if_memory_runs_out_fewer_are_computed_at_once(monkeypatch, caplog, stat
     limit_memory(monkeypatch, most_networks=1)
     with caplog.at_level(logging.WARNING, logger="langdiff.lm"):
         engine = assert_same_gradients(INTENT, states, size=4)
-    assert (engine.size, engine.most_units) == (1, None)
+    assert engine.size == 1
     lines = [record.getMessage() for record in caplog.records]
     assert len(lines) == 2
     assert "out of memory (CUDA out of memory. Tried to allocate 2.00 GiB.): going on with 2 edition(s)" in lines[0]
     assert "going on with 1 edition(s)" in lines[1]
-
-
-@pytest.mark.parametrize("states", [False, True])
-def test_if_memory_runs_out_for_one_its_batch_goes_in_pieces(monkeypatch, caplog, states):
-    limit_memory(monkeypatch, most_networks=1, most_units=50)
-    recipe = replace(INTENT, **PENALTIES)
-    with caplog.at_level(logging.WARNING, logger="langdiff.lm"):
-        engine = assert_same_gradients(recipe, states, size=4)
-    assert engine.size == 1
-    assert engine.most_units is not None
-    assert f"going on with at most {engine.most_units} units at once" in caplog.records[-1].getMessage()
-    caplog.clear()
-    assert_same_gradients(recipe, states, size=1, engine=engine)  # nothing is tried in vain again
-    assert not caplog.records
-
-
-def test_memory_that_does_not_suffice_for_one_intent_is_an_error(monkeypatch):
-    limit_memory(monkeypatch, most_units=10)
-    with pytest.raises(torch.OutOfMemoryError):
-        assert_same_gradients(INTENT, False, size=4)
 
 
 @given(
@@ -277,14 +258,16 @@ def test_neighbours_that_stop_early_change_nothing():
         assert_allclose(dev_bits(mine), dev_bits(theirs), atol=A_FEW_EPOCHS)
 
 
-def test_a_finished_edition_is_finished_however_it_was_trained(tmp_path):
+def test_a_cache_knows_in_which_group_an_edition_was_trained(tmp_path):
     together = compute(WHOLE, group=3, cache=tmp_path)
     log = tmp_path / "eng" / "intent" / "log.jsonl"
     assert len(log.read_text().splitlines()) == WHOLE.epochs
     stamp = log.stat().st_mtime_ns
-    for options in ({"group": 3}, {}):
-        assert_frame_equal(compute(WHOLE, cache=tmp_path, **options).bits, together.bits, check_exact=True)
+    assert_frame_equal(compute(WHOLE, group=3, cache=tmp_path).bits, together.bits, check_exact=True)
     assert log.stat().st_mtime_ns == stamp
+    alone = compute(WHOLE)
+    assert_frame_equal(compute(WHOLE, cache=tmp_path).bits, alone.bits, check_exact=True)
+    assert not alone.bits.equals(together.bits)  # which is why the cache must know
 
 
 def test_an_edition_that_fails_does_not_stop_the_others(tmp_path, monkeypatch):
@@ -326,7 +309,7 @@ class Killed(BaseException):
         pytest.param(replace(NT_ASGD, bptt=40, batch_units=320, epochs=6), marks=pytest.mark.slow),
     ],
 )
-def test_killed_again_and_again_the_surprisals_are_the_same_to_the_last_bit(recipe, tmp_path, monkeypatch):
+def test_killed_again_and_again_the_surprisals_are_the_same_but_for_rounding(recipe, tmp_path, monkeypatch):
     expected = compute(recipe, group=2)
     rng = np.random.default_rng(0)
     left, kills = [int(rng.integers(1, 60))], [0]
@@ -353,38 +336,8 @@ def test_killed_again_and_again_the_surprisals_are_the_same_to_the_last_bit(reci
         except Killed:
             continue
     assert kills[0] >= KILLS
-    for field in ("bits", "eos_bits", "characters"):
-        assert_frame_equal(getattr(surprisals, field), getattr(expected, field), check_exact=True)
+    assert_close(surprisals, expected)
     assert not [*tmp_path.rglob("training-*"), *tmp_path.rglob("*.part")]
-
-
-def kept(folder, epochs):
-    """A training that has kept states after these epochs."""
-    states = StateFolder(folder, "key")
-    folder.mkdir()
-    for epoch in epochs:
-        states.write(TrainingState(epoch=epoch, settings={}, tensors={"w": torch.ones(1)}))
-    return SimpleNamespace(states=StateFolder(folder, "key"))
-
-
-@pytest.mark.parametrize(
-    ("epochs", "groups"),
-    [
-        # the last was left behind long ago; of the others one had not written its fifth epoch yet
-        ([[4, 5], [4, 5], [3, 4], [1]], [([3], 1), ([0, 1, 2], 4)]),
-        ([[], [1]], [([0, 1], 0)]),  # killed when the first epoch was written
-        ([[299, 300], [], [299, 300]], [([1], 0), ([0, 2], 300)]),  # an edition is new
-        ([[2], [], [1]], [([1], 0), ([2], 1), ([0], 2)]),
-        ([[], []], [([0, 1], 0)]),
-    ],
-)
-def test_a_group_goes_on_from_the_same_epoch(tmp_path, epochs, groups):
-    trainings = [kept(tmp_path / str(number), each) for number, each in enumerate(epochs)]
-    assert where_to_go_on(trainings) == groups
-    for positions, epoch in groups:
-        for position in positions:
-            state = trainings[position].states.read(epoch)
-            assert (state.epoch if state else 0) == epoch  # nothing was lost on the way
 
 
 @pytest.mark.parametrize(
@@ -392,7 +345,7 @@ def test_a_group_goes_on_from_the_same_epoch(tmp_path, epochs, groups):
     [
         ({"group": 0}, "group must be at least 1"),
         ({"group": 2, "workers": 2}, "leave workers and executor out"),
-        ({"group": 2, "lm": "kneser-ney-3"}, "no network"),
+        ({"group": 2, "lm": "kneser-ney-3"}, "not a network"),
     ],
 )
 def test_groups_that_cannot_be(options, message):
@@ -400,13 +353,12 @@ def test_groups_that_cannot_be(options, message):
         compute_surprisals(make_parts(), progress=False, **options)
 
 
-def test_only_a_gpu_groups_by_itself(monkeypatch):
-    size = _surprisals._group_size
-    assert size(None, INTENT, "cpu", alone=True) == 1
-    monkeypatch.setattr(_surprisals, "find_device", lambda name: torch.device(name))
-    assert size(None, INTENT, "cuda", alone=True) > 1
-    assert size(None, INTENT, "cuda", alone=False) == 1
-    assert size(1, INTENT, "cuda", alone=True) == 1
+def test_nothing_is_grouped_unless_asked_for():
+    """Nor is anything of it imported, so that the folder can be deleted."""
+    code = "import sys, langdiff.lm._surprisals; print([name for name in sys.modules if '.grouped' in name])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+    assert inspect.signature(compute_surprisals).parameters["group"].default == 1
 
 
 @pytest.mark.slow

@@ -9,11 +9,12 @@ import torch
 from torch import Tensor
 
 from langdiff.lm._batches import Batch
-from langdiff.lm._gradients import BatchLoss, _has_bf16
-from langdiff.lm._grouped_lstm import fused_cells_work
-from langdiff.lm._grouped_program import GroupBatch, GroupLoss, Shape, Weights, compute_gradients
+from langdiff.lm._gradients import BatchLoss, MemoryLimit, _has_bf16, accumulate_gradients
 from langdiff.lm._trainer import Demand
 from langdiff.lm.awd_lstm import AWDLSTM, Masks, State
+from langdiff.lm.grouped.cuda import Captured
+from langdiff.lm.grouped.lstm import fused_cells_work
+from langdiff.lm.grouped.program import GroupBatch, GroupLoss, Shape, Weights, compute_gradients
 from langdiff.lm.presets import Recipe
 
 logger = logging.getLogger(__name__)
@@ -22,10 +23,7 @@ _EIGHT = 8  # tensor cores like multiples of it
 
 
 class _Share(NamedTuple):
-    """The batch of one network, or some of its intents, with what is drawn for it.
-
-    `units` and `pairs` count the symbols, and the pairs of successive ones, of the whole batch.
-    """
+    """The batch of one network with what is drawn for it, its symbols, and the pairs of successive ones."""
 
     network: AWDLSTM
     batch: Batch
@@ -39,8 +37,8 @@ class GroupedGradients:
     """Does what `accumulate_gradients` does, for several networks of one recipe at once.
 
     The gradients of a network are those that it has alone, but for the order of sums, whatever its
-    neighbours. If memory runs out, half as many networks are computed at once from then on; if it
-    runs out for one, half as many of its intents.
+    neighbours. If memory runs out, half as many networks are computed at once from then on, a single one
+    by `accumulate_gradients`.
 
     Parameters
     ----------
@@ -55,14 +53,12 @@ class GroupedGradients:
     ----------
     size : int
         K now.
-    most_units : int or None
-        Units computed at once of a single network, padding included; no limit if None.
     """
 
     def __init__(self, networks: Sequence[AWDLSTM], recipe: Recipe, size: int) -> None:
         self.recipe = recipe
         self.size = min(size, len(networks))
-        self.most_units: int | None = None
+        self._limit = MemoryLimit()
         first = networks[0].embedding
         self._device = first.device
         on_cuda = self._device.type == "cuda"
@@ -76,12 +72,8 @@ class GroupedGradients:
         self._recurrent_masks: list[Tensor | None] = []
         self._graphs: list[torch.cuda.CUDAGraph] = []
 
-    def suits(self, networks: Sequence[AWDLSTM]) -> bool:
-        """Say whether one made for these networks would compute the same to the last bit."""
-        return self.size <= len(networks) and self._vocabulary == _vocabulary(networks)
-
     def accumulate(self, demands: Sequence[Demand]) -> list[BatchLoss]:
-        """Put the gradients of the mean nats a symbol, penalties included, in place; return each one's loss.
+        """Put the gradients of the mean nats per symbol, penalties included, in place; return each one's loss.
 
         Parameters
         ----------
@@ -96,34 +88,27 @@ class GroupedGradients:
         if len(shares) > self.size:
             parts = [shares[: self.size], shares[self.size :]]
             return [loss for part in parts for loss in self._compute(part, overwritten=True)]
-        steps, intents = shares[0].batch.inputs.shape
-        if len(shares) == 1 and self.most_units is not None and intents > 1 and steps * intents > self.most_units:
-            halves = _columns(shares[0], 0, intents // 2), _columns(shares[0], intents // 2, intents)
-            return [_together(*(self._compute([half], overwritten=True)[0] for half in halves))]
+        if self.size == 1:
+            network, batch, masks, state, *_ = shares[0]
+            return [accumulate_gradients(network, batch, self.recipe, None, state, masks=masks, limit=self._limit)]
         try:
             return self._run(shares, overwritten=overwritten)
         except torch.cuda.OutOfMemoryError as error:
-            if len(shares) == 1 and intents == 1:
-                raise
             reason = str(error).partition("\n")[0]
         # outside of the handler, which keeps the tensors of what failed
-        self._make_room(len(shares), steps * intents, reason)
+        self._make_room(max(1, len(shares) // 2), reason)
         return self._compute(shares, overwritten=overwritten)
 
-    def _make_room(self, networks: int, units: int, reason: str) -> None:
-        """Halve what is computed at once, and free what was made for more."""
+    def _make_room(self, size: int, reason: str) -> None:
+        """Compute fewer at once, and free what was made for more."""
         for made in (self._programs, self._buffers, self._weights, self._gradients):
             made.clear()
         self._recurrent_masks.clear()
         self._graphs.clear()
         if self._device.type == "cuda":
             torch.cuda.empty_cache()
-        if networks > 1:
-            self.size = networks // 2
-            logger.warning("out of memory (%s): going on with %d edition(s) at once", reason, self.size)
-        else:
-            self.most_units = units // 2
-            logger.warning("out of memory (%s): going on with at most %d units at once", reason, self.most_units)
+        self.size = size
+        logger.warning("out of memory (%s): going on with %d edition(s) at once", reason, size)
 
     def _run(self, shares: list[_Share], *, overwritten: bool) -> list[BatchLoss]:
         shape = Shape(
@@ -144,7 +129,7 @@ class GroupedGradients:
             gradients.append({name: x.clone() for name, x in own.items()} if overwritten else own)
         for share, found in zip(shares, gradients, strict=True):  # last, as memory may have run out above
             for name, parameter in share.network.named_parameters():
-                parameter.grad = found[name] if parameter.grad is None else parameter.grad.add_(found[name])
+                parameter.grad = found[name]
         return losses
 
     def _make_buffers(self, shape: Shape, like: _Share) -> None:
@@ -195,8 +180,6 @@ class GroupedGradients:
                 precision=self._precision,
                 fused=self._fused,
             )
-            from langdiff.lm._grouped_cuda import Captured  # which only such a device needs
-
             on_cuda = self._device.type == "cuda"
             self._programs[shape] = Captured(run, self._device, self._graphs) if on_cuda else run
         return self._programs[shape]
@@ -229,23 +212,6 @@ def _draw(demand: Demand) -> _Share:
     return _Share(
         demand.network, demand.batch, masks, demand.state, lengths.sum(), (lengths - 1).clamp(min=0).sum().clamp(min=1)
     )
-
-
-def _columns(share: _Share, start: int, stop: int) -> _Share:
-    """Return some intents of a batch; they weigh what they weigh in the whole."""
-    batch, masks, state = share.batch, share.masks, share.state
-    return share._replace(
-        batch=Batch(batch.inputs[:, start:stop], batch.targets[:, start:stop], batch.lengths[start:stop]),
-        masks=masks._replace(locked=[None if mask is None else mask[:, start:stop] for mask in masks.locked]),
-        state=None if state is None else [(h[:, start:stop], c[:, start:stop]) for h, c in state],
-    )
-
-
-def _together(first: BatchLoss, second: BatchLoss) -> BatchLoss:
-    """Join what two parts of a batch give."""
-    pairs = zip(first.state, second.state, strict=True)
-    state = [(torch.cat((h, other_h), dim=1), torch.cat((c, other_c), dim=1)) for (h, c), (other_h, other_c) in pairs]
-    return BatchLoss(first.nats + second.nats, state)
 
 
 def _empty_batch(shape: Shape, like: _Share, vocabulary: int, recurrent_masks: Sequence[Tensor | None]) -> GroupBatch:
