@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from langdiff._random import generator
 from langdiff.typology._outcome import NAN, Floats, Outcome
 
 SYMBOL = {"pearson": "r", "spearman": "rho", "kendall": "tau"}
@@ -20,7 +21,7 @@ def correlation(
     *,
     given: Floats | None = None,
     resamples: int = 0,
-    rng: np.random.Generator | None = None,
+    seed: int | np.random.Generator | None = None,
 ) -> Outcome:
     r"""Correlate two variables, with a two-sided p and a 95 % interval.
 
@@ -43,12 +44,17 @@ def correlation(
         Spearman) after least squares on them. Not for Kendall.
     resamples : int
         Of the bootstrap; 0 for Fisher's interval.
-    rng : Generator, optional
-        Needed for the bootstrap.
+    seed : int or numpy.random.Generator, optional
+        Seed of the bootstrap; required if `resamples` is positive.
 
     Returns
     -------
     Outcome
+
+    Raises
+    ------
+    ConfigError
+        If the bootstrap has no seed.
 
     Examples
     --------
@@ -56,6 +62,8 @@ def correlation(
     >>> round(out.estimate, 3), round(out.p, 3)
     (0.8, 0.104)
     """
+    if resamples:
+        seed = generator(seed, "bootstrap samples")
     n, k = len(x), 0 if given is None else given.shape[1]
     symbol = SYMBOL[test]
     if n - k < 4:
@@ -76,7 +84,7 @@ def correlation(
         t = found * np.sqrt(degrees / max(1 - found**2, 1e-300))
         p = float(2 * stats.t.sf(abs(t), degrees))
     if resamples and abs(found) <= PERFECT:
-        low, high = _bootstrap(x, y, test, given, resamples, rng)
+        low, high = _bootstrap(x, y, test, given, resamples, generator(seed))
     else:
         low, high = fisher_interval(found, n, test, k)
     reason = ""
@@ -131,7 +139,7 @@ def _pearson(x: Floats, y: Floats, axis: int = -1) -> Floats:
 
 
 def _bootstrap(
-    x: Floats, y: Floats, test: str, given: Floats | None, resamples: int, rng: np.random.Generator | None
+    x: Floats, y: Floats, test: str, given: Floats | None, resamples: int, rng: np.random.Generator
 ) -> tuple[float, float]:
     def simple(x: Floats, y: Floats, axis: int = -1) -> Floats:
         if test == "spearman":

@@ -6,6 +6,7 @@ import pandas as pd
 from scipy import optimize, stats
 from scipy.special import gammaln
 
+from langdiff._random import generator
 from langdiff.typology._association import PERFECT, fisher_interval
 from langdiff.typology._outcome import NAN, Floats, Outcome
 
@@ -121,7 +122,7 @@ def _satterthwaite(design: Floats, y: Floats, parts: list[Floats], variances: Fl
 
 
 def permute_within_families(
-    x: Floats | pd.Series, y: Floats, family: pd.Series, *, resamples: int, rng: np.random.Generator
+    x: Floats | pd.Series, y: Floats, family: pd.Series, *, resamples: int, seed: int | np.random.Generator
 ) -> Outcome:
     r"""Permute difficulties among the languages of each family.
 
@@ -138,16 +139,22 @@ def permute_within_families(
     family : Series, shape (n,)
         Of each row.
     resamples : int
-        Random permutations.
-    rng : Generator
-        For them.
+        Number of random permutations.
+    seed : int or numpy.random.Generator
+        Seed of the permutations.
 
     Returns
     -------
     Outcome
         Its estimate is the correlation of deviations from the family's means, with Fisher's interval; of
         categories the share of the variance within families that they explain, without one.
+
+    Raises
+    ------
+    ConfigError
+        If the seed is not one.
     """
+    rng = generator(seed)
     numeric = isinstance(x, np.ndarray)
     symbol, n = ("r within families" if numeric else "R2 within families"), len(y)
     codes = family.astype("category").cat.codes.to_numpy()

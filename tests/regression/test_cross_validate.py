@@ -149,7 +149,7 @@ def test_bad_settings_are_refused():
     with pytest.raises(ConfigError, match="unknown model '12'"):
         cross_validate(table, "12", seed=0)
     for seed in (-1, "x", 0.5):
-        with pytest.raises(ConfigError, match="a seed is a whole number from 0 on"):
+        with pytest.raises(ConfigError, match="seed must be a whole number from 0 up"):
             cross_validate(table, ["1"], seed=seed)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 import pandas as pd
 
+from langdiff._random import generator
 from langdiff.errors import ConfigError, ConvergenceWarning, listing
 from langdiff.regression.stan._cmdstan import cmdstan_is_installed, sample_cmdstan
 from langdiff.regression.stan._diagnosis import diagnose
@@ -68,7 +69,7 @@ def sample(
     chains, iter_warmup, iter_sampling : int
         Number of chains, and draws of each, those of warm-up not counted.
     seed : int or numpy.random.Generator
-        Source of all randomness; a seed gives the same draws again with the same engine.
+        Seed of everything that is drawn; a seed gives the same draws again with the same engine.
     inits : {"map", "random"}
         Start every chain at the fit that whitens the posterior, or each at a random point as far from
         it as the posterior reaches.
@@ -129,6 +130,7 @@ def sample(
     >>> ld.diagnose(idata).good  # doctest: +SKIP
     True
     """
+    rng = generator(seed)
     work = _Work(chains, iter_warmup, iter_sampling, target_accept, max_treedepth)
     work.check()
     _check_choice("engine", engine, get_args(Engine))
@@ -147,7 +149,6 @@ def sample(
         save_log_lik=log_lik,
         save_bits=posterior_predictive,
     )
-    rng = np.random.default_rng(seed)
     chosen = _choose(engine)
     request = Request(
         program=posterior.program,
