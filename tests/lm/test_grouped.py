@@ -248,7 +248,8 @@ def test_who_takes_a_step(lengths, most):
 
 
 def compute(recipe, parts=None, **options):
-    return compute_surprisals(parts or make_parts(("eng", "ell", "cmn")), lm=recipe, progress=False, **({"seed": 0} | options))
+    parts = parts or make_parts(("eng", "ell", "cmn"))
+    return compute_surprisals(parts, lm=recipe, progress=False, **({"seed": 0} | options))
 
 
 def assert_close(a, b):
