@@ -300,7 +300,8 @@ import conftest
 import langdiff as ld
 from langdiff.lm import Recipe
 
-ld.compute_surprisals(conftest.make_parts(), lm=Recipe(**{recipe!r}), cache="cache", progress=False).save("killed.csv")
+parts, recipe = conftest.make_parts(), Recipe(**{recipe!r})
+ld.compute_surprisals(parts, lm=recipe, seed=0, cache="cache", progress=False).save("killed.csv")
 """
 
 

@@ -270,7 +270,7 @@ from langdiff.lm import RECIPES
 
 if __name__ == "__main__":
     recipe = replace(RECIPES["char-tiny"], epochs=100_000, patience=100_000)
-    ld.compute_surprisals(conftest.make_parts(), lm=recipe, cache=sys.argv[1], workers=2, progress=False)
+    ld.compute_surprisals(conftest.make_parts(), lm=recipe, seed=0, cache=sys.argv[1], workers=2, progress=False)
 """
 
 

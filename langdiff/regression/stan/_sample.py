@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from langdiff._random import generator
-from langdiff.errors import ConfigError, ConvergenceWarning, listing
-from langdiff.regression.stan._cmdstan import cmdstan_is_installed, sample_cmdstan
+from langdiff.errors import ConfigError, ConvergenceWarning, LangdiffWarning, listing
+from langdiff.regression.stan._cmdstan import sample_cmdstan, why_no_cmdstan
 from langdiff.regression.stan._diagnosis import diagnose
 from langdiff.regression.stan._engine import Request
 from langdiff.regression.stan._label import label
@@ -116,6 +116,8 @@ def sample(
     -----
     ConvergenceWarning
         If R-hat of a difficulty or of the dispersion exceeds 1.01, or a transition diverged.
+    LangdiffWarning
+        If ``engine="auto"`` falls back to PyStan since the environment variable CMDSTAN points to no CmdStan.
 
     References
     ----------
@@ -178,9 +180,12 @@ def sample(
 
 
 def _choose(engine: str) -> str:
-    if engine == "auto":
-        return "cmdstan" if cmdstan_is_installed() else "pystan"
-    return engine
+    if engine != "auto":
+        return engine
+    why = why_no_cmdstan()
+    if why.startswith("CMDSTAN "):  # somebody wanted it
+        warnings.warn(f"{why}. PyStan samples instead.", LangdiffWarning, stacklevel=3)
+    return "pystan" if why else "cmdstan"
 
 
 def _check_choice(what: str, given: object, offered: tuple[Any, ...]) -> None:
