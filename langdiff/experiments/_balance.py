@@ -12,6 +12,7 @@ import pandas as pd
 from langdiff._random import generator, seed_number
 from langdiff.corpora._origin import codes_of_editions, original_language_of
 from langdiff.errors import ConfigError, DataError, listing
+from langdiff.experiments._cautions import Heard, hearing, warn_once
 from langdiff.experiments._origins import NATIVE, TRANSLATED, divide_by_origin, find_origins
 from langdiff.experiments._translationese import TranslationeseResult, translationese
 from langdiff.multitext import Multitext
@@ -229,6 +230,11 @@ def run_balanced(
     DataError
         If what a sample has for the test cannot be compared; like the errors of the draws, before any training.
 
+    Warns
+    -----
+    LangdiffWarning
+        As `langdiff.compute_surprisals` and `langdiff.fit`, each kind once for all samples, naming all editions.
+
     References
     ----------
     Mielke et al. (2019), section 6: −0.0044 ± 0.022 over 10 languages of Europarl.
@@ -259,21 +265,24 @@ def run_balanced(
         codes[name] = {str(edition): code for edition, code in found.items()}
         _check_test_part(parts[name].test, name, sources[name], codes[name])
     results = {}
+    heard: Heard = []
     for name in names:
-        surprisals = compute_surprisals(
-            parts[name],
-            lm=lm,
-            device=device,
-            seed=number,
-            cache=None if cache is None else Path(cache) / f"balanced-{name}",
-            workers=workers,
-            executor=executor,
-            progress=progress,
-        )
-        # all languages are divided: what native text of another is like must not be taken for the intent's size
-        results[name] = translationese(
-            surprisals, sources[name], min_native=1, edition_languages=codes[name], seed=number, **fit_settings
-        )
+        with hearing(heard):
+            surprisals = compute_surprisals(
+                parts[name],
+                lm=lm,
+                device=device,
+                seed=number,
+                cache=None if cache is None else Path(cache) / f"balanced-{name}",
+                workers=workers,
+                executor=executor,
+                progress=progress,
+            )
+            # all languages are divided: what native text of another is like must not be taken for the intent's size
+            results[name] = translationese(
+                surprisals, sources[name], min_native=1, edition_languages=codes[name], seed=number, **fit_settings
+            )
+    warn_once(heard, stacklevel=2)
     counted = {
         name: _words(sample, reference).groupby(sample.intent_info["origin"]).sum() for name, sample in samples.items()
     }

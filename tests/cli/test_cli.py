@@ -200,6 +200,15 @@ def test_doctor_reports_torch(langdiff):
     assert "torch" in langdiff("doctor").out
 
 
+def test_doctor_names_a_cmdstan_that_is_not_there(langdiff, tmp_path, monkeypatch):
+    monkeypatch.setenv("CMDSTAN", str(tmp_path / "nowhere"))
+    found = {row["what"]: row for row in json.loads(langdiff("doctor", "--json").out)}
+    assert not found["CmdStan"]["ok"]
+    assert found["CmdStan"]["detail"].startswith(
+        f"CMDSTAN points to {tmp_path / 'nowhere'}, which is not there: correct"
+    )
+
+
 def test_debug_shows_the_traceback(langdiff, tmp_path):
     with pytest.raises(DataError, match="no finished run"):
         langdiff("--debug", "report", tmp_path)
