@@ -38,7 +38,7 @@ def europarl():
 
 def difference(sample, origin, language):
     """Return native - translated and its standard error, under models trained on the sample."""
-    surprisals = ld.compute_surprisals(ld.split(sample), lm=LM, progress=False)
+    surprisals = ld.compute_surprisals(ld.split(sample), lm=LM, progress=False, seed=0)
     row = ld.translationese(surprisals, origin, min_native=1).to_frame().loc[language]  # both languages are divided
     return row["difference"], row["std_error"]
 

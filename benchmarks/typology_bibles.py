@@ -58,7 +58,7 @@ def report(title, fits, predictors, info):
             f"median s.e. {fit.std_error.median():.4f}; model 2"
         )
     known = predictors.index.intersection(next(iter(fits.values())).difficulty.index)
-    result = ld.correlate(fits, predictors.loc[known], edition_info=info, corpus=title, tests=TESTS)
+    result = ld.correlate(fits, predictors.loc[known], edition_info=info, corpus=title, tests=TESTS, seed=0)
     print(result.summary(), flush=True)
     return result
 
@@ -87,7 +87,7 @@ def main():
     print(f"{chosen!r}\n{parts.summary()}\nfamilies: {families.to_dict()}", flush=True)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LangdiffWarning)  # rare characters; words not separated by spaces
-        surprisals = ld.compute_surprisals(parts, lm=LM, cache=arguments.out / "models", device="cpu")
+        surprisals = ld.compute_surprisals(parts, lm=LM, cache=arguments.out / "models", device="cpu", seed=0)
         predictors = own_predictors(chosen, arguments.out)
     fit = ld.fit(surprisals, model="2")
     fit.to_frame().to_csv(arguments.out / "difficulties.csv")

@@ -66,16 +66,13 @@ class Surprisals:
             twice = names[names.duplicated()].unique()
             if len(twice):
                 raise DataError(f"{len(twice)} {what}(s) named twice: {listing(twice)}. Names must be unique.")
-        not_numbers = [c for c in self.bits.columns if not pd.api.types.is_numeric_dtype(self.bits[c])]
-        if not_numbers:
-            raise DataError(f"edition(s) whose surprisals are not numbers: {listing(not_numbers)}.")
         for name, part in self._beside().items():
             if list(part.index) != list(self.bits.index) or list(part.columns) != list(self.bits.columns):
                 raise DataError(
                     f"{name} must have the intents and editions of bits, in the same order; use "
                     f"{name}.reindex(index=bits.index, columns=bits.columns)."
                 )
-        bits = self.bits.astype(float)
+        bits = _as_numbers(self.bits)
         object.__setattr__(self, "bits", bits.rename_axis(index="intent", columns="edition"))
         values = bits.to_numpy()
         rows, columns = np.nonzero(~(np.isnan(values) | ((values > 0) & np.isfinite(values))))
@@ -232,6 +229,27 @@ def read_surprisals(path: str | Path, *, unit: Unit = "bits") -> Surprisals:
         raise DataError(f"{path}: only one column. Give a table of intents × editions, or intent, edition, bits.")
     bits = pd.DataFrame({edition: _numbers(frame[edition], path) for edition in editions})
     return Surprisals(bits=bits.set_axis(frame[names], axis=0) * BITS_PER_UNIT[unit], lm=path.stem)
+
+
+def _as_numbers(bits: pd.DataFrame) -> pd.DataFrame:
+    """Turn columns of objects into numbers, naming the cells that are none."""
+    others = [edition for edition in bits.columns if not pd.api.types.is_numeric_dtype(bits[edition])]
+    cells = bits[others].astype(object)
+    known = cells.notna() & ~cells.map(lambda cell: isinstance(cell, bool))
+    numbers = cells.where(known).apply(pd.to_numeric, errors="coerce").astype(float)
+    rows, columns = np.nonzero((cells.notna() & numbers.isna()).to_numpy())
+    if len(rows):
+        first = ", ".join(
+            f"({bits.index[i]}, {others[j]}) = {cells.iat[i, j]!r}" for i, j in zip(rows[:5], columns[:5], strict=True)
+        )
+        raise DataError(
+            f"{len(rows):,} of {int(bits.notna().to_numpy().sum()):,} surprisals are not numbers: {first}. Give bits, "
+            "and NaN for a missing translation."
+        )
+    if others:
+        bits = bits.astype(object)
+        bits[others] = numbers
+    return bits.astype(float)
 
 
 def _read_text(path: Path, delimiter: str) -> pd.DataFrame:

@@ -44,7 +44,7 @@ def test_names_and_repr(surprisals):
     ("bits", "message"),
     [
         (table(a=[1.0, 0.0, -2.0], b=[np.nan, 1.0, np.inf]), r"3 of 5 surprisals .* \(01001002, a\) = 0, .* = inf\. "),
-        (table(a=["1", "2", "3"]), "surprisals are not numbers: 'a'"),
+        (table(a=["x", True, "3"], b=[2, None, 4.0]), r"2 of 5 .* are not numbers: .*\(01001002, a\) = True\. "),
         (pd.DataFrame([[1.0, 2.0]], index=["1"], columns=["a", "a"]), r"1 edition\(s\) named twice: 'a'"),
         (pd.DataFrame({"a": [1.0, 2.0]}, index=["1", "1"]), r"1 intent\(s\) named twice: '1'"),
         (
@@ -66,6 +66,19 @@ def test_only_the_first_bad_cells_are_listed():
     with pytest.raises(DataError, match="100 of 100") as caught:
         Surprisals(bits=pd.DataFrame(np.zeros((10, 10))))
     assert str(caught.value).count(") = 0") == 5
+
+
+def test_of_a_table_of_objects_only_the_bad_cells_are_named():
+    bits = pd.DataFrame(np.arange(1.0, 13).reshape(4, 3), columns=list("abc")).astype(object)
+    bits.loc[2, "b"] = "n/a"
+    with pytest.raises(DataError, match=r"^1 of 12 surprisals are not numbers: \(2, b\) = 'n/a'\. Give bits, and NaN"):
+        Surprisals(bits=bits)
+    for missing in (None, np.nan, pd.NA):
+        bits.loc[2, "b"] = missing
+        assert np.isnan(Surprisals(bits=bits).bits.to_numpy()).sum() == 1
+    dates = pd.DataFrame({1: [1.0, 2.0], 2: pd.to_datetime(["2020-01-01", "2020-01-02"])})
+    with pytest.raises(DataError, match=r"2 of 4 surprisals are not numbers: \(0, 2\) = Timestamp"):
+        Surprisals(bits=dates)
 
 
 def test_whole_numbers_become_floats():

@@ -67,13 +67,13 @@ def _solvers() -> list[Finding]:
 def _stan() -> list[Finding]:
     import cmdstanpy
 
-    try:
-        cmdstan, where = True, cmdstanpy.cmdstan_path()
-    except ValueError:
-        cmdstan, where = False, "not installed; PyStan samples too, CmdStan faster: langdiff install-stan"
+    from langdiff.regression.stan._cmdstan import why_no_cmdstan
+
+    why = why_no_cmdstan()
+    where = f"{why}; PyStan samples too, CmdStan is faster" if why else cmdstanpy.cmdstan_path()
     compiler = shutil.which("g++") or shutil.which("clang++")
     return [
-        ("CmdStan", cmdstan, where),
+        ("CmdStan", not why, where),
         ("C++ compiler", compiler is not None, compiler or "Stan programs cannot be compiled without one"),
     ]
 

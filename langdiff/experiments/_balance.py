@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 import pandas as pd
 
+from langdiff._random import generator, seed_number
 from langdiff.corpora._origin import codes_of_editions, original_language_of
 from langdiff.errors import ConfigError, DataError, listing
+from langdiff.experiments._cautions import Heard, hearing, warn_once
 from langdiff.experiments._origins import NATIVE, TRANSLATED, divide_by_origin, find_origins
 from langdiff.experiments._translationese import TranslationeseResult, translationese
 from langdiff.multitext import Multitext
@@ -61,8 +63,8 @@ def balance_by_origin(
         intents on average of the two; the last intents may exceed it.
     reference : str
         The edition that is counted, or the ISO 639-3 code of a language with one edition.
-    seed : int or Generator
-        Of the draw.
+    seed : int or numpy.random.Generator
+        Seed of the draw.
     original_language : Series of str, optional
         By intent; NaN, ``""`` or ``"und"`` where it is not known, which are not drawn. By default
         ``intent_info["original_language"]``.
@@ -81,7 +83,7 @@ def balance_by_origin(
         If the language or the reference is unknown, no intent is native or none translated, or there are fewer
         words than the budget asks for.
     ConfigError
-        If `by` is neither of the two, or the budget is below 1.
+        If `by` is neither of the two, the budget is below 1, or the seed is not one.
 
     References
     ----------
@@ -97,6 +99,7 @@ def balance_by_origin(
     >>> drawn.intent_info["origin"].value_counts().sort_index().to_dict()
     {'native': 2, 'translated': 2}
     """
+    rng = generator(seed)
     if by not in get_args(Unit):
         raise ConfigError(f"by is one of {', '.join(get_args(Unit))}; got {by!r}.")
     if not budget_words >= 1:  # catches NaN too
@@ -118,7 +121,6 @@ def balance_by_origin(
             f"no {empty[0]} intent for {language!r} among the {len(complete):,} that all editions have; their original "
             f"languages are {listing(source.dropna().unique(), most=10)}."
         )
-    rng = np.random.default_rng(seed)
     draw = _draw_pairs if by == "intents" else _draw_words
     drawn = draw({part: words[pool] for part, pool in pools.items()}, budget_words, rng, language)
     origin = pd.concat([pd.Series(part, index=intents) for part, intents in drawn.items()])
@@ -204,7 +206,7 @@ def run_balanced(
     by: Unit = "words",
     budget_words: int = 500_000,
     reference: str = "eng",
-    seed: int = 0,
+    seed: int | np.random.Generator,
     original_language: pd.Series | None = None,
     edition_languages: Mapping[str, str] | None = None,
     lm: "str | Recipe | KneserNeyRecipe" = "bpe-small",
@@ -226,8 +228,8 @@ def run_balanced(
         See `balance_by_origin`, also for the errors; texts as models are to see them.
     languages : iterable of str
         Languages to balance, in the codes of the original languages.
-    seed : int
-        Of the draws and of every model.
+    seed : int or numpy.random.Generator
+        Seed of the draws, of every model, and of the bootstrap if `fit_settings` ask for one.
     lm, device, workers, executor, progress
         See `langdiff.compute_surprisals`, also for the errors. Models are trained on two thirds of a sample,
         stopped by a sixth and measured on a sixth (`langdiff.split`).
@@ -243,9 +245,14 @@ def run_balanced(
     Raises
     ------
     ConfigError
-        If no language is named, or one twice.
+        If no language is named, or one twice, or the seed is not one.
     DataError
         If what a sample has for the test cannot be compared; like the errors of the draws, before any training.
+
+    Warns
+    -----
+    LangdiffWarning
+        As `langdiff.compute_surprisals` and `langdiff.fit`, each kind once for all samples, naming all editions.
 
     References
     ----------
@@ -253,6 +260,7 @@ def run_balanced(
     """
     from langdiff.lm import compute_surprisals
 
+    number = seed_number(seed)
     names = [languages] if isinstance(languages, str) else list(languages)
     if not names or len(set(names)) < len(names):
         raise ConfigError(f"name at least one language, and each once; got {names}.")
@@ -267,7 +275,7 @@ def run_balanced(
             original_language=original_language,
             edition_languages=edition_languages,
         )
-        for name, rng in zip(names, np.random.default_rng(seed).spawn(len(names)), strict=True)
+        for name, rng in zip(names, generator(number).spawn(len(names)), strict=True)
     }
     parts, sources, codes = {}, {}, {}
     for name, sample in samples.items():
@@ -277,21 +285,24 @@ def run_balanced(
         codes[name] = {str(edition): code for edition, code in found.items()}
         _check_test_part(parts[name].test, name, sources[name], codes[name])
     results = {}
+    heard: Heard = []
     for name in names:
-        surprisals = compute_surprisals(
-            parts[name],
-            lm=lm,
-            device=device,
-            seed=seed,
-            cache=None if cache is None else Path(cache) / f"balanced-{name}",
-            workers=workers,
-            executor=executor,
-            progress=progress,
-        )
-        # all languages are divided: what native text of another is like must not be taken for the intent's size
-        results[name] = translationese(
-            surprisals, sources[name], min_native=1, edition_languages=codes[name], **fit_settings
-        )
+        with hearing(heard):
+            surprisals = compute_surprisals(
+                parts[name],
+                lm=lm,
+                device=device,
+                seed=number,
+                cache=None if cache is None else Path(cache) / f"balanced-{name}",
+                workers=workers,
+                executor=executor,
+                progress=progress,
+            )
+            # all languages are divided: what native text of another is like must not be taken for the intent's size
+            results[name] = translationese(
+                surprisals, sources[name], min_native=1, edition_languages=codes[name], seed=number, **fit_settings
+            )
+    warn_once(heard, stacklevel=2)
     return BalancedResult(
         results=results,
         words=pd.DataFrame({name: _sizes(sample, reference) for name, sample in samples.items()}).T.rename_axis(

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from langdiff._random import generator, seed_numbers
 from langdiff.errors import ConfigError
 from langdiff.lm import compute_surprisals
 from langdiff.lm.ngrams import AnyRecipe
@@ -69,7 +70,7 @@ class Replicates:
         """Standard deviation of a difficulty between seeds, nats: root mean square over editions."""
         return float(np.sqrt(self.difficulty.var(axis=1, ddof=1).mean()))
 
-    def draws(self, n: int = 4000, *, seed: int | np.random.Generator = 0) -> pd.DataFrame:
+    def draws(self, n: int = 4000, *, seed: int | np.random.Generator) -> pd.DataFrame:
         r"""Draw difficulties with both errors, for what takes draws: `langdiff.typology.propagate_errors`.
 
         .. math:: \bar d + e + u, \quad e \sim \mathcal N(0, \Sigma), \quad u_j \sim \mathcal N(0, s^2 / R)
@@ -81,8 +82,8 @@ class Replicates:
         ----------
         n : int
             How many.
-        seed : int or Generator
-            Of the draws.
+        seed : int or numpy.random.Generator
+            Seed of the draws.
 
         Returns
         -------
@@ -94,11 +95,11 @@ class Replicates:
         >>> difficulty = pd.DataFrame({1: [0.2, -0.2], 2: [0.2, -0.2]}, index=["deu", "eng"])
         >>> none = pd.DataFrame(0.0, index=difficulty.index, columns=difficulty.index)
         >>> exact = Replicates(surprisals={}, difficulty=difficulty, std_error=none, covariance=none, model="2")
-        >>> exact.draws(1)
+        >>> exact.draws(1, seed=0)
            deu  eng
         0  0.2 -0.2
         """
-        rng = np.random.default_rng(seed)
+        rng = generator(seed)
         mean = self.difficulty.mean(axis=1)
         drawn = rng.multivariate_normal(mean, self.covariance.loc[mean.index, mean.index], size=n, method="eigh")
         luck = rng.normal(0, self.seed_sd / np.sqrt(self.difficulty.shape[1]), size=drawn.shape)
@@ -126,7 +127,7 @@ def replicate(
     *,
     lm: str | AnyRecipe = "char-small",
     seeds: int = 3,
-    seed: int = 0,
+    seed: int | np.random.Generator,
     model: Model = "2",
     device: str = "auto",
     cache: str | Path | None = None,
@@ -143,8 +144,9 @@ def replicate(
         As for `langdiff.compute_surprisals`.
     seeds : int
         How many times, at least 2.
-    seed : int
-        Where the seeds are drawn from; more of them are the same ones and others.
+    seed : int or numpy.random.Generator
+        What the seeds of the models are made from: of the same number, the first seeds are the same however
+        many are asked for.
     model : {"1", "2", "2L", "2C", "3"}
         Of difficulty, as for `langdiff.fit`.
     device, workers, progress
@@ -155,7 +157,7 @@ def replicate(
     Raises
     ------
     ConfigError
-        If `seeds` is less than 2, `seed` is negative, there is one edition only, or another setting
+        If `seeds` is less than 2, `seed` is not one, there is one edition only, or another setting
         cannot be used.
     LangdiffError
         As `langdiff.compute_surprisals` and `langdiff.fit`.
@@ -169,17 +171,16 @@ def replicate(
     >>> train, dev, test = (bible.intents[a:b] for a, b in ((0, 120), (120, 130), (130, 140)))
     >>> parts = ld.Parts(train=bible.sel(intents=train), dev=bible.sel(intents=dev), test=bible.sel(intents=test))
     >>> short = replace(ld.lm.RECIPES["char-tiny"], epochs=1, embedding_size=16)
-    >>> replicate(parts, lm=short, seeds=2, progress=False)
+    >>> replicate(parts, lm=short, seeds=2, seed=1, progress=False)
     Replicates of char-tiny: 2 seeds × 2 editions
     """
     if seeds < 2:
         raise ConfigError(f"seeds must be at least 2, got {seeds}: there is no spread in one.")
-    if seed < 0:
-        raise ConfigError(f"seed must be 0 or more, got {seed}.")
+    numbers = seed_numbers(seed, seeds)
     if len(parts.train.editions) < 2:
         raise ConfigError("replicates compare difficulties, which takes two editions or more; there is one.")
     tables = {}
-    for number in np.random.SeedSequence(seed).generate_state(seeds).tolist():
+    for number in numbers:
         tables[number] = compute_surprisals(
             parts,
             lm=lm,

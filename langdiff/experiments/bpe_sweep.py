@@ -7,8 +7,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
+from langdiff._random import seed_number
 from langdiff.errors import ConfigError
 from langdiff.lm import Recipe, compute_surprisals, find_lm, read_job_states
 from langdiff.lm.ngrams import AnyRecipe
@@ -122,7 +124,7 @@ def sweep_merges(
     ratios: Iterable[float] = RATIOS,
     lm: str | Recipe = "bpe-small",
     device: str = "auto",
-    seed: int = 0,
+    seed: int | np.random.Generator,
     cache: str | Path | None = None,
     workers: int = 1,
     executor: Executor | None = None,
@@ -139,7 +141,9 @@ def sweep_merges(
     lm : str or Recipe
         Of subwords; its own ``bpe_ratio`` is replaced. A model's name is the recipe's and the ratio's,
         such as ``bpe-small-0.4``.
-    device, seed, cache, workers, executor, progress
+    seed : int or numpy.random.Generator
+        Seed of every model.
+    device, cache, workers, executor, progress
         As for `langdiff.compute_surprisals`.
 
     Returns
@@ -149,7 +153,7 @@ def sweep_merges(
     Raises
     ------
     ConfigError
-        If the recipe is not one of subwords, or there are no ratios, equal or negative ones.
+        If the recipe is not one of subwords, there are no ratios, equal or negative ones, or the seed is not one.
     LangdiffError
         If an edition cannot be trained or scored; the message names it.
 
@@ -165,10 +169,11 @@ def sweep_merges(
     >>> bible = ld.read_frame(pd.DataFrame(verses))
     >>> train, dev, test = (bible.intents[a:b] for a, b in ((0, 120), (120, 130), (130, 140)))
     >>> parts = ld.Parts(train=bible.sel(intents=train), dev=bible.sel(intents=dev), test=bible.sel(intents=test))
-    >>> sweep = sweep_merges(parts, ratios=[0, 0.5], lm="bpe-tiny", progress=False)
+    >>> sweep = sweep_merges(parts, ratios=[0, 0.5], lm="bpe-tiny", seed=0, progress=False)
     >>> sweep.dev_bits.shape, sweep.surprisals[0.5].lm
     ((2, 2), 'bpe-tiny-0.5')
     """
+    number = seed_number(seed)
     recipe = _subword_recipe(lm)
     tried = _checked_ratios(recipe, ratios)
     with TemporaryDirectory(prefix="langdiff-") as temporary:  # removed when there is a cache as well
@@ -179,7 +184,7 @@ def sweep_merges(
                 parts,
                 lm=varied,
                 device=device,
-                seed=seed,
+                seed=number,
                 cache=folder,
                 workers=workers,
                 executor=executor,
@@ -195,7 +200,7 @@ def sweep_merges(
         lm=recipe.name,
         dev_bits=dev_bits.rename_axis(index="ratio", columns="edition"),
         surprisals=surprisals,
-        seed=seed,
+        seed=number,
     )
 
 

@@ -12,11 +12,13 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import torch
 from rich.progress import Progress, TaskID
 
 from langdiff._progress import progress_bar
+from langdiff._random import seed_number
 from langdiff.errors import ConfigError, LangdiffWarning, TrainingError
 from langdiff.lm._failures import Failures
 from langdiff.lm._jobs import Job, JobResult, job_folder, load_finished, run_job, score_texts
@@ -37,7 +39,7 @@ def compute_surprisals(
     *,
     lm: str | AnyRecipe = "char-small",
     device: str = "auto",
-    seed: int = 0,
+    seed: int | np.random.Generator | None = None,
     cache: str | Path | None = None,
     workers: int = 1,
     executor: Executor | None = None,
@@ -55,8 +57,8 @@ def compute_surprisals(
         recipe of one's own.
     device : str
         ``"auto"`` (CUDA where there is one, else the CPU), ``"cpu"``, ``"cuda"``, ….
-    seed : int
-        Of every model.
+    seed : int or numpy.random.Generator, optional
+        Seed of every model; required for networks. Character n-grams draw nothing at random.
     cache : str or Path, optional
         Folder that keeps models, logs and surprisals, in ``EDITION/LM/``. An edition whose texts,
         recipe, seed and versions are those of an earlier run is not trained again, and one whose
@@ -83,7 +85,7 @@ def compute_surprisals(
     Raises
     ------
     ConfigError
-        If recipe, device, workers or group cannot be used.
+        If recipe, device, workers or group cannot be used, or networks are to be trained without a seed.
     LangdiffError
         If editions cannot be trained or scored; the message names them. With a cache, all other
         editions are finished first; without one, the first such error ends the call.
@@ -101,10 +103,12 @@ def compute_surprisals(
     >>> bible = ld.read_frame(pd.DataFrame(verses))
     >>> train, dev, test = (bible.intents[a:b] for a, b in ((0, 120), (120, 130), (130, 140)))
     >>> parts = ld.Parts(train=bible.sel(intents=train), dev=bible.sel(intents=dev), test=bible.sel(intents=test))
-    >>> compute_surprisals(parts, lm="char-tiny", progress=False)
+    >>> compute_surprisals(parts, lm="char-tiny", seed=0, progress=False)
     Surprisals by char-tiny: 10 intents × 2 editions, 0 of 20 cells missing
     """
     recipe = find_lm(lm)
+    # n-grams draw nothing: they are kept under one seed, whatever is given
+    number = seed_number(seed, "initial weights and dropout") if isinstance(recipe, Recipe) else 0
     if workers < 1:
         raise ConfigError(f"workers must be at least 1, got {workers}.")
     if executor is not None and workers > 1:
@@ -119,7 +123,7 @@ def compute_surprisals(
             parts=_of_edition(parts, edition),
             recipe=recipe,
             device=device,
-            seed=seed,
+            seed=number,
             folder=None if cache is None else job_folder(Path(cache), edition, recipe.name),
             group=group,
         )

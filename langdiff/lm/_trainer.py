@@ -11,7 +11,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from langdiff.errors import ConfigError, TrainingError
+from langdiff._random import generator, torch_generator
+from langdiff.errors import TrainingError
 from langdiff.lm._averaging import WeightAverage
 from langdiff.lm._batches import Batch, pad, rows_by_length
 from langdiff.lm._gradients import BatchLoss, MemoryLimit, accumulate_gradients
@@ -38,14 +39,8 @@ class Randomness:
     @classmethod
     def from_seed(cls, seed: int, device: torch.device) -> "Randomness":
         """Make them; `device` is that of the dropout masks."""
-        if seed < 0:
-            raise ConfigError(f"seed must be 0 or more, got {seed}.")
-        initial, dropout, batches = np.random.SeedSequence(seed).spawn(3)
-        return cls(
-            torch.Generator().manual_seed(int(initial.generate_state(1)[0])),
-            torch.Generator(device).manual_seed(int(dropout.generate_state(1)[0])),
-            np.random.default_rng(batches),
-        )
+        initial, dropout, batches = generator(seed).spawn(3)
+        return cls(torch_generator(initial), torch_generator(dropout, device), batches)
 
 
 class EncodedPart(NamedTuple):

@@ -9,10 +9,12 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from langdiff._io import write_text
 from langdiff._progress import progress_bar
+from langdiff._random import seed_number
 from langdiff.errors import DataError, LangdiffError, LangdiffWarning, OutputError, TrainingError
 from langdiff.lm._averaging import WeightAverage
 from langdiff.lm._resume import StateFolder, TrainingState, remove_states, training_key
@@ -38,7 +40,7 @@ def train_language_model(
     language: str | None = None,
     name: str | None = None,
     device: str = "auto",
-    seed: int = 0,
+    seed: int | np.random.Generator,
     progress: bool | None = None,
     log_path: str | Path | None = None,
     directory: str | Path | None = None,
@@ -60,8 +62,8 @@ def train_language_model(
         Of the edition, for messages and the saved model.
     device : str
         ``"auto"`` (CUDA where there is one, else the CPU), ``"cpu"``, ``"cuda"``, ….
-    seed : int
-        Decides initial weights, order and dropout.
+    seed : int or numpy.random.Generator
+        Seed of the initial weights, of the order of the batches and of dropout.
     progress : bool, optional
         Draw a progress bar; by default if stderr is a terminal.
     log_path : str or Path, optional
@@ -76,7 +78,7 @@ def train_language_model(
     DataError
         If there is too little text, or an intent is missing or empty.
     ConfigError
-        If the recipe or the device is unknown.
+        If the recipe or the device is unknown, or the seed is not one.
     TrainingError
         If the loss stops being a number.
     OutputError
@@ -90,12 +92,12 @@ def train_language_model(
     Examples
     --------
     >>> texts = ["the cat sat on the mat", "the dog lay on the log"] * 200
-    >>> model = train_language_model(texts, texts[:9], recipe="char-tiny", progress=False)
+    >>> model = train_language_model(texts, texts[:9], recipe="char-tiny", seed=0, progress=False)
     >>> bits = model.surprisal(["the cat sat on the log", "goat tent heel the no"]).bits
     >>> bool(3 * bits[0] < bits[1])
     True
     """
-    recipe = find_recipe(recipe)
+    recipe, number = find_recipe(recipe), seed_number(seed)
     with progress_bar(progress=progress) as bar, naming(name):
         task = bar.add_task(name or recipe.name, total=recipe.epochs, note="")
         model = fit_language_model(
@@ -105,7 +107,7 @@ def train_language_model(
             language=language,
             name=name,
             device=device,
-            seed=seed,
+            seed=number,
             log_path=log_path,
             directory=directory,
             report=lambda epochs, last: bar.update(task, completed=epochs, note=describe(last)),

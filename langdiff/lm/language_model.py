@@ -63,10 +63,10 @@ class LanguageModel:
         In evaluation mode; its last symbol is the end symbol.
     history : tuple of Epoch
         The passes of training; `network` is that of the best on the dev part.
-    name, language : str, optional
-        The edition, and its language (ISO 639-3).
     seed : int
         Seed of training.
+    name, language : str, optional
+        The edition, and its language (ISO 639-3).
     out_of_alphabet : mapping from str to float
         Fraction of characters replaced in the ``train`` and the ``dev`` part.
     cautions : tuple of str
@@ -78,9 +78,9 @@ class LanguageModel:
     units: Units
     network: AWDLSTM
     history: tuple[Epoch, ...]
+    seed: int
     name: str | None = None
     language: str | None = None
-    seed: int = 0
     out_of_alphabet: Mapping[str, float] = field(default_factory=dict)
     cautions: tuple[str, ...] = ()
 

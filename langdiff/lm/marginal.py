@@ -11,6 +11,7 @@ import torch.nn.functional as F
 from scipy.special import logsumexp
 from torch import Tensor
 
+from langdiff._random import generator
 from langdiff.errors import ConfigError
 from langdiff.lm._scoring import one_thread
 from langdiff.lm.alphabet import SPACE
@@ -26,7 +27,7 @@ def marginal_surprisal(
     texts: Sequence[str] | pd.Series,
     *,
     samples: int = 100,
-    seed: int | np.random.Generator = 0,
+    seed: int | np.random.Generator,
 ) -> pd.DataFrame:
     r"""Estimate the bits of strings, summed over all their segmentations into subwords.
 
@@ -49,8 +50,8 @@ def marginal_surprisal(
     samples : int
         K, the segmentations drawn for each text. Time grows with those that differ: drawing one a
         hundred times costs as much as once.
-    seed : int or Generator
-        Of the draws.
+    seed : int or numpy.random.Generator
+        Seed of the draws.
 
     Returns
     -------
@@ -62,7 +63,7 @@ def marginal_surprisal(
     ------
     ConfigError
         If the model predicts other units than subwords by SentencePiece or carries its state from text
-        to text, or `samples` is below 2.
+        to text, `samples` is below 2, or the seed is not one.
     DataError
         If a text is missing, empty or no string.
 
@@ -75,11 +76,12 @@ def marginal_surprisal(
     --------
     >>> from langdiff.lm import train_language_model
     >>> texts = ["low lower lowest", "slow slower slowest"] * 60
-    >>> model = train_language_model(texts, texts[:9], recipe="bpe-tiny", progress=False)
-    >>> frame = marginal_surprisal(model, ["low slow lowest"], samples=20)
+    >>> model = train_language_model(texts, texts[:9], recipe="bpe-tiny", seed=0, progress=False)
+    >>> frame = marginal_surprisal(model, ["low slow lowest"], samples=20, seed=0)
     >>> bool((frame["bits"] <= frame["canonical_bits"]).all())
     True
     """
+    rng = generator(seed)
     if not isinstance(model.units, BPEUnits):
         raise ConfigError(
             f"{model.recipe.name} does not predict subwords by SentencePiece, of which alone the other segmentations "
@@ -95,7 +97,6 @@ def marginal_surprisal(
     prices = [model.alphabet.replaced_bits(text) if model.recipe.price_replaced else 0.0 for text in series]
     pieces = _pieces(model.units)
     rows = []
-    rng = np.random.default_rng(seed)
     with one_thread():
         for text, bits, own in zip(series, canonical - prices, rng.spawn(len(series)), strict=True):
             seen = model.alphabet.apply(text)

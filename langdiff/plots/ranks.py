@@ -20,7 +20,7 @@ def plot_ranks(
     ax: "Axes | None" = None,
     *,
     draws: int = 4000,
-    seed: int | np.random.Generator = 0,
+    seed: int | np.random.Generator | None = None,
     **style: Any,
 ) -> "Axes":
     """Draw the probability of every rank of every edition, hardest on top.
@@ -35,8 +35,10 @@ def plot_ranks(
         `langdiff.regression.rank_probabilities`.
     ax : Axes, optional
         Where; by default a new figure, as high as the number of editions needs.
-    draws, seed
-        How many to draw from a fit, and from which source of randomness.
+    draws : int
+        How many to draw from a fit.
+    seed : int or numpy.random.Generator, optional
+        Seed of the draws from a fit, which needs it.
     **style
         Passed on to ``Axes.pcolormesh``, over the defaults.
 
@@ -48,7 +50,7 @@ def plot_ranks(
     --------
     >>> import langdiff as ld
     >>> _, surprisals = ld.simulate(200, 8, seed=0)
-    >>> axes = plot_ranks(ld.fit(surprisals))
+    >>> axes = plot_ranks(ld.fit(surprisals), seed=0)
     >>> len(axes.get_yticklabels())
     8
     >>> axes.figure.clear()

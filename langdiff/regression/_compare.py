@@ -1,6 +1,7 @@
 """Fits of one table side by side."""
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 import pandas as pd
@@ -9,7 +10,7 @@ from langdiff.errors import DataError, listing
 from langdiff.regression.result import DifficultyFit
 
 
-def compare(fits: Mapping[str, DifficultyFit]) -> pd.DataFrame:
+def compare(fits: Mapping[str, DifficultyFit] | Iterable[DifficultyFit]) -> pd.DataFrame:
     """Put fits beside each other: how likely, how large, and how far their difficulties differ.
 
     Log-likelihoods of models compare only on the same cells, of the same unit, and not between
@@ -19,8 +20,9 @@ def compare(fits: Mapping[str, DifficultyFit]) -> pd.DataFrame:
 
     Parameters
     ----------
-    fits : mapping from name to DifficultyFit
-        All with the same editions; the first is the one that difficulties are compared with.
+    fits : mapping from name to DifficultyFit, or iterable of DifficultyFit
+        All with the same editions; the first is the one that difficulties are compared with. Fits without names
+        are named by their models, and from the second fit of a model on by a number as well: ``"2"``, ``"2 (2)"``.
 
     Returns
     -------
@@ -33,7 +35,7 @@ def compare(fits: Mapping[str, DifficultyFit]) -> pd.DataFrame:
     Raises
     ------
     DataError
-        If there is no fit, or editions differ.
+        If there is no fit, something else than a fit, or editions differ.
 
     Examples
     --------
@@ -43,18 +45,36 @@ def compare(fits: Mapping[str, DifficultyFit]) -> pd.DataFrame:
     >>> bool(table.loc["2", "log_likelihood"] > table.loc["1", "log_likelihood"])
     True
     """
-    if not fits:
+    named = _by_name(fits)
+    if not named:
         raise DataError("no fits to compare.")
-    first = next(iter(fits.values())).difficulty
-    for name, fit in fits.items():
+    first = next(iter(named.values())).difficulty
+    for name, fit in named.items():
         others = set(fit.difficulty.index) ^ set(first.index)
         if others:
             raise DataError(
                 f"fit {name!r} and the first have different editions: {listing(sorted(map(str, others)))} "
                 "are in one only. Fit the same editions."
             )
-    rows = {name: _row(fit, first) for name, fit in fits.items()}
+    rows = {name: _row(fit, first) for name, fit in named.items()}
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("fit")
+
+
+def _by_name(fits: object) -> dict[str, DifficultyFit]:
+    if isinstance(fits, Mapping):
+        named = dict(fits)
+    else:
+        named = {}
+        counts: Counter[str] = Counter()
+        for fit in fits if isinstance(fits, Iterable) else [fits]:
+            model = str(getattr(fit, "model", "?"))
+            counts[model] += 1
+            named[model if counts[model] == 1 else f"{model} ({counts[model]})"] = fit
+    others = {name: type(fit).__name__ for name, fit in named.items() if not isinstance(fit, DifficultyFit)}
+    if others or isinstance(fits, DifficultyFit):
+        given = ", ".join(others.values()) or type(fits).__name__
+        raise DataError(f"compare takes a list of fits, or fits by name ({{'mine': ld.fit(surprisals)}}), not {given}.")
+    return named
 
 
 def _row(fit: DifficultyFit, first: pd.Series) -> dict[str, object]:

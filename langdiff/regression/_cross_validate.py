@@ -10,12 +10,12 @@ import pandas as pd
 
 from langdiff import __version__
 from langdiff._progress import progress_bar
+from langdiff._random import generator, seed_name
 from langdiff.errors import ConfigError, DataError, LangdiffWarning, listing
 from langdiff.regression._fit import Model, fit
 from langdiff.regression._folds import NEVER, assign_folds
 from langdiff.regression._held_out import known_editions, mean_a_cell, predictive_size_prior
 from langdiff.regression._new_intents import log_marginal
-from langdiff.regression._random import generator
 from langdiff.regression._table import as_surprisals
 from langdiff.regression.result import DifficultyFit
 from langdiff.surprisals import Surprisals
@@ -119,7 +119,7 @@ def cross_validate(
     k: int = 10,
     restricted: bool = True,
     laplace_scale: float | None = None,
-    seed: int,
+    seed: int | np.random.Generator,
     progress: bool | None = None,
 ) -> CrossValidation:
     r"""Score models by the cells that they predict from the others.
@@ -150,8 +150,8 @@ def cross_validate(
         small, unlike that of model 1, and with few editions so are the densities of what they predict.
     laplace_scale : float, optional
         b of model 3, nats.
-    seed : int
-        Of the folds and of random starts.
+    seed : int or numpy.random.Generator
+        Seed of the folds and of random starts.
     progress : bool, optional
         Draw a bar on stderr; by default only on a terminal.
 
@@ -162,7 +162,7 @@ def cross_validate(
     Raises
     ------
     ConfigError
-        If k is below 2, models are unknown or named twice, or the seed is none.
+        If k is below 2, models are unknown or named twice, or the seed is not one.
     DataError
         If no cell can be held out, or the table, or what a fold leaves of it, cannot be fitted.
 
@@ -204,7 +204,7 @@ def cross_validate(
     some = counts > 0
     never = observed & (folds == NEVER)
     signature = (
-        f"models:{','.join(models)}|folds:{k}|restricted:{restricted}|b:{laplace_scale}|seed:{seed}|lm:{table.lm}"
+        f"models:{','.join(models)}|folds:{k}|restricted:{restricted}|b:{laplace_scale}|seed:{seed_name(seed)}|lm:{table.lm}"
         f"|cells:{int(observed.sum())}|version:{__version__}"
     )
     return CrossValidation(

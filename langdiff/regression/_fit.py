@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from langdiff import __version__
+from langdiff._random import generator
 from langdiff.errors import ConfigError, ConvergenceWarning, DataError, LangdiffWarning, listing
 from langdiff.regression._design import Design, Groups, make_design
 from langdiff.regression._information import normalised_covariance
@@ -100,7 +101,7 @@ def fit(
         Otherwise from the information matrix, which for models 2L, 2C and 3 is multiplied by what
         leaving out groups of intents shows to be missing.
     seed : int or numpy.random.Generator, optional
-        Of the bootstrap, which needs it.
+        Seed of the bootstrap; required if `bootstrap` is positive.
     max_iterations : int
         After so many the optimiser gives up, with a warning.
 
@@ -166,7 +167,7 @@ def fit(
     if not found.converged:
         _warn(found, settings)
     if bootstrap:
-        covariance = _bootstrap(shared, design, settings, found, bootstrap, np.random.default_rng(seed))
+        covariance = _bootstrap(shared, design, settings, found, bootstrap, generator(seed))
         uncertainty = Uncertainty(covariance, bootstrap=bootstrap)
     else:
         uncertainty = Uncertainty(_covariance(found, design))
@@ -204,8 +205,8 @@ def _check_numbers(b: object, max_iterations: object, bootstrap: object, seed: o
         raise ConfigError(f"max_iterations must be at least 1, got {max_iterations!r}.")
     if not isinstance(bootstrap, Integral) or bootstrap < 0 or bootstrap == 1:
         raise ConfigError(f"bootstrap must be 0 or at least 2 samples, got {bootstrap!r}.")
-    if bootstrap and not (isinstance(seed, np.random.Generator) or (isinstance(seed, Integral) and int(seed) >= 0)):
-        raise ConfigError(f"a bootstrap needs a seed, so that it can be repeated: seed=1, say, not {seed!r}.")
+    if bootstrap:
+        generator(seed, "bootstrap samples")
 
 
 def _solve(z: Floats, design: Design, settings: Settings, table: Surprisals) -> TwoWay:

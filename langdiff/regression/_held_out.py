@@ -8,10 +8,10 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.optimize import minimize_scalar
 
+from langdiff._random import generator
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.regression._density import Model
 from langdiff.regression._new_intents import FARTHEST, KnownEditions, SizePrior, log_marginal, most_likely_sizes
-from langdiff.regression._random import generator
 from langdiff.regression._table import as_surprisals
 from langdiff.regression.result import DifficultyFit
 from langdiff.surprisals import Surprisals
@@ -96,7 +96,7 @@ def held_out_log_likelihood(
     n : {"map", "posterior"}
         How sizes of intents are dealt with.
     seed : int or numpy.random.Generator
-        Of the random starts.
+        Seed of the random starts, from which sizes of held-out intents are fitted.
 
     Returns
     -------
@@ -109,7 +109,7 @@ def held_out_log_likelihood(
         If an edition is not in the fit, there is nothing to score, or sizes are to be integrated out
         though all those of the fit are equal.
     ConfigError
-        If `fix` or `n` is unknown, or the seed is none.
+        If `fix` or `n` is unknown, or the seed is not one.
 
     References
     ----------
@@ -239,7 +239,7 @@ def _with_new_dispersion(
 
     def minus_log_likelihood(log_kappa: float) -> float:
         tried = editions._replace(kappa=float(np.exp(log_kappa)))
-        return -float(_row_log_density(z, tried, prior, n, np.random.default_rng(seed)).sum())
+        return -float(_row_log_density(z, tried, prior, n, generator(seed)).sum())
 
     start = np.log(editions.kappa)
     bounds = (start - FARTHEST_DISPERSION, start + FARTHEST_DISPERSION)

@@ -5,8 +5,8 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.stats import rankdata
 
+from langdiff._random import generator
 from langdiff.errors import ConfigError, DataError
-from langdiff.regression._random import generator
 from langdiff.regression.result import DifficultyFit
 
 Floats = npt.NDArray[np.float64]
@@ -15,7 +15,7 @@ ROUNDING = 1e-12  # nats, and of variances: by so much do tied difficulties come
 
 
 def rank_probabilities(
-    source: DifficultyFit | pd.DataFrame, *, draws: int = 4000, seed: int | np.random.Generator = 0
+    source: DifficultyFit | pd.DataFrame, *, draws: int = 4000, seed: int | np.random.Generator | None = None
 ) -> pd.DataFrame:
     """Return the probability of every rank of every edition.
 
@@ -29,8 +29,8 @@ def rank_probabilities(
         named by edition: of a posterior, or of a bootstrap.
     draws : int
         How many to draw from a fit; 4,000 give a probability to within .016 (two standard errors at most).
-    seed : int or numpy.random.Generator
-        Of these draws.
+    seed : int or numpy.random.Generator, optional
+        Seed of the draws from a fit, which needs it; from draws that are given nothing is drawn.
 
     Returns
     -------
@@ -43,7 +43,7 @@ def rank_probabilities(
     DataError
         If the fit did not converge and so has no covariance, or draws are missing.
     ConfigError
-        If `draws` is no number of draws, or `seed` no seed.
+        If `draws` is no number of draws, or a fit comes without a seed.
 
     Examples
     --------
@@ -56,7 +56,9 @@ def rank_probabilities(
     """
     if not isinstance(draws, int | np.integer) or draws < 1:
         raise ConfigError(f"draws must be a whole number, at least 1, got {draws!r}.")
-    sample = _draw(source, draws, generator(seed)) if isinstance(source, DifficultyFit) else source
+    sample = (
+        _draw(source, draws, generator(seed, "difficulties of a fit")) if isinstance(source, DifficultyFit) else source
+    )
     values = sample.to_numpy(dtype=float)
     if not values.size or np.isnan(values).any():
         raise DataError("draws of difficulties are missing or not numbers; give a complete frame, draws × editions.")

@@ -12,9 +12,9 @@ import pandas as pd
 from scipy.special import logsumexp
 
 from langdiff._io import write_text
+from langdiff._random import generator
 from langdiff.errors import ConfigError, listing
 from langdiff.regression._missingness import Mechanism, draw_missing
-from langdiff.regression._random import generator
 from langdiff.surprisals import Surprisals
 
 Floats = npt.NDArray[np.float64]
@@ -125,7 +125,7 @@ def simulate(
         edition, which is observed; or how much the missing cell itself would have been above what
         its intent and edition ask for. See the notes for what each does to a fit.
     seed : int or numpy.random.Generator
-        Source of all randomness.
+        Seed of everything that is drawn.
 
     Returns
     -------

@@ -1,11 +1,14 @@
 """Selection by name: settings in, labels on what comes out."""
 
 import time
+import warnings
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Literal
 
+import pandas as pd
+
 from langdiff._progress import progress_bar
-from langdiff.errors import ConfigError, SolverError
+from langdiff.errors import ConfigError, LangdiffWarning, SolverError
 from langdiff.multitext import Multitext
 from langdiff.selection._direct import Direct
 from langdiff.selection._requirements import check_feasible, name_problem
@@ -63,7 +66,7 @@ def select(
     Returns
     -------
     Selection
-        With `optimal` saying whether it is proven best.
+        With `optimal` saying whether it is proven best, and `left_out` naming the editions that were not selected.
 
     Raises
     ------
@@ -73,6 +76,11 @@ def select(
         If a setting is out of range or a required name is unknown.
     SolverError
         If the solver fails, or finds nothing in time.
+
+    Warns
+    -----
+    LangdiffWarning
+        If a single edition is selected though two might be: editions share so few intents, or none.
 
     References
     ----------
@@ -107,17 +115,42 @@ def select(
     if search.best is None:
         raise SolverError("no selection was found in time; give more of it or ask for less.")
     editions = named.editions[search.best.editions]
+    if len(editions) < 2 and 1 not in (n_editions, max_editions):
+        warnings.warn(_alone(multitext, editions[0], named.have), LangdiffWarning, stacklevel=2)
+    selected = multitext.sel(editions=editions).dropna()
     return Selection(
-        multitext=multitext.sel(editions=editions).dropna(),
+        multitext=selected,
         objective=objective,
         value=search.best.value,
         upper_bound=search.upper_bound,
         optimal=search.proven,
         edition_intents=named.have[editions],
+        left_out=_left_out(multitext, selected, named.have),
         dropped_editions=named.dropped,
         min_intents=min_intents,
         certificate=search.certificate(),
         seconds=time.monotonic() - started,
+    )
+
+
+def _left_out(multitext: Multitext, selected: Multitext, have: pd.Series) -> pd.DataFrame:
+    """Return the editions that were not selected, with their intents and those of the selected ones that they have."""
+    others = multitext.editions.difference(selected.editions, sort=False)
+    shared = multitext.presence.loc[selected.intents, others].sum()
+    frame = pd.DataFrame({"intents": have[others], "shared": shared}).rename_axis("edition")
+    return frame.sort_values("intents", ascending=False, kind="stable")
+
+
+def _alone(multitext: Multitext, edition: str, have: pd.Series) -> str:
+    """Say why a selection of one edition is of little use, and what to do."""
+    alone = f"only one edition is selected, {edition!r} with its {have[edition]:,} intents, and nothing can be compared"
+    others = multitext.presence.drop(columns=edition)
+    if others.empty:
+        return f"{alone}: there is no other. Add editions."
+    with_it = others[multitext.presence[edition].to_numpy()].sum()
+    return (
+        f"{alone}: {with_it.idxmax()!r} has {with_it.max():,} of them, the most of all others. Ask for n_editions=2 or "
+        "more, or see whether editions name their intents alike."
     )
 
 

@@ -1,5 +1,6 @@
 """The outcome of a selection, with its certificate."""
 
+import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,9 @@ from langdiff.multitext import Multitext
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+
+LINE = 120  # characters of a line that names editions
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -29,8 +33,11 @@ class Selection:
         Whether `value` is proven to be the largest, ties going to more editions.
     edition_intents : Series of int
         Intents that each selected edition has, before selection.
+    left_out : DataFrame
+        One row per edition that was not selected, that with the most intents first: ``intents``, which it has
+        in all, and ``shared``, those of the selected intents that it has.
     dropped_editions : Index
-        Editions left aside at once, having fewer than `min_intents` intents.
+        Editions of `left_out` that were left aside at once, having fewer than `min_intents` intents.
     min_intents : int
         The requirement.
     certificate : DataFrame
@@ -48,6 +55,7 @@ class Selection:
     upper_bound: int
     optimal: bool
     edition_intents: pd.Series
+    left_out: pd.DataFrame
     dropped_editions: pd.Index
     min_intents: int
     certificate: pd.DataFrame
@@ -81,9 +89,9 @@ class Selection:
         return plot_certificate(self, ax, **style)
 
     def headline(self) -> str:
-        """Say in three lines what was selected and whether it is proven best."""
+        """Say what was selected, whether it is proven best, and which editions were not selected."""
         info = self.multitext.edition_info
-        families = f", {info['family'].nunique():,} families" if "family" in info else ""
+        families = f", {_count(info['family'].nunique(), 'family', 'families')}" if "family" in info else ""
         counted = "editions" if self.objective == "cells" else "languages"
         proof = (
             "proven optimal"
@@ -92,11 +100,26 @@ class Selection:
         )
         return "\n".join(
             [
-                f"{len(self.editions):,} editions in {info['language'].nunique():,} languages{families} "
-                f"× {len(self.intents):,} intents",
+                f"{_count(len(self.editions), 'edition')} in {_count(info['language'].nunique(), 'language')}"
+                f"{families} × {_count(len(self.intents), 'intent')}",
                 f"{counted} × intents = {self.value:,}, {proof}, in {self.seconds:.1f} s",
-                f"{len(self.dropped_editions):,} editions left aside: fewer than {self.min_intents:,} intents",
+                self._not_selected(),
             ]
+        )
+
+    def _not_selected(self) -> str:
+        """Name every edition that was not selected, with its intents."""
+        if not len(self.left_out):
+            return "Not selected: none"
+        few = len(self.dropped_editions)
+        why = f", {few:,} of them for fewer than {_count(self.min_intents, 'intent')}" if few else ""
+        names = ", ".join(f"{name} ({_count(n, 'intent')})" for name, n in self.left_out["intents"].items())
+        return textwrap.fill(
+            f"Not selected: {_count(len(self.left_out), 'edition')}{why}: {names}",
+            width=LINE,
+            subsequent_indent="  ",
+            break_long_words=False,
+            break_on_hyphens=False,
         )
 
     def summary(self) -> str:
@@ -106,7 +129,12 @@ class Selection:
     def __repr__(self) -> str:
         """Say what was selected and whether it is proven best."""
         state = "optimal" if self.optimal else f"gap {100 * self.gap:.2f} %"
-        return f"Selection: {len(self.editions):,} editions × {len(self.intents):,} intents, {state}"
+        size = f"{_count(len(self.editions), 'edition')} × {_count(len(self.intents), 'intent')}"
+        return f"Selection: {size}, {state}"
 
     def _repr_html_(self) -> str:
         return f"<p>{self!r}</p>{self.to_frame().to_html(escape=True)}"
+
+
+def _count(number: int, one: str, several: str | None = None) -> str:
+    return f"{number:,} {one if number == 1 else several or one + 's'}"

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from langdiff._progress import progress_bar
+from langdiff._random import generator, seed_name
 from langdiff.errors import ConfigError, DataError
 from langdiff.treebanks._comparison import COLUMNS, TreebankComparison
 from langdiff.treebanks._counts import Counts
@@ -34,7 +35,7 @@ def compare_treebanks(
     repeats: int = 5,
     noise: bool = True,
     punctuation: bool = True,
-    seed: int | np.random.Generator = 0,
+    seed: int | np.random.Generator | None = None,
     progress: bool | None = None,
 ) -> TreebankComparison:
     """Compute how far the syntax of every treebank is from that of every other, and from its own.
@@ -59,8 +60,8 @@ def compare_treebanks(
         Compare random halves of each treebank (of its subsamples) as well.
     punctuation : bool
         Whether trees keep words whose relation is ``punct``; of files only, since a `Treebank` stays as it was read.
-    seed : int or Generator
-        Seed of the random subsamples and of the random halves.
+    seed : int or numpy.random.Generator, optional
+        Seed of the random subsamples and of the random halves; required unless `equalise` is None and `noise` false.
     progress : bool, optional
         Draw a bar on stderr; by default only on a terminal.
 
@@ -72,8 +73,8 @@ def compare_treebanks(
     Raises
     ------
     ConfigError
-        If there are fewer than two treebanks, two have one name, `equalise` is something else, or `repeats` is
-        below 1; or if ``rescale`` meets an infinite divergence.
+        If there are fewer than two treebanks, two have one name, `equalise` is something else, `repeats` is
+        below 1, or subsamples or halves are wanted without a seed; or if ``rescale`` meets an infinite divergence.
     DataError
         If a treebank cannot be read, or it or a subsample has one sentence and so no halves.
 
@@ -89,7 +90,7 @@ def compare_treebanks(
     >>> bark = Tree(("dogs", "bark"), ("NOUN", "VERB"), (2, 0), ("nsubj", "root"))
     >>> sleep = Tree(("cats", "sleep", "here"), ("NOUN", "VERB", "ADV"), (2, 0, 2), ("nsubj", "root", "advmod"))
     >>> dogs, cats = Treebank.from_trees([bark] * 9, name="dogs"), Treebank.from_trees([sleep] * 9, name="cats")
-    >>> compare_treebanks([dogs, cats]).divergence["length"].round(3)
+    >>> compare_treebanks([dogs, cats], seed=0).divergence["length"].round(3)
     compared   dogs  cats
     reference
     dogs       0.00  2.65
@@ -103,7 +104,8 @@ def compare_treebanks(
     banks = shared_names(_opened(treebanks, punctuation))
     if noise and (single := [bank.name for bank in banks if bank.sentences < 2]):
         raise DataError(f"Treebank {single[0]!r} has one sentence and so no halves; pass noise=False.")
-    rng = np.random.default_rng(seed)
+    random = noise or equalise is not None
+    rng = generator(seed, "subsamples and halves of treebanks") if random else generator(0)
     count = len(banks)
     across = np.empty((repeats if equalise else 1, len(METRICS), count, count))
     halves = np.full((repeats, len(METRICS), count), np.nan)
@@ -120,7 +122,7 @@ def compare_treebanks(
     parts = [
         settings.signature,
         *(f"{option}:{_common(banks, option)}" for option in ("punctuation", "strip_subtypes")),
-        f"equalise:{equalise or 'no'}|repeats:{repeats}|seed:{seed_name(seed)}",
+        f"equalise:{equalise or 'no'}|repeats:{repeats}|seed:{seed_name(seed) if random else 'none'}",
     ]
     names = [bank.name for bank in banks]
     means, stds = _summarised(across, scale)
@@ -230,11 +232,6 @@ def _apart(
         )
         for metric in METRICS
     ]
-
-
-def seed_name(seed: int | np.random.Generator) -> str:
-    """Return what a signature says of a seed."""
-    return "generator" if isinstance(seed, np.random.Generator) else str(seed)
 
 
 def _scale(across: Floats, settings: SimilaritySettings) -> Floats:

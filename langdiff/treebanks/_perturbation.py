@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from langdiff._progress import progress_bar
+from langdiff._random import generator, seed_name
 from langdiff.errors import ConfigError, DataError
-from langdiff.treebanks._compare import Floats, between, between_halves, seed_name
+from langdiff.treebanks._compare import Floats, between, between_halves
 from langdiff.treebanks._comparison import COLUMNS, Column
 from langdiff.treebanks._settings import SimilaritySettings
 from langdiff.treebanks._tables import AVERAGED
@@ -25,7 +26,11 @@ RATES = (0.0, 0.05, 0.1, 0.2, 0.4, 0.7, 1.0)
 
 
 def perturb(
-    treebank: Treebank, rate: float, *, kind: Perturbation = "relations", seed: int | np.random.Generator
+    treebank: Treebank,
+    rate: float,
+    *,
+    kind: Perturbation = "relations",
+    seed: int | np.random.Generator | None = None,
 ) -> Treebank:
     """Return a copy in which some words, each chosen with probability `rate`, are changed.
 
@@ -39,8 +44,8 @@ def perturb(
         Give chosen words other than root words a relation at random, as frequent as in the treebank (so perhaps
         their own); or attach them to a random word of the sentence that is not below them; or let all
         chosen words of a sentence change places at random, each keeping its label and its head.
-    seed : int or Generator
-        Seed of the random choices.
+    seed : int or numpy.random.Generator, optional
+        Seed of the words that are chosen and of what becomes of them; required if `rate` is above 0.
 
     Returns
     -------
@@ -50,18 +55,20 @@ def perturb(
     Raises
     ------
     ConfigError
-        If `rate` or `kind` is none of these.
+        If `rate` or `kind` is none of these, or `rate` is above 0 and there is no seed.
 
     Examples
     --------
     >>> from langdiff.treebanks import Tree
     >>> tree = Tree(("I", "run"), ("PRON", "VERB"), (2, 0), ("nsubj", "root"))
     >>> corpus = Treebank.from_trees([tree], name="eng")
-    >>> perturb(corpus, 0.0, kind="order", seed=0).parents
-    array([ 1, -1], dtype=int32)
+    >>> perturb(corpus, 1.0, kind="order", seed=1).parents
+    array([-1,  0], dtype=int32)
     """
     _check_change(kind, rate)
-    rng = np.random.default_rng(seed)
+    if rate == 0:
+        return treebank
+    rng = generator(seed, "words to change")
     chosen = rng.random(treebank.words) < rate
     if kind == "order":
         return _reordered(treebank, np.flatnonzero(chosen), rng)
@@ -158,7 +165,7 @@ def perturbation_curve(
     kinds: Perturbation | Sequence[Perturbation] = KINDS,
     settings: SimilaritySettings | None = None,
     repeats: int = 3,
-    seed: int | np.random.Generator = 0,
+    seed: int | np.random.Generator,
     progress: bool | None = None,
 ) -> PerturbationCurve:
     """Measure how divergence from a treebank grows with the share of its words that are changed.
@@ -175,8 +182,8 @@ def perturbation_curve(
         How copies are compared with the source; ``rescale`` must be off, since there is no matrix to rescale by.
     repeats : int
         How many copies are made of each kind and rate, and how often the source is divided in halves.
-    seed : int or Generator
-        Seed of the copies and of the halves.
+    seed : int or numpy.random.Generator
+        Seed of the copies and of the halves of the source.
     progress : bool, optional
         Draw a bar on stderr; by default only on a terminal.
 
@@ -202,7 +209,7 @@ def perturbation_curve(
     >>> bark = Tree(("dogs", "bark"), ("NOUN", "VERB"), (2, 0), ("nsubj", "root"))
     >>> eat = Tree(("dogs", "eat", "them"), ("NOUN", "VERB", "PRON"), (2, 0, 2), ("nsubj", "root", "obj"))
     >>> corpus = Treebank.from_trees([bark, eat] * 20, name="dogs")
-    >>> curve = perturbation_curve(corpus, rates=[0, 0.5], kinds=["relations"], progress=False)
+    >>> curve = perturbation_curve(corpus, rates=[0, 0.5], kinds=["relations"], seed=0, progress=False)
     >>> curve.to_frame().query("metric == 'mean'")["divergence"].round(2).tolist()
     [0.0, 1.28]
     """
@@ -211,7 +218,7 @@ def perturbation_curve(
     settings = settings or SimilaritySettings()
     kinds = [kinds] if isinstance(kinds, str) else list(kinds)
     _check_curve(treebank, rates, kinds, settings, repeats)
-    rng = np.random.default_rng(seed)
+    rng = generator(seed)
     rows = []
     with progress_bar(progress=progress) as bar:
         task = bar.add_task("copies", total=len(kinds) * len(rates) * repeats, note="")

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from langdiff._random import generator
 from langdiff.typology._outcome import NAN, Floats, Outcome
 
 SYMBOL = {"pearson": "r", "spearman": "rho", "kendall": "tau"}
@@ -20,7 +21,7 @@ def correlation(
     *,
     given: Floats | None = None,
     resamples: int = 0,
-    rng: np.random.Generator | None = None,
+    seed: int | np.random.Generator | None = None,
 ) -> Outcome:
     r"""Correlate two variables, with a two-sided p and a 95 % interval.
 
@@ -43,13 +44,18 @@ def correlation(
         Spearman) after least squares on them. Not for Kendall.
     resamples : int
         Number of bootstrap samples; 0 for Fisher's interval.
-    rng : Generator, optional
-        Source of the bootstrap's random samples; required if `resamples` is above 0.
+    seed : int or numpy.random.Generator, optional
+        Seed of the bootstrap; required if `resamples` is positive.
 
     Returns
     -------
     Outcome
         The coefficient, its p and its interval.
+
+    Raises
+    ------
+    ConfigError
+        If the bootstrap has no seed.
 
     Examples
     --------
@@ -57,6 +63,8 @@ def correlation(
     >>> round(out.estimate, 3), round(out.p, 3)
     (0.8, 0.104)
     """
+    if resamples:
+        seed = generator(seed, "bootstrap samples")
     n, k = len(x), 0 if given is None else given.shape[1]
     symbol = SYMBOL[test]
     if n - k < 4:
@@ -77,7 +85,7 @@ def correlation(
         t = found * np.sqrt(degrees / max(1 - found**2, 1e-300))
         p = float(2 * stats.t.sf(abs(t), degrees))
     if resamples and abs(found) <= PERFECT:
-        low, high = _bootstrap(x, y, test, given, resamples, rng)
+        low, high = _bootstrap(x, y, test, given, resamples, generator(seed))
     else:
         low, high = fisher_interval(found, n, test, k)
     reason = ""
@@ -132,7 +140,7 @@ def _pearson(x: Floats, y: Floats, axis: int = -1) -> Floats:
 
 
 def _bootstrap(
-    x: Floats, y: Floats, test: str, given: Floats | None, resamples: int, rng: np.random.Generator | None
+    x: Floats, y: Floats, test: str, given: Floats | None, resamples: int, rng: np.random.Generator
 ) -> tuple[float, float]:
     def simple(x: Floats, y: Floats, axis: int = -1) -> Floats:
         if test == "spearman":

@@ -9,6 +9,7 @@ import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
 from langdiff import __version__
+from langdiff._random import generator, seed_name
 from langdiff.errors import ConfigError, listing
 from langdiff.typology._adjust import benjamini_hochberg
 from langdiff.typology._association import correlation
@@ -56,7 +57,7 @@ def correlate(
     interval: Interval = "fisher",
     resamples: int = 9999,
     alpha: float = 0.05,
-    seed: int | np.random.Generator = 0,
+    seed: int | np.random.Generator | None = None,
 ) -> Correlations:
     """Test predictors against difficulties, one language a point.
 
@@ -99,8 +100,9 @@ def correlate(
         Number of permutations and of bootstrap samples.
     alpha : float
         False discovery rate.
-    seed : int or Generator
-        Seed of permutations and bootstrap.
+    seed : int or numpy.random.Generator, optional
+        Seed of permutations and bootstrap; required if `tests` has ``"permutation"`` or `interval` is
+        ``"bootstrap"``.
 
     Returns
     -------
@@ -111,7 +113,7 @@ def correlate(
     Raises
     ------
     ConfigError
-        If a setting or predictor is unknown, or no test fits any predictor.
+        If a setting or predictor is unknown, no test fits any predictor, or a seed is needed and there is none.
     DataError
         If values are infinite, names occur twice, languages are unknown, or fewer than four languages have
         both difficulties and predictors.
@@ -142,20 +144,20 @@ def correlate(
         resamples=resamples,
     )
     _check(settings)
+    random = interval == "bootstrap" or "permutation" in settings.tests
+    rng = generator(seed, "permutations and bootstrap samples") if random else generator(0)
     sample = gather(difficulties, predictors, edition_info=edition_info, corpus=corpus, averaging=averaging, unit=unit)
-    rng = np.random.default_rng(seed)
     rows = _rows(sample, check_names(sample, names_once(only)), settings, rng)
     frame = pd.DataFrame(rows)
     frame["p_adjusted"], frame["significant"] = benjamini_hochberg(frame["p"].to_numpy(dtype=float), alpha)
     columns = [name for name in frame if name != "reason"]
-    drawn = f"|resamples:{resamples}|seed:{'generator' if isinstance(seed, np.random.Generator) else seed}"
-    random = interval == "bootstrap" or "permutation" in settings.tests
+    drawn = f"|resamples:{resamples}|seed:{seed_name(seed)}" if random else ""
     return Correlations(
         tests=frame[[*columns, "reason"]],
         samples=(sample,),
         alpha=alpha,
         signature=f"tests:{','.join(settings.tests)}|averaging:{averaging}|unit:{unit}|interval:{interval}"
-        f"{drawn if random else ''}|alpha:{alpha:g}|version:{__version__}",
+        f"{drawn}|alpha:{alpha:g}|version:{__version__}",
     )
 
 
@@ -225,14 +227,14 @@ def _one(
         family = sample.family[have]
         if test == "permutation":
             column = x if values is None else values
-            return permute_within_families(column, y, family, resamples=settings.resamples, rng=rng), missing
+            return permute_within_families(column, y, family, resamples=settings.resamples, seed=rng), missing
         language = sample.language[have] if settings.unit == "edition" else None
         return mixed_slope(np.asarray(values), y, family, language), missing
     if values is None:
         return compare_categories(pd.Series(y, index=x.index), x, test), missing
     given = sample.predictors.loc[have, list(settings.given)].to_numpy(dtype=float) if settings.given else None
     resamples = settings.resamples if settings.interval == "bootstrap" else 0
-    return correlation(values, y, test, given=given, resamples=resamples, rng=rng), missing
+    return correlation(values, y, test, given=given, resamples=resamples, seed=rng), missing
 
 
 def _obstacle(x: pd.Series, y: Floats, unit: Unit) -> str:

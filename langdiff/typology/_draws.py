@@ -10,6 +10,7 @@ from pandas.api.types import is_numeric_dtype
 from scipy import stats
 
 from langdiff import __version__
+from langdiff._random import generator, seed_name
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.typology._association import SYMBOL, fisher_interval
 from langdiff.typology._outcome import MIN_LANGUAGES, NAN, Floats, is_constant
@@ -67,7 +68,7 @@ def propagate_errors(
     tests: str | Iterable[str] = TESTS,
     only: str | Iterable[str] = (),
     draws: int = 4000,
-    seed: int | np.random.Generator = 0,
+    seed: int | np.random.Generator,
 ) -> PropagatedCorrelations:
     r"""Carry the errors of estimated difficulties into correlations.
 
@@ -93,7 +94,7 @@ def propagate_errors(
     draws : int
         How many draws are made from a fit's covariance; of a posterior's draws at most so many are used, evenly
         chosen.
-    seed : int or Generator
+    seed : int or numpy.random.Generator
         Seed of the draws from a covariance and of e.
 
     Returns
@@ -112,14 +113,14 @@ def propagate_errors(
     >>> import langdiff as ld
     >>> _, surprisals = ld.simulate(300, 8, seed=1)
     >>> types = pd.Series(np.arange(8.0) ** 2, index=surprisals.editions, name="word_types")
-    >>> propagate_errors(ld.fit(surprisals), types)
+    >>> propagate_errors(ld.fit(surprisals), types, seed=1)
     PropagatedCorrelations: 2 correlations over 4,000 draws, reliability of difficulties at least 0.9...
     """
     tests = list(names_once(tests))
     unknown = [test for test in tests if test not in TESTS]
     if unknown or not tests:
         raise ConfigError(f"tests={tests}: must be 'pearson', 'spearman' or both.")
-    rng = np.random.default_rng(seed)
+    rng = generator(seed)
     point, drawn = _draws(source, draws, rng)
     sample = gather(point, predictors, edition_info=edition_info, corpus="", averaging="difficulty", unit="language")
     language = _language_of(point.index, predictors, edition_info)
@@ -134,11 +135,10 @@ def propagate_errors(
         for name in names
         for test in tests
     ]
-    named = "generator" if isinstance(seed, np.random.Generator) else seed
     return PropagatedCorrelations(
         estimates=pd.DataFrame(rows),
         draws=len(drawn),
-        signature=f"tests:{','.join(tests)}|draws:{len(drawn)}|seed:{named}|version:{__version__}",
+        signature=f"tests:{','.join(tests)}|draws:{len(drawn)}|seed:{seed_name(seed)}|version:{__version__}",
     )
 
 

@@ -6,6 +6,7 @@ import pandas as pd
 from scipy import optimize, stats
 from scipy.special import gammaln
 
+from langdiff._random import generator
 from langdiff.typology._association import PERFECT, fisher_interval
 from langdiff.typology._outcome import NAN, Floats, Outcome
 
@@ -130,7 +131,7 @@ def _satterthwaite(design: Floats, y: Floats, parts: list[Floats], variances: Fl
 
 
 def permute_within_families(
-    x: Floats | pd.Series, y: Floats, family: pd.Series, *, resamples: int, rng: np.random.Generator
+    x: Floats | pd.Series, y: Floats, family: pd.Series, *, resamples: int, seed: int | np.random.Generator
 ) -> Outcome:
     r"""Permute difficulties among the languages of each family.
 
@@ -148,8 +149,8 @@ def permute_within_families(
         Language family of each row.
     resamples : int
         Number of random permutations.
-    rng : Generator
-        Source of the permutations.
+    seed : int or numpy.random.Generator
+        Seed of the permutations.
 
     Returns
     -------
@@ -157,14 +158,20 @@ def permute_within_families(
         Its estimate is the correlation of deviations from the family's means, with Fisher's interval; of
         categories the share of the variance within families that they explain, without one.
 
+    Raises
+    ------
+    ConfigError
+        If the seed is not one.
+
     Examples
     --------
     >>> x = np.array([1.0, 2, 3, 11, 12, 13])
     >>> y = np.array([3.0, 2, 1, 33, 32, 31])  # the families differ one way, their members the other
     >>> family = pd.Series(["a"] * 3 + ["b"] * 3)
-    >>> round(permute_within_families(x, y, family, resamples=99, rng=np.random.default_rng(0)).estimate, 6)
+    >>> round(permute_within_families(x, y, family, resamples=99, seed=0).estimate, 6)
     -1.0
     """
+    rng = generator(seed)
     numeric = isinstance(x, np.ndarray)
     symbol, n = ("r within families" if numeric else "R2 within families"), len(y)
     codes = family.astype("category").cat.codes.to_numpy()

@@ -113,6 +113,24 @@ def test_unknown_kind_of_picture_is_refused(langdiff, truth_and_table, tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.filterwarnings("default:only one edition is selected")
+def test_select_names_what_it_did_not_choose(langdiff, tmp_path):
+    texts = {"deu-a": [f"Satz {k}" for k in range(9)], "eng-a": [f"line {k}" for k in range(9)]}
+    few = {"fra-a": [f"phrase {k}" if k < 2 else None for k in range(9)]}
+    ld.write_multitext(ld.read_frame(pd.DataFrame(texts | few)), tmp_path / "three", format="moses")
+    done = langdiff("select", tmp_path / "three", "--format", "moses")
+    assert done.code == 0, done.err
+    assert "2 editions in 2 languages × 9 intents" in done.out
+    assert "Not selected: 1 edition: fra-a (2 intents)" in done.out
+    apart = {"deu-a": [*texts["deu-a"], *[None] * 8], "eng-a": [*[None] * 9, *texts["eng-a"][:8]]}
+    ld.write_multitext(ld.read_frame(pd.DataFrame(apart)), tmp_path / "apart", format="moses")
+    done = langdiff("select", tmp_path / "apart", "--format", "moses", "--json")
+    assert done.code == 0
+    assert [row["edition"] for row in json.loads(done.out)] == ["deu-a"]
+    assert "warning: only one edition is selected, 'deu-a'" in done.err
+    assert "Not selected: 1 edition: eng-a (8 intents)" in done.err
+
+
 def test_select_writes_what_it_chose(langdiff, corpus, tmp_path):
     done = langdiff("select", corpus, "--min-intents", 100, "--out", tmp_path / "chosen", "--json")
     assert done.code == 0
@@ -198,6 +216,15 @@ def test_doctor_reports_torch(langdiff):
     assert found["torch"]["ok"]
     assert "HiGHS" in found["ILP solvers"]["detail"]
     assert "torch" in langdiff("doctor").out
+
+
+def test_doctor_names_a_cmdstan_that_is_not_there(langdiff, tmp_path, monkeypatch):
+    monkeypatch.setenv("CMDSTAN", str(tmp_path / "nowhere"))
+    found = {row["what"]: row for row in json.loads(langdiff("doctor", "--json").out)}
+    assert not found["CmdStan"]["ok"]
+    assert found["CmdStan"]["detail"].startswith(
+        f"CMDSTAN points to {tmp_path / 'nowhere'}, which is not there: correct"
+    )
 
 
 def test_debug_shows_the_traceback(langdiff, tmp_path):

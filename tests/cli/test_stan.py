@@ -58,6 +58,7 @@ def test_absent_cmdstan_is_one_line(langdiff, table, monkeypatch):
         raise ValueError("no CmdStan installation found")
 
     monkeypatch.setattr(cmdstanpy, "cmdstan_path", path)
+    monkeypatch.delenv("CMDSTAN", raising=False)
     done = langdiff("sample", table, "--engine", "cmdstan")
     assert (done.code, done.out) == (1, "")
     assert done.err == ("langdiff: CmdStan is not installed: run `langdiff install-stan`, or use engine='pystan'.\n")

@@ -1,6 +1,8 @@
 """Balanced samples obey the rules by which they are drawn; a planted difference is found by the whole experiment."""
 
 import gzip
+import re
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -9,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import langdiff as ld
-from langdiff.errors import ConfigError, DataError
+from langdiff.errors import ConfigError, ConvergenceWarning, DataError, LangdiffWarning
 from langdiff.experiments import balance_by_origin, run_balanced
+from langdiff.experiments._cautions import hearing, warn_once
 
 ORIGINS = ["eng", "deu", "fra", "und", np.nan]
 
@@ -173,7 +176,7 @@ def test_settings_out_of_range():
             multitext, "deu", budget_words=1, seed=0, original_language=pd.Series("deu", index=origin.index)
         )
     with pytest.raises(ConfigError, match="name at least one language, and each once"):
-        run_balanced(multitext, ["deu", "deu"], original_language=origin)
+        run_balanced(multitext, ["deu", "deu"], original_language=origin, seed=0)
 
 
 def test_two_editions_of_the_reference_language():
@@ -205,7 +208,13 @@ def three_languages(native_factor):
 def test_a_planted_difference_is_found(factor):
     multitext, origin = three_languages(factor)
     result = run_balanced(
-        multitext, ["deu", "eng"], budget_words=4000, original_language=origin, lm="kneser-ney-3", progress=False
+        multitext,
+        ["deu", "eng"],
+        budget_words=4000,
+        original_language=origin,
+        lm="kneser-ney-3",
+        progress=False,
+        seed=0,
     )
     frame = result.to_frame()
     assert list(frame.index) == ["deu", "eng"]
@@ -268,6 +277,7 @@ def test_result_says_what_was_done(tmp_path):
         cache=tmp_path,
         progress=False,
         model="1",
+        seed=0,
     )
     frame = result.to_frame()
     assert list(frame.index) == ["deu", "eng"]
@@ -282,6 +292,59 @@ def test_result_says_what_was_done(tmp_path):
     axes = result.plot()
     assert "kneser-ney-2 trained on as much of either, model 1" in axes.get_title(loc="left")
     axes.figure.clear()
+
+
+def rare(text, number):
+    """Put a character of its own into every text: too rare to be learned."""
+    return text + chr(0x4E00 + number)
+
+
+def test_cautions_come_once_for_all_editions_at_the_callers_line():
+    multitext, origin = three_languages(1)
+    frame = multitext.to_frame()
+    strange = pd.DataFrame(
+        {edition: [rare(text, number) for number, text in enumerate(frame[edition])] for edition in frame},
+        index=frame.index,
+    )
+    options = {"budget_words": 1600, "original_language": origin, "lm": "kneser-ney-2", "progress": False, "seed": 0}
+    with pytest.warns(LangdiffWarning) as caught:
+        run_balanced(ld.read_frame(strange), ["deu", "eng"], **options)
+    (warning,) = caught
+    assert warning.filename == __file__
+    assert re.match(
+        r"3 editions, 'deu', 'eng', 'fra' \(the figures are those of 'deu'\): many characters are too rare in .*"
+        r"\(train \d+\.\d+%, dev \d+\.\d+%\)",
+        str(warning.message),
+    )
+
+
+def test_other_warnings_come_as_they_are_and_different_ones_apart():
+    heard = []
+
+    def train():
+        with hearing(heard):
+            warnings.warn("other", RuntimeWarning, stacklevel=1)
+            for edition, text in (("eng", "12 rare"), ("fra", "12 rare"), ("deu", "few merges")):
+                warnings.warn(f"edition {edition!r}: {text}", LangdiffWarning, stacklevel=1)
+            warnings.warn("not converged", ConvergenceWarning, stacklevel=1)
+
+    with pytest.warns(RuntimeWarning, match="^other$") as caught:
+        train()
+    assert len(caught) == 1
+    with pytest.warns(LangdiffWarning) as caught:
+        warn_once(heard, stacklevel=1)
+    expected = ["2 editions, 'eng', 'fra': 12 rare", "edition 'deu': few merges", "not converged"]
+    assert [str(warning.message) for warning in caught] == expected
+    assert [warning.category for warning in caught] == [LangdiffWarning, LangdiffWarning, ConvergenceWarning]
+    assert {warning.filename for warning in caught} == {__file__}
+
+
+def test_standard_errors_by_bootstrap_need_no_other_seed():
+    multitext, origin = three_languages(1)
+    options = {"budget_words": 1600, "original_language": origin, "lm": "kneser-ney-2", "progress": False}
+    first, again = (run_balanced(multitext, "deu", **options, bootstrap=20, seed=3).to_frame() for _ in range(2))
+    pd.testing.assert_frame_equal(first, again)
+    assert first["std_error"].notna().all()
 
 
 @pytest.mark.real_data

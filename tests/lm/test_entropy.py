@@ -39,7 +39,7 @@ def test_bits_are_those_of_the_source(source):
     dev, _ = draw(source, 300, rng)
     test, true = draw(source, 1500, rng)
     recipe = replace(RECIPES["char-tiny"], embedding_size=16, batch_units=1024, epochs=5, min_count=1)
-    model = train_language_model(train, dev, recipe=recipe, progress=False, device="cpu")
+    model = train_language_model(train, dev, recipe=recipe, progress=False, device="cpu", seed=0)
     excess = model.surprisal(test)["bits"].to_numpy() - true  # of the same texts: most of the chance cancels
     assert true.sum() / sum(len(text) + 1 for text in test) > 1  # bits a symbol: something to get wrong
     assert excess.sum() < WITHIN * true.sum()

@@ -23,7 +23,7 @@ def test_training_in_bfloat16_is_close_to_single_precision():
     short = replace(RECIPES["char-fast"], epochs=4, embedding_size=128, batch_units=512)
     dev_bits = [
         train_language_model(
-            texts, texts[:9], recipe=replace(short, bf16=bf16), device="cuda", progress=False
+            texts, texts[:9], recipe=replace(short, bf16=bf16), device="cuda", progress=False, seed=0
         ).dev_bits_per_character
         for bf16 in (True, False)
     ]
@@ -33,7 +33,7 @@ def test_training_in_bfloat16_is_close_to_single_precision():
 
 def test_cpu_and_cuda_give_the_same_bits(tmp_path):
     texts = ["the cat sat on the mat", "the dog lay on the log", "a cat and a dog sat"] * 60
-    model = train_language_model(texts, texts[:9], recipe="char-tiny", device="cuda", progress=False)
+    model = train_language_model(texts, texts[:9], recipe="char-tiny", device="cuda", progress=False, seed=0)
     model.save(tmp_path)
     on_cpu = load_language_model(tmp_path, device="cpu").surprisal(texts[:9]).bits
     assert (model.surprisal(texts[:9]).bits - on_cpu).abs().max() < IN_SINGLE_PRECISION

@@ -13,7 +13,7 @@ from langdiff.lm._surprisals import _look
 
 
 def test_one_row_an_epoch_of_every_model(parts, tiny_recipe, tmp_path):
-    compute_surprisals(parts, lm=tiny_recipe, cache=tmp_path, progress=False)
+    compute_surprisals(parts, lm=tiny_recipe, cache=tmp_path, progress=False, seed=0)
     compute_surprisals(parts, lm="kneser-ney-2", cache=tmp_path, progress=False)
     logs = read_training_logs(tmp_path)
     assert sorted(logs["edition"].unique()) == ["ell", "eng"]
@@ -27,7 +27,7 @@ def test_one_row_an_epoch_of_every_model(parts, tiny_recipe, tmp_path):
 
 
 def test_the_seeds_of_replicates(parts, tiny_recipe, tmp_path):
-    replicates = replicate(parts, lm=tiny_recipe, seeds=2, cache=tmp_path, progress=False)
+    replicates = replicate(parts, lm=tiny_recipe, seeds=2, cache=tmp_path, progress=False, seed=0)
     assert sorted(read_training_logs(tmp_path)["seed"].unique()) == sorted(replicates.surprisals)
 
 
@@ -75,7 +75,7 @@ def test_without_logs_there_is_nothing_to_say(tmp_path):
 
 
 def test_logs_are_a_tidy_frame(parts, tiny_recipe, tmp_path):
-    compute_surprisals(parts, lm=tiny_recipe, cache=tmp_path, progress=False)
+    compute_surprisals(parts, lm=tiny_recipe, cache=tmp_path, progress=False, seed=0)
     logs = read_training_logs(tmp_path)
     assert not logs.duplicated(["edition", "lm", "seed", "epoch"]).any()
     pd.testing.assert_index_equal(logs.columns, read_training_logs(tmp_path / "nothing").columns)

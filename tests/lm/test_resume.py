@@ -134,7 +134,7 @@ def test_killed_again_and_again_the_model_is_the_same_to_the_last_bit(recipes, n
 
 def test_killed_again_and_again_the_surprisals_are_the_same_to_the_last_bit(recipes, tmp_path, monkeypatch):
     parts = make_parts()
-    options = {"lm": replace(recipes["adamw"], epochs=14), "progress": False}
+    options = {"lm": replace(recipes["adamw"], epochs=14), "progress": False, "seed": 0}
     expected = compute_surprisals(parts, **options)
     reaper = Reaper(monkeypatch, most=110, seed=1)
     surprisals, kept = reaper.call(lambda: compute_surprisals(parts, cache=tmp_path, **options), tmp_path)
@@ -181,7 +181,7 @@ def test_a_job_goes_on_where_it_stopped(recipes, tmp_path, monkeypatch):
 
     monkeypatch.setattr(_trainer.Trainer, "run_epoch", counted)
     monkeypatch.setattr(_jobs, "_write_result", killed_once)
-    options = {"lm": replace(recipes["adamw"], epochs=5), "cache": tmp_path, "progress": False}
+    options = {"lm": replace(recipes["adamw"], epochs=5), "cache": tmp_path, "progress": False, "seed": 0}
     for _ in range(2):
         with pytest.raises(Killed):
             compute_surprisals(make_parts(languages=["eng"]), **options)
@@ -300,7 +300,8 @@ import conftest
 import langdiff as ld
 from langdiff.lm import Recipe
 
-ld.compute_surprisals(conftest.make_parts(), lm=Recipe(**{recipe!r}), cache="cache", progress=False).save("killed.csv")
+parts, recipe = conftest.make_parts(), Recipe(**{recipe!r})
+ld.compute_surprisals(parts, lm=recipe, seed=0, cache="cache", progress=False).save("killed.csv")
 """
 
 
@@ -332,5 +333,5 @@ def test_killed_by_the_system_the_surprisals_are_the_same_to_the_last_bit(tmp_pa
     assert read_job_states(cache).set_index("edition")["state"].to_dict() == {"eng": "done", "ell": "unfinished"}
     with start() as process:
         assert process.wait(STARTED) == 0
-    compute_surprisals(make_parts(), lm=RECIPE, progress=False).save(tmp_path / "whole.csv")
+    compute_surprisals(make_parts(), lm=RECIPE, progress=False, seed=0).save(tmp_path / "whole.csv")
     assert (tmp_path / "killed.csv").read_bytes() == (tmp_path / "whole.csv").read_bytes()

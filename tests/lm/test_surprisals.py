@@ -41,7 +41,7 @@ def trainings(monkeypatch):
 
 
 def compute(parts, recipe, **options):
-    return compute_surprisals(parts, lm=recipe, progress=False, **options)
+    return compute_surprisals(parts, lm=recipe, progress=False, **({"seed": 0} | options))
 
 
 def same(a, b):
@@ -255,7 +255,7 @@ def test_a_full_memory_is_an_error_that_names_the_edition(parts, tiny_recipe, mo
 )
 def test_bad_settings(parts, options, message):
     with pytest.raises(ConfigError, match=message):
-        compute_surprisals(parts, progress=False, **options)
+        compute_surprisals(parts, progress=False, seed=0, **options)
 
 
 STARTED = 150  # seconds until Python and torch have started three times, on a machine with much else to do
@@ -270,7 +270,7 @@ from langdiff.lm import RECIPES
 
 if __name__ == "__main__":
     recipe = replace(RECIPES["char-tiny"], epochs=100_000, patience=100_000)
-    ld.compute_surprisals(conftest.make_parts(), lm=recipe, cache=sys.argv[1], workers=2, progress=False)
+    ld.compute_surprisals(conftest.make_parts(), lm=recipe, seed=0, cache=sys.argv[1], workers=2, progress=False)
 """
 
 

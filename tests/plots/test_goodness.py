@@ -71,7 +71,7 @@ def test_rank_probabilities_of_two_editions_follow_from_their_contrast():
     from scipy.stats import norm
 
     fit = ld.fit(ld.simulate(40, 2, difficulties=[0.0, 0.01], seed=3)[1], model="1")
-    shares = rank_probabilities(fit, draws=40_000)
+    shares = rank_probabilities(fit, draws=40_000, seed=0)
     difference = fit.difficulty["e1"] - fit.difficulty["e2"]
     covariance = fit.covariance.to_numpy()
     expected = norm.cdf(difference / np.sqrt(covariance[0, 0] + covariance[1, 1] - 2 * covariance[0, 1]))
@@ -80,7 +80,7 @@ def test_rank_probabilities_of_two_editions_follow_from_their_contrast():
 
 
 def test_rank_probabilities_sum_to_one_both_ways():
-    shares = rank_probabilities(ld.fit(simulated(editions=12)))
+    shares = rank_probabilities(ld.fit(simulated(editions=12)), seed=0)
     assert_allclose(shares.sum(axis=0), 1)
     assert_allclose(shares.sum(axis=1), 1)
     mean_rank = shares @ shares.columns
@@ -101,7 +101,7 @@ def test_tied_draws_share_their_ranks():
 def test_editions_that_a_formula_ties_share_their_ranks(model):
     surprisals = simulated(editions=4)
     info = pd.DataFrame({"side": list("abab")}, index=surprisals.editions)
-    shares = rank_probabilities(ld.fit(surprisals, model=model, formula="side", edition_info=info), draws=500)
+    shares = rank_probabilities(ld.fit(surprisals, model=model, formula="side", edition_info=info), draws=500, seed=0)
     for tied in (["e1", "e3"], ["e2", "e4"]):
         assert_allclose(*shares.loc[tied].to_numpy())
     assert_allclose(shares[1], shares[2])
@@ -114,12 +114,12 @@ def test_editions_that_a_formula_ties_share_their_ranks(model):
         ({"draws": -1}, "draws must be a whole number, at least 1, got -1"),
         ({"draws": 0}, "at least 1, got 0"),
         ({"draws": 10.0}, "a whole number, at least 1, got 10.0"),
-        ({"seed": -1}, "a seed is a whole number from 0 on, or a numpy Generator, not -1"),
+        ({"seed": -1}, "seed must be a whole number .* got -1"),
     ],
 )
 def test_rank_probabilities_refuse_what_is_no_number_of_draws(settings, message):
     with pytest.raises(ConfigError, match=message):
-        rank_probabilities(ld.fit(simulated(intents=20)), **settings)
+        rank_probabilities(ld.fit(simulated(intents=20)), **({"seed": 0} | settings))
 
 
 def test_rank_probabilities_need_draws():
@@ -130,9 +130,9 @@ def test_rank_probabilities_need_draws():
 @pytest.mark.parametrize("editions", [8, 106])
 def test_ranks_are_drawn_hardest_on_top_and_named_without_overlap(editions):
     fit = ld.fit(simulated(editions=editions))
-    ax = plot_ranks(fit)
+    ax = plot_ranks(fit, seed=0)
     ax.figure.canvas.draw()
-    shares = rank_probabilities(fit)
+    shares = rank_probabilities(fit, seed=0)
     names = [label.get_text() for label in ax.get_yticklabels()]
     assert names == list(shares.index)
     assert_allclose(np.asarray(ax.collections[0].get_array()).reshape(shares.shape), 100 * shares)
@@ -145,7 +145,7 @@ def test_ranks_are_drawn_hardest_on_top_and_named_without_overlap(editions):
 
 def test_ranks_use_the_axes_they_are_given():
     _, (ax, other) = plt.subplots(1, 2)
-    assert plot_ranks(ld.fit(simulated()), ax) is ax
+    assert plot_ranks(ld.fit(simulated()), ax, seed=0) is ax
     assert not other.has_data()
 
 

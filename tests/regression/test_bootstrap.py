@@ -92,9 +92,9 @@ def test_a_table_too_sparse_for_a_bootstrap():
     [
         ({"bootstrap": -1, "seed": 1}, "must be 0 or at least 2 samples, got -1"),
         ({"bootstrap": 1, "seed": 1}, "got 1"),
-        ({"bootstrap": 10}, "needs a seed"),
-        ({"bootstrap": 10, "seed": -1}, "needs a seed.*not -1"),
-        ({"bootstrap": 10, "seed": "x"}, "needs a seed.*not 'x'"),
+        ({"bootstrap": 10}, r"bootstrap samples are drawn at random\); got None"),
+        ({"bootstrap": 10, "seed": -1}, "bootstrap samples .* got -1"),
+        ({"bootstrap": 10, "seed": "x"}, "bootstrap samples .* got 'x'"),
         ({"bootstrap": 5.0, "seed": 1}, "got 5.0"),
     ],
 )

@@ -149,7 +149,7 @@ def test_bad_settings_are_refused():
     with pytest.raises(ConfigError, match="unknown model '12'"):
         cross_validate(table, "12", seed=0)
     for seed in (-1, "x", 0.5):
-        with pytest.raises(ConfigError, match="a seed is a whole number from 0 on"):
+        with pytest.raises(ConfigError, match="seed must be a whole number from 0 up"):
             cross_validate(table, ["1"], seed=seed)
 
 
@@ -223,3 +223,21 @@ def test_compare_refuses_other_editions():
         compare({"a": ld.fit(table), "b": ld.fit(table.bits.iloc[:, :4])})
     with pytest.raises(DataError, match="no fits"):
         compare({})
+
+
+def test_compare_names_a_list_of_fits_by_their_models():
+    table = wide("2", seed=4, intents=40, editions=4)
+    one, two = ld.fit(table, model="1"), ld.fit(table)
+    restricted = ld.fit(table, restricted=True)
+    frame = compare([two, one, two, restricted])
+    assert list(frame.index) == ["2", "1", "2 (2)", "2 (3)"]
+    assert frame["restricted"].tolist() == [False, False, False, True]
+    pd.testing.assert_frame_equal(frame.iloc[:2], compare({"2": two, "1": one}))
+    assert list(compare(fit for fit in (one, one)).index) == ["1", "1 (2)"]
+
+
+@pytest.mark.parametrize(("made_of", "named"), [(lambda fit: fit, "DifficultyFit"), (lambda fit: [fit, 1], "int")])
+def test_compare_says_what_it_takes(made_of, named):
+    fit = ld.fit(wide("2", seed=4, intents=40, editions=4))
+    with pytest.raises(DataError, match=f"takes a list of fits, or fits by name .*, not {named}"):
+        compare(made_of(fit))

@@ -216,7 +216,7 @@ GOOD = {"a": [10.0, 20, 31], "b": [11.0, 25, 30], "c": [12.0, 24, 36]}
         ({"a": [10.0, -1, 31]}, r"1 of 9 surprisals are not positive finite bits: \(1, a\) = -1"),
         ({"a": [10.0, 0, 31]}, r"\(1, a\) = 0"),
         ({"a": [10.0, np.inf, 31]}, r"\(1, a\) = inf"),
-        ({"a": ["x", "y", "z"]}, "not numbers: 'a'"),
+        ({"a": ["x", "y", "z"]}, r"not numbers: .*, a\) = 'x'"),
         ({"a": [np.nan] * 3}, r"1 edition\(s\) without any surprisal: 'a'"),
         ({"a": [1.0, 2, np.nan], "b": [1.0, 3, np.nan], "c": [2.0, 3, np.nan]}, r"1 intent\(s\) without any.*: 2"),
         ({"c": [5.0, 5, 5]}, "surprisals are all equal: 'c'"),

@@ -185,7 +185,7 @@ def test_bad_input_is_refused(split):
         held_out_log_likelihood(fit, test.rename(columns={"e1": "x"}), seed=0)
     with pytest.raises(DataError, match="every cell is missing"):
         held_out_log_likelihood(fit, test * np.nan, seed=0)
-    with pytest.raises(ConfigError, match="a seed is a whole number from 0 on"):
+    with pytest.raises(ConfigError, match="seed must be a whole number from 0 up"):
         held_out_log_likelihood(fit, test, seed=-1)
     grouped = ld.fit(train, groups=dict(zip(train.columns, "aabbcc", strict=True)))
     with pytest.raises(DataError, match=r"a difficulty for each group \('a', 'b', 'c'\), not for each edition \('e1'"):

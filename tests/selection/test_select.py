@@ -14,13 +14,15 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import langdiff as ld
-from langdiff.errors import ConfigError, DataError, InfeasibleError, SolverError
+from langdiff.errors import ConfigError, DataError, InfeasibleError, LangdiffWarning, SolverError
 from langdiff.multitext import InMemoryText, Multitext
 from langdiff.selection._cut import best_at_price
 from langdiff.selection._problem import collapse
 from langdiff.selection._reduction import reduce
 from langdiff.selection._requirements import check_feasible, name_problem
 from langdiff.selection._search import Search
+
+MAY_BE_ONE = pytest.mark.filterwarnings("ignore:only one edition is selected")  # of random tables
 
 
 def catalogue(presence, languages=None):
@@ -100,12 +102,14 @@ def check_against_brute_force(multitext, limits):
     return selection
 
 
+@MAY_BE_ONE
 @given(instances())
 @settings(max_examples=220, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_agrees_with_brute_force(instance):
     check_against_brute_force(*instance)
 
 
+@MAY_BE_ONE
 @given(instances())
 @settings(max_examples=70, deadline=None)
 def test_one_integer_program_agrees_with_brute_force(instance):
@@ -113,6 +117,7 @@ def test_one_integer_program_agrees_with_brute_force(instance):
     check_against_brute_force(multitext, limits | {"method": "direct"})
 
 
+@MAY_BE_ONE
 @given(instances())
 @settings(max_examples=100, deadline=None)
 def test_agrees_with_brute_force_when_greed_finds_nothing_and_bounds_are_weak(instance):
@@ -153,6 +158,7 @@ def test_cut_is_the_best_at_its_price(instance, p, q):
     assert found.intents == weight[found.rows].sum()
 
 
+@MAY_BE_ONE
 @given(instances())
 @settings(max_examples=50, deadline=None)
 def test_bounds_hold_for_every_number_of_editions(instance):
@@ -203,10 +209,56 @@ def test_frame_summary_and_dropped_editions():
     frame = selection.to_frame()
     assert frame.to_dict("list") == {"language": ["deu", "deu"], "family": ["IE", "IE"], "intents": [10, 10]}
     text = selection.summary()
-    for part in ("2 editions in 1 languages, 1 families × 10 intents", "= 20, proven optimal", "1 editions left aside"):
+    for part in (
+        "2 editions in 1 language, 1 family × 10 intents",
+        "= 20, proven optimal",
+        "\nNot selected: 1 edition, ",
+    ):
         assert part in text
     assert repr(selection) == "Selection: 2 editions × 10 intents, optimal"
     assert "<table" in selection._repr_html_()
+
+
+def test_every_edition_that_is_not_selected_is_named_with_its_intents():
+    presence = np.ones((40, 5), dtype=bool)
+    presence[10:, 1] = False  # 10 intents: too few
+    presence[:28, 3] = False  # 12: the optimiser leaves it out
+    selection = ld.select(catalogue(presence), min_intents=12)
+    assert list(selection.editions) == ["e0", "e2", "e4"]
+    assert selection.left_out.to_dict("index") == {
+        "e3": {"intents": 12, "shared": 12},
+        "e1": {"intents": 10, "shared": 10},
+    }
+    line = "Not selected: 2 editions, 1 of them for fewer than 12 intents: e3 (12 intents), e1 (10 intents)"
+    assert selection.headline().splitlines()[-1] == line
+    assert line in selection.summary()
+    everything = ld.select(catalogue(np.ones((4, 3), dtype=bool)))
+    assert everything.left_out.empty
+    assert everything.headline().endswith("Not selected: none")
+
+
+def test_many_editions_that_are_not_selected_are_all_named_in_lines_that_can_be_read():
+    presence = np.zeros((50, 60), dtype=bool)
+    presence[:, :2] = presence[0] = True
+    lines = ld.select(catalogue(presence)).headline().splitlines()
+    assert len(lines) > 3
+    assert max(map(len, lines)) <= 120
+    assert all(f"e{j} (1 intent)" in " ".join(map(str.strip, lines)) for j in range(2, 60))
+
+
+@pytest.mark.parametrize("method", ["search", "direct"])
+def test_editions_that_share_nothing_are_warned_of_at_the_callers_line(method):
+    presence = np.zeros((7, 2), dtype=bool)
+    presence[:4, 0] = presence[4:, 1] = True
+    multitext = catalogue(presence)
+    with pytest.warns(
+        LangdiffWarning, match=r"only one edition is selected, 'e0' with its 4 .*'e1' has 0 of them"
+    ) as all_:
+        selection = ld.select(multitext, method=method)
+    assert [w.filename for w in all_] == [__file__]
+    assert repr(selection) == "Selection: 1 edition × 4 intents, optimal"
+    assert "Not selected: 1 edition: e1 (3 intents)" in selection.summary()
+    ld.select(multitext, max_editions=1)  # as was asked for
 
 
 def hard(seed=0, intents=400, editions=24):

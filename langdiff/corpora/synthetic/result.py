@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from langdiff._random import generator
 from langdiff.corpora.frame import read_frame
 from langdiff.corpora.synthetic.choice import RandomDecisions
 from langdiff.corpora.synthetic.defaults import DEFAULT_LANGUAGES, draw_language
@@ -107,8 +108,8 @@ def synthesize(
     languages : int or sequence of SyntheticLanguage
         The languages, or how many of the eight ready-made ones; beyond eight, of random ones, too.
         At most 520.
-    seed : int or Generator
-        Determines everything. Intents and their sentences in one language do not depend on which
+    seed : int or numpy.random.Generator
+        Seed that determines everything. Intents and their sentences in one language do not depend on which
         languages come after it.
     grammar : Grammar, optional
         Probabilities of intents, `Grammar()` by default.
@@ -137,7 +138,7 @@ def synthesize(
     """
     _check(intents, missing)
     grammar = Grammar() if grammar is None else grammar
-    for_intents, for_missing, for_languages = _generator(seed).spawn(3)
+    for_intents, for_missing, for_languages = generator(seed).spawn(3)
     meanings, own_bits = _draw_intents(grammar, intents, for_intents)
     chosen = _choose_languages(languages, for_languages)
     sentences, bits = {}, {}
@@ -171,15 +172,6 @@ def _check(intents: int, missing: float) -> None:
         raise ConfigError(f"intents must be a whole number from 1 to {_MOST_INTENTS:,}, got {intents!r}.")
     if not 0 <= missing < 1:
         raise ConfigError(f"missing must be a probability below 1, got {missing!r}.")
-
-
-def _generator(seed: int | np.random.Generator) -> np.random.Generator:
-    try:
-        if seed is None:  # NumPy would take it for "any", and nobody could make the same multitext again
-            raise TypeError("no seed")
-        return np.random.default_rng(seed)
-    except (TypeError, ValueError) as error:
-        raise ConfigError(f"seed must be a whole number from 0 up or a Generator, got {seed!r}.") from error
 
 
 def _choose_languages(

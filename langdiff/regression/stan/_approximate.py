@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 import pandas as pd
 
+from langdiff._random import generator
 from langdiff.errors import ConfigError, listing
 from langdiff.regression.stan._cmdstan import DIGITS, QUANTITIES, compiled
 from langdiff.regression.stan._engine import Draws
@@ -47,7 +48,7 @@ def approximate(
     draws : int
         Approximate draws; the optimiser gives one.
     seed : int or numpy.random.Generator
-        Source of all randomness.
+        Seed of everything that is drawn.
     priors, laplace_scale
         As in `sample`.
 
@@ -65,6 +66,7 @@ def approximate(
     SolverError
         If CmdStan fails.
     """
+    rng = generator(seed)
     if algorithm not in get_args(Algorithm):
         raise ConfigError(f"unknown algorithm {algorithm!r}; use one of {listing(get_args(Algorithm))}.")
     if draws < 1:
@@ -83,7 +85,7 @@ def approximate(
     with tempfile.TemporaryDirectory(prefix="langdiff-stan-") as folder:
         settings: dict[str, Any] = {
             "data": posterior.data,
-            "seed": int(np.random.default_rng(seed).integers(1, LARGEST_SEED)),
+            "seed": int(rng.integers(1, LARGEST_SEED)),
             "output_dir": folder,
             "sig_figs": DIGITS,
         }

@@ -20,15 +20,24 @@ DIGITS = 9  # of every number that CmdStan writes
 QUANTITIES = ("difficulty", "intent_size", "dispersion", "log_lik", "bits")
 
 
-def cmdstan_is_installed() -> bool:
-    """Tell whether CmdStanPy finds CmdStan."""
+def why_no_cmdstan() -> str:
+    """Say why CmdStanPy finds no CmdStan, and what to do; nothing if it finds one."""
     import cmdstanpy
 
     try:
         cmdstanpy.cmdstan_path()
     except ValueError:
-        return False
-    return True
+        named = os.environ.get("CMDSTAN")
+        if not named:
+            return "CmdStan is not installed: run `langdiff install-stan`"
+        lacks = "has no makefile, so is not a CmdStan" if Path(named).is_dir() else "is not there"
+        return f"CMDSTAN points to {named}, which {lacks}: correct that environment variable, or unset it"
+    return ""
+
+
+def cmdstan_is_installed() -> bool:
+    """Tell whether CmdStanPy finds CmdStan."""
+    return not why_no_cmdstan()
 
 
 def import_cmdstanpy() -> ModuleType:
@@ -37,12 +46,12 @@ def import_cmdstanpy() -> ModuleType:
     Raises
     ------
     ConfigError
-        If CmdStan is not installed.
+        If CmdStan is not installed, or the environment variable CMDSTAN points to where it is not.
     """
     import cmdstanpy
 
-    if not cmdstan_is_installed():
-        raise ConfigError("CmdStan is not installed: run `langdiff install-stan`, or use engine='pystan'.")
+    if why := why_no_cmdstan():
+        raise ConfigError(f"{why}, or use engine='pystan'.")
     module: ModuleType = cmdstanpy
     return module
 

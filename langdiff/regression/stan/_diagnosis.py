@@ -149,7 +149,8 @@ def posterior_table(idata: "az.InferenceData") -> pd.DataFrame:
         If there is no posterior of difficulties.
     """
     arviz = import_arviz()
-    difficulty = _posterior(idata)["difficulty"]
+    posterior = _posterior(idata)[["difficulty"]]
+    difficulty = posterior["difficulty"]
     draws = difficulty.stack(sample=("chain", "draw")).transpose("sample", "edition").to_numpy()
     low, high = np.quantile(draws, [0.025, 0.975], axis=0)
     table = pd.DataFrame(
@@ -159,9 +160,9 @@ def posterior_table(idata: "az.InferenceData") -> pd.DataFrame:
             "low": low,
             "high": high,
             "percent": 100 * (np.exp(draws).mean(axis=0) - 1),
-            "r_hat": arviz.rhat(difficulty)["difficulty"].to_numpy() if difficulty.sizes["chain"] > 1 else np.nan,
-            "ess_bulk": arviz.ess(difficulty, method="bulk")["difficulty"].to_numpy(),
-            "ess_tail": arviz.ess(difficulty, method="tail")["difficulty"].to_numpy(),
+            "r_hat": arviz.rhat(posterior)["difficulty"].to_numpy() if difficulty.sizes["chain"] > 1 else np.nan,
+            "ess_bulk": arviz.ess(posterior, method="bulk")["difficulty"].to_numpy(),
+            "ess_tail": arviz.ess(posterior, method="tail")["difficulty"].to_numpy(),
         },
         index=pd.Index(difficulty["edition"].to_numpy(), name="edition"),
     )
@@ -169,7 +170,10 @@ def posterior_table(idata: "az.InferenceData") -> pd.DataFrame:
 
 
 def _posterior(idata: "az.InferenceData") -> Any:
+    """Return the posterior as an xarray Dataset, which it is not under ArviZ 1."""
     posterior = getattr(idata, "posterior", None)
+    if hasattr(posterior, "to_dataset"):
+        posterior = posterior.to_dataset()
     if posterior is None or not set(QUANTITIES) <= set(posterior.data_vars):
         raise DataError("no posterior of difficulties and dispersion in it; give what langdiff.sample returned.")
     return posterior

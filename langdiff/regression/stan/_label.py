@@ -1,4 +1,4 @@
-"""Names on draws: from arrays by quantity to an ArviZ InferenceData."""
+"""Names on draws: from arrays by quantity to an ArviZ InferenceData (from ArviZ 1 on: an xarray DataTree)."""
 
 import warnings
 from types import ModuleType
@@ -90,7 +90,10 @@ def label(draws: Draws, posterior: Posterior, facts: dict[str, Any]) -> "az.Infe
         "log_surprisals": ["intent"],
         "bits": ["intent", "edition"],
     }
-    idata: Any = arviz.from_dict(**groups, dims=dims, coords=names)
+    if int(arviz.__version__.partition(".")[0]) >= 1:  # a DataTree, with the same groups
+        idata: Any = arviz.from_dict(groups, dims=dims, coords=names)
+    else:
+        idata = arviz.from_dict(**groups, dims=dims, coords=names)
     idata.posterior.attrs.update(
         model=posterior.model,
         program=posterior.program.stem,

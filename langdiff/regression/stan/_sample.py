@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 import pandas as pd
 
-from langdiff.errors import ConfigError, ConvergenceWarning, listing
-from langdiff.regression.stan._cmdstan import cmdstan_is_installed, sample_cmdstan
+from langdiff._random import generator
+from langdiff.errors import ConfigError, ConvergenceWarning, LangdiffWarning, listing
+from langdiff.regression.stan._cmdstan import sample_cmdstan, why_no_cmdstan
 from langdiff.regression.stan._diagnosis import diagnose
 from langdiff.regression.stan._engine import Request
 from langdiff.regression.stan._label import label
@@ -68,7 +69,7 @@ def sample(
     chains, iter_warmup, iter_sampling : int
         Number of chains, and draws of each, those of warm-up not counted.
     seed : int or numpy.random.Generator
-        Source of all randomness; a seed gives the same draws again with the same engine.
+        Seed of everything that is drawn; a seed gives the same draws again with the same engine.
     inits : {"map", "random"}
         Start every chain at the fit that whitens the posterior, or each at a random point as far from
         it as the posterior reaches.
@@ -115,6 +116,8 @@ def sample(
     -----
     ConvergenceWarning
         If R-hat of a difficulty or of the dispersion exceeds 1.01, or a transition diverged.
+    LangdiffWarning
+        If ``engine="auto"`` falls back to PyStan since the environment variable CMDSTAN points to no CmdStan.
 
     References
     ----------
@@ -129,6 +132,7 @@ def sample(
     >>> ld.diagnose(idata).good  # doctest: +SKIP
     True
     """
+    rng = generator(seed)
     work = _Work(chains, iter_warmup, iter_sampling, target_accept, max_treedepth)
     work.check()
     _check_choice("engine", engine, get_args(Engine))
@@ -147,7 +151,6 @@ def sample(
         save_log_lik=log_lik,
         save_bits=posterior_predictive,
     )
-    rng = np.random.default_rng(seed)
     chosen = _choose(engine)
     request = Request(
         program=posterior.program,
@@ -177,9 +180,12 @@ def sample(
 
 
 def _choose(engine: str) -> str:
-    if engine == "auto":
-        return "cmdstan" if cmdstan_is_installed() else "pystan"
-    return engine
+    if engine != "auto":
+        return engine
+    why = why_no_cmdstan()
+    if why.startswith("CMDSTAN "):  # somebody wanted it
+        warnings.warn(f"{why}. PyStan samples instead.", LangdiffWarning, stacklevel=3)
+    return "pystan" if why else "cmdstan"
 
 
 def _check_choice(what: str, given: object, offered: tuple[Any, ...]) -> None:

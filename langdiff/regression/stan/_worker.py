@@ -7,9 +7,11 @@ event loop, streams, threads or warning filters. The folder holds ``program.stan
 
 import json
 import shutil
+import subprocess
 import sys
 import warnings
 import zlib
+from functools import partial
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -18,6 +20,15 @@ import numpy as np
 from filelock import FileLock
 
 LAST_WRITTEN = ("stderr.log", "stanc.log")  # when PyStan compiles a program
+# Names inside PyStan that `import_pystan` replaces. Known to work: PyStan 3.10 with httpstan 4.13 on Python 3.11,
+# PyStan 3.14 with httpstan 4.17 above.
+REPLACED = (
+    ("httpstan.cache", "fit_path"),
+    ("httpstan.compile", "subprocess"),
+    ("httpstan.schemas", "numbers"),
+    ("httpstan.services_stub", "zlib"),
+    ("stan.common", "aiohttp"),
+)
 
 
 class _Messages:
@@ -52,15 +63,39 @@ def import_pystan(folder: Path) -> ModuleType:
         warnings.filterwarnings("ignore", message="pkg_resources is deprecated", category=UserWarning)
         warnings.filterwarnings("ignore", module=r"marshmallow|httpstan")
         import httpstan.cache
+        import httpstan.compile
         import httpstan.schemas
         import httpstan.services_stub
         import stan
+        import stan.common
     httpstan.services_stub.zlib = _Uncompressed
     # every number of the data is checked for every chain; against plain types that takes a tenth of the time
     httpstan.schemas.numbers = SimpleNamespace(Number=(int, float))
     httpstan.cache.fit_path = lambda name: folder / f"{name.rsplit('/', 1)[1]}.jsonlines.gz"
+    _wait_for_the_compiler(stan.common, httpstan.compile)
     module: ModuleType = stan
     return module
+
+
+def _wait_for_the_compiler(common: Any, stanc: Any) -> None:
+    """Lift the limits of 5 minutes for compiling and 1 second for translating, too little on a busy machine.
+
+    Parameters
+    ----------
+    common : module
+        ``stan.common``, whose HTTP session has aiohttp's usual limit of 300 seconds.
+    stanc : module
+        ``httpstan.compile``, which gives Stan's compiler one second.
+    """
+    import aiohttp
+
+    patient = partial(aiohttp.ClientSession, timeout=aiohttp.ClientTimeout(total=None))
+    common.aiohttp = SimpleNamespace(**(vars(aiohttp) | {"ClientSession": patient}))
+
+    def run(*arguments: Any, timeout: float | None = None, **settings: Any) -> Any:  # noqa: ARG001
+        return subprocess.run(*arguments, check=False, **settings)
+
+    stanc.subprocess = SimpleNamespace(**(vars(subprocess) | {"run": run}))
 
 
 def remove_unfinished(model_folder: Path) -> None:
@@ -106,14 +141,20 @@ def _draws(fit: Any) -> dict[str, np.ndarray[Any, Any]]:
     return arrays
 
 
+def _in_a_line(error: Exception) -> str:
+    lines = [line for line in str(error).splitlines() if line.strip()]
+    if isinstance(error, TimeoutError):  # most say nothing themselves
+        lines.append("PyStan waited in vain for the compiler or the chains. Is the machine busy? Run it again then.")
+    return f"{type(error).__name__}: {' '.join(lines)}"
+
+
 def main() -> None:
     """Run, and put what went wrong into one line."""
     folder = Path(sys.argv[1])
     try:
         run(folder)
     except Exception as error:
-        lines = [line for line in str(error).splitlines() if line.strip()]
-        (folder / "error.txt").write_text(f"{type(error).__name__}: {' '.join(lines)}", encoding="utf-8")
+        (folder / "error.txt").write_text(_in_a_line(error), encoding="utf-8")
         raise
 
 

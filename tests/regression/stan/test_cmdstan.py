@@ -1,14 +1,27 @@
 """The CmdStan engine: what is asked of CmdStanPy, and what is said where CmdStan is not installed."""
 
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 
 import cmdstanpy
 import numpy as np
+import pandas as pd
 import pytest
+import xarray as xr
 
 from langdiff import diagnose, fit, sample, simulate
-from langdiff.errors import ConfigError, SolverError
-from langdiff.regression.stan import _approximate, _cmdstan, approximate, install_cmdstan, program_path
+from langdiff.errors import ConfigError, LangdiffWarning, SolverError
+from langdiff.plots import plot_posterior
+from langdiff.regression.stan import (
+    _approximate,
+    _cmdstan,
+    _diagnosis,
+    _label,
+    approximate,
+    install_cmdstan,
+    posterior_table,
+    program_path,
+)
+from langdiff.regression.stan._label import import_arviz
 from langdiff.regression.stan._sample import _choose
 
 NOT_INSTALLED = "CmdStan is not installed: run `langdiff install-stan`, or use engine='pystan'"
@@ -25,6 +38,7 @@ def absent(monkeypatch):
         raise ValueError("no CmdStan installation found")
 
     monkeypatch.setattr(cmdstanpy, "cmdstan_path", path)
+    monkeypatch.delenv("CMDSTAN", raising=False)
 
 
 class FakeProgram:
@@ -132,6 +146,69 @@ def test_absent_cmdstan_is_said_before_anything_else(bits, absent):
     with pytest.raises(ConfigError, match=NOT_INSTALLED):
         approximate(bits, seed=1)
     assert _choose("auto") == "pystan"
+
+
+@pytest.mark.parametrize(("inside", "said"), [(None, "is not there"), ("", "has no makefile, so is not a CmdStan")])
+def test_a_variable_that_points_to_no_cmdstan_is_named(bits, monkeypatch, tmp_path, inside, said):
+    named = tmp_path / "cmdstan-2.35.0"
+    if inside is not None:
+        named.mkdir()
+    monkeypatch.setenv("CMDSTAN", str(named))
+    message = f"CMDSTAN points to {named}, which {said}: correct that environment variable, or unset it"
+    for call in (sample, approximate):
+        with pytest.raises(ConfigError, match=f"^{message}, or use engine='pystan'"):
+            call(bits, seed=1, **({"engine": "cmdstan"} if call is sample else {}))
+    monkeypatch.setattr("langdiff.regression.stan._sample.sample_pystan", lambda request: 1 / 0)
+    with (
+        pytest.warns(LangdiffWarning, match=f"^{message}. PyStan samples instead") as caught,
+        pytest.raises(ZeroDivisionError),
+    ):
+        sample(bits, seed=1)
+    assert [w.filename for w in caught] == [__file__]
+
+
+class ArvizOne(ModuleType):
+    """What is used of ArviZ 1, whose `from_dict` takes groups as one dictionary and gives a DataTree."""
+
+    __version__ = "1.3.0"
+
+    @staticmethod
+    def from_dict(data, *, dims, coords):
+        groups = {}
+        for group, variables in data.items():
+            sample = () if group == "observed_data" else ("chain", "draw")
+            arrays = {name: ((*sample, *dims.get(name, ())), values) for name, values in variables.items()}
+            sizes = xr.Dataset(arrays).sizes
+            counted = {name: np.arange(sizes[name]) for name in sample}
+            groups[group] = xr.Dataset(arrays, counted | {d: names for d, names in coords.items() if d in sizes})
+        return xr.DataTree.from_dict(groups)
+
+    @staticmethod
+    def rhat(data):
+        assert isinstance(data, xr.Dataset)  # of a DataArray, ArviZ 1 gives a DataArray
+        return import_arviz().rhat(data)
+
+    @staticmethod
+    def ess(data, method):
+        assert isinstance(data, xr.Dataset)
+        return import_arviz().ess(data, method=method)
+
+
+@pytest.mark.filterwarnings("ignore::langdiff.errors.ConvergenceWarning")
+def test_the_same_under_arviz_1(bits, program, monkeypatch):
+    settings = {"engine": "cmdstan", "chains": 2, "iter_sampling": 20, "seed": 5}
+    usual = sample(bits, **settings)
+    table, verdict = posterior_table(usual), diagnose(usual)
+    for module in (_label, _diagnosis):
+        monkeypatch.setattr(module, "import_arviz", lambda: ArvizOne("arviz"))
+    tree = sample(bits, **settings)
+    assert isinstance(tree, xr.DataTree)
+    assert set(tree.children) == {"posterior", "sample_stats", "observed_data"}
+    assert tree.posterior.attrs["signature"] == usual.posterior.attrs["signature"]
+    xr.testing.assert_equal(tree.posterior["difficulty"], usual.posterior["difficulty"])
+    pd.testing.assert_frame_equal(posterior_table(tree), table)
+    assert diagnose(tree) == verdict
+    plot_posterior(tree).figure.clear()
 
 
 def test_auto_is_cmdstan_where_it_is(monkeypatch):

@@ -1,5 +1,12 @@
 """The process in which PyStan runs, and PyStan's cache of compiled programs."""
 
+import asyncio
+import importlib
+import inspect
+import subprocess
+import sys
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -84,3 +91,59 @@ def test_a_failure_is_written_in_a_line(tmp_path, monkeypatch):
     with pytest.raises(RuntimeError):
         _worker.main()
     assert (tmp_path / "error.txt").read_text() == "RuntimeError: first second"
+
+
+USES = {  # how PyStan uses the names that are replaced; elsewhere the replacement would do nothing
+    "fit_path": "path = fit_path(name)",
+    "subprocess": "subprocess.run(run_args, capture_output=True, timeout=1)",
+    "numbers": "isinstance(value, numbers.Number)",
+    "zlib": "zlib.compressobj, level=zlib.Z_BEST_SPEED, wbits=zlib.MAX_WBITS | 16",
+    "aiohttp": "aiohttp.ClientSession()",
+}
+
+
+@pytest.mark.parametrize(("module", "name"), _worker.REPLACED)
+def test_what_is_replaced_inside_pystan_is_there_and_used_as_we_think(module, name):
+    loaded = importlib.import_module(module)
+    assert hasattr(loaded, name)
+    assert USES[name] in inspect.getsource(loaded)
+
+
+def test_every_name_that_is_replaced_is_listed(tmp_path):
+    report = (
+        "import importlib, sys\n"
+        "from pathlib import Path\n"
+        "from langdiff.regression.stan import _worker\n"
+        "import warnings; warnings.simplefilter('ignore')\n"
+        "modules = [importlib.import_module(module) for module, _ in _worker.REPLACED]\n"
+        "before = [dict(vars(module)) for module in modules]\n"
+        "_worker.import_pystan(Path(sys.argv[1]))\n"
+        "changed = [(module.__name__, name) for module, old in zip(modules, before)\n"
+        "           for name in old if vars(module)[name] is not old[name]]\n"
+        "assert sorted(changed) == sorted(_worker.REPLACED), changed\n"
+    )
+    subprocess.run([sys.executable, "-c", report, tmp_path], check=True)
+
+
+def test_compiling_may_take_as_long_as_it_takes():
+    import aiohttp
+
+    common, stanc = SimpleNamespace(), SimpleNamespace()
+    _worker._wait_for_the_compiler(common, stanc)
+
+    async def limit():
+        async with common.aiohttp.ClientSession() as session:
+            return session.timeout.total
+
+    assert asyncio.run(limit()) is None
+    assert common.aiohttp.web is aiohttp.web
+    slow = [sys.executable, "-c", "import time; time.sleep(0.2); print('done')"]
+    assert stanc.subprocess.run(slow, capture_output=True, timeout=0.001).stdout.strip() == b"done"
+
+
+@pytest.mark.parametrize("error", [TimeoutError(), TimeoutError("late")])
+def test_a_time_out_says_what_happened(error):
+    line = _worker._in_a_line(error)
+    assert line.startswith("TimeoutError: ")
+    assert "PyStan waited in vain for the compiler or the chains" in line
+    assert "\n" not in line

@@ -1,0 +1,120 @@
+"""The one place where a seed becomes a source of randomness, NumPy's or torch's."""
+
+from numbers import Integral
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from langdiff.errors import ConfigError
+
+if TYPE_CHECKING:
+    import torch
+
+NUMBERS = 2**32  # of seeds that can be drawn from a generator
+
+
+def generator(seed: object, drawn: str = "") -> np.random.Generator:
+    """Return the generator of a seed, or the generator given.
+
+    Parameters
+    ----------
+    seed : int or numpy.random.Generator
+        What the caller was given. NumPy would take None for "any seed", True for 1 and a list for a seed of
+        several numbers; all of these are refused.
+    drawn : str, optional
+        What the caller draws at random, for the message: "bootstrap samples".
+
+    Returns
+    -------
+    numpy.random.Generator
+        A new one for a number; the one given, which moves on as it is drawn from, otherwise.
+
+    Raises
+    ------
+    ConfigError
+        If the seed is neither a whole number from 0 up nor a generator.
+
+    Examples
+    --------
+    >>> int(generator(7).integers(100))
+    94
+    >>> generator(None, "bootstrap samples")
+    Traceback (most recent call last):
+    langdiff.errors.ConfigError: seed must be a whole number from 0 up or a numpy Generator, so that the result can be \
+repeated (bootstrap samples are drawn at random); got None.
+    """
+    if isinstance(seed, np.random.Generator):
+        return seed
+    if isinstance(seed, bool) or not isinstance(seed, Integral) or int(seed) < 0:
+        why = f" ({drawn} are drawn at random)" if drawn else ""
+        raise ConfigError(
+            "seed must be a whole number from 0 up or a numpy Generator, so that the result can be repeated"
+            f"{why}; got {seed!r}."
+        )
+    return np.random.default_rng(int(seed))
+
+
+def seed_number(seed: object, drawn: str = "") -> int:
+    """Return a seed as a number, for what is kept under it; one drawn from the generator if that was given.
+
+    Raises
+    ------
+    ConfigError
+        As `generator`.
+
+    Examples
+    --------
+    >>> seed_number(7), seed_number(generator(7))
+    (7, 4058335883)
+    """
+    rng = generator(seed, drawn)
+    return int(rng.integers(NUMBERS)) if rng is seed else int(seed)  # type: ignore[call-overload]
+
+
+def seed_numbers(seed: object, count: int) -> list[int]:
+    """Return several seeds made of one; the first are the same however many are asked for.
+
+    Examples
+    --------
+    >>> seed_numbers(7, 3)[:2] == seed_numbers(7, 2)
+    True
+    """
+    numbers: list[int] = np.random.SeedSequence(seed_number(seed)).generate_state(count).tolist()
+    return numbers
+
+
+def seed_name(seed: int | np.random.Generator) -> str:
+    """Return what a signature says of a seed.
+
+    Examples
+    --------
+    >>> seed_name(7), seed_name(generator(7))
+    ('7', 'generator')
+    """
+    return "generator" if isinstance(seed, np.random.Generator) else str(seed)
+
+
+def torch_generator(rng: np.random.Generator, device: "torch.device | str" = "cpu") -> "torch.Generator":
+    """Return torch's generator that goes with a NumPy generator fresh from a seed or from ``spawn``.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+        What it was made from decides the seed of torch's; what has been drawn from it does not.
+    device : torch.device or str
+        Device whose random numbers are wanted.
+
+    Returns
+    -------
+    torch.Generator
+
+    Examples
+    --------
+    >>> first, second = (torch_generator(child).initial_seed() for child in generator(7).spawn(2))
+    >>> first == second, first == torch_generator(generator(7).spawn(2)[0]).initial_seed()
+    (False, True)
+    """
+    import torch  # langdiff is imported without it
+
+    state = rng.bit_generator.seed_seq.generate_state(1)
+    return torch.Generator(device).manual_seed(int(state[0]))
