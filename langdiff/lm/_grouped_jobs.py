@@ -95,7 +95,7 @@ def _train_group(
     """Train until every job is done or has failed."""
     gradients: GroupedGradients | None = None
     schedule = _Schedule()
-    while running := _end_finished(running, failures, results):
+    while running := _end_finished(running, size, failures, results):
         trainers = [each.training.trainer for each in running]
         networks = [trainer.network for trainer in trainers]
         if gradients is None or not gradients.suits(networks):
@@ -117,14 +117,15 @@ def _train_group(
         running = going
 
 
-def _end_finished(running: list[_Running], failures: Failures, results: dict[str, JobResult]) -> list[_Running]:
+def _end_finished(
+    running: list[_Running], size: int, failures: Failures, results: dict[str, JobResult]
+) -> list[_Running]:
     """Score and keep what is finished; return the others."""
     for each in running:
         if each.training.trainer.finished:
             with failures.of(each.job.edition), naming(each.job.edition):
                 result = score_texts(each.training.finish(), each.texts["test"], "test")
-                keep_result(each.job, result)
-                results[each.job.edition] = result
+                results[each.job.edition] = keep_result(each.job, each.texts, result, size)
     return [each for each in running if not each.training.trainer.finished]
 
 

@@ -196,7 +196,7 @@ def _difficulties(run: RunResult) -> pd.DataFrame:
         rows = fit.to_frame()
         columns |= {
             f"{lm}: %": rows["percent"],
-            f"{lm}: ±": 100 * rows["factor"] * rows["std_error"],
+            f"{lm}: ±": rows["percent_std_error"],
             f"{lm}: rank": rows["rank"],
         }
     if run.truth is not None:

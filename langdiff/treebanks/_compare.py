@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
+from langdiff import __version__
 from langdiff._progress import progress_bar
+from langdiff._signature import name_of_seed, short_hash
 from langdiff.errors import ConfigError, DataError
 from langdiff.treebanks._comparison import COLUMNS, TreebankComparison
 from langdiff.treebanks._counts import Counts
@@ -100,6 +102,7 @@ def compare_treebanks(
     if noise and (single := [bank.name for bank in banks if bank.sentences < 2]):
         raise DataError(f"Treebank {single[0]!r} has one sentence and so no halves; pass noise=False.")
     rng = np.random.default_rng(seed)
+    named = name_of_seed(seed, rng)
     count = len(banks)
     across = np.empty((repeats if equalise else 1, len(METRICS), count, count))
     halves = np.full((repeats, len(METRICS), count), np.nan)
@@ -116,7 +119,8 @@ def compare_treebanks(
     parts = [
         settings.signature,
         *(f"{option}:{_common(banks, option)}" for option in ("drop_punct", "strip_subtypes")),
-        f"equalise:{equalise or 'no'}|repeats:{repeats}|seed:{seed_name(seed)}",
+        f"equalise:{equalise or 'no'}|repeats:{repeats}|noise:{'yes' if noise else 'no'}|seed:{named}",
+        f"treebanks:{len(banks)}#{short_hash([bank.digest for bank in banks])}|version:{__version__}",
     ]
     names = [bank.name for bank in banks]
     means, stds = _summarised(across, scale)
@@ -219,11 +223,6 @@ def _apart(
         )
         for metric in METRICS
     ]
-
-
-def seed_name(seed: int | np.random.Generator) -> str:
-    """Return what a signature says of a seed."""
-    return "generator" if isinstance(seed, np.random.Generator) else str(seed)
 
 
 def _scale(across: Floats, settings: SimilaritySettings) -> Floats:

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
+from langdiff import __version__
 from langdiff._progress import progress_bar
+from langdiff._signature import join_signature, name_of_number, name_of_seed
 from langdiff.errors import ConfigError, DataError
-from langdiff.treebanks._compare import Floats, between, between_halves, seed_name
+from langdiff.treebanks._compare import Floats, between, between_halves
 from langdiff.treebanks._comparison import COLUMNS, Column
 from langdiff.treebanks._settings import SimilaritySettings
 from langdiff.treebanks._tables import AVERAGED
@@ -115,7 +117,7 @@ class PerturbationCurve:
     noise : Series, index: metric
         Divergence of random halves of the source.
     signature : str
-        All that the numbers depend on besides the treebank.
+        All that the numbers depend on.
     """
 
     treebank: str
@@ -206,6 +208,7 @@ def perturbation_curve(
     kinds = [kinds] if isinstance(kinds, str) else list(kinds)
     _check_curve(treebank, rates, kinds, settings, repeats)
     rng = np.random.default_rng(seed)
+    named = name_of_seed(seed, rng)
     rows = []
     with progress_bar(progress=progress) as bar:
         task = bar.add_task("copies", total=len(kinds) * len(rates) * repeats, note="")
@@ -219,7 +222,17 @@ def perturbation_curve(
         treebank=treebank.name,
         table=pd.DataFrame(rows, columns=["kind", "rate", "repeat", "metric", "divergence"]),
         noise=pd.Series(_with_mean(np.mean(halves, axis=0)), name="noise"),
-        signature=f"{settings.signature}|repeats:{repeats}|seed:{seed_name(seed)}",
+        signature=join_signature(
+            {
+                "kinds": ",".join(kinds),
+                "rates": ",".join(name_of_number(rate) for rate in rates),
+                "repeats": repeats,
+                "seed": named,
+                "treebank": f"#{treebank.digest}",
+                "version": __version__,
+            }
+        )
+        + f"|{settings.signature}",
     )
 
 

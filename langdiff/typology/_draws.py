@@ -10,10 +10,11 @@ from pandas.api.types import is_numeric_dtype
 from scipy import stats
 
 from langdiff import __version__
+from langdiff._signature import join_signature, name_of_seed, short_hash
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.typology._association import SYMBOL, fisher_interval
 from langdiff.typology._outcome import MIN_LANGUAGES, NAN, Floats, is_constant
-from langdiff.typology._sample import FittedDifficulties, PredictorTable, check_names, gather, names_once
+from langdiff.typology._sample import FittedDifficulties, PredictorTable, check_names, gather, hash_sample, names_once
 
 TESTS = ("pearson", "spearman")
 
@@ -119,6 +120,7 @@ def propagate_errors(
     if unknown or not tests:
         raise ConfigError(f"tests={tests}: must be 'pearson', 'spearman' or both.")
     rng = np.random.default_rng(seed)
+    named = name_of_seed(seed, rng)
     point, drawn = _draws(source, draws, rng)
     sample = gather(point, predictors, edition_info=edition_info, corpus="", averaging="difficulty", unit="language")
     language = _language_of(point.index, predictors, edition_info)
@@ -133,11 +135,18 @@ def propagate_errors(
         for name in names
         for test in tests
     ]
-    named = "generator" if isinstance(seed, np.random.Generator) else seed
     return PropagatedCorrelations(
         estimates=pd.DataFrame(rows),
         draws=len(drawn),
-        signature=f"tests:{','.join(tests)}|draws:{len(drawn)}|seed:{named}|version:{__version__}",
+        signature=join_signature(
+            {
+                "tests": ",".join(tests),
+                "draws": len(drawn),
+                "seed": named,
+                "data": f"#{short_hash(hash_sample(sample, names), by_language)}",
+                "version": __version__,
+            }
+        ),
     )
 
 
