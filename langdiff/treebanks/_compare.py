@@ -119,7 +119,7 @@ def compare_treebanks(
     parts = [
         settings.signature,
         *(f"{option}:{_common(banks, option)}" for option in ("drop_punct", "strip_subtypes")),
-        f"equalise:{equalise or 'no'}|repeats:{repeats}|noise:{'yes' if noise else 'no'}|seed:{named}",
+        f"equalise:{equalise or 'no'}|repeats:{repeats}|seed:{named}|noise:{'yes' if noise else 'no'}",
         f"treebanks:{len(banks)}#{short_hash([bank.digest for bank in banks])}|version:{__version__}",
     ]
     names = [bank.name for bank in banks]

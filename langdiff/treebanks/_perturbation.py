@@ -218,21 +218,19 @@ def perturbation_curve(
             rows += [(kind, float(rate), repeat, metric, value) for metric, value in apart.items()]
             bar.advance(task)
     halves = [between_halves(treebank, settings, rng) for _ in range(repeats)]
+    parts = {
+        "kinds": ",".join(kinds),
+        "rates": ",".join(name_of_number(rate) for rate in rates),
+        "repeats": repeats,
+        "seed": named,
+        "treebank": f"#{treebank.digest}",
+        "version": __version__,
+    }
     return PerturbationCurve(
         treebank=treebank.name,
         table=pd.DataFrame(rows, columns=["kind", "rate", "repeat", "metric", "divergence"]),
         noise=pd.Series(_with_mean(np.mean(halves, axis=0)), name="noise"),
-        signature=join_signature(
-            {
-                "kinds": ",".join(kinds),
-                "rates": ",".join(name_of_number(rate) for rate in rates),
-                "repeats": repeats,
-                "seed": named,
-                "treebank": f"#{treebank.digest}",
-                "version": __version__,
-            }
-        )
-        + f"|{settings.signature}",
+        signature=f"{settings.signature}|{join_signature(parts)}",
     )
 
 

@@ -1,0 +1,169 @@
+"""Signatures: results that differ never share one, and the same call gives the same one again."""
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import assume, example, given, settings
+from hypothesis import strategies as st
+
+import langdiff as ld
+from langdiff.errors import LangdiffError, LangdiffWarning
+from langdiff.provenance import Provenance
+
+INFO = pd.DataFrame({"side": list("aabb"), "year": [1.0, 2, 4, 8]}, index=["e1", "e2", "e3", "e4"])
+
+
+@st.composite
+def tables(draw):
+    """Draw one of few tables, so that two of them are often the same or differ little."""
+    _, table = ld.simulate(15, 4, sigma=0.3, seed=draw(st.integers(0, 1)))
+    bits = table.bits.copy()
+    match draw(st.sampled_from(["", "", "nudged", "missing", "renamed", "reordered"])):
+        case "nudged":
+            bits.iloc[3, 2] = np.nextafter(bits.iloc[3, 2], 0) if draw(st.booleans()) else 1.1 * bits.iloc[3, 2]
+        case "missing":
+            bits.iloc[draw(st.integers(0, 1)), 1] = np.nan
+        case "renamed":
+            bits = bits.rename(index={bits.index[0]: "first"})
+        case "reordered":
+            bits = bits[::-1]
+    seed = draw(st.sampled_from([None, None, 0, 7]))
+    record = None if seed is None else Provenance(recipe="char-tiny#1", seed=seed)
+    return replace(table, bits=bits, provenance=record)
+
+
+@st.composite
+def fit_options(draw):
+    model = draw(st.sampled_from(["1", "2", "2", "2", "2L", "3"]))
+    options = {"model": model}
+    if model == "3":
+        options["laplace_scale"] = draw(st.sampled_from([0.02, 0.02 + 1e-9]))
+    if model == "2":
+        options["method"] = draw(st.sampled_from(["auto", "newton", "lbfgs"]))
+        options["restricted"] = draw(st.booleans())
+    if model != "1":
+        options["max_iterations"] = draw(st.sampled_from([1000, 1000, 1, 2]))
+    match draw(st.sampled_from(["", "", "groups", "formula"])):
+        case "groups":
+            options |= {"groups": draw(st.sampled_from(["side", dict.fromkeys(["e1", "e2", "e3"], "a") | {"e4": "b"}]))}
+        case "formula":
+            options |= {"formula": draw(st.sampled_from(["side", "year"]))}
+    if draw(st.booleans()):
+        options |= {"bootstrap": draw(st.sampled_from([3, 4])), "seed": draw(st.sampled_from([0, 1, "generator"]))}
+    return options
+
+
+def run(function, *arguments, seed=None, **options):
+    """Call a function; a seed "generator" becomes a new one each time."""
+    given_seed = np.random.default_rng(5) if seed == "generator" else seed
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LangdiffWarning)
+        try:
+            return function(*arguments, seed=given_seed, **options)
+        except LangdiffError:
+            assume(False)
+
+
+def numbers_of_fit(fit):
+    frames = (fit.difficulty, fit.covariance, fit.intent_size, fit.terms)
+    return [None if frame is None else (frame.to_numpy().tolist(), list(frame.index)) for frame in frames] + [
+        fit.dispersion,
+        fit.log_likelihood,
+        fit.converged,
+    ]
+
+
+def check(one, other, numbers, same_call):
+    if repr(numbers(one)) != repr(numbers(other)):
+        assert one.signature != other.signature
+    if same_call:
+        assert one.signature == other.signature
+
+
+@settings(max_examples=150)
+@given(first=st.tuples(tables(), fit_options()), second=st.tuples(tables(), fit_options()), change=st.booleans())
+@example(
+    first=(ld.simulate(15, 4, seed=0)[1], {"bootstrap": 3, "seed": 1}),
+    second=(ld.simulate(15, 4, seed=0)[1], {"bootstrap": 3, "seed": 2}),
+    change=True,
+)
+@example(first=(ld.simulate(15, 4, seed=0)[1], {}), second=(ld.simulate(15, 4, seed=1)[1], {}), change=True)
+def test_fits_that_differ_never_share_a_signature(first, second, change):
+    if not change:
+        second = (replace(first[0], bits=first[0].bits.copy()), dict(first[1]))
+    one, other = (run(ld.fit, table, edition_info=INFO, **options) for table, options in (first, second))
+    check(one, other, numbers_of_fit, same_call=not change)
+
+
+@settings(max_examples=25)
+@given(
+    tables=st.tuples(tables(), tables()),
+    models=st.tuples(*[st.sampled_from([("1",), ("1", "2"), ("2", "1")])] * 2),
+    seeds=st.tuples(*[st.sampled_from([0, 1, "generator"])] * 2),
+    change=st.booleans(),
+)
+def test_cross_validations_that_differ_never_share_a_signature(tables, models, seeds, change):
+    second = 1 if change else 0
+    one = run(ld.cross_validate, tables[0], models[0], k=2, seed=seeds[0], progress=False)
+    other = run(ld.cross_validate, tables[second], models[second], k=2, seed=seeds[second], progress=False)
+    check(one, other, lambda result: result.per_intent.to_dict(), same_call=not change)
+
+
+@settings(max_examples=50)
+@given(
+    trained=st.tuples(tables(), tables()),
+    scored=st.tuples(tables(), tables()),
+    options=st.tuples(
+        *[
+            st.fixed_dictionaries(
+                {
+                    "fix": st.sampled_from(["difficulty", "difficulty+dispersion"]),
+                    "n": st.sampled_from(["map", "posterior"]),
+                    "seed": st.sampled_from([0, 1, "generator"]),
+                }
+            )
+        ]
+        * 2
+    ),
+    change=st.booleans(),
+)
+def test_held_out_likelihoods_that_differ_never_share_a_signature(trained, scored, options, change):
+    second = 1 if change else 0
+    results = []
+    for k in (0, second):
+        fit = run(ld.fit, trained[k])
+        results.append(run(ld.held_out_log_likelihood, fit, scored[k], **options[k]))
+    check(*results, lambda result: (result.per_intent.to_dict(), result.dispersion), same_call=not change)
+
+
+def test_a_table_from_a_file_has_the_signature_of_the_one_that_was_saved(tmp_path):
+    _, table = ld.simulate(20, 3, missing=0.2, seed=1)
+    for kind in ("csv", "parquet"):
+        table.save(tmp_path / f"x.{kind}")
+        assert ld.fit(ld.read_surprisals(tmp_path / f"x.{kind}")).signature == ld.fit(table).signature
+
+
+def test_a_generator_that_has_drawn_is_another_seed():
+    _, table = ld.simulate(20, 3, seed=1)
+    rng = np.random.default_rng(0)
+    one, other = (ld.fit(table, bootstrap=5, seed=rng) for _ in range(2))
+    assert not one.covariance.equals(other.covariance)
+    assert one.signature != other.signature
+
+
+@pytest.mark.parametrize("seed", [3, np.int64(3)])
+def test_a_seed_is_named_as_given(seed):
+    _, table = ld.simulate(20, 3, seed=1)
+    assert "|errors:bootstrap-5,seed:3|" in ld.fit(table, bootstrap=5, seed=seed).signature
+    assert "seed" not in ld.fit(table, seed=seed).signature  # without a bootstrap there is no chance
+
+
+def test_fewer_iterations_are_named_where_they_may_matter():
+    _, table = ld.simulate(20, 3, seed=1)
+    with pytest.warns(LangdiffWarning, match="did not converge"):
+        assert "|max_iterations:1|" in ld.fit(table, max_iterations=1).signature
+    assert "max_iterations" not in ld.fit(table).signature
+    assert ld.fit(table, model="1", max_iterations=1).signature == ld.fit(table, model="1").signature
