@@ -48,7 +48,7 @@ def _pieces(part: Any) -> Iterable[bytes]:
             yield b"frame"
             yield from _pieces(part.index)
             yield from _pieces(part.columns)
-            if all(dtype == float for dtype in part.dtypes):
+            if all(dtype == np.dtype(np.float64) for dtype in part.dtypes):
                 yield from _pieces(part.to_numpy())
             else:
                 for place in range(part.shape[1]):

@@ -145,7 +145,9 @@ def from_document(text: str | bytes, bits: pd.DataFrame, where: str) -> Provenan
     except DataError:
         raise
     except (ValueError, KeyError, TypeError) as error:
-        raise DataError(f"{where}: not a record of provenance, or damaged ({type(error).__name__}: {error}).") from error
+        raise DataError(
+            f"{where}: not a record of provenance, or damaged ({type(error).__name__}: {error})."
+        ) from error
     if of_bits != full_hash(bits):
         raise DataError(
             f"{where}: belongs to other surprisals: the bits were changed after it was written, or replaced. Compute "

@@ -9,7 +9,9 @@ from hypothesis.extra import numpy as hnp
 
 from langdiff._signature import full_hash, name_of_number, name_of_seed, short_hash
 
-arrays = hnp.arrays(np.float64, hnp.array_shapes(max_dims=2, min_side=0, max_side=4), elements=st.sampled_from([0.0, 1.0, np.nan]))
+arrays = hnp.arrays(
+    np.float64, hnp.array_shapes(max_dims=2, min_side=0, max_side=4), elements=st.sampled_from([0.0, 1.0, np.nan])
+)
 
 
 @given(arrays, arrays)

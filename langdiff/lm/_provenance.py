@@ -164,7 +164,9 @@ def provenance_of_models(
     recipe, scoring, seed = name, None, None
     if known and len(known) == len(models):
         settings = list(dict.fromkeys(known))
-        recipe = recipe_name(known[0], name) if len(settings) == 1 else f"{name}#{short_hash(*map(_settings, settings))}"
+        recipe = (
+            recipe_name(known[0], name) if len(settings) == 1 else f"{name}#{short_hash(*map(_settings, settings))}"
+        )
         scorings = {scoring_name(each) for each in known}
         scoring = "+".join(sorted(scorings))
         seeds = {getattr(model, "seed", None) for model in models}

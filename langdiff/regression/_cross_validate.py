@@ -14,8 +14,8 @@ from langdiff._signature import join_signature, name_of_number, name_of_seed
 from langdiff.errors import ConfigError, DataError, LangdiffWarning, listing
 from langdiff.regression._fit import Model, fit
 from langdiff.regression._folds import NEVER, assign_folds
-from langdiff.regression._identity import identify_table
 from langdiff.regression._held_out import known_editions, mean_a_cell, predictive_size_prior
+from langdiff.regression._identity import identify_table
 from langdiff.regression._new_intents import log_marginal
 from langdiff.regression._random import generator
 from langdiff.regression._table import as_surprisals

@@ -138,12 +138,12 @@ def fit(
     Examples
     --------
     >>> bits = pd.DataFrame({"eng": [100.0, 52, 210], "deu": [110.0, 54, 230], "fin": [125.0, 66, 248]})
-    >>> fit(bits, model="1").to_frame()["percent"].round(1)
+    >>> fit(bits, model="1").to_frame()[["percent", "percent_std_error"]].round(1)  # doctest: +NORMALIZE_WHITESPACE
+             percent  percent_std_error
     edition
-    fin    11.7
-    deu    -2.3
-    eng    -9.4
-    Name: percent, dtype: float64
+    fin         11.7                1.6
+    deu         -2.3                1.5
+    eng         -9.4                1.5
 
     Editions of a language that share a difficulty:
 

@@ -39,7 +39,9 @@ PERCENT_MONTE_CARLO = 0.01  # relative, of a standard deviation over 200,000 dra
 def test_percent_has_its_own_error_and_interval(fit):
     frame = fit.to_frame()
     for edition, row in frame.iterrows():
-        draws = np.random.default_rng(0).normal(row["difficulty"], 1e-3, 200_000)  # the delta method is for small errors
+        draws = np.random.default_rng(0).normal(
+            row["difficulty"], 1e-3, 200_000
+        )  # the delta method is for small errors
         spread = np.std(100 * (np.exp(draws) - 1)) * row["std_error"] / 1e-3
         assert row["percent_std_error"] == pytest.approx(spread, rel=PERCENT_MONTE_CARLO), edition
     for end in ("low", "high"):

@@ -73,6 +73,7 @@ def run(function, *arguments, seed=None, **options):
     given_seed = np.random.default_rng(5) if seed == "generator" else seed
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LangdiffWarning)
+        warnings.simplefilter("ignore", RuntimeWarning)  # so few cells that a dispersion vanishes
         try:
             return function(*arguments, seed=given_seed, **options)
         except LangdiffError:
@@ -99,7 +100,7 @@ def same_inputs(one, other):
     return one[1] == other[1] and one[0].bits.equals(other[0].bits) and one[0].provenance == other[0].provenance
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(pairs_of_calls())
 def test_fits_that_differ_never_share_a_signature(pair):
     found = []
@@ -111,7 +112,7 @@ def test_fits_that_differ_never_share_a_signature(pair):
     check(*found, numbers_of_fit, same_call=same_inputs(*pair))
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(
     tables=st.tuples(tables(), tables()),
     models=st.tuples(*[st.sampled_from([("1",), ("1", "2"), ("2", "1")])] * 2),
@@ -125,7 +126,7 @@ def test_cross_validations_that_differ_never_share_a_signature(tables, models, s
     check(one, other, lambda result: result.per_intent.to_dict(), same_call=not change)
 
 
-@settings(max_examples=50)
+@settings(max_examples=30)
 @given(
     trained=st.tuples(tables(), tables()),
     scored=st.tuples(tables(), tables()),

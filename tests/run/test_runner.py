@@ -72,7 +72,7 @@ def contents(directory):
 
 
 def test_second_run_shows_the_seconds_of_the_training_not_of_reading_what_is_kept_of_it(run):
-    logged = {lm: 0.0 for lm in run.fits}
+    logged = dict.fromkeys(run.fits, 0.0)
     for log in run.directory.glob("jobs/*/*/log.jsonl"):
         logged[log.parent.name] += sum(json.loads(line)["seconds"] for line in log.read_text().splitlines())
     assert seconds_of_training(run) == {lm: round(seconds, 2) for lm, seconds in logged.items()}
