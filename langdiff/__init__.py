@@ -37,6 +37,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; `_HOME` is what happens
     )
     from langdiff.log_likelihoods import read_log_likelihoods
     from langdiff.multitext import Multitext, Parts
+    from langdiff.provenance import Provenance
     from langdiff.regression import (
         DifficultyFit,
         compare,
@@ -57,6 +58,7 @@ __version__ = "0.1.0"
 
 _HOME = {
     "Multitext": "multitext",
+    "Provenance": "provenance",
     "Surprisals": "surprisals",
     "read_surprisals": "surprisals",
     "read_log_likelihoods": "log_likelihoods",
@@ -108,6 +110,7 @@ __all__ = [
     "HuggingFaceLM",
     "Multitext",
     "Parts",
+    "Provenance",
     "Selection",
     "Surprisals",
     "SyntheticMultitext",

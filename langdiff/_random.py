@@ -83,17 +83,6 @@ def seed_numbers(seed: object, count: int) -> list[int]:
     return numbers
 
 
-def seed_name(seed: int | np.random.Generator) -> str:
-    """Return what a signature says of a seed.
-
-    Examples
-    --------
-    >>> seed_name(7), seed_name(generator(7))
-    ('7', 'generator')
-    """
-    return "generator" if isinstance(seed, np.random.Generator) else str(seed)
-
-
 def torch_generator(rng: np.random.Generator, device: "torch.device | str" = "cpu") -> "torch.Generator":
     """Return torch's generator that goes with a NumPy generator fresh from a seed or from ``spawn``.
 

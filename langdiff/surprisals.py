@@ -1,7 +1,8 @@
 """The table between language models and regression: bits of every intent in every edition."""
 
+import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, cast
 
@@ -9,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from langdiff._io import atomic_path, read_table
-from langdiff.errors import ConfigError, DataError, listing
+from langdiff._io import atomic_path, read_table, write_text
+from langdiff.errors import ConfigError, DataError, LangdiffWarning, OutputError, listing
+from langdiff.provenance import Provenance, from_document, to_document
 
 Unit = Literal["bits", "nats", "log10"]
 BITS_PER_UNIT: dict[Unit, float] = {"bits": 1.0, "nats": 1 / np.log(2), "log10": np.log2(10)}
@@ -35,6 +37,8 @@ class Surprisals:
         Bytes of the scored text in UTF-8, as it was before rare characters were replaced.
     lm : str
         The language model that gave the surprisals.
+    provenance : Provenance or None
+        What the surprisals depend on; None for a table made elsewhere.
 
     Raises
     ------
@@ -54,6 +58,7 @@ class Surprisals:
     characters: pd.DataFrame | None = None
     bytes: pd.DataFrame | None = None
     lm: str = "unknown"
+    provenance: Provenance | None = None
 
     def __post_init__(self) -> None:
         """Refuse what is no surprisal, naming the first cells."""
@@ -143,10 +148,13 @@ class Surprisals:
             if unknown:
                 raise DataError(f"{len(unknown)} unknown {what}(s): {listing(unknown)}.")
         beside = {name: frame.loc[rows, columns] for name, frame in self._beside().items()}
-        return Surprisals(bits=self.bits.loc[rows, columns], lm=self.lm, **beside)
+        return Surprisals(bits=self.bits.loc[rows, columns], lm=self.lm, provenance=self.provenance, **beside)
 
     def save(self, path: str | Path) -> None:
         """Write the long table (`to_frame`) as CSV, TSV or Parquet, by the name's ending.
+
+        `provenance`, if there is one, is written into the metadata of a Parquet file, and beside a CSV or TSV
+        file as NAME.csv.provenance.json, which belongs to it: move both together.
 
         Raises
         ------
@@ -162,9 +170,11 @@ class Surprisals:
         with atomic_path(path) as temporary:
             match _format_of(path):
                 case "parquet":
-                    frame.to_parquet(temporary, index=False)
+                    _write_parquet(frame, temporary, self.provenance, self.bits)
                 case separator:
                     frame.to_csv(temporary, index=False, sep=separator)
+        if path.suffix != ".parquet":
+            _write_beside(path, self.provenance, self.bits)
 
     def __repr__(self) -> str:
         """Say how large it is and how much is missing."""
@@ -173,6 +183,52 @@ class Surprisals:
             f"Surprisals by {self.lm}: {len(self.intents):,} intents × {len(self.editions):,} editions, "
             f"{missing:,} of {self.bits.size:,} cells missing"
         )
+
+
+_METADATA = b"langdiff.provenance"  # of a Parquet file
+
+
+def _beside(path: Path) -> Path:
+    return path.with_name(f"{path.name}.provenance.json")
+
+
+def _write_parquet(frame: pd.DataFrame, path: Path, provenance: Provenance | None, bits: pd.DataFrame) -> None:
+    import pyarrow as pa  # slow to import
+    from pyarrow import parquet
+
+    table = pa.Table.from_pandas(frame, preserve_index=False)
+    if provenance is not None:
+        record = {_METADATA: to_document(provenance, bits).encode()}
+        table = table.replace_schema_metadata({**(table.schema.metadata or {}), **record})
+    parquet.write_table(table, path)
+
+
+def _write_beside(path: Path, provenance: Provenance | None, bits: pd.DataFrame) -> None:
+    """Write the record beside a table of text, or remove that of the table that was there before."""
+    if provenance is not None:
+        write_text(_beside(path), to_document(provenance, bits))
+        return
+    try:
+        _beside(path).unlink(missing_ok=True)
+    except OSError as error:
+        raise OutputError(f"{_beside(path)}: cannot be removed: {error.strerror or error}.") from error
+
+
+def _read_provenance(path: Path, bits: pd.DataFrame) -> Provenance | None:
+    """Return the record of a table that was read; warn, and return None, if it is not the table's own."""
+    where = str(path if path.suffix == ".parquet" else _beside(path))
+    try:
+        if path.suffix == ".parquet":
+            from pyarrow import parquet
+
+            text = (parquet.read_schema(path).metadata or {}).get(_METADATA)
+        else:
+            text = _beside(path).read_bytes() if _beside(path).is_file() else None
+        return None if text is None else from_document(text, bits, where)
+    except (DataError, OSError) as error:
+        reason = f"{where}: {error.strerror or error}." if isinstance(error, OSError) else str(error)
+        warnings.warn(f"the provenance of {path} is not known. {reason}", LangdiffWarning, stacklevel=3)
+        return None
 
 
 def check_table_name(path: Path) -> None:
@@ -208,7 +264,7 @@ def read_surprisals(path: str | Path, *, unit: Unit = "bits") -> Surprisals:
     Returns
     -------
     Surprisals
-        In bits.
+        In bits; with its provenance, if `Surprisals.save` wrote it.
 
     Raises
     ------
@@ -216,6 +272,11 @@ def read_surprisals(path: str | Path, *, unit: Unit = "bits") -> Surprisals:
         If the file cannot be read, a cell is given twice or a value is no surprisal.
     ConfigError
         If the ending or the unit is unknown.
+
+    Warns
+    -----
+    LangdiffWarning
+        If there is a record of provenance, but damaged or of other bits; it is then left out.
     """
     path = Path(path)
     kind = _format_of(path)
@@ -223,7 +284,8 @@ def read_surprisals(path: str | Path, *, unit: Unit = "bits") -> Surprisals:
         raise ConfigError(f"unknown unit {unit!r}; use one of {', '.join(BITS_PER_UNIT)}.")
     frame = _read_parquet(path) if kind == "parquet" else _read_text(path, kind)
     if {"intent", "edition", "bits"} <= set(frame.columns):
-        return _from_long(frame, BITS_PER_UNIT[unit], path)
+        table = _from_long(frame, BITS_PER_UNIT[unit], path)
+        return replace(table, provenance=_read_provenance(path, table.bits))
     names, *editions = frame.columns
     if not editions:
         raise DataError(f"{path}: only one column. Give a table of intents × editions, or intent, edition, bits.")

@@ -70,19 +70,22 @@ def _show(result: "RunResult", as_json: bool) -> None:
         print_json(result.to_frame())
     else:
         shown = _side_by_side(result)
-        formats = {name: "{:+.1f}" if name.endswith("%") else "{:.3f}" for name in shown.columns}
-        print_table(shown.reset_index(), "Difficulty: percent more bits than average, same content", formats)
+        looks = {"%": "{:+.1f}", "±": "{:.1f}"}
+        formats = {name: looks.get(name[-1], "{:.3f}") for name in shown.columns}
+        title = "Difficulty: percent more bits than average, same content (± one standard error)"
+        print_table(shown.reset_index(), title, formats)
     typer.echo(f"Report: {result.report}", err=True)
 
 
 def _side_by_side(result: "RunResult") -> "pd.DataFrame":
-    """One row an edition, hardest first: percent and bits a character for every model, the truth last."""
+    """One row per edition, hardest first: percent ± standard error and bits per character by model; the truth last."""
     import numpy as np
     import pandas as pd
 
     columns = {}
     for lm, fit in result.fits.items():
         columns[f"{lm} %"] = fit.to_frame()["percent"]
+        columns[f"{lm} ±"] = fit.to_frame()["percent_std_error"]
         columns[f"{lm} bits/char"] = result.surprisals[lm].bits_per_character()["bits_per_character"]
     if result.truth is not None:
         columns["truth %"] = 100 * np.expm1(result.truth)

@@ -288,6 +288,7 @@ def _divide(surprisals: Surprisals, parts: Mapping[str, Mapping[str, pd.Series]]
         characters=rest(surprisals.characters),
         bytes=rest(surprisals.bytes),
         lm=surprisals.lm,
+        provenance=surprisals.provenance,
     )
 
 

@@ -15,6 +15,7 @@ from langdiff.errors import ConfigError
 from langdiff.lm import Recipe, compute_surprisals, find_lm, read_job_states
 from langdiff.lm.ngrams import AnyRecipe
 from langdiff.multitext import Parts
+from langdiff.provenance import join_provenance
 from langdiff.surprisals import Surprisals
 
 if TYPE_CHECKING:
@@ -77,6 +78,7 @@ class SweepResult:
             characters=beside("characters"),
             bytes=beside("bytes"),
             lm=f"{self.lm}-best",
+            provenance=join_provenance([table.provenance for table in tables], f"{self.lm}-best"),
         )
 
     def to_frame(self) -> pd.DataFrame:

@@ -186,11 +186,11 @@ def _accumulate(network: AWDLSTM, piece: _Piece, whole: _Piece, recipe: Recipe) 
 def _precision(recipe: Recipe, batch: Batch) -> torch.autocast:
     """Compute in bfloat16 if the recipe says so and the device of the batch gains by it."""
     device = batch.inputs.device.type
-    return torch.autocast(device, dtype=torch.bfloat16, enabled=recipe.bf16 and _has_bf16(device))
+    return torch.autocast(device, dtype=torch.bfloat16, enabled=recipe.bf16 and has_bf16(device))
 
 
 @cache
-def _has_bf16(device: str) -> bool:
+def has_bf16(device: str) -> bool:
     """Return whether a kind of device trains in bfloat16 by instructions of its own, tried once per process.
 
     A step alone does not show it: where the processor, or the limit that ONEDNN_MAX_CPU_ISA sets, lacks such

@@ -1,11 +1,10 @@
 """One job: the surprisals of one edition under one recipe, with a folder that remembers them."""
 
-import hashlib
 import json
 import logging
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, cast
@@ -20,7 +19,9 @@ from langdiff import __version__
 from langdiff._io import atomic_path, write_text
 from langdiff.errors import CheckpointError, MissingExtraError, OutputError
 from langdiff.lm._logs import LOG, read_log
+from langdiff.lm._provenance import JobRecord, describe_compute, hash_texts, training_precision
 from langdiff.lm._resume import remove_states
+from langdiff.lm._scoring import find_device
 from langdiff.lm._trainer import Report
 from langdiff.lm._training import caution_about_rates, fit_language_model, naming
 from langdiff.lm.kneser_ney_model import KneserNeyModel, fit_kneser_ney, load_kneser_ney
@@ -34,6 +35,7 @@ logger = logging.getLogger(__name__)
 
 _TABLE = "surprisals.parquet"  # written last: where it is, the job is done
 _MODEL = "model"
+_COMPUTE = "compute.json"  # what the key leaves out, because results that differ by it are taken for the same
 _COLUMNS = ["bits", "eos_bits", "units"]  # what cannot be counted again from the text
 
 
@@ -81,10 +83,13 @@ class JobResult:
         As `LanguageModel.surprisal` gives, for the intents that the edition has.
     cautions : tuple of str
         What a reader of the surprisals should know.
+    record : JobRecord or None
+        What they depend on; None until the result is kept.
     """
 
     surprisals: pd.DataFrame
     cautions: tuple[str, ...]
+    record: JobRecord | None = None
 
 
 def job_folder(cache: Path, edition: str, recipe: str) -> Path:
@@ -136,8 +141,7 @@ def run_job(job: Job, report: Report = silent) -> JobResult:
         texts = read_texts(job)
         with claim(job, texts) as known:
             if known is None:
-                known = _train_and_score(job, texts, report)
-                keep_result(job, known)
+                known = keep_result(job, texts, _train_and_score(job, texts, report))
         return known
 
 
@@ -169,11 +173,14 @@ def claim(job: Job, texts: Mapping[str, pd.Series]) -> Iterator[JobResult | None
         yield known
 
 
-def keep_result(job: Job, result: JobResult) -> None:
-    """Write the result of a job; what its training could go on from is of no use any more."""
+def keep_result(job: Job, texts: Mapping[str, pd.Series], result: JobResult) -> JobResult:
+    """Write the result of a job and return it with its record; the states of its training are of no use any more."""
+    compute = describe_compute(job.recipe, find_device(job.device), job.group)
     if job.folder is not None:
+        write_text(job.folder / _COMPUTE, json.dumps(compute))
         _write_result(job.folder, result)
         remove_states(job.folder / _MODEL)
+    return replace(result, record=JobRecord(key=job_key(job, texts), compute=compute))
 
 
 @contextmanager
@@ -227,14 +234,15 @@ def score_texts(model: AnyModel, texts: pd.Series, part: str) -> JobResult:
 
 
 def job_key(job: Job, texts: Mapping[str, pd.Series]) -> dict[str, Any]:
-    """Return everything that the surprisals depend on, as JSON gives it back; the device is left out."""
+    """Return everything that the surprisals depend on, as JSON gives it back; of the device only its precision."""
     key = {
         "edition": job.edition,
         "language": job.language,
         "recipe": asdict(job.recipe) | {"min_count": job.recipe.minimum_count(job.language)},
+        "precision": training_precision(job.recipe, find_device(job.device)),
         "seed": job.seed,
         "group": job.group,
-        "texts": {part: _hash(series) for part, series in texts.items()},
+        "texts": {part: hash_texts(series) for part, series in texts.items()},
         "versions": {
             "langdiff": __version__,
             "sentencepiece": sentencepiece.__version__,
@@ -257,13 +265,6 @@ def _versions_of_units(recipe: AnyRecipe) -> dict[str, str]:
         raise MissingExtraError(f"{error.name} is not installed: pip install 'langdiff[{error.name}]'.") from error
 
 
-def _hash(texts: pd.Series) -> str:
-    digest = hashlib.sha256()
-    for intent, text in texts.items():
-        digest.update(json.dumps([str(intent), text]).encode())
-    return digest.hexdigest()
-
-
 def _read_result(folder: Path, key: dict[str, Any], texts: pd.Series) -> JobResult | None:
     """Return what an earlier run left, if it is whole and of the same key."""
     table = folder / _TABLE
@@ -272,10 +273,31 @@ def _read_result(folder: Path, key: dict[str, Any], texts: pd.Series) -> JobResu
             return None
         cautions = tuple(json.loads((folder / "cautions.json").read_text(encoding="utf-8")))
         frame = pd.read_parquet(table)[_COLUMNS].set_axis(texts.index).assign(**sizes_of(texts))
+        record = JobRecord(key=key, compute=_read_compute(folder))
     except (OSError, ValueError, KeyError) as error:  # pyarrow's and JSON's errors are ValueErrors
         logger.warning("%s: damaged (%s); training again", folder, error)
         return None
-    return JobResult(surprisals=frame, cautions=cautions)
+    return JobResult(surprisals=frame, cautions=cautions, record=record)
+
+
+def read_record(cache: Path, edition: str, recipe: str) -> JobRecord:
+    """Return what the finished model of a job depends on.
+
+    Raises
+    ------
+    CheckpointError
+        If it cannot be read.
+    """
+    folder = job_folder(cache, edition, recipe)
+    try:
+        return JobRecord(key=_read_key(folder), compute=_read_compute(folder))
+    except (OSError, ValueError) as error:
+        raise CheckpointError(f"{folder}: its key cannot be read ({error}). Train it again.") from error
+
+
+def _read_compute(folder: Path) -> str | None:
+    path = folder / _COMPUTE
+    return str(json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else None
 
 
 def _read_key(folder: Path) -> Any:

@@ -22,6 +22,7 @@ from torch import Tensor
 from langdiff import __version__
 from langdiff._io import atomic_path
 from langdiff.errors import CheckpointError
+from langdiff.lm._provenance import training_precision
 from langdiff.lm.presets import Recipe
 from langdiff.lm.units import Ids
 
@@ -57,6 +58,7 @@ def training_key(recipe: Recipe, *, seed: int, device: torch.device, train: Sequ
         "recipe": asdict(recipe),
         "seed": seed,
         "device": device.type,
+        "precision": training_precision(recipe, device),
         "versions": [__version__, str(torch.__version__), np.__version__],
         "intents": [len(train), len(dev)],
     }

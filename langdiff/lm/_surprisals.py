@@ -21,14 +21,16 @@ from langdiff._progress import progress_bar
 from langdiff._random import seed_number
 from langdiff.errors import ConfigError, LangdiffWarning, TrainingError
 from langdiff.lm._failures import Failures
-from langdiff.lm._jobs import Job, JobResult, job_folder, load_finished, run_job, score_texts
+from langdiff.lm._jobs import Job, JobResult, job_folder, load_finished, read_record, run_job, score_texts
 from langdiff.lm._logs import LOG, read_log
+from langdiff.lm._provenance import hash_texts, provenance_of_parts, provenance_of_scored
 from langdiff.lm._scoring import find_device
 from langdiff.lm._training import describe, naming
 from langdiff.lm.language_model import Epoch
 from langdiff.lm.ngrams import AnyRecipe, find_lm
 from langdiff.lm.presets import Recipe
 from langdiff.multitext import Multitext, Parts
+from langdiff.provenance import Provenance
 from langdiff.surprisals import Surprisals
 
 _LOOK_AGAIN = 1.0  # seconds between looks at what others have logged
@@ -143,7 +145,8 @@ def compute_surprisals(
             results = _run_here(jobs, failures, bar, task)
     failures.raise_any()
     _warn(results, stacklevel=3)
-    return _table(results, parts.test, recipe.name)
+    records = {edition: result.record for edition, result in results.items() if result.record is not None}
+    return _table(results, parts.test, recipe.name, provenance_of_parts(recipe, parts, records))
 
 
 def score_multitext(
@@ -189,17 +192,19 @@ def score_multitext(
         If more than 0.1 % of an edition's characters are outside its model's alphabet.
     """
     recipe = find_lm(lm)
-    results = {}
+    results, records, scored = {}, {}, {}
     with progress_bar(progress=progress) as bar:
         task = bar.add_task(recipe.name, total=len(multitext.editions), note="")
         for edition in multitext.editions:
             bar.update(task, note=edition)
             with naming(edition):
                 model = load_finished(Path(models), edition, recipe, device)
-                results[edition] = score_texts(model, multitext.text(edition), "scored")
+                records[edition] = read_record(Path(models), edition, recipe.name)
+                texts = multitext.text(edition)
+                results[edition], scored[edition] = score_texts(model, texts, "scored"), hash_texts(texts)
             bar.update(task, advance=1)
     _warn(results, stacklevel=3)
-    return _table(results, multitext, recipe.name)
+    return _table(results, multitext, recipe.name, provenance_of_scored(recipe, multitext, records, scored))
 
 
 def _warn(results: Mapping[str, JobResult], *, stacklevel: int) -> None:
@@ -221,12 +226,13 @@ def _of_edition(parts: Parts, edition: str) -> Parts:
     )
 
 
-def _table(results: Mapping[str, JobResult], multitext: Multitext, lm: str) -> Surprisals:
+def _table(results: Mapping[str, JobResult], multitext: Multitext, lm: str, provenance: Provenance) -> Surprisals:
     def wide(column: str) -> pd.DataFrame:
         columns = {edition: result.surprisals[column] for edition, result in results.items()}
         return pd.DataFrame(columns, index=multitext.intents, dtype=float)[list(multitext.editions)]
 
-    return Surprisals(lm=lm, **{column: wide(column) for column in ("bits", "eos_bits", "characters", "bytes")})
+    columns = {column: wide(column) for column in ("bits", "eos_bits", "characters", "bytes")}
+    return Surprisals(lm=lm, provenance=provenance, **columns)
 
 
 def _check_group(group: int, recipe: AnyRecipe, *, alone: bool) -> None:

@@ -8,6 +8,7 @@ import pandas as pd
 
 from langdiff._progress import progress_bar
 from langdiff.errors import ConfigError, DataError, listing
+from langdiff.lm._provenance import hash_texts, provenance_of_models
 from langdiff.lm.language_model import check_texts
 from langdiff.multitext import Multitext
 from langdiff.surprisals import Surprisals
@@ -90,12 +91,13 @@ def surprisals_of(
             f"a language model needs a method surprisal(texts) that gives bits; {type(unfit[0]).__name__} has none."
         )
     name = lm or "+".join(dict.fromkeys(type(models[edition]).__name__ for edition in multitext.editions))
-    frames = {}
+    frames, scored = {}, {}
     with progress_bar(progress=progress) as bar:
         task = bar.add_task(name, total=len(multitext.editions), note="")
         for edition in multitext.editions:
             bar.update(task, note=edition)
-            frames[edition] = _score(models[edition], multitext.text(edition), edition)
+            texts = multitext.text(edition)
+            frames[edition], scored[edition] = _score(models[edition], texts, edition), hash_texts(texts)
             bar.update(task, advance=1)
 
     def wide(column: str) -> pd.DataFrame | None:
@@ -106,7 +108,8 @@ def surprisals_of(
 
     bits = cast(pd.DataFrame, wide("bits"))  # _score saw to it
     beside = {column: wide(column) for column in ("eos_bits", "characters", "bytes")}
-    return Surprisals(bits=bits, lm=name, **beside)
+    used = [models[edition] for edition in multitext.editions]
+    return Surprisals(bits=bits, lm=name, provenance=provenance_of_models(used, name, multitext, scored), **beside)
 
 
 def _score(model: SurprisalModel, texts: pd.Series, edition: str) -> pd.DataFrame:

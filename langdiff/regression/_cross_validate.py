@@ -10,11 +10,13 @@ import pandas as pd
 
 from langdiff import __version__
 from langdiff._progress import progress_bar
-from langdiff._random import generator, seed_name
+from langdiff._random import generator
+from langdiff._signature import join_signature, name_of_number, name_of_seed
 from langdiff.errors import ConfigError, DataError, LangdiffWarning, listing
 from langdiff.regression._fit import Model, fit
 from langdiff.regression._folds import NEVER, assign_folds
 from langdiff.regression._held_out import known_editions, mean_a_cell, predictive_size_prior
+from langdiff.regression._identity import identify_table
 from langdiff.regression._new_intents import log_marginal
 from langdiff.regression._table import as_surprisals
 from langdiff.regression.result import DifficultyFit
@@ -183,6 +185,7 @@ def cross_validate(
     observed = table.bits.notna().to_numpy()
     fit(table, model="1")  # a table that cannot be fitted is refused here, in full, not fold by fold
     rng = generator(seed)
+    named = name_of_seed(seed, rng)
     folds = assign_folds(observed, k, rng)
     used = np.unique(folds[folds != NEVER])
     if not len(used):
@@ -203,10 +206,16 @@ def cross_validate(
     counts = (folds != NEVER).sum(axis=1)
     some = counts > 0
     never = observed & (folds == NEVER)
-    signature = (
-        f"models:{','.join(models)}|folds:{k}|restricted:{restricted}|b:{laplace_scale}|seed:{seed_name(seed)}|lm:{table.lm}"
-        f"|cells:{int(observed.sum())}|version:{__version__}"
-    )
+    parts = {
+        "models": ",".join(models),
+        "folds": k,
+        "restricted": bool(restricted),
+        "laplace_scale": None if laplace_scale is None else name_of_number(laplace_scale),
+        "seed": named,
+        **identify_table(table),
+        "cells": int(observed.sum()),
+        "version": __version__,
+    }
     return CrossValidation(
         per_intent=pd.DataFrame(scores, index=table.intents)[some],
         held_out=pd.Series(counts[some], index=table.intents[some], name="held_out"),
@@ -214,7 +223,7 @@ def cross_validate(
         kept_intents=int((~some).sum()),
         not_converged=pd.Series(failed, name="not_converged"),
         folds=len(used),
-        signature=signature,
+        signature=join_signature(parts),
     )
 
 

@@ -16,7 +16,19 @@ Groups = str | Mapping[str, object] | pd.Series
 
 ALIASED = 1e-8  # of a column's length is left when those before it are taken out
 ROUNDING = 1e-15  # of a number: what is left of a constant column without its mean
-TAKEN = ("edition", "difficulty", "std_error", "low", "high", "factor", "percent", "rank")  # of tables of results
+TAKEN = (  # by columns of tables of results
+    "edition",
+    "difficulty",
+    "std_error",
+    "low",
+    "high",
+    "factor",
+    "percent",
+    "percent_std_error",
+    "percent_low",
+    "percent_high",
+    "rank",
+)
 ESCAPES = re.compile("\x1b\\[[0-9;]*m|[⧛⧚]")  # formulaic brackets and colours the place of an error
 
 

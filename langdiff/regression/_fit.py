@@ -11,8 +11,10 @@ import pandas as pd
 
 from langdiff import __version__
 from langdiff._random import generator
+from langdiff._signature import join_signature, name_of_number, name_of_seed
 from langdiff.errors import ConfigError, ConvergenceWarning, DataError, LangdiffWarning, listing
 from langdiff.regression._design import Design, Groups, make_design
+from langdiff.regression._identity import identify_design, identify_table
 from langdiff.regression._information import normalised_covariance
 from langdiff.regression._models import Estimate, Settings, estimate, published_parameters, size_of_single_cells
 from langdiff.regression._resampling import bootstrap_draws, jackknife_inflation
@@ -28,6 +30,7 @@ Method = Literal["auto", "newton", "lbfgs"]
 
 SMOOTH = ("1", "2")  # models with an observed information
 FEWEST_DEVIATIONS = 20  # from which an inflation is known to about 30 %, 16 % of a standard error
+USUAL_ITERATIONS = 1000
 LEAST_SIGMA = 1e-8  # residuals of log bits below it are rounding, and the likelihood is unbounded
 
 log = logging.getLogger(__name__)
@@ -38,13 +41,14 @@ class Uncertainty(NamedTuple):
 
     covariance: Floats
     bootstrap: int = 0
+    seed: str = ""
     inflation: float = 1.0
 
     @property
     def kind(self) -> str:
         """Its name in the signature."""
         if self.bootstrap:
-            return f"bootstrap-{self.bootstrap}"
+            return f"bootstrap-{self.bootstrap},seed:{self.seed}"
         return "information" if self.inflation == 1 else "jackknifed-information"
 
 
@@ -60,7 +64,7 @@ def fit(
     laplace_scale: float | None = None,
     bootstrap: int = 0,
     seed: int | np.random.Generator | None = None,
-    max_iterations: int = 1000,
+    max_iterations: int = USUAL_ITERATIONS,
 ) -> DifficultyFit:
     r"""Estimate how difficult each edition is.
 
@@ -135,12 +139,12 @@ def fit(
     Examples
     --------
     >>> bits = pd.DataFrame({"eng": [100.0, 52, 210], "deu": [110.0, 54, 230], "fin": [125.0, 66, 248]})
-    >>> fit(bits, model="1").to_frame()["percent"].round(1)
+    >>> fit(bits, model="1").to_frame()[["percent", "percent_std_error"]].round(1)  # doctest: +NORMALIZE_WHITESPACE
+             percent  percent_std_error
     edition
-    fin    11.7
-    deu    -2.3
-    eng    -9.4
-    Name: percent, dtype: float64
+    fin         11.7                1.6
+    deu         -2.3                1.5
+    eng         -9.4                1.5
 
     Editions of a language that share a difficulty:
 
@@ -167,8 +171,10 @@ def fit(
     if not found.converged:
         _warn(found, settings)
     if bootstrap:
-        covariance = _bootstrap(shared, design, settings, found, bootstrap, generator(seed))
-        uncertainty = Uncertainty(covariance, bootstrap=bootstrap)
+        rng = generator(seed)
+        named = name_of_seed(seed, rng)
+        covariance = _bootstrap(shared, design, settings, found, bootstrap, rng)
+        uncertainty = Uncertainty(covariance, bootstrap=bootstrap, seed=named)
     else:
         uncertainty = Uncertainty(_covariance(found, design))
         if model not in SMOOTH and found.converged:
@@ -312,14 +318,6 @@ def _label(
 ) -> DifficultyFit:
     units, parameters = design.units, published_parameters(found, design.first)
     cells = two_way.cells + int(single.sum())
-    signature = [
-        f"model:{settings.model}",
-        f"method:{found.method}",
-        "restricted" if settings.restricted else "",
-        "" if settings.laplace_scale is None else f"laplace_scale:{settings.laplace_scale:g}",
-        f"intervals:{uncertainty.kind}",
-        f"lm:{table.lm}|cells:{cells}|intents:{len(single)}|editions:{len(table.editions)}|version:{__version__}",
-    ]
     return DifficultyFit(
         model=settings.model,
         method=found.method,
@@ -343,8 +341,32 @@ def _label(
         cells=cells,
         free_difficulties=design.free,
         single_cell_intents=int(single.sum()),
-        signature="|".join(filter(None, signature)),
+        signature=_signature(found, settings, design, table, uncertainty, cells),
     )
+
+
+def _signature(
+    found: Estimate, settings: Settings, design: Design, table: Surprisals, uncertainty: Uncertainty, cells: int
+) -> str:
+    """Return all that the numbers depend on: fits that could differ never have the same."""
+    iterative = settings.model != "1"
+    usual = settings.max_iterations == USUAL_ITERATIONS and found.converged
+    parts = {
+        "model": settings.model,
+        # "auto" tries another optimiser where Newton's method fails, in samples of intents too
+        "method": f"{found.method} only" if settings.method == "newton" else found.method,
+        "restricted": settings.restricted,
+        "laplace_scale": None if settings.laplace_scale is None else name_of_number(settings.laplace_scale),
+        **identify_design(design),
+        "errors": uncertainty.kind,
+        "max_iterations": settings.max_iterations if iterative and not usual else None,
+        **identify_table(table),
+        "cells": cells,
+        "intents": len(table.intents),
+        "editions": len(table.editions),
+        "version": __version__,
+    }
+    return join_signature(parts)
 
 
 def _covariance(found: Estimate, design: Design) -> Floats:

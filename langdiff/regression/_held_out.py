@@ -8,9 +8,12 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.optimize import minimize_scalar
 
+from langdiff import __version__
 from langdiff._random import generator
+from langdiff._signature import join_signature, name_of_seed, short_hash
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.regression._density import Model
+from langdiff.regression._identity import identify_table
 from langdiff.regression._new_intents import FARTHEST, KnownEditions, SizePrior, log_marginal, most_likely_sizes
 from langdiff.regression._table import as_surprisals
 from langdiff.regression.result import DifficultyFit
@@ -44,6 +47,8 @@ class HeldOutLikelihood:
         The κ that was used: that of the fit, or a new one if only difficulties were fixed.
     cells : int
         Held-out cells.
+    signature : str
+        What the numbers depend on, to be quoted with them; after ``fit:`` comes a hash of the fit's signature.
     """
 
     model: str
@@ -56,6 +61,7 @@ class HeldOutLikelihood:
     per_intent: pd.Series
     dispersion: float
     cells: int
+    signature: str
 
     def __repr__(self) -> str:
         """Give the figure with what it is of."""
@@ -139,6 +145,7 @@ def held_out_log_likelihood(
     z = z[some]
     prior = predictive_size_prior(fit) if n == "posterior" else size_prior(fit)
     rng = generator(seed)
+    named = name_of_seed(seed, rng)
     editions = known_editions(fit, table.editions)
     if fix == "difficulty":
         editions = _with_new_dispersion(z, editions, prior, n, rng)
@@ -157,6 +164,18 @@ def held_out_log_likelihood(
         per_intent=per_intent,
         dispersion=editions.kappa,
         cells=int(counts.sum()),
+        signature=join_signature(
+            {
+                "model": fit.model,
+                "fit": short_hash(fit.signature),
+                "fixed": fix,
+                "sizes": n,
+                "seed": named,
+                **identify_table(table),
+                "cells": int(counts.sum()),
+                "version": __version__,
+            }
+        ),
     )
 
 

@@ -137,17 +137,23 @@ class DifficultyFit:
         -------
         DataFrame
             Indexed by edition: ``difficulty``, ``std_error``, ``low`` and ``high`` (95 % interval), all
-            in nats; ``factor`` = exp(difficulty); ``percent`` = 100·(factor − 1); ``rank``, 1 the hardest.
+            in nats; ``factor`` = exp(difficulty); ``percent`` = 100·(factor − 1) with its own
+            ``percent_std_error`` = 100·factor·std_error (the delta method) and the ends of the interval,
+            ``percent_low`` and ``percent_high``; ``rank``, 1 the hardest.
         """
         difficulty, half = self.difficulty, NINETY_FIVE * self.std_error
+        factor = np.exp(difficulty)
         frame = pd.DataFrame(
             {
                 "difficulty": difficulty,
                 "std_error": self.std_error,
                 "low": difficulty - half,
                 "high": difficulty + half,
-                "factor": np.exp(difficulty),
+                "factor": factor,
                 "percent": 100 * np.expm1(difficulty),
+                "percent_std_error": 100 * factor * self.std_error,
+                "percent_low": 100 * np.expm1(difficulty - half),
+                "percent_high": 100 * np.expm1(difficulty + half),
                 "rank": rankdata(-difficulty, method="min").astype(int),
             }
         )

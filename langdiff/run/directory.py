@@ -3,8 +3,9 @@
 import json
 import os
 import platform
+import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from importlib import metadata
@@ -18,6 +19,7 @@ from langdiff.errors import OutputError
 
 EXPERIMENT = "experiment.json"
 MANIFEST = "manifest.json"
+STAGE = ".new"
 JOBS = "jobs"  # language models, one folder an edition
 RECORDED = ("langdiff", "torch", "sentencepiece", "numpy", "scipy", "pandas", "PuLP", "highspy")
 
@@ -54,6 +56,59 @@ def own_directory(directory: Path) -> Iterator[None]:
         yield
     finally:
         lock.release()
+
+
+@contextmanager
+def staged(directory: Path) -> Iterator[Path]:
+    """Give an empty folder for what a run writes, beside what an earlier run left; it is removed in the end.
+
+    Raises
+    ------
+    OutputError
+        If the folder cannot be made.
+    """
+    stage = directory / STAGE
+    try:
+        shutil.rmtree(stage, ignore_errors=True)  # what a kill left
+        stage.mkdir(exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"{stage}: cannot be written: {error.strerror or error}.") from error
+    try:
+        yield stage
+    finally:
+        shutil.rmtree(stage, ignore_errors=True)
+
+
+def publish(stage: Path, directory: Path, stale: Iterable[str]) -> None:
+    """Put all files of a stage in the place of those of an earlier run.
+
+    The manifest is taken away first and put there last, so that a mixture of two runs never passes for one.
+
+    Parameters
+    ----------
+    stage : Path
+        From `staged`; it holds a manifest.
+    directory : Path
+        The run directory.
+    stale : iterable of str
+        Patterns of files that an earlier run may have left and that are removed unless the stage has them.
+
+    Raises
+    ------
+    OutputError
+        If a file cannot be moved or removed.
+    """
+    new = sorted(path.relative_to(stage) for path in stage.rglob("*") if path.is_file())
+    old = {path.relative_to(directory) for pattern in stale for path in directory.glob(pattern)}
+    try:
+        (directory / MANIFEST).unlink(missing_ok=True)
+        for path in old.difference(new):
+            (directory / path).unlink()
+        for path in (*(path for path in new if path != Path(MANIFEST)), Path(MANIFEST)):
+            (directory / path).parent.mkdir(parents=True, exist_ok=True)
+            (stage / path).replace(directory / path)
+    except OSError as error:
+        raise OutputError(f"{error.filename}: cannot be replaced: {error.strerror or error}.") from error
 
 
 def write_json(path: Path, content: Any) -> None:

@@ -57,12 +57,17 @@ def write_report(run: RunResult) -> Path:
     OutputError
         If the directory cannot be written to.
     """
+    write_pages(run, run.directory)
+    return run.report
+
+
+def write_pages(run: RunResult, folder: Path) -> None:
+    """Write the report and the figures of a run into a folder."""
     figures = _draw(run) + _draw_training(run)
     for figure in figures:
-        with atomic_path(run.directory / "figures" / f"{figure.name}.svg") as temporary:
+        with atomic_path(folder / "figures" / f"{figure.name}.svg") as temporary:
             temporary.write_bytes(figure.svg)
-    write_text(run.report, render_report(run, figures))
-    return run.report
+    write_text(folder / run.report.name, render_report(run, figures))
 
 
 def render_report(run: RunResult, figures: list[Figure]) -> str:
@@ -196,7 +201,7 @@ def _difficulties(run: RunResult) -> pd.DataFrame:
         rows = fit.to_frame()
         columns |= {
             f"{lm}: %": rows["percent"],
-            f"{lm}: ±": 100 * rows["factor"] * rows["std_error"],
+            f"{lm}: ±": rows["percent_std_error"],
             f"{lm}: rank": rows["rank"],
         }
     if run.truth is not None:

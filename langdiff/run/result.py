@@ -33,7 +33,8 @@ class RunResult:
     truth : Series or None
         True difficulties (nats) of a synthetic multitext.
     manifest : dict
-        Versions, hardware, hashes of the data, sizes of the parts, seconds a stage.
+        Versions, hardware, hashes of the data, sizes of the parts, and ``seconds``: of the stages of the last
+        run, and for each language model of the training in all editions, when it was done.
     """
 
     directory: Path

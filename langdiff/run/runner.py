@@ -12,17 +12,28 @@ import pandas as pd
 from langdiff._io import atomic_path
 from langdiff.corpora import read_multitext, synthesize
 from langdiff.corpora.pbc import are_verse_ids
-from langdiff.errors import DataError, OutputError, listing
-from langdiff.lm import compute_surprisals, find_device
+from langdiff.errors import DataError, listing
+from langdiff.lm import compute_surprisals, find_device, read_job_states
 from langdiff.multitext import Multitext, Parts
 from langdiff.regression import fit
-from langdiff.run.directory import EXPERIMENT, JOBS, MANIFEST, environment, own_directory, write_json
+from langdiff.run.directory import (
+    EXPERIMENT,
+    JOBS,
+    MANIFEST,
+    environment,
+    own_directory,
+    publish,
+    staged,
+    write_json,
+)
 from langdiff.run.experiment import Experiment, FileCorpus, read_experiment
 from langdiff.run.preparation import note_preparation, prepare_text
-from langdiff.run.report import write_report
+from langdiff.run.report import write_pages
 from langdiff.run.result import RunResult
 from langdiff.selection import select, split
 from langdiff.surprisals import Surprisals
+
+STALE = ("tables/truth.csv", "tables/selection.csv", "figures/*.svg")  # what not every run makes anew
 
 log = logging.getLogger(__name__)
 
@@ -31,6 +42,8 @@ def run_experiment(
     experiment: Experiment | str | Path, directory: str | Path, *, progress: bool | None = None
 ) -> RunResult:
     """Run all stages; repeat it after an interruption and only what is missing is done.
+
+    Tables, figures and report of an earlier run in the directory stay as they are until all new ones are made.
 
     Parameters
     ----------
@@ -55,21 +68,30 @@ def run_experiment(
         experiment = read_experiment(experiment)
     directory = Path(directory)
     with own_directory(directory):
-        run = _Run(experiment, directory, progress)
-        return run.all_stages()
+        find_device(experiment.lm.device)  # better refused now than after the corpus is read
+        if not (directory / MANIFEST).exists():  # no finished run whose experiment this would overwrite
+            write_json(directory / EXPERIMENT, experiment.model_dump(mode="json"))
+        with staged(directory) as new:
+            result = _Run(experiment, directory, new, progress).all_stages()
+            publish(new, directory, STALE)
+    return result
 
 
 class _Run:
-    """One pass through the stages, noting how long each took."""
+    """One pass through the stages, noting how long each took.
 
-    def __init__(self, experiment: Experiment, directory: Path, progress: bool | None) -> None:
-        self.experiment, self.directory, self.progress = experiment, directory, progress
+    Parameters
+    ----------
+    directory, new : Path
+        The run directory, of which only the language models are written to, and the folder for all else.
+    """
+
+    def __init__(self, experiment: Experiment, directory: Path, new: Path, progress: bool | None) -> None:
+        self.experiment, self.directory, self.new, self.progress = experiment, directory, new, progress
         self.seconds: dict[str, float] = {}
 
     def all_stages(self) -> RunResult:
-        find_device(self.experiment.lm.device)  # better refused now than after the corpus is read
-        self.forget_earlier_run()
-        write_json(self.directory / EXPERIMENT, self.experiment.model_dump(mode="json"))
+        write_json(self.new / EXPERIMENT, self.experiment.model_dump(mode="json"))
         with self.stage("corpus"):
             multitext, truth = self.open_corpus()
         with self.stage("selection"):
@@ -89,7 +111,7 @@ class _Run:
             settings = self.experiment.fit.model_dump() | {"seed": self.experiment.seed}
             fits = {lm: fit(table, **settings) for lm, table in surprisals.items()}
             for lm, difficulties in fits.items():
-                difficulties.save(self.directory / "fits" / f"{lm}.json")
+                difficulties.save(self.new / "fits" / f"{lm}.json")
         if truth is not None:
             self.save_table("truth", truth.rename("truth").rename_axis("edition").to_frame())
         manifest = environment() | {
@@ -108,22 +130,9 @@ class _Run:
             manifest=manifest,
         )
         self.save_table("difficulties", result.to_frame().set_index("edition"))
-        write_report(result)
-        write_json(self.directory / MANIFEST, manifest)
+        write_pages(result, self.new)
+        write_json(self.new / MANIFEST, manifest)
         return result
-
-    def forget_earlier_run(self) -> None:
-        """Remove what an earlier experiment found here, so that it cannot pass for ours; jobs have their own keys.
-
-        The manifest is written last: where it is, a run is finished.
-        """
-        found = ("report.html", "tables/truth.csv", "tables/selection.csv")
-        stale = [self.directory / name for name in (MANIFEST, *found)]
-        try:
-            for path in (*stale, *self.directory.glob("figures/*.svg")):
-                path.unlink(missing_ok=True)
-        except OSError as error:
-            raise OutputError(f"{error.filename}: cannot be removed: {error.strerror}.") from error
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
@@ -174,12 +183,14 @@ class _Run:
                 workers=settings.workers,
                 progress=self.progress,
             )
-        table.save(self.directory / "surprisals" / f"{lm}.csv")
+        table.save(self.new / "surprisals" / f"{lm}.csv")
+        jobs = read_job_states(self.directory / JOBS).query("lm == @lm and edition in @table.editions")
+        self.seconds[lm] = round(float(jobs["seconds"].sum()), 2)  # of training, not of reading what is kept of it
         return table
 
     def save_table(self, name: str, table: pd.DataFrame) -> None:
         """Write a table as CSV."""
-        with atomic_path(self.directory / "tables" / f"{name}.csv") as temporary:
+        with atomic_path(self.new / "tables" / f"{name}.csv") as temporary:
             table.to_csv(temporary)
 
 

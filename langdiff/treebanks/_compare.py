@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
+from langdiff import __version__
 from langdiff._progress import progress_bar
-from langdiff._random import generator, seed_name
+from langdiff._random import generator
+from langdiff._signature import name_of_seed, short_hash
 from langdiff.errors import ConfigError, DataError
 from langdiff.treebanks._comparison import COLUMNS, TreebankComparison
 from langdiff.treebanks._counts import Counts
@@ -106,6 +108,7 @@ def compare_treebanks(
         raise DataError(f"Treebank {single[0]!r} has one sentence and so no halves; pass noise=False.")
     random = noise or equalise is not None
     rng = generator(seed, "subsamples and halves of treebanks") if random else generator(0)
+    named = name_of_seed(seed, rng) if random else "none"
     count = len(banks)
     across = np.empty((repeats if equalise else 1, len(METRICS), count, count))
     halves = np.full((repeats, len(METRICS), count), np.nan)
@@ -122,7 +125,8 @@ def compare_treebanks(
     parts = [
         settings.signature,
         *(f"{option}:{_common(banks, option)}" for option in ("punctuation", "strip_subtypes")),
-        f"equalise:{equalise or 'no'}|repeats:{repeats}|seed:{seed_name(seed) if random else 'none'}",
+        f"equalise:{equalise or 'no'}|repeats:{repeats}|seed:{named}|noise:{'yes' if noise else 'no'}",
+        f"treebanks:{len(banks)}#{short_hash([bank.digest for bank in banks])}|version:{__version__}",
     ]
     names = [bank.name for bank in banks]
     means, stds = _summarised(across, scale)

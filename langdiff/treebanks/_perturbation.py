@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
+from langdiff import __version__
 from langdiff._progress import progress_bar
-from langdiff._random import generator, seed_name
+from langdiff._random import generator
+from langdiff._signature import join_signature, name_of_number, name_of_seed
 from langdiff.errors import ConfigError, DataError
 from langdiff.treebanks._compare import Floats, between, between_halves
 from langdiff.treebanks._comparison import COLUMNS, Column
@@ -125,7 +127,7 @@ class PerturbationCurve:
     noise : Series, index: metric
         Divergence of random halves of the source.
     signature : str
-        All that the numbers depend on besides the treebank.
+        All that the numbers depend on.
     """
 
     treebank: str
@@ -219,6 +221,7 @@ def perturbation_curve(
     kinds = [kinds] if isinstance(kinds, str) else list(kinds)
     _check_curve(treebank, rates, kinds, settings, repeats)
     rng = generator(seed)
+    named = name_of_seed(seed, rng)
     rows = []
     with progress_bar(progress=progress) as bar:
         task = bar.add_task("copies", total=len(kinds) * len(rates) * repeats, note="")
@@ -228,11 +231,19 @@ def perturbation_curve(
             rows += [(kind, float(rate), repeat, metric, value) for metric, value in apart.items()]
             bar.advance(task)
     halves = [between_halves(treebank, settings, rng) for _ in range(repeats)]
+    parts = {
+        "kinds": ",".join(kinds),
+        "rates": ",".join(name_of_number(rate) for rate in rates),
+        "repeats": repeats,
+        "seed": named,
+        "treebank": f"#{treebank.digest}",
+        "version": __version__,
+    }
     return PerturbationCurve(
         treebank=treebank.name,
         table=pd.DataFrame(rows, columns=["kind", "rate", "repeat", "metric", "divergence"]),
         noise=pd.Series(_with_mean(np.mean(halves, axis=0)), name="noise"),
-        signature=f"{settings.signature}|repeats:{repeats}|seed:{seed_name(seed)}",
+        signature=f"{settings.signature}|{join_signature(parts)}",
     )
 
 

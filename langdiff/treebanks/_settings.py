@@ -5,6 +5,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from langdiff._signature import name_of_number
 from langdiff.errors import ConfigError
 from langdiff.treebanks._divergence import Kind
 from langdiff.treebanks._horizontal import Normaliser
@@ -96,5 +97,5 @@ def _short(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
-        return "e" if value == np.e else f"{value:g}"
+        return "e" if value == np.e else name_of_number(value)
     return str(value)

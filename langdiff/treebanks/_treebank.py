@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from langdiff._signature import short_hash
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
 from langdiff.treebanks._conllu import Fault, sound_trees
 from langdiff.treebanks._tree import Tree
@@ -111,6 +112,12 @@ class Treebank:
             upos_names=tuple(upos_codes),
             deprel_names=tuple(deprel_codes),
         )
+
+    @property
+    def digest(self) -> str:
+        """Hash of all that statistics are made of, for signatures."""
+        names = [self.name, self.upos_names, self.deprel_names]
+        return short_hash(names, self.starts, self.parents, self.upos, self.deprels)
 
     def take(self, sentences: Ints) -> "Treebank":
         """Return the treebank of some sentences, given by number, in the order given."""

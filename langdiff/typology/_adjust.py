@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from langdiff._signature import name_of_number
 from langdiff.errors import ConfigError, DataError
 from langdiff.typology._correlations import Correlations
 from langdiff.typology._outcome import Floats
@@ -115,5 +116,5 @@ def adjust(results: Iterable[Correlations], *, alpha: float = 0.05) -> Correlati
         tests=tests,
         samples=tuple({id(s): s for result in results for s in result.samples}.values()),
         alpha=alpha,
-        signature=" + ".join(dict.fromkeys(result.signature for result in results)),
+        signature=f"{' + '.join(result.signature for result in results)}|adjusted:{name_of_number(alpha)}",
     )

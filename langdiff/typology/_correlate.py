@@ -9,7 +9,8 @@ import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
 from langdiff import __version__
-from langdiff._random import generator, seed_name
+from langdiff._random import generator
+from langdiff._signature import join_signature, name_of_number, name_of_seed
 from langdiff.errors import ConfigError, listing
 from langdiff.typology._adjust import benjamini_hochberg
 from langdiff.typology._association import correlation
@@ -25,6 +26,7 @@ from langdiff.typology._sample import (
     Unit,
     check_names,
     gather,
+    hash_sample,
     names_once,
 )
 
@@ -147,17 +149,29 @@ def correlate(
     random = interval == "bootstrap" or "permutation" in settings.tests
     rng = generator(seed, "permutations and bootstrap samples") if random else generator(0)
     sample = gather(difficulties, predictors, edition_info=edition_info, corpus=corpus, averaging=averaging, unit=unit)
+    named = name_of_seed(seed, rng) if random else None
     rows = _rows(sample, check_names(sample, names_once(only)), settings, rng)
     frame = pd.DataFrame(rows)
     frame["p_adjusted"], frame["significant"] = benjamini_hochberg(frame["p"].to_numpy(dtype=float), alpha)
     columns = [name for name in frame if name != "reason"]
-    drawn = f"|resamples:{resamples}|seed:{seed_name(seed)}" if random else ""
     return Correlations(
         tests=frame[[*columns, "reason"]],
         samples=(sample,),
         alpha=alpha,
-        signature=f"tests:{','.join(settings.tests)}|averaging:{averaging}|unit:{unit}|interval:{interval}"
-        f"{drawn}|alpha:{alpha:g}|version:{__version__}",
+        signature=join_signature(
+            {
+                "tests": ",".join(settings.tests),
+                "given": ",".join(held) or None,
+                "averaging": averaging,
+                "unit": unit,
+                "interval": interval,
+                "resamples": resamples if random else None,
+                "seed": named,
+                "alpha": name_of_number(alpha),
+                "data": f"{corpus}#{hash_sample(sample, frame['predictor'].unique())}",
+                "version": __version__,
+            }
+        ),
     )
 
 

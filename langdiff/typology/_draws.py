@@ -10,11 +10,12 @@ from pandas.api.types import is_numeric_dtype
 from scipy import stats
 
 from langdiff import __version__
-from langdiff._random import generator, seed_name
+from langdiff._random import generator
+from langdiff._signature import join_signature, name_of_seed, short_hash
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.typology._association import SYMBOL, fisher_interval
 from langdiff.typology._outcome import MIN_LANGUAGES, NAN, Floats, is_constant
-from langdiff.typology._sample import FittedDifficulties, PredictorTable, check_names, gather, names_once
+from langdiff.typology._sample import FittedDifficulties, PredictorTable, check_names, gather, hash_sample, names_once
 
 TESTS = ("pearson", "spearman")
 
@@ -121,6 +122,7 @@ def propagate_errors(
     if unknown or not tests:
         raise ConfigError(f"tests={tests}: must be 'pearson', 'spearman' or both.")
     rng = generator(seed)
+    named = name_of_seed(seed, rng)
     point, drawn = _draws(source, draws, rng)
     sample = gather(point, predictors, edition_info=edition_info, corpus="", averaging="difficulty", unit="language")
     language = _language_of(point.index, predictors, edition_info)
@@ -138,7 +140,15 @@ def propagate_errors(
     return PropagatedCorrelations(
         estimates=pd.DataFrame(rows),
         draws=len(drawn),
-        signature=f"tests:{','.join(tests)}|draws:{len(drawn)}|seed:{seed_name(seed)}|version:{__version__}",
+        signature=join_signature(
+            {
+                "tests": ",".join(tests),
+                "draws": len(drawn),
+                "seed": named,
+                "data": f"#{short_hash(hash_sample(sample, names), by_language)}",
+                "version": __version__,
+            }
+        ),
     )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
+from langdiff._signature import short_hash
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.typology._outcome import MIN_LANGUAGES
 
@@ -79,6 +80,11 @@ class Sample:
             hint = f"did you mean {listing(near)}?" if near else f"there are {listing(self.predictors, 12)}."
             raise ConfigError(f"unknown predictor {name!r}; {hint}")
         return self.predictors[name]
+
+
+def hash_sample(sample: Sample, tested: Iterable[str]) -> str:
+    """Return a hash of all that tests of some predictors see, for signatures."""
+    return short_hash(sample.difficulty, sample.predictors, sample.language, sample.family, list(map(str, tested)))
 
 
 def gather(

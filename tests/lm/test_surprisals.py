@@ -118,7 +118,7 @@ def test_a_second_run_trains_nothing(parts, tiny_recipe, tmp_path, trainings):
     ]
     folder = tmp_path / "eng" / "test-char"
     assert sorted(p.name for p in folder.iterdir()) == [
-        ".lock", "cautions.json", "key.json", "log.jsonl", "model", "surprisals.parquet",
+        ".lock", "cautions.json", "compute.json", "key.json", "log.jsonl", "model", "surprisals.parquet",
     ]  # fmt: skip
     again = load_language_model(folder / "model").surprisal(parts.test.text("eng"))
     assert again["bits"].tolist() == first.bits["eng"].tolist()

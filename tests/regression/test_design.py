@@ -14,7 +14,10 @@ from langdiff.regression._density import cell_log_density
 OPTIMISERS = 1e-6
 LEAST_SQUARES = 1e-8
 
-COLUMNS = ["difficulty", "std_error", "low", "high", "factor", "percent", "rank"]  # of the table of a result
+COLUMNS = [  # of the table of a result
+    *("difficulty", "std_error", "low", "high", "factor"),
+    *("percent", "percent_std_error", "percent_low", "percent_high", "rank"),
+]
 INFO = pd.DataFrame(
     {"language": ["eng", "eng", "deu", "deu", "fin", "fin"], "lm": ["char", "bpe"] * 3, "year": [1, 2, 3, 4, 5, 7.0]},
     index=[f"e{j}" for j in range(1, 7)],

@@ -1,6 +1,7 @@
 """The record: frames, text, and a file that gives everything back."""
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -22,7 +23,8 @@ def fit():
 
 def test_frame_is_consistent_and_sorted(fit):
     frame = fit.to_frame()
-    assert list(frame.columns) == ["difficulty", "std_error", "low", "high", "factor", "percent", "rank"]
+    nats = ["difficulty", "std_error", "low", "high", "factor"]
+    assert list(frame.columns) == [*nats, "percent", "percent_std_error", "percent_low", "percent_high", "rank"]
     assert frame.index.name == "edition"
     assert frame["difficulty"].is_monotonic_decreasing
     assert list(frame["rank"]) == [1, 2, 3, 4]
@@ -30,6 +32,23 @@ def test_frame_is_consistent_and_sorted(fit):
     assert_allclose(frame["percent"], 100 * (frame["factor"] - 1))
     assert_allclose(frame["high"] - frame["low"], 2 * 1.959964 * frame["std_error"], rtol=1e-6)
     assert_allclose(frame["std_error"] ** 2, np.diag(fit.covariance.loc[frame.index, frame.index]))
+
+
+PERCENT_MONTE_CARLO = 0.01  # relative, of a standard deviation over 200,000 draws: six times its own error
+
+
+def test_percent_has_its_own_error_and_interval(fit):
+    frame = fit.to_frame()
+    for edition, row in frame.iterrows():
+        draws = np.random.default_rng(0).normal(
+            row["difficulty"], 1e-3, 200_000
+        )  # the delta method is for small errors
+        spread = np.std(100 * (np.exp(draws) - 1)) * row["std_error"] / 1e-3
+        assert row["percent_std_error"] == pytest.approx(spread, rel=PERCENT_MONTE_CARLO), edition
+    for end in ("low", "high"):
+        assert_allclose(np.log1p(frame[f"percent_{end}"] / 100), frame[end])
+    assert (frame["percent_low"] < frame["percent"]).all()
+    assert (frame["percent"] < frame["percent_high"]).all()
 
 
 def test_covariance_is_that_of_factors_with_a_fixed_sum(fit):
@@ -55,8 +74,10 @@ def test_summary_and_repr_say_what_to_trust(fit):
         assert part in text
     assert repr(fit).startswith("DifficultyFit: model 2, 50 intents × 4 editions, sigma ")
     assert "<table" in fit._repr_html_()
+    bits = re.search(r"\|bits:[0-9a-f]{8}\|", fit.signature)[0]
     assert fit.signature == (
-        f"model:2|method:newton|intervals:information|lm:simulated|cells:{fit.cells}|intents:50|editions:4|version:{ld.__version__}"
+        f"model:2|method:newton|errors:information|lm:simulated{bits}cells:{fit.cells}|intents:50|editions:4"
+        f"|version:{ld.__version__}"
     )
 
 

@@ -1,4 +1,5 @@
 import hashlib
+import json
 import re
 import signal
 import subprocess
@@ -60,6 +61,41 @@ def test_run_is_read_back_as_it_was(run):
     pd.testing.assert_frame_equal(again.to_frame(), run.to_frame(), check_names=False, check_dtype=False)
     page = run.report.read_bytes()
     assert write_report(again).read_bytes() == page  # the report depends on the directory alone
+
+
+def seconds_of_training(run):
+    return {lm: run.manifest["seconds"][lm] for lm in run.fits}
+
+
+def contents(directory):
+    return {path: path.read_bytes() for path in directory.rglob("*") if path.is_file() and path.name != ".lock"}
+
+
+def test_second_run_shows_the_seconds_of_the_training_not_of_reading_what_is_kept_of_it(run):
+    logged = dict.fromkeys(run.fits, 0.0)
+    for log in run.directory.glob("jobs/*/*/log.jsonl"):
+        logged[log.parent.name] += sum(json.loads(line)["seconds"] for line in log.read_text().splitlines())
+    assert seconds_of_training(run) == {lm: round(seconds, 2) for lm, seconds in logged.items()}
+    again = run_experiment(run.experiment, run.directory)
+    assert seconds_of_training(again) == seconds_of_training(run) == seconds_of_training(load_run(run.directory))
+    for lm, seconds in seconds_of_training(run).items():
+        assert f"{lm} {seconds}" in run.report.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("stop", ["compute_surprisals", "fit", "write_pages", "write_json"])
+def test_a_repeated_run_that_is_stopped_leaves_what_the_first_one_found(run, monkeypatch, stop):
+    before = contents(run.directory)
+
+    def stopped(*arguments, **_):
+        if stop != "write_json" or arguments[0].name == "manifest.json":
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(runner, stop, stopped)
+    other = run.experiment.model_copy(update={"name": "another"})
+    with pytest.raises(KeyboardInterrupt):
+        run_experiment(other, run.directory)
+    assert contents(run.directory) == before
+    assert load_run(run.directory).experiment == run.experiment
 
 
 def test_second_run_trains_nothing(run):
@@ -216,9 +252,8 @@ def test_another_experiment_in_the_same_directory_leaves_nothing_of_the_first(tm
         )
         with pytest.raises(KeyboardInterrupt):
             run_experiment(second, directory)
-    with pytest.raises(DataError, match="no finished run here"):
-        load_run(directory)
-    assert not (directory / "report.html").exists()
+    assert load_run(directory).experiment == first.experiment
+    assert (directory / "report.html").exists()
     run_experiment(second, directory)
     again = load_run(directory)
     assert again.truth is None

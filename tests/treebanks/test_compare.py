@@ -339,5 +339,18 @@ def test_real_treebanks(real_data):
 
 def test_a_seed_is_in_the_signature_whatever_its_type():
     assert compare(seed=np.int64(3), noise=True).signature == compare(seed=3, noise=True).signature
-    assert compare(seed=np.random.default_rng(3), noise=True).signature.endswith("seed:generator")
-    assert compare(seed=None).signature.endswith("seed:none")  # nothing is drawn
+    assert "|seed:none|" in compare(seed=None).signature  # nothing is drawn
+    generators = [np.random.default_rng(seed) for seed in (3, 3, 4)]
+    one, same, other = (compare(seed=generator, noise=True).signature for generator in generators)
+    assert "|seed:generator#" in one
+    assert one == same != other
+    assert compare(seed=generators[0], noise=True).signature != one  # it spawned before, and so spawns others now
+
+
+def test_other_treebanks_have_another_signature():
+    bark = Tree(("a", "b"), ("NOUN", "VERB"), (2, 0), ("nsubj", "root"))
+    relabelled = Tree(("a", "b"), ("PRON", "VERB"), (2, 0), ("nsubj", "root"))
+    banks = [Treebank.from_trees([tree] * 3, name="x") for tree in (bark, bark, relabelled)]
+    fixed = Treebank.from_trees([bark] * 4, name="y")
+    one, same, other = (ld.compare_treebanks([bank, fixed], seed=0).signature for bank in banks)
+    assert one == same != other

@@ -117,5 +117,8 @@ def test_bad_calls(source):
 def test_a_curve_says_what_it_depends_on(source):
     curve = perturbation_curve(source, rates=[0.5], kinds="order", repeats=1, seed=4, progress=False)
     assert set(curve.table["kind"]) == {"order"}
-    assert curve.signature == f"{SimilaritySettings().signature}|repeats:1|seed:4"
+    assert curve.signature == (
+        f"{SimilaritySettings().signature}|kinds:order|rates:0.5|repeats:1|seed:4|treebank:#{source.digest}"
+        f"|version:{ld.__version__}"
+    )
     assert curve.signature in curve.summary()

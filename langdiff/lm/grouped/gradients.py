@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from langdiff.lm._batches import Batch
-from langdiff.lm._gradients import BatchLoss, MemoryLimit, _has_bf16, accumulate_gradients
+from langdiff.lm._gradients import BatchLoss, MemoryLimit, has_bf16, accumulate_gradients
 from langdiff.lm._trainer import Demand
 from langdiff.lm.awd_lstm import AWDLSTM, Masks, State
 from langdiff.lm.grouped.cuda import Captured
@@ -62,7 +62,7 @@ class GroupedGradients:
         first = networks[0].embedding
         self._device = first.device
         on_cuda = self._device.type == "cuda"
-        self._precision = torch.bfloat16 if recipe.bf16 and _has_bf16(self._device.type) else first.dtype
+        self._precision = torch.bfloat16 if recipe.bf16 and has_bf16(self._device.type) else first.dtype
         self._fused = on_cuda and fused_cells_work(self._device, self._precision, first.dtype)
         self._vocabulary = _vocabulary(networks)
         self._programs: dict[Shape, Callable[[], GroupLoss]] = {}

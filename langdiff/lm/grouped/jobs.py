@@ -121,6 +121,5 @@ def _end_finished(running: list[_Running], failures: Failures, results: dict[str
         if each.training.trainer.finished:
             with failures.of(each.job.edition), naming(each.job.edition):
                 result = score_texts(each.training.finish(), each.texts["test"], "test")
-                keep_result(each.job, result)
-                results[each.job.edition] = result
+                results[each.job.edition] = keep_result(each.job, each.texts, result)
     return [each for each in running if not each.training.trainer.finished]

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from langdiff._random import generator
+from langdiff._signature import join_signature, name_of_seed
 from langdiff.errors import ConfigError, listing
 from langdiff.regression.stan._cmdstan import DIGITS, QUANTITIES, compiled
 from langdiff.regression.stan._engine import Draws
@@ -82,6 +83,8 @@ def approximate(
     )
     program = compiled(posterior.program)
     count = 1 if algorithm == "optimize" else draws
+    rng = np.random.default_rng(seed)
+    named = name_of_seed(seed, rng)
     with tempfile.TemporaryDirectory(prefix="langdiff-stan-") as folder:
         settings: dict[str, Any] = {
             "data": posterior.data,
@@ -90,7 +93,8 @@ def approximate(
             "sig_figs": DIGITS,
         }
         variables = _run(program, algorithm, settings, posterior.start(None), count)
-    facts = {"engine": "cmdstan", "signature": f"{posterior.signature}|engine:cmdstan|algorithm:{algorithm}"}
+    done = {"engine": "cmdstan", "algorithm": algorithm, "draws": count, "seed": named}
+    facts = {"engine": "cmdstan", "signature": f"{posterior.signature}|{join_signature(done)}"}
     return label(_one_chain(variables, count), posterior, facts)
 
 

@@ -9,8 +9,10 @@ import numpy.typing as npt
 import pandas as pd
 
 from langdiff import __version__
+from langdiff._signature import join_signature, name_of_number
 from langdiff.errors import ConfigError, DataError
 from langdiff.regression._fit import fit
+from langdiff.regression._identity import identify_table
 from langdiff.regression.result import DifficultyFit
 from langdiff.regression.stan._priors import Priors
 from langdiff.regression.stan._programs import Model, program_path
@@ -130,8 +132,17 @@ def prepare(
         )
     if laplace_scale is not None:
         data["laplace_scale"] = float(laplace_scale)
-    cells, version = int(bits.notna().to_numpy().sum()), __version__
-    scale = "" if laplace_scale is None else f"|laplace_scale:{laplace_scale:g}"
+    parts = {
+        "model": model,
+        "laplace_scale": None if laplace_scale is None else name_of_number(laplace_scale),
+        "program": program.stem,
+        "priors": str(priors),
+        **identify_table(table),
+        "cells": int(bits.notna().to_numpy().sum()),
+        "intents": bits.shape[0],
+        "editions": bits.shape[1],
+        "version": __version__,
+    }
     return Posterior(
         model=model,
         whitened=not plain,
@@ -140,8 +151,7 @@ def prepare(
         bits=bits,
         fit=point,
         lm=table.lm,
-        signature=f"model:{model}{scale}|program:{program.stem}|priors:{priors}|lm:{table.lm}|cells:{cells}"
-        f"|intents:{bits.shape[0]}|editions:{bits.shape[1]}|version:{version}",
+        signature=join_signature(parts),
         priors=str(priors),
         single_cell_intents=int((~several).sum()),
     )

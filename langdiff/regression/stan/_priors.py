@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from langdiff._signature import name_of_number
 from langdiff.errors import ConfigError
 
 
@@ -71,9 +72,9 @@ class Priors:
         """Name the priors that are not flat, for signatures."""
         parts = []
         if self.log_size:
-            parts.append(f"log_size~N({self.log_size[0]:g},{self.log_size[1]:g})")
+            parts.append(f"log_size~N({','.join(map(name_of_number, self.log_size))})")
         if self.difficulty:
-            parts.append(f"difficulty~N(0,{self.difficulty:g})")
+            parts.append(f"difficulty~N(0,{name_of_number(self.difficulty)})")
         if self.log_dispersion:
-            parts.append(f"log_dispersion~N({self.log_dispersion[0]:g},{self.log_dispersion[1]:g})")
+            parts.append(f"log_dispersion~N({','.join(map(name_of_number, self.log_dispersion))})")
         return ",".join(parts) or "flat"

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from langdiff._random import generator
+from langdiff._signature import join_signature, name_of_number, name_of_seed
 from langdiff.errors import ConfigError, ConvergenceWarning, LangdiffWarning, listing
 from langdiff.regression.stan._cmdstan import sample_cmdstan, why_no_cmdstan
 from langdiff.regression.stan._diagnosis import diagnose
@@ -151,6 +152,16 @@ def sample(
         save_log_lik=log_lik,
         save_bits=posterior_predictive,
     )
+    work_done = {
+        "chains": chains,
+        "warmup": iter_warmup,
+        "draws": iter_sampling,
+        "inits": None if inits == "map" else inits,
+        "predictive": posterior_predictive,
+        "target_accept": name_of_number(target_accept),
+        "max_treedepth": work.depth(posterior),
+        "seed": name_of_seed(seed, rng),
+    }
     chosen = _choose(engine)
     request = Request(
         program=posterior.program,
@@ -166,11 +177,10 @@ def sample(
         progress=progress,
     )
     draws = sample_cmdstan(request) if chosen == "cmdstan" else sample_pystan(request)
-    shown = f"|seed:{seed}" if isinstance(seed, int | np.integer) else ""
     facts = {
         "engine": chosen,
         "warmup": iter_warmup,
-        "signature": f"{posterior.signature}|engine:{chosen}|chains:{chains}|draws:{iter_sampling}{shown}",
+        "signature": f"{posterior.signature}|{join_signature({'engine': chosen, **work_done})}",
     }
     idata = label(draws, posterior, facts)
     diagnosis = diagnose(idata)

@@ -1,0 +1,142 @@
+"""Short hashes of what results depend on, for signatures that go into a paper."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+SHORT = 8  # hexadecimal digits: two different things share them once in four thousand million
+_ROWS_AT_ONCE = 4096  # so that a large table is not copied as a whole
+
+
+def short_hash(*parts: Any) -> str:
+    """Return eight hexadecimal digits that tell these parts from others.
+
+    Parameters
+    ----------
+    *parts : frames, series, indices, arrays, or anything that JSON can hold
+        Names are compared as text, and every NaN is the same.
+
+    Examples
+    --------
+    >>> short_hash(1, "a") == short_hash(1, "a")
+    True
+    >>> short_hash(np.zeros(2)) == short_hash(np.zeros((2, 1)))
+    False
+    """
+    return full_hash(*parts)[:SHORT]
+
+
+def full_hash(*parts: Any) -> str:
+    """Return all 64 digits of what `short_hash` shortens."""
+    digest = hashlib.sha256()
+    for part in parts:
+        for piece in _pieces(part):
+            digest.update(len(piece).to_bytes(8, "little"))
+            digest.update(piece)
+    return digest.hexdigest()
+
+
+def _pieces(part: Any) -> Iterable[bytes]:
+    """Yield the bytes that stand for a part, its kind first."""
+    match part:
+        case pd.DataFrame():
+            yield b"frame"
+            yield from _pieces(part.index)
+            yield from _pieces(part.columns)
+            if all(dtype == np.dtype(np.float64) for dtype in part.dtypes):
+                yield from _pieces(part.to_numpy())
+            else:
+                for place in range(part.shape[1]):
+                    yield from _pieces(part.iloc[:, place].to_numpy())
+        case pd.Series():
+            yield b"series"
+            yield _json(str(part.name))
+            yield from _pieces(part.index)
+            yield from _pieces(part.to_numpy())
+        case pd.Index():
+            yield _json([list(map(str, part.names)), [str(name) for name in part]])
+        case np.ndarray() if part.dtype.kind in "fiub":
+            yield _json([part.dtype.kind, part.shape])
+            for start in range(0, len(part), _ROWS_AT_ONCE) if part.ndim else ():
+                yield _bytes_of(part[start : start + _ROWS_AT_ONCE])
+        case np.ndarray():
+            yield _json([part.shape, [None if _is_missing(value) else str(value) for value in part.ravel()]])
+        case _:
+            yield _json(part)
+
+
+def _bytes_of(block: np.ndarray) -> bytes:
+    wide = "<f8" if block.dtype.kind == "f" else "<u8" if block.dtype.kind == "u" else "<i8"
+    block = np.array(block, dtype=wide, order="C")
+    if block.dtype.kind == "f":
+        block[np.isnan(block)] = np.nan  # one of the many bit patterns
+    return block.tobytes()
+
+
+def _is_missing(value: object) -> bool:
+    return value is None or value is pd.NA or value is pd.NaT or (isinstance(value, float) and np.isnan(value))
+
+
+def _json(value: Any) -> bytes:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, default=_plain).encode("utf-8", "surrogatepass")
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        return value.item()
+    return value.tolist() if isinstance(value, np.ndarray) else str(value)
+
+
+def name_of_seed(seed: object, rng: np.random.Generator) -> str:
+    """Return what a signature says of a seed: the number, or a hash of the state of a generator.
+
+    Parameters
+    ----------
+    seed : int, numpy.random.Generator or None
+        As it was given.
+    rng : numpy.random.Generator
+        What it became, before anything was drawn.
+
+    Examples
+    --------
+    >>> name_of_seed(7, np.random.default_rng(7))
+    '7'
+    >>> rng = np.random.default_rng(7)
+    >>> before, drawn = name_of_seed(rng, rng), rng.random()
+    >>> before == name_of_seed(rng, rng)
+    False
+    """
+    if isinstance(seed, Integral):
+        return str(int(seed))
+    bits = rng.bit_generator
+    source: Any = getattr(bits, "seed_seq", None)  # decides what is spawned
+    family = [str(getattr(source, name, None)) for name in ("entropy", "spawn_key", "n_children_spawned")]
+    return f"generator#{short_hash(bits.state, family)}"
+
+
+def name_of_number(number: float) -> str:
+    """Return a number with all its digits, as short as can be.
+
+    Examples
+    --------
+    >>> name_of_number(0.05), name_of_number(2.0), name_of_number(1 / 3)
+    ('0.05', '2', '0.3333333333333333')
+    """
+    return repr(float(number)).removesuffix(".0")
+
+
+def join_signature(parts: Mapping[str, object]) -> str:
+    """Return ``name:value`` of all parts that are known, in the order given.
+
+    Examples
+    --------
+    >>> join_signature({"model": 2, "groups": None, "restricted": True, "cells": 12})
+    'model:2|restricted:yes|cells:12'
+    """
+    known = {name: value for name, value in parts.items() if value is not None and value is not False}
+    return "|".join(f"{name}:{'yes' if value is True else value}" for name, value in known.items())

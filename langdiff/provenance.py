@@ -1,0 +1,156 @@
+"""Where surprisals come from: a record that goes with them into files and signatures."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+import pandas as pd
+
+from langdiff._signature import full_hash, short_hash
+from langdiff.errors import DataError
+
+FORMAT = "langdiff.Provenance"
+FORMAT_VERSION = 1
+MOST_NAMES = 3  # written out where tables of several are joined
+
+
+@dataclass(frozen=True, kw_only=True)
+class Provenance:
+    """What surprisals depend on, as far as it is known; tables made elsewhere have none.
+
+    Attributes
+    ----------
+    recipe : str
+        Name of the recipe of the language models and, after ``#``, a hash of all settings of training:
+        ``"char-small#3fa1c09b"``. Only a name where the settings are not known.
+    scoring : str or None
+        How texts were scored: ``"priced"`` if the bits of replaced characters were added, else
+        ``"unpriced"``; with ``",carried"`` if the state of the network was carried from intent to intent.
+    seed : int or None
+        Seed of the training.
+    texts : str or None
+        Hash of the texts and names of intents that the models were trained, stopped and measured on, in
+        all editions of the table as it was computed.
+    preparation : str or None
+        What was done to texts when they were read: ``"reversible"`` (`langdiff.corpora.tokenize`),
+        ``"as-is"`` (nothing), or the name of the function given to `Multitext.map_text`.
+    split : str or None
+        Number of intents in each part: ``"train:4000,dev:500,test:500"``, or ``"scored:500"`` where models
+        scored another text.
+    compute : str or None
+        Kind of device and precision of training and, if networks were trained together, how many:
+        ``"cpu,float32"``, ``"cuda,bfloat16,group:8"``.
+    versions : str or None
+        Version of this package and of the libraries that compute: ``"langdiff:0.1.0,torch:2.13.0"``.
+
+    Raises
+    ------
+    DataError
+        If a value is of another type.
+
+    Examples
+    --------
+    >>> Provenance(recipe="char-small#3fa1c09b", scoring="unpriced", seed=0).signature()
+    {'lm': 'char-small#3fa1c09b', 'scoring': 'unpriced', 'lm-seed': 0, 'texts': None}
+    """
+
+    recipe: str
+    scoring: str | None = None
+    seed: int | None = None
+    texts: str | None = None
+    preparation: str | None = None
+    split: str | None = None
+    compute: str | None = None
+    versions: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what JSON would not give back."""
+        for field in fields(self):
+            value = getattr(self, field.name)
+            kind: type = int if field.name == "seed" else str
+            optional = field.name != "recipe"
+            if not (type(value) is kind or (optional and value is None)):
+                raise DataError(f"provenance: {field.name} is {value!r}, not of type {kind.__name__}.")
+
+    def signature(self) -> dict[str, str | int | None]:
+        """Return what the signature of a fit says of it, by name."""
+        return {"lm": self.recipe, "scoring": self.scoring, "lm-seed": self.seed, "texts": self.texts}
+
+
+def join_provenance(records: Iterable[Provenance | None], name: str) -> Provenance | None:
+    """Return the record of a table that was put together from several.
+
+    Parameters
+    ----------
+    records : iterable of Provenance or None
+        Those of the tables.
+    name : str
+        Of the language model of the new table.
+
+    Returns
+    -------
+    Provenance or None
+        What all tables have in common, and the different texts joined by ``+``; the hash in `recipe` is one
+        of all records. None if a table has none.
+
+    Examples
+    --------
+    >>> one, other = Provenance(recipe="a#1", seed=0, compute="cpu"), Provenance(recipe="b#2", seed=0, compute="cuda")
+    >>> joined = join_provenance([one, other], "best")
+    >>> joined.recipe.split("#")[0], joined.seed, joined.compute
+    ('best', 0, 'cpu+cuda')
+    """
+    found = list(records)
+    if not found or any(record is None for record in found):
+        return None
+    rows = [asdict(record) for record in found if record is not None]
+    joined: dict[str, Any] = {}
+    for field in fields(Provenance):
+        values = list(dict.fromkeys(row[field.name] for row in rows))
+        joined[field.name] = values[0] if len(values) == 1 else _joined(values, field.name)
+    joined["recipe"] = f"{name}#{short_hash(rows)}"
+    return Provenance(**joined)
+
+
+def _joined(values: list[Any], name: str) -> str | None:
+    if name == "seed":
+        return None
+    known = [str(value) for value in values if value is not None]
+    return "+".join(known) if len(known) <= MOST_NAMES else f"{len(known)} of them#{short_hash(known)}"
+
+
+def to_document(provenance: Provenance, bits: pd.DataFrame) -> str:
+    """Return JSON that says which table the record belongs to."""
+    document = {"format": FORMAT, "format_version": FORMAT_VERSION, "bits": full_hash(bits)}
+    return json.dumps(document | {"provenance": asdict(provenance)}, ensure_ascii=False, indent=1)
+
+
+def from_document(text: str | bytes, bits: pd.DataFrame, where: str) -> Provenance:
+    """Read what `to_document` wrote.
+
+    Raises
+    ------
+    DataError
+        If it is damaged, of another version, or belongs to other bits; the message says what to do.
+    """
+    try:
+        document = json.loads(text)
+        if document["format"] != FORMAT:
+            raise ValueError(f"format {document['format']!r}")
+        version, of_bits, record = document["format_version"], document["bits"], document["provenance"]
+        if version != FORMAT_VERSION:
+            raise DataError(f"{where}: format version {version!r}; this langdiff reads {FORMAT_VERSION}.")
+        provenance = Provenance(**record)
+    except DataError:
+        raise
+    except (ValueError, KeyError, TypeError) as error:
+        raise DataError(
+            f"{where}: not a record of provenance, or damaged ({type(error).__name__}: {error})."
+        ) from error
+    if of_bits != full_hash(bits):
+        raise DataError(
+            f"{where}: belongs to other surprisals: the bits were changed after it was written, or replaced. Compute "
+            "the table again, or remove the record."
+        )
+    return provenance
