@@ -314,12 +314,10 @@ def run_balanced(
 
 def _sizes(sample: Multitext, reference: str) -> dict[str, int]:
     """Return the numbers of intents and of words by origin."""
-    words = _words(sample, reference).groupby(sample.intent_info["origin"]).agg(["size", "sum"])
-    return {
-        f"{part}_{unit}": int(words.at[part, figure])
-        for unit, figure in (("intents", "size"), ("words", "sum"))
-        for part in (NATIVE, TRANSLATED)
-    }
+    words, origin = _words(sample, reference), sample.intent_info["origin"]
+    parts = {part: words[origin == part] for part in (NATIVE, TRANSLATED)}
+    intents = {f"{part}_intents": len(counts) for part, counts in parts.items()}
+    return intents | {f"{part}_words": int(counts.sum()) for part, counts in parts.items()}
 
 
 def _check_test_part(test: Multitext, language: str, source: pd.Series, codes: Mapping[str, str]) -> None:
@@ -361,7 +359,7 @@ def _draw_pairs(
     """Take a native and a translated intent at a time, until they hold twice the budget."""
     pairs = min(map(len, pools.values()))
     orders = {part: words.iloc[rng.permutation(len(words))][:pairs] for part, words in pools.items()}
-    total = sum(order.to_numpy() for order in orders.values()).cumsum()
+    total = np.sum([order.to_numpy() for order in orders.values()], axis=0).cumsum()
     if total[-1] < 2 * budget:
         found = " and ".join(f"{len(words):,} {part}" for part, words in pools.items())
         raise DataError(

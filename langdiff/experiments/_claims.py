@@ -141,8 +141,9 @@ def _hardest(recomputed: Recomputed, published: str, about: str) -> Verdict:
     order = _averages(recomputed, "bibles" if corpus == "bibles" else "europarl")[lm].sort_values(ascending=False)
     if corpus == "bibles":
         order = order[order.index.isin(recomputed.figures.europarl["language"])]
-    first = order.index[: int(order.index.get_loc(published)) + 1]
-    return ", ".join(map(str, first)), "yes" if len(first) == 1 else "no"
+    names = list(order.index)
+    first = names[: names.index(published) + 1]
+    return ", ".join(first), "yes" if len(first) == 1 else "no"
 
 
 def _averages(recomputed: Recomputed, corpus: Corpus) -> pd.DataFrame:
