@@ -83,7 +83,7 @@ def seed_numbers(seed: object, count: int) -> list[int]:
     return numbers
 
 
-def seed_name(seed: int | np.random.Generator) -> str:
+def seed_name(seed: int | np.random.Generator | None) -> str:
     """Return what a signature says of a seed.
 
     Examples
