@@ -42,7 +42,7 @@ OPTIONS = {  # of langdiff.fit, in parts that may change one at a time
         {"model": "1"},
         {"model": "2", "restricted": True},
         {"model": "2L"},
-        *({"model": "3", "laplace_scale": b} for b in (0.02, 0.02 + 1e-9)),
+        *({"model": "3", "laplace_scale": b} for b in (0.003, 0.003 + 1e-9)),
     ],
     "ties": [{}, {"groups": "side"}, {"groups": TIED}, {"formula": "side"}, {"formula": "year"}],
     "errors": [{}, *({"bootstrap": n, "seed": seed} for n in (3, 4) for seed in (0, 1, "generator"))],
