@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from langdiff.errors import ConfigError
-from langdiff.lm import Recipe, compute_surprisals, find_lm, read_job_states
+from langdiff.lm import Recipe, compute_surprisals, find_scored_lm, read_job_states
 from langdiff.lm.ngrams import AnyRecipe
 from langdiff.multitext import Parts
 from langdiff.surprisals import Surprisals
@@ -74,6 +74,7 @@ class SweepResult:
             eos_bits=beside("eos_bits"),
             characters=beside("characters"),
             bytes=beside("bytes"),
+            replaced=beside("replaced"),
             lm=f"{self.lm}-best",
         )
 
@@ -121,6 +122,7 @@ def sweep_merges(
     *,
     ratios: Iterable[float] = RATIOS,
     lm: str | Recipe = "bpe-small",
+    max_replaced: float = 0.05,
     device: str = "auto",
     seed: int = 0,
     cache: str | Path | None = None,
@@ -138,8 +140,8 @@ def sweep_merges(
         Merges per distinct white-space token of the training text; 0 leaves single characters.
     lm : str or Recipe
         Of subwords; its own ``bpe_ratio`` is replaced. A model's name is the recipe's and the ratio's,
-        such as ``bpe-small-0.4``.
-    device, seed, cache, workers, executor, progress
+        such as ``bpe-small-0.4``. A name may end in ``-unpriced``: a way of scoring, see `langdiff.lm.Scoring`.
+    max_replaced, device, seed, cache, workers, executor, progress
         As for `langdiff.compute_surprisals`.
 
     Returns
@@ -169,7 +171,8 @@ def sweep_merges(
     >>> sweep.dev_bits.shape, sweep.surprisals[0.5].lm
     ((2, 2), 'bpe-tiny-0.5')
     """
-    recipe = _subword_recipe(lm)
+    named = find_scored_lm(lm)
+    recipe = _subword_recipe(named.recipe)
     tried = _checked_ratios(recipe, ratios)
     with TemporaryDirectory(prefix="langdiff-") as temporary:  # removed when there is a cache as well
         folder = Path(temporary) if cache is None else Path(cache)
@@ -178,6 +181,8 @@ def sweep_merges(
             surprisals[ratio] = compute_surprisals(
                 parts,
                 lm=varied,
+                scoring=named.scoring,
+                max_replaced=max_replaced,
                 device=device,
                 seed=seed,
                 cache=folder,
@@ -192,15 +197,14 @@ def sweep_merges(
     characters = pd.Series({edition: sum(map(len, parts.dev.text(edition))) for edition in editions})
     dev_bits = pd.DataFrame(rates).T[editions] * characters
     return SweepResult(
-        lm=recipe.name,
+        lm=named.name,
         dev_bits=dev_bits.rename_axis(index="ratio", columns="edition"),
         surprisals=surprisals,
         seed=seed,
     )
 
 
-def _subword_recipe(lm: str | AnyRecipe) -> Recipe:
-    recipe = find_lm(lm)
+def _subword_recipe(recipe: AnyRecipe) -> Recipe:
     if isinstance(recipe, Recipe) and recipe.units == "bpe":
         return recipe
     units = recipe.units if isinstance(recipe, Recipe) and recipe.units != "char" else "characters"

@@ -122,8 +122,8 @@ def _end_finished(running: list[_Running], failures: Failures, results: dict[str
     for each in running:
         if each.training.trainer.finished:
             with failures.of(each.job.edition), naming(each.job.edition):
-                result = score_texts(each.training.finish(), each.texts["test"], "test")
-                keep_result(each.job, result)
+                result = score_texts(each.training.finish(), each.texts["test"], "test", each.job.scoring)
+                keep_result(each.job, each.texts, result)
                 results[each.job.edition] = result
     return [each for each in running if not each.training.trainer.finished]
 

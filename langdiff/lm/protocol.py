@@ -32,7 +32,7 @@ class SurprisalModel(Protocol):
         -------
         DataFrame or sequence of float, length I
             :math:`-\log_2 p(\text{text}, \text{end})` of each text, in bits; or a frame with these as
-            its column ``bits`` and, if known, ``eos_bits``, ``characters`` and ``bytes``.
+            its column ``bits`` and, if known, ``eos_bits``, ``characters``, ``bytes`` and ``replaced``.
         """
         ...
 
@@ -105,7 +105,7 @@ def surprisals_of(
         return pd.DataFrame(columns, index=multitext.intents, dtype=float)
 
     bits = cast(pd.DataFrame, wide("bits"))  # _score saw to it
-    beside = {column: wide(column) for column in ("eos_bits", "characters", "bytes")}
+    beside = {column: wide(column) for column in ("eos_bits", "characters", "bytes", "replaced")}
     return Surprisals(bits=bits, lm=name, **beside)
 
 

@@ -343,7 +343,16 @@ def _label(
         free_difficulties=design.free,
         single_cell_intents=int(single.sum()),
         signature="|".join(filter(None, signature)),
+        replaced_percent=_replaced_percent(table),
     )
+
+
+def _replaced_percent(table: Surprisals) -> pd.Series | None:
+    """Return the share of replaced characters of the editions of which it is known; None if of none."""
+    if table.replaced is None or table.characters is None:
+        return None
+    known = table.bits_per_character()["replaced_percent"].dropna()
+    return known if len(known) else None
 
 
 def _covariance(found: Estimate, design: Design) -> Floats:
