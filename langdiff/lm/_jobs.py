@@ -331,9 +331,9 @@ def _hash(texts: pd.Series) -> str:
     return digest.hexdigest()
 
 
-def _table_path(job: Job) -> Path | None:
-    """Return where surprisals are kept, beside the model that gave them: one table per way of scoring."""
-    return None if job.folder is None else job.folder / f"surprisals{job.scoring.ending}.parquet"
+def _table_path(job: Job) -> Path:
+    """Return where surprisals are kept, in the folder of the job: one table per way of scoring."""
+    return cast(Path, job.folder) / f"surprisals{job.scoring.ending}.parquet"
 
 
 def _table_key(job: Job, texts: Mapping[str, pd.Series]) -> dict[str, Any]:
@@ -356,7 +356,12 @@ def _find_result(job: Job, folder: Path, texts: Mapping[str, pd.Series]) -> JobR
         if frame is not None:
             return JobResult(surprisals=frame, part="test", scoring=job.scoring, of_model=of_model)
         model = _load(folder, job.recipe, job.device)
-    except (OSError, ValueError) as error:  # CheckpointErrors and JSON's errors are ValueErrors
+    except (
+        OSError,
+        CheckpointError,
+        json.JSONDecodeError,
+        UnicodeDecodeError,
+    ) as error:  # not a device that is missing
         logger.warning("%s: damaged (%s); training again", folder, error)
         return None
     result = score_texts(model, texts["test"], "test", job.scoring)
@@ -366,7 +371,7 @@ def _find_result(job: Job, folder: Path, texts: Mapping[str, pd.Series]) -> JobR
 
 def _read_table(job: Job, texts: Mapping[str, pd.Series]) -> pd.DataFrame | None:
     """Return the surprisals that an earlier run left, if they are whole and of the same key."""
-    path = cast(Path, _table_path(job))
+    path = _table_path(job)
     try:
         if not path.is_file() or _read_json(path.with_suffix(".json")) != _table_key(job, texts):
             return None
@@ -401,7 +406,7 @@ def _make_ready(folder: Path, key: dict[str, Any]) -> None:
 
 def _write_table(job: Job, texts: Mapping[str, pd.Series], result: JobResult) -> None:
     """Write surprisals after their key: where both are, they belong together."""
-    path = cast(Path, _table_path(job))
+    path = _table_path(job)
     path.unlink(missing_ok=True)
     _write_json(path.with_suffix(".json"), _table_key(job, texts))
     frame = result.surprisals

@@ -133,8 +133,8 @@ class DifficultyFit:
         """The edition with the most characters replaced as too rare, in words; empty if not known."""
         if self.replaced_percent is None:
             return ""
-        edition = self.replaced_percent.idxmax()
-        return f"characters replaced as too rare: at most {self.replaced_percent[edition]:.2f} % ({edition})"
+        highest, edition = self.replaced_percent.max(), self.replaced_percent.idxmax()
+        return f"characters replaced as too rare: at most {highest:.2f} % ({edition})"
 
     @property
     def _units(self) -> str:
