@@ -41,10 +41,9 @@ def timed(function, *arguments, **options):
 def floors(parts, edition):
     """Return characters, bits a character of 6-grams, 10-grams and LZMA, and seconds: 6-grams learned, scored, LZMA."""
     train, dev, test = (getattr(parts, part).text(edition) for part in ("train", "dev", "test"))
-    language = parts.train.edition_info["language"][edition]
-    model, training = timed(train_kneser_ney, train, dev, language=language)
+    model, training = timed(train_kneser_ney, train, dev)
     table, scoring = timed(model.surprisal, test)
-    longer = train_kneser_ney(train, dev, recipe="kneser-ney-10", language=language).surprisal(test)
+    longer = train_kneser_ney(train, dev, recipe="kneser-ney-10").surprisal(test)
     same = [[model.alphabet.apply(text) for text in part] for part in (train, test)]
     lzma, compressing = timed(lzma_bits, *same)
     characters = table["characters"].sum()

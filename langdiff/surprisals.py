@@ -35,6 +35,8 @@ class Surprisals:
         Characters of the scored text, the end-of-intent symbol not counted.
     bytes : DataFrame, shape (I, J), or None
         Bytes of the scored text in UTF-8, as it was before rare characters were replaced.
+    replaced : DataFrame, shape (I, J), or None
+        Characters of the scored text that the model saw as one symbol, since they were too rare in training.
     lm : str
         The language model that gave the surprisals.
     provenance : Provenance or None
@@ -57,6 +59,7 @@ class Surprisals:
     eos_bits: pd.DataFrame | None = None
     characters: pd.DataFrame | None = None
     bytes: pd.DataFrame | None = None
+    replaced: pd.DataFrame | None = None
     lm: str = "unknown"
     provenance: Provenance | None = None
 
@@ -94,7 +97,12 @@ class Surprisals:
 
     def _beside(self) -> dict[str, pd.DataFrame]:
         """Return what is known beside the bits, by its name."""
-        frames = {"eos_bits": self.eos_bits, "characters": self.characters, "bytes": self.bytes}
+        frames = {
+            "eos_bits": self.eos_bits,
+            "characters": self.characters,
+            "bytes": self.bytes,
+            "replaced": self.replaced,
+        }
         return {name: frame for name, frame in frames.items() if frame is not None}
 
     @property
@@ -119,12 +127,13 @@ class Surprisals:
         return long
 
     def bits_per_character(self) -> pd.DataFrame:
-        """Return one row an edition: ``intents``, ``bits``, ``characters``, ``bytes`` and rates.
+        """Return one row per edition: ``intents``, ``bits``, ``characters``, ``bytes`` and rates.
 
         All rates have all bits above the line, those of the end-of-intent symbols included. Below it
         are, for ``bits_per_character``, the characters of the text, these symbols not counted; for
         ``bits_per_symbol``, the characters and one such symbol an intent; for ``bits_per_byte``, the
-        bytes of the text. NaN where one of the edition's intents lacks the count.
+        bytes of the text. ``replaced_percent`` is the share of the characters, in percent, that the model
+        saw as one symbol. NaN where one of the edition's intents lacks the count.
         """
         observed = self.bits.notna()
 
@@ -137,6 +146,7 @@ class Surprisals:
         total["bits_per_character"] = total["bits"] / total["characters"]
         total["bits_per_symbol"] = total["bits"] / (total["characters"] + total["intents"])
         total["bits_per_byte"] = total["bits"] / total["bytes"]
+        total["replaced_percent"] = 100 * count(self.replaced) / total["characters"]
         return total.rename_axis("edition")
 
     def sel(self, *, intents: Iterable[object] | None = None, editions: Iterable[str] | None = None) -> "Surprisals":
@@ -256,8 +266,8 @@ def read_surprisals(path: str | Path, *, unit: Unit = "bits") -> Surprisals:
     ----------
     path : str or Path
         CSV, TSV or Parquet; long (columns ``intent``, ``edition``, ``bits``; ``eos_bits``,
-        ``characters``, ``bytes`` and ``lm`` if known) or wide (first column the intents, then one column an
-        edition; an empty cell is a missing translation).
+        ``characters``, ``bytes``, ``replaced`` and ``lm`` if known) or wide (first column the intents, then one
+        column per edition; an empty cell is a missing translation).
     unit : {"bits", "nats", "log10"}
         Unit of the numbers in the file: minus log2, natural log or log10 of the probability.
 
@@ -366,5 +376,6 @@ def _from_long(frame: pd.DataFrame, factor: float, path: Path) -> Surprisals:
         eos_bits=wide("eos_bits", factor),
         characters=wide("characters", 1.0),
         bytes=wide("bytes", 1.0),
+        replaced=wide("replaced", 1.0),
         lm=str(models[0]),
     )

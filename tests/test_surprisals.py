@@ -28,6 +28,7 @@ def surprisals():
         eos_bits=table(eng=[1.0, 2.0, 3.0], deu=[0.5, np.nan, 0.25]),
         characters=table(eng=[5.0, 10.0, 15.0], deu=[6.0, np.nan, 4.0]),
         bytes=table(eng=[5.0, 10.0, 16.0], deu=[7.0, np.nan, 5.0]),
+        replaced=table(eng=[0.0, 0.0, 0.0], deu=[0.0, np.nan, 1.0]),
         lm="char-lstm",
     )
 
@@ -87,9 +88,9 @@ def test_whole_numbers_become_floats():
 
 def test_to_frame_has_a_row_an_observed_cell(surprisals):
     long = surprisals.to_frame()
-    assert long.columns.tolist() == ["intent", "edition", "bits", "eos_bits", "characters", "bytes"]
+    assert long.columns.tolist() == ["intent", "edition", "bits", "eos_bits", "characters", "bytes", "replaced"]
     assert len(long) == 5
-    assert long.iloc[1].tolist() == ["01001001", "deu", 12.0, 0.5, 6.0, 7.0]
+    assert long.iloc[1].tolist() == ["01001001", "deu", 12.0, 0.5, 6.0, 7.0, 0.0]
     assert Surprisals(bits=surprisals.bits).to_frame().columns.tolist() == ["intent", "edition", "bits"]
 
 
@@ -98,10 +99,11 @@ def test_bits_per_character(surprisals):
     bits = 12 + 1 / 3
     expected = {"intents": 2, "bits": bits, "characters": 10, "bytes": 12, "bits_per_intent": bits / 2}
     expected |= {"bits_per_character": bits / 10, "bits_per_symbol": bits / (10 + 2), "bits_per_byte": bits / 12}
+    expected |= {"replaced_percent": 10}  # one of ten characters
     assert table.index.tolist() == list(expected)
     assert_allclose(table.tolist(), list(expected.values()))
     without = Surprisals(bits=surprisals.bits).bits_per_character()
-    assert without[["bits_per_character", "bits_per_symbol", "bits_per_byte"]].isna().all(axis=None)
+    assert without[["bits_per_character", "bits_per_symbol", "bits_per_byte", "replaced_percent"]].isna().all(axis=None)
 
 
 def test_a_rate_whose_divisor_is_not_known_of_all_intents_is_missing(surprisals):
@@ -113,7 +115,7 @@ def test_a_rate_whose_divisor_is_not_known_of_all_intents_is_missing(surprisals)
     assert nothing["bits_per_byte"].isna().all()
 
 
-@pytest.mark.parametrize("name", ["eos_bits", "characters", "bytes"])
+@pytest.mark.parametrize("name", ["eos_bits", "characters", "bytes", "replaced"])
 def test_frames_in_another_order_are_refused(surprisals, name):
     frame = getattr(surprisals, name)
     for other in (frame.iloc[::-1], frame[["deu", "eng"]], frame.iloc[:2], frame.assign(fra=1.0)):
@@ -125,6 +127,7 @@ def test_sel(surprisals):
     chosen = surprisals.sel(intents=iter(["01001003", "01001001"]), editions=["deu"])
     assert chosen.bits.to_dict() == {"deu": {"01001003": 1 / 3, "01001001": 12.0}}
     assert chosen.eos_bits.shape == chosen.characters.shape == (2, 1)
+    assert chosen.replaced.to_dict() == {"deu": {"01001003": 1.0, "01001001": 0.0}}
     assert chosen.bytes.to_dict() == {"deu": {"01001003": 5.0, "01001001": 7.0}}
     assert chosen.lm == "char-lstm"
     with pytest.raises(DataError, match=r"1 unknown edition\(s\): 'fra'"):
@@ -142,7 +145,7 @@ def test_saved_and_read(surprisals, tmp_path, kind):
     surprisals.save(file)
     again = read_surprisals(file)
     assert_frame_equal(again.bits, surprisals.bits, check_index_type=False, check_column_type=False)
-    for name in ("eos_bits", "characters", "bytes"):
+    for name in ("eos_bits", "characters", "bytes", "replaced"):
         before, after = getattr(surprisals, name), getattr(again, name)
         assert_frame_equal(after, before, check_names=False, check_index_type=False, check_column_type=False)
     assert again.lm == "char-lstm"
@@ -177,7 +180,7 @@ def test_units(tmp_path, unit, bits, wide):
     if not wide:
         assert_allclose(read.eos_bits["eng"], np.array(bits) / 2, rtol=ROUNDING)
         assert read.characters["eng"].tolist() == [7, 8]  # counts have no unit
-        assert read.bytes is None  # tables of older versions have no such column
+        assert read.bytes is read.replaced is None  # tables of older versions have no such column
 
 
 def test_wide_table_with_missing_cells(tmp_path):

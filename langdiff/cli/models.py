@@ -13,7 +13,20 @@ if TYPE_CHECKING:
     from langdiff.run.preparation import Tokenization
     from langdiff.surprisals import Surprisals
 
-Lm = Annotated[str, typer.Option("--lm", help="Recipe of language model, such as char-small or kneser-ney-6.")]
+Lm = Annotated[
+    str,
+    typer.Option(
+        "--lm", help="Language model, such as char-small or kneser-ney-6; -unpriced at its end is a way of scoring."
+    ),
+]
+HowToScore = Annotated[
+    str | None,
+    typer.Option("--scoring", help="priced (replaced characters, the default) or unpriced; carried."),
+]
+MaxReplaced = Annotated[
+    float,
+    typer.Option(help="Fraction of an edition's characters that may be replaced as too rare.", min=0, max=1),
+]
 Device = Annotated[str, typer.Option("--device", help="auto, cpu or cuda.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 Tokenize = Annotated[
@@ -27,6 +40,8 @@ def train(
     corpus: Corpus,
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for models and surprisals.")],
     lm: Lm = "char-small",
+    scoring: HowToScore = None,
+    max_replaced: MaxReplaced = 0.05,
     tokenize: Tokenize = True,
     device: Device = "auto",
     workers: Annotated[int, typer.Option(help="Editions trained at a time.", min=1)] = 1,
@@ -43,20 +58,30 @@ def train(
     Example: langdiff train selected/ --lm char-small --out models --seeds 3
     """
     import langdiff as ld
+    from langdiff.lm import find_scored_lm
     from langdiff.run.preparation import note_preparation, prepare_text
 
+    named = find_scored_lm(lm, scoring)  # refused before the corpus is read
     tokenization: Tokenization = "reversible" if tokenize else "as-is"
     multitext = prepare_text(corpus.open(), tokenization)
     parts = ld.split(multitext.dropna())
     typer.echo(f"{multitext!r}; shared by all: {parts.summary()}", err=True)
     note_preparation(out, tokenization)
-    settings: dict[str, Any] = {"lm": lm, "device": device, "seed": seed, "cache": out, "workers": workers}
+    settings: dict[str, Any] = {
+        "lm": lm,
+        "scoring": scoring,
+        "max_replaced": max_replaced,
+        "device": device,
+        "seed": seed,
+        "cache": out,
+        "workers": workers,
+    }
     if seeds > 1:
         for folder in _replicate(parts, seeds, settings, as_json):
             note_preparation(folder, tokenization)  # `langdiff score` takes it as it takes OUT
     else:
-        _finish(ld.compute_surprisals(parts, **settings), out / f"surprisals-{lm}.csv", as_json)
-    _draw_learning(out, lm)
+        _finish(ld.compute_surprisals(parts, **settings), out / f"surprisals-{named.name}.csv", as_json)
+    _draw_learning(out, named.recipe.name)
 
 
 def _replicate(parts: "Parts", seeds: int, settings: dict[str, Any], as_json: bool) -> list[Path]:
@@ -64,8 +89,9 @@ def _replicate(parts: "Parts", seeds: int, settings: dict[str, Any], as_json: bo
     from langdiff._io import atomic_path
     from langdiff.experiments import replicate
 
-    out, lm = settings["cache"], settings["lm"]
+    out = settings["cache"]
     replicates = replicate(parts, seeds=seeds, **settings)
+    lm = next(iter(replicates.surprisals.values())).lm
     for number, table in replicates.surprisals.items():
         table.save(out / f"surprisals-{lm}-seed-{number}.csv")
     with atomic_path(out / f"replicates-{lm}.csv") as temporary:
@@ -78,16 +104,16 @@ def _replicate(parts: "Parts", seeds: int, settings: dict[str, Any], as_json: bo
     return [out / f"seed-{number}" for number in replicates.surprisals]
 
 
-def _draw_learning(out: Path, lm: str) -> None:
+def _draw_learning(out: Path, recipe: str) -> None:
     """Draw dev bits by epoch of the models of a recipe; n-grams are counted once and have no curve."""
     from langdiff.lm import read_training_logs
     from langdiff.plots import plot_learning_curves
 
     logs = read_training_logs(out)
-    logs = logs[(logs["lm"] == lm) & logs["train_bits_per_unit"].notna()]
+    logs = logs[(logs["lm"] == recipe) & logs["train_bits_per_unit"].notna()]
     if len(logs):
         models = len(logs[["edition", "seed"]].drop_duplicates())
-        picture = out / f"learning-curves-{lm}.svg"
+        picture = out / f"learning-curves-{recipe}.svg"
         save_picture(lambda ax: plot_learning_curves(logs, ax), picture, height=3.2 + 0.1 * min(models, 60))
         typer.echo(f"Learning curves: {picture}", err=True)
 
@@ -98,12 +124,16 @@ def score(
     corpus: Corpus,
     out: Annotated[Path, typer.Option("--out", "-o", help="Table to write: .csv, .tsv or .parquet.")],
     lm: Lm = "char-small",
+    scoring: HowToScore = None,
+    max_replaced: MaxReplaced = 0.05,
     device: Device = "auto",
     as_json: Json = False,
 ) -> None:
     """Score every intent of a corpus with language models trained before, tokenised as for training.
 
     Example: langdiff score models other-bibles/ --out surprisals.csv
+
+    Example: langdiff score models other-bibles/ --out unpriced.csv --scoring unpriced
     """
     import langdiff as ld
     from langdiff.run.preparation import prepare_text, read_preparation
@@ -111,7 +141,8 @@ def score(
 
     check_table_name(out)
     multitext = prepare_text(corpus.open(), read_preparation(models))
-    _finish(ld.score_multitext(multitext, models, lm=lm, device=device), out, as_json)
+    scored = ld.score_multitext(multitext, models, lm=lm, scoring=scoring, max_replaced=max_replaced, device=device)
+    _finish(scored, out, as_json)
 
 
 def _finish(table: "Surprisals", path: Path, as_json: bool) -> None:
@@ -121,7 +152,9 @@ def _finish(table: "Surprisals", path: Path, as_json: bool) -> None:
         print_json(totals)
     else:
         formats = dict.fromkeys(("bits", "characters", "bytes"), "{:,.0f}") | {"bits_per_intent": "{:.2f}"}
-        formats |= dict.fromkeys(("bits_per_character", "bits_per_symbol", "bits_per_byte"), "{:.3f}")
+        formats |= dict.fromkeys(
+            ("bits_per_character", "bits_per_symbol", "bits_per_byte", "replaced_percent"), "{:.3f}"
+        )
         spaced = {name: str(name).replace("_", " ") for name in totals}  # which a narrow terminal can break
         print_table(totals.rename(columns=spaced), repr(table), {spaced[name]: look for name, look in formats.items()})
     typer.echo(f"Surprisals: {path}", err=True)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from langdiff.cli.corpus import Corpus, reads_corpus
-from langdiff.cli.models import Device, Json, Tokenize
+from langdiff.cli.models import Device, Json, MaxReplaced, Tokenize
 from langdiff.cli.output import print_json, save_picture
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ def sweep(
         typer.Option("--ratio", help="Merges per distinct word (repeat for more); 0, 0.1, … 1 by default."),
     ] = None,
     lm: Annotated[str, typer.Option("--lm", help="Recipe of subwords, such as bpe-small.")] = "bpe-small",
+    max_replaced: MaxReplaced = 0.05,
     tokenize: Tokenize = True,
     device: Device = "auto",
     workers: Annotated[int, typer.Option(help="Editions trained at a time.", min=1)] = 1,
@@ -42,7 +43,16 @@ def sweep(
     parts = ld.split(multitext.dropna())
     typer.echo(f"{multitext!r}; shared by all: {parts.summary()}", err=True)
     note_preparation(out, tokenization)
-    result = ld.sweep_merges(parts, ratios=ratio or RATIOS, lm=lm, device=device, seed=seed, cache=out, workers=workers)
+    result = ld.sweep_merges(
+        parts,
+        ratios=ratio or RATIOS,
+        lm=lm,
+        max_replaced=max_replaced,
+        device=device,
+        seed=seed,
+        cache=out,
+        workers=workers,
+    )
     with atomic_path(out / "sweep.csv") as temporary:
         result.to_frame().to_csv(temporary, index=False)
     save_picture(result.plot, out / "sweep.svg", height=3.2 + 0.1 * min(result.dev_bits.shape[1], 60))

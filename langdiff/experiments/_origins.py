@@ -287,6 +287,7 @@ def _divide(surprisals: Surprisals, parts: Mapping[str, Mapping[str, pd.Series]]
         eos_bits=rest(surprisals.eos_bits),
         characters=rest(surprisals.characters),
         bytes=rest(surprisals.bytes),
+        replaced=rest(surprisals.replaced),
         lm=surprisals.lm,
         provenance=surprisals.provenance,
     )

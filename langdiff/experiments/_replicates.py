@@ -11,6 +11,7 @@ from langdiff._random import generator, seed_numbers
 from langdiff.errors import ConfigError
 from langdiff.lm import compute_surprisals
 from langdiff.lm.ngrams import AnyRecipe
+from langdiff.lm.scoring_options import Scoring
 from langdiff.multitext import Parts
 from langdiff.regression import fit
 from langdiff.regression._fit import Model
@@ -126,6 +127,8 @@ def replicate(
     parts: Parts,
     *,
     lm: str | AnyRecipe = "char-small",
+    scoring: Scoring | str | None = None,
+    max_replaced: float = 0.05,
     seeds: int = 3,
     seed: int | np.random.Generator,
     model: Model = "2",
@@ -141,6 +144,8 @@ def replicate(
     parts : Parts
         What models learn from, stop by and are measured on.
     lm : str or recipe
+    scoring : Scoring or str, optional
+    max_replaced : float
         As for `langdiff.compute_surprisals`.
     seeds : int
         How many times, at least 2.
@@ -184,6 +189,8 @@ def replicate(
         tables[number] = compute_surprisals(
             parts,
             lm=lm,
+            scoring=scoring,
+            max_replaced=max_replaced,
             device=device,
             seed=number,
             cache=None if cache is None else Path(cache) / f"seed-{number}",

@@ -12,7 +12,7 @@ import pandas as pd
 
 from langdiff._random import seed_number
 from langdiff.errors import ConfigError
-from langdiff.lm import Recipe, compute_surprisals, find_lm, read_job_states
+from langdiff.lm import Recipe, compute_surprisals, find_scored_lm, read_job_states
 from langdiff.lm.ngrams import AnyRecipe
 from langdiff.multitext import Parts
 from langdiff.provenance import join_provenance
@@ -77,6 +77,7 @@ class SweepResult:
             eos_bits=beside("eos_bits"),
             characters=beside("characters"),
             bytes=beside("bytes"),
+            replaced=beside("replaced"),
             lm=f"{self.lm}-best",
             provenance=join_provenance([table.provenance for table in tables], f"{self.lm}-best"),
         )
@@ -125,6 +126,7 @@ def sweep_merges(
     *,
     ratios: Iterable[float] = RATIOS,
     lm: str | Recipe = "bpe-small",
+    max_replaced: float = 0.05,
     device: str = "auto",
     seed: int | np.random.Generator,
     cache: str | Path | None = None,
@@ -142,10 +144,10 @@ def sweep_merges(
         Merges per distinct white-space token of the training text; 0 leaves single characters.
     lm : str or Recipe
         Of subwords; its own ``bpe_ratio`` is replaced. A model's name is the recipe's and the ratio's,
-        such as ``bpe-small-0.4``.
+        such as ``bpe-small-0.4``. A name may end in ``-unpriced``: a way of scoring, see `langdiff.lm.Scoring`.
     seed : int or numpy.random.Generator
         Seed of every model.
-    device, cache, workers, executor, progress
+    max_replaced, device, cache, workers, executor, progress
         As for `langdiff.compute_surprisals`.
 
     Returns
@@ -176,7 +178,8 @@ def sweep_merges(
     ((2, 2), 'bpe-tiny-0.5')
     """
     number = seed_number(seed)
-    recipe = _subword_recipe(lm)
+    named = find_scored_lm(lm)
+    recipe = _subword_recipe(named.recipe)
     tried = _checked_ratios(recipe, ratios)
     with TemporaryDirectory(prefix="langdiff-") as temporary:  # removed when there is a cache as well
         folder = Path(temporary) if cache is None else Path(cache)
@@ -185,6 +188,8 @@ def sweep_merges(
             surprisals[ratio] = compute_surprisals(
                 parts,
                 lm=varied,
+                scoring=named.scoring,
+                max_replaced=max_replaced,
                 device=device,
                 seed=number,
                 cache=folder,
@@ -199,15 +204,14 @@ def sweep_merges(
     characters = pd.Series({edition: sum(map(len, parts.dev.text(edition))) for edition in editions})
     dev_bits = pd.DataFrame(rates).T[editions] * characters
     return SweepResult(
-        lm=recipe.name,
+        lm=named.name,
         dev_bits=dev_bits.rename_axis(index="ratio", columns="edition"),
         surprisals=surprisals,
         seed=number,
     )
 
 
-def _subword_recipe(lm: str | AnyRecipe) -> Recipe:
-    recipe = find_lm(lm)
+def _subword_recipe(recipe: AnyRecipe) -> Recipe:
     if isinstance(recipe, Recipe) and recipe.units == "bpe":
         return recipe
     units = recipe.units if isinstance(recipe, Recipe) and recipe.units != "char" else "characters"

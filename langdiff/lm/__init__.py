@@ -22,9 +22,10 @@ if TYPE_CHECKING:  # what type checkers and editors see; `_HOME` is what happens
     from langdiff.lm.kneser_ney_model import KneserNeyModel, load_kneser_ney, train_kneser_ney
     from langdiff.lm.language_model import Epoch, LanguageModel, load_language_model
     from langdiff.lm.marginal import marginal_surprisal
-    from langdiff.lm.ngrams import KneserNeyRecipe, find_lm
+    from langdiff.lm.ngrams import KneserNeyRecipe, ScoredLM, find_lm, find_scored_lm
     from langdiff.lm.presets import RECIPES, Recipe, find_recipe
     from langdiff.lm.protocol import SurprisalModel, surprisals_of
+    from langdiff.lm.scoring_options import Scoring
     from langdiff.lm.subword_nmt import SubwordNMTUnits
     from langdiff.lm.units import BPEUnits, CharacterUnits, Units
 
@@ -43,6 +44,8 @@ _HOME = {
     "LanguageModel": "language_model",
     "RECIPES": "presets",
     "Recipe": "presets",
+    "ScoredLM": "ngrams",
+    "Scoring": "scoring_options",
     "SubwordNMTUnits": "subword_nmt",
     "SurprisalModel": "protocol",
     "Units": "units",
@@ -50,6 +53,7 @@ _HOME = {
     "find_device": "_scoring",
     "find_lm": "ngrams",
     "find_recipe": "presets",
+    "find_scored_lm": "ngrams",
     "load_kneser_ney": "kneser_ney_model",
     "load_language_model": "language_model",
     "marginal_surprisal": "marginal",
@@ -77,6 +81,8 @@ __all__ = [
     "KneserNeyRecipe",
     "LanguageModel",
     "Recipe",
+    "ScoredLM",
+    "Scoring",
     "SubwordNMTUnits",
     "SurprisalModel",
     "Units",
@@ -84,6 +90,7 @@ __all__ = [
     "find_device",
     "find_lm",
     "find_recipe",
+    "find_scored_lm",
     "load_kneser_ney",
     "load_language_model",
     "lzma_bits",

@@ -17,26 +17,30 @@ from filelock import FileLock, Timeout
 
 from langdiff import __version__
 from langdiff._io import atomic_path, write_text
-from langdiff.errors import CheckpointError, MissingExtraError, OutputError
+from langdiff._signature import full_hash
+from langdiff.errors import CheckpointError, DataError, MissingExtraError, OutputError
 from langdiff.lm._logs import LOG, read_log
 from langdiff.lm._provenance import JobRecord, describe_compute, hash_texts, training_precision
 from langdiff.lm._resume import remove_states
 from langdiff.lm._scoring import find_device
 from langdiff.lm._trainer import Report
 from langdiff.lm._training import caution_about_rates, fit_language_model, naming
+from langdiff.lm.alphabet import Alphabet
 from langdiff.lm.kneser_ney_model import KneserNeyModel, fit_kneser_ney, load_kneser_ney
 from langdiff.lm.language_model import Epoch, LanguageModel, check_texts, load_language_model, sizes_of
 from langdiff.lm.ngrams import AnyRecipe, KneserNeyRecipe
+from langdiff.lm.scoring_options import Scoring
 from langdiff.multitext import Parts
 
 AnyModel = LanguageModel | KneserNeyModel
 
 logger = logging.getLogger(__name__)
 
-_TABLE = "surprisals.parquet"  # written last: where it is, the job is done
+_KEY = "key.json"
+_TRAINED = "cautions.json"  # what to know of a model, written when it is trained
 _MODEL = "model"
 _COMPUTE = "compute.json"  # what the key leaves out, because results that differ by it are taken for the same
-_COLUMNS = ["bits", "eos_bits", "units"]  # what cannot be counted again from the text
+_COLUMNS = ["bits", "eos_bits", "units", "replaced"]  # what cannot be counted again from the text alone
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +49,10 @@ class Job:
 
     Attributes
     ----------
+    scoring : Scoring
+        What the trained model does; training knows nothing of it.
+    max_replaced : float
+        Fraction of the test characters that may be replaced.
     parts : Parts
         Of this edition alone; its texts are read by the worker.
     folder : Path, optional
@@ -54,9 +62,10 @@ class Job:
     """
 
     edition: str
-    language: str | None
     parts: Parts
     recipe: AnyRecipe
+    scoring: Scoring
+    max_replaced: float
     device: str
     seed: int
     folder: Path | None
@@ -81,15 +90,50 @@ class JobResult:
     ----------
     surprisals : DataFrame
         As `LanguageModel.surprisal` gives, for the intents that the edition has.
-    cautions : tuple of str
-        What a reader of the surprisals should know.
+    part : str
+        What was scored, for messages.
+    scoring : Scoring
+        How.
+    of_model : tuple of str
+        What a reader of any surprisals by this model should know.
     record : JobRecord or None
-        What they depend on; None until the result is kept.
+        What the surprisals depend on; None until the result is kept.
     """
 
     surprisals: pd.DataFrame
-    cautions: tuple[str, ...]
+    part: str
+    scoring: Scoring
+    of_model: tuple[str, ...]
     record: JobRecord | None = None
+
+    @property
+    def replaced_rate(self) -> float:
+        """Fraction of the characters scored that were replaced; 0 without any."""
+        return float(self.surprisals["replaced"].sum() / max(1, self.surprisals["characters"].sum()))
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """What a reader of these surprisals should know."""
+        rate = caution_about_rates({self.part: self.replaced_rate}, self.scoring)
+        return (*self.of_model, *filter(None, [rate]))
+
+
+class ReplacedError(DataError):
+    """Too many characters of an edition are replaced."""
+
+
+def explain_replaced(rates: Mapping[str, float], max_replaced: float) -> str | None:
+    """Say which editions have more characters replaced than allowed, and what to do; None if there are none."""
+    high = {edition: rate for edition, rate in rates.items() if rate > max_replaced}
+    if not high:
+        return None
+    worst = sorted(high.items(), key=lambda item: -item[1])
+    shown = ", ".join(f"{edition} {rate:.1%}" for edition, rate in worst[:20]) + (", …" if len(worst) > 20 else "")
+    return (
+        f"{len(high)} of {len(rates)} edition(s) have more than {max_replaced:.2%} of the characters to be scored "
+        f"replaced, as too rare in training: {shown}. Their bits would be those of a stand-in. Add training text, "
+        "lower min_count if the recipe sets it, leave the editions out, or allow it by a higher max_replaced."
+    )
 
 
 def job_folder(cache: Path, edition: str, recipe: str) -> Path:
@@ -98,7 +142,7 @@ def job_folder(cache: Path, edition: str, recipe: str) -> Path:
 
 
 def load_finished(cache: Path, edition: str, recipe: AnyRecipe, device: str) -> AnyModel:
-    """Load the language model of a job that was finished by this very recipe.
+    """Load the language model of a job whose training was finished by this very recipe.
 
     Raises
     ------
@@ -106,16 +150,18 @@ def load_finished(cache: Path, edition: str, recipe: AnyRecipe, device: str) -> 
         If there is none, or the files are damaged.
     """
     folder = job_folder(cache, edition, recipe.name)
-    if not (folder / _TABLE).is_file():
+    if not (folder / _TRAINED).is_file():
         raise CheckpointError(f"{folder}: no finished language model here; training was interrupted or never begun.")
-    model: AnyModel
-    if isinstance(recipe, KneserNeyRecipe):
-        model = load_kneser_ney(folder / _MODEL)
-    else:
-        model = load_language_model(folder / _MODEL, device=device)
+    model = _load(folder, recipe, device)
     if model.recipe != recipe:
         raise CheckpointError(f"{folder}: trained by another recipe of the name {recipe.name!r}. Train it again.")
     return model
+
+
+def _load(folder: Path, recipe: AnyRecipe, device: str) -> AnyModel:
+    if isinstance(recipe, KneserNeyRecipe):
+        return load_kneser_ney(folder / _MODEL)
+    return load_language_model(folder / _MODEL, device=device)
 
 
 def _quoted(name: str) -> str:
@@ -128,7 +174,7 @@ def silent(_epochs: float, _last: Epoch | None) -> None:
 
 
 def run_job(job: Job, report: Report = silent) -> JobResult:
-    """Give the surprisals of a job, from its folder if they are there, else by training.
+    """Give the surprisals of a job: from its folder, by the model that is there, or by training.
 
     A training that was interrupted goes on from its last finished epoch.
 
@@ -146,8 +192,8 @@ def run_job(job: Job, report: Report = silent) -> JobResult:
 
 
 def read_texts(job: Job) -> dict[str, pd.Series]:
-    """Return the texts of a job by part, refusing what has no surprisal."""
-    return {
+    """Return the texts of a job by part, refusing what has no surprisal, or too many replaced characters."""
+    texts = {
         part: check_texts(multitext.text(job.edition), what)
         for part, what, multitext in (
             ("train", "training part", job.parts.train),
@@ -155,19 +201,31 @@ def read_texts(job: Job) -> dict[str, pd.Series]:
             ("test", "test part", job.parts.test),
         )
     }
+    # before training, which may take hours
+    if (message := explain_replaced({job.edition: replaced_rate(job, texts)}, job.max_replaced)) is not None:
+        raise ReplacedError(message)
+    return texts
+
+
+def replaced_rate(job: Job, texts: Mapping[str, pd.Series] | None = None) -> float:
+    """Return the fraction of the test characters of a job that its model will replace."""
+    train, test = (
+        (getattr(job.parts, part).text(job.edition) if texts is None else texts[part]).to_list()
+        for part in ("train", "test")
+    )
+    return Alphabet.from_texts(train, min_count=job.recipe.min_count).out_of_alphabet_rate(test)
 
 
 @contextmanager
 def claim(job: Job, texts: Mapping[str, pd.Series]) -> Iterator[JobResult | None]:
-    """Own the folder of a job inside the block; give what an earlier run left there, else make it ready."""
+    """Own the folder of a job inside the block; give what an earlier run or its model says, else make it ready."""
     if job.folder is None:
         yield None
         return
-    key = job_key(job, texts)
     with _own(job.folder):
-        known = _read_result(job.folder, key, texts["test"])
+        known = _find_result(job, job.folder, texts)
         if known is None:
-            _make_ready(job.folder, key)
+            _make_ready(job.folder, job_key(job, texts))
         else:
             remove_states(job.folder / _MODEL)
         yield known
@@ -178,9 +236,10 @@ def keep_result(job: Job, texts: Mapping[str, pd.Series], result: JobResult) -> 
     compute = describe_compute(job.recipe, find_device(job.device), job.group)
     if job.folder is not None:
         write_text(job.folder / _COMPUTE, json.dumps(compute))
-        _write_result(job.folder, result)
+        _write_json(job.folder / _TRAINED, result.of_model)
+        _write_table(job, texts, result)
         remove_states(job.folder / _MODEL)
-    return replace(result, record=JobRecord(key=job_key(job, texts), compute=compute))
+    return replace(result, record=_record(job, texts, compute))
 
 
 @contextmanager
@@ -206,17 +265,15 @@ def _train_and_score(job: Job, texts: Mapping[str, pd.Series], report: Report) -
             texts["train"],
             texts["dev"],
             recipe=job.recipe,
-            language=job.language,
             name=job.edition,
             directory=job.model_folder,
             log_path=job.log_path,
         )
-        return score_texts(ngrams, texts["test"], "test")
+        return score_texts(ngrams, texts["test"], "test", job.scoring)
     model = fit_language_model(
         texts["train"],
         texts["dev"],
         recipe=job.recipe,
-        language=job.language,
         name=job.edition,
         device=job.device,
         seed=job.seed,
@@ -224,25 +281,24 @@ def _train_and_score(job: Job, texts: Mapping[str, pd.Series], report: Report) -
         directory=job.model_folder,
         report=report,
     )
-    return score_texts(model, texts["test"], "test")
+    return score_texts(model, texts["test"], "test", job.scoring)
 
 
-def score_texts(model: AnyModel, texts: pd.Series, part: str) -> JobResult:
-    """Score texts, and add to the model's cautions one about their rate of unknown characters."""
-    rate = caution_about_rates({part: model.alphabet.out_of_alphabet_rate(texts.to_list())})
-    return JobResult(surprisals=model.surprisal(texts), cautions=(*model.cautions, *filter(None, [rate])))
+def score_texts(model: AnyModel, texts: pd.Series, part: str, scoring: Scoring) -> JobResult:
+    """Score texts, which are a `part` in messages."""
+    frame = model.surprisal(texts, scoring=scoring)
+    return JobResult(surprisals=frame, part=part, scoring=scoring, of_model=model.cautions)
 
 
 def job_key(job: Job, texts: Mapping[str, pd.Series]) -> dict[str, Any]:
-    """Return everything that the surprisals depend on, as JSON gives it back; of the device only its precision."""
+    """Return everything that the trained model depends on, as JSON gives it back; of the device only its precision."""
     key = {
         "edition": job.edition,
-        "language": job.language,
-        "recipe": asdict(job.recipe) | {"min_count": job.recipe.minimum_count(job.language)},
+        "recipe": asdict(job.recipe),
         "precision": training_precision(job.recipe, find_device(job.device)),
         "seed": job.seed,
         "group": job.group,
-        "texts": {part: hash_texts(series) for part, series in texts.items()},
+        "texts": {part: hash_texts(texts[part]) for part in ("train", "dev")},
         "versions": {
             "langdiff": __version__,
             "sentencepiece": sentencepiece.__version__,
@@ -265,19 +321,50 @@ def _versions_of_units(recipe: AnyRecipe) -> dict[str, str]:
         raise MissingExtraError(f"{error.name} is not installed: pip install 'langdiff[{error.name}]'.") from error
 
 
-def _read_result(folder: Path, key: dict[str, Any], texts: pd.Series) -> JobResult | None:
-    """Return what an earlier run left, if it is whole and of the same key."""
-    table = folder / _TABLE
+def _table_path(job: Job) -> Path:
+    """Return where surprisals are kept, in the folder of the job: one table per way of scoring."""
+    return cast(Path, job.folder) / f"surprisals{job.scoring.ending}.parquet"
+
+
+def _table_key(job: Job, texts: Mapping[str, pd.Series]) -> dict[str, Any]:
+    """Return everything that surprisals depend on: the model, the texts scored, and how."""
+    model = full_hash(job_key(job, texts))
+    return {"model": model, "scoring": asdict(job.scoring), "test": hash_texts(texts["test"])}
+
+
+def _is_trained(folder: Path, key: dict[str, Any]) -> bool:
+    return (folder / _TRAINED).is_file() and bool(_read_json(folder / _KEY) == key)
+
+
+def _find_result(job: Job, folder: Path, texts: Mapping[str, pd.Series]) -> JobResult | None:
+    """Return what an earlier run left, or what its model says now; None if there is no such model, or it is damaged."""
     try:
-        if not table.is_file() or _read_key(folder) != key:
+        if not _is_trained(folder, job_key(job, texts)):
             return None
-        cautions = tuple(json.loads((folder / "cautions.json").read_text(encoding="utf-8")))
-        frame = pd.read_parquet(table)[_COLUMNS].set_axis(texts.index).assign(**sizes_of(texts))
-        record = JobRecord(key=key, compute=_read_compute(folder))
-    except (OSError, ValueError, KeyError) as error:  # pyarrow's and JSON's errors are ValueErrors
+        of_model = tuple(_read_json(folder / _TRAINED))
+        frame = _read_table(job, texts)
+        if frame is not None:
+            return replace(
+                JobResult(surprisals=frame, part="test", scoring=job.scoring, of_model=of_model),
+                record=_record(job, texts, _read_compute(folder)),
+            )
+        model = _load(folder, job.recipe, job.device)
+    except (
+        OSError,
+        CheckpointError,
+        json.JSONDecodeError,
+        UnicodeDecodeError,
+    ) as error:  # not a device that is missing
         logger.warning("%s: damaged (%s); training again", folder, error)
         return None
-    return JobResult(surprisals=frame, cautions=cautions, record=record)
+    result = score_texts(model, texts["test"], "test", job.scoring)
+    _write_table(job, texts, result)
+    return replace(result, record=_record(job, texts, _read_compute(folder)))
+
+
+def _record(job: Job, texts: Mapping[str, pd.Series], compute: str | None) -> JobRecord:
+    hashes = {part: hash_texts(series) for part, series in texts.items()}
+    return JobRecord(key=job_key(job, texts) | {"texts": hashes}, compute=compute)
 
 
 def read_record(cache: Path, edition: str, recipe: str) -> JobRecord:
@@ -290,7 +377,7 @@ def read_record(cache: Path, edition: str, recipe: str) -> JobRecord:
     """
     folder = job_folder(cache, edition, recipe)
     try:
-        return JobRecord(key=_read_key(folder), compute=_read_compute(folder))
+        return JobRecord(key=_read_json(folder / _KEY), compute=_read_compute(folder))
     except (OSError, ValueError) as error:
         raise CheckpointError(f"{folder}: its key cannot be read ({error}). Train it again.") from error
 
@@ -300,30 +387,49 @@ def _read_compute(folder: Path) -> str | None:
     return str(json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else None
 
 
-def _read_key(folder: Path) -> Any:
-    return json.loads((folder / "key.json").read_text(encoding="utf-8"))
+def _read_table(job: Job, texts: Mapping[str, pd.Series]) -> pd.DataFrame | None:
+    """Return the surprisals that an earlier run left, if they are whole and of the same key."""
+    path = _table_path(job)
+    try:
+        if not path.is_file() or _read_json(path.with_suffix(".json")) != _table_key(job, texts):
+            return None
+        test = texts["test"]
+        return pd.read_parquet(path)[_COLUMNS].set_axis(test.index).assign(**sizes_of(test))
+    except (OSError, ValueError, KeyError) as error:  # pyarrow's and JSON's errors are ValueErrors
+        logger.warning("%s: damaged (%s); scoring again", path, error)
+        return None
+
+
+def _read_json(path: Path) -> Any:
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def _write_json(path: Path, content: Any) -> None:
+    write_text(path, json.dumps(content, ensure_ascii=False, indent=1))
 
 
 def _make_ready(folder: Path, key: dict[str, Any]) -> None:
     """Remove what another key left, or a kill in the middle of a file; then write the key."""
-    stale = [folder / _TABLE, *folder.glob("**/.*.part")]
+    stale = [folder / _TRAINED, *folder.glob("surprisals*"), *folder.glob("**/.*.part")]
     try:
-        same = _read_key(folder) == key
+        same = _read_json(folder / _KEY) == key
     except (OSError, ValueError):
         same = False
     if not same:
         stale += [folder / LOG, *folder.glob(f"{_MODEL}/*")]
     for path in stale:
         path.unlink(missing_ok=True)
-    write_text(folder / "key.json", json.dumps(key, ensure_ascii=False, indent=1))
+    _write_json(folder / _KEY, key)
 
 
-def _write_result(folder: Path, result: JobResult) -> None:
-    """Write the surprisals last: where they are, the job is done."""
-    write_text(folder / "cautions.json", json.dumps(result.cautions, ensure_ascii=False, indent=1))
+def _write_table(job: Job, texts: Mapping[str, pd.Series], result: JobResult) -> None:
+    """Write surprisals after their key: where both are, they belong together."""
+    path = _table_path(job)
+    path.unlink(missing_ok=True)
+    _write_json(path.with_suffix(".json"), _table_key(job, texts))
     frame = result.surprisals
     intents = pd.Series(frame.index.map(str), name="intent")
-    with atomic_path(folder / _TABLE) as temporary:
+    with atomic_path(path) as temporary:
         pd.concat([intents, frame.reset_index(drop=True)], axis=1).to_parquet(temporary, index=False)
 
 
@@ -338,13 +444,13 @@ def read_job_states(cache: str | Path) -> pd.DataFrame:
     Returns
     -------
     DataFrame, one row a job
-        ``edition``, ``lm``, ``state`` (``"done"`` or ``"unfinished"``: running or interrupted),
-        ``epochs`` trained, best ``dev_bits_per_character`` so far and ``seconds`` spent.
+        ``edition``, ``lm`` (the recipe), ``state`` of training (``"done"``, or ``"unfinished"``: running or
+        interrupted), ``epochs`` trained, best ``dev_bits_per_character`` so far and ``seconds`` spent.
     """
     rows = []
-    for key in sorted(Path(cache).glob("*/*/key.json")):
+    for key in sorted(Path(cache).glob(f"*/*/{_KEY}")):
         folder = key.parent
-        done = (folder / _TABLE).is_file()
+        done = (folder / _TRAINED).is_file()
         log = read_log(folder / LOG)
         rows.append(
             {

@@ -14,12 +14,12 @@ import torch
 from langdiff import __version__
 from langdiff._signature import short_hash
 from langdiff.lm._gradients import has_bf16
-from langdiff.lm.alphabet import MIN_COUNT, MIN_COUNT_BY_LANGUAGE
+from langdiff.lm.alphabet import MIN_COUNT, ONE_IN
 from langdiff.lm.ngrams import AnyRecipe, KneserNeyRecipe
+from langdiff.lm.scoring_options import PRICED, Scoring
 from langdiff.multitext import MappedText, Multitext, Parts, TextSource
 from langdiff.provenance import Provenance
 
-_NOT_TRAINING = ("name", "price_replaced")  # settings of a recipe that training does not depend on
 _TOKENIZE = "langdiff.corpora.tokenizer.tokenize"
 
 
@@ -58,16 +58,10 @@ def recipe_name(recipe: AnyRecipe, name: str | None = None) -> str:
 
 
 def _settings(recipe: AnyRecipe) -> dict[str, Any]:
-    settings = {name: value for name, value in asdict(recipe).items() if name not in _NOT_TRAINING}
+    settings = {name: value for name, value in asdict(recipe).items() if name != "name"}
     if recipe.min_count is None:  # what that means may change with the version
-        settings["min_count"] = [MIN_COUNT, MIN_COUNT_BY_LANGUAGE]
+        settings["min_count"] = [MIN_COUNT, ONE_IN]
     return settings | {"kind": type(recipe).__name__}
-
-
-def scoring_name(recipe: AnyRecipe) -> str:
-    """Return how a recipe scores."""
-    carried = ",carried" if getattr(recipe, "scoring", "intent") == "stream" else ""
-    return f"{'priced' if recipe.price_replaced else 'unpriced'}{carried}"
 
 
 def hash_texts(texts: pd.Series) -> str:
@@ -107,11 +101,14 @@ def _function_name(function: Any) -> str:
     return "reversible" if full == _TOKENIZE else full
 
 
-def provenance_of_parts(recipe: AnyRecipe, parts: Parts, records: Mapping[str, JobRecord]) -> Provenance:
+def provenance_of_parts(
+    recipe: AnyRecipe, scoring: Scoring, parts: Parts, records: Mapping[str, JobRecord]
+) -> Provenance:
     """Return the record of a table that `langdiff.compute_surprisals` computed."""
     sizes = {"train": len(parts.train), "dev": len(parts.dev), "test": len(parts.test)}
     return _of_records(
         recipe,
+        scoring,
         records,
         texts=short_hash([[edition, record.key["texts"]] for edition, record in sorted(records.items())]),
         preparation=preparation_of(parts.train, parts.dev, parts.test),
@@ -120,7 +117,11 @@ def provenance_of_parts(recipe: AnyRecipe, parts: Parts, records: Mapping[str, J
 
 
 def provenance_of_scored(
-    recipe: AnyRecipe, multitext: Multitext, records: Mapping[str, JobRecord], scored: Mapping[str, str]
+    recipe: AnyRecipe,
+    scoring: Scoring,
+    multitext: Multitext,
+    records: Mapping[str, JobRecord],
+    scored: Mapping[str, str],
 ) -> Provenance:
     """Return the record of a table that models of a cache scored; `scored` are the hashes of its texts."""
     texts = [
@@ -129,6 +130,7 @@ def provenance_of_scored(
     ]
     return _of_records(
         recipe,
+        scoring,
         records,
         texts=short_hash(texts),
         preparation=preparation_of(multitext),
@@ -136,14 +138,14 @@ def provenance_of_scored(
     )
 
 
-def _of_records(recipe: AnyRecipe, records: Mapping[str, JobRecord], **known: Any) -> Provenance:
+def _of_records(recipe: AnyRecipe, scoring: Scoring, records: Mapping[str, JobRecord], **known: Any) -> Provenance:
     seeds = {record.key["seed"] for record in records.values()}
     compute = {record.compute for record in records.values()}
     versions = {f"{name}:{v}" for record in records.values() for name, v in record.key["versions"].items()}
     counted = isinstance(recipe, KneserNeyRecipe)  # without any chance
     return Provenance(
         recipe=recipe_name(recipe),
-        scoring=scoring_name(recipe),
+        scoring=scoring.name,
         seed=None if counted or len(seeds) != 1 else int(seeds.pop()),
         compute=None if None in compute else "+".join(sorted(filter(None, compute))),
         versions=",".join(sorted(versions)),
@@ -164,8 +166,7 @@ def provenance_of_models(
         recipe = (
             recipe_name(known[0], name) if len(settings) == 1 else f"{name}#{short_hash(*map(_settings, settings))}"
         )
-        scorings = {scoring_name(each) for each in known}
-        scoring = "+".join(sorted(scorings))
+        scoring = PRICED.name  # as models score where they are not told otherwise
         seeds = {getattr(model, "seed", None) for model in models}
         seed = seeds.pop() if len(seeds) == 1 else None
         versions |= {"sentencepiece": sentencepiece.__version__, "torch": str(torch.__version__)}

@@ -13,7 +13,6 @@ from torch import Tensor
 from langdiff.errors import ConfigError
 from langdiff.lm._batches import Batch, pad, rows_by_length
 from langdiff.lm.awd_lstm import AWDLSTM, State
-from langdiff.lm.presets import Recipe
 from langdiff.lm.units import Ids
 
 Floats = npt.NDArray[np.float64]
@@ -116,15 +115,6 @@ def score_in_order(network: AWDLSTM, intents: Sequence[Ids]) -> tuple[Floats, Fl
             each[start : start + _STEPS_AT_ONCE] = _bits_of(network, activations.output[:, 0], inputs[1:]).numpy()
     ends = np.cumsum([len(ids) + 1 for ids in intents])
     return np.add.reduceat(each, np.append(0, ends[:-1])), each[ends - 1]
-
-
-def score_as(
-    recipe: Recipe, network: AWDLSTM, intents: Sequence[Ids], *, batch_size: int | None = None
-) -> tuple[Floats, Floats]:
-    """Score intents as a recipe says: each on its own (`score`), or in their order (`score_in_order`)."""
-    if recipe.scoring == "stream":
-        return score_in_order(network, intents)
-    return score(network, intents, batch_size=batch_size)
 
 
 def find_device(name: str) -> torch.device:

@@ -19,16 +19,28 @@ from rich.progress import Progress, TaskID
 
 from langdiff._progress import progress_bar
 from langdiff._random import seed_number
-from langdiff.errors import ConfigError, LangdiffWarning, TrainingError
+from langdiff.errors import ConfigError, DataError, LangdiffWarning, TrainingError
 from langdiff.lm._failures import Failures
-from langdiff.lm._jobs import Job, JobResult, job_folder, load_finished, read_record, run_job, score_texts
+from langdiff.lm._jobs import (
+    Job,
+    JobResult,
+    ReplacedError,
+    explain_replaced,
+    job_folder,
+    load_finished,
+    read_record,
+    replaced_rate,
+    run_job,
+    score_texts,
+)
 from langdiff.lm._logs import LOG, read_log
 from langdiff.lm._provenance import hash_texts, provenance_of_parts, provenance_of_scored
 from langdiff.lm._scoring import find_device
 from langdiff.lm._training import describe, naming
 from langdiff.lm.language_model import Epoch
-from langdiff.lm.ngrams import AnyRecipe, find_lm
+from langdiff.lm.ngrams import AnyRecipe, find_scored_lm
 from langdiff.lm.presets import Recipe
+from langdiff.lm.scoring_options import Scoring
 from langdiff.multitext import Multitext, Parts
 from langdiff.provenance import Provenance
 from langdiff.surprisals import Surprisals
@@ -40,6 +52,8 @@ def compute_surprisals(
     parts: Parts,
     *,
     lm: str | AnyRecipe = "char-small",
+    scoring: Scoring | str | None = None,
+    max_replaced: float = 0.05,
     device: str = "auto",
     seed: int | np.random.Generator | None = None,
     cache: str | Path | None = None,
@@ -56,15 +70,22 @@ def compute_surprisals(
         What models learn from, stop by and are measured on.
     lm : str, Recipe or KneserNeyRecipe
         A name in `langdiff.lm.RECIPES`, ``"kneser-ney-N"`` for character n-grams of order N, or a
-        recipe of one's own.
+        recipe of one's own. A name may end in ``-unpriced`` or ``-carried``, which stand for `scoring`.
+    scoring : Scoring or str, optional
+        How the trained models score: whether which characters were replaced as too rare is priced, as by
+        default, or free (``"unpriced"``), and whether the state is carried from intent to intent
+        (``"carried"``). With a cache, another way of scoring trains nothing.
+    max_replaced : float
+        Fraction of an edition's test characters, from 0 to 1, that may be replaced as too rare in training;
+        above it there is an error, before that edition is trained.
     device : str
         ``"auto"`` (CUDA where there is one, else the CPU), ``"cpu"``, ``"cuda"``, ….
     seed : int or numpy.random.Generator, optional
         Seed of every model; required for networks. Character n-grams draw nothing at random.
     cache : str or Path, optional
-        Folder that keeps models, logs and surprisals, in ``EDITION/LM/``. An edition whose texts,
-        recipe, seed and versions are those of an earlier run is not trained again, and one whose
-        training was interrupted goes on from its last finished epoch.
+        Folder that keeps models, logs and surprisals, in ``EDITION/RECIPE/``. An edition whose training
+        and dev texts, recipe, seed and versions are those of an earlier run is not trained again, and one
+        whose training was interrupted goes on from its last finished epoch.
     workers : int
         Processes that train side by side, one thread each; a script that asks for more than one
         needs ``if __name__ == "__main__":``, as `multiprocessing` explains.
@@ -87,7 +108,10 @@ def compute_surprisals(
     Raises
     ------
     ConfigError
-        If recipe, device, workers or group cannot be used, or networks are to be trained without a seed.
+        If recipe, scoring, device, workers or group cannot be used, or networks are to be trained without a seed.
+    DataError
+        If more than `max_replaced` of the test characters of editions are replaced; the message names all
+        of them, with their rates.
     LangdiffError
         If editions cannot be trained or scored; the message names them. With a cache, all other
         editions are finished first; without one, the first such error ends the call.
@@ -108,7 +132,8 @@ def compute_surprisals(
     >>> compute_surprisals(parts, lm="char-tiny", seed=0, progress=False)
     Surprisals by char-tiny: 10 intents × 2 editions, 0 of 20 cells missing
     """
-    recipe = find_lm(lm)
+    recipe, scoring = named = find_scored_lm(lm, scoring)
+    _check_fraction(max_replaced)
     # n-grams draw nothing: they are kept under one seed, whatever is given
     number = seed_number(seed, "initial weights and dropout") if isinstance(recipe, Recipe) else 0
     if workers < 1:
@@ -121,9 +146,10 @@ def compute_surprisals(
     jobs = [
         Job(
             edition=edition,
-            language=_language(parts.train, edition),
             parts=_of_edition(parts, edition),
             recipe=recipe,
+            scoring=scoring,
+            max_replaced=max_replaced,
             device=device,
             seed=number,
             folder=None if cache is None else job_folder(Path(cache), edition, recipe.name),
@@ -133,20 +159,21 @@ def compute_surprisals(
     ]
     failures = Failures(len(jobs), at_once=cache is None)
     with progress_bar(progress=progress) as bar:
-        task = bar.add_task(recipe.name, total=len(jobs), note="")
-        if executor is not None:
-            results = _run_in(executor, jobs, failures, bar, task)
-        elif workers > 1:
-            with _processes(min(workers, len(jobs))) as pool:
-                results = _run_in(pool, jobs, failures, bar, task)
-        elif isinstance(recipe, Recipe) and group > 1:
-            results = _run_together(jobs, recipe, group, failures, bar, task)
-        else:
-            results = _run_here(jobs, failures, bar, task)
-    failures.raise_any()
+        task = bar.add_task(named.name, total=len(jobs), note="")
+        with _naming_all_replaced(jobs, max_replaced):
+            if executor is not None:
+                results = _run_in(executor, jobs, failures, bar, task)
+            elif workers > 1:
+                with _processes(min(workers, len(jobs))) as pool:
+                    results = _run_in(pool, jobs, failures, bar, task)
+            elif isinstance(recipe, Recipe) and group > 1:
+                results = _run_together(jobs, recipe, group, failures, bar, task)
+            else:
+                results = _run_here(jobs, failures, bar, task)
+            failures.raise_any()
     _warn(results, stacklevel=3)
     records = {edition: result.record for edition, result in results.items() if result.record is not None}
-    return _table(results, parts.test, recipe.name, provenance_of_parts(recipe, parts, records))
+    return _table(results, parts.test, named.name, provenance_of_parts(recipe, scoring, parts, records))
 
 
 def score_multitext(
@@ -154,6 +181,8 @@ def score_multitext(
     models: str | Path,
     *,
     lm: str | AnyRecipe = "char-small",
+    scoring: Scoring | str | None = None,
+    max_replaced: float = 0.05,
     device: str = "auto",
     progress: bool | None = None,
 ) -> Surprisals:
@@ -168,7 +197,11 @@ def score_multitext(
     models : str or Path
         The folder that was given as `cache`.
     lm : str, Recipe or KneserNeyRecipe
-        Which of the models there.
+        Which of the models there; a name may end in ``-unpriced`` or ``-carried``, which stand for `scoring`.
+    scoring : Scoring or str, optional
+        How they score, as for `compute_surprisals`; it need not be how they have scored before.
+    max_replaced : float
+        Fraction of an edition's characters, from 0 to 1, that may be outside its model's alphabet.
     device : str
         ``"auto"`` (CUDA where there is one, else the CPU), ``"cpu"``, ``"cuda"``, ….
     progress : bool, optional
@@ -184,38 +217,54 @@ def score_multitext(
     CheckpointError
         If an edition has no finished model of that recipe there, or its files are damaged.
     ConfigError
-        If recipe or device is unknown.
+        If recipe, scoring or device cannot be used.
+    DataError
+        If more than `max_replaced` of the characters of editions are replaced; the message names all of them.
 
     Warns
     -----
     LangdiffWarning
         If more than 0.1 % of an edition's characters are outside its model's alphabet.
     """
-    recipe = find_lm(lm)
+    recipe, scoring = named = find_scored_lm(lm, scoring)
+    _check_fraction(max_replaced)
     results, records, scored = {}, {}, {}
     with progress_bar(progress=progress) as bar:
-        task = bar.add_task(recipe.name, total=len(multitext.editions), note="")
+        task = bar.add_task(named.name, total=len(multitext.editions), note="")
         for edition in multitext.editions:
             bar.update(task, note=edition)
             with naming(edition):
                 model = load_finished(Path(models), edition, recipe, device)
                 records[edition] = read_record(Path(models), edition, recipe.name)
                 texts = multitext.text(edition)
-                results[edition], scored[edition] = score_texts(model, texts, "scored"), hash_texts(texts)
+                results[edition], scored[edition] = score_texts(model, texts, "scored", scoring), hash_texts(texts)
             bar.update(task, advance=1)
+    message = explain_replaced({edition: result.replaced_rate for edition, result in results.items()}, max_replaced)
+    if message is not None:
+        raise DataError(message)
     _warn(results, stacklevel=3)
-    return _table(results, multitext, recipe.name, provenance_of_scored(recipe, multitext, records, scored))
+    return _table(results, multitext, named.name, provenance_of_scored(recipe, scoring, multitext, records, scored))
+
+
+def _check_fraction(max_replaced: float) -> None:
+    if not 0 <= max_replaced <= 1:
+        raise ConfigError(f"max_replaced is a fraction of characters, from 0 to 1; got {max_replaced!r}.")
+
+
+@contextmanager
+def _naming_all_replaced(jobs: list[Job], max_replaced: float) -> Iterator[None]:
+    """If an edition has too many characters replaced, say which all are."""
+    try:
+        yield
+    except ReplacedError as error:
+        message = explain_replaced({job.edition: replaced_rate(job) for job in jobs}, max_replaced)
+        raise DataError(message) from error
 
 
 def _warn(results: Mapping[str, JobResult], *, stacklevel: int) -> None:
     for edition, result in results.items():
         for caution in result.cautions:
             warnings.warn(f"edition {edition!r}: {caution}", LangdiffWarning, stacklevel=stacklevel)
-
-
-def _language(multitext: Multitext, edition: str) -> str | None:
-    language = multitext.edition_info["language"][edition]
-    return str(language) if pd.notna(language) else None
 
 
 def _of_edition(parts: Parts, edition: str) -> Parts:
@@ -231,8 +280,8 @@ def _table(results: Mapping[str, JobResult], multitext: Multitext, lm: str, prov
         columns = {edition: result.surprisals[column] for edition, result in results.items()}
         return pd.DataFrame(columns, index=multitext.intents, dtype=float)[list(multitext.editions)]
 
-    columns = {column: wide(column) for column in ("bits", "eos_bits", "characters", "bytes")}
-    return Surprisals(lm=lm, provenance=provenance, **columns)
+    columns = ("bits", "eos_bits", "characters", "bytes", "replaced")
+    return Surprisals(lm=lm, provenance=provenance, **{column: wide(column) for column in columns})
 
 
 def _check_group(group: int, recipe: AnyRecipe, *, alone: bool) -> None:

@@ -18,7 +18,7 @@ from langdiff.lm._batches import Batch, pad, rows_by_length
 from langdiff.lm._gradients import BatchLoss, MemoryLimit, accumulate_gradients
 from langdiff.lm._resume import TrainingState
 from langdiff.lm._schedule import learning_rate, stopped_improving
-from langdiff.lm._scoring import score_as
+from langdiff.lm._scoring import score
 from langdiff.lm._stream import cut, draw_segments, lay_out
 from langdiff.lm.awd_lstm import AWDLSTM, State
 from langdiff.lm.language_model import Epoch
@@ -161,6 +161,9 @@ class Trainer:
     def run_epoch(self) -> Epoch:
         """Pass once over the training part, then score the dev part.
 
+        Every dev intent starts from the zero state and what was replaced has no price, however texts will be
+        scored later: which epoch is the best must not depend on that.
+
         Raises
         ------
         TrainingError
@@ -183,7 +186,7 @@ class Trainer:
         trained = time.perf_counter()
         self.network.eval()
         with self.scored_weights():
-            dev_bits = float(score_as(self.recipe, self.network, self.dev.intents)[0].sum())
+            dev_bits = float(score(self.network, self.dev.intents)[0].sum())
             if not (isfinite(train_bits) and isfinite(dev_bits)):
                 raise TrainingError(
                     f"the loss is not a number any more in epoch {number}. Lower learning_rate "

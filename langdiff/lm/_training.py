@@ -21,9 +21,10 @@ from langdiff.lm._resume import StateFolder, TrainingState, remove_states, train
 from langdiff.lm._scoring import find_device, one_thread
 from langdiff.lm._trainer import EncodedPart, Randomness, Report, Trainer
 from langdiff.lm._unit_kinds import learn_units
-from langdiff.lm.alphabet import Alphabet
+from langdiff.lm.alphabet import Alphabet, learn_alphabet
 from langdiff.lm.language_model import Epoch, LanguageModel, build_network, check_texts
 from langdiff.lm.presets import Recipe, find_recipe
+from langdiff.lm.scoring_options import Scoring
 from langdiff.lm.units import Units
 
 LEAST_CHARACTERS = 1_000  # of training text; below, no model of any use can be learned
@@ -37,7 +38,6 @@ def train_language_model(
     dev: Sequence[str] | pd.Series,
     *,
     recipe: str | Recipe = "char-small",
-    language: str | None = None,
     name: str | None = None,
     device: str = "auto",
     seed: int | np.random.Generator,
@@ -46,6 +46,9 @@ def train_language_model(
     directory: str | Path | None = None,
 ) -> LanguageModel:
     """Train a language model and keep its best state on the dev part.
+
+    Dev intents are scored one by one, each from the zero state, and what is replaced in them has no price:
+    which state is the best does not depend on how texts are scored later (`langdiff.lm.Scoring`).
 
     On CPUs it uses one thread; on those of one kind the same texts, recipe and seed give the same model to
     the last bit, also if training was interrupted and called again with the same `directory`.
@@ -56,8 +59,6 @@ def train_language_model(
         Texts to learn from and to stop by, in Unicode normal form C; each is one intent.
     recipe : str or Recipe
         A name in `langdiff.lm.RECIPES`, or a recipe of one's own.
-    language : str, optional
-        ISO 639-3; decides how rare a character may be.
     name : str, optional
         Of the edition, for messages and the saved model.
     device : str
@@ -104,7 +105,6 @@ def train_language_model(
             train,
             dev,
             recipe=recipe,
-            language=language,
             name=name,
             device=device,
             seed=number,
@@ -142,14 +142,27 @@ def describe(epoch: Epoch | None) -> str:
     )
 
 
-def caution_about_rates(rates: Mapping[str, float]) -> str | None:
-    """Say in which parts (keys) more than 0.1 % of the characters are outside the alphabet."""
+def caution_about_rates(rates: Mapping[str, float], scoring: Scoring | None = None) -> str | None:
+    """Say in which parts (keys) more than 0.1 % of the characters are outside the alphabet.
+
+    Parameters
+    ----------
+    rates : mapping from str to float
+        Fraction of characters replaced, by part.
+    scoring : Scoring, optional
+        How the part was scored, which decides what the rate does to its bits; none in training.
+    """
     high = ", ".join(f"{part} {rate:.2%}" for part, rate in rates.items() if rate > HIGH_RATE)
     if not high:
         return None
+    effect = ""
+    if scoring is not None and scoring.price_replaced:
+        effect = " Each costs the bits that tell it from all others of its script."
+    elif scoring is not None:
+        effect = " Which of them it was is free, so that the edition looks easier than it is."
     return (
-        f"many characters are too rare in training to be learned and are replaced by one symbol ({high}). "
-        "Lower min_count, or add text."
+        f"many characters are too rare in training to be learned and are replaced by one symbol ({high}).{effect} "
+        "Add text, or lower min_count if the recipe sets it."
     )
 
 
@@ -158,7 +171,6 @@ def fit_language_model(
     dev: Sequence[str] | pd.Series,
     *,
     recipe: Recipe,
-    language: str | None,
     name: str | None,
     device: str,
     seed: int,
@@ -175,7 +187,6 @@ def fit_language_model(
         train,
         dev,
         recipe=recipe,
-        language=language,
         name=name,
         device=device,
         seed=seed,
@@ -195,7 +206,6 @@ def begin_training(
     dev: Sequence[str] | pd.Series,
     *,
     recipe: Recipe,
-    language: str | None,
     name: str | None,
     device: str,
     seed: int,
@@ -204,7 +214,7 @@ def begin_training(
 ) -> "Training":
     """Make all that `fit_language_model` needs, up to the first epoch."""
     where = find_device(device)
-    prepared = _prepare(check_texts(train, "training part"), check_texts(dev, "dev part"), recipe, language)
+    prepared = _prepare(check_texts(train, "training part"), check_texts(dev, "dev part"), recipe)
     randomness = Randomness.from_seed(seed, where)
     network = build_network(recipe, prepared.units, randomness.initial).to(where)
     model = LanguageModel(
@@ -214,7 +224,6 @@ def begin_training(
         network=network,
         history=(),
         name=name,
-        language=language,
         seed=seed,
         out_of_alphabet=prepared.out_of_alphabet,
         cautions=prepared.cautions,
@@ -297,17 +306,23 @@ class _Prepared(NamedTuple):
     cautions: tuple[str, ...]
 
 
-def _prepare(train: pd.Series, dev: pd.Series, recipe: Recipe, language: str | None) -> _Prepared:
+def _prepare(train: pd.Series, dev: pd.Series, recipe: Recipe) -> _Prepared:
     """Find alphabet and subwords in the training part, and encode both parts."""
     if not len(dev):
         raise DataError("dev part: no text. Training stops by it; keep some intents for it.")
-    alphabet = _alphabet(train, recipe.minimum_count(language))
+    characters = sum(map(len, train))
+    if characters < LEAST_CHARACTERS:
+        raise DataError(
+            f"training part: {characters:,} characters are too little text to learn from; "
+            f"give at least {LEAST_CHARACTERS:,}."
+        )
+    alphabet = learn_alphabet(train.to_list(), recipe.min_count)
     rates = {
         "train": alphabet.out_of_alphabet_rate(train.to_list()),
         "dev": alphabet.out_of_alphabet_rate(dev.to_list()),
     }
     texts = [alphabet.apply(text) for text in train]
-    units, about_units = learn_units(texts, alphabet, recipe, recipe.minimum_count(language))
+    units, about_units = learn_units(texts, alphabet, recipe)
     return _Prepared(
         alphabet=alphabet,
         units=units,
@@ -316,22 +331,6 @@ def _prepare(train: pd.Series, dev: pd.Series, recipe: Recipe, language: str | N
         out_of_alphabet=rates,
         cautions=tuple(caution for caution in (caution_about_rates(rates), *about_units) if caution),
     )
-
-
-def _alphabet(train: pd.Series, min_count: int) -> Alphabet:
-    characters = sum(map(len, train))
-    if characters < LEAST_CHARACTERS:
-        raise DataError(
-            f"training part: {characters:,} characters are too little text to learn from; "
-            f"give at least {LEAST_CHARACTERS:,}."
-        )
-    alphabet = Alphabet.from_texts(train, min_count=min_count)
-    if len(alphabet.characters) < 2:
-        raise DataError(
-            f"training part: {len(alphabet.characters)} character(s) occur {min_count} times or more; "
-            "an alphabet needs two. Lower min_count, or check that this is the right text."
-        )
-    return alphabet
 
 
 def _start_log(path: str | Path | None, history: Sequence[Epoch]) -> Callable[[Epoch], None]:

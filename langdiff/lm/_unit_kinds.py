@@ -16,17 +16,15 @@ _SUBWORDS: dict[str, type[BPEUnits] | type[SubwordNMTUnits]] = {
 }
 
 
-def learn_units(
-    texts: Sequence[str], alphabet: Alphabet, recipe: Recipe, min_count: int
-) -> tuple[Units, list[str | None]]:
+def learn_units(texts: Sequence[str], alphabet: Alphabet, recipe: Recipe) -> tuple[Units, list[str | None]]:
     """Return the units of a recipe, and what a reader should be told about them.
 
     Parameters
     ----------
     texts : sequence of str
         The training part, over the alphabet.
-    min_count : int
-        Occurrences that a grapheme cluster needs.
+    alphabet : Alphabet
+        Of that part: a grapheme cluster needs as many occurrences as a character.
     """
     match recipe.units:
         case "char":
@@ -34,7 +32,7 @@ def learn_units(
         case "bytes":
             return ByteUnits(alphabet), []
         case "graphemes":
-            return GraphemeUnits.train(texts, alphabet, min_count=min_count), []
+            return GraphemeUnits.train(texts, alphabet, min_count=alphabet.min_count or 1), []
         case "bpe":
             subwords = _SUBWORDS[recipe.bpe_backend].train(texts, alphabet, ratio=recipe.bpe_ratio)
             merges = caution_about_merges(texts, subwords.merges, recipe.bpe_ratio)

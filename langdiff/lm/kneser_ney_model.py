@@ -14,10 +14,11 @@ from langdiff._io import write_text
 from langdiff.errors import CheckpointError, ConfigError, DataError, LangdiffError, LangdiffWarning
 from langdiff.lm._checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 from langdiff.lm._training import caution_about_rates, naming
-from langdiff.lm.alphabet import Alphabet
+from langdiff.lm.alphabet import Alphabet, learn_alphabet
 from langdiff.lm.kneser_ney import Grams, KneserNey
 from langdiff.lm.language_model import check_texts, sizes_of
 from langdiff.lm.ngrams import KneserNeyRecipe, find_lm
+from langdiff.lm.scoring_options import Scoring, as_scoring
 from langdiff.lm.units import CharacterUnits
 
 
@@ -38,8 +39,8 @@ class KneserNeyModel:
         The counts; its last symbol is the end symbol.
     dev_bits_per_character : float
         All bits of the dev part, the end symbols' included, over the characters without them.
-    name, language : str, optional
-        The edition, and its language (ISO 639-3).
+    name : str, optional
+        The edition.
     out_of_alphabet : mapping from str to float
         Fraction of characters replaced in the ``train`` and the ``dev`` part.
     cautions : tuple of str
@@ -51,32 +52,38 @@ class KneserNeyModel:
     ngrams: KneserNey
     dev_bits_per_character: float
     name: str | None = None
-    language: str | None = None
     out_of_alphabet: Mapping[str, float] = field(default_factory=dict)
     cautions: tuple[str, ...] = ()
 
-    def surprisal(self, texts: Sequence[str] | pd.Series) -> pd.DataFrame:
+    def surprisal(self, texts: Sequence[str] | pd.Series, *, scoring: Scoring | str | None = None) -> pd.DataFrame:
         """Score texts, each on its own.
 
         Parameters
         ----------
         texts : sequence or Series of str
             In Unicode normal form C, without final line break.
+        scoring : Scoring or str, optional
+            Whether replaced characters are priced, as by default; n-grams have no state to carry.
 
         Returns
         -------
         DataFrame, one row a text, index of `texts`
             ``bits``, all surprisal; ``eos_bits``, the share of the end symbol; ``characters``, ``bytes``
-            (UTF-8, of the text given) and ``units``, the end symbol not counted.
+            (UTF-8, of the text given) and ``units``, the end symbol not counted; ``replaced``, the characters
+            that are outside the alphabet.
 
         Raises
         ------
         DataError
             If a text is missing, empty or no string.
+        ConfigError
+            If a state is to be carried.
         """
+        scoring = as_scoring(scoring)
+        scoring.check(self.recipe)
         series = check_texts(texts, "texts")
         frame = _score(self.ngrams, self.alphabet, series)
-        if self.recipe.price_replaced:
+        if scoring.price_replaced:
             frame["bits"] += [self.alphabet.replaced_bits(text) for text in series]
         return frame
 
@@ -91,7 +98,6 @@ class KneserNeyModel:
         settings = {
             "kind": "kneser-ney",
             "name": self.name,
-            "language": self.language,
             "recipe": asdict(self.recipe),
             "alphabet": asdict(self.alphabet),
             "dev_bits_per_character": self.dev_bits_per_character,
@@ -118,8 +124,8 @@ class KneserNeyModel:
 def _score(ngrams: KneserNey, alphabet: Alphabet, texts: pd.Series) -> pd.DataFrame:
     units = CharacterUnits(alphabet)
     bits, eos_bits = ngrams.score([units.encode(alphabet.apply(text)) for text in texts])
-    sizes = sizes_of(texts)
-    columns = {"bits": bits, "eos_bits": eos_bits, **sizes, "units": sizes["characters"]}
+    sizes, replaced = sizes_of(texts), [alphabet.count_replaced(text) for text in texts]
+    columns = {"bits": bits, "eos_bits": eos_bits, **sizes, "units": sizes["characters"], "replaced": replaced}
     return pd.DataFrame(columns, index=texts.index)
 
 
@@ -128,7 +134,6 @@ def train_kneser_ney(
     dev: Sequence[str] | pd.Series,
     *,
     recipe: str | KneserNeyRecipe = "kneser-ney-6",
-    language: str | None = None,
     name: str | None = None,
 ) -> KneserNeyModel:
     """Count the n-grams of a training text.
@@ -140,8 +145,6 @@ def train_kneser_ney(
         one intent. Nothing is chosen by `dev`.
     recipe : str or KneserNeyRecipe
         ``"kneser-ney-N"`` for order N.
-    language : str, optional
-        ISO 639-3; decides how rare a character may be.
     name : str, optional
         Of the edition, for messages and the saved model.
 
@@ -169,7 +172,7 @@ def train_kneser_ney(
     if not isinstance(found, KneserNeyRecipe):
         raise ConfigError(f"{found.name!r} is no n-gram model; train it with langdiff.train_language_model.")
     with naming(name):
-        model = fit_kneser_ney(train, dev, recipe=found, language=language, name=name)
+        model = fit_kneser_ney(train, dev, recipe=found, name=name)
     for caution in model.cautions:
         warnings.warn(caution if name is None else f"edition {name!r}: {caution}", LangdiffWarning, stacklevel=2)
     return model
@@ -180,7 +183,6 @@ def fit_kneser_ney(
     dev: Sequence[str] | pd.Series,
     *,
     recipe: KneserNeyRecipe,
-    language: str | None,
     name: str | None,
     directory: Path | None = None,
     log_path: Path | None = None,
@@ -198,13 +200,7 @@ def fit_kneser_ney(
     train, dev = check_texts(train, "training part"), check_texts(dev, "dev part")
     if not len(dev):
         raise DataError("dev part: no text. The quality of the model is reported on it; keep some intents for it.")
-    min_count = recipe.minimum_count(language)
-    alphabet = Alphabet.from_texts(train, min_count=min_count)
-    if len(alphabet.characters) < 2:
-        raise DataError(
-            f"training part: {len(alphabet.characters)} character(s) occur {min_count} times or more; "
-            "an alphabet needs two. Lower min_count, or check that this is the right text."
-        )
+    alphabet = learn_alphabet(train.to_list(), recipe.min_count)
     rates = {
         "train": alphabet.out_of_alphabet_rate(train.to_list()),
         "dev": alphabet.out_of_alphabet_rate(dev.to_list()),
@@ -220,7 +216,6 @@ def fit_kneser_ney(
         ngrams=ngrams,
         dev_bits_per_character=float(scored["bits"].sum() / scored["characters"].sum()),
         name=name,
-        language=language,
         out_of_alphabet=rates,
         cautions=() if caution is None else (caution,),
     )
@@ -255,7 +250,6 @@ def load_kneser_ney(directory: str | Path) -> KneserNeyModel:
             ngrams=KneserNey(CharacterUnits(alphabet).size + 1, grams),
             dev_bits_per_character=settings["dev_bits_per_character"],
             name=settings["name"],
-            language=settings["language"],
             out_of_alphabet=settings["out_of_alphabet"],
             cautions=tuple(settings["cautions"]),
         )

@@ -9,11 +9,12 @@ import torch
 
 from langdiff.errors import CheckpointError, ConfigError, DataError, LangdiffError
 from langdiff.lm._checkpoint import Checkpoint, read_checkpoint, write_checkpoint
-from langdiff.lm._scoring import find_device, one_thread, score_as
+from langdiff.lm._scoring import find_device, one_thread, score, score_in_order
 from langdiff.lm._unit_kinds import load_units
 from langdiff.lm.alphabet import Alphabet
 from langdiff.lm.awd_lstm import AWDLSTM
 from langdiff.lm.presets import Recipe
+from langdiff.lm.scoring_options import Scoring, as_scoring
 from langdiff.lm.units import Units
 
 
@@ -47,7 +48,7 @@ class LanguageModel:
     r"""An open-vocabulary language model of one edition.
 
     The surprisal of a text is :math:`-\log_2 p(\text{text}, \text{end})`. Every text starts from the
-    zero state, so that it depends on no other, unless the recipe carries the state from text to text.
+    zero state, so that it depends on no other, unless the state is carried from text to text (`Scoring`).
     Under subwords and graphemes it is that of the canonical segmentation, an upper bound on the
     surprisal of the string.
 
@@ -65,8 +66,8 @@ class LanguageModel:
         The passes of training; `network` is that of the best on the dev part.
     seed : int
         Seed of training.
-    name, language : str, optional
-        The edition, and its language (ISO 639-3).
+    name : str, optional
+        The edition.
     out_of_alphabet : mapping from str to float
         Fraction of characters replaced in the ``train`` and the ``dev`` part.
     cautions : tuple of str
@@ -80,17 +81,25 @@ class LanguageModel:
     history: tuple[Epoch, ...]
     seed: int
     name: str | None = None
-    language: str | None = None
     out_of_alphabet: Mapping[str, float] = field(default_factory=dict)
     cautions: tuple[str, ...] = ()
 
-    def surprisal(self, texts: Sequence[str] | pd.Series, *, batch_size: int | None = None) -> pd.DataFrame:
-        """Score texts, in single precision (sums in double); each on its own unless the recipe says otherwise.
+    def surprisal(
+        self,
+        texts: Sequence[str] | pd.Series,
+        *,
+        scoring: Scoring | str | None = None,
+        batch_size: int | None = None,
+    ) -> pd.DataFrame:
+        """Score texts, in single precision (sums in double).
 
         Parameters
         ----------
         texts : sequence or Series of str
             In Unicode normal form C, without final line break.
+        scoring : Scoring or str, optional
+            Whether replaced characters are priced and the state is carried; by default they are priced, and
+            each text is scored on its own.
         batch_size : int, optional
             Texts scored at once; chosen by their length by default. It changes nothing but speed, and
             has no use where the state is carried.
@@ -99,29 +108,36 @@ class LanguageModel:
         -------
         DataFrame, one row a text, index of `texts`
             ``bits``, all surprisal; ``eos_bits``, the share of the end symbol; ``characters``, ``bytes``
-            (UTF-8, of the text given) and ``units``, the end symbol not counted.
+            (UTF-8, of the text given) and ``units``, the end symbol not counted; ``replaced``, the characters
+            that are outside the alphabet.
 
         Raises
         ------
         DataError
             If a text is missing, empty or no string.
         ConfigError
-            If `batch_size` is not positive.
+            If `batch_size` is not positive, or the state cannot be carried.
         """
+        scoring = as_scoring(scoring)
+        scoring.check(self.recipe)
         if batch_size is not None and batch_size < 1:
             raise ConfigError(f"batch_size must be at least 1, got {batch_size}.")
         series = check_texts(texts, "texts")
         encoded = [self.units.encode(self.alphabet.apply(text)) for text in series]
         self.network.eval()
         with one_thread():
-            bits, eos_bits = score_as(self.recipe, self.network, encoded, batch_size=batch_size)
-        if self.recipe.price_replaced:
+            if scoring.carried:
+                bits, eos_bits = score_in_order(self.network, encoded)
+            else:
+                bits, eos_bits = score(self.network, encoded, batch_size=batch_size)
+        if scoring.price_replaced:
             bits += [self.alphabet.replaced_bits(text) for text in series]
         columns = {
             "bits": bits,
             "eos_bits": eos_bits,
             **sizes_of(series),
             "units": [len(ids) for ids in encoded],
+            "replaced": [self.alphabet.count_replaced(text) for text in series],
         }
         return pd.DataFrame(columns, index=series.index)
 
@@ -149,7 +165,6 @@ class LanguageModel:
             Checkpoint(
                 settings={
                     "name": self.name,
-                    "language": self.language,
                     "seed": self.seed,
                     "recipe": asdict(self.recipe),
                     "alphabet": asdict(self.alphabet),
@@ -206,7 +221,6 @@ def load_language_model(directory: str | Path, *, device: str = "auto") -> Langu
             network=network.to(where).eval(),
             history=tuple(Epoch(**epoch) for epoch in settings["history"]),
             name=settings["name"],
-            language=settings["language"],
             seed=settings["seed"],
             out_of_alphabet=settings["out_of_alphabet"],
             cautions=tuple(settings["cautions"]),

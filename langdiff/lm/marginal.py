@@ -17,6 +17,7 @@ from langdiff.lm._scoring import one_thread
 from langdiff.lm.alphabet import SPACE
 from langdiff.lm.awd_lstm import AWDLSTM
 from langdiff.lm.language_model import LanguageModel, check_texts
+from langdiff.lm.scoring_options import Scoring
 from langdiff.lm.units import BPEUnits, Ids
 
 Floats = npt.NDArray[np.float64]
@@ -28,6 +29,7 @@ def marginal_surprisal(
     *,
     samples: int = 100,
     seed: int | np.random.Generator,
+    price_replaced: bool = True,
 ) -> pd.DataFrame:
     r"""Estimate the bits of strings, summed over all their segmentations into subwords.
 
@@ -52,6 +54,9 @@ def marginal_surprisal(
         hundred times costs as much as once.
     seed : int or numpy.random.Generator
         Seed of the draws.
+    price_replaced : bool
+        Add the bits that tell which characters were replaced, as `langdiff.lm.Scoring` does; they are the same
+        under all segmentations. Every text is scored on its own.
 
     Returns
     -------
@@ -62,8 +67,8 @@ def marginal_surprisal(
     Raises
     ------
     ConfigError
-        If the model predicts other units than subwords by SentencePiece or carries its state from text
-        to text, `samples` is below 2, or the seed is not one.
+        If the model predicts other units than subwords by SentencePiece, `samples` is below 2, or the seed is not
+        one.
     DataError
         If a text is missing, empty or no string.
 
@@ -87,14 +92,12 @@ def marginal_surprisal(
             f"{model.recipe.name} does not predict subwords by SentencePiece, of which alone the other segmentations "
             "of a string are counted."
         )
-    if model.recipe.scoring == "stream":
-        raise ConfigError(f"{model.recipe.name} carries its state from text to text, so that texts have no bits alone.")
     if samples < 2:
         raise ConfigError(f"samples must be at least 2, got {samples}.")
     series = check_texts(texts, "texts")
-    canonical = model.surprisal(series)["bits"]
+    canonical = model.surprisal(series, scoring=Scoring(price_replaced=price_replaced))["bits"]
     # which characters were replaced costs the same under all segmentations
-    prices = [model.alphabet.replaced_bits(text) if model.recipe.price_replaced else 0.0 for text in series]
+    prices = [model.alphabet.replaced_bits(text) if price_replaced else 0.0 for text in series]
     pieces = _pieces(model.units)
     rows = []
     with one_thread():

@@ -2,16 +2,16 @@
 
 import re
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from langdiff.errors import ConfigError
-from langdiff.lm.alphabet import MIN_COUNT, MIN_COUNT_BY_LANGUAGE
-from langdiff.lm.presets import STRICT, Recipe, find_recipe
+from langdiff.lm.presets import Recipe, about_strict, find_recipe, refuse_scoring
+from langdiff.lm.scoring_options import Scoring, as_scoring, split_name
 
 ORDER = 6
 HIGHEST_ORDER = 20  # longer histories than any text has use for
 
-_NAME = re.compile(rf"kneser-ney-([1-9][0-9]{{0,3}})({STRICT})?")
+_NAME = re.compile(r"kneser-ney-([1-9][0-9]{0,3})")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,8 +27,6 @@ class KneserNeyRecipe:
     min_count : int, optional
         Occurrences in training that a character needs; by default those of `Recipe`, so that the
         same string is predicted.
-    price_replaced : bool
-        Add the bits that tell which characters were replaced, as for `Recipe`.
 
     Raises
     ------
@@ -37,11 +35,11 @@ class KneserNeyRecipe:
     """
 
     epochs: ClassVar[int] = 1  # grams are counted in one pass
+    context: ClassVar[str] = "intent"  # every intent from the same start
 
     name: str = f"kneser-ney-{ORDER}"
     order: int = ORDER
     min_count: int | None = None
-    price_replaced: bool = False
 
     def __post_init__(self) -> None:
         """Check the ranges."""
@@ -49,12 +47,6 @@ class KneserNeyRecipe:
             raise ConfigError(f"recipe {self.name!r}: the order must be from 1 to {HIGHEST_ORDER}, got {self.order}.")
         if self.min_count is not None and self.min_count < 1:
             raise ConfigError(f"recipe {self.name!r}: out of range: min_count = {self.min_count}.")
-
-    def minimum_count(self, language: str | None) -> int:
-        """Return the occurrences that a character needs in a language (ISO 639-3)."""
-        if self.min_count is not None:
-            return self.min_count
-        return MIN_COUNT_BY_LANGUAGE.get(language or "", MIN_COUNT)
 
 
 AnyRecipe = Recipe | KneserNeyRecipe
@@ -66,8 +58,7 @@ def find_lm(lm: str | AnyRecipe) -> AnyRecipe:
     Parameters
     ----------
     lm : str, Recipe or KneserNeyRecipe
-        A name is one of `langdiff.lm.RECIPES`, or ``"kneser-ney-N"`` for n-grams of order N; with
-        ``-strict`` at its end, the same recipe with `price_replaced`.
+        A name is one of `langdiff.lm.RECIPES`, or ``"kneser-ney-N"`` for n-grams of order N.
 
     Raises
     ------
@@ -77,17 +68,67 @@ def find_lm(lm: str | AnyRecipe) -> AnyRecipe:
     Examples
     --------
     >>> find_lm("kneser-ney-4")
-    KneserNeyRecipe(name='kneser-ney-4', order=4, min_count=None, price_replaced=False)
+    KneserNeyRecipe(name='kneser-ney-4', order=4, min_count=None)
     >>> find_lm("char-small").units
     'char'
     """
     if isinstance(lm, KneserNeyRecipe):
         return lm
     if isinstance(lm, str) and lm.startswith("kneser"):
+        refuse_scoring(lm)
         match = _NAME.fullmatch(lm)
         if match is None:
             raise ConfigError(
                 f"unknown language model {lm!r}. Write 'kneser-ney-{ORDER}' for n-grams of order {ORDER}."
+                f"{about_strict(lm)}"
             )
-        return KneserNeyRecipe(name=lm, order=int(match[1]), price_replaced=match[2] is not None)
+        return KneserNeyRecipe(name=lm, order=int(match[1]))
     return find_recipe(lm)
+
+
+class ScoredLM(NamedTuple):
+    """A recipe, and how the models that it trains score texts."""
+
+    recipe: AnyRecipe
+    scoring: Scoring
+
+    @property
+    def name(self) -> str:
+        """What tables call it: the recipe's name, and what the scoring adds where it is not the default."""
+        return self.recipe.name + self.scoring.ending
+
+
+def find_scored_lm(lm: str | AnyRecipe, scoring: Scoring | str | None = None) -> ScoredLM:
+    """Return the recipe and the way of scoring that name a language model in tables.
+
+    Parameters
+    ----------
+    lm : str, Recipe or KneserNeyRecipe
+        As for `find_lm`; a name may end in ``-unpriced`` or ``-carried``, or both, which say how it scores.
+    scoring : Scoring or str, optional
+        How it scores, instead of such an ending; by default replaced characters are priced, and no state is
+        carried.
+
+    Raises
+    ------
+    ConfigError
+        If the name is unknown, says how to score while `scoring` is given too, or the model cannot be scored so.
+
+    Examples
+    --------
+    >>> found = find_scored_lm("char-small-unpriced")
+    >>> found.recipe.name, found.scoring.name, found.name
+    ('char-small', 'unpriced', 'char-small-unpriced')
+    """
+    named = None
+    if isinstance(lm, str):
+        given = lm
+        lm, named = split_name(lm)
+        if named is not None and scoring is not None:
+            raise ConfigError(
+                f"{given!r} says how to score, and so does scoring: leave out one of them, for instance by "
+                f"writing {lm!r}."
+            )
+    found = ScoredLM(find_lm(lm), as_scoring(scoring) if named is None else named)
+    found.scoring.check(found.recipe)
+    return found

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from typing import Any, Literal
+from typing import Literal
 
 from langdiff.errors import ConfigError, listing
-from langdiff.lm.alphabet import MIN_COUNT, MIN_COUNT_BY_LANGUAGE
+from langdiff.lm.scoring_options import split_name
 
 _CHOICES = {
     "units": ("char", "bpe", "bytes", "graphemes"),
@@ -13,7 +13,6 @@ _CHOICES = {
     "optimizer": ("adamw", "adam", "sgd"),
     "schedule": ("cosine", "steps"),
     "context": ("intent", "stream"),
-    "scoring": ("intent", "stream"),
 }
 
 
@@ -21,10 +20,13 @@ _CHOICES = {
 class Recipe:
     """How a language model is built and trained; change one with `dataclasses.replace`.
 
+    How a trained model scores texts is no part of it: see `langdiff.lm.Scoring`.
+
     Attributes
     ----------
     name : str
-        Names the language model in tables and folders.
+        Names the language model in tables and folders; must not end in ``-unpriced`` or ``-carried``, which
+        name ways of scoring.
     units : {"char", "bpe", "bytes", "graphemes"}
         Predict characters (code points), subwords, bytes of UTF-8, or grapheme clusters (a letter with
         its marks) of which rare ones are spelt. All price the same string.
@@ -52,10 +54,7 @@ class Recipe:
         For ``"steps"``.
     context : {"intent", "stream"}
         In training, start every intent from the zero state, or carry the state through the text in
-        its order.
-    scoring : {"intent", "stream"}
-        The same for scoring, of the dev part too. With ``"stream"``, which is for models trained so,
-        the bits of an intent depend on the intents before it, and scoring is many times slower.
+        its order. The dev part, by which training stops, is scored intent by intent under either.
     batch_units : int
         Units predicted in one training batch, padding included.
     bptt : int, optional
@@ -67,16 +66,13 @@ class Recipe:
     epochs, patience : int
         Training ends after `epochs` passes, or `patience` passes without better dev bits.
     min_count : int, optional
-        Occurrences in training that a character needs; by default 25, or 2 where a language writes
-        thousands of different ones (``cmn``, ``lzh``, ``jpn``).
+        Occurrences in training that a character needs, else it is replaced. By default the largest count up
+        to 25 at which at least 99.9 % of the characters of the training text are kept
+        (`langdiff.lm.Alphabet.from_texts`).
     bpe_ratio : float
         Merges per distinct word, for subwords.
     bpe_backend : {"sentencepiece", "subword-nmt"}
         What learns and applies the merges; the second is the paper's, an extra.
-    price_replaced : bool
-        Add, to the surprisal of a text, the bits that tell each replaced character from all others of
-        its script (`Alphabet.replaced_bits`), so that what is rare is not free. Training, and the dev
-        bits it stops by, are the same without.
 
     Raises
     ------
@@ -105,7 +101,6 @@ class Recipe:
     warm_up: float = 0.03
     decay_epochs: tuple[int, ...] = ()
     context: Literal["intent", "stream"] = "intent"
-    scoring: Literal["intent", "stream"] = "intent"
     batch_units: int
     bptt: int | None = None
     bf16: bool = False
@@ -114,7 +109,6 @@ class Recipe:
     min_count: int | None = None
     bpe_ratio: float = 0.4
     bpe_backend: Literal["sentencepiece", "subword-nmt"] = "sentencepiece"
-    price_replaced: bool = False
 
     def __post_init__(self) -> None:
         """Check the ranges, and that the settings fit together."""
@@ -125,8 +119,8 @@ class Recipe:
                     f"recipe {self.name!r}: {key} must be {' or '.join(map(repr, values))}, got {getattr(self, key)!r}."
                 )
         self._check_ranges()
-        if self.scoring == "stream" and self.context != "stream":
-            raise ConfigError(f"recipe {self.name!r}: scoring 'stream' is for context 'stream', not {self.context!r}.")
+        if split_name(self.name)[1] is not None:
+            raise ConfigError(f"recipe {self.name!r}: its name ends as a way of scoring does; choose another name.")
         if self.bpe_backend != "sentencepiece" and self.units != "bpe":
             raise ConfigError(f"recipe {self.name!r}: bpe_backend is for units 'bpe', not {self.units!r}.")
         if (self.context == "stream") != (self.bptt is not None):
@@ -154,12 +148,6 @@ class Recipe:
         if wrong:
             values = ", ".join(f"{key} = {getattr(self, key)!r}" for key in wrong)
             raise ConfigError(f"recipe {self.name!r}: out of range, or no whole number: {values}.")
-
-    def minimum_count(self, language: str | None) -> int:
-        """Return the occurrences that a character needs in a language (ISO 639-3)."""
-        if self.min_count is not None:
-            return self.min_count
-        return MIN_COUNT_BY_LANGUAGE.get(language or "", MIN_COUNT)
 
 
 def _is_count(value: object) -> bool:
@@ -319,15 +307,10 @@ RECIPES |= {
         replace(RECIPES["bpe-small"], name="subword-nmt-small", bpe_backend="subword-nmt"),
     )
 }
-STRICT, CARRIED = "-strict", "-carried"
-_OPTIONS: dict[str, dict[str, Any]] = {STRICT: {"price_replaced": True}, CARRIED: {"scoring": "stream"}}
 
 
 def find_recipe(recipe: str | Recipe) -> Recipe:
     """Return a recipe by name, or the recipe given.
-
-    A name may end in ``-strict``, the recipe with `price_replaced`, or ``-carried``, with
-    ``scoring="stream"``.
 
     Raises
     ------
@@ -336,20 +319,34 @@ def find_recipe(recipe: str | Recipe) -> Recipe:
 
     Examples
     --------
-    >>> find_recipe("char-small-strict").price_replaced
-    True
+    >>> find_recipe("char-small").units
+    'char'
     """
     if isinstance(recipe, Recipe):
         return recipe
     if not isinstance(recipe, str):
         raise ConfigError(f"name a recipe, or give a Recipe of a network; {recipe!r} is neither.")
+    refuse_scoring(recipe)
     if recipe.startswith("kneser-ney"):
         raise ConfigError(f"{recipe!r} is no LSTM. Use langdiff.compute_surprisals, or langdiff.lm.train_kneser_ney.")
-    for ending, changes in _OPTIONS.items():
-        if recipe.endswith(ending):
-            return replace(find_recipe(recipe.removesuffix(ending)), name=recipe, **changes)
     if recipe not in RECIPES:
-        close = get_close_matches(recipe, RECIPES, n=1)
+        names = [*RECIPES, *(f"{name}-unpriced" for name in RECIPES)]
+        close = get_close_matches(recipe.removesuffix("-strict"), names, n=1)
         hint = f"Did you mean {close[0]!r}?" if close else f"Known: {listing(RECIPES, most=20)}."
-        raise ConfigError(f"unknown language model {recipe!r}. {hint}")
+        raise ConfigError(f"unknown language model {recipe!r}. {hint}{about_strict(recipe)}")
     return RECIPES[recipe]
+
+
+def refuse_scoring(recipe: str) -> None:
+    """Refuse the name of a recipe that ends as a way of scoring does."""
+    base, scoring = split_name(recipe)
+    if scoring is not None:
+        raise ConfigError(
+            f"{recipe!r} names a recipe and a way of scoring, but training depends on the recipe alone: train "
+            f"{base!r}, and score with surprisal(texts, scoring={scoring.name!r})."
+        )
+
+
+def about_strict(name: str) -> str:
+    """Say what has become of an ending that is no longer known."""
+    return " Replaced characters are priced unless a name ends in '-unpriced'." if name.endswith("-strict") else ""

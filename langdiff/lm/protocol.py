@@ -33,7 +33,7 @@ class SurprisalModel(Protocol):
         -------
         DataFrame or sequence of float, length I
             :math:`-\log_2 p(\text{text}, \text{end})` of each text, in bits; or a frame with these as
-            its column ``bits`` and, if known, ``eos_bits``, ``characters`` and ``bytes``.
+            its column ``bits`` and, if known, ``eos_bits``, ``characters``, ``bytes`` and ``replaced``.
         """
         ...
 
@@ -107,7 +107,7 @@ def surprisals_of(
         return pd.DataFrame(columns, index=multitext.intents, dtype=float)
 
     bits = cast(pd.DataFrame, wide("bits"))  # _score saw to it
-    beside = {column: wide(column) for column in ("eos_bits", "characters", "bytes")}
+    beside = {column: wide(column) for column in ("eos_bits", "characters", "bytes", "replaced")}
     used = [models[edition] for edition in multitext.editions]
     return Surprisals(bits=bits, lm=name, provenance=provenance_of_models(used, name, multitext, scored), **beside)
 

@@ -342,6 +342,7 @@ def _label(
         free_difficulties=design.free,
         single_cell_intents=int(single.sum()),
         signature=_signature(found, settings, design, table, uncertainty, cells),
+        replaced_percent=_replaced_percent(table),
     )
 
 
@@ -367,6 +368,14 @@ def _signature(
         "version": __version__,
     }
     return join_signature(parts)
+
+
+def _replaced_percent(table: Surprisals) -> pd.Series | None:
+    """Return the share of replaced characters of the editions of which it is known; None if of none."""
+    if table.replaced is None or table.characters is None:
+        return None
+    known = table.bits_per_character()["replaced_percent"].dropna()
+    return known if len(known) else None
 
 
 def _covariance(found: Estimate, design: Design) -> Floats:

@@ -138,6 +138,8 @@ def restore(document: dict[str, Any]) -> dict[str, Any]:
         terms = pd.DataFrame({name: {t: _number(x) for t, x in column.items()} for name, column in terms.items()})
         terms = terms.rename_axis("term")
     restored["terms"] = terms
+    if document.get("replaced_percent") is not None:  # older files have none
+        restored["replaced_percent"] = series("replaced_percent")
     for name, kind in _TYPES.items():
         if type(document[name]) is not kind:
             raise TypeError(f"{name} is {document[name]!r}, not of type {kind.__name__}")

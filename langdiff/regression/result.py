@@ -78,6 +78,9 @@ class DifficultyFit:
         the size that their cell asks for.
     signature : str
         What the numbers depend on, to be quoted with them.
+    replaced_percent : Series or None
+        Share of the characters of each edition, in percent, that the language model saw as one symbol since they
+        were too rare in training; None where the table does not tell.
 
     Examples
     --------
@@ -113,6 +116,7 @@ class DifficultyFit:
     free_difficulties: int
     single_cell_intents: int
     signature: str
+    replaced_percent: pd.Series | None = None
 
     @property
     def std_error(self) -> pd.Series:
@@ -124,6 +128,14 @@ class DifficultyFit:
     def sigma(self) -> float:
         """σ, nats: √ln(1 + κ)."""
         return float(np.sqrt(np.log1p(self.dispersion)))
+
+    @property
+    def most_replaced(self) -> str:
+        """The edition with the most characters replaced as too rare, in words; empty if not known."""
+        if self.replaced_percent is None:
+            return ""
+        highest, edition = self.replaced_percent.max(), self.replaced_percent.idxmax()
+        return f"characters replaced as too rare: at most {highest:.2f} % ({edition})"
 
     @property
     def _units(self) -> str:
@@ -175,6 +187,7 @@ class DifficultyFit:
             f"sigma {self.sigma:.4f}, dispersion {self.dispersion:.4f}, "
             f"log-likelihood {self.log_likelihood:,.2f} of log bits, {self.log_likelihood_bits:,.2f} of bits{variance}",
             f"standard errors from {errors}",
+            *filter(None, [self.most_replaced]),
             "",
             self.to_frame().round(4).to_string(),
             "",

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from langdiff.corpora.formats import check_format_options
 from langdiff.errors import ConfigError
-from langdiff.lm import find_lm
+from langdiff.lm import find_scored_lm
 
 
 class _Section(BaseModel):
@@ -80,20 +80,36 @@ class SplitSettings(_Section):
 
 
 class LmSettings(_Section):
-    """``[lm]``: recipes of language models, where they are trained, how many at a time."""
+    """``[lm]``: language models, how they score, where they are trained, how many at a time.
+
+    A name in ``models`` may end in ``-unpriced`` or ``-carried``; ``scoring`` (``"unpriced"``, ``"carried"``)
+    says it for all of them. ``max_replaced`` is the fraction of an edition's test characters that may be
+    replaced as too rare in training; above it the run ends with an error.
+    """
 
     models: list[str] = Field(["char-small", "bpe-small"], min_length=1)
+    scoring: str | None = None
+    max_replaced: float = Field(0.05, ge=0, le=1)
     device: str = "auto"
     workers: int = Field(1, ge=1)
 
     @field_validator("models")
     @classmethod
-    def _no_model_twice(cls, models: list[str]) -> list[str]:
-        if len(set(models)) < len(models):
-            raise ValueError("a language model is named twice")
+    def _models_are_known(cls, models: list[str]) -> list[str]:
         for model in models:
-            find_lm(model)  # its error is a ValueError, which Pydantic adds to its own
+            find_scored_lm(model)  # its error is a ValueError, which Pydantic adds to its own
         return models
+
+    @model_validator(mode="after")
+    def _no_model_twice(self) -> Self:
+        if len(set(self.names)) < len(self.names):
+            raise ValueError("a language model is named twice")
+        return self
+
+    @property
+    def names(self) -> list[str]:
+        """What the tables call the models, in their order."""
+        return [find_scored_lm(model, self.scoring).name for model in self.models]
 
 
 class FitSettings(_Section):

@@ -18,6 +18,7 @@ from pandas.api.types import is_numeric_dtype
 import langdiff
 from langdiff._io import atomic_path, write_text
 from langdiff.lm import read_training_logs
+from langdiff.lm.scoring_options import split_name
 from langdiff.run.directory import JOBS
 from langdiff.run.result import RunResult
 
@@ -81,7 +82,7 @@ def render_report(run: RunResult, figures: list[Figure]) -> str:
         script=Markup((HERE / "report.js").read_text(encoding="utf-8")),  # noqa: S704 our own file
         tables={
             "difficulties": html_table(_difficulties(run), {"%": "{:+.1f}", "±": "{:.1f}", "rank": "{:.0f}"}),
-            "bits": html_table(_bits(run), {"intent": "{:.1f}", "character": "{:.3f}"}),
+            "bits": html_table(_bits(run), {"intent": "{:.1f}", "character": "{:.3f}", "%": "{:.3f}"}),
             "editions": html_table(run.editions.reset_index()),
         },
         correlations=list(run.correlations().itertuples()),
@@ -123,6 +124,7 @@ def _draw_training(run: RunResult) -> list[Figure]:
     logs = read_training_logs(run.directory / JOBS).dropna(subset="train_bits_per_unit")
     logs = logs[logs["edition"].isin(run.editions.index)]
     caption = "How {} learned: bits of the part to tune on by epoch; the dot is the epoch that was kept."
+    recipes = dict.fromkeys(split_name(lm)[0] for lm in run.fits)  # one model may score in several ways
     return [
         replace(
             _figure(
@@ -133,7 +135,7 @@ def _draw_training(run: RunResult) -> list[Figure]:
             ),
             of_training=True,
         )
-        for lm in run.fits
+        for lm in recipes
         if len(curves := logs[logs["lm"] == lm])
     ]
 
@@ -185,12 +187,14 @@ def _cell(value: Any, look: str) -> Markup:
 
 
 def _bits(run: RunResult) -> pd.DataFrame:
-    """One row an edition: bits an intent and a character for every model."""
+    """One row per edition: bits per intent and character for every model, and what was replaced where known."""
     columns = {}
     for lm, table in run.surprisals.items():
         totals = table.bits_per_character()
         columns[f"{lm}: bits an intent"] = totals["bits_per_intent"]
         columns[f"{lm}: bits a character"] = totals["bits_per_character"]
+        if totals["replaced_percent"].notna().any():
+            columns[f"{lm}: replaced, %"] = totals["replaced_percent"]
     return pd.DataFrame(columns).rename_axis("edition").reset_index()
 
 

@@ -51,7 +51,7 @@ class RunResult:
         return self.directory / "report.html"
 
     def bits(self) -> pd.DataFrame:
-        """Return bits an intent and bits a character, one row an edition × language model."""
+        """Return bits per intent, bits per character and what was replaced, one row per edition × language model."""
         tables = [s.bits_per_character().assign(lm=lm).reset_index() for lm, s in self.surprisals.items()]
         return pd.concat(tables, ignore_index=True)
 
@@ -84,7 +84,7 @@ def load_run(directory: str | Path) -> RunResult:
         experiment = Experiment.model_validate_json((directory / EXPERIMENT).read_text(encoding="utf-8"))
         manifest = json.loads((directory / MANIFEST).read_text(encoding="utf-8"))
         tables = directory / "tables"
-        models = experiment.lm.models
+        models = experiment.lm.names
         return RunResult(
             directory=directory,
             experiment=experiment,

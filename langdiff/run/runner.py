@@ -106,7 +106,8 @@ class _Run:
             self.save_table("editions", editions)
         corpus = self.experiment.corpus
         note_preparation(self.directory / JOBS, corpus.tokenization if isinstance(corpus, FileCorpus) else "as-is")
-        surprisals = {lm: self.score(lm, parts) for lm in self.experiment.lm.models}
+        tables = [self.score(lm, parts) for lm in self.experiment.lm.models]
+        surprisals = {table.lm: table for table in tables}
         with self.stage("regression"):
             settings = self.experiment.fit.model_dump() | {"seed": self.experiment.seed}
             fits = {lm: fit(table, **settings) for lm, table in surprisals.items()}
@@ -177,13 +178,15 @@ class _Run:
             table = compute_surprisals(
                 parts,
                 lm=lm,
+                scoring=settings.scoring,
+                max_replaced=settings.max_replaced,
                 device=settings.device,
                 seed=self.experiment.seed,
                 cache=self.directory / JOBS,
                 workers=settings.workers,
                 progress=self.progress,
             )
-        table.save(self.new / "surprisals" / f"{lm}.csv")
+        table.save(self.new / "surprisals" / f"{table.lm}.csv")
         jobs = read_job_states(self.directory / JOBS).query("lm == @lm and edition in @table.editions")
         self.seconds[lm] = round(float(jobs["seconds"].sum()), 2)  # of training, not of reading what is kept of it
         return table

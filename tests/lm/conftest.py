@@ -57,7 +57,6 @@ def model(request, tiny_recipe, tiny_bpe_recipe):
         verses("eng", 40, 1),
         recipe=recipe,
         name="eng-test",
-        language="eng",
         progress=False,
         seed=0,
     )

@@ -5,8 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from langdiff.errors import ConfigError
-from langdiff.lm import RECIPES, Alphabet
+from langdiff.lm import Alphabet
 
+ROUNDING = 1e-12  # of one division
 TEXTS = st.lists(st.text(st.characters(codec="utf-8"), max_size=30), max_size=8)
 
 
@@ -42,6 +43,7 @@ def test_apply_against_a_character_by_character_count(texts, min_count):
     for text in texts:
         expected = [" " if c.isspace() else c if counts[c] >= min_count else alphabet.replacement for c in text]
         assert alphabet.apply(text) == "".join(expected)
+        assert alphabet.count_replaced(text) == sum(counts[c] < min_count and not c.isspace() for c in text)
     replaced = sum(n for c, n in counts.items() if n < min_count and not c.isspace())
     total = sum(counts.values())
     assert alphabet.out_of_alphabet_rate(texts) == (replaced / total if total else 0)
@@ -57,10 +59,27 @@ def test_apply_is_idempotent_and_keeps_length(texts):
         assert set(once) <= set(alphabet.symbols)
 
 
-def test_threshold_by_language():
-    recipe = RECIPES["char-small"]
-    assert [recipe.minimum_count(code) for code in ("eng", "cmn", "jpn", None)] == [25, 2, 2, 25]
-    assert RECIPES["char-tiny"].minimum_count("cmn") == 5  # the recipe's own wins
+@given(st.lists(st.text(st.sampled_from("abcdefgh 猫犬"), max_size=60), max_size=8), st.integers(1, 400))
+def test_threshold_against_trying_all(texts, repeat):
+    texts = [*texts, "a" * repeat * 10]
+    kept = {m: 1 - Alphabet.from_texts(texts, min_count=m).out_of_alphabet_rate(texts) for m in range(1, 26)}
+    enough = [m for m in kept if kept[m] >= 0.999 - ROUNDING]
+    assert Alphabet.from_texts(texts).min_count == max(enough)
+
+
+def test_threshold_of_one_in_a_thousand_exactly():
+    common = "ab" * 4995  # 9,990 of 10,000
+    assert Alphabet.from_texts([common, "c" * 10]).min_count == 25  # loses 1 in 1,000, which may be
+    assert Alphabet.from_texts([common, "c" * 11]).min_count == 11
+    assert Alphabet.from_texts([common, "c" * 10, " " * 24]).min_count == 25  # white space is never lost
+
+
+def test_a_script_of_thousands_keeps_what_an_alphabet_would_lose():
+    """1,500 Han characters that occur three times each among 12,000; 25 occurrences would lose three of eight."""
+    rare = "".join(chr(0x4E00 + i) for i in range(1500)) * 3
+    alphabet = Alphabet.from_texts([rare, "的是" * 3750])
+    assert alphabet.min_count == 3
+    assert alphabet.count_replaced(rare) == 0
 
 
 @pytest.mark.parametrize("symbol", ["", "ab", " ", "a"])

@@ -35,7 +35,7 @@ RECIPE = KneserNeyRecipe(name="test-ngrams", order=4, min_count=2)
 
 @pytest.fixture
 def ngrams():
-    return train_kneser_ney(verses("eng", 200, 0), verses("eng", 40, 1), recipe=RECIPE, name="eng-test", language="eng")
+    return train_kneser_ney(verses("eng", 200, 0), verses("eng", 40, 1), recipe=RECIPE, name="eng-test")
 
 
 @pytest.fixture
@@ -54,15 +54,15 @@ def countings(monkeypatch):
 
 def test_surprisal_is_that_of_the_string_over_the_alphabet(ngrams):
     texts = pd.Series(["the cat sat", "a\tdog Ω ran"], index=["x", "y"])
-    table = ngrams.surprisal(texts)
+    table = ngrams.surprisal(texts, scoring="unpriced")
     alphabet = Alphabet.from_texts(verses("eng", 200, 0), min_count=2)
     units = CharacterUnits(alphabet)
     kernel = KneserNey.fit([units.encode(text) for text in verses("eng", 200, 0)], units.size + 1, order=4)
     bits, eos_bits = kernel.score([units.encode("the cat sat"), units.encode("a dog ◊ ran")])
-    sizes = {"characters": [11, 11], "bytes": [11, 12], "units": [11, 11]}  # Ω has two bytes
+    sizes = {"characters": [11, 11], "bytes": [11, 12], "units": [11, 11], "replaced": [0, 1]}  # Ω has two bytes
     expected = pd.DataFrame({"bits": bits, "eos_bits": eos_bits, **sizes}, index=["x", "y"])
     assert_frame_equal(table, expected, check_exact=True)
-    dev = ngrams.surprisal(verses("eng", 40, 1))
+    dev = ngrams.surprisal(verses("eng", 40, 1), scoring="unpriced")
     assert ngrams.dev_bits_per_character == dev["bits"].sum() / dev["characters"].sum()
 
 
@@ -78,10 +78,13 @@ def test_it_is_a_model_for_any_table_of_surprisals(ngrams):
     assert surprisals_of(ngrams, multitext, progress=False).bits["eng"].tolist() == expected.tolist()
 
 
-def test_rarity_follows_the_language():
+def test_rarity_follows_the_text():
     text = [*verses("eng", 300, 0), "the cat ξ sat on a mat ξ"]
-    assert "ξ" in train_kneser_ney(text, text[:9], language="jpn").alphabet.characters
-    assert "ξ" not in train_kneser_ney(text, text[:9], language="eng").alphabet.characters
+    characters = sum(map(len, text))
+    for rare, kept in ((characters // 1000 - 3, False), (characters // 1000 + 3, True)):
+        model = train_kneser_ney([*text, "ξ" * rare], text[:9], recipe=KneserNeyRecipe(order=2))
+        assert ("ξ" in model.alphabet.characters) == kept
+    assert "ξ" in train_kneser_ney(text, text[:9], recipe=KneserNeyRecipe(order=2, min_count=2)).alphabet.characters
 
 
 def test_saved_and_loaded(ngrams, tmp_path):
@@ -89,7 +92,7 @@ def test_saved_and_loaded(ngrams, tmp_path):
     again = load_kneser_ney(tmp_path)
     texts = [*verses("eng", 30, 2), "Ω zebra"]
     assert_frame_equal(again.surprisal(texts), ngrams.surprisal(texts), check_exact=True)
-    for field in ("recipe", "alphabet", "dev_bits_per_character", "name", "language", "out_of_alphabet", "cautions"):
+    for field in ("recipe", "alphabet", "dev_bits_per_character", "name", "out_of_alphabet", "cautions"):
         assert getattr(again, field) == getattr(ngrams, field)
     assert repr(again) == repr(ngrams)
     assert repr(ngrams).startswith("KneserNeyModel test-ngrams of eng-test: ")
@@ -114,7 +117,6 @@ def test_damaged_or_another_kind_of_model(ngrams, model, tmp_path):
     ("train", "dev", "message"),
     [
         ([], ["a"], r"training part: 0 character"),
-        (["abc"] * 9, ["a"], r"0 character\(s\) occur 25 times"),
         (["aaa"] * 9, ["a"], r"1 character\(s\) occur 25 times"),
         (["ab"] * 30, [], "dev part: no text"),
         (["ab", " "], ["a"], "training part: intent 1 is empty"),
@@ -126,6 +128,12 @@ def test_too_little_text(train, dev, message):
         train_kneser_ney(train, dev)
     with pytest.raises(DataError, match=f"^edition 'eng': .*{message}"):
         train_kneser_ney(train, dev, name="eng")
+
+
+def test_a_threshold_that_is_given_is_kept_to():
+    with pytest.raises(DataError, match=r"0 character\(s\) occur 25 times"):
+        train_kneser_ney(["abc"] * 9, ["a"], recipe=KneserNeyRecipe(min_count=25))
+    assert train_kneser_ney(["abc"] * 9, ["a"]).alphabet.characters == "abc"
 
 
 def test_rare_characters_are_a_warning():
@@ -169,7 +177,7 @@ def test_surprisals_of_every_edition_are_kept_in_the_cache(tmp_path, countings):
     assert countings == ["eng", "ell"]
     assert first.lm == "test-ngrams"
     assert [(e, i) for i, e in first.bits.isna().stack()[lambda s: s].index] == [("ell", "test3")]
-    model = train_kneser_ney(parts.train.text("ell"), parts.dev.text("ell"), recipe=RECIPE, language="ell")
+    model = train_kneser_ney(parts.train.text("ell"), parts.dev.text("ell"), recipe=RECIPE)
     expected = model.surprisal(parts.test.text("ell")).reindex(parts.test.intents)
     for field in ("bits", "eos_bits", "characters"):
         assert_series_equal(
@@ -196,7 +204,22 @@ def test_side_by_side_with_workers(tmp_path):
     there = compute_surprisals(parts, lm=RECIPE, workers=2, cache=tmp_path, progress=False)
     assert_frame_equal(here.bits, there.bits, check_exact=True)
     key = json.loads((tmp_path / "eng" / "test-ngrams" / "key.json").read_text())
-    assert key["recipe"] == {"name": "test-ngrams", "order": 4, "min_count": 2, "price_replaced": False}
+    assert key["recipe"] == {"name": "test-ngrams", "order": 4, "min_count": 2}
+
+
+def test_another_way_of_scoring_counts_nothing_again(tmp_path, countings):
+    parts = make_parts()
+    options = {"lm": replace(RECIPE, min_count=60), "cache": tmp_path, "max_replaced": 1, "progress": False}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LangdiffWarning)  # many rare characters, as is wanted here
+        priced = compute_surprisals(parts, **options)
+        free = compute_surprisals(parts, scoring="unpriced", **options)
+    assert countings == ["eng", "ell"]
+    assert (priced.lm, free.lm) == ("test-ngrams", "test-ngrams-unpriced")
+    some = priced.replaced > 0
+    assert some.to_numpy().any()
+    assert (priced.bits[some] > free.bits[some] + 1)[some].stack().all()
+    assert_frame_equal(priced.bits[~some], free.bits[~some], check_exact=True)
 
 
 @pytest.mark.real_data
@@ -208,7 +231,7 @@ def test_on_a_new_testament_it_lies_where_6_grams_lie(real_data):
     train, test = texts[np.arange(len(texts)) % 6 > 0], texts[::6]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LangdiffWarning)
-        model = train_kneser_ney(train, test, language="eng")
+        model = train_kneser_ney(train, test)
     by_lzma = lzma_bits(*([model.alphabet.apply(text) for text in part] for part in (train, test)))
     bits_per_character = model.dev_bits_per_character
     assert 1.4 < bits_per_character < 1.9

@@ -18,7 +18,7 @@ def test_saved_and_loaded_gives_the_same_bits(model, tmp_path):
     assert loaded.surprisal(TEXTS).equals(model.surprisal(TEXTS))
     assert repr(loaded) == repr(model)
     assert loaded.to_frame().equals(model.to_frame())
-    for field in ("recipe", "alphabet", "units", "history", "name", "language", "seed", "cautions"):
+    for field in ("recipe", "alphabet", "units", "history", "name", "seed", "cautions"):
         assert getattr(loaded, field) == getattr(model, field)
 
 

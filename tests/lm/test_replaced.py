@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from langdiff.errors import ConfigError
-from langdiff.lm import RECIPES, Alphabet, find_lm, find_recipe, train_kneser_ney, train_language_model
+from langdiff.errors import LangdiffWarning
+from langdiff.lm import Alphabet, Scoring, find_recipe, train_kneser_ney, train_language_model
 from langdiff.lm._scripts import _counts, identity_bits
 
 ALL = "".join(chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000)
@@ -56,26 +56,24 @@ PRICES = np.array([log2(508), 0, log2(1653) + log2(508) + identity_bits("◊")])
 
 
 @pytest.mark.parametrize("name", ["char-tiny", "kneser-ney-3"])
-def test_a_strict_model_prices_the_same_and_adds_what_replaced_characters_are(name):
-    def train(name):
-        if name.startswith("kneser"):
-            return train_kneser_ney(TEXTS, TEXTS[:4], recipe=name)
+def test_one_model_scores_with_prices_and_without(name):
+    if name.startswith("kneser"):
+        model = train_kneser_ney(TEXTS, TEXTS[:4], recipe=name)
+    else:
         recipe = replace(find_recipe(name), embedding_size=8, epochs=1)
-        return train_language_model(TEXTS, TEXTS[:4], recipe=recipe, progress=False, seed=0)
+        model = train_language_model(TEXTS, TEXTS[:4], recipe=recipe, progress=False, seed=0)
+    priced, free = model.surprisal(NEW), model.surprisal(NEW, scoring="unpriced")
+    assert_allclose(priced["bits"] - free["bits"], PRICES, rtol=1e-12, atol=1e-9)
+    assert priced.drop(columns="bits").equals(free.drop(columns="bits"))
+    assert priced["replaced"].tolist() == [1, 0, 3]
+    assert free["bits"].equals(model.surprisal(NEW, scoring=Scoring(price_replaced=False))["bits"])
 
-    usual, strict = train(name), train(f"{name}-strict")
-    assert strict.dev_bits_per_character == usual.dev_bits_per_character
-    before, after = usual.surprisal(NEW), strict.surprisal(NEW)
-    assert_allclose(after["bits"] - before["bits"], PRICES, rtol=1e-12, atol=1e-9)
-    assert after.drop(columns="bits").equals(before.drop(columns="bits"))
 
-
-def test_names_of_strict_recipes():
-    assert find_lm("kneser-ney-6-strict").price_replaced
-    assert find_recipe("bpe-small-strict") == replace(
-        RECIPES["bpe-small"], name="bpe-small-strict", price_replaced=True
-    )
-    with pytest.raises(ConfigError, match="unknown language model"):
-        find_recipe("char-smal-strict")
-    with pytest.raises(ConfigError, match="unknown language model"):
-        find_lm("kneser-ney-6-carried")
+@pytest.mark.parametrize("scoring", ["unpriced", "priced"])
+def test_dev_bits_of_training_have_no_price(scoring):
+    recipe = replace(find_recipe("char-tiny"), embedding_size=8, epochs=1)
+    with pytest.warns(LangdiffWarning, match="dev"):
+        model = train_language_model(TEXTS, NEW, recipe=recipe, progress=False)
+    frame = model.surprisal(NEW, scoring=scoring)
+    same = frame["bits"].sum() / frame["characters"].sum() == pytest.approx(model.dev_bits_per_character, rel=1e-6)
+    assert same == (scoring == "unpriced")

@@ -40,12 +40,15 @@ def trainings(monkeypatch):
     return trained
 
 
+PARTS = ("train", "dev", "test")
+
+
 def compute(parts, recipe, **options):
     return compute_surprisals(parts, lm=recipe, progress=False, **({"seed": 0} | options))
 
 
 def same(a, b):
-    for field in ("bits", "eos_bits", "characters", "bytes"):
+    for field in ("bits", "eos_bits", "characters", "bytes", "replaced"):
         assert_frame_equal(getattr(a, field), getattr(b, field), check_exact=True)
     return True
 
@@ -95,9 +98,7 @@ def test_surprisals_are_those_of_one_model_an_edition(tiny_recipe, units):
     assert surprisals.lm == recipe.name
     assert list(surprisals.intents) == list(parts.test.intents)
     assert [(e, i) for i, e in surprisals.bits.isna().stack()[lambda s: s].index] == missing
-    model = train_language_model(
-        parts.train.text("ell"), parts.dev.text("ell"), recipe=recipe, language="ell", seed=4, progress=False
-    )
+    model = train_language_model(parts.train.text("ell"), parts.dev.text("ell"), recipe=recipe, seed=4, progress=False)
     expected = model.surprisal(parts.test.text("ell")).reindex(parts.test.intents)
     for field in ("bits", "eos_bits", "characters"):
         pd.testing.assert_series_equal(
@@ -118,13 +119,14 @@ def test_a_second_run_trains_nothing(parts, tiny_recipe, tmp_path, trainings):
     ]
     folder = tmp_path / "eng" / "test-char"
     assert sorted(p.name for p in folder.iterdir()) == [
-        ".lock", "cautions.json", "compute.json", "key.json", "log.jsonl", "model", "surprisals.parquet",
+        ".lock", "cautions.json", "compute.json", "key.json", "log.jsonl", "model", "surprisals.json",
+        "surprisals.parquet",
     ]  # fmt: skip
     again = load_language_model(folder / "model").surprisal(parts.test.text("eng"))
     assert again["bits"].tolist() == first.bits["eng"].tolist()
 
 
-@pytest.mark.parametrize("change", ["seed", "recipe", "train", "dev", "test", "version", "intents"])
+@pytest.mark.parametrize("change", ["seed", "recipe", "train", "dev", "version"])
 def test_what_a_job_depends_on_is_in_its_key(tiny_recipe, tmp_path, trainings, monkeypatch, change):
     parts, options = make_parts(), {"cache": tmp_path, "seed": 0}
     compute(parts, tiny_recipe, **options)
@@ -136,12 +138,6 @@ def test_what_a_job_depends_on_is_in_its_key(tiny_recipe, tmp_path, trainings, m
         tiny_recipe = replace(tiny_recipe, weight_decay=0.02)
     elif change == "version":
         monkeypatch.setattr(_jobs, "__version__", "999")
-    elif change == "intents":
-        old = parts.test
-        names = pd.Index([f"renamed {intent}" for intent in old.intents], name="intent")
-        texts = {e: InMemoryText(old.text(e).set_axis(names)) for e in old.editions}
-        presence, info = old.presence.set_axis(names), old.intent_info.set_axis(names)
-        parts = replace(parts, test=replace(old, presence=presence, intent_info=info, sources=texts))
     else:
         parts, expected = changed_text(parts, change, "eng"), ["eng"]
     fresh = compute(parts, tiny_recipe, **options)
@@ -149,14 +145,109 @@ def test_what_a_job_depends_on_is_in_its_key(tiny_recipe, tmp_path, trainings, m
     assert same(fresh, compute(parts, tiny_recipe, seed=options["seed"]))
 
 
-@pytest.mark.parametrize("name", ["surprisals.parquet", "key.json", "cautions.json"])
-def test_a_damaged_cache_is_made_again(parts, tiny_recipe, tmp_path, trainings, name):
+@pytest.mark.parametrize("change", ["test", "intents"])
+def test_other_test_texts_are_scored_by_the_same_models(tiny_recipe, tmp_path, trainings, change):
+    parts = make_parts()
+    compute(parts, tiny_recipe, cache=tmp_path)
+    trainings.clear()
+    if change == "intents":
+        old = parts.test
+        names = pd.Index([f"renamed {intent}" for intent in old.intents], name="intent")
+        texts = {e: InMemoryText(old.text(e).set_axis(names)) for e in old.editions}
+        presence, info = old.presence.set_axis(names), old.intent_info.set_axis(names)
+        parts = replace(parts, test=replace(old, presence=presence, intent_info=info, sources=texts))
+    else:
+        parts = changed_text(parts, "test", "eng")
+    fresh = compute(parts, tiny_recipe, cache=tmp_path)
+    assert trainings == []
+    assert same(fresh, compute(parts, tiny_recipe))
+
+
+@pytest.mark.parametrize("group", [None, 2])
+def test_another_way_of_scoring_trains_nothing(parts, tiny_recipe, tmp_path, monkeypatch, group):
+    recipe = replace(tiny_recipe, context="stream", bptt=64, min_count=20)
+    options = {"cache": tmp_path, "max_replaced": 1, "group": group}
+    priced = compute(parts, recipe, **options)
+    models = {path: path.read_bytes() for path in tmp_path.glob("*/*/model/*")}
+    logs = {path: path.read_bytes() for path in tmp_path.glob("*/*/log.jsonl")}
+    assert models
+    with monkeypatch.context() as patch:
+        patch.setattr(Trainer, "epoch_by_demands", lambda *_: pytest.fail("an epoch was run"))
+        tables = {
+            scoring: compute(parts, recipe, scoring=scoring, **options)
+            for scoring in ("unpriced", "carried", "unpriced, carried")
+        }
+        assert same(priced, compute(parts, recipe, **options))  # its table is still there
+        patch.setattr(_jobs, "_load", lambda *_: pytest.fail("a model was loaded"))
+        for scoring, table in tables.items():
+            assert same(table, compute(parts, recipe, scoring=scoring, **options))
+    assert {path: path.read_bytes() for path in tmp_path.glob("*/*/model/*")} == models
+    assert {path: path.read_bytes() for path in tmp_path.glob("*/*/log.jsonl")} == logs
+    assert [table.lm for table in tables.values()] == [
+        "test-char-unpriced", "test-char-carried", "test-char-unpriced-carried",
+    ]  # fmt: skip
+    some = priced.replaced > 0
+    assert (priced.bits > tables["unpriced"].bits)[some].stack().all()
+    assert_frame_equal(priced.bits[~some], tables["unpriced"].bits[~some], check_exact=True)
+    assert not priced.bits.equals(tables["carried"].bits)
+    fresh = compute(parts, recipe, scoring="unpriced", max_replaced=1, group=group)
+    assert same(tables["unpriced"], fresh)
+    assert same(
+        tables["unpriced"],
+        score_multitext(parts.test, tmp_path, lm=recipe, scoring="unpriced", max_replaced=1, progress=False),
+    )
+
+
+def test_too_many_replaced_characters_are_refused_before_training(tiny_recipe, tmp_path, trainings):
+    parts = changed_text(make_parts(), "test", "ell", lambda text: "猫犬" + text)
+    rate = sum(2 for _ in parts.test.text("ell")) / parts.test.text("ell").str.len().sum()
+    message = rf"^1 of 2 edition\(s\) have more than 5\.00%.*: ell {rate:.1%}\. .*Add training text, lower min_count"
+    with pytest.raises(DataError, match=message):
+        compute(parts.__class__(**{p: getattr(parts, p).sel(editions=["ell", "eng"]) for p in PARTS}), tiny_recipe)
+    assert trainings == []
+    with pytest.raises(DataError, match=message):
+        compute(parts, tiny_recipe, cache=tmp_path)
+    assert trainings == ["eng"]  # with a cache the others are finished
+    with pytest.warns(LangdiffWarning, match=r"edition 'ell': .*\(test 5\.61%\)"):
+        table = compute(parts, tiny_recipe, cache=tmp_path, max_replaced=0.2)
+    assert table.bits_per_character()["replaced_percent"].to_dict() == {"eng": 0.0, "ell": pytest.approx(100 * rate)}
+    assert (table.replaced["ell"] == 2).all()
+    with pytest.raises(DataError, match=message):
+        score_multitext(parts.test, tmp_path, lm=tiny_recipe, progress=False)
+    with pytest.raises(DataError, match=message):  # allowed then, not now
+        compute(parts, tiny_recipe, cache=tmp_path)
+    with pytest.warns(LangdiffWarning, match=r"\(scored 5\.61%\)"):
+        assert same(table, score_multitext(parts.test, tmp_path, lm=tiny_recipe, max_replaced=0.2, progress=False))
+
+
+def test_all_editions_with_too_many_replaced_characters_are_named_with_their_rates(tiny_recipe):
+    parts = make_parts()
+    for edition in parts.test.editions:
+        parts = changed_text(parts, "test", edition, lambda text: "猫犬鳥" + text)
+    with pytest.raises(DataError, match=r"^2 of 2 edition\(s\) .*: (eng|ell) \d+\.\d%, (eng|ell) \d+\.\d%\."):
+        compute(parts, tiny_recipe)
+
+
+@pytest.mark.parametrize("name", ["surprisals.parquet", "surprisals.json"])
+def test_damaged_surprisals_are_scored_again(parts, tiny_recipe, tmp_path, trainings, name):
     first = compute(parts, tiny_recipe, cache=tmp_path)
     trainings.clear()
     path = tmp_path / "ell" / "test-char" / name
     path.write_bytes(path.read_bytes()[:-20])
     assert same(first, compute(parts, tiny_recipe, cache=tmp_path))
+    assert trainings == []
+
+
+@pytest.mark.parametrize("name", ["key.json", "cautions.json", "model/model.json"])
+def test_a_damaged_cache_is_made_again(parts, tiny_recipe, tmp_path, trainings, name):
+    first = compute(parts, tiny_recipe, cache=tmp_path)
+    trainings.clear()
+    path = tmp_path / "ell" / "test-char" / name
+    path.write_bytes(path.read_bytes()[:-20])
+    (tmp_path / "ell" / "test-char" / "surprisals.parquet").unlink()
+    assert same(first, compute(parts, tiny_recipe, cache=tmp_path))
     assert trainings == ["ell"]
+    assert read_job_states(tmp_path)["state"].tolist() == ["done", "done"]
 
 
 def test_an_interrupted_job_leaves_no_surprisals(parts, tiny_recipe, tmp_path, trainings, monkeypatch):
@@ -215,12 +306,16 @@ def test_states_of_no_cache(tmp_path):
 def test_workers_give_the_same_bits_and_cautions(tiny_recipe, tmp_path):
     parts, recipe = make_parts(), replace(tiny_recipe, min_count=60)
     with pytest.warns(LangdiffWarning) as here:
-        expected = compute(parts, recipe)
+        expected = compute(parts, recipe, max_replaced=1)
     with pytest.warns(LangdiffWarning) as there:
-        assert same(expected, compute(parts, recipe, cache=tmp_path, workers=2))
+        assert same(expected, compute(parts, recipe, cache=tmp_path, workers=2, max_replaced=1))
     with pytest.warns(LangdiffWarning) as cached:
-        compute(parts, recipe, cache=tmp_path)
+        compute(parts, recipe, cache=tmp_path, max_replaced=1)
     assert any("edition 'ell'" in str(w.message) and "(test " in str(w.message) for w in here)
+    assert any("costs the bits that tell it from all others of its script" in str(w.message) for w in here)
+    with pytest.warns(LangdiffWarning) as unpriced:
+        compute(parts, recipe, cache=tmp_path, scoring="unpriced", max_replaced=1)
+    assert any("Which of them it was is free, so that the edition looks easier" in str(w.message) for w in unpriced)
     assert [str(w.message) for w in here] == [str(w.message) for w in there] == [str(w.message) for w in cached]
 
 
@@ -251,7 +346,14 @@ def test_a_full_memory_is_an_error_that_names_the_edition(parts, tiny_recipe, mo
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [({"workers": 0}, "workers"), ({"device": "warp9"}, "device 'warp9'"), ({"lm": "char-smal"}, "Did you mean")],
+    [
+        ({"workers": 0}, "workers"),
+        ({"max_replaced": 5}, "a fraction of characters, from 0 to 1; got 5"),
+        ({"scoring": "free"}, "unknown way of scoring 'free'"),
+        ({"lm": "char-tiny-unpriced", "scoring": "unpriced"}, "says how to score"),
+        ({"device": "warp9"}, "device 'warp9'"),
+        ({"lm": "char-smal"}, "Did you mean"),
+    ],
 )
 def test_bad_settings(parts, options, message):
     with pytest.raises(ConfigError, match=message):

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -79,6 +80,28 @@ def test_summary_and_repr_say_what_to_trust(fit):
         f"model:2|method:newton|errors:information|lm:simulated{bits}cells:{fit.cells}|intents:50|editions:4"
         f"|version:{ld.__version__}"
     )
+
+
+def with_replaced(surprisals, **replaced):
+    """Add characters, ten in every cell, and how many of them were replaced in each cell of an edition."""
+    ten = surprisals.bits.mask(surprisals.bits.notna(), 10.0)
+    counts = pd.DataFrame({edition: ten[edition] * 0 + replaced.get(edition, 0) for edition in surprisals.editions})
+    return replace(surprisals, characters=ten, replaced=counts)
+
+
+def test_summary_tells_the_highest_rate_of_replaced_characters_where_it_is_known(fit, tmp_path):
+    assert fit.replaced_percent is None
+    assert "replaced" not in fit.summary()
+    _, surprisals = ld.simulate(50, 4, missing=0.2, seed=0)
+    known = ld.fit(with_replaced(surprisals, e2=1, e3=3))
+    assert known.replaced_percent.to_dict() == pytest.approx({"e1": 0, "e2": 10, "e3": 30, "e4": 0})
+    assert "\ncharacters replaced as too rare: at most 30.00 % (e3)\n" in known.summary()
+    known.save(tmp_path / "fit.json")
+    assert_series_equal(DifficultyFit.load(tmp_path / "fit.json").replaced_percent, known.replaced_percent)
+    document = json.loads(known.to_json())
+    del document["replaced_percent"]  # as in files of older versions
+    (tmp_path / "old.json").write_text(json.dumps(document))
+    assert DifficultyFit.load(tmp_path / "old.json").replaced_percent is None
 
 
 def test_likelihoods_differ_by_the_jacobian():

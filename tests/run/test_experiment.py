@@ -45,7 +45,10 @@ def test_selection_takes_the_settings_of_select(tmp_path):
             r"'corpus\.intents': input should be greater than or equal to 60 \(given: 3\)",
         ),
         (MINIMAL + '[fit]\nmodel = "9"', r"'fit\.model': input should be '1', '2', '2L', '2C' or '3' \(given: '9'\)"),
-        (MINIMAL + '[lm]\nmodels = ["a", "a"]', r"a language model is named twice"),
+        (MINIMAL + '[lm]\nmodels = ["char-tiny", "char-tiny"]', r"a language model is named twice"),
+        (MINIMAL + '[lm]\nscoring = "free"', r"unknown way of scoring 'free'"),
+        (MINIMAL + '[lm]\nmodels = ["char-tiny-unpriced"]\nscoring = "unpriced"', r"says how to score, and so does"),
+        (MINIMAL + "[lm]\nmax_replaced = 5", r"'lm\.max_replaced': input should be less than or equal to 1"),
         (
             MINIMAL + '[lm]\nmodels = ["bpe-smal"]',
             r"'lm\.models': unknown language model 'bpe-smal'\. Did you mean 'bpe-small'",
@@ -100,6 +103,13 @@ def test_unset_variable_is_named(tmp_path, monkeypatch):
     monkeypatch.delenv("BIBLES", raising=False)
     with pytest.raises(ConfigError, match=r"needs the environment variable BIBLES, which is not set"):
         _read(tmp_path, FILES.format("${BIBLES}/a"))
+
+
+def test_how_models_score_is_named_with_them_or_for_all(tmp_path):
+    both = _read(tmp_path, MINIMAL + '[lm]\nmodels = ["char-tiny", "char-tiny-unpriced"]')
+    assert both.lm.names == ["char-tiny", "char-tiny-unpriced"]
+    of_all = _read(tmp_path, MINIMAL + '[lm]\nmodels = ["char-tiny", "kneser-ney-2"]\nscoring = "unpriced"')
+    assert of_all.lm.names == ["char-tiny-unpriced", "kneser-ney-2-unpriced"]
 
 
 def test_example_files_are_valid(root, monkeypatch):

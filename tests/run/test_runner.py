@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 import zipfile
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -117,6 +118,27 @@ def test_report_is_self_contained_and_escaped(run):
     results, doubts = page.split("Can it be trusted?")
     assert results.count('<img src="data:image/svg+xml;base64,') == 4
     assert doubts.count('<img src="data:image/svg+xml;base64,') == 2  # learning curves
+
+
+def test_one_model_that_scores_in_two_ways_is_trained_once_and_the_report_tells_what_was_replaced(tmp_path):
+    made = ld.synthesize(240, 3, seed=2).multitext
+    edition = made.editions[0]
+    rare = made.sel(editions=[edition]).map_text(lambda text: text + " Ж").sources
+    ld.write_multitext(replace(made, sources=made.sources | rare), tmp_path / "corpus")
+    settings = {
+        "name": "x",
+        "corpus": {"format": "pbc", "path": str(tmp_path / "corpus")},
+        "lm": {"models": ["kneser-ney-2", "kneser-ney-2-unpriced"], "max_replaced": 0.2},
+    }
+    found = run_experiment(Experiment.model_validate(settings), tmp_path / "run")
+    assert list(found.fits) == list(found.surprisals) == ["kneser-ney-2", "kneser-ney-2-unpriced"]
+    assert len(list(tmp_path.glob("run/jobs/*/*/key.json"))) == 3
+    assert list(load_run(tmp_path / "run").fits) == list(found.fits)
+    rates = found.surprisals["kneser-ney-2"].bits_per_character()["replaced_percent"]
+    assert rates.idxmax() == edition
+    page = found.report.read_text(encoding="utf-8")
+    assert "kneser-ney-2: replaced, %" in page
+    assert f"kneser-ney-2: characters replaced as too rare: at most {rates.max():.2f} % ({edition})" in page
 
 
 def test_table_cells_are_escaped():

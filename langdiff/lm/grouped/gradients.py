@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from langdiff.lm._batches import Batch
-from langdiff.lm._gradients import BatchLoss, MemoryLimit, has_bf16, accumulate_gradients
+from langdiff.lm._gradients import BatchLoss, MemoryLimit, accumulate_gradients, has_bf16
 from langdiff.lm._trainer import Demand
 from langdiff.lm.awd_lstm import AWDLSTM, Masks, State
 from langdiff.lm.grouped.cuda import Captured

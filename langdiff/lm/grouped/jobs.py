@@ -79,7 +79,6 @@ def _begin(
                     texts["train"],
                     texts["dev"],
                     recipe=recipe,
-                    language=job.language,
                     name=job.edition,
                     device=job.device,
                     seed=job.seed,
@@ -120,6 +119,6 @@ def _end_finished(running: list[_Running], failures: Failures, results: dict[str
     for each in running:
         if each.training.trainer.finished:
             with failures.of(each.job.edition), naming(each.job.edition):
-                result = score_texts(each.training.finish(), each.texts["test"], "test")
+                result = score_texts(each.training.finish(), each.texts["test"], "test", each.job.scoring)
                 results[each.job.edition] = keep_result(each.job, each.texts, result)
     return [each for each in running if not each.training.trainer.finished]
