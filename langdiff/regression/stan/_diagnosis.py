@@ -171,7 +171,7 @@ def posterior_table(idata: "az.InferenceData") -> pd.DataFrame:
 
 def _posterior(idata: "az.InferenceData") -> Any:
     """Return the posterior as an xarray Dataset, which it is not under ArviZ 1."""
-    posterior = getattr(idata, "posterior", None)
+    posterior: Any = getattr(idata, "posterior", None)
     if hasattr(posterior, "to_dataset"):
         posterior = posterior.to_dataset()
     if posterior is None or not set(QUANTITIES) <= set(posterior.data_vars):
