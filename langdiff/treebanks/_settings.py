@@ -1,5 +1,6 @@
 """What the similarity of treebanks is computed from, and how."""
 
+import math
 from dataclasses import dataclass, fields
 from typing import Any, Literal, get_args
 
@@ -66,7 +67,7 @@ class SimilaritySettings:
     width_by: Normaliser = "columns"
     divergence: Kind = "kl"
     alpha: float = 0.5
-    base: float = np.e
+    base: float = math.e
     rescale: bool = False
 
     def __post_init__(self) -> None:
@@ -97,5 +98,5 @@ def _short(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
-        return "e" if value == np.e else name_of_number(value)
+        return "e" if value == math.e else name_of_number(value)
     return str(value)
