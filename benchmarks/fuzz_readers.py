@@ -25,13 +25,14 @@ from pathlib import Path
 
 import numpy as np
 
-from langdiff.corpora import moses, mteval, read_multitext
-from langdiff.corpora._costep_xml import read_day
-from langdiff.corpora.ces import CesText
-from langdiff.corpora.ebible import EbibleText
-from langdiff.corpora.osis import OsisText
-from langdiff.corpora.pbc import PbcText
-from langdiff.corpora.usfm import UsfmText
+from langdiff.corpora import read_multitext
+from langdiff.corpora.formats import moses, mteval
+from langdiff.corpora.formats.ces import CesText
+from langdiff.corpora.formats.costep_xml import read_day
+from langdiff.corpora.formats.ebible import EbibleText
+from langdiff.corpora.formats.osis import OsisText
+from langdiff.corpora.formats.pbc import PbcText
+from langdiff.corpora.formats.usfm import UsfmText
 from langdiff.errors import LangdiffError
 
 HANG = 20  # seconds, a thousand times what an input takes

@@ -28,11 +28,11 @@ import torch.nn.functional as F
 from langdiff import Parts, read_frame
 from langdiff._io import write_text
 from langdiff.lm import AWDLSTM, RECIPES, Recipe, compute_surprisals
-from langdiff.lm._gradients import _has_bf16, accumulate_gradients
-from langdiff.lm._jobs import job_folder, silent
-from langdiff.lm._logs import LOG, read_log
-from langdiff.lm._scoring import score
-from langdiff.lm._trainer import Demand, EncodedPart, Randomness, Trainer, make_optimizer
+from langdiff.lm.jobs.job import job_folder, silent
+from langdiff.lm.jobs.logs import LOG, read_log
+from langdiff.lm.lstm.gradients import _has_bf16, accumulate_gradients
+from langdiff.lm.lstm.loop import Demand, EncodedPart, Randomness, Trainer, make_optimizer
+from langdiff.lm.lstm.scoring import score
 
 SYMBOLS = 67
 LETTERS = string.ascii_letters + string.digits + ",.;:"  # the symbols but the end

@@ -17,12 +17,12 @@ import torch
 from reference_step import ReferenceTraining
 
 from langdiff.lm import Alphabet, BPEUnits, CharacterUnits
-from langdiff.lm._batches import pad, rows_by_length
-from langdiff.lm._gradients import accumulate_gradients
-from langdiff.lm._scoring import one_thread, score
-from langdiff.lm._stream import Segment, cut, lay_out
-from langdiff.lm.language_model import build_network
-from langdiff.lm.presets import find_recipe
+from langdiff.lm.lstm.batches import pad, rows_by_length
+from langdiff.lm.lstm.gradients import accumulate_gradients
+from langdiff.lm.lstm.model import build_network
+from langdiff.lm.lstm.scoring import one_thread, score
+from langdiff.lm.lstm.stream import Segment, cut, lay_out
+from langdiff.lm.recipes import find_recipe
 
 LANGUAGE_SEED = 7
 # embedding and hidden size, layers; the last layer is as wide as the embedding

@@ -22,7 +22,7 @@ from pathlib import Path
 import langdiff as ld
 from langdiff.errors import LangdiffWarning
 from langdiff.lm import RECIPES
-from langdiff.lm._trainer import Trainer
+from langdiff.lm.lstm.loop import Trainer
 
 DATA = Path(os.environ.get("LANGDIFF_DATA", "../shared/data"))
 

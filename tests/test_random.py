@@ -13,7 +13,7 @@ import torch
 import langdiff as ld
 from langdiff._random import generator, seed_number, seed_numbers, torch_generator
 from langdiff.errors import ConfigError
-from langdiff.lm._trainer import Randomness
+from langdiff.lm.lstm.loop import Randomness
 from langdiff.treebanks import Tree, Treebank
 
 PACKAGE = Path(ld.__file__).parent

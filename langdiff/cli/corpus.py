@@ -101,7 +101,7 @@ def select(
     Example: langdiff select 'bible/*.txt.gz' --metadata bible/metadata.csv --min-intents 20000
     """
     from langdiff.corpora import write_multitext
-    from langdiff.corpora.pbc import are_verse_ids
+    from langdiff.corpora.formats.pbc import are_verse_ids
     from langdiff.selection import select as choose
 
     selection = choose(

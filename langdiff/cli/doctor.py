@@ -67,7 +67,7 @@ def _solvers() -> list[Finding]:
 def _stan() -> list[Finding]:
     import cmdstanpy
 
-    from langdiff.regression.stan._cmdstan import why_no_cmdstan
+    from langdiff.regression.stan.cmdstan import why_no_cmdstan
 
     why = why_no_cmdstan()
     where = f"{why}; PyStan samples too, CmdStan is faster" if why else cmdstanpy.cmdstan_path()

@@ -9,8 +9,8 @@ from langdiff.cli.corpus import Corpus, reads_corpus
 from langdiff.cli.output import print_json, print_table, save_picture
 
 if TYPE_CHECKING:
+    from langdiff.lm.preparation import Tokenization
     from langdiff.multitext import Parts
-    from langdiff.run.preparation import Tokenization
     from langdiff.surprisals import Surprisals
 
 Lm = Annotated[
@@ -59,7 +59,7 @@ def train(
     """
     import langdiff as ld
     from langdiff.lm import find_scored_lm
-    from langdiff.run.preparation import note_preparation, prepare_text
+    from langdiff.lm.preparation import note_preparation, prepare_text
 
     named = find_scored_lm(lm, scoring)  # refused before the corpus is read
     tokenization: Tokenization = "reversible" if tokenize else "as-is"
@@ -136,7 +136,7 @@ def score(
     Example: langdiff score models other-bibles/ --out unpriced.csv --scoring unpriced
     """
     import langdiff as ld
-    from langdiff.run.preparation import prepare_text, read_preparation
+    from langdiff.lm.preparation import prepare_text, read_preparation
     from langdiff.surprisals import check_table_name
 
     check_table_name(out)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from langdiff._archives import COMPRESSED, File, is_archive, members_of
-from langdiff.corpora._iso639 import iso639_3
+from langdiff.corpora.iso639 import iso639_3
 from langdiff.errors import DataError, listing
 
 Paths = str | Path | Sequence[str | Path] | Mapping[str, str | Path]

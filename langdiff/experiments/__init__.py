@@ -4,28 +4,28 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # what type checkers and editors see; `_HOME` is what happens
-    from langdiff.experiments._balance import BalancedResult, balance_by_origin, run_balanced
-    from langdiff.experiments._origins import read_origins, split_by_origin, split_by_source
-    from langdiff.experiments._replicates import Replicates, replicate
-    from langdiff.experiments._translationese import TranslationeseResult, translationese
+    from langdiff.experiments.balance import BalancedResult, balance_by_origin, run_balanced
     from langdiff.experiments.bpe_sweep import SweepResult, sweep_merges
+    from langdiff.experiments.native import read_origins, split_by_origin, split_by_source
+    from langdiff.experiments.native_and_translated import TranslationeseResult, translationese
+    from langdiff.experiments.replicates import Replicates, replicate
     from langdiff.experiments.reproduction import Reproduction, reproduce
 
 _HOME = {
-    "BalancedResult": "_balance",
-    "Replicates": "_replicates",
+    "BalancedResult": "balance",
+    "Replicates": "replicates",
     "Reproduction": "reproduction",
     "SweepResult": "bpe_sweep",
-    "TranslationeseResult": "_translationese",
-    "balance_by_origin": "_balance",
-    "read_origins": "_origins",
-    "replicate": "_replicates",
+    "TranslationeseResult": "native_and_translated",
+    "balance_by_origin": "balance",
+    "read_origins": "native",
+    "replicate": "replicates",
     "reproduce": "reproduction",
-    "run_balanced": "_balance",
-    "split_by_origin": "_origins",
-    "split_by_source": "_origins",
+    "run_balanced": "balance",
+    "split_by_origin": "native",
+    "split_by_source": "native",
     "sweep_merges": "bpe_sweep",
-    "translationese": "_translationese",
+    "translationese": "native_and_translated",
 }
 
 __all__ = [

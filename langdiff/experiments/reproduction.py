@@ -8,7 +8,7 @@ import pandas as pd
 
 from langdiff.datasets import Corpus, LanguageSet, Mielke2019, mielke2019
 from langdiff.errors import ConfigError
-from langdiff.experiments._claims import ORDER, UNAVAILABLE, Recomputed, check_claims
+from langdiff.experiments.claims import ORDER, UNAVAILABLE, Recomputed, check_claims
 from langdiff.typology import Correlations, adjust, correlate
 
 if TYPE_CHECKING:

@@ -7,63 +7,63 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # what type checkers and editors see; `_HOME` is what happens
-    from langdiff.lm._jobs import read_job_states
-    from langdiff.lm._logs import read_training_logs
-    from langdiff.lm._scoring import find_device
-    from langdiff.lm._surprisals import compute_surprisals, score_multitext
-    from langdiff.lm._training import train_language_model
-    from langdiff.lm.alphabet import Alphabet
-    from langdiff.lm.awd_lstm import AWDLSTM
-    from langdiff.lm.byte_units import ByteUnits
-    from langdiff.lm.compression import lzma_bits
-    from langdiff.lm.grapheme_units import GraphemeUnits
-    from langdiff.lm.huggingface import HuggingFaceLM
-    from langdiff.lm.kneser_ney import KneserNey
-    from langdiff.lm.kneser_ney_model import KneserNeyModel, load_kneser_ney, train_kneser_ney
-    from langdiff.lm.language_model import Epoch, LanguageModel, load_language_model
+    from langdiff.lm.compute import compute_surprisals, score_multitext
+    from langdiff.lm.external.compression import lzma_bits
+    from langdiff.lm.external.huggingface import HuggingFaceLM
+    from langdiff.lm.external.protocol import SurprisalModel, surprisals_of
+    from langdiff.lm.jobs.job import read_job_states
+    from langdiff.lm.jobs.logs import read_training_logs
+    from langdiff.lm.lstm.model import Epoch, LanguageModel, load_language_model
+    from langdiff.lm.lstm.network import AWDLSTM
+    from langdiff.lm.lstm.scoring import find_device
+    from langdiff.lm.lstm.training import train_language_model
     from langdiff.lm.marginal import marginal_surprisal
-    from langdiff.lm.ngrams import KneserNeyRecipe, ScoredLM, find_lm, find_scored_lm
-    from langdiff.lm.presets import RECIPES, Recipe, find_recipe
-    from langdiff.lm.protocol import SurprisalModel, surprisals_of
-    from langdiff.lm.scoring_options import Scoring
-    from langdiff.lm.subword_nmt import SubwordNMTUnits
-    from langdiff.lm.units import BPEUnits, CharacterUnits, Units
+    from langdiff.lm.ngram.kneser_ney import KneserNey
+    from langdiff.lm.ngram.model import KneserNeyModel, load_kneser_ney, train_kneser_ney
+    from langdiff.lm.ngram.recipe import KneserNeyRecipe, ScoredLM, find_lm, find_scored_lm
+    from langdiff.lm.recipes import RECIPES, Recipe, find_recipe
+    from langdiff.lm.scoring import Scoring
+    from langdiff.lm.units.alphabet import Alphabet
+    from langdiff.lm.units.bytes import ByteUnits
+    from langdiff.lm.units.graphemes import GraphemeUnits
+    from langdiff.lm.units.subword_nmt import SubwordNMTUnits
+    from langdiff.lm.units.subwords import BPEUnits, CharacterUnits, Units
 
 _HOME = {
-    "AWDLSTM": "awd_lstm",
-    "Alphabet": "alphabet",
-    "BPEUnits": "units",
-    "ByteUnits": "byte_units",
-    "CharacterUnits": "units",
-    "Epoch": "language_model",
-    "GraphemeUnits": "grapheme_units",
-    "HuggingFaceLM": "huggingface",
-    "KneserNey": "kneser_ney",
-    "KneserNeyModel": "kneser_ney_model",
-    "KneserNeyRecipe": "ngrams",
-    "LanguageModel": "language_model",
-    "RECIPES": "presets",
-    "Recipe": "presets",
-    "ScoredLM": "ngrams",
-    "Scoring": "scoring_options",
-    "SubwordNMTUnits": "subword_nmt",
-    "SurprisalModel": "protocol",
-    "Units": "units",
-    "compute_surprisals": "_surprisals",
-    "find_device": "_scoring",
-    "find_lm": "ngrams",
-    "find_recipe": "presets",
-    "find_scored_lm": "ngrams",
-    "load_kneser_ney": "kneser_ney_model",
-    "load_language_model": "language_model",
+    "AWDLSTM": "lstm.network",
+    "Alphabet": "units.alphabet",
+    "BPEUnits": "units.subwords",
+    "ByteUnits": "units.bytes",
+    "CharacterUnits": "units.subwords",
+    "Epoch": "lstm.model",
+    "GraphemeUnits": "units.graphemes",
+    "HuggingFaceLM": "external.huggingface",
+    "KneserNey": "ngram.kneser_ney",
+    "KneserNeyModel": "ngram.model",
+    "KneserNeyRecipe": "ngram.recipe",
+    "LanguageModel": "lstm.model",
+    "RECIPES": "recipes",
+    "Recipe": "recipes",
+    "ScoredLM": "ngram.recipe",
+    "Scoring": "scoring",
+    "SubwordNMTUnits": "units.subword_nmt",
+    "SurprisalModel": "external.protocol",
+    "Units": "units.subwords",
+    "compute_surprisals": "compute",
+    "find_device": "lstm.scoring",
+    "find_lm": "ngram.recipe",
+    "find_recipe": "recipes",
+    "find_scored_lm": "ngram.recipe",
+    "load_kneser_ney": "ngram.model",
+    "load_language_model": "lstm.model",
     "marginal_surprisal": "marginal",
-    "lzma_bits": "compression",
-    "read_job_states": "_jobs",
-    "read_training_logs": "_logs",
-    "score_multitext": "_surprisals",
-    "surprisals_of": "protocol",
-    "train_kneser_ney": "kneser_ney_model",
-    "train_language_model": "_training",
+    "lzma_bits": "external.compression",
+    "read_job_states": "jobs.job",
+    "read_training_logs": "jobs.logs",
+    "score_multitext": "compute",
+    "surprisals_of": "external.protocol",
+    "train_kneser_ney": "ngram.model",
+    "train_language_model": "lstm.training",
 }
 
 __all__ = [

@@ -13,12 +13,12 @@ from torch import Tensor
 
 from langdiff._random import generator
 from langdiff.errors import ConfigError
-from langdiff.lm._scoring import one_thread
-from langdiff.lm.alphabet import SPACE
-from langdiff.lm.awd_lstm import AWDLSTM
-from langdiff.lm.language_model import LanguageModel, check_texts
-from langdiff.lm.scoring_options import Scoring
-from langdiff.lm.units import BPEUnits, Ids
+from langdiff.lm.lstm.model import LanguageModel, check_texts
+from langdiff.lm.lstm.network import AWDLSTM
+from langdiff.lm.lstm.scoring import one_thread
+from langdiff.lm.scoring import Scoring
+from langdiff.lm.units.alphabet import SPACE
+from langdiff.lm.units.subwords import BPEUnits, Ids
 
 Floats = npt.NDArray[np.float64]
 

@@ -8,7 +8,7 @@ from scipy.special import logsumexp
 from scipy.stats import pearsonr
 
 from langdiff.errors import DataError
-from langdiff.plots._labels import Box, box_beside, overlap
+from langdiff.plots.labels import Box, box_beside, overlap
 from langdiff.regression.result import DifficultyFit
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from langdiff.errors import DataError
-from langdiff.plots._labels import name_line_ends
+from langdiff.plots.labels import name_line_ends
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

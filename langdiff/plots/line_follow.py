@@ -8,8 +8,8 @@ import pandas as pd
 from scipy.special import logsumexp
 
 from langdiff.errors import DataError
-from langdiff.plots._labels import name_line_ends
 from langdiff.plots.difficulty import EASIER, FAINT, HARDER, INK
+from langdiff.plots.labels import name_line_ends
 from langdiff.regression.result import DifficultyFit
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from langdiff.plots._labels import name_line_ends
+from langdiff.plots.labels import name_line_ends
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,7 +8,7 @@ import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
 from langdiff.errors import DataError
-from langdiff.plots._labels import box_beside, overlap
+from langdiff.plots.labels import box_beside, overlap
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,32 +8,32 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # what type checkers and editors see; `_HOME` is what happens
-    from langdiff.regression._compare import compare
-    from langdiff.regression._cross_validate import CrossValidation, cross_validate
-    from langdiff.regression._fit import fit
-    from langdiff.regression._held_out import HeldOutLikelihood, held_out_log_likelihood
-    from langdiff.regression._ranks import rank_probabilities
-    from langdiff.regression._residuals import model_variance, standardised_residuals
-    from langdiff.regression._simulate import SimulatedTruth, simulate
+    from langdiff.regression.check.compare import compare
+    from langdiff.regression.check.cross_validate import CrossValidation, cross_validate
+    from langdiff.regression.check.held_out import HeldOutLikelihood, held_out_log_likelihood
+    from langdiff.regression.check.ranks import rank_probabilities
+    from langdiff.regression.check.residuals import model_variance, standardised_residuals
+    from langdiff.regression.fitting import fit
     from langdiff.regression.result import DifficultyFit
+    from langdiff.regression.simulation.draw import SimulatedTruth, simulate
     from langdiff.regression.stan import approximate, diagnose, sample
 
 _HOME = {
-    "CrossValidation": "_cross_validate",
-    "HeldOutLikelihood": "_held_out",
-    "compare": "_compare",
-    "cross_validate": "_cross_validate",
-    "held_out_log_likelihood": "_held_out",
-    "model_variance": "_residuals",
-    "rank_probabilities": "_ranks",
-    "standardised_residuals": "_residuals",
+    "CrossValidation": "check.cross_validate",
+    "HeldOutLikelihood": "check.held_out",
+    "compare": "check.compare",
+    "cross_validate": "check.cross_validate",
+    "held_out_log_likelihood": "check.held_out",
+    "model_variance": "check.residuals",
+    "rank_probabilities": "check.ranks",
+    "standardised_residuals": "check.residuals",
     "DifficultyFit": "result",
-    "SimulatedTruth": "_simulate",
+    "SimulatedTruth": "simulation.draw",
     "approximate": "stan",
     "diagnose": "stan",
     "sample": "stan",
-    "fit": "_fit",
-    "simulate": "_simulate",
+    "fit": "fitting",
+    "simulate": "simulation.draw",
 }
 
 __all__ = [

@@ -10,8 +10,8 @@ from scipy.stats import norm, rankdata
 
 from langdiff._io import write_text
 from langdiff.errors import DataError
-from langdiff.regression._contrast import Contrast, Names, contrast
-from langdiff.regression._saving import read_document, restore, to_json
+from langdiff.regression.contrast import Contrast, Names, contrast
+from langdiff.regression.saving import read_document, restore, to_json
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

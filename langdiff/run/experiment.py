@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from langdiff.corpora.formats import check_format_options
+from langdiff.corpora.formats.registry import check_format_options
 from langdiff.errors import ConfigError
 from langdiff.lm import find_scored_lm
 

@@ -18,7 +18,7 @@ from pandas.api.types import is_numeric_dtype
 import langdiff
 from langdiff._io import atomic_path, write_text
 from langdiff.lm import read_training_logs
-from langdiff.lm.scoring_options import split_name
+from langdiff.lm.scoring import split_name
 from langdiff.run.directory import JOBS
 from langdiff.run.result import RunResult
 

@@ -11,9 +11,10 @@ import pandas as pd
 
 from langdiff._io import atomic_path
 from langdiff.corpora import read_multitext, synthesize
-from langdiff.corpora.pbc import are_verse_ids
+from langdiff.corpora.formats.pbc import are_verse_ids
 from langdiff.errors import DataError, listing
 from langdiff.lm import compute_surprisals, find_device, read_job_states
+from langdiff.lm.preparation import note_preparation, prepare_text
 from langdiff.multitext import Multitext, Parts
 from langdiff.regression import fit
 from langdiff.run.directory import (
@@ -27,7 +28,6 @@ from langdiff.run.directory import (
     write_json,
 )
 from langdiff.run.experiment import Experiment, FileCorpus, read_experiment
-from langdiff.run.preparation import note_preparation, prepare_text
 from langdiff.run.report import write_pages
 from langdiff.run.result import RunResult
 from langdiff.selection import select, split

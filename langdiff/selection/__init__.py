@@ -4,17 +4,17 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # what type checkers and editors see; `_HOME` is what happens
-    from langdiff.selection._pareto import pareto_front
-    from langdiff.selection._select import select
+    from langdiff.selection.front import pareto_front
     from langdiff.selection.pareto import ParetoFront
     from langdiff.selection.result import Selection
+    from langdiff.selection.selecting import select
     from langdiff.selection.splits import split
 
 _HOME = {
     "ParetoFront": "pareto",
     "Selection": "result",
-    "pareto_front": "_pareto",
-    "select": "_select",
+    "pareto_front": "front",
+    "select": "selecting",
     "split": "splits",
 }
 

@@ -1,17 +1,17 @@
 """Dependency treebanks: CoNLL-U, measures of word order, and the syntactic similarity of corpora."""
 
-from langdiff.treebanks._compare import compare_treebanks
-from langdiff.treebanks._comparison import TreebankComparison
-from langdiff.treebanks._conllu import read_conllu
-from langdiff.treebanks._dependency_length import DependencyLength, dependency_length, with_function_heads
-from langdiff.treebanks._head_entropy import HeadPosEntropy, head_pos_entropy
-from langdiff.treebanks._measures import TreebankMeasures, measure_treebanks
-from langdiff.treebanks._perturbation import PerturbationCurve, perturb, perturbation_curve
-from langdiff.treebanks._profile import TreebankProfile, profile_treebank
-from langdiff.treebanks._settings import SimilaritySettings
-from langdiff.treebanks._tree import Tree
-from langdiff.treebanks._treebank import Treebank, read_treebank
-from langdiff.treebanks._udpipe import UDPipeParser
+from langdiff.treebanks.comparison import TreebankComparison
+from langdiff.treebanks.conllu import read_conllu
+from langdiff.treebanks.head_entropy import HeadPosEntropy, head_pos_entropy
+from langdiff.treebanks.lengths import DependencyLength, dependency_length, with_function_heads
+from langdiff.treebanks.measures import TreebankMeasures, measure_treebanks
+from langdiff.treebanks.pairwise import compare_treebanks
+from langdiff.treebanks.perturbation import PerturbationCurve, perturb, perturbation_curve
+from langdiff.treebanks.profile import TreebankProfile, profile_treebank
+from langdiff.treebanks.settings import SimilaritySettings
+from langdiff.treebanks.tree import Tree
+from langdiff.treebanks.treebank import Treebank, read_treebank
+from langdiff.treebanks.udpipe import UDPipeParser
 
 __all__ = [
     "DependencyLength",

@@ -7,49 +7,55 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # what type checkers and editors see; `_HOME` is what happens
-    from langdiff.typology._adjust import adjust, benjamini_hochberg
-    from langdiff.typology._association import correlation
-    from langdiff.typology._categories import category_means, compare_categories
-    from langdiff.typology._correlate import correlate
-    from langdiff.typology._correlations import Correlations
-    from langdiff.typology._draws import PropagatedCorrelations, propagate_errors
-    from langdiff.typology._family import mixed_slope, permute_within_families
-    from langdiff.typology._lang2vec import lang2vec_features
-    from langdiff.typology._lexicon import morphological_counting_complexity, read_unimorph
-    from langdiff.typology._power import detectable_correlation, power_of_correlation
-    from langdiff.typology._predictors import Predictors, predictors
-    from langdiff.typology._regression import MultipleRegression, regress
-    from langdiff.typology._text import compressed_bits, count_words, separates_words, type_token_ratio, unigram_entropy
-    from langdiff.typology.wals import Wals, read_wals
+    from langdiff.typology.association.adjust import adjust, benjamini_hochberg
+    from langdiff.typology.association.categories import category_means, compare_categories
+    from langdiff.typology.association.correlate import correlate
+    from langdiff.typology.association.correlation import correlation
+    from langdiff.typology.association.draws import PropagatedCorrelations, propagate_errors
+    from langdiff.typology.association.family import mixed_slope, permute_within_families
+    from langdiff.typology.association.power import detectable_correlation, power_of_correlation
+    from langdiff.typology.association.regression import MultipleRegression, regress
+    from langdiff.typology.association.result import Correlations
+    from langdiff.typology.predictors.lang2vec import lang2vec_features
+    from langdiff.typology.predictors.lexicon import morphological_counting_complexity, read_unimorph
+    from langdiff.typology.predictors.table import Predictors, predictors
+    from langdiff.typology.predictors.text import (
+        compressed_bits,
+        count_words,
+        separates_words,
+        type_token_ratio,
+        unigram_entropy,
+    )
+    from langdiff.typology.predictors.wals import Wals, read_wals
 
 _HOME = {
-    "Correlations": "_correlations",
-    "MultipleRegression": "_regression",
-    "Predictors": "_predictors",
-    "PropagatedCorrelations": "_draws",
-    "Wals": "wals",
-    "adjust": "_adjust",
-    "benjamini_hochberg": "_adjust",
-    "category_means": "_categories",
-    "compare_categories": "_categories",
-    "compressed_bits": "_text",
-    "correlate": "_correlate",
-    "correlation": "_association",
-    "count_words": "_text",
-    "detectable_correlation": "_power",
-    "lang2vec_features": "_lang2vec",
-    "mixed_slope": "_family",
-    "morphological_counting_complexity": "_lexicon",
-    "permute_within_families": "_family",
-    "power_of_correlation": "_power",
-    "predictors": "_predictors",
-    "propagate_errors": "_draws",
-    "read_unimorph": "_lexicon",
-    "read_wals": "wals",
-    "regress": "_regression",
-    "separates_words": "_text",
-    "type_token_ratio": "_text",
-    "unigram_entropy": "_text",
+    "Correlations": "association.result",
+    "MultipleRegression": "association.regression",
+    "Predictors": "predictors.table",
+    "PropagatedCorrelations": "association.draws",
+    "Wals": "predictors.wals",
+    "adjust": "association.adjust",
+    "benjamini_hochberg": "association.adjust",
+    "category_means": "association.categories",
+    "compare_categories": "association.categories",
+    "compressed_bits": "predictors.text",
+    "correlate": "association.correlate",
+    "correlation": "association.correlation",
+    "count_words": "predictors.text",
+    "detectable_correlation": "association.power",
+    "lang2vec_features": "predictors.lang2vec",
+    "mixed_slope": "association.family",
+    "morphological_counting_complexity": "predictors.lexicon",
+    "permute_within_families": "association.family",
+    "power_of_correlation": "association.power",
+    "predictors": "predictors.table",
+    "propagate_errors": "association.draws",
+    "read_unimorph": "predictors.lexicon",
+    "read_wals": "predictors.wals",
+    "regress": "association.regression",
+    "separates_words": "predictors.text",
+    "type_token_ratio": "predictors.text",
+    "unigram_entropy": "predictors.text",
 }
 
 __all__ = [

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import langdiff as ld
 from langdiff.errors import ConfigError, ConvergenceWarning, DataError, LangdiffWarning
 from langdiff.experiments import balance_by_origin, run_balanced
-from langdiff.experiments._cautions import hearing, warn_once
+from langdiff.experiments.cautions import hearing, warn_once
 
 ORIGINS = ["eng", "deu", "fra", "und", np.nan]
 

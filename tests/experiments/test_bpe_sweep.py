@@ -8,7 +8,8 @@ from pandas.testing import assert_frame_equal
 import langdiff as ld
 from langdiff.errors import ConfigError
 from langdiff.experiments import SweepResult, sweep_merges
-from langdiff.lm import RECIPES, KneserNeyRecipe, _jobs, load_language_model
+from langdiff.lm import RECIPES, KneserNeyRecipe, load_language_model
+from langdiff.lm.jobs import job
 from langdiff.multitext import Parts
 
 RATIOS = [0.0, 0.5, 1.0]
@@ -67,7 +68,7 @@ def test_only_the_ratio_differs(recipe, cache, result):
 
 
 def test_finished_models_are_not_trained_again(result, parts, recipe, cache, monkeypatch):
-    monkeypatch.setattr(_jobs, "_train_and_score", None)
+    monkeypatch.setattr(job, "_train_and_score", None)
     again = sweep_merges(parts, ratios=RATIOS, lm=recipe, cache=cache, progress=False, seed=0)
     assert_frame_equal(again.dev_bits, result.dev_bits)
 

@@ -99,7 +99,7 @@ def test_more_seeds_are_the_same_ones_and_others(parts, replicates, tmp_path, mo
         trained.append((seed, cache.name))
         return replicates.surprisals[next(iter(replicates.surprisals))]
 
-    monkeypatch.setattr("langdiff.experiments._replicates.compute_surprisals", recorded)
+    monkeypatch.setattr("langdiff.experiments.replicates.compute_surprisals", recorded)
     more = replicate(parts, lm=RECIPE, seeds=5, cache=tmp_path, progress=False, seed=0)
     assert isinstance(more, Replicates)
     assert [seed for seed, _ in trained][:3] == list(replicates.surprisals)

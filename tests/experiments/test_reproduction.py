@@ -11,8 +11,9 @@ from scipy import stats
 
 from langdiff.datasets import mielke2019
 from langdiff.errors import ConfigError
-from langdiff.experiments import _claims, reproduce
-from langdiff.experiments._claims import judge
+from langdiff.experiments import claims as claims_module
+from langdiff.experiments import reproduce
+from langdiff.experiments.claims import judge
 
 
 @pytest.fixture(scope="module")
@@ -145,8 +146,8 @@ def test_judgement(published, value, verdict):
 
 def test_every_kind_of_claim_is_used_and_known(result):
     claims = mielke2019().claims
-    assert set(claims["kind"]) == set(_claims.KINDS)
-    assert set(claims.loc[claims["kind"] == "named", "about"]) == set(_claims.NAMED)
+    assert set(claims["kind"]) == set(claims_module.KINDS)
+    assert set(claims.loc[claims["kind"] == "named", "about"]) == set(claims_module.NAMED)
     assert result.to_frame()["agreement"].notna().all()
 
 

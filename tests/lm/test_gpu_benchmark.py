@@ -9,7 +9,7 @@ import torch
 from numpy.testing import assert_allclose
 
 from benchmarks import gpu
-from langdiff.lm._gradients import _has_bf16
+from langdiff.lm.lstm.gradients import _has_bf16
 
 ROUNDING = 1e-12
 

@@ -7,8 +7,8 @@ from numpy.testing import assert_allclose
 
 from langdiff.errors import ConfigError, DataError
 from langdiff.lm import Alphabet, BPEUnits, LanguageModel, find_recipe, marginal_surprisal
-from langdiff.lm._scoring import score
-from langdiff.lm.language_model import build_network
+from langdiff.lm.lstm.model import build_network
+from langdiff.lm.lstm.scoring import score
 
 from .conftest import verses
 

@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError
-from langdiff.regression._density import cell_log_density
+from langdiff.regression.kernel.density import cell_log_density
 
 OPTIMISERS = 1e-6
 LEAST_SQUARES = 1e-8

@@ -3,7 +3,7 @@ from typing import get_args
 
 import pytest
 
-from langdiff.corpora.formats import Format
+from langdiff.corpora.formats.registry import Format
 from langdiff.errors import ConfigError
 from langdiff.run import Experiment, demo_experiment, read_experiment
 from langdiff.selection import select

@@ -14,8 +14,8 @@ import pytest
 
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError, LangdiffError
+from langdiff.lm.preparation import note_preparation
 from langdiff.run import Experiment, load_run, run_experiment, runner, write_report
-from langdiff.run.preparation import note_preparation
 from langdiff.run.report import html_table
 
 SMALL = {

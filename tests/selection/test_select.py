@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError, InfeasibleError, LangdiffWarning, SolverError
 from langdiff.multitext import InMemoryText, Multitext
-from langdiff.selection._cut import best_at_price
-from langdiff.selection._problem import collapse
-from langdiff.selection._reduction import reduce
-from langdiff.selection._requirements import check_feasible, name_problem
-from langdiff.selection._search import Search
+from langdiff.selection.requirements import check_feasible, name_problem
+from langdiff.selection.search.cut import best_at_price
+from langdiff.selection.search.exact import Search
+from langdiff.selection.search.problem import collapse
+from langdiff.selection.search.reduction import reduce
 
 MAY_BE_ONE = pytest.mark.filterwarnings("ignore:only one edition is selected")  # of random tables
 
@@ -128,10 +128,10 @@ def test_agrees_with_brute_force_when_greed_finds_nothing_and_bounds_are_weak(in
 
 def check_programs_alone(multitext, limits):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("langdiff.selection._search.stages", lambda problem: [])
+        patch.setattr("langdiff.selection.search.exact.stages", lambda problem: [])
         for skipped in ("_bound_all", "_exchange", "_relax_all"):
             patch.setattr(Search, skipped, lambda self: None)
-        patch.setattr("langdiff.selection._search.bound", lambda *_: 10**9)
+        patch.setattr("langdiff.selection.search.exact.bound", lambda *_: 10**9)
         check_against_brute_force(multitext, limits)
 
 
@@ -292,7 +292,7 @@ def test_interrupt_returns_the_best_so_far(monkeypatch):
 
 def test_time_limit_holds_while_requirements_are_checked(monkeypatch):
     multitext = hard(intents=60, editions=10)
-    monkeypatch.setattr("langdiff.selection._search.stages", lambda problem: [])  # greed finds nothing
+    monkeypatch.setattr("langdiff.selection.search.exact.stages", lambda problem: [])  # greed finds nothing
     for solve in (ld.select, ld.pareto_front):
         with pytest.raises(SolverError, match="time was up"):
             solve(multitext, require=["e0", "e1"], time_limit=1e-9)
@@ -401,7 +401,7 @@ def test_bibles_are_selected_with_proof(real_data):
 SELECTS_SLOWLY = """
 import sys
 from tests.selection.test_select import noise
-import langdiff as ld, langdiff.selection._search as search
+import langdiff as ld, langdiff.selection.search.exact as search
 ask = search.Search._ask
 def announced(self, u):
     print("asking", flush=True)

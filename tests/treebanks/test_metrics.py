@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from numpy.testing import assert_allclose
 
 from langdiff.treebanks import SimilaritySettings, Tree, Treebank, profile_treebank
-from langdiff.treebanks._horizontal import chain_costs as width_costs
-from langdiff.treebanks._horizontal import cooccurrences
-from langdiff.treebanks._tables import ROW, leaf_costs, shared_names, split_cells, tables
+from langdiff.treebanks.horizontal import chain_costs as width_costs
+from langdiff.treebanks.horizontal import cooccurrences
+from langdiff.treebanks.tables import ROW, leaf_costs, shared_names, split_cells, tables
 from tests.treebanks import oracle
 from tests.treebanks.strategies import SAW, SLEEP, A, B, corpora
 

@@ -8,14 +8,14 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from langdiff.lm._batches import Batch
-from langdiff.lm._gradients import BatchLoss, MemoryLimit, accumulate_gradients, has_bf16
-from langdiff.lm._trainer import Demand
-from langdiff.lm.awd_lstm import AWDLSTM, Masks, State
 from langdiff.lm.grouped.cuda import Captured
 from langdiff.lm.grouped.lstm import fused_cells_work
 from langdiff.lm.grouped.program import GroupBatch, GroupLoss, Shape, Weights, compute_gradients
-from langdiff.lm.presets import Recipe
+from langdiff.lm.lstm.batches import Batch
+from langdiff.lm.lstm.gradients import BatchLoss, MemoryLimit, accumulate_gradients, has_bf16
+from langdiff.lm.lstm.loop import Demand
+from langdiff.lm.lstm.network import AWDLSTM, Masks, State
+from langdiff.lm.recipes import Recipe
 
 logger = logging.getLogger(__name__)
 

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 import pandas as pd
 
 from langdiff.errors import LangdiffError
-from langdiff.lm._failures import Failures
-from langdiff.lm._jobs import Job, JobResult, claim, keep_result, read_texts, score_texts
-from langdiff.lm._scoring import one_thread
-from langdiff.lm._training import Training, begin_training, naming
 from langdiff.lm.grouped.gradients import GroupedGradients
 from langdiff.lm.grouped.training import run_epochs
-from langdiff.lm.language_model import Epoch
-from langdiff.lm.presets import Recipe
+from langdiff.lm.jobs.failures import Failures
+from langdiff.lm.jobs.job import Job, JobResult, claim, keep_result, read_texts, score_texts
+from langdiff.lm.lstm.model import Epoch
+from langdiff.lm.lstm.scoring import one_thread
+from langdiff.lm.lstm.training import Training, begin_training, naming
+from langdiff.lm.recipes import Recipe
 
 EditionReport = Callable[[str, float, Epoch | None], None]  # the edition, and as for Report
 

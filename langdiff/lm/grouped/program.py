@@ -11,9 +11,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from langdiff.lm._scoring import slices
 from langdiff.lm.grouped.lstm import run_layer
-from langdiff.lm.presets import Recipe
+from langdiff.lm.lstm.scoring import slices
+from langdiff.lm.recipes import Recipe
 
 Weights = dict[str, Tensor]  # by the name of the parameter, (K, …)
 States = list[tuple[Tensor, Tensor]]  # hidden and cell states of each layer, (K, B, H)

@@ -3,11 +3,11 @@
 from collections.abc import Generator, Sequence
 
 from langdiff.errors import TrainingError
-from langdiff.lm._gradients import BatchLoss
-from langdiff.lm._trainer import Demand, Trainer
-from langdiff.lm._training import naming
 from langdiff.lm.grouped.gradients import GroupedGradients
-from langdiff.lm.language_model import Epoch
+from langdiff.lm.lstm.gradients import BatchLoss
+from langdiff.lm.lstm.loop import Demand, Trainer
+from langdiff.lm.lstm.model import Epoch
+from langdiff.lm.lstm.training import naming
 
 
 def run_epochs(trainers: Sequence[Trainer], gradients: GroupedGradients) -> list[Epoch | TrainingError]:

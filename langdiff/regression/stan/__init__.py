@@ -11,22 +11,22 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # what type checkers and editors see; `_HOME` is what happens
-    from langdiff.regression.stan._approximate import approximate
-    from langdiff.regression.stan._cmdstan import install_cmdstan
-    from langdiff.regression.stan._diagnosis import Diagnosis, diagnose, posterior_table
-    from langdiff.regression.stan._priors import Priors
-    from langdiff.regression.stan._programs import program_path
-    from langdiff.regression.stan._sample import sample
+    from langdiff.regression.stan.approximation import approximate
+    from langdiff.regression.stan.cmdstan import install_cmdstan
+    from langdiff.regression.stan.diagnosis import Diagnosis, diagnose, posterior_table
+    from langdiff.regression.stan.priors import Priors
+    from langdiff.regression.stan.programs import program_path
+    from langdiff.regression.stan.sampling import sample
 
 _HOME = {
-    "Diagnosis": "_diagnosis",
-    "Priors": "_priors",
-    "approximate": "_approximate",
-    "diagnose": "_diagnosis",
-    "install_cmdstan": "_cmdstan",
-    "posterior_table": "_diagnosis",
-    "program_path": "_programs",
-    "sample": "_sample",
+    "Diagnosis": "diagnosis",
+    "Priors": "priors",
+    "approximate": "approximation",
+    "diagnose": "diagnosis",
+    "install_cmdstan": "cmdstan",
+    "posterior_table": "diagnosis",
+    "program_path": "programs",
+    "sample": "sampling",
 }
 
 __all__ = [

@@ -7,11 +7,11 @@ import pytest
 import torch
 
 from langdiff.lm import RECIPES, compute_surprisals
-from langdiff.lm._batches import pad
-from langdiff.lm._gradients import accumulate_gradients
-from langdiff.lm._trainer import Demand
-from langdiff.lm.awd_lstm import AWDLSTM
 from langdiff.lm.grouped.gradients import GroupedGradients
+from langdiff.lm.lstm.batches import pad
+from langdiff.lm.lstm.gradients import accumulate_gradients
+from langdiff.lm.lstm.loop import Demand
+from langdiff.lm.lstm.network import AWDLSTM
 from tests.lm.conftest import make_parts
 
 IN_SINGLE_PRECISION = 1e-3  # bits per intent, promised for any device; TF32 would miss it

@@ -20,15 +20,16 @@ from numpy.testing import assert_allclose
 from pandas.testing import assert_frame_equal
 
 from langdiff.errors import ConfigError, OutputError, TrainingError
-from langdiff.lm import AWDLSTM, RECIPES, Epoch, _trainer, compute_surprisals
-from langdiff.lm._batches import pad
-from langdiff.lm._gradients import accumulate_gradients
-from langdiff.lm._scoring import score
-from langdiff.lm._trainer import Demand, EncodedPart, Randomness, Trainer
+from langdiff.lm import AWDLSTM, RECIPES, Epoch, compute_surprisals
 from langdiff.lm.grouped import gradients
 from langdiff.lm.grouped.gradients import GroupedGradients
 from langdiff.lm.grouped.lstm import run_layer
 from langdiff.lm.grouped.training import choose, run_epochs
+from langdiff.lm.lstm import loop
+from langdiff.lm.lstm.batches import pad
+from langdiff.lm.lstm.gradients import accumulate_gradients
+from langdiff.lm.lstm.loop import Demand, EncodedPart, Randomness, Trainer
+from langdiff.lm.lstm.scoring import score
 from tests.lm.conftest import make_parts
 
 ROUNDING = 1e-12  # double precision: the same sums in another order
@@ -151,14 +152,14 @@ def test_a_neighbour_that_explodes_is_an_error_of_its_own():
 
 
 def test_an_edition_that_cannot_be_scored_is_an_error_of_its_own(monkeypatch):
-    score_as = _trainer.score_as
+    score_as = loop.score_as
 
     def scored(recipe, network, *args):
         if len(network.embedding) == VOCABULARIES[1]:
             raise torch.OutOfMemoryError("CUDA out of memory.")
         return score_as(recipe, network, *args)
 
-    monkeypatch.setattr(_trainer, "score_as", scored)
+    monkeypatch.setattr(loop, "score_as", scored)
     trainers = make_trainers(INTENT)
     outcomes = run_epochs(trainers, GroupedGradients([trainer.network for trainer in trainers], INTENT, 3))
     assert [type(outcome) for outcome in outcomes] == [Epoch, TrainingError, Epoch, Epoch]
@@ -356,7 +357,7 @@ def test_groups_that_cannot_be(options, message):
 
 def test_nothing_is_grouped_unless_asked_for():
     """Nor is anything of it imported, so that the folder can be deleted."""
-    code = "import sys, langdiff.lm._surprisals; print([name for name in sys.modules if '.grouped' in name])"
+    code = "import sys, langdiff.lm.compute; print([name for name in sys.modules if '.grouped' in name])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
     assert inspect.signature(compute_surprisals).parameters["group"].default == 1

@@ -12,17 +12,17 @@ from langdiff import diagnose, fit, sample, simulate
 from langdiff.errors import ConfigError, LangdiffWarning, SolverError
 from langdiff.plots import plot_posterior
 from langdiff.regression.stan import (
-    _approximate,
-    _cmdstan,
-    _diagnosis,
-    _label,
     approximate,
+    approximation,
+    diagnosis,
     install_cmdstan,
+    label,
     posterior_table,
     program_path,
 )
-from langdiff.regression.stan._label import import_arviz
-from langdiff.regression.stan._sample import _choose
+from langdiff.regression.stan import cmdstan as cmdstan_module
+from langdiff.regression.stan.label import import_arviz
+from langdiff.regression.stan.sampling import _choose
 
 NOT_INSTALLED = "CmdStan is not installed: run `langdiff install-stan`, or use engine='pystan'"
 
@@ -81,8 +81,8 @@ class FakeProgram:
 @pytest.fixture
 def program(monkeypatch):
     fake = FakeProgram()
-    monkeypatch.setattr(_cmdstan, "compiled", lambda path: fake)
-    monkeypatch.setattr(_approximate, "compiled", lambda path: fake)
+    monkeypatch.setattr(cmdstan_module, "compiled", lambda path: fake)
+    monkeypatch.setattr(approximation, "compiled", lambda path: fake)
     return fake
 
 
@@ -158,7 +158,7 @@ def test_a_variable_that_points_to_no_cmdstan_is_named(bits, monkeypatch, tmp_pa
     for call in (sample, approximate):
         with pytest.raises(ConfigError, match=f"^{message}, or use engine='pystan'"):
             call(bits, seed=1, **({"engine": "cmdstan"} if call is sample else {}))
-    monkeypatch.setattr("langdiff.regression.stan._sample.sample_pystan", lambda request: 1 / 0)
+    monkeypatch.setattr("langdiff.regression.stan.sampling.sample_pystan", lambda request: 1 / 0)
     with (
         pytest.warns(LangdiffWarning, match=f"^{message}. PyStan samples instead") as caught,
         pytest.raises(ZeroDivisionError),
@@ -199,7 +199,7 @@ def test_the_same_under_arviz_1(bits, program, monkeypatch):
     settings = {"engine": "cmdstan", "chains": 2, "iter_sampling": 20, "seed": 5}
     usual = sample(bits, **settings)
     table, verdict = posterior_table(usual), diagnose(usual)
-    for module in (_label, _diagnosis):
+    for module in (label, diagnosis):
         monkeypatch.setattr(module, "import_arviz", lambda: ArvizOne("arviz"))
     tree = sample(bits, **settings)
     assert isinstance(tree, xr.DataTree)
@@ -219,17 +219,17 @@ def test_auto_is_cmdstan_where_it_is(monkeypatch):
 
 def test_compiled_programs_are_kept_by_content(monkeypatch, tmp_path):
     monkeypatch.setattr(cmdstanpy, "cmdstan_path", lambda: "cmdstan-2.35.0")
-    monkeypatch.setattr(_cmdstan, "user_cache_path", lambda name, appauthor: tmp_path / name)
+    monkeypatch.setattr(cmdstan_module, "user_cache_path", lambda name, appauthor: tmp_path / name)
     seen = []
     monkeypatch.setattr(cmdstanpy, "CmdStanModel", lambda stan_file: seen.append(stan_file))
     path = tmp_path / "mine.stan"
     for content in ("parameters { real y; }", "parameters { real x; }", "parameters { real y; }"):
         path.write_text(content)
-        _cmdstan.compiled(path)
+        cmdstan_module.compiled(path)
         assert seen[-1].read_text() == content
     assert seen[0] == seen[2] != seen[1]
     assert seen[0].is_relative_to(tmp_path / "langdiff" / "stan")
-    assert _cmdstan.cache_folder(path, "cmdstan-2.36.0") != _cmdstan.cache_folder(path, "cmdstan-2.35.0")
+    assert cmdstan_module.cache_folder(path, "cmdstan-2.36.0") != cmdstan_module.cache_folder(path, "cmdstan-2.35.0")
 
 
 def test_a_failed_installation_is_one_line(monkeypatch):
@@ -250,7 +250,7 @@ def test_every_program_is_there():
             assert program_path(model, plain=plain).is_file()
 
 
-needs_cmdstan = pytest.mark.skipif(not _cmdstan.cmdstan_is_installed(), reason="CmdStan is not installed")
+needs_cmdstan = pytest.mark.skipif(not cmdstan_module.cmdstan_is_installed(), reason="CmdStan is not installed")
 
 
 @pytest.mark.cmdstan

@@ -11,8 +11,9 @@ from scipy.stats import norm
 
 from langdiff import diagnose, fit, sample, simulate
 from langdiff.errors import ConfigError, ConvergenceWarning, DataError, MissingExtraError, SolverError
-from langdiff.regression.stan import Priors, _pystan, posterior_table
-from langdiff.regression.stan._label import import_arviz
+from langdiff.regression.stan import Priors, posterior_table
+from langdiff.regression.stan import pystan as pystan_module
+from langdiff.regression.stan.label import import_arviz
 
 MONTE_CARLO_ERRORS = 3
 EXACT_SPREAD_RTOL = 0.08  # sd over 4,000 draws of ESS above 1,500: relative error about 2 %, and the largest of many
@@ -292,13 +293,13 @@ def test_improper_posteriors_are_refused():
 
 
 def test_missing_extra(incomplete, monkeypatch):
-    monkeypatch.setattr(_pystan, "find_spec", lambda name: None)
+    monkeypatch.setattr(pystan_module, "find_spec", lambda name: None)
     with pytest.raises(MissingExtraError, match=r"PyStan is not installed: pip install 'langdiff\[stan\]'"):
         sample(incomplete, seed=1, **LIMITS)
 
 
 def test_what_stan_refuses_comes_in_a_line(incomplete, monkeypatch):
-    from langdiff.regression.stan._posterior import Posterior
+    from langdiff.regression.stan.posterior import Posterior
 
     monkeypatch.setattr(Posterior, "start", lambda self, rng: {"a": [np.nan]})
     with pytest.raises(SolverError, match=r"PyStan could not sample model_2.stan: [^\n]+$"):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from langdiff import sample, simulate
-from langdiff.regression.stan._label import import_arviz
+from langdiff.regression.stan.label import import_arviz
 
 pytestmark = pytest.mark.slow
 

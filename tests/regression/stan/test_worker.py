@@ -10,7 +10,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from langdiff.regression.stan import _worker, program_path
+from langdiff.regression.stan import program_path
+from langdiff.regression.stan import worker as worker_module
 
 
 @pytest.fixture(autouse=True)
@@ -29,10 +30,10 @@ def test_an_interrupted_compilation_is_done_again(tmp_path):
     half.mkdir()
     (half / "stan_services.so").write_bytes(b"half")
     done.mkdir()
-    for name in _worker.LAST_WRITTEN:
+    for name in worker_module.LAST_WRITTEN:
         (done / name).touch()
     for folder in (half, done, tmp_path / "never"):
-        _worker.remove_unfinished(folder)
+        worker_module.remove_unfinished(folder)
     assert not half.exists()
     assert done.exists()
 
@@ -63,7 +64,7 @@ class FakeFit:
 
 def test_draws_come_back_in_shape():
     fit = FakeFit()
-    arrays = _worker._draws(fit)
+    arrays = worker_module._draws(fit)
     np.testing.assert_array_equal(arrays["lp__"], [[0, 1, 2], [10, 11, 12]])
     np.testing.assert_array_equal(arrays["x"], np.full((2, 3), -1.0))
     np.testing.assert_array_equal(arrays["m"], fit.m)
@@ -75,7 +76,7 @@ def test_messages_nobody_reads_are_dropped_and_the_others_kept():
     import gzip
     import zlib
 
-    kept, dropped = (_worker._Messages(level=1, wbits=zlib.MAX_WBITS | 16) for _ in range(2))
+    kept, dropped = (worker_module._Messages(level=1, wbits=zlib.MAX_WBITS | 16) for _ in range(2))
     draw = b'{"version":1,"topic":"sample","values":{"lp__":1}}\n' * 9
     stored = kept.compress(draw[:100]) + kept.compress(draw[100:]) + kept.flush()
     gone = dropped.compress(b'{"version":1,"topic":"diagnostic","values":{"lp__":1}}') + dropped.flush()
@@ -86,10 +87,10 @@ def test_a_failure_is_written_in_a_line(tmp_path, monkeypatch):
     def fail(folder):
         raise RuntimeError("first\n\nsecond")
 
-    monkeypatch.setattr(_worker, "run", fail)
+    monkeypatch.setattr(worker_module, "run", fail)
     monkeypatch.setattr("sys.argv", ["worker", str(tmp_path)])
     with pytest.raises(RuntimeError):
-        _worker.main()
+        worker_module.main()
     assert (tmp_path / "error.txt").read_text() == "RuntimeError: first second"
 
 
@@ -102,7 +103,7 @@ USES = {  # how PyStan uses the names that are replaced; elsewhere the replaceme
 }
 
 
-@pytest.mark.parametrize(("module", "name"), _worker.REPLACED)
+@pytest.mark.parametrize(("module", "name"), worker_module.REPLACED)
 def test_what_is_replaced_inside_pystan_is_there_and_used_as_we_think(module, name):
     loaded = importlib.import_module(module)
     assert hasattr(loaded, name)
@@ -115,12 +116,12 @@ def test_every_name_that_is_replaced_is_listed(tmp_path):
         "from pathlib import Path\n"
         "from langdiff.regression.stan import _worker\n"
         "import warnings; warnings.simplefilter('ignore')\n"
-        "modules = [importlib.import_module(module) for module, _ in _worker.REPLACED]\n"
+        "modules = [importlib.import_module(module) for module, _ in worker_module.REPLACED]\n"
         "before = [dict(vars(module)) for module in modules]\n"
-        "_worker.import_pystan(Path(sys.argv[1]))\n"
+        "worker_module.import_pystan(Path(sys.argv[1]))\n"
         "changed = [(module.__name__, name) for module, old in zip(modules, before)\n"
         "           for name in old if vars(module)[name] is not old[name]]\n"
-        "assert sorted(changed) == sorted(_worker.REPLACED), changed\n"
+        "assert sorted(changed) == sorted(worker_module.REPLACED), changed\n"
     )
     subprocess.run([sys.executable, "-c", report, tmp_path], check=True)
 
@@ -129,7 +130,7 @@ def test_compiling_may_take_as_long_as_it_takes():
     import aiohttp
 
     common, stanc = SimpleNamespace(), SimpleNamespace()
-    _worker._wait_for_the_compiler(common, stanc)
+    worker_module._wait_for_the_compiler(common, stanc)
 
     async def limit():
         async with common.aiohttp.ClientSession() as session:
@@ -143,7 +144,7 @@ def test_compiling_may_take_as_long_as_it_takes():
 
 @pytest.mark.parametrize("error", [TimeoutError(), TimeoutError("late")])
 def test_a_time_out_says_what_happened(error):
-    line = _worker._in_a_line(error)
+    line = worker_module._in_a_line(error)
     assert line.startswith("TimeoutError: ")
     assert "PyStan waited in vain for the compiler or the chains" in line
     assert "\n" not in line

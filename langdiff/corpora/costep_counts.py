@@ -1,0 +1,86 @@
+"""What reading CoStEP kept, what it lost, and who speaks natively (Mielke et al. 2019, appendix D)."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from langdiff.corpora.origin import languages_per_intent, native_share, origin_accounting
+from langdiff.multitext import Multitext
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class CostepStatistics:
+    """What `langdiff.corpora.costep_statistics` found.
+
+    `langdiff.plots.plot_languages_per_intent` and `plot_intents_per_edition` draw its multitext as well.
+
+    Attributes
+    ----------
+    multitext : Multitext
+        The intents of all turns that fit.
+    turns : DataFrame, one row a turn
+        ``president``, ``original_language``, the numbers of ``languages`` and of ``intents`` (of a turn that does not
+        fit: the most that a language has), and whether it ``fits``.
+    days : int
+        Files read.
+    """
+
+    multitext: Multitext
+    turns: pd.DataFrame
+    days: int
+
+    @property
+    def lost_intents(self) -> int:
+        """Intents of the turns that do not fit, as many as the language with most paragraphs has."""
+        return int(self.turns.loc[~self.turns["fits"], "intents"].sum())
+
+    def loss(self) -> str:
+        """Say in a sentence what is left out."""
+        found = int(self.turns["intents"].sum())
+        turns = int((~self.turns["fits"]).sum())
+        return (
+            f"{turns:,} of {len(self.turns):,} turns are left out, their languages having different numbers of "
+            f"paragraphs: {self.lost_intents:,} of {found:,} intents ({100 * self.lost_intents / max(found, 1):.1f} %)."
+        )
+
+    def accounting(self) -> pd.DataFrame:
+        """Say for how many intents the native text is found; see `langdiff.corpora.origin_accounting`."""
+        return origin_accounting(self.multitext)
+
+    def languages_per_intent(self) -> pd.Series:
+        """Count intents by number of languages; see `langdiff.corpora.languages_per_intent`."""
+        return languages_per_intent(self.multitext)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row a language; see `langdiff.corpora.native_share`."""
+        return native_share(self.multitext)
+
+    def summary(self) -> str:
+        """Format all of it."""
+        multitext = self.multitext
+        complete = int(multitext.presence.all(axis=1).sum())
+        return "\n".join(
+            [
+                f"CoStEP, {self.days:,} day(s): {len(multitext):,} intents × {len(multitext.editions)} languages",
+                self.loss(),
+                f"In all languages: {complete:,} intents ({100 * complete / len(multitext):.1f} %)",
+                "",
+                self.accounting().round(1).to_string(),
+                "",
+                self.to_frame().round(1).to_string(),
+            ]
+        )
+
+    def plot(self, ax: "Axes | None" = None, **style: Any) -> "Axes":
+        """Draw how much of each language is native; see `langdiff.plots.plot_native_share`."""
+        from langdiff.plots.costep import plot_native_share  # Matplotlib only when asked for
+
+        return plot_native_share(self.multitext, ax=ax, **style)
+
+    def __repr__(self) -> str:
+        """Say how large it is and what was lost."""
+        return f"CostepStatistics of {self.days:,} day(s): {self.multitext!r}. {self.loss()}"

@@ -1,0 +1,181 @@
+"""Downloading corpora whose publishers allow it: checked, resumed where it stopped, unpacked whole or not at all."""
+
+import gzip
+import logging
+import tarfile
+import tempfile
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from platformdirs import user_cache_path
+
+from langdiff._io import write_text
+from langdiff._progress import progress_bar
+from langdiff.corpora.catalogue import SOURCES, CorpusSource
+from langdiff.errors import ConfigError, DataError, OutputError
+
+_TIMEOUT = 30  # seconds without a byte
+_CHUNK = 1 << 20
+
+
+def fetch(
+    name: str,
+    *,
+    folder: str | Path | None = None,
+    progress: bool | None = None,
+    sources: Mapping[str, CorpusSource] = SOURCES,
+) -> Path:
+    """Download a corpus and unpack it, unless that has been done.
+
+    A download that breaks off is kept, and the next call goes on where it stopped, if the server can. The
+    archive's SHA-256 is checked; where its publisher gives none, that of the first download is kept beside the
+    corpus and later ones are compared with it.
+
+    Parameters
+    ----------
+    name : str
+        A name in `langdiff.corpora.SOURCES`, which also has the licence.
+    folder : str or Path, optional
+        Where corpora are kept, each in a folder of its name; by default in the user's cache.
+    progress : bool, optional
+        Draw a progress bar or not; by default only if stderr is a terminal.
+    sources : mapping from name to CorpusSource
+        What can be had, such as an archive of one's own.
+
+    Returns
+    -------
+    Path
+        The corpus's folder; ``SOURCES[name].how`` says what in it to read.
+
+    Raises
+    ------
+    ConfigError
+        If the name is unknown.
+    DataError
+        If the publisher does not offer the corpus for download (the message says how to get it), the
+        download fails or is not what it should be.
+    OutputError
+        If the folder cannot be written to.
+    """
+    if name not in sources:
+        near = get_close_matches(name, sources, n=1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        raise ConfigError(f"unknown corpus {name!r}; known are {', '.join(sources)}.{hint}")
+    source = sources[name]
+    if source.url is None:
+        raise DataError(f"{source.title}: no download ({source.licence}). To get it, {source.how}: {source.home}")
+    root = user_cache_path("langdiff") / "corpora" if folder is None else Path(folder).expanduser()
+    target = root / name
+    if not target.is_dir():
+        with _as_output_errors(root):
+            archive = _download(source, root, name, progress)
+            _unpack(archive, target)
+            archive.unlink()
+    return target
+
+
+def _download(source: CorpusSource, root: Path, name: str, progress: bool | None) -> Path:
+    """Return the archive, complete and checked."""
+    import pooch  # type: ignore[import-untyped]
+    from requests.exceptions import RequestException
+
+    root.mkdir(parents=True, exist_ok=True)
+    note = root / f"{name}.sha256"
+    known = source.sha256 or (note.read_text(encoding="utf-8").partition(" ")[0].strip() if note.is_file() else "")
+    part = root / f"{name}.part"
+    pooch.get_logger().setLevel(logging.WARNING)  # it reports the checksum that is written to a file below
+    try:
+        archive = pooch.retrieve(
+            source.url,
+            known_hash=f"sha256:{known}" if known else None,
+            fname=f"{name}.tar.gz",
+            path=root,
+            downloader=_Resuming(part, name, progress),
+        )
+    except RequestException as error:
+        kept = part.stat().st_size if part.is_file() else 0
+        go_on = f" {kept:,} bytes are kept; the same call goes on from there." if kept else ""
+        raise DataError(f"{source.url}: cannot be downloaded: {error}.{go_on}") from error
+    except ValueError as error:  # Pooch's word for a wrong checksum
+        raise DataError(
+            f"{source.url}: what came is not what was expected (SHA-256 {known}); it has been removed. Try again; "
+            f"if that does not help, the publisher has changed the file: see {source.home}."
+        ) from error
+    if source.sha256 is None:
+        write_text(note, f"{pooch.file_hash(archive)}  {Path(source.url or '').name}\n")
+    return Path(archive)
+
+
+class _Resuming:
+    """Downloads into a partial file and goes on with it, if the server still has the same file."""
+
+    def __init__(self, part: Path, name: str, progress: bool | None) -> None:
+        self.part = part
+        self._tag = part.with_suffix(".part-tag")  # what the server calls the version that the part is of
+        self._name = name
+        self._progress = progress
+
+    def __call__(self, url: str, output_file: str, _: Any) -> None:
+        """Download to `output_file`, as Pooch asks."""
+        import requests
+
+        headers = {"Accept-Encoding": "identity"}  # ranges are of the file as it is
+        have = self.part.stat().st_size if self.part.is_file() and self._tag.is_file() else 0
+        if have:
+            headers |= {"Range": f"bytes={have}-", "If-Range": self._tag.read_text(encoding="utf-8")}
+        with requests.get(url, headers=headers, stream=True, timeout=_TIMEOUT) as response:
+            if response.status_code == requests.codes.requested_range_not_satisfiable:  # the part is all of it, or more
+                self._forget()
+                self(url, output_file, _)
+                return
+            response.raise_for_status()
+            goes_on = response.status_code == requests.codes.partial_content
+            tag = response.headers.get("ETag") or response.headers.get("Last-Modified")
+            if tag and not tag.startswith("W/"):  # a weak tag does not promise the same bytes
+                self._tag.write_text(tag, encoding="utf-8")
+            else:
+                self._tag.unlink(missing_ok=True)
+            self._receive(response, have if goes_on else 0)
+        self.part.replace(output_file)
+        self._forget()
+
+    def _receive(self, response: Any, have: int) -> None:
+        length = response.headers.get("Content-Length")
+        mebibytes = None if length is None else (have + int(length)) >> 20
+        with progress_bar(progress=self._progress) as bar, self.part.open("ab" if have else "wb") as file:
+            task = bar.add_task("MiB", total=mebibytes, note=self._name)
+            bar.update(task, completed=have >> 20)
+            for chunk in response.iter_content(_CHUNK):
+                file.write(chunk)
+                bar.update(task, completed=file.tell() >> 20)
+
+    def _forget(self) -> None:
+        self.part.unlink(missing_ok=True)
+        self._tag.unlink(missing_ok=True)
+
+
+def _unpack(archive: Path, target: Path) -> None:
+    """Unpack beside the target and rename, so that a folder of that name is always whole."""
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as temporary:
+        inner = Path(temporary, "corpus")
+        try:
+            with tarfile.open(archive) as opened:
+                opened.extractall(inner, filter="data")  # refuses names and links that point elsewhere
+        except (tarfile.TarError, EOFError, gzip.BadGzipFile, zlib.error) as error:
+            archive.unlink()
+            raise DataError(f"{archive.name}: cannot be unpacked: {error}. It has been removed; try again.") from error
+        inner.rename(target)
+
+
+@contextmanager
+def _as_output_errors(root: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        if isinstance(error, OutputError):
+            raise
+        raise OutputError(f"{root}: cannot be written to: {error.strerror or error}.") from error

@@ -1,0 +1,147 @@
+"""The turns of a day of CoStEP, with the paragraphs of every language."""
+
+import re
+import unicodedata
+from typing import NamedTuple
+
+from langdiff._archives import File
+from langdiff.corpora.formats.xml import Events, read_xml
+from langdiff.errors import DataError
+
+UNKNOWN = "und"  # ISO 639-2: undetermined
+_XML_SPACE = re.compile(r"[ \t\r\n]+")
+_LANGUAGE = re.compile(r"[a-z]{2,3}")
+
+
+class Turn(NamedTuple):
+    """What one speaker says without being interrupted, in all languages.
+
+    Attributes
+    ----------
+    name : str
+        ``DATE.CHAPTER.TURN``; a second speaker in a turn, if there is one, is ``DATE.CHAPTER.TURN-2``.
+    president : bool
+        Whether the president speaks; who that is is not noted.
+    language : str
+        The speaker's native language, ``"und"`` if it is not known, as for presidents.
+    paragraphs : dict from language to list of str
+        What was spoken, comments left out; languages without any are not in it.
+    """
+
+    name: str
+    president: bool
+    language: str
+    paragraphs: dict[str, list[str]]
+
+    @property
+    def intents(self) -> int:
+        """Number of paragraphs; where languages differ, the largest."""
+        return max(map(len, self.paragraphs.values()), default=0)
+
+    @property
+    def fits(self) -> bool:
+        """Whether all languages have equally many paragraphs."""
+        return len(set(map(len, self.paragraphs.values()))) <= 1
+
+
+def read_day(file: File, *, nfc: bool, errors: str) -> list[Turn]:
+    """Return the turns of a file, in order.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read, is not UTF-8, no XML, holds entities or no session, or a text has
+        no language or one that its speaker has twice.
+    """
+    day = _Day(file, nfc)
+    read_xml(file, day, errors=errors)
+    return day.turns
+
+
+class _Day(Events):
+    """Gathers turns: session > chapter > turn > speaker > text > p."""
+
+    def __init__(self, file: File, nfc: bool) -> None:
+        super().__init__(file)
+        self.turns: list[Turn] = []
+        self._nfc = nfc
+        self._date = file.name.partition(".")[0]
+        self._chapters = self._turns = self._speakers = 0  # so far, in what they are in
+        self._chapter = self._turn = ""
+        self._languages: set[str] = set()  # of the speaker's texts
+        self._text: str | None = None  # language of the text that is open, if it is not marked as empty
+        self._paragraph: list[str] | None = None  # pieces of the spoken paragraph that is open
+        self._end_marks: list[str] = []  # of the quotations that are open
+
+    def begin(self, tag: str, attributes: dict[str, str]) -> None:
+        """Open what counts; other elements mean their text."""
+        if len(self.open) == 1 and tag != "session":
+            raise DataError(f"{self.where()}: expected <session>, found <{tag}>; this is no file of CoStEP.")
+        match tag:
+            case "session":
+                self._date = attributes.get("date") or self._date
+            case "chapter":
+                self._chapters, self._turns = self._chapters + 1, 0
+                self._chapter = attributes.get("id") or str(self._chapters)
+            case "turn":
+                self._turns, self._speakers = self._turns + 1, 0
+                self._turn = attributes.get("id") or str(self._turns)
+            case "speaker":
+                self._speakers += 1
+                self._begin_speaker(attributes)
+            case "text":
+                self._begin_text(attributes)
+            case "p" if self._text is not None and attributes.get("type", "speech") == "speech":
+                self._paragraph, self._end_marks = [], []
+            case "ellipsis":
+                self._write("…")
+            case "quote":
+                self._write(attributes.get("start", ""))
+                self._end_marks.append(attributes.get("end", ""))
+
+    def finish(self, tag: str) -> None:
+        """Close it."""
+        match tag:
+            case "quote" if self._end_marks:
+                self._write(self._end_marks.pop())
+            case "p" if self._paragraph is not None and self._text is not None:
+                spoken = _XML_SPACE.sub(" ", "".join(self._paragraph)).strip(" ")
+                spoken = unicodedata.normalize("NFC", spoken) if self._nfc else spoken
+                self.turns[-1].paragraphs.setdefault(self._text, []).append(spoken)
+                self._paragraph = None
+            case "text":
+                self._text = None
+
+    def data(self, text: str) -> None:
+        """Keep text, but for what is within an ellipsis."""
+        if self.open[-1] != "ellipsis":
+            self._write(text)
+
+    def _write(self, text: str) -> None:
+        if self._paragraph is not None:
+            self._paragraph.append(text)
+
+    def _begin_speaker(self, attributes: dict[str, str]) -> None:
+        self._languages = set()
+        president = attributes.get("president") == "yes"
+        language = "" if president else attributes.get("language", "").strip().lower()
+        others = f"-{self._speakers}" if self._speakers > 1 else ""
+        turn = Turn(
+            name=f"{self._date}.{self._chapter}.{self._turn}{others}",
+            president=president,
+            language=language if _LANGUAGE.fullmatch(language) else UNKNOWN,
+            paragraphs={},
+        )
+        self.turns.append(turn)
+
+    def _begin_text(self, attributes: dict[str, str]) -> None:
+        if "headline" in self.open:
+            return
+        if "speaker" not in self.open:
+            raise DataError(f"{self.where()}: a <text> outside a <speaker>; nobody knows who says it.")
+        language = attributes.get("language", "").strip().lower()
+        if not language or language in self._languages:
+            what = f"in {language!r} again" if language else "without language"
+            raise DataError(f"{self.where()}: turn {self.turns[-1].name} has a <text> {what}.")
+        self._languages.add(language)
+        self._text = None if attributes.get("empty") == "yes" else language

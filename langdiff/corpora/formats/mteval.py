@@ -1,0 +1,231 @@
+"""NIST's XML for evaluating machine translation: several reference translations of the same segments."""
+
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pandas as pd
+
+from langdiff._archives import File
+from langdiff._progress import progress_bar
+from langdiff.corpora.files import files_in, keep, suffixes_of
+from langdiff.corpora.formats.bible import check_options, one_spaced
+from langdiff.corpora.formats.xml import Events, read_xml
+from langdiff.corpora.iso639 import iso639_3
+from langdiff.corpora.metadata import edition_info_of, find_metadata
+from langdiff.errors import DataError
+from langdiff.multitext import Multitext, multitext_from_sources
+
+SUFFIXES = suffixes_of(".xml", ".sgm", ".mteval")
+
+
+@dataclass
+class _RefSet:
+    """What one ``<refset>`` holds."""
+
+    where: str
+    language: str
+    source_language: str
+    segments: dict[str, str] = field(default_factory=dict)  # text by intent, "" if missing
+    documents: list[str] = field(default_factory=list)  # of each segment
+    lines: dict[str, str] = field(default_factory=dict)  # where each segment is
+
+
+@dataclass(frozen=True)
+class MtevalText:
+    """The segments of one ``<refset>``, read when asked for.
+
+    Attributes
+    ----------
+    file : Path or Member
+        The file.
+    refid : str
+        Which of its refsets.
+    nfc : bool
+        Whether texts are normalised to Unicode NFC.
+    errors : {"strict", "replace"}
+        Whether bytes that are not UTF-8 are an error or become U+FFFD.
+    """
+
+    file: File
+    refid: str
+    nfc: bool = True
+    errors: str = "strict"
+
+    def read(self) -> pd.Series:
+        """Return the texts present, indexed by intent."""
+        segments = _read(self.file, self.errors)[self.refid].segments
+        texts = {intent: text for intent, text in segments.items() if text}
+        if self.nfc:
+            texts = {intent: unicodedata.normalize("NFC", text) for intent, text in texts.items()}
+        return pd.Series(list(texts.values()), index=list(texts), dtype=object)
+
+
+def read_mteval(
+    path: str | Path | Sequence[str | Path],
+    *,
+    metadata: str | Path | None = None,
+    editions: Iterable[str] | None = None,
+    nfc: bool = True,
+    errors: str = "strict",
+    progress: bool | None = None,
+) -> Multitext:
+    r"""Catalogue reference translations in the XML of NIST's mteval; texts stay in their files until asked for.
+
+    Every ``<refset>`` is an edition, named by its ``refid``: four references of one test set are four
+    editions of English. Segments, ``<seg id>`` in ``<hl>`` or ``<p>`` of a ``<doc docid>``, are the
+    intents; one without text is missing. White space becomes single. What stands in ``<srcset>`` and
+    ``<tstset>`` is not read.
+
+    Parameters
+    ----------
+    path, metadata, editions, nfc, errors, progress
+        As for `read_pbc`; files are well-formed XML and end in ``.xml``, ``.sgm`` or ``.mteval``, plain
+        or compressed.
+
+    Returns
+    -------
+    Multitext
+        Its intents are ``DOCID/SEGID``, in the order of the file; columns of `intent_info` are
+        ``document`` and ``original_language``, the ``srclang`` as the file says it.
+
+    Raises
+    ------
+    DataError
+        If refsets differ in their documents or segments, which would make intents of different
+        things; if one has no ``refid`` or there is none; otherwise as `read_pbc`.
+    ConfigError
+        If `errors` is unknown.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "ref.xml").write_text(
+    ...         '<mteval><refset refid="a"><doc docid="d"><hl><seg id="1">Rain</seg></hl></doc></refset>'
+    ...         '<refset refid="b"><doc docid="d"><hl><seg id="1">It rains</seg></hl></doc></refset></mteval>'
+    ...     )
+    ...     print(read_mteval(folder).to_frame())
+               a         b
+    intent
+    d/1     Rain  It rains
+    """
+    check_options(errors)
+    kept = keep(_catalogue(files_in(path, SUFFIXES), errors, progress), editions)
+    first, *others = kept
+    for other in others:
+        _check_equal(first, kept[first][1], other, kept[other][1])
+    files = {refid: file for refid, (file, _) in kept.items()}
+    said = {refid: iso639_3(refset.language) or refset.language for refid, (_, refset) in kept.items()}
+    headers = {refid: {"language": language} if language else {} for refid, language in said.items()}
+    info = edition_info_of(kept, find_metadata(files, metadata), headers)
+    pattern = kept[first][1]
+    return multitext_from_sources(
+        {refid: MtevalText(file, refid, nfc, errors) for refid, file in files.items()},
+        {refid: [i for i, text in refset.segments.items() if text] for refid, (_, refset) in kept.items()},
+        intents=pattern.segments,
+        edition_info=info.assign(normalization="NFC" if nfc else "as is", path=[str(f) for f in files.values()]),
+        intent_info=pd.DataFrame(
+            {"document": pattern.documents, "original_language": pattern.source_language},
+            index=list(pattern.segments),
+            dtype=object,
+        ),
+    )
+
+
+def _catalogue(files: Sequence[File], errors: str, progress: bool | None) -> dict[str, tuple[File, _RefSet]]:
+    found: dict[str, tuple[File, _RefSet]] = {}
+    with progress_bar(progress=progress) as bar:
+        for file in bar.track(files, description="cataloguing"):
+            for refid, refset in _read(file, errors).items():
+                if refid in found:
+                    raise DataError(f"{found[refid][1].where} and {refset.where}: refset {refid!r} is there twice.")
+                found[refid] = file, refset
+    return found
+
+
+def _read(file: File, errors: str) -> dict[str, _RefSet]:
+    events = _MtevalEvents(file)
+    read_xml(file, events, errors=errors)
+    if not events.refsets:
+        raise DataError(
+            f"{file}: holds no <refset>; reference translations are expected, several of the same segments."
+        )
+    return events.refsets
+
+
+def _check_equal(first: str, one: _RefSet, second: str, other: _RefSet) -> None:
+    """Raise at the first document or segment that differs."""
+    pairs = zip([*one.segments, None], [*other.segments, None], strict=False)
+    for left, right in pairs:
+        if left != right:
+            said = [f"{one.lines[left]}: {left!r}" if left else f"{one.where}: nothing more"]
+            said += [f"{other.lines[right]}: {right!r}" if right else f"{other.where}: nothing more"]
+            raise DataError(
+                f"refsets {first!r} and {second!r} have different segments, the first {said[0]} and {said[1]} "
+                f"(of {len(one.segments):,} and {len(other.segments):,}). All refsets must have the same documents "
+                "and segments in the same order; an untranslated segment is empty, not left out."
+            )
+
+
+class _MtevalEvents(Events):
+    """Gathers the segments of each refset."""
+
+    def __init__(self, file: File) -> None:
+        super().__init__(file)
+        self.refsets: dict[str, _RefSet] = {}
+        self._refset: _RefSet | None = None
+        self._document: str | None = None
+        self._segment: str | None = None
+        self._segment_where = ""
+        self._text: list[str] = []
+
+    def begin(self, tag: str, attributes: dict[str, str]) -> None:
+        tag = tag.lower()
+        if tag == "refset":
+            self._begin_refset(attributes)
+        elif self._refset is not None and tag == "doc":
+            self._document = self._given(tag, attributes, "docid")
+        elif self._refset is not None and tag == "seg":
+            if self._document is None or self._segment is not None:
+                raise DataError(f"{self.where()}: a <seg> outside of <doc>, or in another <seg>.")
+            self._segment = f"{self._document}/{self._given(tag, attributes, 'id')}"
+            self._segment_where, self._text = self.where(), []
+
+    def data(self, text: str) -> None:
+        if self._segment is not None:
+            self._text.append(text)
+
+    def finish(self, tag: str) -> None:
+        tag = tag.lower()
+        if tag == "refset":
+            self._refset = None
+        elif tag == "doc":
+            self._document = None
+        elif tag == "seg" and self._refset is not None and self._segment is not None:
+            self._end_segment(self._refset, self._segment)
+
+    def _begin_refset(self, attributes: dict[str, str]) -> None:
+        if self._refset is not None:
+            raise DataError(f"{self.where()}: a refset in the one of {self._refset.where}.")
+        refid = self._given("refset", attributes, "refid")
+        if refid in self.refsets:
+            raise DataError(f"{self.refsets[refid].where} and {self.where()}: refset {refid!r} is there twice.")
+        self._refset = _RefSet(self.where(), attributes.get("trglang", ""), attributes.get("srclang", ""))
+        self.refsets[refid] = self._refset
+
+    def _end_segment(self, refset: _RefSet, segment: str) -> None:
+        if segment in refset.segments:
+            raise DataError(f"{refset.lines[segment]} and {self._segment_where}: segment {segment!r} is there twice.")
+        text = "".join(self._text)
+        refset.segments[segment] = one_spaced(text) if text.strip() else ""
+        refset.documents.append(str(self._document))
+        refset.lines[segment] = self._segment_where
+        self._segment = None
+
+    def _given(self, tag: str, attributes: dict[str, str], name: str) -> str:
+        value = attributes.get(name, "").strip()
+        if not value:
+            raise DataError(f"{self.where()}: a <{tag}> without {name}.")
+        return value

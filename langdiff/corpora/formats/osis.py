@@ -1,0 +1,214 @@
+"""OSIS, the XML in which Bible societies and SWORD exchange Bibles: one file an edition."""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from langdiff._archives import File
+from langdiff.corpora.files import Paths, find_files, suffixes_of
+from langdiff.corpora.formats.bible import (
+    BOOKS,
+    Ranges,
+    VerseFile,
+    Verses,
+    catalogue_verses,
+    check_options,
+    verse_id,
+)
+from langdiff.corpora.formats.xml import LANGUAGE, Events, read_xml
+from langdiff.corpora.iso639 import iso639_3
+from langdiff.corpora.metadata import find_metadata
+from langdiff.errors import DataError
+from langdiff.multitext import Multitext
+
+SUFFIXES = suffixes_of(".xml", ".osis")
+_NAMES = (  # the books of BOOKS, in the same order
+    "Gen Exod Lev Num Deut Josh Judg Ruth 1Sam 2Sam 1Kgs 2Kgs 1Chr 2Chr Ezra Neh Esth Job Ps Prov Eccl Song Isa Jer "
+    "Lam Ezek Dan Hos Joel Amos Obad Jonah Mic Nah Hab Zeph Hag Zech Mal Matt Mark Luke John Acts Rom 1Cor 2Cor Gal "
+    "Eph Phil Col 1Thess 2Thess 1Tim 2Tim Titus Phlm Heb Jas 1Pet 2Pet 1John 2John 3John Jude Rev "
+    "Tob Jdt EsthGr Wis Sir Bar EpJer SgThree Sus Bel 1Macc 2Macc 3Macc 4Macc 1Esd 2Esd PrMan AddPs Odes PssSol"
+)
+_BOOK = dict(zip(_NAMES.split(), BOOKS, strict=True)) | {"PrAzar": "S3Y"}
+# [work:]Book.chapter.verse[!part]
+_ID = re.compile(r"(?:[\w.]+:)?([0-9A-Za-z]+)\.([0-9]{1,3})\.([0-9]{1,3})(![\w.]+)?")
+_SAID = {"title": "title", "rights": "licence", "date": "year"}
+_NOT_TEXT = frozenset({"note", "title", "figure", "header", "speaker", "rdg", "del"})
+_BREAKS = frozenset({"p", "l", "lg", "lb", "div", "chapter", "list", "item", "table", "row", "cell"})
+
+
+@dataclass(frozen=True)
+class OsisText(VerseFile):
+    """The verses of one file.
+
+    Attributes
+    ----------
+    ranges : {"missing", "merge"}
+        What becomes of a text that stands for several verses.
+    """
+
+    ranges: str = "missing"
+
+    def verses(self, header: dict[str, str]) -> Iterator[tuple[str, str | None]]:
+        """Yield (id, text or None if missing); put what the header says into `header`."""
+        events = _OsisEvents(self.file, self.ranges)
+        read_xml(self.file, events, errors=self.errors)
+        header.update(events.header())
+        yield from events.verses.items()
+
+
+def read_osis(
+    path: Paths,
+    *,
+    metadata: str | Path | None = None,
+    editions: Iterable[str] | None = None,
+    nfc: bool = True,
+    errors: str = "strict",
+    ranges: Ranges = "missing",
+    progress: bool | None = None,
+) -> Multitext:
+    r"""Catalogue Bibles in OSIS (Open Scripture Information Standard); texts stay in their files until asked for.
+
+    A verse is an element, ``<verse osisID="Gen.1.1">…</verse>``, or what stands between
+    ``<verse sID="Gen.1.1" osisID="Gen.1.1"/>`` and ``<verse eID="Gen.1.1"/>``. Titles (but not
+    verses that begin in one), notes, figures and variant readings are left out; words, added words,
+    names and poetry are kept; the ``marker`` of a ``<q>`` or ``<milestone type="cQuote">`` is a
+    quotation mark, that of other milestones (a paragraph's ``¶``) is no text. White space becomes
+    single.
+
+    Parameters
+    ----------
+    path, metadata, editions, nfc, errors, progress
+        As for `read_pbc`; files end in ``.xml`` or ``.osis``, plain or compressed.
+    ranges : {"missing", "merge"}
+        A verse with several ids (``osisID="Gen.1.1 Gen.1.2"``) is several verses translated together:
+        all of them are missing, or the first has the text and the others are missing.
+
+    Returns
+    -------
+    Multitext
+        Its intents are verse ids as of `read_pbc`. Verses of books that have no number there are
+        left out; the column ``left_out`` of `edition_info` names these books.
+
+    Raises
+    ------
+    DataError
+        If a file is not well-formed XML, defines entities, or has a verse whose id is malformed, out
+        of range or there twice, that is in another or has no end; otherwise as `read_pbc`.
+    ConfigError
+        If an option is unknown.
+
+    References
+    ----------
+    Durusau et al. (2006), "OSIS users' manual", version 2.1.1.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "eng-a.xml").write_text(
+    ...         '<osis><verse osisID="Gen.1.1">In the <note>or: a</note>beginning</verse></osis>'
+    ...     )
+    ...     print(read_osis(folder).text("eng-a").to_dict())
+    {'01001001': 'In the beginning'}
+    """
+    check_options(errors, ranges)
+    files = find_files(path, SUFFIXES, editions)
+    texts = {edition: OsisText(file, ranges, nfc=nfc, errors=errors) for edition, file in files.items()}
+    table = find_metadata(files, metadata)
+    return catalogue_verses(texts, table, in_order_of_metadata=editions is None, progress=progress)
+
+
+class _OsisEvents(Events):
+    """Gathers verses, and what the header says of the edition."""
+
+    def __init__(self, file: File, ranges: str) -> None:
+        super().__init__(file)
+        self.verses = Verses(ranges)
+        self.left_out: dict[str, None] = {}
+        self._said: dict[str, list[str]] = {}
+        self._language = ""
+        self._work: str | None = None  # whose header counts
+        self._is_own_work = False
+        self._verse: tuple[list[str], bool, str, str | None] | None = None  # ids, is a part, where, sID
+        self._text: list[str] = []
+        self._hidden = 0  # elements open that are no text
+        self._titles = 0  # of these, titles that the verse began in, as where a psalm's title is its first verse
+
+    def header(self) -> dict[str, str]:
+        said = {column: " ".join("".join(pieces).split()) for column, pieces in self._said.items()}
+        said["language"] = self._language
+        said["left_out"] = " ".join(self.left_out)
+        return {column: value for column, value in said.items() if value}
+
+    def begin(self, tag: str, attributes: dict[str, str]) -> None:
+        if tag in _NOT_TEXT:
+            self._hidden += 1
+        if tag == "osisText":
+            self._work = attributes.get("osisIDWork")
+            self._language = iso639_3(attributes.get(LANGUAGE, "").partition("-")[0]) or ""
+        elif tag == "work":
+            self._is_own_work = attributes.get("osisWork") == self._work
+        elif tag == "verse":
+            self._begin_verse(attributes)
+        elif tag == "q" or (tag == "milestone" and attributes.get("type") == "cQuote"):  # quotation marks
+            self.data(attributes.get("marker", ""))
+        elif tag in _BREAKS:
+            self.data(" ")
+
+    def data(self, text: str) -> None:
+        if self._verse is not None and self._hidden <= self._titles:
+            self._text.append(text)
+        elif self._is_own_work and self.open[-2:-1] == ["work"] and self.open[-1] in _SAID:
+            self._said.setdefault(_SAID[self.open[-1]], []).append(text)
+
+    def finish(self, tag: str) -> None:
+        if tag in _NOT_TEXT:
+            self._hidden -= 1
+            self._titles = min(self._titles, self._hidden)
+        elif tag == "work":
+            self._is_own_work = False
+        elif tag in _BREAKS:
+            self.data(" ")
+        elif tag == "verse" and self._verse is not None and self._verse[3] is None:
+            self._end_verse()
+
+    def close(self) -> None:
+        if self._verse is not None:
+            raise DataError(f"{self._verse[2]}: this verse has no end (no <verse eID={self._verse[3]!r}/>).")
+
+    def _begin_verse(self, attributes: dict[str, str]) -> None:
+        if "eID" in attributes:
+            if self._verse is None or self._verse[3] != attributes["eID"]:
+                raise DataError(f"{self.where()}: the end of verse {attributes['eID'][:40]!r}, which is not open.")
+            self._end_verse()
+            return
+        if self._verse is not None:
+            raise DataError(f"{self.where()}: a verse in the verse of {self._verse[2]}.")
+        given = attributes.get("osisID") or attributes.get("sID") or ""
+        found = [self._id(one) for one in given.split()]
+        if not found:
+            raise DataError(f"{self.where()}: a verse without osisID.")
+        ids = list(dict.fromkeys(verse for verse, _ in found if verse))
+        self._verse = ids, any(part for _, part in found), self.where(), attributes.get("sID")
+        self._text, self._titles = [], self.open.count("title")
+
+    def _end_verse(self) -> None:
+        if self._verse is not None and self._verse[0]:
+            ids, part, where, _ = self._verse
+            self.verses.add(ids, "".join(self._text), where, part=part)
+        self._verse = None
+
+    def _id(self, given: str) -> tuple[str | None, bool]:
+        """Return the verse's id, None if its book has no number, and whether it is a part of the verse."""
+        match = _ID.fullmatch(given)
+        if not match:
+            raise DataError(f"{self.where()}: expected the id of a verse as 'Gen.1.1', got {given[:40]!r}.")
+        book = _BOOK.get(match[1])
+        if book is None:
+            self.left_out[match[1]] = None
+            return None, False
+        verse = verse_id(book, int(match[2]), int(match[3]))
+        if verse is None:
+            raise DataError(f"{self.where()}: verse {given!r} is out of range (chapter 1-151, verse 0-176).")
+        return verse, match[4] is not None

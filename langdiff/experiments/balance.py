@@ -1,0 +1,382 @@
+"""Native against translated texts under models that read as much of either (Mielke et al. 2019, section 6)."""
+
+from collections.abc import Iterable, Mapping
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+import pandas as pd
+
+from langdiff._random import generator, seed_number
+from langdiff.corpora.origin import codes_of_editions, original_language_of
+from langdiff.errors import ConfigError, DataError, listing
+from langdiff.experiments.cautions import Heard, hearing, warn_once
+from langdiff.experiments.native import NATIVE, TRANSLATED, divide_by_origin, find_origins
+from langdiff.experiments.native_and_translated import TranslationeseResult, translationese
+from langdiff.multitext import Multitext
+from langdiff.selection import split
+from langdiff.surprisals import Surprisals
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from langdiff.lm import Recipe
+    from langdiff.lm.ngram.recipe import KneserNeyRecipe
+
+
+Unit = Literal["words", "intents"]
+
+
+def balance_by_origin(
+    multitext: Multitext,
+    language: str,
+    *,
+    by: Unit = "words",
+    budget_words: int = 500_000,
+    reference: str = "eng",
+    seed: int | np.random.Generator,
+    original_language: pd.Series | None = None,
+    edition_languages: Mapping[str, str] | None = None,
+) -> Multitext:
+    """Draw as much text first said in a language as text translated into it.
+
+    By words, native intents are taken in random order until they hold the budget, then translated ones until
+    these hold as much as the native ones. By intents, one native and one translated intent are taken at a time, both
+    in random order, until all together hold twice the budget. Native and translated intents are then shuffled
+    together. Words are counted in one reference edition, so that the same intents are as large whichever
+    language is balanced. Only intents that every edition has are drawn.
+
+    Parameters
+    ----------
+    multitext : Multitext
+        What to draw from.
+    language : str
+        The language to balance, in the codes of the original languages.
+    by : {"words", "intents"}
+        What native and translated text have in equal number. Equal words is the default, since a language model
+        learns from text: where native sentences are longer or shorter than translated ones, equal numbers of
+        sentences give it more text of one kind. The paper balances numbers of sentences: ``"intents"``.
+    budget_words : int
+        White-space tokens of the reference edition to take of native and of translated intents each, or by
+        intents on average of the two; the last intents may exceed it.
+    reference : str
+        The edition that is counted, or the ISO 639-3 code of a language with one edition.
+    seed : int or numpy.random.Generator
+        Seed of the draw.
+    original_language : Series of str, optional
+        By intent; NaN, ``""`` or ``"und"`` where it is not known, which are not drawn. By default
+        ``intent_info["original_language"]``.
+    edition_languages : mapping from edition to str, optional
+        Codes of editions, where neither their names nor ``edition_info["language"]`` give them.
+
+    Returns
+    -------
+    Multitext
+        In the order of the draw; ``intent_info`` has ``origin``, ``"native"`` or ``"translated"``, and
+        ``original_language``.
+
+    Raises
+    ------
+    DataError
+        If the language or the reference is unknown, no intent is native or none translated, or there are fewer
+        words than the budget asks for.
+    ConfigError
+        If `by` is neither of the two, the budget is below 1, or the seed is not one.
+
+    References
+    ----------
+    Mielke et al. (2019), section 6: equal numbers of native and non-native sentences, about a million words in the
+    English column, which are these defaults with ``by="intents"``.
+
+    Examples
+    --------
+    >>> import langdiff as ld
+    >>> texts = pd.DataFrame({"deu": ["ein Satz"] * 6, "eng": ["a sentence"] * 6}, index=list("abcdef"))
+    >>> origin = pd.Series(["deu", "deu", "eng", "eng", "eng", "und"], index=texts.index)
+    >>> drawn = balance_by_origin(ld.read_frame(texts), "deu", budget_words=4, seed=0, original_language=origin)
+    >>> drawn.intent_info["origin"].value_counts().sort_index().to_dict()
+    {'native': 2, 'translated': 2}
+    """
+    rng = generator(seed)
+    if by not in get_args(Unit):
+        raise ConfigError(f"by is one of {', '.join(get_args(Unit))}; got {by!r}.")
+    if not budget_words >= 1:  # catches NaN too
+        raise ConfigError(f"budget_words must be at least 1, got {budget_words!r}.")
+    complete = multitext.dropna()
+    source = original_language_of(complete, original_language)
+    codes = codes_of_editions(complete, source, edition_languages)
+    if language not in set(codes):
+        raise DataError(
+            f"unknown language {language!r}: editions are in {listing(codes.unique(), most=10)}, intents from "
+            f"{listing(source.dropna().unique(), most=10)}. If these are other codes for the same languages, give "
+            "edition_languages."
+        )
+    words = _words(complete, reference)
+    pools = {NATIVE: source.index[source == language], TRANSLATED: source.index[source.notna() & (source != language)]}
+    empty = [part for part, pool in pools.items() if not len(pool)]
+    if empty:
+        raise DataError(
+            f"no {empty[0]} intent for {language!r} among the {len(complete):,} that all editions have; their original "
+            f"languages are {listing(source.dropna().unique(), most=10)}."
+        )
+    draw = _draw_pairs if by == "intents" else _draw_words
+    drawn = draw({part: words[pool] for part, pool in pools.items()}, budget_words, rng, language)
+    origin = pd.concat([pd.Series(part, index=intents) for part, intents in drawn.items()])
+    origin = origin.iloc[rng.permutation(len(origin))]
+    chosen = complete.sel(intents=origin.index)
+    info = chosen.intent_info.assign(original_language=source[origin.index], origin=origin)
+    return replace(chosen, intent_info=info)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class BalancedResult:
+    """Native against translated texts, each language under models trained on as much of either.
+
+    Attributes
+    ----------
+    results : mapping from language to TranslationeseResult
+        Of the test part of the language's own balanced sample. Other languages are in there, too, as far as they
+        have native intents; for them the sample is not balanced.
+    words : DataFrame, one row per language
+        ``native_intents`` and ``translated_intents`` of the whole sample, and their ``native_words`` and
+        ``translated_words``, counted in the reference edition.
+    by : {"words", "intents"}
+        What the samples have in equal number.
+    """
+
+    results: Mapping[str, TranslationeseResult]
+    words: pd.DataFrame
+    by: Unit = "words"
+
+    @property
+    def mean(self) -> float:
+        """Mean difference over the editions, nats. The samples may share intents: no standard error follows."""
+        return float(self.to_frame()["difference"].mean())
+
+    @property
+    def standard_deviation(self) -> float:
+        """Sample standard deviation of the differences, nats: what the paper gives after ±; NaN for one."""
+        return float(self.to_frame()["difference"].std(ddof=1))
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per balanced edition: see `TranslationeseResult.to_frame`, and the size of the sample."""
+        frames = {name: result.to_frame() for name, result in self.results.items()}
+        frame = pd.concat([frame[frame["language"] == name] for name, frame in frames.items()])
+        return frame.join(self.words, on="language")
+
+    def summary(self) -> str:
+        """Format the table and the mean, with what is needed to trust them."""
+        fits = [result.fit for result in self.results.values()]
+        failed = [language for language, result in self.results.items() if not result.fit.converged]
+        state = f"NOT CONVERGED: {listing(failed)}" if failed else "converged"
+        spread = f", standard deviation {self.standard_deviation:.4f}" if len(fits) > 1 else ""
+        return "\n".join(
+            [
+                f"Native - translated, nats, trained on as much of either: model {fits[0].model}, {state}",
+                "",
+                self.to_frame().round(4).to_string(),
+                "",
+                f"Mean {self.mean:+.4f}{spread}",
+                *(
+                    f"[experiment:balanced|by:{self.by}|language:{name}|{result.fit.signature}]"
+                    for name, result in self.results.items()
+                ),
+            ]
+        )
+
+    def plot(self, ax: "Axes | None" = None, **style: Any) -> "Axes":
+        """Draw the differences with intervals; see `langdiff.plots.plot_balanced`."""
+        from langdiff.plots.translationese import plot_balanced  # Matplotlib only when asked for
+
+        return plot_balanced(self, ax, **style)
+
+    def __repr__(self) -> str:
+        """Say what was found."""
+        return (
+            f"BalancedResult: native - translated {self.mean:+.4f} nats on average over {len(self.results)} language(s)"
+        )
+
+
+def run_balanced(
+    multitext: Multitext,
+    languages: Iterable[str],
+    *,
+    by: Unit = "words",
+    budget_words: int = 500_000,
+    reference: str = "eng",
+    seed: int | np.random.Generator,
+    original_language: pd.Series | None = None,
+    edition_languages: Mapping[str, str] | None = None,
+    lm: "str | Recipe | KneserNeyRecipe" = "bpe-small",
+    device: str = "auto",
+    cache: str | Path | None = None,
+    workers: int = 1,
+    executor: Executor | None = None,
+    progress: bool | None = None,
+    **fit_settings: Any,
+) -> BalancedResult:
+    """Balance one language at a time, train all on its sample, and compare its native and translated texts.
+
+    In the fit every language that has native and translated intents is divided, as in `translationese`; only the
+    balanced one is reported.
+
+    Parameters
+    ----------
+    multitext, by, budget_words, reference, original_language, edition_languages
+        See `balance_by_origin`, also for the errors; texts as models are to see them.
+    languages : iterable of str
+        Languages to balance, in the codes of the original languages.
+    seed : int or numpy.random.Generator
+        Seed of the draws, of every model, and of the bootstrap if `fit_settings` ask for one.
+    lm, device, workers, executor, progress
+        See `langdiff.compute_surprisals`, also for the errors. Models are trained on two thirds of a sample,
+        stopped by a sixth and measured on a sixth (`langdiff.split`).
+    cache : str or Path, optional
+        Folder of the models, with one folder a balanced language.
+    **fit_settings
+        For `langdiff.fit`, as in `translationese`.
+
+    Returns
+    -------
+    BalancedResult
+
+    Raises
+    ------
+    ConfigError
+        If no language is named, or one twice, or the seed is not one.
+    DataError
+        If what a sample has for the test cannot be compared; like the errors of the draws, before any training.
+
+    Warns
+    -----
+    LangdiffWarning
+        As `langdiff.compute_surprisals` and `langdiff.fit`, each kind once for all samples, naming all editions.
+
+    References
+    ----------
+    Mielke et al. (2019), section 6: −0.0044 ± 0.022 over 10 languages of Europarl, with ``by="intents"``.
+    """
+    from langdiff.lm import compute_surprisals
+
+    number = seed_number(seed)
+    names = [languages] if isinstance(languages, str) else list(languages)
+    if not names or len(set(names)) < len(names):
+        raise ConfigError(f"name at least one language, and each once; got {names}.")
+    samples = {  # all draws first: a language that cannot be balanced is told before hours of training
+        name: balance_by_origin(
+            multitext,
+            name,
+            by=by,
+            budget_words=budget_words,
+            reference=reference,
+            seed=rng,
+            original_language=original_language,
+            edition_languages=edition_languages,
+        )
+        for name, rng in zip(names, generator(number).spawn(len(names)), strict=True)
+    }
+    parts, sources, codes = {}, {}, {}
+    for name, sample in samples.items():
+        parts[name] = split(sample)
+        sources[name] = sample.intent_info["original_language"]
+        found = codes_of_editions(sample, sources[name], edition_languages)
+        codes[name] = {str(edition): code for edition, code in found.items()}
+        _check_test_part(parts[name].test, name, sources[name], codes[name])
+    results = {}
+    heard: Heard = []
+    for name in names:
+        with hearing(heard):
+            surprisals = compute_surprisals(
+                parts[name],
+                lm=lm,
+                device=device,
+                seed=number,
+                cache=None if cache is None else Path(cache) / f"balanced-{name}",
+                workers=workers,
+                executor=executor,
+                progress=progress,
+            )
+            # all languages are divided: what native text of another is like must not be taken for the intent's size
+            results[name] = translationese(
+                surprisals, sources[name], min_native=1, edition_languages=codes[name], seed=number, **fit_settings
+            )
+    warn_once(heard, stacklevel=2)
+    return BalancedResult(
+        results=results,
+        words=pd.DataFrame({name: _sizes(sample, reference) for name, sample in samples.items()}).T.rename_axis(
+            "language"
+        ),
+        by=by,
+    )
+
+
+def _sizes(sample: Multitext, reference: str) -> dict[str, int]:
+    """Return the numbers of intents and of words by origin."""
+    words, origin = _words(sample, reference), sample.intent_info["origin"]
+    parts = {part: words[origin == part] for part in (NATIVE, TRANSLATED)}
+    intents = {f"{part}_intents": len(counts) for part, counts in parts.items()}
+    return intents | {f"{part}_words": int(counts.sum()) for part, counts in parts.items()}
+
+
+def _check_test_part(test: Multitext, language: str, source: pd.Series, codes: Mapping[str, str]) -> None:
+    """Refuse before training what could not be compared after it."""
+    table = Surprisals(bits=pd.DataFrame(1.0, index=test.intents, columns=test.editions))
+    origins = find_origins(table, source, codes)
+    both = origins.native.any() & origins.translated.any()
+    if language not in set(origins.language[both]):
+        raise DataError(f"the test part has no native, or no translated, intents of {language!r}. Raise budget_words.")
+    divide_by_origin(table, origins, list(both.index[both]))
+
+
+def _words(multitext: Multitext, reference: str) -> pd.Series:
+    """Count the white-space tokens of every intent in the reference edition."""
+    language = multitext.edition_info["language"]
+    found = [reference] if reference in multitext.editions else list(language.index[language == reference])
+    if len(found) != 1:
+        raise DataError(
+            f"reference {reference!r} is {'the language of several editions' if found else 'no edition'}: "
+            f"{listing(found or multitext.editions)}. Name one edition."
+        )
+    return multitext.text(found[0]).map(lambda text: len(text.split())).astype(int)
+
+
+def _draw_words(
+    pools: Mapping[str, pd.Series], budget: int, rng: np.random.Generator, language: str
+) -> dict[str, pd.Index]:
+    """Take native intents until they hold the budget, then translated ones until they hold as much."""
+    drawn: dict[str, pd.Index] = {}
+    for part, words in pools.items():
+        drawn[part] = _draw(words, budget, rng, f"{part} intents of {language!r}")
+        budget = int(words[drawn[part]].sum())
+    return drawn
+
+
+def _draw_pairs(
+    pools: Mapping[str, pd.Series], budget: int, rng: np.random.Generator, language: str
+) -> dict[str, pd.Index]:
+    """Take a native and a translated intent at a time, until they hold twice the budget."""
+    pairs = min(map(len, pools.values()))
+    orders = {part: words.iloc[rng.permutation(len(words))][:pairs] for part, words in pools.items()}
+    total = np.sum([order.to_numpy() for order in orders.values()], axis=0).cumsum()
+    if total[-1] < 2 * budget:
+        found = " and ".join(f"{len(words):,} {part}" for part, words in pools.items())
+        raise DataError(
+            f"{found} intents of {language!r} make {pairs:,} pairs of {total[-1]:,} words, but {2 * budget:,} are "
+            "wanted. Lower budget_words."
+        )
+    count = int(total.searchsorted(2 * budget)) + 1
+    return {part: order.index[:count] for part, order in orders.items()}
+
+
+def _draw(words: pd.Series, budget: int, rng: np.random.Generator, what: str) -> pd.Index:
+    """Take intents in random order until they hold the budget."""
+    order = words.iloc[rng.permutation(len(words))]
+    total = order.cumsum()
+    if total.iloc[-1] < budget:
+        raise DataError(
+            f"{what}: {total.iloc[-1]:,} words in {len(words):,} intents, but {budget:,} are wanted. "
+            "Lower budget_words."
+        )
+    return order.index[: int(total.searchsorted(budget)) + 1]

@@ -1,0 +1,304 @@
+"""Dividing editions by the language in which each intent was first said."""
+
+import logging
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from langdiff._io import read_table
+from langdiff.corpora.files import language_of
+from langdiff.corpora.origin import align_origins, check_edition_languages
+from langdiff.errors import ConfigError, DataError, listing
+from langdiff.regression.kernel.connected import edition_components
+from langdiff.surprisals import Surprisals
+
+NATIVE, TRANSLATED = "native", "translated"
+
+log = logging.getLogger(__name__)
+
+
+class Origins(NamedTuple):
+    """What is known of the cells of a table.
+
+    Attributes
+    ----------
+    source : Series of str, shape (I,)
+        Original language of each intent; NaN where it is not known.
+    language : Series of str, shape (J,)
+        Language of each edition.
+    native, translated : DataFrame of bool, shape (I, J)
+        Cells that are observed and written in the original language; or in another, which is known.
+    """
+
+    source: pd.Series
+    language: pd.Series
+    native: pd.DataFrame
+    translated: pd.DataFrame
+
+
+def split_by_origin(
+    surprisals: Surprisals,
+    original_language: pd.Series,
+    *,
+    languages: Iterable[str] | None = None,
+    min_native: int = 500,
+    edition_languages: Mapping[str, str] | None = None,
+) -> Surprisals:
+    """Divide editions into a native and a translated one (Mielke et al. 2019, section 6).
+
+    A cell of a divided edition goes to ``EDITION:native`` if its intent was first said in the edition's
+    language, else to ``EDITION:translated``, and is missing in the other.
+
+    Parameters
+    ----------
+    surprisals : Surprisals, shape (I, J)
+        What to divide.
+    original_language : Series of str
+        Language code by intent; NaN, ``""`` or ``"und"`` where it is not known. It may know more intents.
+    languages : iterable of str, optional
+        Languages whose editions are divided; others stay as they are. By default those of the editions
+        that have at least `min_native` native intents.
+    min_native : int
+        See `languages`, which overrule it.
+    edition_languages : mapping from edition to str, optional
+        Language code of editions, in the codes of `original_language`. An edition not in it is of the
+        language that it is named by, such as ``fr``, or that its name begins with: ``deu-luther1912``.
+
+    Returns
+    -------
+    Surprisals
+        Up to 2J editions. Intents of unknown origin are missing from divided editions, and left out if
+        they are in no other.
+
+    Raises
+    ------
+    DataError
+        If intents have no row in `original_language`, a language is unknown or has no native or no
+        translated intent, none has enough, or the resulting editions cannot be compared.
+    ConfigError
+        If `min_native` is below 1.
+
+    Examples
+    --------
+    >>> bits = pd.DataFrame({"deu": [9.0, 8.0, 7.0], "eng": [6.0, 5.0, 4.0]}, index=["a", "b", "c"])
+    >>> origin = pd.Series({"a": "deu", "b": "eng", "c": "fra"})
+    >>> split_by_origin(Surprisals(bits=bits), origin, languages=["deu"]).bits
+    edition  deu:native  deu:translated  eng
+    intent
+    a               9.0             NaN  6.0
+    b               NaN             8.0  5.0
+    c               NaN             7.0  4.0
+    """
+    origins = find_origins(surprisals, original_language, edition_languages)
+    return divide_by_origin(surprisals, origins, choose_editions(origins, languages, min_native))
+
+
+def choose_editions(origins: Origins, languages: Iterable[str] | None, min_native: int) -> list[str]:
+    """Return the editions that are to be divided; see `split_by_origin`, also for the errors."""
+    if min_native < 1:
+        raise ConfigError(f"min_native must be at least 1, got {min_native!r}.")
+    if languages is None:
+        enough = (origins.native.sum() >= min_native) & origins.translated.any()
+        if not enough.any():
+            raise DataError(_too_few(origins, min_native))
+        return list(origins.language.index[enough])
+    chosen = _editions_of(origins, languages)
+    for what, cells in ((NATIVE, origins.native), (TRANSLATED, origins.translated)):
+        without = [edition for edition in chosen if not cells[edition].any()]
+        if without:
+            raise DataError(f"{len(without)} edition(s) without {what} intents: {listing(without)}. {_codes(origins)}")
+    return chosen
+
+
+def divide_by_origin(surprisals: Surprisals, origins: Origins, chosen: list[str]) -> Surprisals:
+    """Divide the chosen editions; see `split_by_origin`, also for the errors."""
+    parts = {e: {NATIVE: origins.native[e], TRANSLATED: origins.translated[e]} for e in chosen}
+    divided = _divide(surprisals, parts)
+    _check_connected(
+        divided,
+        "Two languages are not enough on their own: native intents of one are translations in the other. Keep "
+        "intents first said in a third language, which are translations in both, or an edition that is not divided.",
+    )
+    return divided
+
+
+def split_by_source(
+    surprisals: Surprisals,
+    original_language: pd.Series,
+    *,
+    languages: Iterable[str],
+    edition_languages: Mapping[str, str] | None = None,
+) -> Surprisals:
+    """Divide editions by the language that each intent comes from (Mielke et al. 2019, footnote 23).
+
+    A cell of a divided edition goes to ``EDITION:from-SOURCE``. Differences between these are relative to the
+    editions that stay whole, which are taken to be as difficult whatever the source: were all divided,
+    no intent would join one source to another.
+
+    Parameters
+    ----------
+    surprisals, original_language, edition_languages
+        As for `split_by_origin`.
+    languages : iterable of str
+        Languages whose editions are divided; not all.
+
+    Returns
+    -------
+    Surprisals
+        One edition for each source that a divided edition has intents from, its own language first, then
+        those with more intents. Intents of unknown origin are treated as in `split_by_origin`.
+
+    Raises
+    ------
+    DataError
+        If intents have no row in `original_language`, a language is unknown, or the resulting editions
+        cannot be compared.
+
+    Examples
+    --------
+    >>> bits = pd.DataFrame({"deu": [9.0, 8.0, 7.0], "eng": [6.0, 5.0, 4.0]}, index=["a", "b", "c"])
+    >>> origin = pd.Series({"a": "deu", "b": "eng", "c": "fra"})
+    >>> list(split_by_source(Surprisals(bits=bits), origin, languages=["deu"]).editions)
+    ['deu:from-deu', 'deu:from-eng', 'deu:from-fra', 'eng']
+    """
+    origins = find_origins(surprisals, original_language, edition_languages)
+    parts = {}
+    for edition in _editions_of(origins, languages):
+        observed = origins.native[edition] | origins.translated[edition]
+        sources = list(origins.source[observed].value_counts().index)
+        own = [source for source in sources if source == origins.language[edition]]
+        sources = own + [source for source in sources if source not in own]
+        parts[edition] = {f"from-{source}": observed & (origins.source == source) for source in sources}
+    divided = _divide(surprisals, parts)
+    _check_connected(divided, "Leave an edition whole: only there do intents of different sources meet.")
+    return divided
+
+
+def find_origins(surprisals: object, original_language: object, edition_languages: Mapping[str, str] | None) -> Origins:
+    """Say of every cell whether it is native or translated.
+
+    Raises
+    ------
+    DataError
+        If `surprisals` is no table of them, `original_language` no Series, or has no row or several of some
+        intents, or an edition named in `edition_languages` is unknown.
+    """
+    if not isinstance(surprisals, Surprisals):
+        raise DataError(
+            f"surprisals must be a Surprisals, not {type(surprisals).__name__}; Surprisals(bits=frame) makes one."
+        )
+    source = align_origins(original_language, surprisals.intents)
+    given = check_edition_languages(edition_languages, surprisals.editions)
+    codes = set(source.dropna())
+    language = {e: given.get(e) or (e if e in codes else language_of(str(e)) or e) for e in surprisals.editions}
+    observed = surprisals.bits.notna()
+    own = pd.DataFrame({e: source == language[e] for e in surprisals.editions}, columns=surprisals.editions)
+    return Origins(
+        source=source,
+        language=pd.Series(language, index=surprisals.editions),
+        native=observed & own,
+        translated=(observed & ~own).mul(source.notna(), axis=0),
+    )
+
+
+def read_origins(path: str | Path) -> pd.Series:
+    """Read the original language of intents.
+
+    Parameters
+    ----------
+    path : str or Path
+        Table (``.tsv`` with tabs, else with commas) whose first column names the intents, with a column
+        ``original_language``; others are not read.
+
+    Returns
+    -------
+    Series of str
+        Indexed by intent.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read or has no such column.
+    """
+    path = Path(path)
+    header, rows = read_table(path, "\t" if path.suffix == ".tsv" else ",")
+    if "original_language" not in header[1:]:
+        raise DataError(
+            f"{path}: no column 'original_language' after the first, which names the intents; found {listing(header)}."
+        )
+    column = header.index("original_language")
+    intents = pd.Index([row[0] for _, row in rows], name="intent", dtype=object)
+    return pd.Series([row[column] for _, row in rows], index=intents, name="original_language", dtype=object)
+
+
+def _editions_of(origins: Origins, languages: Iterable[str]) -> list[str]:
+    wanted = [languages] if isinstance(languages, str) else list(languages)
+    unknown = [language for language in wanted if language not in set(origins.language)]
+    if unknown or not wanted:
+        raise DataError(f"{len(unknown)} unknown language(s): {listing(unknown)}. {_codes(origins)}")
+    return list(origins.language.index[origins.language.isin(wanted)])
+
+
+def _codes(origins: Origins) -> str:
+    return (
+        f"Editions are in {listing(origins.language.unique(), most=10)}, intents from "
+        f"{listing(origins.source.value_counts().index, most=10)}; if these are other codes for the same languages, "
+        "give edition_languages."
+    )
+
+
+def _too_few(origins: Origins, min_native: int) -> str:
+    most = origins.native.sum().sort_values(ascending=False, kind="stable")
+    found = ", ".join(f"{edition} {count:,}" for edition, count in most.head(5).items())
+    if not most.iloc[0]:
+        return f"no edition has native intents. {_codes(origins)}"
+    return (
+        f"no edition has {min_native:,} native intents and translated ones; native are: {found}. Lower min_native, or "
+        "name languages; standard errors will tell what so few can show."
+    )
+
+
+def _divide(surprisals: Surprisals, parts: Mapping[str, Mapping[str, pd.Series]]) -> Surprisals:
+    """Replace editions by their parts, each with the cells that a mask of intents gives it."""
+
+    def divide(frame: pd.DataFrame) -> pd.DataFrame:
+        columns = []
+        for edition in frame.columns:
+            if edition in parts:
+                columns += [frame[edition].where(cells).rename(f"{edition}:{p}") for p, cells in parts[edition].items()]
+            else:
+                columns.append(frame[edition])
+        return pd.concat(columns, axis=1)
+
+    bits = divide(surprisals.bits)
+    # an intent that was empty before stays, for whoever fits to complain of
+    lost = bits.isna().all(axis=1) & surprisals.bits.notna().any(axis=1)
+    if lost.any():
+        log.info("%d of %d intents are left out: their origin is not known", lost.sum(), len(lost))
+
+    def rest(frame: pd.DataFrame | None) -> pd.DataFrame | None:
+        return None if frame is None else divide(frame).loc[~lost]
+
+    return Surprisals(
+        bits=bits.loc[~lost],
+        eos_bits=rest(surprisals.eos_bits),
+        characters=rest(surprisals.characters),
+        bytes=rest(surprisals.bytes),
+        replaced=rest(surprisals.replaced),
+        lm=surprisals.lm,
+        provenance=surprisals.provenance,
+    )
+
+
+def _check_connected(divided: Surprisals, advice: str) -> None:
+    component = edition_components(divided.bits.notna().to_numpy())
+    if not component.max():
+        return
+    groups = [divided.editions[component == group] for group in np.unique(component)[:2]]
+    raise DataError(
+        f"the divided editions fall into {component.max() + 1} groups that share no intent, such as "
+        f"({listing(groups[0])}) and ({listing(groups[1])}), so they cannot be compared. {advice}"
+    )

@@ -1,0 +1,206 @@
+"""Are native texts harder than translated ones? The first experiment of Mielke et al. (2019, section 6)."""
+
+import warnings
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+from scipy.stats import norm
+
+from langdiff.errors import ConfigError, LangdiffWarning, listing
+from langdiff.experiments.native import NATIVE, TRANSLATED, choose_editions, divide_by_origin, find_origins
+from langdiff.regression import DifficultyFit, fit
+from langdiff.regression.contrast import Contrast
+from langdiff.surprisals import Surprisals
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+NINETY_FIVE = float(norm.ppf(0.975))
+DETECTABLE = NINETY_FIVE + float(norm.ppf(0.8))  # standard errors: found at 5 % in four of five repetitions
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class TranslationeseResult:
+    """How much harder native texts are than translated ones, by edition.
+
+    Attributes
+    ----------
+    fit : DifficultyFit
+        Of all editions, the divided ones as ``EDITION:native`` and ``EDITION:translated``.
+    cells : DataFrame, one row a divided edition
+        ``language``, and the numbers of ``native`` and ``translated`` intents.
+    unknown_intents : int
+        Intents whose original language is not known; they are in no divided edition.
+
+    Examples
+    --------
+    >>> import langdiff as ld
+    >>> _, surprisals = ld.simulate(900, 3, seed=1)
+    >>> origin = pd.Series(["e1", "e2", "e3"] * 300, index=surprisals.intents)
+    >>> result = translationese(surprisals, origin, min_native=300)
+    >>> result
+    TranslationeseResult: native - translated -0.0047 nats on average over 3 edition(s), standard deviation 0.0068
+    >>> bool((result.to_frame()["difference"].abs() < 4 * result.to_frame()["std_error"]).all())
+    True
+    """
+
+    fit: DifficultyFit
+    cells: pd.DataFrame
+    unknown_intents: int
+
+    @property
+    def mean(self) -> Contrast:
+        """Mean difference over the divided editions; its standard error says nothing of other languages."""
+        return self.fit.contrast(
+            *([f"{edition}:{part}" for edition in self.cells.index] for part in (NATIVE, TRANSLATED))
+        )
+
+    @property
+    def standard_deviation(self) -> float:
+        """Sample standard deviation of the differences over editions, nats: what the paper gives after ±.
+
+        It holds both what languages differ by and the errors of measurement; NaN for one edition.
+        """
+        return float(self.to_frame()["difference"].std(ddof=1))
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row a divided edition, in the order of the table.
+
+        Returns
+        -------
+        DataFrame
+            ``language``; numbers of ``native`` and ``translated`` intents; the ``difference``, its
+            ``std_error``, ``low`` and ``high`` (95 % interval), in nats; ``percent`` more bits for native
+            texts; ``detectable``, the difference in nats that four of five such samples would tell from
+            none (at 5 %, two-sided).
+        """
+        found = [self.fit.contrast(f"{e}:{NATIVE}", f"{e}:{TRANSLATED}") for e in self.cells.index]
+        return self.cells.assign(
+            difference=[contrast.estimate for contrast in found],
+            std_error=[contrast.std_error for contrast in found],
+            low=[contrast.low for contrast in found],
+            high=[contrast.high for contrast in found],
+            percent=[contrast.percent for contrast in found],
+            detectable=[DETECTABLE * contrast.std_error for contrast in found],
+        )
+
+    def summary(self) -> str:
+        """Format the table and the mean, with what is needed to trust them."""
+        state = "converged" if self.fit.converged else f"NOT CONVERGED ({self.fit.message})"
+        unknown = f"; {self.unknown_intents:,} intents of unknown origin" if self.unknown_intents else ""
+        mean = self.mean
+        lines = [
+            f"Native - translated, nats: model {self.fit.model}, {state}; {self.fit.cells:,} cells{unknown}",
+            "",
+            self.to_frame().round(4).to_string(),
+            "",
+            f"Mean over {len(self.cells)} edition(s) {mean.estimate:+.4f}, standard error {mean.std_error:.4f}"
+            f"{self._spread()}",
+            f"[experiment:translationese|{self.fit.signature}]",
+        ]
+        return "\n".join(lines)
+
+    def plot(self, ax: "Axes | None" = None, **style: Any) -> "Axes":
+        """Draw the differences with intervals; see `langdiff.plots.plot_translationese`."""
+        from langdiff.plots.translationese import plot_translationese  # Matplotlib only when asked for
+
+        return plot_translationese(self, ax, **style)
+
+    def __repr__(self) -> str:
+        """Say what was found."""
+        return (
+            f"TranslationeseResult: native - translated {self.mean.estimate:+.4f} nats on average over "
+            f"{len(self.cells)} edition(s){self._spread()}"
+        )
+
+    def _spread(self) -> str:
+        return f", standard deviation {self.standard_deviation:.4f}" if len(self.cells) > 1 else ""
+
+
+def translationese(
+    surprisals: Surprisals,
+    original_language: pd.Series,
+    *,
+    languages: Iterable[str] | None = None,
+    min_native: int = 500,
+    edition_languages: Mapping[str, str] | None = None,
+    **fit_settings: Any,
+) -> TranslationeseResult:
+    r"""Estimate how much harder native texts are than translated ones of the same language.
+
+    Every chosen edition is divided by origin (`split_by_origin`) and all are fitted together, so that
+    the size of an intent, which all its cells share, is no part of the difference
+
+    .. math:: \delta_{j,\text{native}} - \delta_{j,\text{translated}}.
+
+    Parameters
+    ----------
+    surprisals, original_language, languages, min_native, edition_languages
+        See `split_by_origin`.
+    **fit_settings
+        For `langdiff.fit`, such as ``model="1"`` or ``restricted=True``; not those that tie difficulties.
+
+    Returns
+    -------
+    TranslationeseResult
+
+    Raises
+    ------
+    DataError
+        If the table cannot be divided or fitted.
+    ConfigError
+        If a setting is out of range, or ties difficulties.
+
+    Warns
+    -----
+    LangdiffWarning
+        If `languages` leave an edition whole that has `min_native` native intents, too.
+
+    Notes
+    -----
+    What a whole edition needs for an intent counts for the intent's size, also where it is native. If native texts of
+    edition k, left whole, differ from its translations by :math:`\tau_k`, a divided edition seems to differ the same
+    way: by :math:`p_k \tau_k / (J - 1)`, if it alone is divided, in Model 1 and with all cells of J editions there,
+    where :math:`p_k` is the part of its translated intents that k's language is the original of. So divide all
+    languages that have many native intents, and look at those of interest.
+
+    A language model that has read mostly translated text may find native text harder for that alone: the
+    difference is one between texts only if the model was trained on as much of either (section 6).
+
+    References
+    ----------
+    Mielke, Cotterell, Gorman, Roark and Eisner (2019), "What Kind of Language Is Hard to
+    Language-Model?", section 6: 0.027 ± 0.023 over 8 languages of Europarl.
+    """
+    tying = [name for name in ("groups", "formula", "edition_info") if fit_settings.get(name) is not None]
+    if tying:
+        raise ConfigError(
+            f"translationese cannot take {listing(tying)}: each divided edition needs a native and a translated "
+            "difficulty. Divide with split_by_origin and fit that."
+        )
+    origins = find_origins(surprisals, original_language, edition_languages)
+    chosen = choose_editions(origins, languages, min_native)
+    divisible = (origins.native.sum() >= min_native) & origins.translated.any()
+    whole = divisible.index[divisible].difference(chosen, sort=False)
+    if len(whole):
+        warnings.warn(
+            f"{len(whole)} edition(s) with {min_native:,} native intents or more are left whole: {listing(whole)}. If "
+            "their native texts differ from their translations, part of that is taken for a difference of the divided "
+            "ones. Name these languages, too, and look at those of interest.",
+            LangdiffWarning,
+            stacklevel=2,
+        )
+    cells = pd.DataFrame(
+        {
+            "language": origins.language[chosen],
+            "native": origins.native[chosen].sum(),
+            "translated": origins.translated[chosen].sum(),
+        }
+    )
+    return TranslationeseResult(
+        fit=fit(divide_by_origin(surprisals, origins, chosen), **fit_settings),
+        cells=cells.rename_axis("edition"),
+        unknown_intents=int(origins.source.isna().sum()),
+    )

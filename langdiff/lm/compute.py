@@ -1,0 +1,396 @@
+"""From a multitext to surprisals: one language model an edition, as many at once as asked for."""
+
+import multiprocessing
+import os
+import signal
+import threading
+import time
+import warnings
+from collections.abc import Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, Executor, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import torch
+from rich.progress import Progress, TaskID
+
+from langdiff._progress import progress_bar
+from langdiff._random import seed_number
+from langdiff.errors import ConfigError, DataError, LangdiffWarning, TrainingError
+from langdiff.lm.jobs.failures import Failures
+from langdiff.lm.jobs.job import (
+    Job,
+    JobResult,
+    ReplacedError,
+    explain_replaced,
+    job_folder,
+    load_finished,
+    read_record,
+    replaced_rate,
+    run_job,
+    score_texts,
+)
+from langdiff.lm.jobs.logs import LOG, read_log
+from langdiff.lm.jobs.record import hash_texts, provenance_of_parts, provenance_of_scored
+from langdiff.lm.lstm.model import Epoch
+from langdiff.lm.lstm.scoring import find_device
+from langdiff.lm.lstm.training import describe, naming
+from langdiff.lm.ngram.recipe import AnyRecipe, find_scored_lm
+from langdiff.lm.recipes import Recipe
+from langdiff.lm.scoring import Scoring
+from langdiff.multitext import Multitext, Parts
+from langdiff.provenance import Provenance
+from langdiff.surprisals import Surprisals
+
+_LOOK_AGAIN = 1.0  # seconds between looks at what others have logged
+
+
+def compute_surprisals(
+    parts: Parts,
+    *,
+    lm: str | AnyRecipe = "char-small",
+    scoring: Scoring | str | None = None,
+    max_replaced: float = 0.05,
+    device: str = "auto",
+    seed: int | np.random.Generator | None = None,
+    cache: str | Path | None = None,
+    workers: int = 1,
+    executor: Executor | None = None,
+    group: int = 1,
+    progress: bool | None = None,
+) -> Surprisals:
+    """Train one language model an edition and give the surprisals of the test intents.
+
+    Parameters
+    ----------
+    parts : Parts
+        What models learn from, stop by and are measured on.
+    lm : str, Recipe or KneserNeyRecipe
+        A name in `langdiff.lm.RECIPES`, ``"kneser-ney-N"`` for character n-grams of order N, or a
+        recipe of one's own. A name may end in ``-unpriced`` or ``-carried``, which stand for `scoring`.
+    scoring : Scoring or str, optional
+        How the trained models score: whether which characters were replaced as too rare is priced, as by
+        default, or free (``"unpriced"``), and whether the state is carried from intent to intent
+        (``"carried"``). With a cache, another way of scoring trains nothing.
+    max_replaced : float
+        Fraction of an edition's test characters, from 0 to 1, that may be replaced as too rare in training;
+        above it there is an error, before that edition is trained.
+    device : str
+        ``"auto"`` (CUDA where there is one, else the CPU), ``"cpu"``, ``"cuda"``, ….
+    seed : int or numpy.random.Generator, optional
+        Seed of every model; required for networks. Character n-grams draw nothing at random.
+    cache : str or Path, optional
+        Folder that keeps models, logs and surprisals, in ``EDITION/RECIPE/``. An edition whose training
+        and dev texts, recipe, seed and versions are those of an earlier run is not trained again, and one
+        whose training was interrupted goes on from its last finished epoch.
+    workers : int
+        Processes that train side by side, one thread each; a script that asks for more than one
+        needs ``if __name__ == "__main__":``, as `multiprocessing` explains.
+    executor : concurrent.futures.Executor, optional
+        Where jobs run, instead of processes of this call; `cache` must then be a folder that all
+        workers see.
+    group : int
+        Experimental: networks trained as one program in this process, meant for GPUs but never run on one so far.
+        By default each network is trained by itself; ``workers`` share a device, too. The surprisals are those
+        of group 1 but for rounding, and the cache keeps them apart: another group trains again.
+    progress : bool, optional
+        Draw a progress bar; by default if stderr is a terminal.
+
+    Returns
+    -------
+    Surprisals
+        Of the test intents, NaN where an edition lacks one; the same to the last bit on the CPU
+        for any number of workers and of interruptions (but for rounding if `group` is more than 1).
+
+    Raises
+    ------
+    ConfigError
+        If recipe, scoring, device, workers or group cannot be used, or networks are to be trained without a seed.
+    DataError
+        If more than `max_replaced` of the test characters of editions are replaced; the message names all
+        of them, with their rates.
+    LangdiffError
+        If editions cannot be trained or scored; the message names them. With a cache, all other
+        editions are finished first; without one, the first such error ends the call.
+
+    Warns
+    -----
+    LangdiffWarning
+        If more than 0.1 % of an edition's characters are outside the alphabet, or subwords are
+        learned where words are not separated.
+
+    Examples
+    --------
+    >>> import langdiff as ld
+    >>> verses = {"eng": ["the cat sat", "a dog ran"] * 70, "deu": ["die Katze sass", "ein Hund lief"] * 70}
+    >>> bible = ld.read_frame(pd.DataFrame(verses))
+    >>> train, dev, test = (bible.intents[a:b] for a, b in ((0, 120), (120, 130), (130, 140)))
+    >>> parts = ld.Parts(train=bible.sel(intents=train), dev=bible.sel(intents=dev), test=bible.sel(intents=test))
+    >>> compute_surprisals(parts, lm="char-tiny", seed=0, progress=False)
+    Surprisals by char-tiny: 10 intents × 2 editions, 0 of 20 cells missing
+    """
+    recipe, scoring = named = find_scored_lm(lm, scoring)
+    _check_fraction(max_replaced)
+    # n-grams draw nothing: they are kept under one seed, whatever is given
+    number = seed_number(seed, "initial weights and dropout") if isinstance(recipe, Recipe) else 0
+    if workers < 1:
+        raise ConfigError(f"workers must be at least 1, got {workers}.")
+    if executor is not None and workers > 1:
+        raise ConfigError("give workers or an executor, not both: the executor has workers of its own.")
+    if executor is None:
+        find_device(device)  # of this machine: better now than in every worker
+    _check_group(group, recipe, alone=executor is None and workers == 1)
+    jobs = [
+        Job(
+            edition=edition,
+            parts=_of_edition(parts, edition),
+            recipe=recipe,
+            scoring=scoring,
+            max_replaced=max_replaced,
+            device=device,
+            seed=number,
+            folder=None if cache is None else job_folder(Path(cache), edition, recipe.name),
+            group=group,
+        )
+        for edition in parts.train.editions
+    ]
+    failures = Failures(len(jobs), at_once=cache is None)
+    with progress_bar(progress=progress) as bar:
+        task = bar.add_task(named.name, total=len(jobs), note="")
+        with _naming_all_replaced(jobs, max_replaced):
+            if executor is not None:
+                results = _run_in(executor, jobs, failures, bar, task)
+            elif workers > 1:
+                with _processes(min(workers, len(jobs))) as pool:
+                    results = _run_in(pool, jobs, failures, bar, task)
+            elif isinstance(recipe, Recipe) and group > 1:
+                results = _run_together(jobs, recipe, group, failures, bar, task)
+            else:
+                results = _run_here(jobs, failures, bar, task)
+            failures.raise_any()
+    _warn(results, stacklevel=3)
+    records = {edition: result.record for edition, result in results.items() if result.record is not None}
+    return _table(results, parts.test, named.name, provenance_of_parts(recipe, scoring, parts, records))
+
+
+def score_multitext(
+    multitext: Multitext,
+    models: str | Path,
+    *,
+    lm: str | AnyRecipe = "char-small",
+    scoring: Scoring | str | None = None,
+    max_replaced: float = 0.05,
+    device: str = "auto",
+    progress: bool | None = None,
+) -> Surprisals:
+    """Score every intent with the language models that `compute_surprisals` left in its cache.
+
+    A model has seen the intents it was trained on: do not mix their surprisals with those of others.
+
+    Parameters
+    ----------
+    multitext : Multitext
+        Its editions must have the names of those that the models were trained on.
+    models : str or Path
+        The folder that was given as `cache`.
+    lm : str, Recipe or KneserNeyRecipe
+        Which of the models there; a name may end in ``-unpriced`` or ``-carried``, which stand for `scoring`.
+    scoring : Scoring or str, optional
+        How they score, as for `compute_surprisals`; it need not be how they have scored before.
+    max_replaced : float
+        Fraction of an edition's characters, from 0 to 1, that may be outside its model's alphabet.
+    device : str
+        ``"auto"`` (CUDA where there is one, else the CPU), ``"cpu"``, ``"cuda"``, ….
+    progress : bool, optional
+        Draw a progress bar; by default if stderr is a terminal.
+
+    Returns
+    -------
+    Surprisals
+        Of all intents, NaN where an edition lacks one.
+
+    Raises
+    ------
+    CheckpointError
+        If an edition has no finished model of that recipe there, or its files are damaged.
+    ConfigError
+        If recipe, scoring or device cannot be used.
+    DataError
+        If more than `max_replaced` of the characters of editions are replaced; the message names all of them.
+
+    Warns
+    -----
+    LangdiffWarning
+        If more than 0.1 % of an edition's characters are outside its model's alphabet.
+    """
+    recipe, scoring = named = find_scored_lm(lm, scoring)
+    _check_fraction(max_replaced)
+    results, records, scored = {}, {}, {}
+    with progress_bar(progress=progress) as bar:
+        task = bar.add_task(named.name, total=len(multitext.editions), note="")
+        for edition in multitext.editions:
+            bar.update(task, note=edition)
+            with naming(edition):
+                model = load_finished(Path(models), edition, recipe, device)
+                records[edition] = read_record(Path(models), edition, recipe.name)
+                texts = multitext.text(edition)
+                results[edition], scored[edition] = score_texts(model, texts, "scored", scoring), hash_texts(texts)
+            bar.update(task, advance=1)
+    message = explain_replaced({edition: result.replaced_rate for edition, result in results.items()}, max_replaced)
+    if message is not None:
+        raise DataError(message)
+    _warn(results, stacklevel=3)
+    return _table(results, multitext, named.name, provenance_of_scored(recipe, scoring, multitext, records, scored))
+
+
+def _check_fraction(max_replaced: float) -> None:
+    if not 0 <= max_replaced <= 1:
+        raise ConfigError(f"max_replaced is a fraction of characters, from 0 to 1; got {max_replaced!r}.")
+
+
+@contextmanager
+def _naming_all_replaced(jobs: list[Job], max_replaced: float) -> Iterator[None]:
+    """If an edition has too many characters replaced, say which all are."""
+    try:
+        yield
+    except ReplacedError as error:
+        message = explain_replaced({job.edition: replaced_rate(job) for job in jobs}, max_replaced)
+        raise DataError(message) from error
+
+
+def _warn(results: Mapping[str, JobResult], *, stacklevel: int) -> None:
+    for edition, result in results.items():
+        for caution in result.cautions:
+            warnings.warn(f"edition {edition!r}: {caution}", LangdiffWarning, stacklevel=stacklevel)
+
+
+def _of_edition(parts: Parts, edition: str) -> Parts:
+    return Parts(
+        train=parts.train.sel(editions=[edition]),
+        dev=parts.dev.sel(editions=[edition]),
+        test=parts.test.sel(editions=[edition]),
+    )
+
+
+def _table(results: Mapping[str, JobResult], multitext: Multitext, lm: str, provenance: Provenance) -> Surprisals:
+    def wide(column: str) -> pd.DataFrame:
+        columns = {edition: result.surprisals[column] for edition, result in results.items()}
+        return pd.DataFrame(columns, index=multitext.intents, dtype=float)[list(multitext.editions)]
+
+    columns = ("bits", "eos_bits", "characters", "bytes", "replaced")
+    return Surprisals(lm=lm, provenance=provenance, **{column: wide(column) for column in columns})
+
+
+def _check_group(group: int, recipe: AnyRecipe, *, alone: bool) -> None:
+    if group < 1:
+        raise ConfigError(f"group must be at least 1, got {group}.")
+    if group > 1 and not alone:
+        raise ConfigError("group is for one process: leave workers and executor out, or group.")
+    if group > 1 and not isinstance(recipe, Recipe):
+        raise ConfigError(f"{recipe.name!r} is not a network: leave group out.")
+
+
+def _run_together(
+    jobs: list[Job], recipe: Recipe, size: int, failures: Failures, bar: Progress, task: TaskID
+) -> dict[str, JobResult]:
+    from langdiff.lm.grouped.jobs import run_jobs_together  # experimental: nothing else knows of it
+
+    done: dict[str, float] = {}
+
+    def report(edition: str, epochs: float, last: Epoch | None) -> None:
+        done[edition] = epochs / recipe.epochs
+        bar.update(task, completed=sum(done.values()), note=f"{edition} {describe(last)}")
+
+    results = run_jobs_together(jobs, recipe, size, failures, report)
+    bar.update(task, completed=len(jobs), note="")
+    return results
+
+
+def _run_here(jobs: list[Job], failures: Failures, bar: Progress, task: TaskID) -> dict[str, JobResult]:
+    results = {}
+    for number, job in enumerate(jobs):
+
+        def report(epochs: float, last: Epoch | None, number: int = number, job: Job = job) -> None:
+            done = number + epochs / job.recipe.epochs
+            bar.update(task, completed=done, note=f"{job.edition} {describe(last)}")
+
+        with failures.of(job.edition):
+            results[job.edition] = run_job(job, report)
+        bar.update(task, completed=number + 1, note=job.edition)
+    return results
+
+
+def _run_in(
+    executor: Executor, jobs: list[Job], failures: Failures, bar: Progress, task: TaskID
+) -> dict[str, JobResult]:
+    futures = {executor.submit(run_job, job): job.edition for job in jobs}
+    job_of = {job.edition: job for job in jobs}
+    results = {}
+    running, start = set(futures), time.time()
+    try:
+        while running:
+            finished, running = wait(running, timeout=_LOOK_AGAIN, return_when=FIRST_COMPLETED)
+            for future in finished:
+                edition = futures[future]
+                with failures.of(edition):
+                    results[edition] = future.result()
+            done, note = _look([job_of[futures[future]] for future in running], start)
+            bar.update(task, completed=len(jobs) - len(running) + done, note=note)
+    except BrokenProcessPool as error:
+        unfinished = [edition for edition in futures.values() if edition not in results]
+        raise TrainingError(
+            f"a worker process died with {len(unfinished)} edition(s) unfinished, as when memory runs out or a "
+            'script starts workers outside `if __name__ == "__main__":`. Use fewer workers.'
+        ) from error
+    finally:
+        for future in futures:
+            future.cancel()
+    # not in the order in which they ended
+    return {job.edition: results[job.edition] for job in jobs if job.edition in results}
+
+
+def _look(unfinished: list[Job], start: float) -> tuple[float, str]:
+    """Return how many jobs' worth of epochs others have done, and what the logs say of the one that is farthest.
+
+    A log that was not touched since the start is that of a job which waits, and may be of another key.
+    """
+    paths = {job.edition: job.folder / LOG for job in unfinished if job.folder is not None}
+    logs = {
+        edition: read_log(path) for edition, path in paths.items() if path.is_file() and path.stat().st_mtime >= start
+    }
+    done = sum(len(logs[job.edition]) / job.recipe.epochs for job in unfinished if job.edition in logs)
+    edition = max(logs, key=lambda edition: len(logs[edition]), default=None)
+    if edition is None or "characters_per_second" not in (logs[edition] or [{}])[-1]:
+        return done, ""
+    return done, f"{edition} {describe(Epoch(**logs[edition][-1]))}"
+
+
+@contextmanager
+def _processes(workers: int) -> Iterator[ProcessPoolExecutor]:
+    """Start worker processes; if the block is left by an error or Ctrl-C, end them at once."""
+    context = multiprocessing.get_context("spawn")  # a forked torch can hang
+    pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_start_worker)
+    try:
+        yield pool
+    except BaseException:
+        for process in list((pool._processes or {}).values()):  # public only from Python 3.14 on
+            process.terminate()
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _start_worker() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent, which ends us
+    torch.set_num_threads(1)
+    threading.Thread(target=_die_with_parent, daemon=True).start()
+
+
+def _die_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)

@@ -1,0 +1,1 @@
+"""Surprisals that come from elsewhere: other models, and compressors."""

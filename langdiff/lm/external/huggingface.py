@@ -1,0 +1,335 @@
+"""Other people's causal language models, from a local folder of the Transformers library."""
+
+import importlib
+import os
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from math import log
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import torch
+import torch.nn.functional as F
+from safetensors import SafetensorError
+from torch import Tensor
+
+from langdiff.errors import CheckpointError, ConfigError, LangdiffWarning, MissingExtraError, TrainingError
+from langdiff.lm.lstm.batches import rows_by_length
+from langdiff.lm.lstm.model import check_texts, sizes_of
+from langdiff.lm.lstm.scoring import find_device
+
+Floats = npt.NDArray[np.float64]
+
+_LOGITS_AT_ONCE = 1 << 26  # elements, 256 MB
+_SAME = 1e-3  # logits of one position in single precision, computed twice
+
+
+class _Window(NamedTuple):
+    """A stretch of a text: `targets` follow `inputs` one by one; those before `first` were scored before."""
+
+    row: int
+    inputs: list[int]
+    targets: list[int]
+    first: int
+    last: bool
+
+
+class HuggingFaceLM:
+    r"""A causal language model of the Transformers library that scores texts.
+
+    The surprisal of a text is :math:`-\sum_t \log_2 p(u_t \mid \text{start}, u_1 \dots u_{t-1})` over its
+    tokens and the end token: the first token is scored too, after the start token. It is that of the
+    segmentation which the tokenizer gives, an upper bound on the surprisal of the string.
+
+    A text longer than the model's window is read through several: each begins with the start token,
+    and scores what none before it did, at least `overlap` tokens of the text being in view before
+    every token scored.
+
+    Parameters
+    ----------
+    path_or_model : str, Path or transformers.PreTrainedModel
+        A local folder (``config.json``, ``*.safetensors``), or a model in single precision; it is put
+        into evaluation mode. Nothing is downloaded, and no code of the folder is run.
+    tokenizer : str, Path or transformers.PreTrainedTokenizerBase, optional
+        By default that of the folder.
+    device : str
+        ``"auto"`` (a model that was given stays where it is; else CUDA where there is one, else the
+        CPU), ``"cpu"``, ``"cuda"``, ….
+    batch_size : int
+        Windows scored at once at most, fewer if they are long. It changes nothing but speed.
+    max_length : int, optional
+        Tokens in a window, the start token included; by default as many as the model has positions
+        for. A model without such a limit reads every text whole.
+    overlap : int, optional
+        Tokens of the text that a window has in common with the next; by default half a window.
+    start_token, end_token : str, optional
+        What stands before a text and what ends it; by default the tokenizer's `bos_token` and
+        `eos_token`.
+
+    Attributes
+    ----------
+    name : str
+        The folder's name, or the model's class.
+
+    Raises
+    ------
+    MissingExtraError
+        If Transformers is not installed.
+    CheckpointError
+        If the folder holds no model or no tokenizer that can be loaded.
+    ConfigError
+        If the tokenizer has no start or end token and none is given, a size is out of range, the
+        model is not in single precision or looks at what it is to predict.
+
+    Examples
+    --------
+    Any folder that ``save_pretrained`` has written, of a model and of its tokenizer::
+
+        model = HuggingFaceLM("models/gpt2")
+        ld.surprisals_of(model, multitext, lm=model.name)
+    """
+
+    def __init__(
+        self,
+        path_or_model: Any,
+        tokenizer: Any = None,
+        *,
+        device: str = "auto",
+        batch_size: int = 32,
+        max_length: int | None = None,
+        overlap: int | None = None,
+        start_token: str | None = None,
+        end_token: str | None = None,
+    ) -> None:
+        if batch_size < 1:
+            raise ConfigError(f"batch_size must be at least 1, got {batch_size}.")
+        self.batch_size = batch_size
+        if isinstance(path_or_model, str | os.PathLike):
+            path = Path(path_or_model)
+            model = _load("AutoModelForCausalLM", path, dtype=torch.float32, use_safetensors=True)
+            model = model.to(find_device(device))
+            self.name = path.name
+            tokenizer = path if tokenizer is None else tokenizer
+        else:
+            model = path_or_model if device == "auto" else path_or_model.to(find_device(device))
+            self.name = type(model).__name__
+        if tokenizer is None:
+            raise ConfigError("give the tokenizer as well: a model alone does not know its own.")
+        if isinstance(tokenizer, str | os.PathLike):
+            tokenizer = _load("AutoTokenizer", Path(tokenizer))
+        self.model, self.tokenizer = model.eval(), tokenizer
+        self._vocabulary_size = int(model.config.get_text_config().vocab_size)
+        self._start = self._token(start_token, "start", "bos_token")
+        self._end = self._token(end_token, "end", "eos_token")
+        self.max_length = self._window(max_length)
+        self.overlap = self._checked_overlap(overlap)
+        self._check_model()
+
+    def surprisal(self, texts: Sequence[str] | pd.Series) -> pd.DataFrame:
+        """Score texts, each on its own, in single precision (sums in double).
+
+        Parameters
+        ----------
+        texts : sequence or Series of str
+            What to score; special tokens written out in a text are text.
+
+        Returns
+        -------
+        DataFrame, one row a text, index of `texts`
+            ``bits``, all surprisal; ``eos_bits``, the share of the end token; ``characters``, ``bytes``
+            (UTF-8) and ``units`` (tokens), the end token not counted.
+
+        Raises
+        ------
+        DataError
+            If a text is missing, empty or no string.
+        ConfigError
+            If the tokenizer gives tokens that the model does not know.
+        TrainingError
+            If the model gives no finite number, or memory runs out.
+
+        Warns
+        -----
+        LangdiffWarning
+            If the tokenizer cannot give texts back: their bits are then those of other texts.
+        """
+        series = check_texts(texts, "texts")
+        encoded = self._encode(series)
+        try:
+            bits, eos_bits = self._score(encoded)
+        except (RuntimeError, MemoryError) as error:
+            raise TrainingError(f"{self.name}: {type(error).__name__}: {error}") from error
+        if not np.isfinite(bits).all():
+            first = series.index[int(np.flatnonzero(~np.isfinite(bits))[0])]
+            raise TrainingError(f"{self.name}: the model gives no finite surprisal to intent {first!r}.")
+        columns = {
+            "bits": bits,
+            "eos_bits": eos_bits,
+            **sizes_of(series),
+            "units": [len(ids) for ids in encoded],
+        }
+        return pd.DataFrame(columns, index=series.index)
+
+    def _encode(self, series: pd.Series) -> list[list[int]]:
+        texts = series.to_list()
+        if not texts:
+            return []
+        # split_special_tokens: "<s>" in a text is three characters, not a special token
+        settings: dict[str, Any] = {"add_special_tokens": False, "split_special_tokens": True, "verbose": False}
+        encoded: list[list[int]] = self.tokenizer(texts, **settings)["input_ids"]
+        highest = max(map(max, filter(None, encoded)), default=0)
+        if highest >= self._vocabulary_size:
+            raise ConfigError(
+                f"the tokenizer gave token {highest}, but {self.name} knows {self._vocabulary_size:,}: "
+                "they do not belong together."
+            )
+        # a first space is often the tokenizer's own
+        back = [self.tokenizer.decode(ids, clean_up_tokenization_spaces=False).lstrip(" ") for ids in encoded]
+        changed = [i for i, text in enumerate(texts) if back[i] != text.lstrip(" ")]
+        if changed:
+            first = changed[0]
+            warnings.warn(
+                f"{self.name}: the tokenizer cannot give back {len(changed):,} of {len(texts):,} texts: the first is "
+                f"intent {series.index[first]!r}, {texts[first][:40]!r} becomes {back[first][:40]!r}. "
+                "Their bits are those of what is left.",
+                LangdiffWarning,
+                stacklevel=3,
+            )
+        return encoded
+
+    @torch.no_grad()
+    def _score(self, encoded: Sequence[list[int]]) -> tuple[Floats, Floats]:
+        bits, eos_bits = np.zeros(len(encoded)), np.zeros(len(encoded))
+        windows = [window for row, ids in enumerate(encoded) for window in self._windows(row, ids)]
+        lengths = np.array([len(window.inputs) for window in windows], dtype=np.int64)
+        most = max(1, _LOGITS_AT_ONCE // self._vocabulary_size)
+        with _single_precision():
+            for rows in rows_by_length(lengths, most_units=most, most_intents=self.batch_size):
+                batch = [windows[row] for row in rows]
+                for window, each in zip(batch, self._bits(batch), strict=True):
+                    bits[window.row] += each[window.first :].sum()
+                    if window.last:
+                        eos_bits[window.row] = each[-1]
+        return bits, eos_bits
+
+    def _windows(self, row: int, ids: list[int]) -> Iterator[_Window]:
+        symbols = [*ids, self._end]
+        size = self.max_length or len(symbols)
+        begin = scored = 0
+        while scored < len(symbols):
+            targets = symbols[begin : begin + size]
+            last = begin + size >= len(symbols)
+            yield _Window(row, [self._start, *targets[:-1]], targets, scored - begin, last)
+            scored = begin + size
+            begin = scored - self.overlap
+
+    def _bits(self, windows: Sequence[_Window]) -> list[Floats]:
+        """Return the bits of every target of each window; float64."""
+        inputs, targets = (_pad([getattr(w, which) for w in windows], self._end) for which in ("inputs", "targets"))
+        lengths = torch.tensor([len(window.inputs) for window in windows])
+        real = (torch.arange(inputs.shape[1]) < lengths[:, None]).to(self.model.device)  # (B, T)
+        logits = self._logits(inputs, real)[real]  # (N, V)
+        nats = F.cross_entropy(logits, targets.to(logits.device)[real], reduction="none")
+        each = nats.cpu().double().numpy() / log(2)
+        return np.split(each, np.cumsum(lengths.numpy())[:-1])
+
+    def _logits(self, inputs: Tensor, real: Tensor) -> Tensor:
+        # padding is on the right, where a causal model does not look
+        output = self.model(
+            input_ids=inputs.to(self.model.device), attention_mask=real.to(self.model.device).long(), use_cache=False
+        )
+        logits: Tensor = output.logits  # (B, T, V)
+        return logits
+
+    def _token(self, token: str | None, what: str, attribute: str) -> int:
+        if token is None:
+            token = getattr(self.tokenizer, attribute)
+        if token is None:
+            raise ConfigError(
+                f"the tokenizer has no {attribute}, and a text needs a {what} token to be scored whole. "
+                f"Name a token of its vocabulary: {what}_token=…"
+            )
+        number = self.tokenizer.get_vocab().get(str(token))
+        if number is None or number >= self._vocabulary_size:
+            raise ConfigError(f"{what}_token {str(token)!r} is not in the vocabulary of {self.name}.")
+        return int(number)
+
+    def _window(self, max_length: int | None) -> int | None:
+        limit = getattr(self.model.config.get_text_config(), "max_position_embeddings", None)
+        if max_length is None:
+            return limit
+        if max_length < 1 or (limit is not None and max_length > limit):
+            upper = "" if limit is None else f" and at most {limit:,}, the positions of {self.name}"
+            raise ConfigError(f"max_length must be at least 1{upper}; got {max_length}.")
+        return max_length
+
+    def _checked_overlap(self, overlap: int | None) -> int:
+        if overlap is None:
+            return (self.max_length or 0) // 2
+        if not 0 <= overlap < (self.max_length or float("inf")):
+            raise ConfigError(f"overlap must be from 0 to less than max_length ({self.max_length}), got {overlap}.")
+        return overlap
+
+    @torch.no_grad()
+    def _check_model(self) -> None:
+        """Refuse half precision, and a model whose predictions depend on what comes later."""
+        dtype = next(self.model.parameters()).dtype
+        if dtype != torch.float32:
+            raise ConfigError(
+                f"{self.name} is in {dtype}, which is off by up to a bit a text; give model.float(), or its folder."
+            )
+        other = (self._start + 1) % self._vocabulary_size
+        inputs = torch.tensor([[self._start, self._start], [self._start, other]])
+        first = self._logits(inputs, torch.ones_like(inputs))[:, 0]
+        if not torch.allclose(first[0], first[1], rtol=0, atol=_SAME * (1 + float(first.abs().max()))):
+            raise ConfigError(f"{self.name} is no causal language model: it looks at the tokens it is to predict.")
+
+    def __repr__(self) -> str:
+        """Say what it is and how it reads."""
+        window = f"windows of {self.max_length:,}, {self.overlap:,} in common" if self.max_length else "no limit"
+        return f"HuggingFaceLM {self.name}: {self._vocabulary_size:,} tokens, {window}"
+
+
+def _pad(rows: Sequence[list[int]], symbol: int) -> Tensor:
+    length = max(map(len, rows))
+    return torch.tensor([row + [symbol] * (length - len(row)) for row in rows])  # (B, T)
+
+
+@contextmanager
+def _single_precision() -> Iterator[None]:
+    """Keep CUDA from taking TF32 for single precision: ten bits of mantissa."""
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision("highest")
+    try:
+        yield
+    finally:
+        torch.set_float32_matmul_precision(before)
+
+
+def _load(kind: str, path: Path, **settings: Any) -> Any:
+    """Load with a class of Transformers from a local folder, without its progress bars."""
+    try:
+        transformers: Any = importlib.import_module("transformers")
+    except ModuleNotFoundError as error:
+        if error.name != "transformers":
+            raise
+        raise MissingExtraError("Transformers is not installed: pip install 'langdiff[hf]'.") from error
+    if not path.is_dir():
+        raise CheckpointError(f"{path}: no such folder. Give a local folder of a model; nothing is downloaded.")
+    logs = transformers.utils.logging
+    shown = logs.is_progress_bar_enabled()
+    logs.disable_progress_bar()
+    try:
+        return getattr(transformers, kind).from_pretrained(
+            str(path), local_files_only=True, trust_remote_code=False, **settings
+        )
+    except (OSError, ValueError, KeyError, RuntimeError, ImportError, SafetensorError) as error:
+        reason = str(error).strip().split("\n")[0]
+        raise CheckpointError(f"{path}: cannot be loaded by {kind}: {reason}") from error
+    finally:
+        if shown:
+            logs.enable_progress_bar()

@@ -1,0 +1,132 @@
+"""Anything that can price a text is a language model: the protocol, and a table of surprisals from it."""
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol, cast, runtime_checkable
+
+import numpy as np
+import pandas as pd
+
+from langdiff._progress import progress_bar
+from langdiff.errors import ConfigError, DataError, listing
+from langdiff.lm.jobs.record import hash_texts, provenance_of_models
+from langdiff.lm.lstm.model import check_texts
+from langdiff.multitext import Multitext
+from langdiff.surprisals import Surprisals
+
+
+@runtime_checkable
+class SurprisalModel(Protocol):
+    """What a language model of one's own needs: one method.
+
+    `langdiff.lm.LanguageModel` and `langdiff.lm.HuggingFaceLM` have it.
+    """
+
+    def surprisal(self, texts: pd.Series, /) -> pd.DataFrame | Sequence[float]:
+        r"""Price texts, each on its own.
+
+        Parameters
+        ----------
+        texts : Series of str, length I
+            None of them missing or empty.
+
+        Returns
+        -------
+        DataFrame or sequence of float, length I
+            :math:`-\log_2 p(\text{text}, \text{end})` of each text, in bits; or a frame with these as
+            its column ``bits`` and, if known, ``eos_bits``, ``characters``, ``bytes`` and ``replaced``.
+        """
+        ...
+
+
+def surprisals_of(
+    model: SurprisalModel | Mapping[str, SurprisalModel],
+    multitext: Multitext,
+    *,
+    lm: str | None = None,
+    progress: bool | None = None,
+) -> Surprisals:
+    """Score every intent of a multitext with a language model of one's own.
+
+    Parameters
+    ----------
+    model : SurprisalModel, or mapping from edition to SurprisalModel
+        One for all editions (a multilingual model), or one for each.
+    multitext : Multitext
+        What to score; the models must not have been trained on it.
+    lm : str, optional
+        Names the language model in tables and figures; by default the class of `model`.
+    progress : bool, optional
+        Draw a progress bar; by default if stderr is a terminal.
+
+    Returns
+    -------
+    Surprisals
+        Of all intents, NaN where an edition lacks one.
+
+    Raises
+    ------
+    ConfigError
+        If an edition has no model, or what was given has no method ``surprisal``.
+    DataError
+        If a model gives another number of surprisals than it was given texts, or one that is not a
+        positive finite number; the message names the edition.
+
+    Examples
+    --------
+    >>> import langdiff as ld
+    >>> multitext = ld.read_frame(pd.DataFrame({"eng": ["a dog", "a cat"], "deu": ["ein Hund", None]}))
+    >>> class EightBitsAByte:
+    ...     def surprisal(self, texts):
+    ...         return [8.0 * len(text.encode()) for text in texts]
+    >>> surprisals_of(EightBitsAByte(), multitext)
+    Surprisals by EightBitsAByte: 2 intents × 2 editions, 1 of 4 cells missing
+    """
+    models = dict(model) if isinstance(model, Mapping) else dict.fromkeys(multitext.editions, model)
+    without = [edition for edition in multitext.editions if edition not in models]
+    if without:
+        raise ConfigError(f"no language model for {len(without)} edition(s): {listing(without)}.")
+    unfit = [models[edition] for edition in multitext.editions if not isinstance(models[edition], SurprisalModel)]
+    if unfit:
+        raise ConfigError(
+            f"a language model needs a method surprisal(texts) that gives bits; {type(unfit[0]).__name__} has none."
+        )
+    name = lm or "+".join(dict.fromkeys(type(models[edition]).__name__ for edition in multitext.editions))
+    frames, scored = {}, {}
+    with progress_bar(progress=progress) as bar:
+        task = bar.add_task(name, total=len(multitext.editions), note="")
+        for edition in multitext.editions:
+            bar.update(task, note=edition)
+            texts = multitext.text(edition)
+            frames[edition], scored[edition] = _score(models[edition], texts, edition), hash_texts(texts)
+            bar.update(task, advance=1)
+
+    def wide(column: str) -> pd.DataFrame | None:
+        if not all(column in frame for frame in frames.values()):
+            return None
+        columns = {edition: frame[column] for edition, frame in frames.items()}
+        return pd.DataFrame(columns, index=multitext.intents, dtype=float)
+
+    bits = cast(pd.DataFrame, wide("bits"))  # _score saw to it
+    beside = {column: wide(column) for column in ("eos_bits", "characters", "bytes", "replaced")}
+    used = [models[edition] for edition in multitext.editions]
+    return Surprisals(bits=bits, lm=name, provenance=provenance_of_models(used, name, multitext, scored), **beside)
+
+
+def _score(model: SurprisalModel, texts: pd.Series, edition: str) -> pd.DataFrame:
+    """Return a frame with a column ``bits``, indexed as the texts."""
+    check_texts(texts, f"edition {edition!r}")
+    given = model.surprisal(texts)
+    frame = given if isinstance(given, pd.DataFrame) else pd.DataFrame({"bits": np.asarray(given, dtype=float)})
+    if "bits" not in frame:
+        raise DataError(f"edition {edition!r}: the model's table has no column 'bits', but {listing(frame.columns)}.")
+    if len(frame) != len(texts):
+        raise DataError(f"edition {edition!r}: the model gave {len(frame):,} surprisals for {len(texts):,} texts.")
+    frame = frame.set_axis(texts.index, axis=0)
+    bits = frame["bits"].to_numpy(dtype=float)
+    wrong = np.flatnonzero(~((bits > 0) & np.isfinite(bits)))  # NaN would pass for a missing translation
+    if len(wrong):
+        raise DataError(
+            f"edition {edition!r}: {len(wrong):,} of {len(bits):,} surprisals are not positive finite bits, the first "
+            f"{bits[wrong[0]]:g} for intent {texts.index[wrong[0]]!r}. Give minus log2 of the probability of the text."
+        )
+    return frame

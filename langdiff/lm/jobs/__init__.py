@@ -1,0 +1,1 @@
+"""One job per edition and language model, with a folder that keeps what it gave."""

@@ -1,0 +1,466 @@
+"""One job: the surprisals of one edition under one recipe, with a folder that remembers them."""
+
+import json
+import logging
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, cast
+from urllib.parse import quote, unquote
+
+import pandas as pd
+import sentencepiece
+import torch
+from filelock import FileLock, Timeout
+
+from langdiff import __version__
+from langdiff._io import atomic_path, write_text
+from langdiff._signature import full_hash
+from langdiff.errors import CheckpointError, DataError, MissingExtraError, OutputError
+from langdiff.lm.jobs.logs import LOG, read_log
+from langdiff.lm.jobs.record import JobRecord, describe_compute, hash_texts, training_precision
+from langdiff.lm.lstm.loop import Report
+from langdiff.lm.lstm.model import Epoch, LanguageModel, check_texts, load_language_model, sizes_of
+from langdiff.lm.lstm.resume import remove_states
+from langdiff.lm.lstm.scoring import find_device
+from langdiff.lm.lstm.training import caution_about_rates, fit_language_model, naming
+from langdiff.lm.ngram.model import KneserNeyModel, fit_kneser_ney, load_kneser_ney
+from langdiff.lm.ngram.recipe import AnyRecipe, KneserNeyRecipe
+from langdiff.lm.scoring import Scoring
+from langdiff.lm.units.alphabet import Alphabet
+from langdiff.multitext import Parts
+
+AnyModel = LanguageModel | KneserNeyModel
+
+logger = logging.getLogger(__name__)
+
+_KEY = "key.json"
+_TRAINED = "cautions.json"  # what to know of a model, written when it is trained
+_MODEL = "model"
+_COMPUTE = "compute.json"  # what the key leaves out, because results that differ by it are taken for the same
+_COLUMNS = ["bits", "eos_bits", "units", "replaced"]  # what cannot be counted again from the text alone
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """What a worker needs to know.
+
+    Attributes
+    ----------
+    scoring : Scoring
+        What the trained model does; training knows nothing of it.
+    max_replaced : float
+        Fraction of the test characters that may be replaced.
+    parts : Parts
+        Of this edition alone; its texts are read by the worker.
+    folder : Path, optional
+        Where key, model, log and surprisals are kept.
+    group : int
+        Networks trained as one program, of which this is one; it decides the order of sums.
+    """
+
+    edition: str
+    parts: Parts
+    recipe: AnyRecipe
+    scoring: Scoring
+    max_replaced: float
+    device: str
+    seed: int
+    folder: Path | None
+    group: int = 1
+
+    @property
+    def model_folder(self) -> Path | None:
+        """Where the model is saved."""
+        return None if self.folder is None else self.folder / _MODEL
+
+    @property
+    def log_path(self) -> Path | None:
+        """Where the epochs are logged."""
+        return None if self.folder is None else self.folder / LOG
+
+
+@dataclass(frozen=True, kw_only=True)
+class JobResult:
+    """What scoring an edition gives.
+
+    Attributes
+    ----------
+    surprisals : DataFrame
+        As `LanguageModel.surprisal` gives, for the intents that the edition has.
+    part : str
+        What was scored, for messages.
+    scoring : Scoring
+        How.
+    of_model : tuple of str
+        What a reader of any surprisals by this model should know.
+    record : JobRecord or None
+        What the surprisals depend on; None until the result is kept.
+    """
+
+    surprisals: pd.DataFrame
+    part: str
+    scoring: Scoring
+    of_model: tuple[str, ...]
+    record: JobRecord | None = None
+
+    @property
+    def replaced_rate(self) -> float:
+        """Fraction of the characters scored that were replaced; 0 without any."""
+        return float(self.surprisals["replaced"].sum() / max(1, self.surprisals["characters"].sum()))
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """What a reader of these surprisals should know."""
+        rate = caution_about_rates({self.part: self.replaced_rate}, self.scoring)
+        return (*self.of_model, *filter(None, [rate]))
+
+
+class ReplacedError(DataError):
+    """Too many characters of an edition are replaced."""
+
+
+def explain_replaced(rates: Mapping[str, float], max_replaced: float) -> str | None:
+    """Say which editions have more characters replaced than allowed, and what to do; None if there are none."""
+    high = {edition: rate for edition, rate in rates.items() if rate > max_replaced}
+    if not high:
+        return None
+    worst = sorted(high.items(), key=lambda item: -item[1])
+    shown = ", ".join(f"{edition} {rate:.1%}" for edition, rate in worst[:20]) + (", …" if len(worst) > 20 else "")
+    return (
+        f"{len(high)} of {len(rates)} edition(s) have more than {max_replaced:.2%} of the characters to be scored "
+        f"replaced, as too rare in training: {shown}. Their bits would be those of a stand-in. Add training text, "
+        "lower min_count if the recipe sets it, leave the editions out, or allow it by a higher max_replaced."
+    )
+
+
+def job_folder(cache: Path, edition: str, recipe: str) -> Path:
+    """Return the folder of a job; names that no folder may have are quoted."""
+    return cache / _quoted(edition) / _quoted(recipe)
+
+
+def load_finished(cache: Path, edition: str, recipe: AnyRecipe, device: str) -> AnyModel:
+    """Load the language model of a job whose training was finished by this very recipe.
+
+    Raises
+    ------
+    CheckpointError
+        If there is none, or the files are damaged.
+    """
+    folder = job_folder(cache, edition, recipe.name)
+    if not (folder / _TRAINED).is_file():
+        raise CheckpointError(f"{folder}: no finished language model here; training was interrupted or never begun.")
+    model = _load(folder, recipe, device)
+    if model.recipe != recipe:
+        raise CheckpointError(f"{folder}: trained by another recipe of the name {recipe.name!r}. Train it again.")
+    return model
+
+
+def _load(folder: Path, recipe: AnyRecipe, device: str) -> AnyModel:
+    if isinstance(recipe, KneserNeyRecipe):
+        return load_kneser_ney(folder / _MODEL)
+    return load_language_model(folder / _MODEL, device=device)
+
+
+def _quoted(name: str) -> str:
+    quoted = quote(name, safe=" ()+,=@")
+    return quoted.replace(".", "%2E") if not name.strip(".") else quoted
+
+
+def silent(_epochs: float, _last: Epoch | None) -> None:
+    """Report nothing."""
+
+
+def run_job(job: Job, report: Report = silent) -> JobResult:
+    """Give the surprisals of a job: from its folder, by the model that is there, or by training.
+
+    A training that was interrupted goes on from its last finished epoch.
+
+    Raises
+    ------
+    LangdiffError
+        As `langdiff.lm.train_language_model`; the message names the edition.
+    """
+    with naming(job.edition):
+        texts = read_texts(job)
+        with claim(job, texts) as known:
+            if known is None:
+                known = keep_result(job, texts, _train_and_score(job, texts, report))
+        return known
+
+
+def read_texts(job: Job) -> dict[str, pd.Series]:
+    """Return the texts of a job by part, refusing what has no surprisal, or too many replaced characters."""
+    texts = {
+        part: check_texts(multitext.text(job.edition), what)
+        for part, what, multitext in (
+            ("train", "training part", job.parts.train),
+            ("dev", "dev part", job.parts.dev),
+            ("test", "test part", job.parts.test),
+        )
+    }
+    # before training, which may take hours
+    if (message := explain_replaced({job.edition: replaced_rate(job, texts)}, job.max_replaced)) is not None:
+        raise ReplacedError(message)
+    return texts
+
+
+def replaced_rate(job: Job, texts: Mapping[str, pd.Series] | None = None) -> float:
+    """Return the fraction of the test characters of a job that its model will replace."""
+    train, test = (
+        (getattr(job.parts, part).text(job.edition) if texts is None else texts[part]).to_list()
+        for part in ("train", "test")
+    )
+    return Alphabet.from_texts(train, min_count=job.recipe.min_count).out_of_alphabet_rate(test)
+
+
+@contextmanager
+def claim(job: Job, texts: Mapping[str, pd.Series]) -> Iterator[JobResult | None]:
+    """Own the folder of a job inside the block; give what an earlier run or its model says, else make it ready."""
+    if job.folder is None:
+        yield None
+        return
+    with _own(job.folder):
+        known = _find_result(job, job.folder, texts)
+        if known is None:
+            _make_ready(job.folder, job_key(job, texts))
+        else:
+            remove_states(job.folder / _MODEL)
+        yield known
+
+
+def keep_result(job: Job, texts: Mapping[str, pd.Series], result: JobResult) -> JobResult:
+    """Write the result of a job and return it with its record; the states of its training are of no use any more."""
+    compute = describe_compute(job.recipe, find_device(job.device), job.group)
+    if job.folder is not None:
+        write_text(job.folder / _COMPUTE, json.dumps(compute))
+        _write_json(job.folder / _TRAINED, result.of_model)
+        _write_table(job, texts, result)
+        remove_states(job.folder / _MODEL)
+    return replace(result, record=_record(job, texts, compute))
+
+
+@contextmanager
+def _own(folder: Path) -> Iterator[None]:
+    """Keep other processes out of a job's folder."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(folder / ".lock")
+        lock.acquire(timeout=0)
+    except Timeout as error:
+        raise OutputError(f"{folder}: another process is training here. Wait for it, or use another cache.") from error
+    except OSError as error:
+        raise OutputError(f"{folder}: cannot be written: {error.strerror or error}.") from error
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _train_and_score(job: Job, texts: Mapping[str, pd.Series], report: Report) -> JobResult:
+    if isinstance(job.recipe, KneserNeyRecipe):
+        ngrams = fit_kneser_ney(
+            texts["train"],
+            texts["dev"],
+            recipe=job.recipe,
+            name=job.edition,
+            directory=job.model_folder,
+            log_path=job.log_path,
+        )
+        return score_texts(ngrams, texts["test"], "test", job.scoring)
+    model = fit_language_model(
+        texts["train"],
+        texts["dev"],
+        recipe=job.recipe,
+        name=job.edition,
+        device=job.device,
+        seed=job.seed,
+        log_path=job.log_path,
+        directory=job.model_folder,
+        report=report,
+    )
+    return score_texts(model, texts["test"], "test", job.scoring)
+
+
+def score_texts(model: AnyModel, texts: pd.Series, part: str, scoring: Scoring) -> JobResult:
+    """Score texts, which are a `part` in messages."""
+    frame = model.surprisal(texts, scoring=scoring)
+    return JobResult(surprisals=frame, part=part, scoring=scoring, of_model=model.cautions)
+
+
+def job_key(job: Job, texts: Mapping[str, pd.Series]) -> dict[str, Any]:
+    """Return everything that the trained model depends on, as JSON gives it back; of the device only its precision."""
+    key = {
+        "edition": job.edition,
+        "recipe": asdict(job.recipe),
+        "precision": training_precision(job.recipe, find_device(job.device)),
+        "seed": job.seed,
+        "group": job.group,
+        "texts": {part: hash_texts(texts[part]) for part in ("train", "dev")},
+        "versions": {
+            "langdiff": __version__,
+            "sentencepiece": sentencepiece.__version__,
+            "torch": str(torch.__version__),
+            **_versions_of_units(job.recipe),
+        },
+    }
+    return cast(dict[str, Any], json.loads(json.dumps(key)))  # no tuples
+
+
+def _versions_of_units(recipe: AnyRecipe) -> dict[str, str]:
+    """Name the library that cuts the text, where it is not everyone's."""
+    if isinstance(recipe, KneserNeyRecipe):
+        return {}
+    libraries = {"graphemes": "regex", "subword-nmt": "subword-nmt"}
+    used = [libraries[kind] for kind in (recipe.units, recipe.bpe_backend) if kind in libraries]
+    try:
+        return {library: version(library) for library in used}
+    except PackageNotFoundError as error:
+        raise MissingExtraError(f"{error.name} is not installed: pip install 'langdiff[{error.name}]'.") from error
+
+
+def _table_path(job: Job) -> Path:
+    """Return where surprisals are kept, in the folder of the job: one table per way of scoring."""
+    return cast(Path, job.folder) / f"surprisals{job.scoring.ending}.parquet"
+
+
+def _table_key(job: Job, texts: Mapping[str, pd.Series]) -> dict[str, Any]:
+    """Return everything that surprisals depend on: the model, the texts scored, and how."""
+    model = full_hash(job_key(job, texts))
+    return {"model": model, "scoring": asdict(job.scoring), "test": hash_texts(texts["test"])}
+
+
+def _is_trained(folder: Path, key: dict[str, Any]) -> bool:
+    return (folder / _TRAINED).is_file() and bool(_read_json(folder / _KEY) == key)
+
+
+def _find_result(job: Job, folder: Path, texts: Mapping[str, pd.Series]) -> JobResult | None:
+    """Return what an earlier run left, or what its model says now; None if there is no such model, or it is damaged."""
+    try:
+        if not _is_trained(folder, job_key(job, texts)):
+            return None
+        of_model = tuple(_read_json(folder / _TRAINED))
+        frame = _read_table(job, texts)
+        if frame is not None:
+            return replace(
+                JobResult(surprisals=frame, part="test", scoring=job.scoring, of_model=of_model),
+                record=_record(job, texts, _read_compute(folder)),
+            )
+        model = _load(folder, job.recipe, job.device)
+    except (
+        OSError,
+        CheckpointError,
+        json.JSONDecodeError,
+        UnicodeDecodeError,
+    ) as error:  # not a device that is missing
+        logger.warning("%s: damaged (%s); training again", folder, error)
+        return None
+    result = score_texts(model, texts["test"], "test", job.scoring)
+    _write_table(job, texts, result)
+    return replace(result, record=_record(job, texts, _read_compute(folder)))
+
+
+def _record(job: Job, texts: Mapping[str, pd.Series], compute: str | None) -> JobRecord:
+    hashes = {part: hash_texts(series) for part, series in texts.items()}
+    return JobRecord(key=job_key(job, texts) | {"texts": hashes}, compute=compute)
+
+
+def read_record(cache: Path, edition: str, recipe: str) -> JobRecord:
+    """Return what the finished model of a job depends on.
+
+    Raises
+    ------
+    CheckpointError
+        If it cannot be read.
+    """
+    folder = job_folder(cache, edition, recipe)
+    try:
+        return JobRecord(key=_read_json(folder / _KEY), compute=_read_compute(folder))
+    except (OSError, ValueError) as error:
+        raise CheckpointError(f"{folder}: its key cannot be read ({error}). Train it again.") from error
+
+
+def _read_compute(folder: Path) -> str | None:
+    path = folder / _COMPUTE
+    return str(json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else None
+
+
+def _read_table(job: Job, texts: Mapping[str, pd.Series]) -> pd.DataFrame | None:
+    """Return the surprisals that an earlier run left, if they are whole and of the same key."""
+    path = _table_path(job)
+    try:
+        if not path.is_file() or _read_json(path.with_suffix(".json")) != _table_key(job, texts):
+            return None
+        test = texts["test"]
+        return pd.read_parquet(path)[_COLUMNS].set_axis(test.index).assign(**sizes_of(test))
+    except (OSError, ValueError, KeyError) as error:  # pyarrow's and JSON's errors are ValueErrors
+        logger.warning("%s: damaged (%s); scoring again", path, error)
+        return None
+
+
+def _read_json(path: Path) -> Any:
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def _write_json(path: Path, content: Any) -> None:
+    write_text(path, json.dumps(content, ensure_ascii=False, indent=1))
+
+
+def _make_ready(folder: Path, key: dict[str, Any]) -> None:
+    """Remove what another key left, or a kill in the middle of a file; then write the key."""
+    stale = [folder / _TRAINED, *folder.glob("surprisals*"), *folder.glob("**/.*.part")]
+    try:
+        same = _read_json(folder / _KEY) == key
+    except (OSError, ValueError):
+        same = False
+    if not same:
+        stale += [folder / LOG, *folder.glob(f"{_MODEL}/*")]
+    for path in stale:
+        path.unlink(missing_ok=True)
+    _write_json(folder / _KEY, key)
+
+
+def _write_table(job: Job, texts: Mapping[str, pd.Series], result: JobResult) -> None:
+    """Write surprisals after their key: where both are, they belong together."""
+    path = _table_path(job)
+    path.unlink(missing_ok=True)
+    _write_json(path.with_suffix(".json"), _table_key(job, texts))
+    frame = result.surprisals
+    intents = pd.Series(frame.index.map(str), name="intent")
+    with atomic_path(path) as temporary:
+        pd.concat([intents, frame.reset_index(drop=True)], axis=1).to_parquet(temporary, index=False)
+
+
+def read_job_states(cache: str | Path) -> pd.DataFrame:
+    """List the jobs in a cache of `langdiff.compute_surprisals`.
+
+    Parameters
+    ----------
+    cache : str or Path
+        Its folder; may be empty or not there yet.
+
+    Returns
+    -------
+    DataFrame, one row a job
+        ``edition``, ``lm`` (the recipe), ``state`` of training (``"done"``, or ``"unfinished"``: running or
+        interrupted), ``epochs`` trained, best ``dev_bits_per_character`` so far and ``seconds`` spent.
+    """
+    rows = []
+    for key in sorted(Path(cache).glob(f"*/*/{_KEY}")):
+        folder = key.parent
+        done = (folder / _TRAINED).is_file()
+        log = read_log(folder / LOG)
+        rows.append(
+            {
+                "edition": unquote(folder.parent.name),
+                "lm": unquote(folder.name),
+                "state": "done" if done else "unfinished",
+                "epochs": len(log),
+                "dev_bits_per_character": min((e["dev_bits_per_character"] for e in log), default=float("nan")),
+                "seconds": sum(e["seconds"] for e in log),
+            }
+        )
+    columns = ["edition", "lm", "state", "epochs", "dev_bits_per_character", "seconds"]
+    return pd.DataFrame(rows, columns=columns)

@@ -1,0 +1,181 @@
+"""What surprisals depend on, told from recipes, jobs and multitexts."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from functools import partial
+from typing import Any
+
+import pandas as pd
+import sentencepiece
+import torch
+
+from langdiff import __version__
+from langdiff._signature import short_hash
+from langdiff.lm.lstm.gradients import has_bf16
+from langdiff.lm.ngram.recipe import AnyRecipe, KneserNeyRecipe
+from langdiff.lm.scoring import PRICED, Scoring
+from langdiff.lm.units.alphabet import MIN_COUNT, ONE_IN
+from langdiff.multitext import MappedText, Multitext, Parts, TextSource
+from langdiff.provenance import Provenance
+
+_TOKENIZE = "langdiff.corpora.tokenizer.tokenize"
+
+
+@dataclass(frozen=True, kw_only=True)
+class JobRecord:
+    """What the surprisals of one edition depend on.
+
+    Attributes
+    ----------
+    key : mapping
+        As `langdiff.lm.jobs.job.job_key` gives it.
+    compute : str or None
+        As `describe_compute` gives it; None if it was not kept.
+    """
+
+    key: Mapping[str, Any]
+    compute: str | None
+
+
+def training_precision(recipe: AnyRecipe, device: torch.device) -> str:
+    """Return in which precision a kind of device trains a recipe, as far as the recipe decides it."""
+    return "bfloat16" if getattr(recipe, "bf16", False) and has_bf16(device.type) else "float32"
+
+
+def describe_compute(recipe: AnyRecipe, device: torch.device, group: int) -> str:
+    """Return kind of device and precision of a training, and how many networks were trained together."""
+    if isinstance(recipe, KneserNeyRecipe):
+        return "cpu"  # counts need no other device
+    precision = training_precision(recipe, device)  # never TF32; see `langdiff.lm.lstm.gradients`
+    return f"{device.type},{precision}" + (f",group:{group}" if group > 1 else "")
+
+
+def recipe_name(recipe: AnyRecipe, name: str | None = None) -> str:
+    """Return the name of a recipe with a hash of all its settings of training."""
+    return f"{name or recipe.name}#{short_hash(_settings(recipe))}"
+
+
+def _settings(recipe: AnyRecipe) -> dict[str, Any]:
+    settings = {name: value for name, value in asdict(recipe).items() if name != "name"}
+    if recipe.min_count is None:  # what that means may change with the version
+        settings["min_count"] = [MIN_COUNT, ONE_IN]
+    return settings | {"kind": type(recipe).__name__}
+
+
+def hash_texts(texts: pd.Series) -> str:
+    """Return a hash of texts and of the names of their intents."""
+    digest = hashlib.sha256()
+    for intent, text in texts.items():
+        digest.update(json.dumps([str(intent), text]).encode())
+    return digest.hexdigest()
+
+
+def preparation_of(*multitexts: Multitext) -> str:
+    """Return what is done to the texts of multitexts when they are read.
+
+    Examples
+    --------
+    >>> import langdiff as ld
+    >>> multitext = ld.read_frame(pd.DataFrame({"eng": ["a dog"]}))
+    >>> preparation_of(multitext), preparation_of(multitext.map_text(ld.tokenize).map_text(str.lower))
+    ('as-is', 'reversible,str.lower')
+    """
+    found = {_functions(source) for multitext in multitexts for source in multitext.sources.values()}
+    return "+".join(sorted(",".join(map(_function_name, functions)) or "as-is" for functions in found))
+
+
+def _functions(source: TextSource) -> tuple[Any, ...]:
+    if isinstance(source, MappedText):
+        return (*_functions(source.source), source.function)
+    return ()
+
+
+def _function_name(function: Any) -> str:
+    if isinstance(function, partial):
+        return f"{_function_name(function.func)}#{short_hash(repr(function.args), repr(function.keywords))}"
+    name = getattr(function, "__qualname__", type(function).__qualname__)
+    module = getattr(function, "__module__", None)
+    full = name if module in (None, "builtins") else f"{module}.{name}"
+    return "reversible" if full == _TOKENIZE else full
+
+
+def provenance_of_parts(
+    recipe: AnyRecipe, scoring: Scoring, parts: Parts, records: Mapping[str, JobRecord]
+) -> Provenance:
+    """Return the record of a table that `langdiff.compute_surprisals` computed."""
+    sizes = {"train": len(parts.train), "dev": len(parts.dev), "test": len(parts.test)}
+    return _of_records(
+        recipe,
+        scoring,
+        records,
+        texts=short_hash([[edition, record.key["texts"]] for edition, record in sorted(records.items())]),
+        preparation=preparation_of(parts.train, parts.dev, parts.test),
+        split=",".join(f"{name}:{size}" for name, size in sizes.items()),
+    )
+
+
+def provenance_of_scored(
+    recipe: AnyRecipe,
+    scoring: Scoring,
+    multitext: Multitext,
+    records: Mapping[str, JobRecord],
+    scored: Mapping[str, str],
+) -> Provenance:
+    """Return the record of a table that models of a cache scored; `scored` are the hashes of its texts."""
+    texts = [
+        [edition, {part: record.key["texts"].get(part) for part in ("train", "dev")} | {"scored": scored[edition]}]
+        for edition, record in sorted(records.items())
+    ]
+    return _of_records(
+        recipe,
+        scoring,
+        records,
+        texts=short_hash(texts),
+        preparation=preparation_of(multitext),
+        split=f"scored:{len(multitext)}",
+    )
+
+
+def _of_records(recipe: AnyRecipe, scoring: Scoring, records: Mapping[str, JobRecord], **known: Any) -> Provenance:
+    seeds = {record.key["seed"] for record in records.values()}
+    compute = {record.compute for record in records.values()}
+    versions = {f"{name}:{v}" for record in records.values() for name, v in record.key["versions"].items()}
+    counted = isinstance(recipe, KneserNeyRecipe)  # without any chance
+    return Provenance(
+        recipe=recipe_name(recipe),
+        scoring=scoring.name,
+        seed=None if counted or len(seeds) != 1 else int(seeds.pop()),
+        compute=None if None in compute else "+".join(sorted(filter(None, compute))),
+        versions=",".join(sorted(versions)),
+        **known,
+    )
+
+
+def provenance_of_models(
+    models: Iterable[object], name: str, multitext: Multitext, scored: Mapping[str, str]
+) -> Provenance:
+    """Return what is known of a table that models of any kind scored; see `langdiff.surprisals_of`."""
+    models = list(models)
+    recipes = [getattr(model, "recipe", None) for model in models]
+    versions, known = {"langdiff": __version__}, [each for each in recipes if isinstance(each, AnyRecipe)]
+    recipe, scoring, seed = name, None, None
+    if known and len(known) == len(models):
+        settings = list(dict.fromkeys(known))
+        recipe = (
+            recipe_name(known[0], name) if len(settings) == 1 else f"{name}#{short_hash(*map(_settings, settings))}"
+        )
+        scoring = PRICED.name  # as models score where they are not told otherwise
+        seeds = {getattr(model, "seed", None) for model in models}
+        seed = seeds.pop() if len(seeds) == 1 else None
+        versions |= {"sentencepiece": sentencepiece.__version__, "torch": str(torch.__version__)}
+    return Provenance(
+        recipe=recipe,
+        scoring=scoring,
+        seed=seed,
+        texts=short_hash(sorted(scored.items())),
+        preparation=preparation_of(multitext),
+        split=f"scored:{len(multitext)}",
+        versions=",".join(f"{library}:{version}" for library, version in sorted(versions.items())),
+    )

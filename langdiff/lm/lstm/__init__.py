@@ -1,0 +1,1 @@
+"""LSTM language models: the network, its training and its scores."""

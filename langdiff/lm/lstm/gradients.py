@@ -1,0 +1,232 @@
+"""The loss of one batch and its gradients."""
+
+import logging
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from math import ceil
+from typing import NamedTuple, cast
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from langdiff.lm.lstm.batches import Batch
+from langdiff.lm.lstm.network import AWDLSTM, Masks, State, activation_regularisation
+from langdiff.lm.lstm.scoring import slices
+from langdiff.lm.recipes import Recipe
+
+logger = logging.getLogger(__name__)
+
+_TRIED = 64  # rows and columns: torch multiplies smaller matrices without the library that decides
+
+
+class BatchLoss(NamedTuple):
+    """What `accumulate_gradients` gives for a batch.
+
+    Attributes
+    ----------
+    nats : Tensor, shape (), float64, where it was computed
+        Sum over the symbols to predict, penalties not included.
+    state : State
+        Of the layers after the last time step, without gradients; where a stream goes on from.
+    """
+
+    nats: Tensor
+    state: State
+
+
+@dataclass
+class MemoryLimit:
+    """How much of a batch is computed at once; it shrinks when the memory of a GPU runs out.
+
+    Attributes
+    ----------
+    units : int or None
+        Units side by side and down, padding included; no limit if None.
+    """
+
+    units: int | None = None
+
+
+def accumulate_gradients(
+    network: AWDLSTM,
+    batch: Batch,
+    recipe: Recipe,
+    generator: torch.Generator | None,
+    state: State | None = None,
+    *,
+    masks: Masks | None = None,
+    limit: MemoryLimit | None = None,
+) -> BatchLoss:
+    """Compute the gradients of the mean nats per symbol, penalties included.
+
+    If the memory of a GPU runs out, the intents of the batch go in two halves, and so on; the gradients are the
+    same but for the order of sums. Products of matrices are never computed in TF32.
+
+    Parameters
+    ----------
+    network : AWDLSTM
+        In training mode, without gradients.
+    batch : Batch
+        What to predict.
+    recipe : Recipe
+        Its penalties and its precision are used.
+    generator : torch.Generator, optional
+        Where dropout masks are drawn from, on the device of the network.
+    state : State, optional
+        Where the layers begin; the zero state by default. No gradient flows into it.
+    masks : Masks, optional
+        Dropout masks to use instead of drawing new ones.
+    limit : MemoryLimit, optional
+        Kept between batches, so that what did not fit once is not tried again.
+    """
+    limit = limit or MemoryLimit()
+    steps, intents = batch.inputs.shape
+    masks = masks or network.draw_masks(intents, generator)  # once: a second try must not draw others
+    whole = _Piece(batch, masks, state)
+    while True:
+        parts = 1 if limit.units is None else min(intents, ceil(steps * intents / limit.units))
+        try:
+            with torch.backends.cudnn.flags(enabled=torch.backends.cudnn.enabled, allow_tf32=False):
+                return _joined([_accumulate(network, piece, whole, recipe) for piece in _cut(whole, parts)])
+        except torch.cuda.OutOfMemoryError as error:
+            if parts == intents:
+                raise
+            reason = str(error).partition("\n")[0]
+        # outside of the handler, which keeps the tensors of what failed
+        limit.units = steps * ceil(intents / parts) // 2
+        network.zero_grad(set_to_none=True)
+        if batch.inputs.is_cuda:
+            torch.cuda.empty_cache()
+        logger.warning("out of memory (%s): going on with at most %d units at once", reason, limit.units)
+
+
+class _Piece(NamedTuple):
+    """Some intents of a batch, with the masks and the states that are theirs."""
+
+    batch: Batch
+    masks: Masks
+    state: State | None
+
+    @property
+    def symbols(self) -> int:
+        """Symbols to predict."""
+        return self.batch.inputs.numel() if self.batch.rows is None else len(self.batch.rows)
+
+    @property
+    def pairs(self) -> int:
+        """Pairs of successive symbols to predict in the same intent."""
+        return self.symbols - self.batch.inputs.shape[1]
+
+
+def _cut(whole: _Piece, parts: int) -> Iterator[_Piece]:
+    """Divide the intents of a batch."""
+    if parts == 1:
+        yield whole
+        return
+    batch, masks, state = whole
+    for places in torch.arange(batch.inputs.shape[1]).tensor_split(parts):
+        own = slice(int(places[0]), int(places[-1]) + 1)
+        rows = None if batch.rows is None else batch.real[:, own].flatten().nonzero()[:, 0]
+        yield _Piece(
+            Batch(batch.inputs[:, own], batch.targets[:, own], batch.lengths[own], rows),
+            masks._replace(locked=[None if mask is None else mask[:, own] for mask in masks.locked]),
+            None if state is None else [(h[:, own].contiguous(), c[:, own].contiguous()) for h, c in state],
+        )
+
+
+def _joined(losses: Sequence[BatchLoss]) -> BatchLoss:
+    """Put together what the pieces of a batch give."""
+    if len(losses) == 1:
+        return losses[0]
+    layers = zip(*(loss.state for loss in losses), strict=True)
+    state = [(torch.cat([h for h, _ in each], dim=1), torch.cat([c for _, c in each], dim=1)) for each in layers]
+    return BatchLoss(torch.stack([loss.nats for loss in losses]).sum(), state)
+
+
+def _accumulate(network: AWDLSTM, piece: _Piece, whole: _Piece, recipe: Recipe) -> BatchLoss:
+    """Add the gradients of a piece, which weighs what it weighs in the whole, to those of the weights.
+
+    The softmax goes in slices, forward and backward at once, so that its memory does not grow with
+    the batch; the gradients are the same.
+    """
+    batch = piece.batch
+    with _precision(recipe, batch):
+        activations = network(batch.inputs, None, piece.state, piece.masks)
+    output = activations.output.flatten(0, 1)  # (T B, E)
+    seen, targets = output.detach(), batch.targets.flatten()
+    if batch.rows is not None:
+        seen, targets = seen[batch.rows], targets[batch.rows]  # (N, E), (N,)
+    gradients_seen: list[Tensor] = []
+    total = torch.zeros((), dtype=torch.float64, device=output.device)
+    for part in slices(len(seen), len(network.embedding)):
+        leaf = seen[part].requires_grad_()  # (n, E)
+        with _precision(recipe, batch):
+            nats = F.cross_entropy(network.logits(leaf), targets[part], reduction="sum")
+        (nats / whole.symbols).backward()  # type: ignore[no-untyped-call]
+        gradients_seen.append(cast(Tensor, leaf.grad))
+        total += nats.detach().double()
+    gradient = torch.cat(gradients_seen)
+    if batch.rows is not None:  # ours to fill: autograd would add to it place by place
+        gradient = torch.zeros_like(output).index_copy_(0, batch.rows, gradient)
+    heads, gradients = [output], [gradient]
+    if recipe.activation_penalty or recipe.change_penalty:
+        penalty = activation_regularisation(
+            activations,
+            batch.real,
+            alpha=recipe.activation_penalty * (piece.symbols / whole.symbols),
+            beta=recipe.change_penalty * (piece.pairs / max(1, whole.pairs)),
+        )
+        heads, gradients = [*heads, penalty], [*gradients, torch.ones_like(penalty)]
+    torch.autograd.backward(heads, gradients)
+    return BatchLoss(total, [(h.detach(), c.detach()) for h, c in activations.state])
+
+
+def _precision(recipe: Recipe, batch: Batch) -> torch.autocast:
+    """Compute in bfloat16 if the recipe says so and the device of the batch gains by it."""
+    device = batch.inputs.device.type
+    return torch.autocast(device, dtype=torch.bfloat16, enabled=recipe.bf16 and has_bf16(device))
+
+
+@cache
+def has_bf16(device: str) -> bool:
+    """Return whether a kind of device trains in bfloat16 by instructions of its own, tried once per process.
+
+    A step alone does not show it: where the processor, or the limit that ONEDNN_MAX_CPU_ISA sets, lacks such
+    instructions, a step raises (AVX2) or is emulated several times slower than single precision (AVX-512).
+    """
+    if device not in ("cpu", "cuda"):
+        return False
+    if device == "cuda" and not torch.cuda.is_bf16_supported(including_emulation=False):
+        return False
+    try:
+        _step_in_bf16(device)
+        return device == "cuda" or _multiplies_in_bf16()
+    except torch.cuda.OutOfMemoryError:
+        raise
+    except RuntimeError:
+        return False
+
+
+def _step_in_bf16(device: str) -> None:
+    """Take the gradients of one small batch, as training in bfloat16 does."""
+    sizes = {"embedding_size": _TRIED, "hidden_size": _TRIED, "layers": 1}
+    network = AWDLSTM(_TRIED, **sizes, generator=torch.Generator().manual_seed(0)).to(device)
+    symbols = torch.zeros(2, _TRIED, dtype=torch.int64, device=device)
+    with torch.autocast(device, dtype=torch.bfloat16):
+        loss = F.cross_entropy(network.logits(network(symbols).output).flatten(0, 1), symbols.flatten())
+    loss.backward()  # type: ignore[no-untyped-call]
+
+
+def _multiplies_in_bf16() -> bool:
+    """Return whether products of bfloat16 matrices on the CPU are those of its own instructions.
+
+    These (VDPBF16PS and AMX on x86-64, BFMMLA on ARM) take subnormal numbers for zero; an emulation by single
+    precision does not, unless torch was told to flush them there too, when the emulation is assumed.
+    """
+    subnormal = torch.full((_TRIED, _TRIED), 2.0**-130)
+    large = torch.full((_TRIED, _TRIED), 2.0**126)  # a product is 1/16
+    single = F.linear(subnormal, large)
+    half = F.linear(subnormal.bfloat16(), large.bfloat16())
+    return bool(single.any()) and not bool(half.any())

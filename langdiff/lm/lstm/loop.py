@@ -1,0 +1,311 @@
+"""Training between epochs: what it knows, and how it takes a step."""
+
+import time
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import asdict, dataclass
+from math import isfinite, log
+from typing import NamedTuple, cast
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from langdiff._random import generator, torch_generator
+from langdiff.errors import TrainingError
+from langdiff.lm.lstm.averaging import WeightAverage
+from langdiff.lm.lstm.batches import Batch, pad, rows_by_length
+from langdiff.lm.lstm.gradients import BatchLoss, MemoryLimit, accumulate_gradients
+from langdiff.lm.lstm.model import Epoch
+from langdiff.lm.lstm.network import AWDLSTM, State
+from langdiff.lm.lstm.resume import TrainingState
+from langdiff.lm.lstm.schedule import learning_rate, stopped_improving
+from langdiff.lm.lstm.scoring import score
+from langdiff.lm.lstm.stream import cut, draw_segments, lay_out
+from langdiff.lm.recipes import Recipe
+from langdiff.lm.units.subwords import Ids
+
+Report = Callable[[float, Epoch | None], None]  # epochs done (with a fraction), the last one finished
+
+
+@dataclass(frozen=True)
+class Randomness:
+    """Independent streams of random numbers for what is random in training."""
+
+    initial: torch.Generator
+    dropout: torch.Generator
+    batches: np.random.Generator
+
+    @classmethod
+    def from_seed(cls, seed: int, device: torch.device) -> "Randomness":
+        """Make them; `device` is that of the dropout masks."""
+        initial, dropout, batches = generator(seed).spawn(3)
+        return cls(torch_generator(initial), torch_generator(dropout, device), batches)
+
+
+class EncodedPart(NamedTuple):
+    """A part as units, without end symbols, and its characters."""
+
+    intents: Sequence[Ids]
+    characters: int
+
+    @property
+    def lengths(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+        """Symbols to predict in each intent, the end symbol included."""
+        return np.array([len(ids) + 1 for ids in self.intents])
+
+
+class Demand(NamedTuple):
+    """A batch of which a trainer wants the gradients before it goes on.
+
+    Attributes
+    ----------
+    network, batch, recipe, generator, state
+        As `accumulate_gradients` takes them.
+    done : float
+        Fraction of the epoch that is done before the batch.
+    """
+
+    network: AWDLSTM
+    batch: Batch
+    recipe: Recipe
+    generator: torch.Generator
+    state: State | None
+    done: float
+
+
+class _Step(NamedTuple):
+    """A batch, the fraction of the epoch that is done before it, and its factor of the learning rate."""
+
+    batch: Batch
+    done: float
+    rate: float
+
+
+class Trainer:
+    """The state of training between epochs.
+
+    Parameters
+    ----------
+    network : AWDLSTM
+        Trained in place, where it is.
+    recipe : Recipe
+        How.
+    train, dev : EncodedPart
+        To learn from, and to judge by.
+    randomness : Randomness
+        Its generators are used up.
+    report : callable
+        Told the epochs done, before every step and after every epoch.
+
+    Attributes
+    ----------
+    history : list of Epoch
+        The finished passes.
+    best : Epoch or None
+        The one with the fewest dev bits.
+    best_weights : dict from str to Tensor
+        Those that were scored in it.
+    """
+
+    def __init__(
+        self,
+        *,
+        network: AWDLSTM,
+        recipe: Recipe,
+        train: EncodedPart,
+        dev: EncodedPart,
+        randomness: Randomness,
+        report: Report,
+    ) -> None:
+        self.network = network
+        self.recipe = recipe
+        self.train = train
+        self.dev = dev
+        self.randomness = randomness
+        self.report = report
+        self.history: list[Epoch] = []
+        self.best: Epoch | None = None
+        self.best_weights: dict[str, Tensor] = {}
+        self.optimizer = make_optimizer(network, recipe)
+        self._average: WeightAverage | None = None
+        self._limit = MemoryLimit()
+        self._streams: Tensor | None = None  # (T + 1, B)
+        if recipe.bptt is not None:
+            streams = lay_out(train.intents, self._end, recipe.batch_units // recipe.bptt)
+            self._streams = streams.to(network.embedding.device)
+
+    @property
+    def _end(self) -> int:
+        return len(self.network.embedding) - 1
+
+    @property
+    def last(self) -> Epoch | None:
+        """The last finished epoch."""
+        return self.history[-1] if self.history else None
+
+    @property
+    def finished(self) -> bool:
+        """Whether the recipe says stop."""
+        if self.best is None:
+            return False
+        without_gain = len(self.history) - self.best.epoch
+        return len(self.history) >= self.recipe.epochs or without_gain >= self.recipe.patience
+
+    def scored_weights(self) -> AbstractContextManager[None]:
+        """Give the network, inside the block, the weights that count: the average if there is one."""
+        if self._average is None or not self._average.steps:
+            return nullcontext()
+        return self._average.applied_to(self.network)
+
+    def run_epoch(self) -> Epoch:
+        """Pass once over the training part, then score the dev part.
+
+        Every dev intent starts from the zero state and what was replaced has no price, however texts will be
+        scored later: which epoch is the best must not depend on that.
+
+        Raises
+        ------
+        TrainingError
+            If the loss is not a number any more.
+        """
+        epoch = self.epoch_by_demands()
+        demand = next(epoch)
+        while True:
+            loss = accumulate_gradients(*demand[:-1], limit=self._limit)
+            try:
+                demand = epoch.send(loss)
+            except StopIteration as end:
+                return cast(Epoch, end.value)
+
+    def epoch_by_demands(self) -> Generator[Demand, BatchLoss, Epoch]:
+        """Do as `run_epoch`, but let the caller compute: take each loss once the gradients are in place."""
+        start = time.perf_counter()
+        number = len(self.history) + 1
+        train_bits = yield from self._train_once(number)
+        trained = time.perf_counter()
+        self.network.eval()
+        with self.scored_weights():
+            dev_bits = float(score(self.network, self.dev.intents)[0].sum())
+            if not (isfinite(train_bits) and isfinite(dev_bits)):
+                raise TrainingError(
+                    f"the loss is not a number any more in epoch {number}. Lower learning_rate "
+                    f"(now {self.recipe.learning_rate:g}) or gradient_clip (now {self.recipe.gradient_clip:g})."
+                )
+            epoch = Epoch(
+                epoch=number,
+                train_bits_per_unit=train_bits,
+                dev_bits_per_character=dev_bits / self.dev.characters,
+                characters_per_second=self.train.characters / (trained - start),
+                seconds=time.perf_counter() - start,
+            )
+            self._take_note(epoch)
+        self.report(number, epoch)
+        return epoch
+
+    def _take_note(self, epoch: Epoch) -> None:
+        """Add an epoch to the history; keep its weights if they are the best, or begin to average."""
+        self.history.append(epoch)
+        if self.best is None or epoch.dev_bits_per_character < self.best.dev_bits_per_character:
+            self.best = epoch
+            self.best_weights = {name: value.detach().clone() for name, value in self.network.state_dict().items()}
+        if self._average is None and self.recipe.non_monotone is not None:
+            dev_bits = [epoch.dev_bits_per_character for epoch in self.history]
+            if stopped_improving(dev_bits, self.recipe.non_monotone):
+                self._average = WeightAverage()
+
+    def _train_once(self, number: int) -> Generator[Demand, BatchLoss, float]:
+        """Return the mean bits a unit, dropout on."""
+        self.network.train()
+        # stay where they are computed: to ask a GPU after every step would let it wait for us
+        total: Tensor = torch.zeros((), dtype=torch.float64)
+        units: Tensor = torch.zeros((), dtype=torch.int64)
+        state: State | None = None
+        for step in self._steps():
+            epochs = number - 1 + step.done
+            self.report(epochs, self.last)
+            for group in self.optimizer.param_groups:
+                group["lr"] = learning_rate(self.recipe, epochs) * step.rate
+            self.optimizer.zero_grad(set_to_none=True)
+            loss = yield Demand(self.network, step.batch, self.recipe, self.randomness.dropout, state, step.done)
+            self._improve()
+            state = None if self._streams is None else loss.state
+            total = total + loss.nats
+            units = units + step.batch.lengths.sum()
+        return float(total) / (int(units) * log(2))
+
+    def _steps(self) -> Iterator[_Step]:
+        """Yield the steps of an epoch, intents by length or segments of the streams in their order."""
+        rng = self.randomness.batches
+        if self._streams is not None and self.recipe.bptt is not None:
+            length = len(self._streams) - 1
+            for segment in draw_segments(length, self.recipe.bptt, rng):
+                yield _Step(cut(self._streams, segment), segment.start / length, segment.rate)
+            return
+        batches = rows_by_length(self.train.lengths, most_units=self.recipe.batch_units, rng=rng)
+        for done, rows in enumerate(batches):
+            batch = pad([self.train.intents[row] for row in rows], self._end, self.network.embedding.device)
+            yield _Step(batch, done / len(batches), 1.0)
+
+    def _improve(self) -> None:
+        """Improve the weights by their gradients."""
+        torch.nn.utils.clip_grad_norm_(self.network.parameters(), self.recipe.gradient_clip)
+        self.optimizer.step()
+        if self._average is not None:
+            self._average.add(self.network)
+
+    def state(self) -> TrainingState:
+        """Return all that the next epochs depend on."""
+        tensors = {f"network.{name}": value for name, value in self.network.state_dict().items()}
+        tensors |= {f"best.{name}": value for name, value in self.best_weights.items()}
+        if self._average is not None:
+            tensors |= {f"average.{name}": value for name, value in self._average.weights.items()}
+        for number, entries in self.optimizer.state_dict()["state"].items():
+            tensors |= {f"optimizer.{number}.{name}": x for name, x in entries.items() if isinstance(x, Tensor)}
+        tensors["dropout"] = self.randomness.dropout.get_state()
+        settings = {
+            "history": [asdict(epoch) for epoch in self.history],
+            "batches": self.randomness.batches.bit_generator.state,
+            "averaged": None if self._average is None else self._average.steps,
+        }
+        return TrainingState(epoch=len(self.history), settings=settings, tensors=tensors)
+
+    def restore(self, state: TrainingState) -> None:
+        """Go back to a state that `state` gave, of a trainer made with the same arguments."""
+        device = self.network.embedding.device
+
+        def part(prefix: str) -> dict[str, Tensor]:
+            found = {name: value for name, value in state.tensors.items() if name.startswith(f"{prefix}.")}
+            return {name.removeprefix(f"{prefix}."): value for name, value in found.items()}
+
+        self.network.load_state_dict(part("network"))
+        self.best_weights = {name: value.to(device) for name, value in part("best").items()}
+        self.history = [Epoch(**epoch) for epoch in state.settings["history"]]
+        self.best = min(self.history, key=lambda epoch: epoch.dev_bits_per_character)  # the first of equals
+        steps = state.settings["averaged"]
+        if steps is not None:
+            self._average = WeightAverage(steps, {name: x.to(device) for name, x in part("average").items()})
+        _restore_optimizer(self.optimizer, part("optimizer"))
+        self.randomness.dropout.set_state(state.tensors["dropout"])
+        self.randomness.batches.bit_generator.state = state.settings["batches"]
+        self.report(len(self.history), self.last)
+
+
+def make_optimizer(network: AWDLSTM, recipe: Recipe) -> torch.optim.Optimizer:
+    """Make the optimiser of a recipe."""
+    weights, rate, decay = network.parameters(), recipe.learning_rate, recipe.weight_decay
+    match recipe.optimizer:
+        case "adamw":
+            return torch.optim.AdamW(weights, lr=rate, weight_decay=decay, fused=True)
+        case "adam":
+            return torch.optim.Adam(weights, lr=rate, weight_decay=decay, fused=True)
+        case "sgd":
+            return torch.optim.SGD(weights, lr=rate, weight_decay=decay)
+
+
+def _restore_optimizer(optimizer: torch.optim.Optimizer, tensors: dict[str, Tensor]) -> None:
+    entries: dict[int, dict[str, Tensor]] = {}
+    for name, value in tensors.items():
+        number, _, key = name.partition(".")
+        entries.setdefault(int(number), {})[key] = value
+    optimizer.load_state_dict(optimizer.state_dict() | {"state": entries})

@@ -1,0 +1,287 @@
+"""A trained language model: what scores texts, and what is saved."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import pandas as pd
+import torch
+
+from langdiff.errors import CheckpointError, ConfigError, DataError, LangdiffError
+from langdiff.lm.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
+from langdiff.lm.lstm.network import AWDLSTM
+from langdiff.lm.lstm.scoring import find_device, one_thread, score, score_in_order
+from langdiff.lm.recipes import Recipe
+from langdiff.lm.scoring import Scoring, as_scoring
+from langdiff.lm.units.alphabet import Alphabet
+from langdiff.lm.units.kinds import load_units
+from langdiff.lm.units.subwords import Units
+
+
+@dataclass(frozen=True, kw_only=True)
+class Epoch:
+    """One pass over the training text.
+
+    Attributes
+    ----------
+    epoch : int
+        From 1.
+    train_bits_per_unit : float
+        Mean over the epoch, dropout on.
+    dev_bits_per_character : float
+        All bits, the end symbols' included, over the characters without them.
+    characters_per_second : float
+        While training.
+    seconds : float
+        Training and scoring of the dev part.
+    """
+
+    epoch: int
+    train_bits_per_unit: float
+    dev_bits_per_character: float
+    characters_per_second: float
+    seconds: float
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class LanguageModel:
+    r"""An open-vocabulary language model of one edition.
+
+    The surprisal of a text is :math:`-\log_2 p(\text{text}, \text{end})`. Every text starts from the
+    zero state, so that it depends on no other, unless the state is carried from text to text (`Scoring`).
+    Under subwords and graphemes it is that of the canonical segmentation, an upper bound on the
+    surprisal of the string.
+
+    Attributes
+    ----------
+    recipe : Recipe
+        How it was built and trained.
+    alphabet : Alphabet
+        Other characters are replaced before scoring.
+    units : Units
+        What is predicted.
+    network : AWDLSTM
+        In evaluation mode; its last symbol is the end symbol.
+    history : tuple of Epoch
+        The passes of training; `network` is that of the best on the dev part.
+    seed : int
+        Seed of training.
+    name : str, optional
+        The edition.
+    out_of_alphabet : mapping from str to float
+        Fraction of characters replaced in the ``train`` and the ``dev`` part.
+    cautions : tuple of str
+        What a reader of its surprisals should know.
+    """
+
+    recipe: Recipe
+    alphabet: Alphabet
+    units: Units
+    network: AWDLSTM
+    history: tuple[Epoch, ...]
+    seed: int
+    name: str | None = None
+    out_of_alphabet: Mapping[str, float] = field(default_factory=dict)
+    cautions: tuple[str, ...] = ()
+
+    def surprisal(
+        self,
+        texts: Sequence[str] | pd.Series,
+        *,
+        scoring: Scoring | str | None = None,
+        batch_size: int | None = None,
+    ) -> pd.DataFrame:
+        """Score texts, in single precision (sums in double).
+
+        Parameters
+        ----------
+        texts : sequence or Series of str
+            In Unicode normal form C, without final line break.
+        scoring : Scoring or str, optional
+            Whether replaced characters are priced and the state is carried; by default they are priced, and
+            each text is scored on its own.
+        batch_size : int, optional
+            Texts scored at once; chosen by their length by default. It changes nothing but speed, and
+            has no use where the state is carried.
+
+        Returns
+        -------
+        DataFrame, one row a text, index of `texts`
+            ``bits``, all surprisal; ``eos_bits``, the share of the end symbol; ``characters``, ``bytes``
+            (UTF-8, of the text given) and ``units``, the end symbol not counted; ``replaced``, the characters
+            that are outside the alphabet.
+
+        Raises
+        ------
+        DataError
+            If a text is missing, empty or no string.
+        ConfigError
+            If `batch_size` is not positive, or the state cannot be carried.
+        """
+        scoring = as_scoring(scoring)
+        scoring.check(self.recipe)
+        if batch_size is not None and batch_size < 1:
+            raise ConfigError(f"batch_size must be at least 1, got {batch_size}.")
+        series = check_texts(texts, "texts")
+        encoded = [self.units.encode(self.alphabet.apply(text)) for text in series]
+        self.network.eval()
+        with one_thread():
+            if scoring.carried:
+                bits, eos_bits = score_in_order(self.network, encoded)
+            else:
+                bits, eos_bits = score(self.network, encoded, batch_size=batch_size)
+        if scoring.price_replaced:
+            bits += [self.alphabet.replaced_bits(text) for text in series]
+        columns = {
+            "bits": bits,
+            "eos_bits": eos_bits,
+            **sizes_of(series),
+            "units": [len(ids) for ids in encoded],
+            "replaced": [self.alphabet.count_replaced(text) for text in series],
+        }
+        return pd.DataFrame(columns, index=series.index)
+
+    @property
+    def dev_bits_per_character(self) -> float:
+        """Best of the history."""
+        return min(epoch.dev_bits_per_character for epoch in self.history)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row an epoch of training."""
+        return pd.DataFrame([asdict(epoch) for epoch in self.history]).set_index("epoch")
+
+    def save(self, directory: str | Path) -> None:
+        """Write ``model.json``, the weights (safetensors) and, for subwords and graphemes, what cuts the text.
+
+        A checkpoint that is there is replaced; at no moment is there none, or half a one.
+
+        Raises
+        ------
+        OutputError
+            If the files cannot be written.
+        """
+        write_checkpoint(
+            Path(directory),
+            Checkpoint(
+                settings={
+                    "name": self.name,
+                    "seed": self.seed,
+                    "recipe": asdict(self.recipe),
+                    "alphabet": asdict(self.alphabet),
+                    "out_of_alphabet": dict(self.out_of_alphabet),
+                    "cautions": self.cautions,
+                    "history": [asdict(epoch) for epoch in self.history],
+                },
+                weights=self.network.state_dict(),
+                subwords=self.units.model,
+            ),
+        )
+
+    def __repr__(self) -> str:
+        """Say what it is and how good."""
+        of = "" if self.name is None else f" of {self.name}"
+        return (
+            f"LanguageModel {self.recipe.name}{of}: {self.units.size:,} units, "
+            f"{self.dev_bits_per_character:.3f} bits a character on dev after {len(self.history)} epochs"
+        )
+
+
+def load_language_model(directory: str | Path, *, device: str = "auto") -> LanguageModel:
+    """Read a language model that `LanguageModel.save` wrote.
+
+    Parameters
+    ----------
+    directory : str or Path
+        Where it was saved.
+    device : str
+        Where it computes: ``"auto"``, ``"cpu"``, ``"cuda"``, ….
+
+    Raises
+    ------
+    CheckpointError
+        If files are missing, damaged or from an incompatible version; the message names the file.
+    ConfigError
+        If the device is not there.
+    """
+    where = find_device(device)
+    checkpoint = read_checkpoint(Path(directory))
+    settings = checkpoint.settings
+    if settings.get("kind") == "kneser-ney":
+        raise CheckpointError(f"{directory}: a Kneser-Ney model; read it with langdiff.lm.load_kneser_ney.")
+    try:
+        recipe = Recipe(**settings["recipe"])
+        alphabet = Alphabet(**settings["alphabet"])
+        units = load_units(recipe, alphabet, checkpoint.subwords)
+        network = build_network(recipe, units)
+        network.load_state_dict(dict(checkpoint.weights))
+        return LanguageModel(
+            recipe=recipe,
+            alphabet=alphabet,
+            units=units,
+            network=network.to(where).eval(),
+            history=tuple(Epoch(**epoch) for epoch in settings["history"]),
+            name=settings["name"],
+            seed=settings["seed"],
+            out_of_alphabet=settings["out_of_alphabet"],
+            cautions=tuple(settings["cautions"]),
+        )
+    except (LangdiffError, KeyError, TypeError, RuntimeError) as error:
+        raise CheckpointError(
+            f"{directory}: damaged, or saved by an incompatible version: {type(error).__name__}: {error}"
+        ) from error
+
+
+def build_network(recipe: Recipe, units: Units, generator: torch.Generator | None = None) -> AWDLSTM:
+    """Make the untrained network of a recipe, on the CPU; its last symbol is the end symbol."""
+    return AWDLSTM(
+        units.size + 1,
+        embedding_size=recipe.embedding_size,
+        hidden_size=recipe.hidden_size,
+        layers=recipe.layers,
+        dropout_embedding=recipe.dropout_embedding,
+        dropout_input=recipe.dropout_input,
+        dropout_hidden=recipe.dropout_hidden,
+        dropout_output=recipe.dropout_output,
+        weight_drop=recipe.weight_drop,
+        generator=generator,
+    )
+
+
+def sizes_of(texts: Iterable[str]) -> dict[str, list[int]]:
+    """Return the ``characters`` (code points) and the ``bytes`` (UTF-8) of texts.
+
+    Examples
+    --------
+    >>> sizes_of(["ab", "é"])
+    {'characters': [2, 1], 'bytes': [2, 2]}
+    """
+    texts = list(texts)
+    return {"characters": [len(text) for text in texts], "bytes": [len(text.encode()) for text in texts]}
+
+
+def check_texts(texts: Sequence[str] | pd.Series, what: str) -> pd.Series:
+    """Return the texts as a Series, refusing what has no surprisal.
+
+    Raises
+    ------
+    DataError
+        If a text is missing, no string, empty or no valid Unicode; the message names the first.
+    """
+    if isinstance(texts, str):
+        raise DataError(f"{what}: give a sequence of texts, not one string.")
+    series = texts if isinstance(texts, pd.Series) else pd.Series(list(texts), dtype=object)
+    for intent, text in series.items():
+        if not isinstance(text, str):
+            raise DataError(f"{what}: intent {intent!r} is {text!r}, not a string. Leave missing intents out.")
+        if not text.strip():
+            raise DataError(
+                f"{what}: intent {intent!r} is empty, so it has no surprisal. Leave it out, or mark it missing."
+            )
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise DataError(
+                f"{what}: intent {intent!r} has half a surrogate pair at character {error.start + 1}; "
+                "decode its file as UTF-8."
+            ) from error
+    return series

@@ -1,0 +1,173 @@
+"""The state of an unfinished training on disk, from which it goes on as if nothing had happened.
+
+One safetensors file an epoch, its settings in JSON in the header and its hash in the name, renamed
+into place when it is whole. The last two are kept, so that if one is damaged there is another.
+"""
+
+import hashlib
+import json
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load, save
+from torch import Tensor
+
+from langdiff import __version__
+from langdiff._io import atomic_path
+from langdiff.errors import CheckpointError
+from langdiff.lm.jobs.record import training_precision
+from langdiff.lm.recipes import Recipe
+from langdiff.lm.units.subwords import Ids
+
+logger = logging.getLogger(__name__)
+
+_KEPT = 2
+_ENDING = ".safetensors"
+_HASH = 16  # hexadecimal digits in the name
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TrainingState:
+    """All that training depends on between two epochs.
+
+    Attributes
+    ----------
+    epoch : int
+        The last finished one.
+    settings : mapping
+        What fits in JSON.
+    tensors : mapping from str to Tensor
+        Everything else; on the CPU after reading.
+    """
+
+    epoch: int
+    settings: Mapping[str, Any]
+    tensors: Mapping[str, Tensor]
+
+
+def training_key(recipe: Recipe, *, seed: int, device: torch.device, train: Sequence[Ids], dev: Sequence[Ids]) -> str:
+    """Return a hash of all that decides how a training goes; another one cannot go on from its state."""
+    settings = {
+        "recipe": asdict(recipe),
+        "seed": seed,
+        "device": device.type,
+        "precision": training_precision(recipe, device),
+        "versions": [__version__, str(torch.__version__), np.__version__],
+        "intents": [len(train), len(dev)],
+    }
+    digest = hashlib.sha256(json.dumps(settings).encode())
+    for ids in (*train, *dev):
+        digest.update(len(ids).to_bytes(8, "little"))
+        digest.update(np.ascontiguousarray(ids, dtype="<i8").tobytes())
+    return digest.hexdigest()
+
+
+class StateFolder:
+    """Where a training keeps its states; nothing is kept if the folder is None.
+
+    Parameters
+    ----------
+    directory : Path or None
+        Other files in it are left alone.
+    key : str
+        Of the training, see `training_key`; a state of another key is removed.
+    """
+
+    def __init__(self, directory: Path | None, key: str) -> None:
+        self.directory = directory
+        self.key = key
+        self._kept: list[Path] = []  # the older first
+
+    def read(self) -> TrainingState | None:
+        """Return the last state that is whole; None if training begins anew."""
+        if self.directory is None:
+            return None
+        found = _states(self.directory)
+        damaged = []
+        for path in reversed(found):
+            try:
+                state, key = _read(path)
+            except CheckpointError as error:
+                logger.warning("%s", error)
+                damaged.append(path)
+                continue
+            if key != self.key:
+                logger.info("%s: of other texts, or another recipe, seed, device or version; training anew", path)
+                break
+            self._kept = [path]
+            _remove(damaged)
+            return state
+        if damaged:
+            logger.warning("%s: no training state is whole; training from the beginning", self.directory)
+        _remove(found)
+        return None
+
+    def write(self, state: TrainingState) -> None:
+        """Keep a state, and of the older ones only the last.
+
+        Raises
+        ------
+        OutputError
+            If it cannot be written.
+        """
+        if self.directory is None:
+            return
+        tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in state.tensors.items()}
+        header = {"key": self.key, "epoch": str(state.epoch), "settings": json.dumps(state.settings)}
+        blob = save(tensors, metadata=header)
+        path = self.directory / f"training-{state.epoch:06}-{_hash(blob)}{_ENDING}"
+        with atomic_path(path) as temporary:
+            temporary.write_bytes(blob)
+        self._kept = [*self._kept, path][-_KEPT:]
+        _remove(other for other in _states(self.directory) if other not in self._kept)
+
+
+def remove_states(directory: Path) -> None:
+    """Remove the states of a training that is finished, and what a kill left of one being written."""
+    _remove([*_states(directory), *directory.glob(f".training-*{_ENDING}.*.part")])
+
+
+def _states(directory: Path) -> list[Path]:
+    """List the states in a folder, the last epoch last."""
+    return sorted(directory.glob(f"training-*{_ENDING}"))
+
+
+def _remove(paths: Iterable[Path]) -> None:
+    for path in paths:
+        with suppress(OSError):  # a stale file takes room, no more
+            path.unlink()
+
+
+def _hash(blob: bytes) -> str:
+    return hashlib.sha256(blob).hexdigest()[:_HASH]
+
+
+def _read(path: Path) -> tuple[TrainingState, str]:
+    """Return the state in a file, and its key.
+
+    Raises
+    ------
+    CheckpointError
+        If the file cannot be read or is not what was written.
+    """
+    try:
+        blob = path.read_bytes()
+    except OSError as error:
+        raise CheckpointError(f"{path}: cannot be read ({error.strerror}); trying the state before it") from error
+    if path.name != f"{path.name.rpartition('-')[0]}-{_hash(blob)}{_ENDING}":
+        raise CheckpointError(f"{path}: damaged or truncated ({len(blob):,} bytes); trying the state before it")
+    try:
+        size = int.from_bytes(blob[:8], "little")  # of the header, which is JSON
+        header = json.loads(blob[8 : 8 + size])["__metadata__"]
+        settings = json.loads(header["settings"])
+        state = TrainingState(epoch=int(header["epoch"]), settings=settings, tensors=load(blob))
+    except (SafetensorError, ValueError, KeyError, TypeError) as error:
+        raise CheckpointError(f"{path}: not a training state ({error}); trying the state before it") from error
+    return state, header["key"]

@@ -1,0 +1,350 @@
+"""Training a language model on the texts of one edition."""
+
+import json
+import logging
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from langdiff._io import write_text
+from langdiff._progress import progress_bar
+from langdiff._random import seed_number
+from langdiff.errors import DataError, LangdiffError, LangdiffWarning, OutputError, TrainingError
+from langdiff.lm.lstm.averaging import WeightAverage
+from langdiff.lm.lstm.loop import EncodedPart, Randomness, Report, Trainer
+from langdiff.lm.lstm.model import Epoch, LanguageModel, build_network, check_texts
+from langdiff.lm.lstm.resume import StateFolder, TrainingState, remove_states, training_key
+from langdiff.lm.lstm.scoring import find_device, one_thread
+from langdiff.lm.recipes import Recipe, find_recipe
+from langdiff.lm.scoring import Scoring
+from langdiff.lm.units.alphabet import Alphabet, learn_alphabet
+from langdiff.lm.units.kinds import learn_units
+from langdiff.lm.units.subwords import Units
+
+LEAST_CHARACTERS = 1_000  # of training text; below, no model of any use can be learned
+HIGH_RATE = 0.001  # of characters outside the alphabet
+
+logger = logging.getLogger(__name__)
+
+
+def train_language_model(
+    train: Sequence[str] | pd.Series,
+    dev: Sequence[str] | pd.Series,
+    *,
+    recipe: str | Recipe = "char-small",
+    name: str | None = None,
+    device: str = "auto",
+    seed: int | np.random.Generator,
+    progress: bool | None = None,
+    log_path: str | Path | None = None,
+    directory: str | Path | None = None,
+) -> LanguageModel:
+    """Train a language model and keep its best state on the dev part.
+
+    Dev intents are scored one by one, each from the zero state, and what is replaced in them has no price:
+    which state is the best does not depend on how texts are scored later (`langdiff.lm.Scoring`).
+
+    On CPUs it uses one thread; on those of one kind the same texts, recipe and seed give the same model to
+    the last bit, also if training was interrupted and called again with the same `directory`.
+
+    Parameters
+    ----------
+    train, dev : sequence or Series of str
+        Texts to learn from and to stop by, in Unicode normal form C; each is one intent.
+    recipe : str or Recipe
+        A name in `langdiff.lm.RECIPES`, or a recipe of one's own.
+    name : str, optional
+        Of the edition, for messages and the saved model.
+    device : str
+        ``"auto"`` (CUDA where there is one, else the CPU), ``"cpu"``, ``"cuda"``, ….
+    seed : int or numpy.random.Generator
+        Seed of the initial weights, of the order of the batches and of dropout.
+    progress : bool, optional
+        Draw a progress bar; by default if stderr is a terminal.
+    log_path : str or Path, optional
+        File of JSON lines, one an epoch (`Epoch`); replaced if it is there.
+    directory : str or Path, optional
+        Where to save the model whenever it has become better; see `load_language_model`. Until
+        training is finished, its state after the last epochs is there too (``training-*``), and a
+        second call with the same texts, recipe, seed and device goes on from it.
+
+    Raises
+    ------
+    DataError
+        If there is too little text, or an intent is missing or empty.
+    ConfigError
+        If the recipe or the device is unknown, or the seed is not one.
+    TrainingError
+        If the loss stops being a number.
+    OutputError
+        If log or model cannot be written.
+
+    Warns
+    -----
+    LangdiffWarning
+        If more than 0.1 % of the characters are outside the alphabet.
+
+    Examples
+    --------
+    >>> texts = ["the cat sat on the mat", "the dog lay on the log"] * 200
+    >>> model = train_language_model(texts, texts[:9], recipe="char-tiny", seed=0, progress=False)
+    >>> bits = model.surprisal(["the cat sat on the log", "goat tent heel the no"]).bits
+    >>> bool(3 * bits[0] < bits[1])
+    True
+    """
+    recipe, number = find_recipe(recipe), seed_number(seed)
+    with progress_bar(progress=progress) as bar, naming(name):
+        task = bar.add_task(name or recipe.name, total=recipe.epochs, note="")
+        model = fit_language_model(
+            train,
+            dev,
+            recipe=recipe,
+            name=name,
+            device=device,
+            seed=number,
+            log_path=log_path,
+            directory=directory,
+            report=lambda epochs, last: bar.update(task, completed=epochs, note=describe(last)),
+        )
+        if directory is not None:
+            remove_states(Path(directory))
+        bar.update(task, completed=recipe.epochs)
+    for caution in model.cautions:
+        warnings.warn(caution if name is None else f"edition {name!r}: {caution}", LangdiffWarning, stacklevel=2)
+    return model
+
+
+@contextmanager
+def naming(edition: str | None) -> Iterator[None]:
+    """Name the edition in errors; what torch or the memory complain of becomes a TrainingError."""
+    prefix = "" if edition is None else f"edition {edition!r}: "
+    try:
+        yield
+    except LangdiffError as error:
+        raise type(error)(f"{prefix}{error}") from error
+    except (RuntimeError, MemoryError) as error:
+        raise TrainingError(f"{prefix}{type(error).__name__}: {error}") from error
+
+
+def describe(epoch: Epoch | None) -> str:
+    """Say in a few words how far training is, for a progress bar."""
+    if epoch is None:
+        return "epoch 1 begun"
+    return (
+        f"epoch {epoch.epoch}, dev {epoch.dev_bits_per_character:.3f} bits/char, "
+        f"{epoch.characters_per_second:,.0f} char/s"
+    )
+
+
+def caution_about_rates(rates: Mapping[str, float], scoring: Scoring | None = None) -> str | None:
+    """Say in which parts (keys) more than 0.1 % of the characters are outside the alphabet.
+
+    Parameters
+    ----------
+    rates : mapping from str to float
+        Fraction of characters replaced, by part.
+    scoring : Scoring, optional
+        How the part was scored, which decides what the rate does to its bits; none in training.
+    """
+    high = ", ".join(f"{part} {rate:.2%}" for part, rate in rates.items() if rate > HIGH_RATE)
+    if not high:
+        return None
+    effect = ""
+    if scoring is not None and scoring.price_replaced:
+        effect = " Each costs the bits that tell it from all others of its script."
+    elif scoring is not None:
+        effect = " Which of them it was is free, so that the edition looks easier than it is."
+    return (
+        f"many characters are too rare in training to be learned and are replaced by one symbol ({high}).{effect} "
+        "Add text, or lower min_count if the recipe sets it."
+    )
+
+
+def fit_language_model(
+    train: Sequence[str] | pd.Series,
+    dev: Sequence[str] | pd.Series,
+    *,
+    recipe: Recipe,
+    name: str | None,
+    device: str,
+    seed: int,
+    log_path: str | Path | None,
+    directory: str | Path | None,
+    report: Report,
+) -> LanguageModel:
+    """Train as `train_language_model` does, but tell `report` instead of drawing a bar.
+
+    The states in `directory` are left there, so that the caller can finish what comes after
+    training before it removes them.
+    """
+    training = begin_training(
+        train,
+        dev,
+        recipe=recipe,
+        name=name,
+        device=device,
+        seed=seed,
+        directory=directory,
+        report=report,
+    )
+    training.go_on(training.states.read(), log_path)
+    with one_thread():
+        while not training.trainer.finished:
+            training.note(training.trainer.run_epoch())
+            training.keep()
+    return training.finish()
+
+
+def begin_training(
+    train: Sequence[str] | pd.Series,
+    dev: Sequence[str] | pd.Series,
+    *,
+    recipe: Recipe,
+    name: str | None,
+    device: str,
+    seed: int,
+    directory: str | Path | None,
+    report: Report,
+) -> "Training":
+    """Make all that `fit_language_model` needs, up to the first epoch."""
+    where = find_device(device)
+    prepared = _prepare(check_texts(train, "training part"), check_texts(dev, "dev part"), recipe)
+    randomness = Randomness.from_seed(seed, where)
+    network = build_network(recipe, prepared.units, randomness.initial).to(where)
+    model = LanguageModel(
+        recipe=recipe,
+        alphabet=prepared.alphabet,
+        units=prepared.units,
+        network=network,
+        history=(),
+        name=name,
+        seed=seed,
+        out_of_alphabet=prepared.out_of_alphabet,
+        cautions=prepared.cautions,
+    )
+    trainer = Trainer(
+        network=network,
+        recipe=recipe,
+        train=prepared.train,
+        dev=prepared.dev,
+        randomness=randomness,
+        report=report,
+    )
+    key = training_key(recipe, seed=seed, device=where, train=prepared.train.intents, dev=prepared.dev.intents)
+    folder = None if directory is None else Path(directory)
+    return Training(model, trainer, folder, StateFolder(folder, key))
+
+
+class Training:
+    """A training, and what it keeps on disk.
+
+    Parameters
+    ----------
+    model : LanguageModel
+        Untrained; its network is that of the trainer.
+    trainer : Trainer
+        Before its first epoch.
+    directory : Path, optional
+        Where the model is saved when it has become better.
+    states : StateFolder
+        Where training goes on from after an interruption.
+    """
+
+    def __init__(self, model: LanguageModel, trainer: Trainer, directory: Path | None, states: StateFolder) -> None:
+        self.trainer = trainer
+        self.states = states
+        self._model = model
+        self._directory = directory
+        self._write: Callable[[Epoch], None] = lambda _: None
+        self._saved: Epoch | None = None
+
+    def go_on(self, state: TrainingState | None, log_path: str | Path | None) -> None:
+        """Go on from a state, or begin if there is none; the log begins with the epochs that are done."""
+        if state is not None:
+            self.trainer.restore(state)
+            self._saved = self.trainer.best
+            logger.info("%s: going on after epoch %d", self._model.name, state.epoch)
+        self._write = _start_log(log_path, self.trainer.history)
+
+    def note(self, epoch: Epoch) -> None:
+        """Log a finished epoch."""
+        self._write(epoch)
+        logger.info("%s: %s", self._model.name, describe(epoch))
+
+    def keep(self) -> None:
+        """Keep on disk the best model so far, and where to go on from."""
+        best = self.trainer.best
+        if self._directory is not None and best is not self._saved:
+            with WeightAverage(1, self.trainer.best_weights).applied_to(self._model.network):
+                replace(self._model, history=tuple(self.trainer.history)).save(self._directory)
+            self._saved = best
+        self.states.write(self.trainer.state())
+
+    def finish(self) -> LanguageModel:
+        """Return the best model, and save it."""
+        self._model.network.load_state_dict(self.trainer.best_weights)
+        model = replace(self._model, history=tuple(self.trainer.history))
+        if self._directory is not None:
+            model.save(self._directory)
+        return model
+
+
+class _Prepared(NamedTuple):
+    """The texts as a network sees them, and what was learned on the way."""
+
+    alphabet: Alphabet
+    units: Units
+    train: EncodedPart
+    dev: EncodedPart
+    out_of_alphabet: dict[str, float]
+    cautions: tuple[str, ...]
+
+
+def _prepare(train: pd.Series, dev: pd.Series, recipe: Recipe) -> _Prepared:
+    """Find alphabet and subwords in the training part, and encode both parts."""
+    if not len(dev):
+        raise DataError("dev part: no text. Training stops by it; keep some intents for it.")
+    characters = sum(map(len, train))
+    if characters < LEAST_CHARACTERS:
+        raise DataError(
+            f"training part: {characters:,} characters are too little text to learn from; "
+            f"give at least {LEAST_CHARACTERS:,}."
+        )
+    alphabet = learn_alphabet(train.to_list(), recipe.min_count)
+    rates = {
+        "train": alphabet.out_of_alphabet_rate(train.to_list()),
+        "dev": alphabet.out_of_alphabet_rate(dev.to_list()),
+    }
+    texts = [alphabet.apply(text) for text in train]
+    units, about_units = learn_units(texts, alphabet, recipe)
+    return _Prepared(
+        alphabet=alphabet,
+        units=units,
+        train=EncodedPart([units.encode(text) for text in texts], sum(map(len, texts))),
+        dev=EncodedPart([units.encode(alphabet.apply(text)) for text in dev], sum(map(len, dev))),
+        out_of_alphabet=rates,
+        cautions=tuple(caution for caution in (caution_about_rates(rates), *about_units) if caution),
+    )
+
+
+def _start_log(path: str | Path | None, history: Sequence[Epoch]) -> Callable[[Epoch], None]:
+    """Begin a log of JSON lines; return what adds one, which is on disk when the next epoch begins."""
+    if path is None:
+        return lambda _: None
+    path = Path(path)
+    write_text(path, "".join(f"{json.dumps(asdict(epoch))}\n" for epoch in history))
+
+    def write(epoch: Epoch) -> None:
+        try:
+            with path.open("a", encoding="utf-8", newline="\n") as stream:
+                stream.write(json.dumps(asdict(epoch)) + "\n")
+        except OSError as error:
+            raise OutputError(f"{path}: cannot be written: {error.strerror or error}.") from error
+
+    return write

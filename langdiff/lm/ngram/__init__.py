@@ -1,0 +1,1 @@
+"""Character n-grams with modified Kneser-Ney smoothing; no torch."""

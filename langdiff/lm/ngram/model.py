@@ -1,0 +1,259 @@
+"""Kneser-Ney n-grams as the language model of an edition: trained, scored, saved and loaded like the LSTMs."""
+
+import json
+import time
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import pandas as pd
+import torch
+
+from langdiff._io import write_text
+from langdiff.errors import CheckpointError, ConfigError, DataError, LangdiffError, LangdiffWarning
+from langdiff.lm.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
+from langdiff.lm.lstm.model import check_texts, sizes_of
+from langdiff.lm.lstm.training import caution_about_rates, naming
+from langdiff.lm.ngram.kneser_ney import Grams, KneserNey
+from langdiff.lm.ngram.recipe import KneserNeyRecipe, find_lm
+from langdiff.lm.scoring import Scoring, as_scoring
+from langdiff.lm.units.alphabet import Alphabet, learn_alphabet
+from langdiff.lm.units.subwords import CharacterUnits
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class KneserNeyModel:
+    r"""A character n-gram model of one edition: the floor that a neural language model must beat.
+
+    It predicts the strings that the LSTMs predict, rare characters replaced by one symbol, and its
+    surprisal is theirs: :math:`-\log_2 p(\text{text}, \text{end})`, every text from the same start.
+
+    Attributes
+    ----------
+    recipe : KneserNeyRecipe
+        How it was built.
+    alphabet : Alphabet
+        Other characters are replaced before scoring.
+    ngrams : KneserNey
+        The counts; its last symbol is the end symbol.
+    dev_bits_per_character : float
+        All bits of the dev part, the end symbols' included, over the characters without them.
+    name : str, optional
+        The edition.
+    out_of_alphabet : mapping from str to float
+        Fraction of characters replaced in the ``train`` and the ``dev`` part.
+    cautions : tuple of str
+        What a reader of its surprisals should know.
+    """
+
+    recipe: KneserNeyRecipe
+    alphabet: Alphabet
+    ngrams: KneserNey
+    dev_bits_per_character: float
+    name: str | None = None
+    out_of_alphabet: Mapping[str, float] = field(default_factory=dict)
+    cautions: tuple[str, ...] = ()
+
+    def surprisal(self, texts: Sequence[str] | pd.Series, *, scoring: Scoring | str | None = None) -> pd.DataFrame:
+        """Score texts, each on its own.
+
+        Parameters
+        ----------
+        texts : sequence or Series of str
+            In Unicode normal form C, without final line break.
+        scoring : Scoring or str, optional
+            Whether replaced characters are priced, as by default; n-grams have no state to carry.
+
+        Returns
+        -------
+        DataFrame, one row a text, index of `texts`
+            ``bits``, all surprisal; ``eos_bits``, the share of the end symbol; ``characters``, ``bytes``
+            (UTF-8, of the text given) and ``units``, the end symbol not counted; ``replaced``, the characters
+            that are outside the alphabet.
+
+        Raises
+        ------
+        DataError
+            If a text is missing, empty or no string.
+        ConfigError
+            If a state is to be carried.
+        """
+        scoring = as_scoring(scoring)
+        scoring.check(self.recipe)
+        series = check_texts(texts, "texts")
+        frame = _score(self.ngrams, self.alphabet, series)
+        if scoring.price_replaced:
+            frame["bits"] += [self.alphabet.replaced_bits(text) for text in series]
+        return frame
+
+    def save(self, directory: str | Path) -> None:
+        """Write ``model.json`` and the counts (safetensors), replacing a model that is there.
+
+        Raises
+        ------
+        OutputError
+            If the files cannot be written.
+        """
+        settings = {
+            "kind": "kneser-ney",
+            "name": self.name,
+            "recipe": asdict(self.recipe),
+            "alphabet": asdict(self.alphabet),
+            "dev_bits_per_character": self.dev_bits_per_character,
+            "out_of_alphabet": dict(self.out_of_alphabet),
+            "cautions": self.cautions,
+        }
+        counts = {
+            f"{what}.{k}": torch.from_numpy(array)
+            for k, grams in enumerate(self.ngrams.grams, start=1)
+            for what, array in grams._asdict().items()
+        }
+        write_checkpoint(Path(directory), Checkpoint(settings=settings, weights=counts, subwords=None))
+
+    def __repr__(self) -> str:
+        """Say what it is and how good."""
+        of = "" if self.name is None else f" of {self.name}"
+        grams = sum(len(grams.keys) for grams in self.ngrams.grams)
+        return (
+            f"KneserNeyModel {self.recipe.name}{of}: {grams:,} grams, "
+            f"{self.dev_bits_per_character:.3f} bits a character on dev"
+        )
+
+
+def _score(ngrams: KneserNey, alphabet: Alphabet, texts: pd.Series) -> pd.DataFrame:
+    units = CharacterUnits(alphabet)
+    bits, eos_bits = ngrams.score([units.encode(alphabet.apply(text)) for text in texts])
+    sizes, replaced = sizes_of(texts), [alphabet.count_replaced(text) for text in texts]
+    columns = {"bits": bits, "eos_bits": eos_bits, **sizes, "units": sizes["characters"], "replaced": replaced}
+    return pd.DataFrame(columns, index=texts.index)
+
+
+def train_kneser_ney(
+    train: Sequence[str] | pd.Series,
+    dev: Sequence[str] | pd.Series,
+    *,
+    recipe: str | KneserNeyRecipe = "kneser-ney-6",
+    name: str | None = None,
+) -> KneserNeyModel:
+    """Count the n-grams of a training text.
+
+    Parameters
+    ----------
+    train, dev : sequence or Series of str
+        Texts to learn from, and texts to report the quality on, in Unicode normal form C; each is
+        one intent. Nothing is chosen by `dev`.
+    recipe : str or KneserNeyRecipe
+        ``"kneser-ney-N"`` for order N.
+    name : str, optional
+        Of the edition, for messages and the saved model.
+
+    Raises
+    ------
+    DataError
+        If there is no text, too few characters are frequent enough, or an intent is missing or empty.
+    ConfigError
+        If the recipe is unknown or none of an n-gram model.
+
+    Warns
+    -----
+    LangdiffWarning
+        If more than 0.1 % of the characters are outside the alphabet.
+
+    Examples
+    --------
+    >>> texts = ["the cat sat on the mat", "the dog lay on the log"] * 200
+    >>> model = train_kneser_ney(texts, texts[:9])
+    >>> bits = model.surprisal(["the cat sat on the log", "goat tent heel the no"]).bits
+    >>> bool(3 * bits[0] < bits[1])
+    True
+    """
+    found = find_lm(recipe)
+    if not isinstance(found, KneserNeyRecipe):
+        raise ConfigError(f"{found.name!r} is no n-gram model; train it with langdiff.train_language_model.")
+    with naming(name):
+        model = fit_kneser_ney(train, dev, recipe=found, name=name)
+    for caution in model.cautions:
+        warnings.warn(caution if name is None else f"edition {name!r}: {caution}", LangdiffWarning, stacklevel=2)
+    return model
+
+
+def fit_kneser_ney(
+    train: Sequence[str] | pd.Series,
+    dev: Sequence[str] | pd.Series,
+    *,
+    recipe: KneserNeyRecipe,
+    name: str | None,
+    directory: Path | None = None,
+    log_path: Path | None = None,
+) -> KneserNeyModel:
+    """Train as `train_kneser_ney` does, without its warnings.
+
+    Parameters
+    ----------
+    directory : Path, optional
+        Where to save the model.
+    log_path : Path, optional
+        File to write one line of JSON to: dev bits a character and seconds.
+    """
+    start = time.perf_counter()
+    train, dev = check_texts(train, "training part"), check_texts(dev, "dev part")
+    if not len(dev):
+        raise DataError("dev part: no text. The quality of the model is reported on it; keep some intents for it.")
+    alphabet = learn_alphabet(train.to_list(), recipe.min_count)
+    rates = {
+        "train": alphabet.out_of_alphabet_rate(train.to_list()),
+        "dev": alphabet.out_of_alphabet_rate(dev.to_list()),
+    }
+    caution = caution_about_rates(rates)
+    units = CharacterUnits(alphabet)
+    encoded = [units.encode(alphabet.apply(text)) for text in train]
+    ngrams = KneserNey.fit(encoded, units.size + 1, order=recipe.order)
+    scored = _score(ngrams, alphabet, dev)
+    model = KneserNeyModel(
+        recipe=recipe,
+        alphabet=alphabet,
+        ngrams=ngrams,
+        dev_bits_per_character=float(scored["bits"].sum() / scored["characters"].sum()),
+        name=name,
+        out_of_alphabet=rates,
+        cautions=() if caution is None else (caution,),
+    )
+    if directory is not None:
+        model.save(directory)
+    if log_path is not None:
+        seconds = time.perf_counter() - start
+        entry = {"epoch": 1, "dev_bits_per_character": model.dev_bits_per_character, "seconds": seconds}
+        write_text(log_path, json.dumps(entry) + "\n")
+    return model
+
+
+def load_kneser_ney(directory: str | Path) -> KneserNeyModel:
+    """Read a model that `KneserNeyModel.save` wrote.
+
+    Raises
+    ------
+    CheckpointError
+        If files are missing, damaged or of another kind of model; the message names the file.
+    """
+    checkpoint = read_checkpoint(Path(directory))
+    settings, counts = checkpoint.settings, checkpoint.weights
+    try:
+        recipe = KneserNeyRecipe(**settings["recipe"])
+        alphabet = Alphabet(**settings["alphabet"])
+        grams = tuple(
+            Grams(counts[f"keys.{k}"].numpy(), counts[f"counts.{k}"].numpy()) for k in range(1, recipe.order + 1)
+        )
+        return KneserNeyModel(
+            recipe=recipe,
+            alphabet=alphabet,
+            ngrams=KneserNey(CharacterUnits(alphabet).size + 1, grams),
+            dev_bits_per_character=settings["dev_bits_per_character"],
+            name=settings["name"],
+            out_of_alphabet=settings["out_of_alphabet"],
+            cautions=tuple(settings["cautions"]),
+        )
+    except (LangdiffError, KeyError, TypeError) as error:
+        raise CheckpointError(
+            f"{directory}: damaged, or no Kneser-Ney model of this version: {type(error).__name__}: {error}"
+        ) from error

@@ -1,0 +1,1 @@
+"""What language models predict: characters, subwords, bytes, grapheme clusters."""

@@ -1,0 +1,72 @@
+"""Predict the bytes of UTF-8."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from langdiff.lm.units.alphabet import Alphabet
+from langdiff.lm.units.subwords import Ids, outside
+
+
+@dataclass(frozen=True)
+class ByteUnits:
+    """The bytes of a string in UTF-8, those that the alphabet needs.
+
+    A string has one sequence of bytes, so that its probability is that of the sequence: nothing is
+    summed over. What the model gives to sequences that are no UTF-8 is lost; it learns to give little.
+
+    Parameters
+    ----------
+    alphabet : Alphabet
+        The symbols of the strings.
+
+    Examples
+    --------
+    >>> units = ByteUnits(Alphabet("abéж"))
+    >>> len(units.encode("abéж")), units.decode(units.encode("é ж"))
+    (6, 'é ж')
+    >>> units.size  # space, a, b, two for é, two for ж, three for ◊
+    10
+    """
+
+    alphabet: Alphabet
+
+    @property
+    def model(self) -> None:
+        """Nothing: the alphabet is all there is."""
+        return None
+
+    @cached_property
+    def _bytes(self) -> Ids:
+        """The bytes that occur, in order; shape (size,)."""
+        return np.array(sorted(set(self.alphabet.symbols.encode())), dtype=np.int64)
+
+    @cached_property
+    def _id_of(self) -> Ids:
+        numbers = np.full(256, -1, dtype=np.int64)
+        numbers[self._bytes] = np.arange(len(self._bytes))
+        return numbers
+
+    @property
+    def size(self) -> int:
+        """Number of different bytes in the symbols of the alphabet."""
+        return len(self._bytes)
+
+    def encode(self, text: str) -> Ids:
+        """Return one id a byte.
+
+        Raises
+        ------
+        DataError
+            If a character is outside the alphabet; see `Alphabet.apply`.
+        """
+        unknown = set(text).difference(self.alphabet.symbols)
+        if unknown:  # its bytes may well all be there
+            raise outside(min(unknown))
+        return self._id_of[np.frombuffer(text.encode(), dtype=np.uint8)]
+
+    def decode(self, ids: Sequence[int] | Ids) -> str:
+        """Return the string of these ids; bytes that are no UTF-8 become U+FFFD."""
+        return self._bytes[np.asarray(ids, dtype=np.int64)].astype(np.uint8).tobytes().decode(errors="replace")

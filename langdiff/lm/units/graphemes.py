@@ -1,0 +1,131 @@
+"""Predict what readers take for one character: grapheme clusters."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import regex
+
+from langdiff.errors import CheckpointError
+from langdiff.lm.units.alphabet import Alphabet
+from langdiff.lm.units.subwords import Ids, outside
+
+_CLUSTER = regex.compile(r"\X")
+
+
+@dataclass(frozen=True)
+class GraphemeUnits:
+    r"""Extended grapheme clusters (Unicode Standard Annex 29), such as a letter with its marks.
+
+    Clusters of several code points that are frequent in training are units of their own; the others
+    are spelt code point by code point, so that no string over the alphabet has an unknown unit.
+
+    Parameters
+    ----------
+    alphabet : Alphabet
+        Its `symbols`, in order, have the first ids.
+    clusters : tuple of str
+        Of two code points or more; they have the ids that follow.
+
+    Raises
+    ------
+    CheckpointError
+        If a cluster is a single code point, occurs twice or is not over the alphabet.
+
+    Examples
+    --------
+    >>> texts = ["नि नि नि ति"]
+    >>> units = GraphemeUnits.train(texts, Alphabet.from_texts(texts, min_count=1), min_count=2)
+    >>> units.clusters
+    ('नि',)
+    >>> [units.decode([number]) for number in units.encode("नि ति")]
+    ['नि', ' ', 'त', 'ि']
+    """
+
+    alphabet: Alphabet
+    clusters: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        """Check that the clusters are those of this alphabet."""
+        wrong = [cluster for cluster in self.clusters if len(cluster) < 2 or set(cluster) - set(self.alphabet.symbols)]
+        if wrong or len(set(self.clusters)) < len(self.clusters):
+            raise CheckpointError(
+                f"the grapheme clusters are damaged or of another text: {len(wrong)} of {len(self.clusters)} are no "
+                "strings of two or more characters over the alphabet, or some occur twice."
+            )
+
+    @classmethod
+    def train(cls, texts: Sequence[str], alphabet: Alphabet, *, min_count: int) -> "GraphemeUnits":
+        """Keep the clusters that occur often enough.
+
+        Parameters
+        ----------
+        texts : sequence of str
+            Over the alphabet.
+        alphabet : Alphabet
+            The symbols of the texts.
+        min_count : int
+            Occurrences that a cluster needs.
+        """
+        counts: Counter[str] = Counter()
+        for text in texts:
+            counts.update(_CLUSTER.findall(text))
+        return cls(alphabet, tuple(sorted(c for c, count in counts.items() if len(c) > 1 and count >= min_count)))
+
+    @classmethod
+    def from_model(cls, alphabet: Alphabet, model: bytes) -> "GraphemeUnits":
+        """Read what `model` gave.
+
+        Raises
+        ------
+        CheckpointError
+            If it is damaged.
+        """
+        try:
+            return cls(alphabet, tuple(model.decode().split("\n")) if model else ())
+        except UnicodeDecodeError as error:
+            raise CheckpointError("the grapheme clusters are damaged: they are no UTF-8.") from error
+
+    @property
+    def model(self) -> bytes:
+        """The clusters, a line each; white space but the plain space is in no alphabet."""
+        return "\n".join(self.clusters).encode()
+
+    @property
+    def size(self) -> int:
+        """Number of symbols of the alphabet and of clusters."""
+        return len(self._strings)
+
+    @cached_property
+    def _strings(self) -> tuple[str, ...]:
+        return (*self.alphabet.symbols, *self.clusters)
+
+    @cached_property
+    def _id_of(self) -> dict[str, int]:
+        return {string: number for number, string in enumerate(self._strings)}
+
+    def encode(self, text: str) -> Ids:
+        """Return one id a frequent cluster, and one a code point elsewhere.
+
+        Raises
+        ------
+        DataError
+            If a character is outside the alphabet; see `Alphabet.apply`.
+        """
+        try:
+            return np.fromiter(self._numbers(text), dtype=np.int64)
+        except KeyError as error:
+            raise outside(error.args[0]) from None
+
+    def _numbers(self, text: str) -> Iterator[int]:
+        for cluster in _CLUSTER.findall(text):
+            if cluster in self._id_of:
+                yield self._id_of[cluster]
+            else:
+                yield from map(self._id_of.__getitem__, cluster)
+
+    def decode(self, ids: Sequence[int] | Ids) -> str:
+        """Return the string of these ids."""
+        return "".join(self._strings[number] for number in ids)

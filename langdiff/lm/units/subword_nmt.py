@@ -1,0 +1,185 @@
+"""Subwords as the package subword-nmt cuts them: the segmentation of the paper."""
+
+import io
+from collections.abc import Iterator, Sequence
+from contextlib import redirect_stderr
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from langdiff.errors import CheckpointError, MissingExtraError
+from langdiff.lm.units.alphabet import SPACE, Alphabet
+from langdiff.lm.units.subwords import BPE_RATIO, MIN_MERGE_COUNT, Ids, merges_wanted, outside, stand_ins
+
+_END = "</w>"  # how subword-nmt writes that a unit ends a word
+_HEADER = b"#version: 0.2\n"
+_CONTINUED = "@@"  # put at the end of every unit but the last of a word
+
+
+@dataclass(frozen=True)
+class SubwordNMTUnits:
+    """Subwords by byte-pair encoding (Sennrich, Haddow & Birch 2016) with their authors' package.
+
+    A unit that ends a word is another one than the same characters within a word, and holds the
+    space after it; single characters exist in both forms. Beside them there is the empty word, which
+    stands between two spaces, so that every string over the alphabet can be written.
+
+    Parameters
+    ----------
+    alphabet : Alphabet
+        The symbols of the strings.
+    model : bytes
+        The merges, as subword-nmt writes them to a file.
+
+    Raises
+    ------
+    MissingExtraError
+        If subword-nmt is not installed.
+    CheckpointError
+        If `model` is no file of merges over the alphabet.
+
+    Examples
+    --------
+    >>> texts = ["low lower lowest", "slow slower slowest"] * 9
+    >>> units = SubwordNMTUnits.train(texts, Alphabet.from_texts(texts, min_count=1), ratio=0.5)
+    >>> units.merges
+    3
+    >>> len(units.encode("low slow")), units.decode(units.encode("  slow low "))
+    (5, '  slow low ')
+    """
+
+    alphabet: Alphabet
+    model: bytes
+
+    def __post_init__(self) -> None:
+        """Check that the merges are some, and over this alphabet."""
+        known = set(self.alphabet.symbols.translate(self._escapes)) - {SPACE}
+        try:
+            pairs = self._pairs
+        except UnicodeDecodeError as error:
+            raise CheckpointError("the merges are damaged: they are no UTF-8.") from error
+        wrong = [pair for pair in pairs if len(pair) != 2 or set("".join(pair).removesuffix(_END)) - known]
+        if not self.model.startswith(_HEADER) or wrong:
+            raise CheckpointError(
+                f"the merges are damaged, or of another text: {len(wrong)} of {len(pairs)} lines are no pair of units "
+                "over the alphabet."
+            )
+
+    @classmethod
+    def train(cls, texts: Sequence[str], alphabet: Alphabet, *, ratio: float = BPE_RATIO) -> "SubwordNMTUnits":
+        """Learn merges from the training texts.
+
+        Parameters
+        ----------
+        texts : sequence of str
+            Over the alphabet.
+        alphabet : Alphabet
+            The symbols of the texts.
+        ratio : float
+            Merges wanted per distinct white-space token. Fewer are learned where no pair of units
+            occurs twice any more.
+
+        Raises
+        ------
+        ConfigError
+            If `ratio` is negative.
+        DataError
+            If a text has a character outside the alphabet, or there is none but white space.
+        MissingExtraError
+            If subword-nmt is not installed.
+        """
+        wanted = merges_wanted(texts, alphabet, ratio)
+        longest = max(len(word) for text in texts for word in text.split())
+        if not wanted or longest == 1:  # subword-nmt fails where there is nothing to merge
+            return cls(alphabet, _HEADER)
+        learn = _import("learn_bpe")
+        table = _escapes(alphabet)
+        codes = io.StringIO()
+        with redirect_stderr(io.StringIO()):  # it draws a bar of its own, and complains where pairs run out
+            learn.learn_bpe((text.translate(table) for text in texts), codes, wanted, min_frequency=MIN_MERGE_COUNT)
+        return cls(alphabet, codes.getvalue().encode())
+
+    @cached_property
+    def _pairs(self) -> tuple[list[str], ...]:
+        """The two units of each merge, as the file has them."""
+        lines = self.model.decode().split("\n")[1:]
+        return tuple(line.split(" ") for line in lines if line)
+
+    @cached_property
+    def _escapes(self) -> dict[int, str]:
+        return _escapes(self.alphabet)
+
+    @cached_property
+    def _unescapes(self) -> dict[int, str]:
+        return {ord(stand_in): chr(code) for code, stand_in in self._escapes.items()}
+
+    @cached_property
+    def _strings(self) -> tuple[str, ...]:
+        """What each unit stands for, the end of a word as a space."""
+        letters = self.alphabet.symbols.replace(SPACE, "")
+        merged = [(left + right).replace(_END, SPACE).translate(self._unescapes) for left, right in self._pairs]
+        # two merges may well spell the same unit
+        return tuple(dict.fromkeys([SPACE, *letters, *(letter + SPACE for letter in letters), *merged]))
+
+    @cached_property
+    def _id_of(self) -> dict[str, int]:
+        return {string: number for number, string in enumerate(self._strings)}
+
+    @property
+    def size(self) -> int:
+        """Number of units: the characters twice, the empty word and one a merge."""
+        return len(self._strings)
+
+    @property
+    def merges(self) -> int:
+        """Number of merges; a few may spell the same unit."""
+        return len(self._pairs)
+
+    @cached_property
+    def _segmenter(self) -> Any:
+        return _import("apply_bpe").BPE(io.StringIO(self.model.decode()), separator=_CONTINUED)
+
+    def _cut(self, word: str) -> Iterator[int]:
+        """Yield the ids of a word's units, the last with the space after it."""
+        if word and self._pairs:  # without merges, subword-nmt ends the process
+            *inner, last = self._segmenter.segment_tokens([word.translate(self._escapes)])
+            pieces = [piece.removesuffix(_CONTINUED).translate(self._unescapes) for piece in inner]
+            pieces.append(last.translate(self._unescapes) + SPACE)
+        else:
+            pieces = [*word[:-1], word[-1:] + SPACE]
+        return map(self._id_of.__getitem__, pieces)
+
+    def encode(self, text: str) -> Ids:
+        """Return the ids of the subwords; the last has a space that decoding takes away.
+
+        Raises
+        ------
+        DataError
+            If a character is outside the alphabet; see `Alphabet.apply`.
+        """
+        unknown = set(text).difference(self.alphabet.symbols)
+        if unknown:
+            raise outside(min(unknown))
+        words = text.split(SPACE) if text else []
+        return np.fromiter(chain.from_iterable(map(self._cut, words)), dtype=np.int64)
+
+    def decode(self, ids: Sequence[int] | Ids) -> str:
+        """Return the string of these ids."""
+        return "".join(self._strings[number] for number in ids).removesuffix(SPACE)
+
+
+def _escapes(alphabet: Alphabet) -> dict[int, str]:
+    """Give a stand-in for what could be taken for the end of a word."""
+    return {ord(_END[0]): stand_ins(alphabet)[0]}
+
+
+def _import(module: str) -> Any:
+    from importlib import import_module
+
+    try:
+        return import_module(f"subword_nmt.{module}")
+    except ImportError as error:
+        raise MissingExtraError("subword-nmt is not installed: pip install 'langdiff[subword-nmt]'.") from error

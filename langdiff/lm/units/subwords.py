@@ -1,0 +1,339 @@
+"""What a language model predicts one by one: characters, or subwords learned by byte-pair encoding."""
+
+import io
+import logging
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+from sentencepiece import SentencePieceProcessor, SentencePieceTrainer
+
+from langdiff.errors import CheckpointError, ConfigError, DataError, TrainingError
+from langdiff.lm.units.alphabet import SPACE, Alphabet
+
+Ids = npt.NDArray[np.int64]
+
+BPE_RATIO = 0.4  # merges per distinct word (Mielke et al. 2019, section 2 and footnote 8)
+LONGEST_WORDS = 12  # mean characters a white-space token; polysynthetic languages reach 10, Burmese 14
+MIN_MERGE_COUNT = 2
+
+_SP_SPACE = "\u2581"
+_RESERVED = _SP_SPACE + "\u2585\0"  # SentencePiece drops lines with these: they are symbols of its own
+_TOO_HIGH = re.compile(r"set it to a value <= (\d+)")
+
+logger = logging.getLogger(__name__)
+
+
+class Units(Protocol):
+    """A reversible way to cut strings over an alphabet into the units that a model predicts."""
+
+    @property
+    def alphabet(self) -> Alphabet:
+        """The symbols of the strings."""
+        ...
+
+    @property
+    def model(self) -> bytes | None:
+        """What must be saved beside the alphabet to have the same units again."""
+        ...
+
+    @property
+    def size(self) -> int:
+        """Number of units; their ids are 0 to size - 1."""
+        ...
+
+    def encode(self, text: str) -> Ids:
+        """Cut a string over the alphabet; ``decode(encode(text)) == text``."""
+        ...
+
+    def decode(self, ids: Sequence[int] | Ids) -> str:
+        """Put units together again."""
+        ...
+
+
+@dataclass(frozen=True)
+class CharacterUnits:
+    """Each symbol of the alphabet is a unit.
+
+    Parameters
+    ----------
+    alphabet : Alphabet
+        Its `symbols`, in order, have the ids 0, 1, ….
+
+    Examples
+    --------
+    >>> units = CharacterUnits(Alphabet("abc"))
+    >>> units.encode("cab a")
+    array([3, 1, 2, 0, 1])
+    >>> units.decode([3, 1, 2])
+    'cab'
+    """
+
+    alphabet: Alphabet
+
+    @property
+    def model(self) -> None:
+        """Nothing: the alphabet is all there is."""
+        return None
+
+    @property
+    def size(self) -> int:
+        """Number of symbols of the alphabet."""
+        return len(self.alphabet.symbols)
+
+    @cached_property
+    def _id_of(self) -> dict[str, int]:
+        return {symbol: number for number, symbol in enumerate(self.alphabet.symbols)}
+
+    def encode(self, text: str) -> Ids:
+        """Return one id a character.
+
+        Raises
+        ------
+        DataError
+            If a character is outside the alphabet; see `Alphabet.apply`.
+        """
+        try:
+            return np.fromiter(map(self._id_of.__getitem__, text), dtype=np.int64, count=len(text))
+        except KeyError as error:
+            raise outside(error.args[0]) from None
+
+    def decode(self, ids: Sequence[int] | Ids) -> str:
+        """Return the string of these ids."""
+        return "".join(self.alphabet.symbols[number] for number in ids)
+
+
+@dataclass(frozen=True)
+class BPEUnits:
+    """Subwords by byte-pair encoding (Sennrich, Haddow & Birch 2016), trained by SentencePiece.
+
+    Merges never cross white space. The units contain the whole alphabet, so that no string over it
+    has an unknown unit, and as many longer pieces as there were merges.
+
+    Parameters
+    ----------
+    alphabet : Alphabet
+        The symbols of the strings.
+    model : bytes
+        A SentencePiece model, as its own library writes it to a file.
+
+    Raises
+    ------
+    CheckpointError
+        If `model` is not a SentencePiece model over the alphabet.
+
+    Examples
+    --------
+    >>> texts = ["low lower lowest", "slow slower slowest"] * 9
+    >>> units = BPEUnits.train(texts, Alphabet.from_texts(texts, min_count=1), ratio=0.5)
+    >>> units.merges
+    3
+    >>> len(units.encode("low slow")), units.decode(units.encode("  slow low "))
+    (5, '  slow low ')
+    """
+
+    alphabet: Alphabet
+    model: bytes
+
+    def __post_init__(self) -> None:
+        """Check that the model is one, and over this alphabet."""
+        try:
+            processor = self._processor
+        except RuntimeError as error:
+            raise CheckpointError("the subword model is damaged: SentencePiece cannot read it.") from error
+        pieces = self.alphabet.symbols.translate(self._escapes).replace(SPACE, _SP_SPACE)
+        missing = sum(processor.is_unknown(processor.piece_to_id(piece)) for piece in pieces)
+        if missing:
+            raise CheckpointError(
+                f"the subword model lacks {missing} of {len(pieces)} symbols of the alphabet: "
+                "it was trained on another text."
+            )
+
+    @classmethod
+    def train(cls, texts: Sequence[str], alphabet: Alphabet, *, ratio: float = BPE_RATIO) -> "BPEUnits":
+        """Learn merges from the training texts.
+
+        Parameters
+        ----------
+        texts : sequence of str
+            Over the alphabet.
+        alphabet : Alphabet
+            The symbols of the texts.
+        ratio : float
+            Merges wanted per distinct white-space token. Fewer are learned, and that is logged,
+            where no pair of units occurs twice any more.
+
+        Raises
+        ------
+        ConfigError
+            If `ratio` is negative.
+        DataError
+            If a text has a character outside the alphabet, or there is none but white space.
+        """
+        wanted = merges_wanted(texts, alphabet, ratio)
+        return cls(alphabet, _train_largest(texts, alphabet, wanted))
+
+    @property
+    def size(self) -> int:
+        """Number of units: the alphabet and one a merge."""
+        return int(self._processor.get_piece_size()) - 1
+
+    @property
+    def merges(self) -> int:
+        """Number of units that are longer than one character."""
+        return self.size - len(self.alphabet.symbols)
+
+    @cached_property
+    def _processor(self) -> SentencePieceProcessor:
+        return SentencePieceProcessor(model_proto=self.model)
+
+    @cached_property
+    def _escapes(self) -> dict[int, str]:
+        return _escapes(self.alphabet)
+
+    @cached_property
+    def _unescapes(self) -> dict[int, str]:
+        return {ord(stand_in): chr(reserved) for reserved, stand_in in self._escapes.items()}
+
+    def encode(self, text: str) -> Ids:
+        """Return the ids of the subwords.
+
+        Raises
+        ------
+        DataError
+            If a character is outside the alphabet; see `Alphabet.apply`.
+        """
+        # piece 0 is SentencePiece's unknown piece, which no model of ours has to predict
+        ids = np.array(self._processor.encode(text.translate(self._escapes)), dtype=np.int64) - 1
+        if len(ids) and ids.min() < 0:
+            raise outside(next(c for c in text if c not in self.alphabet.symbols))
+        return ids
+
+    def decode(self, ids: Sequence[int] | Ids) -> str:
+        """Return the string of these ids."""
+        text: str = self._processor.decode([int(number) + 1 for number in ids])
+        return text.translate(self._unescapes)
+
+
+def caution_about_words(texts: Sequence[str]) -> str | None:
+    """Say so if the script seems not to separate words, as merges a word then mean little."""
+    words = [len(word) for text in texts for word in text.split()]
+    if not words or np.mean(words) <= LONGEST_WORDS:
+        return None
+    return (
+        f"white-space tokens have {np.mean(words):.0f} characters on average, so this script seems not to "
+        "separate words, and a number of merges that follows from theirs is arbitrary. Prefer characters, "
+        "or choose bpe_ratio with care."
+    )
+
+
+def caution_about_merges(texts: Sequence[str], merges: int, ratio: float) -> str | None:
+    """Say so if there were fewer merges to learn than a recipe asks for."""
+    wanted = int(ratio * len({word for text in texts for word in text.split()}))
+    if merges >= wanted:
+        return None
+    return (
+        f"only {merges:,} of the {wanted:,} merges asked for could be learned: no further pair of units occurs twice."
+    )
+
+
+def merges_wanted(texts: Sequence[str], alphabet: Alphabet, ratio: float) -> int:
+    """Return how many merges to learn from texts: `ratio` times their distinct words.
+
+    Raises
+    ------
+    ConfigError
+        If `ratio` is negative.
+    DataError
+        If a text has a character outside the alphabet, or there is none but white space.
+    """
+    if not 0 <= ratio < float("inf"):
+        raise ConfigError(f"bpe_ratio must be a number of merges a word, 0 or more; got {ratio!r}.")
+    unknown = set().union(*texts).difference(alphabet.symbols)
+    if unknown:
+        raise outside(min(unknown))
+    words = {word for text in texts for word in text.split()}
+    if not words:
+        raise DataError("there are no words to learn subwords from: the texts are empty.")
+    return int(ratio * len(words))
+
+
+def outside(character: str) -> DataError:
+    """Return the error of a character that is not in the alphabet."""
+    return DataError(f"{character!r} (U+{ord(character):04X}) is outside the alphabet; apply the alphabet first.")
+
+
+def stand_ins(alphabet: Alphabet) -> list[str]:
+    """Give private-use characters that no string over the alphabet has."""
+    free = (chr(code) for code in range(0xE000, 0xF900) if chr(code) not in alphabet.symbols)
+    return list(islice(free, 1 + len(_RESERVED)))
+
+
+def _escapes(alphabet: Alphabet) -> dict[int, str]:
+    return {ord(reserved): s for reserved, s in zip(_RESERVED, stand_ins(alphabet)[1:], strict=True)}
+
+
+def _train_largest(texts: Sequence[str], alphabet: Alphabet, wanted: int) -> bytes:
+    """Train with `wanted` merges, or as many as are of pairs seen at least `MIN_MERGE_COUNT` times."""
+    model, reached = _train(texts, alphabet, wanted)
+    if _last_merge_is_frequent(texts, alphabet, model):
+        return model
+    low, high = 0, reached  # bisect: the count of the pair that is merged next never rises
+    while high - low > 1:
+        middle = (low + high) // 2
+        model, _ = _train(texts, alphabet, middle)
+        low, high = (middle, high) if _last_merge_is_frequent(texts, alphabet, model) else (low, middle)
+    return _train(texts, alphabet, low)[0]
+
+
+def _last_merge_is_frequent(texts: Sequence[str], alphabet: Alphabet, model: bytes) -> bool:
+    units = BPEUnits(alphabet, model)
+    if not units.merges:
+        return True
+    last = units.merges - 1  # the pieces are in the order of the merges, then come the characters
+    seen = sum(int((units.encode(text) == last).sum()) for text in texts)
+    return seen >= MIN_MERGE_COUNT
+
+
+def _train(texts: Sequence[str], alphabet: Alphabet, merges: int) -> tuple[bytes, int]:
+    """Return a model and its number of merges, `merges` or as many as the text allows."""
+    table = _escapes(alphabet)
+    others = 1 + len(alphabet.symbols)  # the unknown piece; characters, replacement symbol and space
+    model = io.BytesIO()
+    try:
+        SentencePieceTrainer.train(
+            sentence_iterator=(text.translate(table) for text in texts),
+            model_writer=model,
+            model_type="bpe",
+            vocab_size=merges + others,
+            required_chars=alphabet.symbols.removeprefix(SPACE).translate(table),
+            unk_piece=stand_ins(alphabet)[0],  # a text may well have "<unk>"
+            character_coverage=1.0,
+            normalization_rule_name="identity",
+            remove_extra_whitespaces=False,
+            split_by_whitespace=True,
+            split_by_unicode_script=False,
+            split_by_number=False,
+            split_digits=False,
+            byte_fallback=False,
+            max_sentencepiece_length=512,
+            max_sentence_length=10**7,  # longer lines are skipped, the default is 4192 bytes
+            bos_id=-1,
+            eos_id=-1,
+            pad_id=-1,
+            unk_id=0,
+            input_sentence_size=0,
+            num_threads=1,
+            minloglevel=2,
+        )
+    except RuntimeError as error:
+        reachable = _TOO_HIGH.search(str(error))
+        if reachable is None:
+            raise TrainingError(f"SentencePiece could not learn {merges:,} merges: {error}") from error
+        return _train(texts, alphabet, int(reachable[1]) - others)
+    return model.getvalue(), merges

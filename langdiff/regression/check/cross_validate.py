@@ -1,0 +1,259 @@
+"""Comparing models by the cells they have not seen."""
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from langdiff import __version__
+from langdiff._progress import progress_bar
+from langdiff._random import generator
+from langdiff._signature import join_signature, name_of_number, name_of_seed
+from langdiff.errors import ConfigError, DataError, LangdiffWarning, listing
+from langdiff.regression.check.folds import NEVER, assign_folds
+from langdiff.regression.check.held_out import known_editions, mean_a_cell, predictive_size_prior
+from langdiff.regression.fitting import Model, fit
+from langdiff.regression.identity import identify_table
+from langdiff.regression.kernel.new_intents import log_marginal
+from langdiff.regression.result import DifficultyFit
+from langdiff.regression.table import as_surprisals
+from langdiff.surprisals import Surprisals
+
+Floats = npt.NDArray[np.float64]
+
+RESTRICTABLE = ("2", "2L", "2C")  # model 1 is unbiased as it is; model 3 has no such likelihood
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class CrossValidation:
+    """Log-densities that models predict for cells held out of their fit.
+
+    Attributes
+    ----------
+    per_intent : DataFrame, shape (I, models)
+        Sum over the held-out cells of each intent of the predictive log-density of z = ln(bits), nats;
+        only intents of which cells were held out.
+    held_out : Series, shape (I,)
+        How many cells of each of these intents were held out, each once.
+    kept_cells, kept_intents : int
+        Cells that were never held out, since too few would have been left, and intents of which none was.
+    not_converged : Series, shape (models,)
+        Fits, of the `folds`, that did not converge.
+    folds : int
+        Number of folds that hold cells: k, or fewer for a small table.
+    signature : str
+        What the numbers depend on, to be quoted with them.
+    """
+
+    per_intent: pd.DataFrame
+    held_out: pd.Series
+    kept_cells: int
+    kept_intents: int
+    not_converged: pd.Series
+    folds: int
+    signature: str
+
+    @property
+    def best(self) -> str:
+        """The model with the highest mean log-density."""
+        return str(self.to_frame().index[0])
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row a model, best first.
+
+        Returns
+        -------
+        DataFrame
+            Indexed by model: ``log_density``, mean a held-out cell, nats, of log bits, and ``std_error``;
+            ``difference`` to the best model, at most 0, and ``difference_std_error``, of the paired
+            differences (both with the intents as the sample); ``rank``; ``not_converged``, fits.
+        """
+        counts = self.held_out.to_numpy()
+        scores = {name: mean_a_cell(column.to_numpy(), counts) for name, column in self.per_intent.items()}
+        best = max(scores, key=lambda name: scores[name][0])
+        paired = {
+            name: mean_a_cell((column - self.per_intent[best]).to_numpy(), counts)
+            for name, column in self.per_intent.items()
+        }
+        frame = pd.DataFrame(
+            {
+                "log_density": {name: score[0] for name, score in scores.items()},
+                "std_error": {name: score[1] for name, score in scores.items()},
+                "difference": {name: score[0] for name, score in paired.items()},
+                "difference_std_error": {name: score[1] for name, score in paired.items()},
+                "not_converged": self.not_converged,
+            }
+        )
+        frame = frame.rename_axis("model").sort_values("log_density", ascending=False, kind="stable")
+        frame.insert(4, "rank", np.arange(1, len(frame) + 1))
+        return frame
+
+    def summary(self) -> str:
+        """Format the table, with what is needed to trust it."""
+        cells = int(self.held_out.sum())
+        lines = [
+            f"{self.folds}-fold cross-validation: {cells:,} cells of {len(self.held_out):,} intents predicted, "
+            f"{self.kept_cells:,} cells never held out ({self.kept_intents:,} intents with too few to spare)",
+            "log-density of log bits, nats a cell; differences are paired, to the best model",
+            "",
+            self.to_frame().round(4).to_string(),
+            "",
+            f"[{self.signature}]",
+        ]
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        """Rank the models."""
+        order = ", ".join(f"{name} ({value:.4f})" for name, value in self.to_frame()["log_density"].items())
+        return f"CrossValidation, {self.folds} folds, nats a cell: {order}"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{self!r}</p>{self.to_frame().to_html(escape=True)}"
+
+
+def cross_validate(
+    surprisals: Surprisals | pd.DataFrame | Floats,
+    models: Sequence[Model] | Model = ("1", "2", "2L"),
+    *,
+    k: int = 10,
+    restricted: bool = True,
+    laplace_scale: float | None = None,
+    seed: int | np.random.Generator,
+    progress: bool | None = None,
+) -> CrossValidation:
+    r"""Score models by the cells that they predict from the others.
+
+    The cells are dealt into k folds, the same for all models. Each fold in turn is left out, the model is fitted
+    to the rest, and the cells left out are scored jointly, intent by intent, with the intent's size integrated
+    out over what its remaining cells leave open:
+
+    .. math::
+        \ln p(z_i^{out} \mid z_i^{in}) =
+        \ln\int p(z_i \mid n)\, p(n)\, dn - \ln\int p(z_i^{in} \mid n)\, p(n)\, dn
+
+    with d and κ as fitted, and for p(n) a log-normal distribution with the moments of the fitted sizes. So
+    no model is scored on cells to which it has been fitted, unlike with sizes of held-out *intents*
+    (`langdiff.held_out_log_likelihood`). An intent always keeps two cells, and editions stay connected; cells
+    that cannot be spared are never held out, and counted.
+
+    Parameters
+    ----------
+    surprisals : Surprisals, DataFrame or array, shape (I, J)
+        Bits; NaN where missing.
+    models : {"1", "2", "2L", "2C", "3"}, or sequence of them
+        What to compare.
+    k : int
+        Number of folds, at least 2.
+    restricted : bool
+        Fit models 2, 2L and 2C by restricted likelihood (see `langdiff.fit`). Without it their dispersion is too
+        small, unlike that of model 1, and with few editions so are the densities of what they predict.
+    laplace_scale : float, optional
+        b of model 3, nats.
+    seed : int or numpy.random.Generator
+        Seed of the folds and of random starts.
+    progress : bool, optional
+        Draw a bar on stderr; by default only on a terminal.
+
+    Returns
+    -------
+    CrossValidation
+
+    Raises
+    ------
+    ConfigError
+        If k is below 2, models are unknown or named twice, or the seed is not one.
+    DataError
+        If no cell can be held out, or the table, or what a fold leaves of it, cannot be fitted.
+
+    Examples
+    --------
+    >>> import langdiff as ld
+    >>> _, surprisals = ld.simulate(200, 5, model="2", seed=0)
+    >>> cross_validate(surprisals, ["1", "2"], k=3, seed=0).best
+    '2'
+    """
+    models = (models,) if isinstance(models, str) else tuple(models)
+    twice = {name for name in models if models.count(name) > 1}
+    if not models or twice:
+        raise ConfigError(f"models must be named once each, and at least one; twice: {listing(sorted(twice))}.")
+    if not isinstance(k, int | np.integer) or k < 2:
+        raise ConfigError(f"k must be at least 2, got {k!r}.")
+    table = as_surprisals(surprisals)
+    observed = table.bits.notna().to_numpy()
+    fit(table, model="1")  # a table that cannot be fitted is refused here, in full, not fold by fold
+    rng = generator(seed)
+    named = name_of_seed(seed, rng)
+    folds = assign_folds(observed, k, rng)
+    used = np.unique(folds[folds != NEVER])
+    if not len(used):
+        raise DataError(
+            "no cell can be held out: an intent keeps two, and the table one more than its intents and editions "
+            "together. Use models on more editions."
+        )
+    scores = {name: np.zeros(len(observed)) for name in models}
+    failed = dict.fromkeys(models, 0)
+    with progress_bar(progress=progress) as bar:
+        task = bar.add_task("validating", total=len(used) * len(models), note="")
+        for fold in used:
+            for name in models:
+                trained = _fit_rest(table, folds == fold, name, restricted, laplace_scale)
+                failed[name] += not trained.converged
+                scores[name] += _predict(table, folds == fold, trained, rng)
+                bar.update(task, advance=1, note=f"model {name}")
+    counts = (folds != NEVER).sum(axis=1)
+    some = counts > 0
+    never = observed & (folds == NEVER)
+    parts = {
+        "models": ",".join(models),
+        "folds": k,
+        "restricted": bool(restricted),
+        "laplace_scale": None if laplace_scale is None else name_of_number(laplace_scale),
+        "seed": named,
+        **identify_table(table),
+        "cells": int(observed.sum()),
+        "version": __version__,
+    }
+    return CrossValidation(
+        per_intent=pd.DataFrame(scores, index=table.intents)[some],
+        held_out=pd.Series(counts[some], index=table.intents[some], name="held_out"),
+        kept_cells=int(never.sum()),
+        kept_intents=int((~some).sum()),
+        not_converged=pd.Series(failed, name="not_converged"),
+        folds=len(used),
+        signature=join_signature(parts),
+    )
+
+
+def _fit_rest(
+    table: Surprisals, out: npt.NDArray[np.bool_], model: Model, restricted: bool, laplace_scale: float | None
+) -> DifficultyFit:
+    rest = Surprisals(bits=table.bits.mask(out), lm=table.lm)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LangdiffWarning)  # convergence is counted; standard errors are not used
+        try:
+            return fit(
+                rest,
+                model=model,
+                restricted=restricted and model in RESTRICTABLE,
+                laplace_scale=laplace_scale if model == "3" else None,
+            )
+        except DataError as error:
+            raise DataError(
+                f"with a fold of {int(out.sum()):,} cells held out, the rest cannot be fitted: {error} "
+                "Try more folds, or leave out editions with few cells."
+            ) from error
+
+
+def _predict(table: Surprisals, out: npt.NDArray[np.bool_], trained: DifficultyFit, rng: np.random.Generator) -> Floats:
+    """Return the log-density of each intent's cells that are out, given those that are not, shape (I,)."""
+    rows = out.any(axis=1)
+    z = np.log(table.bits.to_numpy()[rows])
+    editions, prior = known_editions(trained, table.editions), predictive_size_prior(trained)
+    density = np.zeros(len(out))
+    density[rows] = log_marginal(z, editions, prior, rng) - log_marginal(
+        np.where(out[rows], np.nan, z), editions, prior, rng
+    )
+    return density

@@ -1,0 +1,268 @@
+"""Goodness of fit on intents that were kept out of it."""
+
+from dataclasses import dataclass
+from typing import Literal, cast, get_args
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from scipy.optimize import minimize_scalar
+
+from langdiff import __version__
+from langdiff._random import generator
+from langdiff._signature import join_signature, name_of_seed, short_hash
+from langdiff.errors import ConfigError, DataError, listing
+from langdiff.regression.identity import identify_table
+from langdiff.regression.kernel.density import Model
+from langdiff.regression.kernel.new_intents import FARTHEST, KnownEditions, SizePrior, log_marginal, most_likely_sizes
+from langdiff.regression.result import DifficultyFit
+from langdiff.regression.table import as_surprisals
+from langdiff.surprisals import Surprisals
+
+Floats = npt.NDArray[np.float64]
+Fix = Literal["difficulty+dispersion", "difficulty"]
+Sizes = Literal["map", "posterior"]
+
+FARTHEST_DISPERSION = 5.0  # nats of ln kappa from the training value, within which it is fitted anew
+DISPERSION_TOLERANCE = 1e-5  # of ln kappa
+LEAST_SPREAD = 1e-6  # nats of ln n: less is rounding
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class HeldOutLikelihood:
+    """Log-likelihood of surprisals that a fit has not seen.
+
+    Attributes
+    ----------
+    model, fix, n : str
+        The model, and how it was applied: see `held_out_log_likelihood`.
+    total, total_bits : float
+        Of the log surprisals z = ln(bits), as in Figure 6 of Mielke et al. (2019), and of the bits
+        themselves, which is lower by Σz.
+    per_cell, std_error : float
+        `total` over the number of cells, and its standard error, the intents being the sample.
+    per_intent : Series, shape (I,)
+        Of z, summed over the cells of each held-out intent.
+    dispersion : float
+        The κ that was used: that of the fit, or a new one if only difficulties were fixed.
+    cells : int
+        Held-out cells.
+    signature : str
+        What the numbers depend on, to be quoted with them; after ``fit:`` comes a hash of the fit's signature.
+    """
+
+    model: str
+    fix: str
+    n: str
+    total: float
+    total_bits: float
+    per_cell: float
+    std_error: float
+    per_intent: pd.Series
+    dispersion: float
+    cells: int
+    signature: str
+
+    def __repr__(self) -> str:
+        """Give the figure with what it is of."""
+        return (
+            f"HeldOutLikelihood: model {self.model}, {self.per_cell:.4f} ± {self.std_error:.4f} nats a cell of log "
+            f"bits, {self.total:,.2f} in {self.cells:,} cells (fixed: {self.fix}; sizes: {self.n})"
+        )
+
+
+def held_out_log_likelihood(
+    fit: DifficultyFit,
+    held_out: Surprisals | pd.DataFrame | Floats,
+    *,
+    fix: Fix = "difficulty+dispersion",
+    n: Sizes = "map",
+    seed: int | np.random.Generator,
+) -> HeldOutLikelihood:
+    r"""Score how well a fit explains intents that it has not seen.
+
+    Difficulties, and the dispersion if `fix` says so, stay as fitted; every new intent needs a size of its own:
+
+    * ``n="map"``: the most likely one, from the better of two starts, as Mielke et al. (2019,
+      appendix C) do. It is fitted to the very cells that are scored, which flatters models that can
+      explain a row by its size alone; an intent with one cell is explained exactly. Compare models on
+      the same intents only, and see `langdiff.cross_validate`.
+    * ``n="posterior"``: integrated out under a normal prior of ln n, whose mean and standard
+      deviation are those of the intents of the fit, :math:`\ln \int p(z_i \mid n)\, p(n)\, dn`: a predictive
+      density of the whole row.
+
+    Parameters
+    ----------
+    fit : DifficultyFit
+        Of other intents.
+    held_out : Surprisals, DataFrame or array, shape (I, J)
+        Bits; its editions are among those of the fit. NaN where missing.
+    fix : {"difficulty+dispersion", "difficulty"}
+        What stays; with ``"difficulty"`` the dispersion is fitted anew to the held-out intents.
+    n : {"map", "posterior"}
+        How sizes of intents are dealt with.
+    seed : int or numpy.random.Generator
+        Seed of the random starts, from which sizes of held-out intents are fitted.
+
+    Returns
+    -------
+    HeldOutLikelihood
+        Of the log surprisals; and of the bits.
+
+    Raises
+    ------
+    DataError
+        If an edition is not in the fit, there is nothing to score, or sizes are to be integrated out
+        though all those of the fit are equal.
+    ConfigError
+        If `fix` or `n` is unknown, or the seed is not one.
+
+    References
+    ----------
+    Mielke, Cotterell, Gorman, Roark and Eisner (2019), section 3, appendix C and Figure 6.
+
+    Examples
+    --------
+    >>> import langdiff as ld
+    >>> _, surprisals = ld.simulate(300, 5, seed=0)
+    >>> train, test = surprisals.bits.iloc[:200], surprisals.bits.iloc[200:]
+    >>> for model in ("1", "2"):
+    ...     print(held_out_log_likelihood(ld.fit(train, model=model), test, n="posterior", seed=0))
+    HeldOutLikelihood: model 1, ... nats a cell of log bits, ... in 500 cells (fixed: difficulty+dispersion; ...)
+    HeldOutLikelihood: model 2, ... nats a cell of log bits, ... in 500 cells (fixed: difficulty+dispersion; ...)
+    """
+    for what, given, offered in (("fix", fix, get_args(Fix)), ("n", n, get_args(Sizes))):
+        if given not in offered:
+            raise ConfigError(f"unknown {what} {given!r}; use one of {listing(offered)}.")
+    table = as_surprisals(held_out)
+    unknown = [name for name in table.editions if name not in fit.difficulty.index]
+    if unknown:
+        raise DataError(_unknown_editions(fit, unknown))
+    z: Floats = np.log(table.bits.to_numpy())
+    some = np.asarray((~np.isnan(z)).any(axis=1))
+    if not some.any():
+        raise DataError("no held-out surprisals: every cell is missing.")
+    z = z[some]
+    prior = predictive_size_prior(fit) if n == "posterior" else size_prior(fit)
+    rng = generator(seed)
+    named = name_of_seed(seed, rng)
+    editions = known_editions(fit, table.editions)
+    if fix == "difficulty":
+        editions = _with_new_dispersion(z, editions, prior, n, rng)
+    rows = _row_log_density(z, editions, prior, n, rng)
+    per_intent = pd.Series(rows, index=table.intents[some], name="log_likelihood")
+    counts = (~np.isnan(z)).sum(axis=1)
+    per_cell, std_error = mean_a_cell(rows, counts)
+    return HeldOutLikelihood(
+        model=fit.model,
+        fix=fix,
+        n=n,
+        total=float(rows.sum()),
+        total_bits=float(rows.sum() - np.nansum(z)),
+        per_cell=per_cell,
+        std_error=std_error,
+        per_intent=per_intent,
+        dispersion=editions.kappa,
+        cells=int(counts.sum()),
+        signature=join_signature(
+            {
+                "model": fit.model,
+                "fit": short_hash(fit.signature),
+                "fixed": fix,
+                "sizes": n,
+                "seed": named,
+                **identify_table(table),
+                "cells": int(counts.sum()),
+                "version": __version__,
+            }
+        ),
+    )
+
+
+def known_editions(fit: DifficultyFit, editions: pd.Index) -> KnownEditions:
+    """Return what a fit says of some editions, in that order."""
+    difficulty = fit.difficulty[editions].to_numpy(dtype=float)
+    prior = size_prior(fit)
+    sizes = prior.mean - FARTHEST * prior.std, prior.mean + FARTHEST * prior.std
+    return KnownEditions(cast(Model, fit.model), difficulty, fit.dispersion, fit.laplace_scale, sizes)
+
+
+def size_prior(fit: DifficultyFit) -> SizePrior:
+    """Return the normal distribution with the mean and standard deviation of a fit's ln n."""
+    m = np.log(fit.intent_size.to_numpy(dtype=float))
+    return SizePrior(float(m.mean()), float(m.std(ddof=1)))
+
+
+def predictive_size_prior(fit: DifficultyFit) -> SizePrior:
+    """Return `size_prior`, of which something can be predicted.
+
+    Raises
+    ------
+    DataError
+        If all sizes are equal, so that they say nothing of how others vary.
+    """
+    prior = size_prior(fit)
+    if prior.std <= LEAST_SPREAD:
+        raise DataError(
+            "all intents of the fit are of one size, which says nothing of the sizes of others, and so they cannot "
+            "be integrated out. Fit more intents."
+        )
+    return prior
+
+
+def _unknown_editions(fit: DifficultyFit, unknown: list[object]) -> str:
+    unit = fit.difficulty.index.name or "edition"
+    if unit != "edition":
+        return (
+            f"the fit has a difficulty for each {unit} ({listing(fit.difficulty.index)}), not for each edition "
+            f"({listing(unknown)}). Fit without groups, or with a formula, which names editions."
+        )
+    return (
+        f"{len(unknown)} held-out edition(s) that the fit does not know: {listing(unknown)}. "
+        "Fit them too, or leave them out with Surprisals.sel(editions=...)."
+    )
+
+
+def mean_a_cell(rows: Floats, counts: npt.NDArray[np.int_]) -> tuple[float, float]:
+    r"""Return the mean a cell of sums by row, and its standard error with rows as clusters.
+
+    A ratio of totals, :math:`\bar\ell = \sum_i s_i / \sum_i n_i`, whose variance is
+    :math:`\frac{I}{I-1} \sum_i (s_i - \bar\ell n_i)^2 / (\sum_i n_i)^2`; NaN for a single row.
+
+    Examples
+    --------
+    >>> mean_a_cell(np.array([1.0, 3.0]), np.array([1, 1]))
+    (2.0, 1.0)
+    """
+    cells = counts.sum()
+    mean = float(rows.sum() / cells)
+    if len(rows) < 2:
+        return mean, float("nan")
+    spread = np.sum((rows - mean * counts) ** 2) * len(rows) / (len(rows) - 1)
+    return mean, float(np.sqrt(spread) / cells)
+
+
+def _row_log_density(
+    z: Floats, editions: KnownEditions, prior: SizePrior, n: Sizes, rng: np.random.Generator
+) -> Floats:
+    if n == "posterior":
+        return log_marginal(z, editions, prior, rng)
+    return editions.rows(z, most_likely_sizes(z, editions, prior, rng))
+
+
+def _with_new_dispersion(
+    z: Floats, editions: KnownEditions, prior: SizePrior, n: Sizes, rng: np.random.Generator
+) -> KnownEditions:
+    """Return the same difficulties with the most likely κ; every κ tried gets the same random starts."""
+    seed = int(rng.integers(2**32))
+
+    def minus_log_likelihood(log_kappa: float) -> float:
+        tried = editions._replace(kappa=float(np.exp(log_kappa)))
+        return -float(_row_log_density(z, tried, prior, n, generator(seed)).sum())
+
+    start = np.log(editions.kappa)
+    bounds = (start - FARTHEST_DISPERSION, start + FARTHEST_DISPERSION)
+    found = minimize_scalar(
+        minus_log_likelihood, bounds=bounds, method="bounded", options={"xatol": DISPERSION_TOLERANCE}
+    )
+    return editions._replace(kappa=float(np.exp(found.x)))

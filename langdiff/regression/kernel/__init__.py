@@ -1,0 +1,1 @@
+"""The mathematics of the models on plain arrays: NumPy and SciPy only."""

@@ -1,0 +1,141 @@
+"""Newton's method on the difficulties alone, every intent at its best."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+from langdiff.regression.kernel.lbfgs import Optimum
+from langdiff.regression.kernel.likelihood import Profile, ScaleFreeLikelihood
+
+Floats = npt.NDArray[np.float64]
+
+NEWTON_TOLERANCE = 1e-8  # the Newton step, in standard errors
+INTENT_TOLERANCE = 1e-6  # the derivative in an intent's size, in its standard errors; rounding is far below
+SLOW = 0.2  # a step that leaves more of the gradient than this asks for the Hessian where it now is
+LEAST_DECREASE = 1e-4  # of what the gradient promises, for a step to be taken whole (Armijo)
+ROUNDING = 1e-9  # of a log-likelihood whose differences are summed row by row
+SHORTEST = 2.0**-20
+
+
+class _Point(NamedTuple):
+    c: Floats
+    profile: Profile
+
+
+def maximise_newton(
+    likelihood: ScaleFreeLikelihood,
+    start: tuple[Floats, Floats] | None = None,
+    *,
+    max_iterations: int,
+) -> Optimum:
+    r"""Maximise the likelihood of model 2 by Newton's method with an arrow-shaped Hessian.
+
+    Given c the intents do not know of one another, so that each finds its mode on its own
+    (`ScaleFreeLikelihood.profile`), and the Hessian in c of what is left is a Schur complement. Its
+    expectation is cheaper and does as well from a start near the optimum; where steps with it do
+    little, the observed one takes its place. Either is kept as long as steps with it do well.
+
+    Parameters
+    ----------
+    likelihood : ScaleFreeLikelihood
+        What to maximise.
+    start : pair of ndarray, shapes (I,) and (J,), optional
+        μ and c; by default those with the means of model 1.
+    max_iterations : int
+        Stop there, converged or not.
+
+    Returns
+    -------
+    Optimum
+        `grad_norm` is the larger of the gradient in c in the metric of the inverse Hessian (the length of
+        the Newton step, in standard errors) and what is left of that in any μ. Not converged if the
+        Hessian is not positive definite on the way, or no step improves.
+    """
+    mu, c = likelihood.start() if start is None else start
+    search = _Search(likelihood, _Point(c, likelihood.profile(mu, c)))
+    message = "too many iterations"
+    while search.iterations < max_iterations:
+        search.iterations += 1
+        try:
+            step = search.step()
+        except (LinAlgError, ValueError):  # not positive definite; not finite
+            message = "the Hessian is not positive definite"
+            break
+        if search.length <= NEWTON_TOLERANCE:
+            moved = likelihood.best_intents(search.point.profile.mu, search.point.c)
+            if (moved == search.point.profile.mu).all():
+                message = "the Newton step is shorter than the tolerance"
+                break
+            search.restart(moved)
+        elif not search.descend(step):
+            message = "no step along the Newton direction improves"
+            break
+    return search.optimum(message)
+
+
+class _Search:
+    """Where a search by Newton's method is, and the Hessian it goes by."""
+
+    def __init__(self, likelihood: ScaleFreeLikelihood, point: _Point) -> None:
+        self.likelihood, self.table = likelihood, likelihood.two_way
+        self.point = point
+        self.factor: Any = None
+        self.length = np.inf  # of the Newton step, in standard errors
+        self.observed = False
+        self.iterations, self.evaluations = 0, 1
+
+    def step(self) -> Floats:
+        """Return the Newton step in what is free of c; take the Hessian anew if the last step did little."""
+        gradient = self.table.gather(self.point.profile.of_c)
+        before = self.length
+        if self.factor is not None:
+            step = self._solve(gradient)
+            if self.length <= max(SLOW * before, NEWTON_TOLERANCE):
+                return step
+            self.observed = True
+        information = self.likelihood.information if self.observed else self.likelihood.expected_information
+        hessian = information(self.point.profile.mu, self.point.c)
+        self.factor = cho_factor(self.table.gather(self.table.gather(hessian).T))
+        return self._solve(gradient)
+
+    def _solve(self, gradient: Floats) -> Floats:
+        step: Floats = -cho_solve(self.factor, gradient)
+        self.length = float(np.sqrt(np.maximum(-(gradient @ step), 0.0)))
+        return step
+
+    def descend(self, step: Floats) -> bool:
+        """Go along the step, halved until it improves; say whether any length did."""
+        promise = float(self.table.gather(self.point.profile.of_c) @ step)
+        direction = self.table.spread(step)
+        share = 1.0
+        while share >= SHORTEST:
+            c = self.point.c + share * direction
+            profile = self.likelihood.profile(self.point.profile.mu, c)
+            self.evaluations += 1
+            change = float(np.sum(profile.values - self.point.profile.values))
+            if change <= LEAST_DECREASE * share * promise + ROUNDING:
+                self.point = _Point(c, profile)
+                return True
+            share /= 2
+        return False
+
+    def restart(self, mu: Floats) -> None:
+        """Go on from intents that were moved to another mode."""
+        self.point = _Point(self.point.c, self.likelihood.profile(mu, self.point.c))
+        self.evaluations += 1
+        self.factor, self.length, self.observed = None, np.inf, True
+
+    def optimum(self, message: str) -> Optimum:
+        mu, values, _, excess = self.point.profile
+        return Optimum(
+            mu=mu,
+            c=self.point.c,
+            log_likelihood=-float(values.sum()),
+            converged=self.length <= NEWTON_TOLERANCE and excess <= INTENT_TOLERANCE,
+            n_iterations=self.iterations,
+            n_evaluations=self.evaluations,
+            grad_norm=max(self.length, excess),
+            message=message,
+        )

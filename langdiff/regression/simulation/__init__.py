@@ -1,0 +1,1 @@
+"""Surprisals drawn from the models, with known truth."""

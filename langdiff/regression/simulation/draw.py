@@ -1,0 +1,272 @@
+"""Surprisals drawn from the models, with the truth to compare a fit with."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from scipy.special import logsumexp
+
+from langdiff._io import write_text
+from langdiff._random import generator
+from langdiff.errors import ConfigError, listing
+from langdiff.regression.simulation.missingness import Mechanism, draw_missing
+from langdiff.surprisals import Surprisals
+
+Floats = npt.NDArray[np.float64]
+Numbers = Sequence[float] | Floats | pd.Series
+SimulatedModel = Literal["1", "2", "2L", "2C", "3"]
+
+USUAL_SIGMA = {"1": 0.2}  # of a sentence
+USUAL_SIGMA_OF_A_UNIT = 1.3  # in all other models; alike at 100 units
+USUAL_SPREAD = 0.07  # of difficulties: between those of the two language models over 106 Bibles (section 4.4)
+USUAL_LOG_SIZE = (5.0, 0.5)  # mean and standard deviation: verses of about 150 bits
+FARTHEST = 600.0  # nats from its location that a Cauchy draw may lie; e**710 is more than a float holds
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class SimulatedTruth:
+    """The parameters that surprisals were drawn with.
+
+    Attributes
+    ----------
+    model : str
+        ``"1"``, ``"2"``, ``"2L"``, ``"2C"`` or ``"3"``.
+    difficulty : Series, shape (J,)
+        δ, nats; the factors exp(δ) average 1.
+    intent_size : Series, shape (I,)
+        n, bits; see `DifficultyFit`.
+    sigma : float
+        σ, nats.
+    laplace_scale : float or None
+        b of model 3, nats; None in the others.
+    """
+
+    model: str
+    difficulty: pd.Series
+    intent_size: pd.Series
+    sigma: float
+    laplace_scale: float | None = None
+
+    def save(self, path: str | Path) -> None:
+        """Write everything as JSON, atomically.
+
+        Raises
+        ------
+        OutputError
+            If the file cannot be written.
+        """
+        document = {
+            "model": self.model,
+            "sigma": self.sigma,
+            "laplace_scale": self.laplace_scale,
+            "difficulty": self.difficulty.to_dict(),
+            "intent_size": self.intent_size.to_dict(),
+        }
+        write_text(Path(path), json.dumps(document, ensure_ascii=False, allow_nan=False) + "\n")
+
+    def __repr__(self) -> str:
+        """Say what was simulated."""
+        return (
+            f"SimulatedTruth: model {self.model}, {len(self.intent_size):,} intents × "
+            f"{len(self.difficulty):,} editions, sigma {self.sigma:.4g}"
+        )
+
+
+def simulate(
+    intents: int,
+    editions: int,
+    *,
+    model: SimulatedModel = "2",
+    sigma: float | None = None,
+    laplace_scale: float | None = None,
+    difficulties: Numbers | None = None,
+    intent_sizes: Numbers | None = None,
+    missing: float = 0.0,
+    mechanism: Mechanism = "MCAR",
+    seed: int | np.random.Generator,
+) -> tuple[SimulatedTruth, Surprisals]:
+    r"""Draw surprisals from a model of Mielke et al. (2019, section 3).
+
+    .. math:: \ln y_{ij} = \ln n_i + \delta_j + \epsilon_{ij}, \quad
+              \operatorname{E} \epsilon_{ij} = \tfrac12(\sigma^2 - \sigma_i^2), \quad
+              \operatorname{var} \epsilon_{ij} = \sigma_i^2
+
+    with :math:`\sigma_i^2 = \sigma^2` in model 1 and :math:`\ln(1 + (e^{\sigma^2} - 1)/n_i)` in the others.
+    ε is normal in models 1 and 2 and Laplace in 2L. In 2C it is Cauchy with that mean as its location and
+    :math:`\sigma_i` as its scale. In model 3 a blunder :math:`\nu_{ij} \sim` Laplace(0, b) is added, and
+    the variance of the normal ε is that of an intent of size :math:`n_i e^{\nu_{ij}}`.
+
+    Parameters
+    ----------
+    intents, editions : int
+        I and J.
+    model : {"1", "2", "2L", "2C", "3"}
+        Which.
+    sigma : float, optional
+        σ, nats; by default 0.2 in model 1 and 1.3, of each unit, in the others.
+    laplace_scale : float, optional
+        b, nats; for model 3, which needs it.
+    difficulties : sequence of float, shape (J,), optional
+        Nats; a constant is added so that their factors average 1. By default normal with standard
+        deviation 0.07.
+    intent_sizes : sequence of float, shape (I,), optional
+        n, bits, positive; by default log-normal around 150.
+    missing : float
+        Average chance of a cell to be missing, from 0 up to but not including 1: of all cells under
+        MCAR, else of those of all editions but the first, which stays complete. An intent or edition that
+        would lose all its cells keeps one of them.
+    mechanism : {"MCAR", "MAR", "MNAR"}
+        What the chance depends on (appendix A): nothing; the surprisal of the intent in the first
+        edition, which is observed; or how much the missing cell itself would have been above what
+        its intent and edition ask for. See the notes for what each does to a fit.
+    seed : int or numpy.random.Generator
+        Seed of everything that is drawn.
+
+    Returns
+    -------
+    SimulatedTruth, Surprisals
+        Intents are named ``"1"``, ``"2"``, …, editions ``"e1"``, ``"e2"``, ….
+
+    Raises
+    ------
+    ConfigError
+        If an argument is out of range or of the wrong length.
+
+    Notes
+    -----
+    Odds of going missing are multiplied by e² for each standard deviation of what they depend on. MNAR
+    makes all editions but the first look easier, since their hard cells are gone. MAR leaves the
+    differences among these editions alone, yet makes the first look a little easier against them:
+    intents with a chance peak there lose their other cells, and an intent with one cell is no witness. (The
+    textbook says that likelihood ignores MAR. It does where intent sizes are drawn from a
+    distribution; here each is a free parameter.)
+
+    Examples
+    --------
+    >>> truth, surprisals = simulate(3, 2, difficulties=[0.0, 0.1], seed=7)
+    >>> surprisals
+    Surprisals by simulated: 3 intents × 2 editions, 0 of 6 cells missing
+    >>> truth.difficulty.round(4).to_dict()
+    {'e1': -0.0512, 'e2': 0.0488}
+    """
+    _check(intents, editions, model, laplace_scale, missing, mechanism)
+    sigma = USUAL_SIGMA.get(model, USUAL_SIGMA_OF_A_UNIT) if sigma is None else float(sigma)
+    if not 0 < sigma < np.inf:
+        raise ConfigError(f"sigma must be positive, got {sigma!r}.")
+    rng = generator(seed)
+    d = (
+        rng.normal(0, USUAL_SPREAD, editions)
+        if difficulties is None
+        else _numbers("difficulties", difficulties, editions)
+    )
+    d = d - (logsumexp(d) - np.log(editions))
+    sizes = (
+        rng.lognormal(*USUAL_LOG_SIZE, intents)
+        if intent_sizes is None
+        else _numbers("intent_sizes", intent_sizes, intents)
+    )
+    if not (sizes > 0).all():
+        raise ConfigError(f"intent_sizes must be positive; the smallest is {sizes.min():g}.")
+    noise = _noise(model, sigma, laplace_scale, np.log(sizes), editions, rng)
+    location = np.log(sizes)[:, None] + d
+    z = location + noise
+    bits = _bits(z)
+    if not _are_numbers(bits):
+        raise ConfigError(_too_far(_are_numbers(_bits(location)), sigma, laplace_scale))
+    if missing:
+        bits[draw_missing(z, noise, missing, mechanism, rng)] = np.nan
+    rows = pd.Index([str(i) for i in range(1, intents + 1)], name="intent")
+    columns = pd.Index([f"e{j}" for j in range(1, editions + 1)], name="edition")
+    truth = SimulatedTruth(
+        model=model,
+        difficulty=pd.Series(d, index=columns, name="difficulty"),
+        intent_size=pd.Series(sizes, index=rows, name="intent_size"),
+        sigma=sigma,
+        laplace_scale=laplace_scale,
+    )
+    return truth, Surprisals(bits=pd.DataFrame(bits, index=rows, columns=columns), lm="simulated")
+
+
+def _check(
+    intents: int, editions: int, model: str, laplace_scale: float | None, missing: float, mechanism: str
+) -> None:
+    for what, count in (("intents", intents), ("editions", editions)):
+        if not isinstance(count, int | np.integer) or count < 1:
+            raise ConfigError(f"{what} must be a whole number, at least 1, got {count!r}.")
+    for what, given, offered in (
+        ("model", model, get_args(SimulatedModel)),
+        ("mechanism", mechanism, get_args(Mechanism)),
+    ):
+        if given not in offered:
+            raise ConfigError(f"unknown {what} {given!r}; use one of {listing(offered)}.")
+    if not 0 <= missing < 1:
+        raise ConfigError(f"missing is a share from 0 up to but not including 1, got {missing!r}.")
+    if model == "3" and laplace_scale is None:
+        raise ConfigError("model '3' needs laplace_scale, the scale b of its blunders in nats, such as 0.1.")
+    if model != "3" and laplace_scale is not None:
+        raise ConfigError(f"laplace_scale is for model '3' only, not for {model!r}.")
+    if laplace_scale is not None and not 0 < laplace_scale < np.inf:
+        raise ConfigError(f"laplace_scale must be positive, got {laplace_scale!r}.")
+
+
+def _bits(z: Floats) -> Floats:
+    with np.errstate(over="ignore", under="ignore"):
+        bits: Floats = np.exp(z)
+    return bits
+
+
+def _are_numbers(bits: Floats) -> bool:
+    return bool((np.isfinite(bits) & (bits > 0)).all())
+
+
+def _too_far(without_noise: bool, sigma: float, laplace_scale: float | None) -> str:
+    """Say which argument gives surprisals that no float holds, knowing whether those without noise are numbers."""
+    if not without_noise:
+        what = "difficulties and intent_sizes so far apart give"
+    elif laplace_scale is None:
+        what = f"sigma {sigma:g} gives"
+    else:
+        what = f"sigma {sigma:g} with laplace_scale {laplace_scale:g} gives"
+    return f"{what} surprisals beyond what a number can hold. Give smaller ones."
+
+
+def _noise(
+    model: SimulatedModel,
+    sigma: float,
+    laplace_scale: float | None,
+    log_sizes: Floats,
+    editions: int,
+    rng: np.random.Generator,
+) -> Floats:
+    """Draw ln y − ln n − d, shape (I, J)."""
+    shape = (len(log_sizes), editions)
+    blunder = np.zeros(shape) if laplace_scale is None else rng.laplace(0.0, laplace_scale, shape)  # ν
+    if model == "1":
+        variance = np.full(shape, sigma**2)
+    else:
+        log_kappa = sigma**2 + np.log(-np.expm1(-(sigma**2)))
+        variance = np.logaddexp(0.0, log_kappa - log_sizes[:, None] - blunder)
+    scale = np.sqrt(variance)
+    match model:
+        case "2L":
+            draw = rng.laplace(0.0, scale / np.sqrt(2))  # whose variance is scale²
+        case "2C":  # by the inverse of its distribution function, cut off at ±FARTHEST
+            draw = scale * np.tan(2 * np.arctan(FARTHEST / scale) * (rng.random(shape) - 0.5))
+        case _:
+            draw = scale * rng.standard_normal(shape)
+    noise: Floats = blunder + 0.5 * (sigma**2 - variance) + draw
+    return noise
+
+
+def _numbers(what: str, values: Numbers, length: int) -> Floats:
+    numbers = np.asarray(values, dtype=float)
+    if numbers.shape != (length,):
+        raise ConfigError(f"{what}: {length} numbers are needed, got shape {numbers.shape}.")
+    if not np.isfinite(numbers).all():
+        raise ConfigError(f"{what} must be finite.")
+    return numbers

@@ -1,0 +1,121 @@
+"""Faster than sampling: CmdStan's approximations, and its optimiser."""
+
+import tempfile
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+import pandas as pd
+
+from langdiff._random import generator
+from langdiff._signature import join_signature, name_of_seed
+from langdiff.errors import ConfigError, listing
+from langdiff.regression.stan.cmdstan import DIGITS, QUANTITIES, compiled
+from langdiff.regression.stan.engine import Draws
+from langdiff.regression.stan.label import label
+from langdiff.regression.stan.posterior import prepare
+from langdiff.regression.stan.priors import Priors
+from langdiff.regression.stan.programs import Model
+from langdiff.surprisals import Surprisals
+
+if TYPE_CHECKING:
+    import arviz as az
+
+Algorithm = Literal["pathfinder", "laplace", "optimize"]
+
+LARGEST_SEED = 2**31 - 1
+
+
+def approximate(
+    surprisals: Surprisals | pd.DataFrame,
+    *,
+    model: Model = "2",
+    algorithm: Algorithm = "pathfinder",
+    draws: int = 1000,
+    seed: int | np.random.Generator,
+    priors: Priors | None = None,
+    laplace_scale: float | None = None,
+) -> "az.InferenceData":
+    """Approximate the posterior of a whitened program with CmdStan.
+
+    Parameters
+    ----------
+    surprisals : Surprisals or DataFrame, shape (I, J)
+        Bits of intent i (row) in edition j (column); NaN where missing.
+    model : {"1", "2", "2L", "3"}
+        As in `sample`.
+    algorithm : {"pathfinder", "laplace", "optimize"}
+        Pathfinder (Zhang et al. 2022), draws from a normal distribution at the mode, or the mode of
+        the whitened parameters alone, one draw.
+    draws : int
+        Approximate draws; the optimiser gives one.
+    seed : int or numpy.random.Generator
+        Seed of everything that is drawn.
+    priors, laplace_scale
+        As in `sample`.
+
+    Returns
+    -------
+    arviz.InferenceData
+        As `sample` gives it, with one chain. What approximates has no R-hat: compare with `sample`.
+
+    Raises
+    ------
+    ConfigError
+        If CmdStan is not installed, or an argument is unknown or out of range.
+    DataError
+        As `sample`.
+    SolverError
+        If CmdStan fails.
+    """
+    rng = generator(seed)
+    if algorithm not in get_args(Algorithm):
+        raise ConfigError(f"unknown algorithm {algorithm!r}; use one of {listing(get_args(Algorithm))}.")
+    if draws < 1:
+        raise ConfigError(f"draws must be at least 1, got {draws!r}.")
+    posterior = prepare(
+        surprisals,
+        model=model,
+        priors=priors or Priors(),
+        laplace_scale=laplace_scale,
+        plain=False,
+        save_log_lik=False,
+        save_bits=False,
+    )
+    program = compiled(posterior.program)
+    count = 1 if algorithm == "optimize" else draws
+    rng = np.random.default_rng(seed)
+    named = name_of_seed(seed, rng)
+    with tempfile.TemporaryDirectory(prefix="langdiff-stan-") as folder:
+        settings: dict[str, Any] = {
+            "data": posterior.data,
+            "seed": int(rng.integers(1, LARGEST_SEED)),
+            "output_dir": folder,
+            "sig_figs": DIGITS,
+        }
+        variables = _run(program, algorithm, settings, posterior.start(None), count)
+    done = {"engine": "cmdstan", "algorithm": algorithm, "draws": count, "seed": named}
+    facts = {"engine": "cmdstan", "signature": f"{posterior.signature}|{join_signature(done)}"}
+    return label(_one_chain(variables, count), posterior, facts)
+
+
+def _run(program: Any, algorithm: str, settings: dict[str, Any], start: dict[str, Any], count: int) -> dict[str, Any]:
+    match algorithm:
+        case "pathfinder":
+            fit = program.pathfinder(inits=start, draws=count, **settings)
+        case "laplace":
+            fit = program.laplace_sample(opt_args={"inits": start}, draws=count, **settings)
+        case _:
+            fit = program.optimize(inits=start, **settings)
+    variables: dict[str, Any] = fit.stan_variables()
+    return variables
+
+
+def _one_chain(variables: dict[str, Any], count: int) -> Draws:
+    """Return arrays of shape (1, draws, ...); the optimiser's have no axis of draws."""
+    chain = {}
+    for name in QUANTITIES:
+        if name in variables:
+            values = np.asarray(variables[name], dtype=float)
+            per_draw = values.shape if count == 1 and values.shape[:1] != (1,) else values.shape[1:]
+            chain[name] = values.reshape(1, count, *per_draw)
+    return chain

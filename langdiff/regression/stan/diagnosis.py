@@ -1,0 +1,186 @@
+"""Whether draws can be trusted, and what they say."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from langdiff.errors import DataError
+from langdiff.regression.stan.label import import_arviz
+
+if TYPE_CHECKING:
+    import arviz as az
+
+LARGEST_R_HAT = 1.01  # Vehtari et al. (2021)
+LEAST_ESS_A_CHAIN = 100  # below it, effective sample sizes are themselves estimated badly
+QUANTITIES = ("difficulty", "dispersion")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Diagnosis:
+    """Convergence of Markov chains, as Vehtari et al. (2021) judge it.
+
+    Attributes
+    ----------
+    r_hat : float
+        The largest rank-normalised split R-hat.
+    ess_bulk, ess_tail : float
+        The smallest effective sample sizes, of the middle and of the 5 % and 95 % quantiles.
+    divergences : int
+        Transitions whose energy went astray.
+    chains, draws : int
+        Chains, and draws of each.
+    worst : str
+        The quantity with the largest R-hat.
+    """
+
+    r_hat: float
+    ess_bulk: float
+    ess_tail: float
+    divergences: int
+    chains: int
+    draws: int
+    worst: str
+
+    @property
+    def good(self) -> bool:
+        """Whether R-hat is at most 1.01 and no transition diverged."""
+        return self.r_hat <= LARGEST_R_HAT and not self.divergences
+
+    @property
+    def verdict(self) -> str:
+        """A line: what is wrong and what to do, or that nothing is."""
+        wrong = []
+        if self.chains < 2:
+            wrong.append("a single chain cannot be compared with another: run at least two")
+        elif not self.r_hat <= LARGEST_R_HAT:  # NaN too
+            wrong.append(
+                f"R-hat of {self.worst} is {self.r_hat:.3f}, above {LARGEST_R_HAT}: the chains do not agree. Draw more "
+                "(iter_sampling), and if it stays, look for rows that fit badly"
+            )
+        if self.divergences:
+            wrong.append(
+                f"{self.divergences} of {self.chains * self.draws} transitions diverged: the draws miss part of the "
+                "posterior. Raise target_accept, give priors, or leave out rows that fit badly"
+            )
+        if wrong:
+            return "; ".join(wrong) + "."
+        if min(self.ess_bulk, self.ess_tail) < LEAST_ESS_A_CHAIN * self.chains:
+            return "the chains agree, but effective draws are few; draw more for stable intervals."
+        return "no sign of trouble."
+
+    def summary(self) -> str:
+        """Format everything.
+
+        Examples
+        --------
+        >>> facts = {"r_hat": 1.002, "ess_bulk": 1800.0, "ess_tail": 1500.0, "divergences": 0}
+        >>> print(Diagnosis(**facts, chains=4, draws=1000, worst="dispersion").summary())
+        4 chains of 1,000 draws: no sign of trouble.
+        largest R-hat 1.0020 (dispersion), smallest ESS 1,800 (bulk) and 1,500 (tail), 0 divergences
+        """
+        return (
+            f"{self.chains} chains of {self.draws:,} draws: {self.verdict}\n"
+            f"largest R-hat {self.r_hat:.4f} ({self.worst}), smallest ESS {self.ess_bulk:,.0f} (bulk) and "
+            f"{self.ess_tail:,.0f} (tail), {self.divergences} divergences"
+        )
+
+
+def diagnose(idata: "az.InferenceData") -> Diagnosis:
+    """Judge whether chains converged, by the difficulties and the dispersion.
+
+    Intent sizes are not judged: of thousands of quantities some exceed any limit by chance.
+
+    Parameters
+    ----------
+    idata : arviz.InferenceData
+        From `sample`.
+
+    Returns
+    -------
+    Diagnosis
+
+    Raises
+    ------
+    DataError
+        If there is no posterior of difficulties.
+    MissingExtraError
+        If ArviZ is not installed.
+
+    References
+    ----------
+    Vehtari, Gelman, Simpson, Carpenter and Bürkner (2021), "Rank-normalization, folding, and
+    localization: An improved R-hat for assessing convergence of MCMC".
+    """
+    arviz = import_arviz()
+    posterior = _posterior(idata)[list(QUANTITIES)]
+    chains = posterior.sizes["chain"]
+    r_hat = _flat(arviz.rhat(posterior)) if chains > 1 else pd.Series(np.nan, index=["every quantity"])
+    stats = getattr(idata, "sample_stats", None)
+    return Diagnosis(
+        r_hat=float(r_hat.max(skipna=False)),
+        ess_bulk=float(_flat(arviz.ess(posterior, method="bulk")).min(skipna=False)),
+        ess_tail=float(_flat(arviz.ess(posterior, method="tail")).min(skipna=False)),
+        divergences=0 if stats is None or "diverging" not in stats else int(stats["diverging"].sum()),
+        chains=chains,
+        draws=posterior.sizes["draw"],
+        worst=str(r_hat.idxmax()) if r_hat.notna().any() else "every quantity",
+    )
+
+
+def posterior_table(idata: "az.InferenceData") -> pd.DataFrame:
+    """Return one row an edition, hardest first.
+
+    Parameters
+    ----------
+    idata : arviz.InferenceData
+        From `sample`.
+
+    Returns
+    -------
+    DataFrame
+        Indexed by edition: ``difficulty`` (posterior mean), ``sd``, ``low`` and ``high`` (central 95 %
+        interval), all in nats; ``percent`` = 100·(mean factor − 1); ``r_hat``, ``ess_bulk``, ``ess_tail``.
+
+    Raises
+    ------
+    DataError
+        If there is no posterior of difficulties.
+    """
+    arviz = import_arviz()
+    posterior = _posterior(idata)[["difficulty"]]
+    difficulty = posterior["difficulty"]
+    draws = difficulty.stack(sample=("chain", "draw")).transpose("sample", "edition").to_numpy()
+    low, high = np.quantile(draws, [0.025, 0.975], axis=0)
+    table = pd.DataFrame(
+        {
+            "difficulty": draws.mean(axis=0),
+            "sd": draws.std(axis=0, ddof=1),
+            "low": low,
+            "high": high,
+            "percent": 100 * (np.exp(draws).mean(axis=0) - 1),
+            "r_hat": arviz.rhat(posterior)["difficulty"].to_numpy() if difficulty.sizes["chain"] > 1 else np.nan,
+            "ess_bulk": arviz.ess(posterior, method="bulk")["difficulty"].to_numpy(),
+            "ess_tail": arviz.ess(posterior, method="tail")["difficulty"].to_numpy(),
+        },
+        index=pd.Index(difficulty["edition"].to_numpy(), name="edition"),
+    )
+    return table.sort_values("difficulty", ascending=False, kind="stable")
+
+
+def _posterior(idata: "az.InferenceData") -> Any:
+    """Return the posterior as an xarray Dataset, which it is not under ArviZ 1."""
+    posterior: Any = getattr(idata, "posterior", None)
+    if hasattr(posterior, "to_dataset"):
+        posterior = posterior.to_dataset()
+    if posterior is None or not set(QUANTITIES) <= set(posterior.data_vars):
+        raise DataError("no posterior of difficulties and dispersion in it; give what langdiff.sample returned.")
+    return posterior
+
+
+def _flat(of: Any) -> pd.Series:
+    """Name the values of a data set of statistics: ``difficulty[deu]``, ``dispersion``."""
+    names = [f"difficulty[{edition}]" for edition in of["edition"].to_numpy()]
+    values = {**dict(zip(names, of["difficulty"].to_numpy(), strict=True)), "dispersion": float(of["dispersion"])}
+    return pd.Series(values, dtype=float)

@@ -1,0 +1,180 @@
+"""A posterior ready to be sampled: program, data, where to start, and names."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from langdiff import __version__
+from langdiff._signature import join_signature, name_of_number
+from langdiff.errors import ConfigError, DataError
+from langdiff.regression.fitting import fit
+from langdiff.regression.identity import identify_table
+from langdiff.regression.result import DifficultyFit
+from langdiff.regression.stan.priors import Priors
+from langdiff.regression.stan.programs import Model, program_path
+from langdiff.regression.stan.whiten import Data, long_data, whiten, whiten_model_1
+from langdiff.surprisals import Surprisals
+
+Floats = npt.NDArray[np.float64]
+
+LEAST_FREEDOM = 3  # flat priors leave a tail of the posterior like κ, or ln κ, to minus half the degrees of freedom
+RANDOM_RADIUS = 2.0  # of uniform starts, in posterior standard deviations; Stan's own habit
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Posterior:
+    """What engines and labels need of a table and a model.
+
+    Attributes
+    ----------
+    model : str
+        Name of the model.
+    whitened : bool
+        Whether the program is the whitened one.
+    program : Path
+        The Stan program.
+    data : dict
+        Its data.
+    bits : DataFrame, shape (I, J)
+        The table, without the intents of one cell.
+    fit : DifficultyFit
+        The fit that whitens the posterior.
+    lm, signature, priors : str
+        For attributes.
+    single_cell_intents : int
+        Intents left out.
+    """
+
+    model: Model
+    whitened: bool
+    program: Path
+    data: Data
+    bits: pd.DataFrame
+    fit: DifficultyFit
+    lm: str
+    signature: str
+    priors: str
+    single_cell_intents: int
+
+    @property
+    def dimension(self) -> int:
+        """Number of parameters."""
+        intents, editions = self.bits.shape
+        cells = int(self.bits.notna().to_numpy().sum()) if self.model == "3" else 0
+        return intents + editions + cells
+
+    def start(self, rng: np.random.Generator | None) -> dict[str, Any]:
+        """Return a start of every parameter: at the fit, or if `rng` is given, around it."""
+        intents, editions = self.bits.shape
+        latent = {"3": int(self.data.get("N", 0))}.get(self.model, 0)
+
+        def near(size: int) -> Floats:
+            return np.zeros(size) if rng is None else rng.uniform(-RANDOM_RADIUS, RANDOM_RADIUS, size)
+
+        a, e, k, t = near(intents), near(editions - 1), float(near(1)[0]), near(latent)
+        if self.whitened:
+            return {"a": a, "e": e, "k": k} | ({"t": t} if latent else {})
+        # some posterior standard deviations, without regard to how large an intent or edition is
+        noise = self.fit.sigma / np.sqrt(max(1.0, float(self.fit.intent_size.median())))
+        size = self.fit.intent_size.reindex(self.bits.index).to_numpy() * np.exp(noise * a)
+        share = np.exp(self.fit.difficulty.to_numpy() + noise * np.append(e, 0.0))
+        start = {"n": size, "share": share / share.sum(), "kappa": self.fit.dispersion * float(np.exp(0.1 * k))}
+        return start | ({"nu": self.data["laplace_scale"] * t} if latent else {})
+
+
+def prepare(
+    surprisals: Surprisals | pd.DataFrame,
+    *,
+    model: Model,
+    priors: Priors,
+    laplace_scale: float | None,
+    plain: bool,
+    save_log_lik: bool,
+    save_bits: bool,
+) -> Posterior:
+    """Fit, and whiten the posterior with the fit.
+
+    Raises
+    ------
+    DataError
+        As `langdiff.fit`, or if the posterior would be improper.
+    ConfigError
+        If the model is unknown, or `laplace_scale` missing, superfluous or not positive.
+    """
+    program = program_path(model, plain=plain)
+    if (laplace_scale is None) == (model == "3"):
+        raise ConfigError(
+            f"laplace_scale={laplace_scale!r} with model {model}: model 3 needs it, and no other model has it."
+        )
+    if laplace_scale is not None and not 0 < laplace_scale < np.inf:
+        raise ConfigError(f"laplace_scale must be positive, got {laplace_scale!r}.")
+    # model 2 whitens 2L and 3 as well: their fits differ by little, and the posterior does not depend on it
+    point = fit(surprisals, model="1" if model == "1" else "2")
+    table = surprisals if isinstance(surprisals, Surprisals) else Surprisals(bits=surprisals)
+    several = table.bits.notna().sum(axis=1) > 1
+    bits = table.bits[several]
+    z = np.log(bits.to_numpy())
+    _check_proper(bits, priors)
+    difficulty, log_size = point.difficulty.to_numpy(), np.log(point.intent_size[several].to_numpy())
+    save = {"save_log_lik": int(save_log_lik), "save_bits": int(save_bits)}
+    data = save | priors.to_data()
+    if plain:
+        data |= long_data(z)
+    elif model == "1":
+        data |= whiten_model_1(z, difficulty, log_size, save_log_lik=save_log_lik)
+    else:
+        data |= _cells_or_sums(
+            model, z, whiten(z, difficulty, log_size, float(np.log(point.dispersion))), laplace_scale
+        )
+    if laplace_scale is not None:
+        data["laplace_scale"] = float(laplace_scale)
+    parts = {
+        "model": model,
+        "laplace_scale": None if laplace_scale is None else name_of_number(laplace_scale),
+        "program": program.stem,
+        "priors": str(priors),
+        **identify_table(table),
+        "cells": int(bits.notna().to_numpy().sum()),
+        "intents": bits.shape[0],
+        "editions": bits.shape[1],
+        "version": __version__,
+    }
+    return Posterior(
+        model=model,
+        whitened=not plain,
+        program=program,
+        data=data,
+        bits=bits,
+        fit=point,
+        lm=table.lm,
+        signature=join_signature(parts),
+        priors=str(priors),
+        single_cell_intents=int((~several).sum()),
+    )
+
+
+def _cells_or_sums(model: Model, z: Floats, whitened: Data, laplace_scale: float | None) -> Data:
+    """Return the data of the program of model 2, or of 2L or 3, which visit every cell."""
+    variance = whitened.pop("row_variance")
+    if model == "2":
+        return whitened
+    common = ("d_hat", "d_root", "r_hat", "r_scale", "r_on_k", "r_on_row", "k_hat", "k_scale")
+    observed = (~np.isnan(z)).astype(float)
+    data = {name: whitened[name] for name in common} | long_data(z)
+    data["mask_root"] = observed @ cast(Floats, whitened["d_root"])
+    if laplace_scale is not None:
+        data["nu_scale"] = 1 / np.sqrt(0.5 / laplace_scale**2 + 1 / variance)
+    return data
+
+
+def _check_proper(bits: pd.DataFrame, priors: Priors) -> None:
+    freedom = int(bits.notna().to_numpy().sum()) - sum(bits.shape) + 1
+    if freedom < LEAST_FREEDOM and not priors.proper:
+        raise DataError(
+            f"{freedom} degree(s) of freedom are left for the dispersion: with flat priors the posterior needs at "
+            f"least {LEAST_FREEDOM}. Add intents that several editions have, or give all priors."
+        )

@@ -1,0 +1,234 @@
+"""Sampling by name: the model, the table, the engine, and labels on what comes out."""
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+import pandas as pd
+
+from langdiff._random import generator
+from langdiff._signature import join_signature, name_of_number, name_of_seed
+from langdiff.errors import ConfigError, ConvergenceWarning, LangdiffWarning, listing
+from langdiff.regression.stan.cmdstan import sample_cmdstan, why_no_cmdstan
+from langdiff.regression.stan.diagnosis import diagnose
+from langdiff.regression.stan.engine import Request
+from langdiff.regression.stan.label import label
+from langdiff.regression.stan.posterior import Posterior, prepare
+from langdiff.regression.stan.priors import Priors
+from langdiff.regression.stan.programs import Model
+from langdiff.regression.stan.pystan import sample_pystan
+from langdiff.surprisals import Surprisals
+
+if TYPE_CHECKING:
+    import arviz as az
+
+Engine = Literal["auto", "cmdstan", "pystan"]
+Inits = Literal["map", "random"]
+
+LEAST_WARMUP = 20  # with fewer Stan adapts nothing
+LEAST_TURN = 1.2  # radians; a quarter turn, π/2, forgets most, and twice this is still far from half a turn
+USUAL_STEP = 1.45  # times (number of parameters) ** -1/4: the step size that warm-up finds on such a posterior
+SMOOTH = ("1", "2")  # a Laplace density has a kink, at which steps must be shorter, by how much is not known before
+DEPTH = 10  # Stan's own
+LARGEST_SEED = 2**31 - 1
+
+
+def sample(
+    surprisals: Surprisals | pd.DataFrame,
+    *,
+    model: Model = "2",
+    engine: Engine = "auto",
+    chains: int = 4,
+    iter_warmup: int = 200,
+    iter_sampling: int = 1000,
+    seed: int | np.random.Generator,
+    inits: Inits = "map",
+    priors: Priors | None = None,
+    laplace_scale: float | None = None,
+    log_lik: bool = False,
+    posterior_predictive: bool = False,
+    plain: bool = False,
+    target_accept: float = 0.8,
+    max_treedepth: int | None = None,
+    progress: bool | None = None,
+) -> "az.InferenceData":
+    r"""Draw from the posterior of a model with Stan.
+
+    Priors are flat by default (see `Priors`), so that the posterior is the normalised likelihood.
+    Intents with one observed cell say nothing of difficulties and are left out, as `langdiff.fit` keeps
+    them out of the likelihood.
+
+    Parameters
+    ----------
+    surprisals : Surprisals or DataFrame, shape (I, J)
+        Bits of intent i (row) in edition j (column); NaN where missing.
+    model : {"1", "2", "2L", "3"}
+        As in `langdiff.fit`.
+    engine : {"auto", "cmdstan", "pystan"}
+        ``"auto"`` is CmdStan where it is installed, else PyStan.
+    chains, iter_warmup, iter_sampling : int
+        Number of chains, and draws of each, those of warm-up not counted.
+    seed : int or numpy.random.Generator
+        Seed of everything that is drawn; a seed gives the same draws again with the same engine.
+    inits : {"map", "random"}
+        Start every chain at the fit that whitens the posterior, or each at a random point as far from
+        it as the posterior reaches.
+    priors : Priors, optional
+        Flat by default.
+    laplace_scale : float, optional
+        b of model 3, nats, which needs it.
+    log_lik : bool
+        Add the log-density of every intent's cells of z = ln(bits) in every draw, group ``log_likelihood``.
+        Not of model 3, where it would be given ν and so no density of the row.
+    posterior_predictive : bool
+        Add bits drawn for every cell, missing ones too, group ``posterior_predictive``.
+    plain : bool
+        Run the program that reads as the paper does: the same posterior, a hundred times slower.
+    target_accept : float
+        Acceptance rate that the step size is adapted to.
+    max_treedepth : int, optional
+        Trajectories have at most two to the power of this many steps. By default 10; for the
+        whitened programs of models 1 and 2 about as many as make a quarter turn, the best length on a normal
+        posterior of scale 1, so that nearly every trajectory has the most steps allowed.
+    progress : bool, optional
+        Draw a bar; by default only if stderr is a terminal.
+
+    Returns
+    -------
+    arviz.InferenceData
+        ``posterior``: ``difficulty`` (edition), nats, normalised so that factors average 1;
+        ``intent_size`` (intent); ``dispersion``, κ; ``sigma``. ``sample_stats``, ``observed_data``, and
+        the groups asked for. Attributes of the posterior: model, engine, lm, priors, signature.
+
+    Raises
+    ------
+    DataError
+        As `langdiff.fit`; and if flat priors give no proper posterior, for which N − I − J + 1 must be
+        at least 3.
+    ConfigError
+        If an argument is unknown or out of range.
+    MissingExtraError
+        If the engine, or ArviZ, is not installed.
+    SolverError
+        If Stan fails.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If R-hat of a difficulty or of the dispersion exceeds 1.01, or a transition diverged.
+    LangdiffWarning
+        If ``engine="auto"`` falls back to PyStan since the environment variable CMDSTAN points to no CmdStan.
+
+    References
+    ----------
+    Mielke et al. (2019), sections 3 and 6; Carpenter et al. (2017), "Stan: A Probabilistic Programming
+    Language".
+
+    Examples
+    --------
+    >>> import langdiff as ld
+    >>> truth, surprisals = ld.simulate(50, 4, seed=1)
+    >>> idata = ld.sample(surprisals, seed=1)  # doctest: +SKIP
+    >>> ld.diagnose(idata).good  # doctest: +SKIP
+    True
+    """
+    rng = generator(seed)
+    work = _Work(chains, iter_warmup, iter_sampling, target_accept, max_treedepth)
+    work.check()
+    _check_choice("engine", engine, get_args(Engine))
+    _check_choice("inits", inits, get_args(Inits))
+    if log_lik and model == "3":
+        raise ConfigError(
+            "model 3 has no log_lik of an intent: its density given nu is not that of the row. Compare models by "
+            "cross-validation over cells instead."
+        )
+    posterior = prepare(
+        surprisals,
+        model=model,
+        priors=priors or Priors(),
+        laplace_scale=laplace_scale,
+        plain=plain,
+        save_log_lik=log_lik,
+        save_bits=posterior_predictive,
+    )
+    work_done = {
+        "chains": chains,
+        "warmup": iter_warmup,
+        "draws": iter_sampling,
+        "inits": None if inits == "map" else inits,
+        "predictive": posterior_predictive,
+        "target_accept": name_of_number(target_accept),
+        "max_treedepth": work.depth(posterior),
+        "seed": name_of_seed(seed, rng),
+    }
+    chosen = _choose(engine)
+    request = Request(
+        program=posterior.program,
+        whitened=not plain,
+        data=posterior.data,
+        inits=[posterior.start(rng if inits == "random" else None) for _ in range(chains)],
+        chains=chains,
+        iter_warmup=iter_warmup,
+        iter_sampling=iter_sampling,
+        seed=int(rng.integers(1, LARGEST_SEED)),
+        target_accept=target_accept,
+        max_treedepth=work.depth(posterior),
+        progress=progress,
+    )
+    draws = sample_cmdstan(request) if chosen == "cmdstan" else sample_pystan(request)
+    facts = {
+        "engine": chosen,
+        "warmup": iter_warmup,
+        "signature": f"{posterior.signature}|{join_signature({'engine': chosen, **work_done})}",
+    }
+    idata = label(draws, posterior, facts)
+    diagnosis = diagnose(idata)
+    if not diagnosis.good:
+        warnings.warn(f"model {model}: {diagnosis.verdict}", ConvergenceWarning, stacklevel=2)
+    return idata
+
+
+def _choose(engine: str) -> str:
+    if engine != "auto":
+        return engine
+    why = why_no_cmdstan()
+    if why.startswith("CMDSTAN "):  # somebody wanted it
+        warnings.warn(f"{why}. PyStan samples instead.", LangdiffWarning, stacklevel=3)
+    return "pystan" if why else "cmdstan"
+
+
+def _check_choice(what: str, given: object, offered: tuple[Any, ...]) -> None:
+    if given not in offered:
+        raise ConfigError(f"unknown {what} {given!r}; use one of {listing(offered)}.")
+
+
+@dataclass(frozen=True)
+class _Work:
+    chains: int
+    iter_warmup: int
+    iter_sampling: int
+    target_accept: float
+    max_treedepth: int | None
+
+    def check(self) -> None:
+        least = {
+            "chains": (self.chains, 1),
+            "iter_warmup": (self.iter_warmup, LEAST_WARMUP),
+            "iter_sampling": (self.iter_sampling, 4),
+            "max_treedepth": (DEPTH if self.max_treedepth is None else self.max_treedepth, 1),
+        }
+        for name, (given, at_least) in least.items():
+            if given < at_least:
+                raise ConfigError(f"{name} must be at least {at_least}, got {given!r}.")
+        if not 0 < self.target_accept < 1:
+            raise ConfigError(f"target_accept must be between 0 and 1, got {self.target_accept!r}.")
+
+    def depth(self, posterior: Posterior) -> int:
+        """Return the depth of trees whose trajectories make a quarter turn; a tree of depth t averages 2 ** (t − 1)."""
+        if self.max_treedepth is not None:
+            return self.max_treedepth
+        if not posterior.whitened or posterior.model not in SMOOTH:
+            return DEPTH
+        steps = LEAST_TURN / (USUAL_STEP * posterior.dimension**-0.25)
+        return max(2, 1 + int(np.ceil(np.log2(steps))))

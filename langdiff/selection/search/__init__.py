@@ -1,0 +1,1 @@
+"""The exact search, on plain arrays."""

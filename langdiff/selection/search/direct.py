@@ -1,0 +1,43 @@
+r"""The whole problem as one integer program: slow, and the independent check on small instances.
+
+One binary a row and an edition; the product of intents and units is linearised as
+:math:`\sum_k w_k t_k` with :math:`t_k \le U y_k` and :math:`t_k \le \sum_g l_g`, so that :math:`t_k` is the number of
+units if row k is chosen, else 0.
+"""
+
+import numpy as np
+import pulp
+
+from langdiff.selection.search.exact import HALF, Search
+from langdiff.selection.search.program import Program
+from langdiff.selection.search.reduction import Remainder
+
+
+class Direct(Search):
+    """Search by one program, solved again with a higher cut-off until that is infeasible."""
+
+    def _search(self) -> None:
+        problem, self.best = self.problem, None  # nothing of the other method's is used
+        everything = Remainder(
+            np.ones_like(problem.weight, dtype=bool), np.ones_like(problem.required), problem.required_groups
+        )
+        program = Program(problem, everything, single=False)
+        products = []
+        for k, y in enumerate(program.y):
+            y.cat = pulp.LpInteger
+            products.append(program.lp.add_variable(f"t{k}", 0))
+            program.lp += products[-1] <= problem.n_groups * y
+            program.lp += products[-1] <= program.units
+        tie = len(problem.language) + 1  # editions decide between equal values
+        value = pulp.LpAffineExpression([(t, int(w)) for t, w in zip(products, program.weight, strict=True)])
+        objective = tie * value + program.n_editions
+        program.lp += program.intents >= problem.min_intents - HALF
+        program.lp += program.n_editions >= 1
+        while (answer := self._solve(program, objective)).editions is not None:
+            found = problem.best_editions(problem.shared(answer.editions))
+            if found is None or not self._take(answer):
+                return
+            program.lp += objective >= tie * found.value + found.n_editions + HALF
+        if answer.status == "infeasible":
+            self.closed = dict.fromkeys(self.range, "program")
+            self.at_most.update({u: self.needed(u) - 1 for u in self.range})

@@ -1,0 +1,338 @@
+r"""Exact search: bounds for every number of units at once, then ever sharper ones where they leave room.
+
+Write c(u) for the most intents that u units (editions, or languages) share. Minimum cuts (`_cut`) bound c
+by its concave hull. Only those u where u·⌊bound⌋ beats the best known selection are looked at again, the largest
+first: what such a selection can be made of is reduced (`_reduction`), with the help of the bound on c(u + 1), and
+cut again. What then is still open is asked of an integer program (`_program`): with u units, is there anything
+better? Every improvement is followed by the same question, until the answer is no.
+"""
+
+import logging
+import math
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pulp
+from rich.progress import Progress, TaskID
+
+from langdiff.selection.search.cut import sweep
+from langdiff.selection.search.heuristic import exchange, stages, without_worst
+from langdiff.selection.search.problem import Bools, Problem, Solution, collapse, weigh
+from langdiff.selection.search.program import Answer, Program
+from langdiff.selection.search.reduction import NEVER, Remainder, bound, by_unit, reduce
+from langdiff.selection.search.solver import configured
+
+HALF = 0.5  # objectives are whole numbers; a solver's tolerance must not cut off the one that is needed
+
+log = logging.getLogger(__name__)
+
+
+class Search:
+    """State of the search: the incumbent, and a bound on c(u) for every u.
+
+    Parameters
+    ----------
+    problem : Problem
+        What to solve.
+    solver : pulp.LpSolver, str or None
+        None for HiGHS.
+    time_limit : float or None
+        Seconds from now.
+    bar : Progress, optional
+        Where to show how many u are settled.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        *,
+        solver: pulp.LpSolver | str | None = None,
+        time_limit: float | None = None,
+        bar: Progress | None = None,
+    ) -> None:
+        self.problem = problem
+        self.solver = solver
+        self.deadline = np.inf if time_limit is None else time.monotonic() + time_limit
+        self.best: Solution | None = None
+        self.found: dict[int, int] = {}  # intents shared by so many units, where a whole front is searched
+        self.stages: dict[int, Bools] = {}  # editions that make so many units, to begin an exchange with
+        most = problem.most_units
+        fixed = problem.n_editions is not None and not problem.count_languages
+        self.range = range(most if fixed else problem.fewest_units, most + 1)
+        self.at_most = self._coverage()
+        self.closed = dict.fromkeys(self.range, "hull")
+        self.ties_open = False
+        self._bar, self._task = bar, TaskID(0)
+        self._start: dict[int, Remainder] = {}
+        for editions, rows in stages(problem):
+            units, intents = len(np.unique(problem.group[editions])), problem.intents_of(rows)
+            self.stages[units] = editions
+            if most > 0 and intents >= self.needed(min(units, most)):
+                self._offer(rows)
+
+    def _coverage(self) -> dict[int, int]:
+        """Bound c(u) by the intents that u units have, for every u, and for one more than there are."""
+        problem = self.problem
+        units, _ = by_unit(problem.present, problem.group)
+        count = np.bincount(units.sum(axis=1), weights=problem.weight, minlength=problem.n_groups + 1)
+        most = np.cumsum(count[::-1])[::-1].astype(int)
+        return {**{u: int(most[u]) for u in range(1, problem.n_groups + 1)}, problem.n_groups + 1: -1}
+
+    def run(self) -> None:
+        """Search until proven, out of time or interrupted."""
+        try:
+            self._search()
+        except KeyboardInterrupt:
+            if self.best is None:
+                raise
+            log.warning("interrupted; the best selection so far is returned, with its proven gap")
+
+    def begin_with(self, editions: Bools | None) -> None:
+        """Take editions that meet the requirements as incumbent, if there are any."""
+        if editions is not None:
+            self._offer(self.problem.shared(editions))
+
+    def _search(self) -> None:
+        self._bound_all()
+        self._exchange()
+        self._announce()
+        self._relax_all()
+        for attempt in (self._tighten, self._ask):
+            for u in self._open():
+                attempt(u)
+                self._advance()
+        if self.problem.count_languages and self.problem.single and self.proven:
+            self._break_ties()
+
+    @property
+    def proven(self) -> bool:
+        """Whether the incumbent is the best there is."""
+        return not self.ties_open and not any(self.can_improve(u) for u in self.range)
+
+    @property
+    def upper_bound(self) -> int:
+        """Return what no solution exceeds."""
+        rest = [u * self.at_most[u] for u in self.range if self.can_improve(u)]
+        return max([*rest, self.best.value if self.best else 0])
+
+    def certificate(self) -> pd.DataFrame:
+        """Return one row a number of units: the bounds, and what closed it."""
+        index = pd.Index(self.range, name="languages" if self.problem.count_languages else "editions")
+        at_most = np.array([self.at_most[u] for u in self.range])
+        closed = ["open" if self.can_improve(u) else self.closed[u] for u in self.range]
+        frame = pd.DataFrame({"intents_at_most": at_most, "bound": index.to_numpy() * at_most, "closed": closed}, index)
+        if self.ties_open and self.best is not None:
+            frame.loc[self.best.units, "closed"] = "open"
+        return frame
+
+    def needed(self, u: int) -> int:
+        """Return the least intents with which u units beat the incumbent (and what `min_intents` asks)."""
+        if self.best is None:
+            return self.problem.min_intents
+        intents, rest = divmod(self.best.value, u)
+        wins_tie = rest == 0 and not self.problem.count_languages and u > self.best.units
+        return max(self.problem.min_intents, intents if wins_tie else intents + 1)
+
+    def can_improve(self, u: int) -> bool:
+        """Whether u units may still beat the incumbent."""
+        return self.at_most[u] >= self.needed(u)
+
+    def _open(self) -> Iterator[int]:
+        """Yield the u that are open when their turn comes, the largest first, as long as there is time."""
+        for u in reversed(self.range):
+            if self.can_improve(u) and time.monotonic() < self.deadline:
+                yield u
+
+    def _offer(self, rows: Bools) -> bool:
+        """Take the best selection with all of some rows as incumbent, if it is better; say whether it is."""
+        found = self.problem.best_editions(rows)
+        if found is None or (self.best is not None and found.rank <= self.best.rank):
+            return False
+        log.info("%d editions × %d intents: objective %d", found.n_editions, found.intents, found.value)
+        self.best = found
+        return True
+
+    def _bound_all(self) -> None:
+        """Bound c by minimum cuts, for each run of numbers of units that are open."""
+        runs: list[list[int]] = []
+        for u in self.range:
+            if self.can_improve(u):
+                if runs and runs[-1][-1] == u - 1:
+                    runs[-1].append(u)
+                else:
+                    runs.append([u])
+        for run in runs:
+            left = reduce(self.problem, run[0], self.needed(run[-1]), NEVER)
+            if left is None:
+                for u in run:
+                    self.at_most[u] = min(self.at_most[u], self.needed(run[-1]) - 1)
+            elif time.monotonic() < self.deadline:
+                self._start.update(dict.fromkeys(run, left))
+                self._cut(left, run)
+
+    def _cut(self, left: Remainder, run: list[int]) -> None:
+        """Bound c(u) for a run of u, and one more, by the hull of what is left of the problem."""
+        problem = self.problem
+        units, _ = by_unit(problem.present[np.ix_(left.rows, left.editions)], problem.group[left.editions])
+        packed, weight = collapse(units, problem.weight[left.rows])
+
+        def wanted(low: int, high: int) -> bool:
+            inside = [u for u in run if low <= u <= high]
+            return time.monotonic() < self.deadline and any(self.can_improve(u) for u in inside)
+
+        least = self.needed(run[-1]) - 1  # of selections with fewer intents the reduction says nothing
+        for found in sweep(packed, weight, wanted):
+            for u in (*run, run[-1] + 1):
+                if u <= problem.n_groups:
+                    self.at_most[u] = min(self.at_most[u], max(found.bound(u), least))
+            rows = left.rows.copy()
+            rows[left.rows] = np.logical_and.reduce(units[:, packed[found.rows].all(axis=0)], axis=1)
+            self._offer(rows)
+
+    def _exchange(self) -> None:
+        """Improve what greed found at every open number of units, each time from the better of two beginnings."""
+        problem, chain = self.problem, None
+        for u in self._open():
+            left = reduce(problem, u, self.needed(u), NEVER, self._start.get(u))
+            if left is None:
+                self.at_most[u] = min(self.at_most[u], self.needed(u) - 1)
+                self.closed[u] = "reduction"
+                continue
+            start = [self.stages[u]] if u in self.stages else []
+            if chain is not None:
+                start.append(without_worst(problem, chain))
+            if start:
+                begin = max(start, key=lambda editions: problem.intents_of(problem.shared(editions)))
+                chain = exchange(problem, begin, left.editions)
+                self._offer(problem.shared(chain))
+
+    def _relax_all(self) -> None:
+        """Bound all c(u) at once by a linear program, where that is better than a cut.
+
+        The price is the incumbent's intents a unit: a line that touches the hyperbola of selections as good as
+        the incumbent. If it is reached nowhere else, everything is closed.
+        """
+        improved = self.problem.choice
+        while improved and self.best is not None and (run := list(self._open())):
+            left = reduce(self.problem, run[-1], self.needed(run[0]), NEVER)
+            if left is None:
+                return  # `_tighten` finds that too
+            p, q = self.best.intents, self.best.units
+            program = Program(self.problem, left, single=self.problem.single)
+            answer = self._solve(program, q * program.intents + p * program.units, relaxed=True)
+            least = self.needed(run[0]) - 1
+            improved = self._take(answer)
+            for u in run if answer.status == "optimal" else []:
+                self.at_most[u] = min(self.at_most[u], max(math.floor((answer.value - p * u) / q + HALF), least))
+                if not self.can_improve(u):
+                    self.closed[u] = "relaxation"
+
+    def _tighten(self, u: int) -> Remainder | None:
+        """Bound c(u) by reduction and minimum cuts; return what they leave open."""
+        need = self.needed(u)
+        left = reduce(self.problem, u, need, self.at_most[u + 1], self._start.get(u))
+        most = -1 if left is None else bound(self.problem, left, u, need)
+        if most < need:
+            self.closed[u] = "reduction"
+        self.at_most[u] = min(self.at_most[u], max(most, need - 1))
+        return left if self.can_improve(u) else None
+
+    def _ask(self, u: int) -> None:
+        """Settle by linear, then integer programs whether u units can beat the incumbent."""
+        relaxed = not self.problem.choice  # where each unit is one edition, the cut is as good
+        while self.can_improve(u) and time.monotonic() < self.deadline:
+            left = self._tighten(u)
+            if left is None:
+                return
+            need = self.needed(u)
+            program = Program(self.problem, left, single=self.problem.single)
+            program.lp += program.units >= u
+            if not relaxed:
+                relaxed = True
+                self._relax(u, program)
+                continue
+            program.lp += program.intents >= need - HALF
+            answer = self._solve(program, program.intents)
+            if answer.status == "infeasible":
+                self.at_most[u] = min(self.at_most[u], need - 1)
+                self.closed[u] = "program"
+            elif not self._take(answer):
+                return  # out of time; or a solver that calls optimal what is not better
+
+    def _relax(self, u: int, program: Program) -> None:
+        """Bound c(u) by the program without the demand for whole numbers."""
+        need = self.needed(u)  # of selections with fewer intents the program, made of a reduction, says nothing
+        answer = self._solve(program, program.intents, relaxed=True)
+        most = self.at_most[u]
+        if answer.status != "stopped":
+            most = -1 if answer.status == "infeasible" else math.floor(answer.value + HALF)
+        if most < need:
+            self.closed[u] = "relaxation"
+        self.at_most[u] = min(self.at_most[u], max(most, need - 1))
+        self._take(answer)
+
+    def _take(self, answer: Answer) -> bool:
+        """Offer what a solver found; say whether it was better."""
+        editions = answer.editions
+        return editions is not None and bool(editions.any()) and self._offer(self.problem.shared(editions))
+
+    def _solve(self, program: Program, objective: pulp.LpAffineExpression, *, relaxed: bool = False) -> Answer:
+        remaining = self.deadline - time.monotonic()
+        limit = None if np.isinf(remaining) else max(remaining, 0.01)
+        answer = program.maximise(objective, configured(self.solver, limit), relaxed=relaxed)
+        if answer.interrupted:
+            self._take(answer)
+            raise KeyboardInterrupt
+        return answer
+
+    def _break_ties(self) -> None:
+        """Among selections of the same value, look for one with more editions of the same languages."""
+        self.ties_open = True
+        settled = [self._settle_ties(u) for u in self.range]
+        self.ties_open = not all(settled)
+
+    def _settle_ties(self, u: int) -> bool:
+        """Take a selection of u languages, as good and with more editions; say whether it is known that no more are."""
+        problem = self.problem
+        while self.best is not None and self.best.value % u == 0:
+            intents = self.best.value // u
+            if self.at_most[u] < intents or intents < problem.min_intents:
+                return True
+            left = reduce(problem, u, intents, self.at_most[u + 1])
+            if left is None:
+                return True
+            full: Bools = problem.required | (weigh(problem.weight * left.rows, problem.present) >= intents)
+            if min(int(full.sum()), problem.max_editions) <= self.best.n_editions:
+                return True
+            if time.monotonic() >= self.deadline:
+                return False
+            program = Program(problem, replace(left, editions=full), single=False)
+            program.lp += program.units >= u
+            program.lp += program.intents >= intents - HALF
+            program.lp += program.n_editions >= self.best.n_editions + HALF
+            answer = self._solve(program, program.n_editions)
+            if answer.status == "infeasible":
+                return True
+            if not self._take(answer):
+                return False
+        return True
+
+    def _announce(self) -> None:
+        """Begin to show progress: the open numbers of units."""
+        if self._bar is not None:
+            self._task = self._bar.add_task("selection", total=len(list(self._open())), note=self._note())
+
+    def _advance(self) -> None:
+        if self._bar is not None:
+            total = self._bar.tasks[self._bar.task_ids.index(self._task)].total or 0
+            left = len(list(self._open()))
+            self._bar.update(self._task, completed=total - left, note=self._note())
+
+    def _note(self) -> str:
+        if self.best is None:
+            return "nothing yet"
+        gap = self.upper_bound / self.best.value - 1
+        return f"{self.best.n_editions:,} editions × {self.best.intents:,} intents, at most {100 * gap:.2f} % more"

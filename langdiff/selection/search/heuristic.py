@@ -1,0 +1,104 @@
+"""Good selections in little time: greedy removal, then exchange."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from langdiff.selection.search.problem import Bools, Problem, weigh
+
+
+def representatives(problem: Problem) -> Bools:
+    """Return all editions, or the fullest of each unit and those that are required, where one a unit is enough."""
+    candidates = problem.candidates
+    if problem.group is not problem.language or not problem.single:
+        return candidates
+    totals = weigh(problem.weight, problem.present)
+    chosen = problem.required.copy()
+    order = np.lexsort((-totals, problem.group))
+    order = order[candidates[order]]
+    _, first = np.unique(problem.group[order], return_index=True)
+    chosen[order[first]] = True
+    return chosen
+
+
+def stages(problem: Problem) -> Iterator[tuple[Bools, Bools]]:
+    """Remove editions one by one, each time the one whose removal frees most intents.
+
+    Yields
+    ------
+    kept, rows : ndarray of bool, shapes (J,) and (K,)
+        What is left each time, and which rows all of it has.
+    """
+    kept = representatives(problem).copy()
+    absent = ~problem.present
+    lacking = absent[:, kept].sum(axis=1)  # how many of the kept editions lack each row
+    totals = weigh(problem.weight, problem.present)
+    while kept.any():
+        yield kept.copy(), lacking == 0
+        removable = np.flatnonzero(kept & ~problem.required)
+        if not len(removable):
+            return
+        almost = lacking == 1
+        freed = weigh(problem.weight[almost], absent[np.ix_(almost, removable)])
+        gone = removable[np.lexsort((totals[removable], -freed))[0]]
+        kept[gone] = False
+        lacking -= absent[:, gone]
+
+
+def without_worst(problem: Problem, kept: Bools) -> Bools:
+    """Remove the edition whose removal frees most intents."""
+    absent, removable = ~problem.present, np.flatnonzero(kept & ~problem.required)
+    if not len(removable):
+        return kept
+    almost = absent[:, kept].sum(axis=1) == 1
+    fewer = kept.copy()
+    fewer[removable[weigh(problem.weight[almost], absent[np.ix_(almost, removable)]).argmax()]] = False
+    return fewer
+
+
+def exchange(problem: Problem, kept: Bools, allowed: Bools) -> Bools:
+    """Swap an edition for another as long as that makes more intents shared, the best swap first.
+
+    Parameters
+    ----------
+    problem : Problem
+        What to choose from.
+    kept : ndarray of bool, shape (J,)
+        Editions to begin with.
+    allowed : ndarray of bool, shape (J,)
+        Editions that may come in.
+
+    Returns
+    -------
+    ndarray of bool, shape (J,)
+        As many editions.
+    """
+    kept, absent = kept.copy(), ~problem.present
+    while True:
+        inside, outside = np.flatnonzero(kept & ~problem.required), np.flatnonzero(allowed & ~kept)
+        if not len(inside) or not len(outside):
+            return kept
+        lacking = absent[:, kept].sum(axis=1)
+        shared, almost = lacking == 0, lacking == 1
+        lost = weigh(problem.weight[shared], absent[np.ix_(shared, outside)])
+        freed = absent[np.ix_(almost, inside)] * problem.weight[almost, None].astype(np.float64)  # rows × inside
+        both = freed.T @ absent[np.ix_(almost, outside)].astype(np.float64)
+        gain = freed.sum(axis=0)[:, None] - lost - both
+        gain[~_may_swap(problem, kept, inside, outside)] = -1
+        i, j = np.unravel_index(gain.argmax(), gain.shape)
+        if gain[i, j] <= 0:
+            return kept
+        kept[inside[i]], kept[outside[j]] = False, True
+
+
+def _may_swap(problem: Problem, kept: Bools, inside: np.ndarray, outside: np.ndarray) -> Bools:
+    """Return which swaps keep to the limits on languages, and on one edition a unit, shape (inside, outside)."""
+    taken = np.bincount(problem.language[kept], minlength=int(problem.language.max()) + 1)
+    same: Bools = problem.language[inside][:, None] == problem.language[outside]
+    if problem.group is problem.language:
+        free = taken[problem.language[outside]] == 0
+    else:
+        free = taken[problem.language[outside]] < problem.max_per_language
+    last = np.isin(problem.language[inside], problem.required_languages) & (taken[problem.language[inside]] == 1)
+    may: Bools = same | (free & ~last[:, None])
+    return may

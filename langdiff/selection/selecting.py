@@ -1,0 +1,169 @@
+"""Selection by name: settings in, labels on what comes out."""
+
+import time
+import warnings
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Literal
+
+import pandas as pd
+
+from langdiff._progress import progress_bar
+from langdiff.errors import ConfigError, LangdiffWarning, SolverError
+from langdiff.multitext import Multitext
+from langdiff.selection.requirements import check_feasible, name_problem
+from langdiff.selection.result import Selection
+from langdiff.selection.search.direct import Direct
+from langdiff.selection.search.exact import Search
+from langdiff.selection.search.solver import configured
+
+if TYPE_CHECKING:
+    import pulp
+
+
+def select(
+    multitext: Multitext,
+    *,
+    min_intents: int = 1,
+    objective: Literal["cells", "languages"] = "cells",
+    require: Iterable[str] = (),
+    n_editions: int | None = None,
+    max_editions: int | None = None,
+    max_editions_per_language: int | None = None,
+    method: Literal["search", "direct"] = "search",
+    time_limit: float | None = None,
+    solver: "pulp.LpSolver | str | None" = None,
+    progress: bool | None = None,
+) -> Selection:
+    """Select editions and intents without a missing cell, as many as possible, and prove it.
+
+    Parameters
+    ----------
+    multitext : Multitext
+        What to select from; only its catalogue is used, no text is read.
+    min_intents : int
+        Select at least so many intents (Mielke et al. 2019, appendix E: 20,000).
+    objective : {"cells", "languages"}
+        Maximise editions × intents, or languages × intents. Of equals, more editions win.
+    require : iterable of str
+        Editions that must be selected, and languages (as in ``edition_info["language"]``) of which at
+        least one edition must be; a name that is both means the edition.
+    n_editions : int, optional
+        Select exactly so many editions.
+    max_editions, max_editions_per_language : int, optional
+        Select no more.
+    method : {"search", "direct"}
+        ``"search"`` closes one number of editions after the other by minimum cuts and, where these leave
+        room, by integer programs. ``"direct"`` hands the whole problem to the solver as one integer program:
+        an independent check, for small multitexts only.
+    time_limit : float, optional
+        Seconds, after which the best selection so far is returned with its proven gap; Ctrl-C has the same
+        effect. HiGHS is stopped in mid-run by either, a `solver` of your own only between two of its runs.
+    solver : pulp.LpSolver or str, optional
+        A configured solver, or the name of one that PuLP knows; by default HiGHS.
+    progress : bool, optional
+        Show how many numbers of editions are settled; by default on a terminal.
+
+    Returns
+    -------
+    Selection
+        With `optimal` saying whether it is proven best, and `left_out` naming the editions that were not selected.
+
+    Raises
+    ------
+    InfeasibleError
+        If the requirements cannot be met together; the message names the one that makes it impossible.
+    ConfigError
+        If a setting is out of range or a required name is unknown.
+    SolverError
+        If the solver fails, or finds nothing in time.
+
+    Warns
+    -----
+    LangdiffWarning
+        If a single edition is selected though two might be: editions share so few intents, or none.
+
+    References
+    ----------
+    Mielke et al. (2019), "What Kind of Language Is Hard to Language-Model?", appendix E.
+
+    Examples
+    --------
+    >>> import langdiff as ld, pandas as pd
+    >>> texts = {"eng": ["a", "b", "c", "d"], "deu": ["A", "B", "C", None], "fra": ["x", None, None, "y"]}
+    >>> selection = select(ld.read_frame(pd.DataFrame(texts)))
+    >>> selection
+    Selection: 2 editions × 3 intents, optimal
+    >>> selection.editions.to_list(), selection.value
+    (['eng', 'deu'], 6)
+    """
+    started = time.monotonic()
+    limits = {
+        "min_intents": min_intents,
+        "n_editions": n_editions,
+        "max_editions": max_editions,
+        "max_editions_per_language": max_editions_per_language,
+    }
+    _check_settings(limits, objective, method, time_limit)
+    configured(solver, time_limit)  # an unknown name is an error even where no program is needed
+    named = name_problem(multitext, objective=objective, require=require, **limits)
+    with progress_bar(progress=progress) as bar:
+        kind = {"search": Search, "direct": Direct}[method]
+        search = kind(named.problem, solver=solver, time_limit=time_limit, bar=bar)
+        if search.best is None:
+            search.begin_with(check_feasible(named, solver, search.deadline))
+        search.run()
+    if search.best is None:
+        raise SolverError("no selection was found in time; give more of it or ask for less.")
+    editions = named.editions[search.best.editions]
+    if len(editions) < 2 and 1 not in (n_editions, max_editions):
+        warnings.warn(_alone(multitext, editions[0], named.have), LangdiffWarning, stacklevel=2)
+    selected = multitext.sel(editions=editions).dropna()
+    return Selection(
+        multitext=selected,
+        objective=objective,
+        value=search.best.value,
+        upper_bound=search.upper_bound,
+        optimal=search.proven,
+        edition_intents=named.have[editions],
+        left_out=_left_out(multitext, selected, named.have),
+        dropped_editions=named.dropped,
+        min_intents=min_intents,
+        certificate=search.certificate(),
+        seconds=time.monotonic() - started,
+    )
+
+
+def _left_out(multitext: Multitext, selected: Multitext, have: pd.Series) -> pd.DataFrame:
+    """Return the editions that were not selected, with their intents and those of the selected ones that they have."""
+    others = multitext.editions.difference(selected.editions, sort=False)
+    shared = multitext.presence.loc[selected.intents, others].sum()
+    frame = pd.DataFrame({"intents": have[others], "shared": shared}).rename_axis("edition")
+    return frame.sort_values("intents", ascending=False, kind="stable")
+
+
+def _alone(multitext: Multitext, edition: str, have: pd.Series) -> str:
+    """Say why a selection of one edition is of little use, and what to do."""
+    alone = f"only one edition is selected, {edition!r} with its {have[edition]:,} intents, and nothing can be compared"
+    others = multitext.presence.drop(columns=edition)
+    if others.empty:
+        return f"{alone}: there is no other. Add editions."
+    with_it = others[multitext.presence[edition].to_numpy()].sum()
+    return (
+        f"{alone}: {with_it.idxmax()!r} has {with_it.max():,} of them, the most of all others. Ask for n_editions=2 or "
+        "more, or see whether editions name their intents alike."
+    )
+
+
+def _check_settings(limits: Mapping[str, int | None], objective: str, method: str, time_limit: float | None) -> None:
+    if objective not in ("cells", "languages"):
+        raise ConfigError(f"objective must be 'cells' or 'languages', not {objective!r}.")
+    if method not in ("search", "direct"):
+        raise ConfigError(f"method must be 'search' or 'direct', not {method!r}.")
+    for name, value in limits.items():
+        if value is not None and not (value >= 1 and value % 1 == 0):
+            raise ConfigError(f"{name} must be at least 1, and whole, got {value!r}.")
+    fixed, most = limits["n_editions"], limits["max_editions"]
+    if fixed is not None and most is not None and fixed > most:
+        raise ConfigError(f"n_editions={fixed} contradicts max_editions={most}.")
+    if time_limit is not None and not time_limit > 0:
+        raise ConfigError(f"time_limit must be a positive number of seconds, got {time_limit!r}.")

@@ -1,0 +1,83 @@
+"""How far apart two tables of counts are."""
+
+from typing import Literal
+
+import numpy as np
+from scipy.special import rel_entr
+
+from langdiff.treebanks.counts import Counts, Floats
+
+CONSTANT = 1e-12  # relative variance below which a table does not vary but for rounding
+Kind = Literal["kl", "js", "symmetric", "correlation"]
+
+
+def divergence(
+    reference: Counts,
+    compared: Counts,
+    *,
+    kind: Kind = "kl",
+    alpha: float = 0.5,
+    base: float = np.e,
+    box: int | None = None,
+) -> float:
+    r"""Divergence of `compared` from `reference`, over the bins S that occur in either.
+
+    .. math:: D(R \| C) = \sum_{s \in S} p_s \log \frac{p_s}{q_s}, \quad
+        p_s = \frac{r_s + \alpha}{\sum_{t \in S} (r_t + \alpha)}, \quad
+        q_s = \frac{c_s + \alpha}{\sum_{t \in S} (c_t + \alpha)}
+
+    Parameters
+    ----------
+    reference, compared : Counts
+        How often each bin occurs.
+    kind : {"kl", "js", "symmetric", "correlation"}
+        The above (Kullback–Leibler); Jensen–Shannon, the mean divergence of p and q from their mean; the mean
+        of both directions; or 1 - Pearson's correlation of the counts over `box`.
+    alpha : float
+        Added to every count of S. At 0 the Kullback–Leibler divergence is infinite if the reference has a
+        bin that the other lacks.
+    base : float
+        Of the logarithm.
+    box : int, optional
+        For correlation: number of bins of the smallest box around S, empty ones included; by default |S|.
+
+    Returns
+    -------
+    float
+        0 for identical tables, else positive, at most infinite (so, with alpha 0, if one is empty); 2 at most
+        for a correlation, which is taken as 0 where one of the tables is constant over the box.
+
+    Examples
+    --------
+    >>> one, other = Counts.of(np.array([26, 12])), Counts.of(np.array([26, 14]))
+    >>> round(divergence(one, other), 6), divergence(one, other, alpha=0)
+    (0.313889, inf)
+    """
+    bins = np.union1d(reference.bins, compared.bins)
+    r, c = reference.at(bins).astype(float), compared.at(bins).astype(float)
+    if not len(bins):
+        return 0.0
+    if not (r.any() and c.any()) and (kind == "correlation" or alpha == 0):
+        return 1.0 if kind == "correlation" else np.inf
+    if kind == "correlation":
+        return _one_less_correlation(r / r.sum(), c / c.sum(), box or len(bins))
+    p, q = (r + alpha) / (r + alpha).sum(), (c + alpha) / (c + alpha).sum()
+    if kind == "js":
+        middle = (p + q) / 2
+        nats = (rel_entr(p, middle).sum() + rel_entr(q, middle).sum()) / 2
+    elif kind == "symmetric":
+        nats = (rel_entr(p, q).sum() + rel_entr(q, p).sum()) / 2
+    else:
+        nats = rel_entr(p, q).sum()
+    return max(float(nats / np.log(base)), 0.0)  # of tables that are almost equal, rounding may go below 0
+
+
+def _one_less_correlation(p: Floats, q: Floats, box: int) -> float:
+    """Return 1 - Pearson's r of proportions over a box; bins that are not given are 0 in both."""
+    if np.array_equal(p, q):
+        return 0.0
+    # both have mean 1 / box, so that empty bins need not be written out
+    pp, qq, pq = (box * float(np.dot(*pair)) - 1 for pair in ((p, p), (q, q), (p, q)))
+    if min(pp, qq) < CONSTANT:
+        return 1.0
+    return 1 - pq / float(np.sqrt(pp * qq))

@@ -1,0 +1,171 @@
+"""What a treebank says about its language, one row per treebank."""
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args
+
+from langdiff._progress import progress_bar
+from langdiff.errors import ConfigError, DataError
+from langdiff.treebanks.conllu import TreeSource, read_trees
+from langdiff.treebanks.head_entropy import HeadPairs, Over
+from langdiff.treebanks.lengths import Distances, Heads
+from langdiff.treebanks.tree import Tree
+from langdiff.treebanks.treebank import file_name
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class TreebankMeasures:
+    """Head-POS entropy and dependency length of treebanks.
+
+    Attributes
+    ----------
+    table : DataFrame, index: treebank
+        ``sentences``, ``words``, ``words_per_sentence``; ``hpe_mean`` (bits) and ``hpe_skew``;
+        ``dependency_length`` and ``head_final`` of trees with content words as heads, and
+        ``dependency_length_function`` and ``head_final_function`` with function words as heads.
+    over : {"tokens", "types"}
+        What ``hpe_mean`` and ``hpe_skew`` are taken over.
+    punctuation : bool or None
+        Whether all measures were taken with or without punctuation; if None, head-POS entropy with and
+        dependency length without.
+    """
+
+    table: "pd.DataFrame"
+    over: Over = "tokens"
+    punctuation: bool | None = None
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return one row per treebank."""
+        return self.table.reset_index()
+
+    def summary(self) -> str:
+        """Format the table, and say what head-POS entropy is averaged over and what is done about punctuation."""
+        punctuation = {None: "hpe", True: "yes", False: "no"}[self.punctuation]
+        return f"{self.table.round(3).to_string()}\n[hpe_over:{self.over}|punctuation:{punctuation}]"
+
+    def plot(self, measure: str = "dependency_length", ax: "Axes | None" = None, **style: Any) -> "Axes":
+        """Draw a measure of all treebanks; see `langdiff.plots.plot_treebank_measures`."""
+        from langdiff.plots.treebanks import plot_treebank_measures  # Matplotlib only when asked for
+
+        return plot_treebank_measures(self, measure, ax, **style)
+
+    def __repr__(self) -> str:
+        """Say how much was measured."""
+        return f"TreebankMeasures of {len(self.table)} treebanks, {self.table['words'].sum():,} words"
+
+
+def measure_treebanks(
+    treebanks: Mapping[str, TreeSource] | str | Path | Iterable[str | Path],
+    *,
+    over: Over = "tokens",
+    punctuation: bool | None = None,
+    progress: bool | None = None,
+) -> TreebankMeasures:
+    """Measure head-POS entropy and dependency length of each treebank.
+
+    Parameters
+    ----------
+    treebanks : mapping from name to path, paths or trees; or paths
+        Paths alone are named as their files, without ``.conllu`` and the like.
+    over : {"tokens", "types"}
+        What the mean and the skewness of head-POS entropy are taken over; see `head_pos_entropy`.
+    punctuation : bool, optional
+        Whether trees keep words whose relation is ``punct``. By default each measure does what its definition
+        says: `head_pos_entropy` counts all tokens, `dependency_length` leaves punctuation out. The numbers of
+        words are those of the trees as they are, unless it is False.
+    progress : bool, optional
+        Draw a bar on stderr; by default only on a terminal.
+
+    Returns
+    -------
+    TreebankMeasures
+        One row per treebank.
+
+    Raises
+    ------
+    ConfigError
+        If there is no treebank, two have the same name, or `over` is unknown.
+    DataError
+        If a file cannot be read, or a treebank has no token, no part of speech or no dependency to measure.
+
+    Examples
+    --------
+    >>> from langdiff.treebanks import Tree
+    >>> tree = Tree(("dogs", "bark"), ("NOUN", "VERB"), (2, 0), ("nsubj", "root"))
+    >>> measure_treebanks({"eng": [tree]}).to_frame()[["treebank", "words", "dependency_length"]]
+      treebank  words  dependency_length
+    0      eng      2                1.0
+    """
+    import pandas as pd
+
+    sources = named(treebanks)
+    rows = {}
+    with progress_bar(progress=progress) as bar:
+        task = bar.add_task("treebanks", total=len(sources), note="")
+        for name, source in sources.items():
+            bar.update(task, note=name)
+            rows[name] = _measure(name, read_trees(source), over, punctuation)
+            bar.advance(task)
+    return TreebankMeasures(
+        table=pd.DataFrame.from_dict(rows, orient="index").rename_axis("treebank"), over=over, punctuation=punctuation
+    )
+
+
+def _measure(name: str, trees: Iterable[Tree], over: Over, punctuation: bool | None) -> dict[str, float]:
+    pairs = HeadPairs(over=over)
+    content, function = (Distances(heads=heads, punctuation=bool(punctuation)) for heads in get_args(Heads))
+    sentences = words = 0
+    for tree in trees:  # in one pass, so that a large file is read once and never held
+        if punctuation is False:
+            tree = tree.without_punctuation()
+        sentences += 1
+        words += len(tree)
+        pairs.add(tree)
+        content.add(tree)
+        function.add(tree)
+    try:
+        entropy, of_content, of_function = pairs.entropy(), content.length(), function.length()
+    except DataError as error:
+        raise DataError(f"Treebank {name!r}: {error}") from error
+    return {
+        "sentences": sentences,
+        "words": words,
+        "words_per_sentence": words / sentences,
+        "hpe_mean": entropy.mean,
+        "hpe_skew": entropy.skew,
+        "dependency_length": of_content.mean,
+        "head_final": of_content.head_final,
+        "dependency_length_function": of_function.mean,
+        "head_final_function": of_function.head_final,
+    }
+
+
+def named(treebanks: Mapping[str, TreeSource] | str | Path | Iterable[str | Path]) -> dict[str, TreeSource]:
+    """Give paths without names those of their files.
+
+    Raises
+    ------
+    ConfigError
+        If there is no treebank, or two have the same name.
+    """
+    if isinstance(treebanks, Mapping):
+        sources = dict(treebanks)
+    else:
+        paths = [Path(path) for path in ([treebanks] if isinstance(treebanks, (str, os.PathLike)) else treebanks)]
+        names = [file_name(path) for path in paths]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise ConfigError(
+                f"several treebanks are called {twice[0]!r} after their files; rename files, or give a mapping from "
+                "names to files."
+            )
+        sources = dict(zip(names, paths, strict=True))
+    if not sources:
+        raise ConfigError("no treebank is given.")
+    return sources

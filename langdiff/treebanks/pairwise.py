@@ -1,0 +1,276 @@
+"""Comparing treebanks with one another, whole or in equal subsamples, and with themselves."""
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from langdiff import __version__
+from langdiff._progress import progress_bar
+from langdiff._random import generator
+from langdiff._signature import name_of_seed, short_hash
+from langdiff.errors import ConfigError, DataError
+from langdiff.treebanks.comparison import COLUMNS, TreebankComparison
+from langdiff.treebanks.counts import Counts
+from langdiff.treebanks.divergence import divergence
+from langdiff.treebanks.profile import profile_treebank
+from langdiff.treebanks.settings import SimilaritySettings
+from langdiff.treebanks.tables import AVERAGED, METRICS, Metric, box, shared_names, tables
+from langdiff.treebanks.treebank import Paths, Treebank, read_treebank
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Floats = npt.NDArray[np.float64]
+Equalise = Literal["tokens", "sentences"]
+
+
+def compare_treebanks(
+    treebanks: Mapping[str, Treebank | Paths] | Iterable[Treebank | str | Path],
+    *,
+    settings: SimilaritySettings | None = None,
+    equalise: Equalise | None = None,
+    repeats: int = 5,
+    noise: bool = True,
+    punctuation: bool = True,
+    seed: int | np.random.Generator | None = None,
+    progress: bool | None = None,
+) -> TreebankComparison:
+    """Compute how far the syntax of every treebank is from that of every other, and from its own.
+
+    Five tables of counts are made of each treebank and compared one by one: mean depth and length of sentences
+    (``size``), probabilities of chains from root words to leaves (``depth``) and of chains of children
+    (``width``), numbers of children (``length``), and pairs of children (``matrix``). The mean is over the first
+    four.
+
+    Parameters
+    ----------
+    treebanks : mapping from name to Treebank, path or paths; or Treebanks and paths
+        At least two. Paths alone are named as their files.
+    settings : SimilaritySettings, optional
+        What is counted and compared.
+    equalise : {"tokens", "sentences"}, optional
+        Compare random subsamples of all treebanks that are as large as the smallest (in words: as many
+        sentences as do not exceed it).
+    repeats : int
+        Subsamples of each treebank, and divisions in halves.
+    noise : bool
+        Compare random halves of each treebank (of its subsamples) as well.
+    punctuation : bool
+        Whether trees keep words whose relation is ``punct``; of files only, since a `Treebank` stays as it was read.
+    seed : int or numpy.random.Generator, optional
+        Seed of the random subsamples and of the random halves; required unless `equalise` is None and `noise` false.
+    progress : bool, optional
+        Draw a bar on stderr; by default only on a terminal.
+
+    Returns
+    -------
+    TreebankComparison
+        Divergences of all pairs under every metric and their mean, noise, and a profile of each treebank.
+
+    Raises
+    ------
+    ConfigError
+        If there are fewer than two treebanks, two have one name, `equalise` is something else, `repeats` is
+        below 1, or subsamples or halves are wanted without a seed; or if ``rescale`` meets an infinite divergence.
+    DataError
+        If a treebank cannot be read, or it or a subsample has one sentence and so no halves.
+
+    Notes
+    -----
+    Zykova, "Statistical evaluation of the syntactic similarity for a collection of texts". Depth is dominated by
+    keys that occur once, whose cost grows with the logarithm of the corpus; Size follows the length of
+    sentences. Compare treebanks of similar size and, for either, of one language.
+
+    Examples
+    --------
+    >>> from langdiff.treebanks import Tree
+    >>> bark = Tree(("dogs", "bark"), ("NOUN", "VERB"), (2, 0), ("nsubj", "root"))
+    >>> sleep = Tree(("cats", "sleep", "here"), ("NOUN", "VERB", "ADV"), (2, 0, 2), ("nsubj", "root", "advmod"))
+    >>> dogs, cats = Treebank.from_trees([bark] * 9, name="dogs"), Treebank.from_trees([sleep] * 9, name="cats")
+    >>> compare_treebanks([dogs, cats], seed=0).divergence["length"].round(3)
+    compared   dogs  cats
+    reference
+    dogs       0.00  2.65
+    cats       2.65  0.00
+    """
+    settings = settings or SimilaritySettings()
+    if repeats < 1:
+        raise ConfigError(f"repeats must be at least 1; got {repeats}.")
+    if equalise not in (None, *get_args(Equalise)):
+        raise ConfigError(f"equalise is one of {', '.join(get_args(Equalise))}, or None; got {equalise!r}.")
+    banks = shared_names(_opened(treebanks, punctuation))
+    if noise and (single := [bank.name for bank in banks if bank.sentences < 2]):
+        raise DataError(f"Treebank {single[0]!r} has one sentence and so no halves; pass noise=False.")
+    random = noise or equalise is not None
+    rng = generator(seed, "subsamples and halves of treebanks") if random else generator(0)
+    named = name_of_seed(seed, rng) if random else "none"
+    count = len(banks)
+    across = np.empty((repeats if equalise else 1, len(METRICS), count, count))
+    halves = np.full((repeats, len(METRICS), count), np.nan)
+    with progress_bar(progress=progress) as bar:
+        task = bar.add_task("treebanks", total=repeats, note="")
+        for repeat, children in enumerate(rng.spawn(repeats)):
+            samples = list(_samples(banks, equalise, children))
+            if equalise or repeat == 0:
+                across[repeat] = between(samples, settings)
+            if noise:
+                halves[repeat] = np.stack([between_halves(bank, settings, children) for bank in samples], axis=-1)
+            bar.advance(task)
+    scale = _scale(across, settings)
+    parts = [
+        settings.signature,
+        *(f"{option}:{_common(banks, option)}" for option in ("punctuation", "strip_subtypes")),
+        f"equalise:{equalise or 'no'}|repeats:{repeats}|seed:{named}|noise:{'yes' if noise else 'no'}",
+        f"treebanks:{len(banks)}#{short_hash([bank.digest for bank in banks])}|version:{__version__}",
+    ]
+    names = [bank.name for bank in banks]
+    means, stds = _summarised(across, scale)
+    noise_mean, noise_std = _summarised(halves, scale)
+    return TreebankComparison(
+        divergence={column: _square(matrix, names) for column, matrix in zip(COLUMNS, means, strict=True)},
+        std={column: _square(matrix, names) for column, matrix in zip(COLUMNS, stds, strict=True)},
+        noise=_table(noise_mean, names),
+        noise_std=_table(noise_std, names),
+        profiles={bank.name: profile_treebank(bank, settings) for bank in banks},
+        settings=settings,
+        equalise=equalise,
+        signature="|".join(parts),
+    )
+
+
+def _opened(
+    treebanks: Mapping[str, Treebank | Paths] | Iterable[Treebank | str | Path], punctuation: bool
+) -> list[Treebank]:
+    """Read what is not read yet; check that there are two treebanks, of different names."""
+    if isinstance(treebanks, Mapping):
+        banks = [
+            replace(source, name=name)
+            if isinstance(source, Treebank)
+            else read_treebank(source, name=name, punctuation=punctuation)
+            for name, source in treebanks.items()
+        ]
+    elif isinstance(treebanks, (str, os.PathLike)):
+        raise ConfigError(f"a comparison needs at least two treebanks; got {str(treebanks)!r}.")
+    else:
+        banks = [
+            source if isinstance(source, Treebank) else read_treebank(source, punctuation=punctuation)
+            for source in treebanks
+        ]
+    if len(banks) < 2:
+        raise ConfigError(f"a comparison needs at least two treebanks; got {len(banks)}.")
+    names = [bank.name for bank in banks]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise ConfigError(
+            f"several treebanks are called {twice[0]!r}; rename files, or give a mapping from names to treebanks."
+        )
+    return banks
+
+
+def _samples(banks: Sequence[Treebank], equalise: Equalise | None, rng: np.random.Generator) -> Iterator[Treebank]:
+    """Yield the treebanks, or random subsamples as large as the smallest."""
+    smallest = min(bank.words if equalise == "tokens" else bank.sentences for bank in banks)
+    for bank in banks:
+        if equalise is None:
+            yield bank
+            continue
+        order = rng.permutation(bank.sentences)
+        count = smallest
+        if equalise == "tokens":
+            count = int(np.searchsorted(np.cumsum(bank.lengths[order]), smallest, side="right"))
+            if not count:
+                raise DataError(
+                    f"The smallest treebank has {smallest} words, fewer than a sentence of {bank.name!r}; leave it out."
+                )
+        yield bank.take(np.sort(order[:count]))
+
+
+def between(banks: Sequence[Treebank], settings: SimilaritySettings) -> Floats:
+    """Return the divergences of all pairs, shape (metrics, N, N): reference, compared."""
+    own = [tables(bank, settings) for bank in banks]
+    result = np.empty((len(METRICS), len(banks), len(banks)))
+    for i, reference in enumerate(banks):
+        for j, compared in enumerate(banks):
+            seen = own[j]
+            if settings.statistics == "reference" and i != j:
+                seen = tables(compared, settings, reference)
+            result[:, i, j] = _apart(own[i], seen, settings, len(reference.deprel_names))
+    return result
+
+
+def between_halves(bank: Treebank, settings: SimilaritySettings, rng: np.random.Generator) -> Floats:
+    """Return the divergence of one random half of a treebank from the other, shape (metrics,).
+
+    Raises
+    ------
+    DataError
+        If it has one sentence.
+    """
+    if bank.sentences < 2:
+        raise DataError(
+            f"Treebank {bank.name!r}, or a subsample of it, has one sentence and so no halves, by which noise is "
+            "measured. Take larger treebanks."
+        )
+    order = rng.permutation(bank.sentences)
+    middle = bank.sentences // 2
+    halves = [bank.take(np.sort(part)) for part in (order[:middle], order[middle:])]
+    result: Floats = between(halves, settings)[:, 0, 1]
+    return result
+
+
+def _apart(
+    reference: Mapping[Metric, Counts], compared: Mapping[Metric, Counts], settings: SimilaritySettings, relations: int
+) -> list[float]:
+    return [
+        divergence(
+            reference[metric],
+            compared[metric],
+            kind=settings.divergence,
+            alpha=settings.alpha,
+            base=settings.base,
+            box=box(metric, [reference[metric], compared[metric]], relations),
+        )
+        for metric in METRICS
+    ]
+
+
+def _scale(across: Floats, settings: SimilaritySettings) -> Floats:
+    """Return what each averaged metric is divided by before the mean, shape (averaged,)."""
+    if not settings.rescale:
+        return np.ones(len(AVERAGED))
+    largest = across.mean(axis=0)[: len(AVERAGED)].max(axis=(1, 2))
+    if not np.isfinite(largest).all():
+        raise ConfigError("rescale needs finite divergences; use alpha above 0.")
+    return np.where(largest > 0, largest, 1)
+
+
+def _summarised(values: Floats, scale: Floats) -> tuple[Floats, Floats]:
+    """Add the mean over metrics, then take mean and standard deviation over repeats, the first axis."""
+    averaged = values[:, : len(AVERAGED)]
+    mean = (averaged / scale.reshape(-1, *[1] * (averaged.ndim - 2))).mean(axis=1, keepdims=True)
+    values = np.concatenate([values, mean], axis=1)  # the order of COLUMNS
+    if len(values) == 1:
+        return values[0], np.full(values.shape[1:], np.nan)
+    with np.errstate(invalid="ignore"):  # inf has no standard deviation
+        return values.mean(axis=0), values.std(axis=0, ddof=1)
+
+
+def _square(matrix: Floats, names: list[str]) -> "pd.DataFrame":
+    import pandas as pd
+
+    return pd.DataFrame(matrix, index=pd.Index(names, name="reference"), columns=pd.Index(names, name="compared"))
+
+
+def _table(by_metric: Floats, names: list[str]) -> "pd.DataFrame":
+    import pandas as pd
+
+    return pd.DataFrame(by_metric.T, index=pd.Index(names, name="treebank"), columns=list(COLUMNS))
+
+
+def _common(banks: Sequence[Treebank], option: str) -> str:
+    values = {getattr(bank, option) for bank in banks}
+    return "mixed" if len(values) > 1 else "yes" if values.pop() else "no"

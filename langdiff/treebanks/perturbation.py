@@ -1,0 +1,274 @@
+"""Spoiling treebanks on purpose, to see how divergences answer."""
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+
+from langdiff import __version__
+from langdiff._progress import progress_bar
+from langdiff._random import generator
+from langdiff._signature import join_signature, name_of_number, name_of_seed
+from langdiff.errors import ConfigError, DataError
+from langdiff.treebanks.comparison import COLUMNS, Column
+from langdiff.treebanks.pairwise import Floats, between, between_halves
+from langdiff.treebanks.settings import SimilaritySettings
+from langdiff.treebanks.tables import AVERAGED
+from langdiff.treebanks.treebank import Codes, Ints, Treebank
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+Perturbation = Literal["relations", "heads", "order"]
+KINDS: tuple[Perturbation, ...] = get_args(Perturbation)
+RATES = (0.0, 0.05, 0.1, 0.2, 0.4, 0.7, 1.0)
+
+
+def perturb(
+    treebank: Treebank,
+    rate: float,
+    *,
+    kind: Perturbation = "relations",
+    seed: int | np.random.Generator | None = None,
+) -> Treebank:
+    """Return a copy in which some words, each chosen with probability `rate`, are changed.
+
+    Parameters
+    ----------
+    treebank : Treebank
+        The source; it is not changed.
+    rate : float
+        Probability of every word to be chosen, between 0 and 1.
+    kind : {"relations", "heads", "order"}
+        Give chosen words other than root words a relation at random, as frequent as in the treebank (so perhaps
+        their own); or attach them to a random word of the sentence that is not below them; or let all
+        chosen words of a sentence change places at random, each keeping its label and its head.
+    seed : int or numpy.random.Generator, optional
+        Seed of the words that are chosen and of what becomes of them; required if `rate` is above 0.
+
+    Returns
+    -------
+    Treebank
+        The copy, with the same name and the same lengths of sentences.
+
+    Raises
+    ------
+    ConfigError
+        If `rate` or `kind` is none of these, or `rate` is above 0 and there is no seed.
+
+    Examples
+    --------
+    >>> from langdiff.treebanks import Tree
+    >>> tree = Tree(("I", "run"), ("PRON", "VERB"), (2, 0), ("nsubj", "root"))
+    >>> corpus = Treebank.from_trees([tree], name="eng")
+    >>> perturb(corpus, 1.0, kind="order", seed=0).parents
+    array([-1,  0], dtype=int32)
+    """
+    _check_change(kind, rate)
+    if rate == 0 and seed is None:
+        return treebank
+    rng = generator(seed, "words to change")
+    chosen = rng.random(treebank.words) < rate
+    if kind == "order":
+        return _reordered(treebank, np.flatnonzero(chosen), rng)
+    words = np.flatnonzero(chosen & (treebank.parents >= 0))
+    if kind == "heads":
+        return replace(treebank, parents=_reattached(treebank, words, rng))
+    deprels = treebank.deprels.copy()
+    deprels[words] = rng.choice(treebank.deprels[treebank.parents >= 0], len(words)) if len(words) else 0
+    return replace(treebank, deprels=deprels)
+
+
+def _reordered(treebank: Treebank, words: Ints, rng: np.random.Generator) -> Treebank:
+    sentence = np.repeat(np.arange(treebank.sentences), treebank.lengths)
+    shuffled = words[np.lexsort((rng.random(len(words)), sentence[words]))]  # within each sentence
+    place = np.arange(treebank.words)  # of every word, after
+    place[shuffled] = words
+    parents = np.empty_like(treebank.parents)
+    upos, deprels = np.empty_like(treebank.upos), np.empty_like(treebank.deprels)
+    parents[place] = np.where(treebank.parents < 0, -1, place[treebank.parents])
+    upos[place], deprels[place] = treebank.upos, treebank.deprels
+    return replace(treebank, parents=parents, upos=upos, deprels=deprels)
+
+
+def _reattached(treebank: Treebank, words: Ints, rng: np.random.Generator) -> Codes:
+    parents = treebank.parents.copy()
+    sentence = np.searchsorted(treebank.starts, words, side="right") - 1
+    for word, start, end in zip(words, treebank.starts[sentence], treebank.starts[sentence + 1], strict=True):
+        head = int(rng.integers(start, end))
+        while _is_above(word, head, parents):
+            head = int(rng.integers(start, end))
+        parents[word] = head
+    return parents
+
+
+def _is_above(word: int, other: int, parents: Codes) -> bool:
+    """Say whether `other` is `word` or below it."""
+    while other >= 0:
+        if other == word:
+            return True
+        other = int(parents[other])
+    return False
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class PerturbationCurve:
+    """Divergence of perturbed copies from their source.
+
+    Attributes
+    ----------
+    treebank : str
+        Name of the source.
+    table : DataFrame
+        One row per kind, rate, repeat and metric: ``divergence``, D(source ‖ copy).
+    noise : Series, index: metric
+        Divergence of random halves of the source.
+    signature : str
+        All that the numbers depend on.
+    """
+
+    treebank: str
+    table: "pd.DataFrame"
+    noise: "pd.Series"
+    signature: str
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return one row per kind, rate and metric: mean ``divergence`` and ``std`` over repeats."""
+        cells = self.table.groupby(["kind", "rate", "metric"], sort=False)["divergence"]
+        return cells.agg(divergence="mean", std="std").reset_index()
+
+    def summary(self) -> str:
+        """Format the mean divergences: a row a kind and rate, a column a metric."""
+        wide = self.to_frame().pivot(index=["kind", "rate"], columns="metric", values="divergence")
+        columns = list(self.noise.index)
+        noise = self.noise.round(4).to_frame("halves").T.to_string()
+        table = wide[columns].round(4).to_string()
+        return f"Divergence of copies of {self.treebank!r}\n{table}\n\n{noise}\n[{self.signature}]"
+
+    def plot(self, kind: Perturbation = "relations", ax: "Axes | None" = None, **style: Any) -> "Axes":
+        """Draw divergence against rate; see `langdiff.plots.plot_perturbation`."""
+        from langdiff.plots.treebanks import plot_perturbation  # Matplotlib only when asked for
+
+        return plot_perturbation(self, kind, ax, **style)
+
+    def __repr__(self) -> str:
+        """Say what was tried."""
+        kinds, rates = self.table["kind"].unique(), self.table["rate"].nunique()
+        return f"PerturbationCurve of {self.treebank!r}: {', '.join(kinds)} at {rates} rates"
+
+
+def perturbation_curve(
+    treebank: Treebank,
+    *,
+    rates: Sequence[float] = RATES,
+    kinds: Perturbation | Sequence[Perturbation] = KINDS,
+    settings: SimilaritySettings | None = None,
+    repeats: int = 3,
+    seed: int | np.random.Generator,
+    progress: bool | None = None,
+) -> PerturbationCurve:
+    """Measure how divergence from a treebank grows with the share of its words that are changed.
+
+    Parameters
+    ----------
+    treebank : Treebank
+        The source of all copies.
+    rates : sequence of float
+        Shares of words to change, between 0 and 1; at least one.
+    kinds : str or sequence of str
+        What is changed: ``"relations"``, ``"heads"`` or ``"order"`` (see `perturb`); at least one.
+    settings : SimilaritySettings, optional
+        How copies are compared with the source; ``rescale`` must be off, since there is no matrix to rescale by.
+    repeats : int
+        How many copies are made of each kind and rate, and how often the source is divided in halves.
+    seed : int or numpy.random.Generator
+        Seed of the copies and of the halves of the source.
+    progress : bool, optional
+        Draw a bar on stderr; by default only on a terminal.
+
+    Returns
+    -------
+    PerturbationCurve
+        Divergence of every copy from the source, and of random halves of the source.
+
+    Raises
+    ------
+    ConfigError
+        If a rate or kind is unknown or there is none, `repeats` is below 1, or settings ask for ``rescale``.
+    DataError
+        If the treebank has one sentence and so no halves.
+
+    Notes
+    -----
+    The experiment that Zykova (section 3) makes with parsers, whose output is a treebank with errors.
+
+    Examples
+    --------
+    >>> from langdiff.treebanks import Tree
+    >>> bark = Tree(("dogs", "bark"), ("NOUN", "VERB"), (2, 0), ("nsubj", "root"))
+    >>> eat = Tree(("dogs", "eat", "them"), ("NOUN", "VERB", "PRON"), (2, 0, 2), ("nsubj", "root", "obj"))
+    >>> corpus = Treebank.from_trees([bark, eat] * 20, name="dogs")
+    >>> curve = perturbation_curve(corpus, rates=[0, 0.5], kinds=["relations"], seed=0, progress=False)
+    >>> curve.to_frame().query("metric == 'mean'")["divergence"].round(2).tolist()
+    [0.0, 1.28]
+    """
+    import pandas as pd
+
+    settings = settings or SimilaritySettings()
+    kinds = [kinds] if isinstance(kinds, str) else list(kinds)
+    _check_curve(treebank, rates, kinds, settings, repeats)
+    rng = generator(seed)
+    named = name_of_seed(seed, rng)
+    rows = []
+    with progress_bar(progress=progress) as bar:
+        task = bar.add_task("copies", total=len(kinds) * len(rates) * repeats, note="")
+        for kind, rate, repeat in itertools.product(kinds, rates, range(repeats)):
+            copy = perturb(treebank, rate, kind=kind, seed=rng)
+            apart = _with_mean(between([treebank, copy], settings)[:, 0, 1])
+            rows += [(kind, float(rate), repeat, metric, value) for metric, value in apart.items()]
+            bar.advance(task)
+    halves = [between_halves(treebank, settings, rng) for _ in range(repeats)]
+    parts = {
+        "kinds": ",".join(kinds),
+        "rates": ",".join(name_of_number(rate) for rate in rates),
+        "repeats": repeats,
+        "seed": named,
+        "treebank": f"#{treebank.digest}",
+        "version": __version__,
+    }
+    return PerturbationCurve(
+        treebank=treebank.name,
+        table=pd.DataFrame(rows, columns=["kind", "rate", "repeat", "metric", "divergence"]),
+        noise=pd.Series(_with_mean(np.mean(halves, axis=0)), name="noise"),
+        signature=f"{settings.signature}|{join_signature(parts)}",
+    )
+
+
+def _check_curve(
+    treebank: Treebank, rates: Sequence[float], kinds: Sequence[str], settings: SimilaritySettings, repeats: int
+) -> None:
+    """Refuse what cannot be done before anything is."""
+    if not (len(rates) and kinds):
+        raise ConfigError("a curve needs at least one rate and one kind.")
+    if repeats < 1:
+        raise ConfigError(f"repeats must be at least 1; got {repeats}.")
+    if settings.rescale:
+        raise ConfigError("rescale divides by the largest of all treebanks; a curve has one: leave rescale out.")
+    for kind, rate in itertools.product(kinds, rates):
+        _check_change(kind, rate)
+    if treebank.sentences < 2:
+        raise DataError(f"Treebank {treebank.name!r} has one sentence and so no halves, by which noise is measured.")
+
+
+def _check_change(kind: str, rate: float) -> None:
+    if kind not in KINDS:
+        raise ConfigError(f"kind is one of {', '.join(KINDS)}; got {kind!r}.")
+    if not 0 <= rate <= 1:
+        raise ConfigError(f"rate must be between 0 and 1; got {rate!r}.")
+
+
+def _with_mean(values: Floats) -> dict[Column, float]:
+    return dict(zip(COLUMNS, map(float, [*values, values[: len(AVERAGED)].mean()]), strict=True))

@@ -1,0 +1,239 @@
+"""A corpus of dependency trees as a few arrays, which is what statistics over all of it need."""
+
+import itertools
+import os
+import warnings
+from array import array
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from langdiff._signature import short_hash
+from langdiff.errors import ConfigError, DataError, LangdiffWarning
+from langdiff.treebanks.conllu import Fault, sound_trees
+from langdiff.treebanks.tree import Tree
+
+Ints = npt.NDArray[np.int64]
+Codes = npt.NDArray[np.int32]
+Paths = str | Path | Iterable[str | Path]
+FEW_SENTENCES = 50
+COMPRESSED = (".gz", ".bz2", ".xz")
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class Treebank:
+    """The shapes and labels of all trees of a corpus, without their words: 12 bytes a word.
+
+    Words are numbered through the corpus, in text order; V of them, in S sentences.
+
+    Attributes
+    ----------
+    name : str
+        What tables and pictures call it.
+    starts : ndarray of int64, shape (S + 1,)
+        First word of every sentence; the last is V.
+    parents : ndarray of int32, shape (V,)
+        Number of every word's head; -1 for root words.
+    upos, deprels : ndarray of int32, shape (V,)
+        Every word's part of speech and relation, as places in the two lists of names.
+    upos_names, deprel_names : tuple of str
+        Distinct parts of speech and relations.
+    left_out : int
+        Sentences that were not used, because they are no trees.
+    punctuation, strip_subtypes : bool
+        Whether words whose relation is ``punct`` are in it, and whether relations lost their subtypes when it
+        was read.
+    """
+
+    name: str
+    starts: Ints
+    parents: Codes
+    upos: Codes
+    deprels: Codes
+    upos_names: tuple[str, ...]
+    deprel_names: tuple[str, ...]
+    left_out: int = 0
+    punctuation: bool = True
+    strip_subtypes: bool = False
+
+    @property
+    def sentences(self) -> int:
+        """Number of trees, S."""
+        return len(self.starts) - 1
+
+    @property
+    def words(self) -> int:
+        """Number of words, V."""
+        return len(self.parents)
+
+    @property
+    def lengths(self) -> Ints:
+        """Words of each sentence, shape (S,)."""
+        return np.diff(self.starts)
+
+    @classmethod
+    def from_trees(cls, trees: Iterable[Tree], *, name: str) -> "Treebank":
+        """Collect trees.
+
+        Raises
+        ------
+        DataError
+            If there are none.
+
+        Examples
+        --------
+        >>> run = Tree(("I", "run"), ("PRON", "VERB"), (2, 0), ("nsubj", "root"))
+        >>> corpus = Treebank.from_trees([run, run], name="runs")
+        >>> corpus
+        Treebank 'runs': 2 sentences, 4 words, 2 relations
+        >>> corpus.parents
+        array([ 1, -1,  3, -1], dtype=int32)
+        """
+        starts, parents, upos, deprels = array("q", [0]), array("i"), array("i"), array("i")
+        upos_codes: dict[str, int] = {}
+        deprel_codes: dict[str, int] = {}
+        for tree in trees:
+            before = len(parents) - 1
+            parents.extend(head + before if head else -1 for head in tree.heads)
+            upos.extend(upos_codes.setdefault(label, len(upos_codes)) for label in tree.upos)
+            deprels.extend(deprel_codes.setdefault(label, len(deprel_codes)) for label in tree.deprels)
+            starts.append(len(parents))
+        if not parents:
+            raise DataError(f"Treebank {name!r} has no usable sentence.")
+        return cls(
+            name=name,
+            starts=np.array(starts, dtype=np.int64),
+            parents=np.array(parents, dtype=np.int32),
+            upos=np.array(upos, dtype=np.int32),
+            deprels=np.array(deprels, dtype=np.int32),
+            upos_names=tuple(upos_codes),
+            deprel_names=tuple(deprel_codes),
+        )
+
+    @property
+    def digest(self) -> str:
+        """Hash of all that statistics are made of, for signatures."""
+        names = [self.name, self.upos_names, self.deprel_names]
+        return short_hash(names, self.starts, self.parents, self.upos, self.deprels)
+
+    def take(self, sentences: Ints) -> "Treebank":
+        """Return the treebank of some sentences, given by number, in the order given."""
+        lengths = self.lengths[sentences]
+        starts = np.concatenate([[0], np.cumsum(lengths)])
+        shift = np.repeat(self.starts[sentences] - starts[:-1], lengths)
+        words = shift + np.arange(starts[-1])
+        parents = self.parents[words]
+        return replace(
+            self,
+            starts=starts,
+            parents=np.where(parents < 0, -1, parents - shift).astype(np.int32),
+            upos=self.upos[words],
+            deprels=self.deprels[words],
+        )
+
+    def with_names(self, upos_names: Sequence[str], deprel_names: Sequence[str]) -> "Treebank":
+        """Return the same treebank with labels as places in other lists, which must hold all of its own."""
+        upos = np.array([upos_names.index(name) for name in self.upos_names], dtype=np.int32)
+        deprels = np.array([deprel_names.index(name) for name in self.deprel_names], dtype=np.int32)
+        return replace(
+            self,
+            upos=upos[self.upos],
+            deprels=deprels[self.deprels],
+            upos_names=tuple(upos_names),
+            deprel_names=tuple(deprel_names),
+        )
+
+    def __repr__(self) -> str:
+        """Say how large it is."""
+        relations = len(np.unique(self.deprels))
+        return f"Treebank {self.name!r}: {self.sentences:,} sentences, {self.words:,} words, {relations} relations"
+
+
+def read_treebank(
+    paths: Paths,
+    *,
+    name: str | None = None,
+    strict: bool = False,
+    punctuation: bool = True,
+    strip_subtypes: bool = False,
+) -> Treebank:
+    r"""Read a corpus of one or several CoNLL-U files.
+
+    Parameters
+    ----------
+    paths : path or paths
+        Files, plain or compressed.
+    name : str, optional
+        By default that of the first file, without its endings.
+    strict : bool
+        Stop at a sentence that is not a tree, instead of leaving it out with a warning.
+    punctuation : bool
+        Whether trees keep words whose relation is ``punct``; see `Tree.without_punctuation`.
+    strip_subtypes : bool
+        Use universal relations only: ``acl:relcl`` becomes ``acl``.
+
+    Returns
+    -------
+    Treebank
+        The trees of all files, one after the other.
+
+    Raises
+    ------
+    DataError
+        If a file cannot be read or no sentence is left; see `read_conllu`.
+    ConfigError
+        If there is no path.
+
+    Warns
+    -----
+    LangdiffWarning
+        If sentences are left out, or there are fewer than 50.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> rows = ["1 Dogs _ NOUN _ _ 2 nsubj _ _", "2 bark _ VERB _ _ 0 root _ _", "", ""]
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "dogs.conllu"
+    ...     _ = path.write_text("\n".join(rows).replace(" ", "\t") * 50)
+    ...     read_treebank(path)
+    Treebank 'dogs': 50 sentences, 100 words, 2 relations
+    """
+    files = [Path(path) for path in ([paths] if isinstance(paths, (str, os.PathLike)) else paths)]
+    if not files:
+        raise ConfigError("no file is given.")
+    faults: list[Fault] = []
+    trees = itertools.chain.from_iterable(
+        sound_trees(file, faults, strict=strict, punctuation=punctuation, strip_subtypes=strip_subtypes)
+        for file in files
+    )
+    treebank = replace(
+        Treebank.from_trees(trees, name=name or file_name(files[0])),
+        left_out=len(faults),
+        punctuation=punctuation,
+        strip_subtypes=strip_subtypes,
+    )
+    if treebank.sentences < FEW_SENTENCES:
+        warnings.warn(
+            f"Treebank {treebank.name!r} has {treebank.sentences} sentences; statistics of fewer than "
+            f"{FEW_SENTENCES} say little.",
+            LangdiffWarning,
+            stacklevel=2,
+        )
+    return treebank
+
+
+def file_name(path: Path) -> str:
+    """Return the name of a file without its endings.
+
+    Examples
+    --------
+    >>> file_name(Path("ud/en_ewt.conllu.gz"))
+    'en_ewt'
+    """
+    if path.suffix.lower() in COMPRESSED:
+        path = path.with_suffix("")
+    return path.stem

@@ -1,0 +1,262 @@
+"""Tests of predictors against difficulties (Mielke et al. 2019, section 5)."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+from pandas.api.types import is_numeric_dtype
+
+from langdiff import __version__
+from langdiff._random import generator
+from langdiff._signature import join_signature, name_of_number, name_of_seed
+from langdiff.errors import ConfigError, listing
+from langdiff.typology.association.adjust import benjamini_hochberg
+from langdiff.typology.association.categories import compare_categories
+from langdiff.typology.association.correlation import correlation
+from langdiff.typology.association.family import mixed_slope, permute_within_families
+from langdiff.typology.association.outcome import MIN_LANGUAGES, Floats, Outcome, Test, is_constant
+from langdiff.typology.association.result import Correlations
+from langdiff.typology.association.sample import (
+    Averaging,
+    Difficulties,
+    PredictorTable,
+    Sample,
+    Unit,
+    check_names,
+    gather,
+    hash_sample,
+    names_once,
+)
+
+Interval = Literal["fisher", "bootstrap"]
+NUMERIC = ("pearson", "spearman", "kendall", "mixed", "permutation")
+CATEGORICAL = ("mood", "kruskal", "permutation")
+FAMILY_AWARE = ("mixed", "permutation")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Settings:
+    tests: tuple[Test, ...]
+    given: tuple[str, ...]
+    unit: Unit
+    interval: Interval
+    resamples: int
+
+
+def correlate(
+    difficulties: Difficulties,
+    predictors: PredictorTable,
+    *,
+    edition_info: pd.DataFrame | None = None,
+    corpus: str = "",
+    tests: Test | Iterable[Test] | None = None,
+    only: str | Iterable[str] = (),
+    given: str | Iterable[str] = (),
+    averaging: Averaging = "difficulty",
+    unit: Unit = "language",
+    interval: Interval = "fisher",
+    resamples: int = 9999,
+    alpha: float = 0.05,
+    seed: int | np.random.Generator | None = None,
+) -> Correlations:
+    """Test predictors against difficulties, one language a point.
+
+    Difficulties and predictors are first averaged over the editions of a language, since translations of one
+    text into one language are no independent evidence of the language. Then every test is made of every
+    predictor of its kind, under every language model, and all are adjusted together by Benjamini and Hochberg's
+    procedure.
+
+    Parameters
+    ----------
+    difficulties : DifficultyFit, Series, DataFrame, or mapping
+        Nats, by edition; a DataFrame has one column a language model (or, as a fit's, a column ``difficulty``, of
+        which alone use is made), a mapping goes from language model to fit or Series.
+    predictors : Predictors, DataFrame or Series
+        One row an edition, or a language; numbers are tested as such, everything else as categories. Columns
+        ``language``, ``family`` and ``genus`` are no predictors: they serve if there is no `edition_info`.
+    edition_info : DataFrame, optional
+        One row an edition: ``language`` and, if families are to be reckoned with, ``family``. Without it, every
+        edition is a language of its own.
+    corpus : str
+        Name in the table, to tell calls apart.
+    tests : str or iterable of str, optional
+        Of numbers: ``"pearson"``, ``"spearman"``, ``"kendall"``; ``"mixed"`` (slope with a random intercept of
+        family) and ``"permutation"`` (within families), which allow for relatives that are alike. Of
+        categories: ``"mood"``, ``"kruskal"``, ``"permutation"``. By default Pearson's, Spearman's and, if nothing
+        is held fixed, Mood's.
+    only : str or iterable of str, optional
+        Predictors to test; by default all.
+    given : str or iterable of str, optional
+        Numeric predictors to hold fixed: Pearson's and Spearman's become partial correlations.
+    averaging : {"difficulty", "factor"}
+        Over the editions of a language: the mean difficulty, as the paper's correlations have it, or the
+        logarithm of the mean factor, as its Table 2.
+    unit : {"language", "edition"}
+        ``"edition"`` keeps editions apart; of the tests only ``"mixed"`` allows for it, by a random intercept of
+        language inside that of family.
+    interval : {"fisher", "bootstrap"}
+        Kind of 95 % interval of correlations: see `langdiff.typology.correlation`.
+    resamples : int
+        Number of permutations and of bootstrap samples.
+    alpha : float
+        False discovery rate.
+    seed : int or numpy.random.Generator, optional
+        Seed of permutations and bootstrap; required if `tests` has ``"permutation"`` or `interval` is
+        ``"bootstrap"``.
+
+    Returns
+    -------
+    Correlations
+        A test that cannot be made (a constant predictor, fewer than four languages with a value) has NaN
+        for a p and says why in ``reason``; it is not counted in the family.
+
+    Raises
+    ------
+    ConfigError
+        If a setting or predictor is unknown, no test fits any predictor, or a seed is needed and there is none.
+    DataError
+        If values are infinite, names occur twice, languages are unknown, or fewer than four languages have
+        both difficulties and predictors.
+
+    Examples
+    --------
+    >>> from langdiff.datasets import mielke2019
+    >>> figures = mielke2019()
+    >>> result = correlate(
+    ...     figures.difficulties("bibles")["bpe"],
+    ...     figures.predictors("bibles"),
+    ...     edition_info=figures.edition_info("bibles"),
+    ...     tests=["pearson", "mixed"],
+    ...     only=["word_types"],
+    ... )
+    >>> result.to_frame()[["test", "n", "statistic", "estimate", "low", "high"]].round(3)
+          test   n    statistic  estimate    low   high
+    0  pearson  62            r     0.750  0.616  0.842
+    1    mixed  62  nats per SD     0.064  0.049  0.080
+    """
+    held = names_once(given)
+    usual = ("pearson", "spearman") if held else ("pearson", "spearman", "mood")
+    settings = _Settings(
+        tests=names_once(usual if tests is None else tests),
+        given=held,
+        unit=unit,
+        interval=interval,
+        resamples=resamples,
+    )
+    _check(settings)
+    random = interval == "bootstrap" or "permutation" in settings.tests
+    rng = generator(seed, "permutations and bootstrap samples") if random else generator(0)
+    sample = gather(difficulties, predictors, edition_info=edition_info, corpus=corpus, averaging=averaging, unit=unit)
+    named = name_of_seed(seed, rng) if random else None
+    rows = _rows(sample, check_names(sample, names_once(only)), settings, rng)
+    frame = pd.DataFrame(rows)
+    frame["p_adjusted"], frame["significant"] = benjamini_hochberg(frame["p"].to_numpy(dtype=float), alpha)
+    columns = [name for name in frame if name != "reason"]
+    return Correlations(
+        tests=frame[[*columns, "reason"]],
+        samples=(sample,),
+        alpha=alpha,
+        signature=join_signature(
+            {
+                "tests": ",".join(settings.tests),
+                "given": ",".join(held) or None,
+                "averaging": averaging,
+                "unit": unit,
+                "interval": interval,
+                "resamples": resamples if random else None,
+                "seed": named,
+                "alpha": name_of_number(alpha),
+                "data": f"{corpus}#{hash_sample(sample, frame['predictor'].unique())}",
+                "version": __version__,
+            }
+        ),
+    )
+
+
+def _check(settings: _Settings) -> None:
+    known = tuple(dict.fromkeys((*NUMERIC, *CATEGORICAL)))
+    if not settings.tests:
+        raise ConfigError(f"name at least one test; there are {listing(known, 9)}.")
+    unknown = [test for test in settings.tests if test not in known]
+    if unknown:
+        raise ConfigError(f"unknown test(s) {listing(unknown)}; there are {listing(known, 9)}.")
+    if settings.interval not in ("fisher", "bootstrap"):
+        raise ConfigError(f"interval={settings.interval!r}: must be 'fisher' or 'bootstrap'.")
+    if settings.resamples < 99:
+        raise ConfigError(f"resamples={settings.resamples}: at least 99, or p is too coarse.")
+    if settings.unit == "edition" and settings.tests != ("mixed",):
+        raise ConfigError(
+            "editions of one language are not independent: with unit='edition', tests must be ['mixed']; or keep "
+            "unit='language'."
+        )
+    if settings.given and not set(settings.tests) <= {"pearson", "spearman"}:
+        raise ConfigError("predictors can be held fixed (given=) for tests 'pearson' and 'spearman' only.")
+
+
+def _rows(
+    sample: Sample, names: Sequence[str], settings: _Settings, rng: np.random.Generator
+) -> list[dict[str, object]]:
+    for name in settings.given:
+        if not is_numeric_dtype(sample.column(name)):
+            raise ConfigError(f"given={name!r} is a category; only numbers can be held fixed.")
+    rows = []
+    for name in names:
+        if name in settings.given:
+            continue
+        kind = NUMERIC if is_numeric_dtype(sample.predictors[name]) else CATEGORICAL
+        for lm in sample.difficulty:
+            for test in settings.tests:
+                if test not in kind:
+                    continue
+                outcome, missing = _one(sample, name, str(lm), test, settings, rng)
+                key = {"predictor": name, "language_model": lm, "corpus": sample.corpus, "test": test}
+                given = ", ".join(settings.given)
+                rows.append(key | {"given": given, "n": outcome.n, "missing": missing} | outcome._asdict())
+    if not rows:
+        raise ConfigError(
+            f"no test to make: {listing(settings.tests)} of predictors {listing(names)}. Numbers are tested by "
+            f"{listing(NUMERIC)}, categories by {listing(CATEGORICAL)}."
+        )
+    return rows
+
+
+def _one(
+    sample: Sample, name: str, lm: str, test: str, settings: _Settings, rng: np.random.Generator
+) -> tuple[Outcome, int]:
+    """Make one test on the languages that have all it needs; return it, and how many have not."""
+    needed = pd.concat([sample.difficulty[lm], sample.predictors[[name, *settings.given]]], axis=1)
+    have = needed.notna().all(axis=1)
+    if test in FAMILY_AWARE and sample.family is not None:
+        have &= sample.family.notna()
+    n, missing = int(have.sum()), int((~have).sum())
+    x, y = sample.predictors.loc[have, name], sample.difficulty.loc[have, lm].to_numpy(dtype=float)
+    if reason := _obstacle(x, y, settings.unit):
+        return Outcome("", n, reason=reason), missing
+    values = x.to_numpy(dtype=float) if is_numeric_dtype(x) else None
+    if test in FAMILY_AWARE:
+        if sample.family is None:
+            return Outcome("", n, reason="families are not known: edition_info has no column 'family'"), missing
+        family = sample.family[have]
+        if test == "permutation":
+            column = x if values is None else values
+            return permute_within_families(column, y, family, resamples=settings.resamples, seed=rng), missing
+        language = sample.language[have] if settings.unit == "edition" else None
+        return mixed_slope(np.asarray(values), y, family, language), missing
+    if values is None:
+        return compare_categories(pd.Series(y, index=x.index), x, test), missing
+    given = sample.predictors.loc[have, list(settings.given)].to_numpy(dtype=float) if settings.given else None
+    resamples = settings.resamples if settings.interval == "bootstrap" else 0
+    return correlation(values, y, test, given=given, resamples=resamples, seed=rng), missing
+
+
+def _obstacle(x: pd.Series, y: Floats, unit: Unit) -> str:
+    """Say why no test of these values can be made; nothing if one can."""
+    if len(x) < MIN_LANGUAGES:
+        return f"{len(x)} {unit}s with a value; at least {MIN_LANGUAGES} are needed"
+    if is_constant(y):
+        return "all difficulties are equal"
+    if is_numeric_dtype(x) and is_constant(x.to_numpy(dtype=float)):
+        return f"the predictor is constant: {x.iloc[0]:g}"
+    return ""

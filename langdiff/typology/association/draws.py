@@ -1,0 +1,260 @@
+"""Correlations when difficulties are themselves estimates: errors carried through draws of all of them together."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from pandas.api.types import is_numeric_dtype
+from scipy import stats
+
+from langdiff import __version__
+from langdiff._random import generator
+from langdiff._signature import join_signature, name_of_seed, short_hash
+from langdiff.errors import ConfigError, DataError, listing
+from langdiff.typology.association.correlation import SYMBOL, fisher_interval
+from langdiff.typology.association.outcome import MIN_LANGUAGES, NAN, Floats, is_constant
+from langdiff.typology.association.sample import (
+    FittedDifficulties,
+    PredictorTable,
+    check_names,
+    gather,
+    hash_sample,
+    names_once,
+)
+
+TESTS = ("pearson", "spearman")
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class PropagatedCorrelations:
+    """Correlations with the errors of difficulties in their intervals.
+
+    Attributes
+    ----------
+    estimates : DataFrame
+        One row a predictor and test: ``predictor``, ``test``, ``n``, ``statistic``; ``estimate``, at the point
+        estimates of difficulty; ``sampling_low`` and ``sampling_high``, the 95 % interval that takes them for
+        exact (other languages might have been chosen); ``measurement_low`` and ``measurement_high``, the
+        central 95 % over draws (these languages, measured again); ``low`` and ``high``, both together;
+        ``reliability``, the share of the variance of the estimates that is not error; ``disattenuated``, the
+        estimate over the root of that (Spearman 1904), of Pearson's r only; and ``reason``, where there is
+        no estimate.
+    draws : int
+        Draws of all difficulties.
+    signature : str
+        The settings.
+    """
+
+    estimates: pd.DataFrame
+    draws: int
+    signature: str
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return `estimates`."""
+        return self.estimates.copy()
+
+    def summary(self) -> str:
+        """Format the estimates; no p is given, since that of the point estimates stands in `correlate`."""
+        table = self.estimates
+        table = table if table["reason"].str.len().any() else table.drop(columns="reason")
+        return f"{self!r}\n\n{table.round(4).to_string(index=False)}\n\n[{self.signature}]"
+
+    def __repr__(self) -> str:
+        """Say how much measurement matters."""
+        known = self.estimates["reliability"].dropna()
+        worst = f", reliability of difficulties at least {known.min():.4f}" if len(known) else ""
+        return f"PropagatedCorrelations: {len(self.estimates)} correlations over {self.draws:,} draws{worst}"
+
+
+def propagate_errors(
+    source: Any,
+    predictors: PredictorTable,
+    *,
+    edition_info: pd.DataFrame | None = None,
+    tests: str | Iterable[str] = TESTS,
+    only: str | Iterable[str] = (),
+    draws: int = 4000,
+    seed: int | np.random.Generator,
+) -> PropagatedCorrelations:
+    r"""Carry the errors of estimated difficulties into correlations.
+
+    Every draw k is a set of all difficulties and gives a correlation :math:`r_k`; its spread is the error of
+    measurement. That n languages are a sample is added in Fisher's variable,
+
+    .. math:: z_k = \operatorname{artanh} r + (\operatorname{artanh} r_k - \overline{\operatorname{artanh} r})
+              + e_k, \quad e_k \sim \mathcal N(0, s^2),
+
+    centred at the estimate, since draws about noisy estimates are noisy twice and their own correlations are
+    nearer 0; s as in `langdiff.typology.correlation`.
+
+    Parameters
+    ----------
+    source : DifficultyFit, InferenceData or DataFrame
+        A fit, whose ``covariance`` is drawn from; a posterior of `langdiff.sample`; or draws × editions, in
+        nats, as of a bootstrap. The posterior must be one of flat priors: under others, draws are less noisy
+        than is assumed here.
+    predictors, edition_info, only
+        As for `langdiff.correlate`; numeric predictors are taken.
+    tests : str or iterable of str
+        Correlations to compute: ``"pearson"``, ``"spearman"`` or both.
+    draws : int
+        How many draws are made from a fit's covariance; of a posterior's draws at most so many are used, evenly
+        chosen.
+    seed : int or numpy.random.Generator
+        Seed of the draws from a covariance and of e.
+
+    Returns
+    -------
+    PropagatedCorrelations
+
+    Raises
+    ------
+    ConfigError
+        If a test or predictor is unknown, or draws are fewer than 100.
+    DataError
+        If there are no draws, or values that are not finite; or as for `langdiff.correlate`.
+
+    Examples
+    --------
+    >>> import langdiff as ld
+    >>> _, surprisals = ld.simulate(300, 8, seed=1)
+    >>> types = pd.Series(np.arange(8.0) ** 2, index=surprisals.editions, name="word_types")
+    >>> propagate_errors(ld.fit(surprisals), types, seed=1)
+    PropagatedCorrelations: 2 correlations over 4,000 draws, reliability of difficulties at least 0.9...
+    """
+    tests = list(names_once(tests))
+    unknown = [test for test in tests if test not in TESTS]
+    if unknown or not tests:
+        raise ConfigError(f"tests={tests}: must be 'pearson', 'spearman' or both.")
+    rng = generator(seed)
+    named = name_of_seed(seed, rng)
+    point, drawn = _draws(source, draws, rng)
+    sample = gather(point, predictors, edition_info=edition_info, corpus="", averaging="difficulty", unit="language")
+    language = _language_of(point.index, predictors, edition_info)
+    by_language = drawn.T.groupby(language).mean().reindex(sample.difficulty.index).to_numpy().T  # (K, n)
+    names = [name for name in check_names(sample, names_once(only)) if is_numeric_dtype(sample.predictors[name])]
+    if not names:
+        raise ConfigError("no numeric predictor: errors are carried into correlations with numbers only.")
+    d = sample.difficulty.iloc[:, 0].to_numpy(dtype=float)
+    rows = [
+        {"predictor": name, "test": test}
+        | _one(sample.predictors[name].to_numpy(dtype=float), d, by_language, test, rng)
+        for name in names
+        for test in tests
+    ]
+    return PropagatedCorrelations(
+        estimates=pd.DataFrame(rows),
+        draws=len(drawn),
+        signature=join_signature(
+            {
+                "tests": ",".join(tests),
+                "draws": len(drawn),
+                "seed": named,
+                "data": f"#{short_hash(hash_sample(sample, names), by_language)}",
+                "version": __version__,
+            }
+        ),
+    )
+
+
+def _language_of(editions: pd.Index, predictors: PredictorTable, info: pd.DataFrame | None) -> pd.Series:
+    if info is None and not isinstance(predictors, pd.Series):
+        table = predictors if isinstance(predictors, pd.DataFrame) else predictors.to_frame()
+        info = table if "language" in table else None
+    return pd.Series(editions, index=editions) if info is None else info.loc[editions, "language"]
+
+
+def _one(x: Floats, d: Floats, drawn: Floats, test: str, rng: np.random.Generator) -> dict[str, object]:
+    """Correlate one predictor with all draws, shape (K, n)."""
+    have = ~np.isnan(x)
+    x, d, drawn = x[have], d[have], drawn[:, have]
+    n = len(x)
+    row: dict[str, object] = {"n": n, "statistic": SYMBOL[test]}
+    reason = ""
+    if n < MIN_LANGUAGES:
+        reason = f"{n} languages with a value; at least {MIN_LANGUAGES} are needed"
+    elif is_constant(x):
+        reason = f"the predictor is constant: {x[0]:g}"
+    elif is_constant(d):
+        reason = "all difficulties are equal"
+    if reason:
+        return row | dict.fromkeys(FIGURES, NAN) | {"reason": reason}
+    if test == "spearman":
+        x, d_used, drawn_used = stats.rankdata(x), stats.rankdata(d), stats.rankdata(drawn, axis=1)
+    else:
+        d_used, drawn_used = d, drawn
+    estimate, *each = _correlations(x, np.vstack([d_used, drawn_used]))
+    spread = np.array(each)
+    deviations = np.arctanh(np.clip(spread, -CLOSE, CLOSE))
+    factor = 1 + estimate**2 / 2 if test == "spearman" else 1.0
+    center = np.arctanh(np.clip(estimate, -CLOSE, CLOSE))
+    both = center + deviations - deviations.mean() + rng.normal(0, np.sqrt(factor / (n - 3)), len(spread))
+    error = float((drawn - drawn.mean(axis=1, keepdims=True)).var(axis=0, ddof=1).sum()) / (n - 1)
+    reliability = max(1 - error / float(d.var(ddof=1)), 0.0)
+    corrected = float(np.clip(estimate / np.sqrt(reliability), -1, 1)) if reliability > 0 and test == "pearson" else NAN
+    bounds = [*fisher_interval(float(estimate), n, test), *np.quantile(spread, [0.025, 0.975])]
+    figures = [float(estimate), *bounds, *np.tanh(np.quantile(both, [0.025, 0.975])), reliability, corrected]
+    return row | dict(zip(FIGURES, map(float, figures), strict=True)) | {"reason": ""}
+
+
+FIGURES = (
+    "estimate",
+    "sampling_low",
+    "sampling_high",
+    "measurement_low",
+    "measurement_high",
+    "low",
+    "high",
+    "reliability",
+    "disattenuated",
+)
+CLOSE = 1 - 1e-9  # to 1 as Fisher's variable can take
+
+
+def _correlations(x: Floats, rows: Floats) -> Floats:
+    """Return Pearson's r of x, shape (n,), with every row; 0 for a row that does not vary."""
+    x = x - x.mean()
+    rows = rows - rows.mean(axis=1, keepdims=True)
+    norms = np.sqrt((x @ x) * (rows * rows).sum(axis=1))
+    r: Floats = np.divide(rows @ x, norms, out=np.zeros(len(rows)), where=norms > 0)
+    return r
+
+
+def _draws(source: Any, draws: int, rng: np.random.Generator) -> tuple[pd.Series, pd.DataFrame]:
+    """Return point estimates by edition, and draws × editions."""
+    if draws < 100:
+        raise ConfigError(f"draws={draws}: at least 100, or the ends of the interval are arbitrary.")
+    if hasattr(source, "covariance") and hasattr(source, "difficulty"):
+        return _from_fit(source, draws, rng)
+    if isinstance(source, pd.DataFrame):
+        drawn = source.astype(float)
+    elif hasattr(source, "posterior") and "difficulty" in source.posterior:
+        array = source.posterior["difficulty"]
+        if "edition" not in array.dims:
+            raise DataError(
+                f"the posterior's difficulties are by {listing(array.dims)}, not by chain, draw and edition."
+            )
+        flat = array.stack(sample=("chain", "draw")).transpose("sample", "edition")
+        drawn = pd.DataFrame(flat.to_numpy(), columns=[str(name) for name in array["edition"].to_numpy()])
+    else:
+        raise ConfigError(
+            f"draws come from a fit with a covariance, a posterior with difficulties, or a DataFrame; got {source!r}."
+        )
+    bad = drawn.columns[~np.isfinite(drawn.to_numpy()).all(axis=0)]
+    if len(bad) or len(drawn) < 100:
+        what = f"draws of {listing(bad)} are not finite" if len(bad) else f"{len(drawn)} draws; at least 100 are needed"
+        raise DataError(f"{what}.")
+    every = -(-len(drawn) // draws)
+    return drawn.mean().rename("unknown"), drawn.iloc[::every]
+
+
+def _from_fit(fit: FittedDifficulties, draws: int, rng: np.random.Generator) -> tuple[pd.Series, pd.DataFrame]:
+    covariance: Floats = fit.covariance.to_numpy(dtype=float)  # type: ignore[attr-defined]
+    if not np.isfinite(covariance).all():
+        raise DataError("the fit has no covariance: it did not converge.")
+    sizes, axes = np.linalg.eigh(covariance)  # singular: the factors have a fixed sum
+    noise = rng.normal(size=(draws, len(sizes))) * np.sqrt(np.maximum(sizes, 0)) @ axes.T
+    point = fit.difficulty.rename(fit.lm)
+    return point, pd.DataFrame(point.to_numpy() + noise, columns=point.index)

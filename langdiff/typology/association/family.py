@@ -1,0 +1,225 @@
+"""Tests for languages that are not independent: relatives are alike in predictor and difficulty (Galton's problem)."""
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from scipy import optimize, stats
+from scipy.special import gammaln
+
+from langdiff._random import generator
+from langdiff.typology.association.correlation import PERFECT, fisher_interval
+from langdiff.typology.association.outcome import NAN, Floats, Outcome
+
+MIN_FAMILIES = 4  # with fewer, how families differ can hardly be estimated
+MOST = 1e4  # times the residual variance: relatives are then equal but for rounding
+DISTINCT = 1e-12  # relative difference below which two permutations' statistics are one, but for rounding
+
+
+def mixed_slope(x: Floats, y: Floats, family: pd.Series, language: pd.Series | None = None) -> Outcome:
+    r"""Regress difficulty on a predictor, with a random intercept of family (and of language).
+
+    .. math:: y_i = a + b\,x_i/s_x + u_{f(i)} [+ w_{l(i)}] + e_i
+
+    with normal u, w, e, by restricted maximum likelihood. p and the 95 % interval of b are by Student's t with
+    Satterthwaite's degrees of freedom (Giesbrecht and Burns 1985), which are near the number of families
+    where relatives share the predictor's value, and near that of languages where they do not.
+
+    Parameters
+    ----------
+    x, y : ndarray, shape (n,)
+        Predictor, difficulty in nats; neither constant.
+    family : Series, shape (n,)
+        Language family of each row.
+    language : Series, shape (n,), optional
+        If rows are editions: their languages.
+
+    Returns
+    -------
+    Outcome
+        Its estimate is b, nats by which difficulty rises with one standard deviation of the predictor.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> family = pd.Series(np.repeat(list("abcdefgh"), 5))
+    >>> x = rng.normal(size=40)
+    >>> y = 0.1 * x + np.repeat(rng.normal(size=8), 5) + rng.normal(0, 0.01, size=40)  # families differ by much
+    >>> bool(abs(mixed_slope(x, y, family).estimate - 0.1 * x.std(ddof=1)) < 0.01)
+    True
+    """
+    symbol, n = "nats per SD", len(x)
+    families = family.nunique()
+    if families < MIN_FAMILIES:
+        return Outcome(symbol, n, reason=f"{families} families; at least {MIN_FAMILIES} are needed")
+    if (family if language is None else language).value_counts().max() < 2:
+        return Outcome(symbol, n, reason="no two rows share a group: its effect cannot be told from the residual")
+    scale = float(y.std(ddof=1))
+    design = np.column_stack([np.ones(n), (x - x.mean()) / x.std(ddof=1)])
+    if abs(np.corrcoef(x, y)[0, 1]) > PERFECT:
+        return Outcome(symbol, n, reason="the predictor explains all of difficulty: nothing is left to judge it by")
+    groups = [family] if language is None else [family, language]
+    covers = [np.equal.outer(g.to_numpy(), g.to_numpy()).astype(float) for g in groups]
+    variances = reml_variances(design, y / scale, covers)
+    slope, std_error, degrees = _satterthwaite(design, y / scale, [*covers, np.eye(n)], variances)
+    p = float(2 * stats.t.sf(abs(slope) / std_error, degrees))
+    half = float(stats.t.ppf(0.975, degrees)) * std_error * scale
+    estimate = slope * scale
+    return Outcome(symbol, n, estimate, estimate - half, estimate + half, p)
+
+
+def reml_variances(design: Floats, y: Floats, parts: list[Floats]) -> Floats:
+    r"""Maximise the restricted likelihood of :math:`y \sim N(X\beta, \sigma^2(I + \sum_k \lambda_k V_k))`.
+
+    The model is that of ``statsmodels``' ``MixedLM``, and so are the estimates. It is written out since variances
+    of 0 are common among a few families, where that warns and, with some of its optimisers, ends in singular
+    matrices.
+
+    Parameters
+    ----------
+    design : ndarray, shape (n, p)
+        X, of full rank.
+    y : ndarray, shape (n,)
+        Outcome.
+    parts : list of ndarray, shape (n, n)
+        The V_k.
+
+    Returns
+    -------
+    ndarray, shape (K + 1,)
+        Variances of the K effects, then of the residual; those of effects may be 0.
+    """
+    n, p = design.shape
+
+    def criterion(ratios: Floats) -> tuple[float, Floats]:  # minus twice the log-likelihood, its gradient
+        covariance = np.eye(n) + np.tensordot(ratios, parts, axes=1)
+        factor = np.linalg.cholesky(covariance)
+        projected, information = _project(np.linalg.inv(covariance), design)
+        moved = projected @ y
+        square = float(y @ moved)
+        value = 2 * np.log(np.diag(factor)).sum() + np.linalg.slogdet(information)[1] + (n - p) * np.log(square)
+        slopes = [np.sum(projected * part) - (n - p) * float(moved @ part @ moved) / square for part in parts]
+        return float(value), np.array(slopes)
+
+    bounds = [(0.0, MOST)] * len(parts)
+    starts = (np.full(len(parts), start) for start in (0.05, 1.0, 20.0))  # the likelihood can have two modes
+    found = [optimize.minimize(criterion, start, jac=True, bounds=bounds, method="L-BFGS-B") for start in starts]
+    ratios = min(found, key=lambda result: float(result.fun)).x
+    projected, _ = _project(np.linalg.inv(np.eye(n) + np.tensordot(ratios, parts, axes=1)), design)
+    residual = float(y @ projected @ y) / (n - p)
+    return np.append(ratios * residual, residual)
+
+
+def _project(inverse: npt.NDArray[np.floating], design: Floats) -> tuple[npt.NDArray[np.floating], Floats]:
+    """Return V⁻¹ less its part along the design, and X'V⁻¹X."""
+    carried: Floats = inverse @ design
+    information = design.T @ carried
+    return inverse - carried @ np.linalg.solve(information, carried.T), information
+
+
+def _satterthwaite(design: Floats, y: Floats, parts: list[Floats], variances: Floats) -> tuple[float, float, float]:
+    """Return the slope, its standard error and degrees of freedom, given variances of V = Σ variance × part."""
+    inverse = np.linalg.inv(sum(variance * part for variance, part in zip(variances, parts, strict=True)))
+    covariance = np.linalg.inv(design.T @ inverse @ design)
+    weights = covariance @ design.T @ inverse  # (2, n): estimates from y
+    projected, _ = _project(inverse, design)
+    moved = [projected @ part for part in parts]
+    information = 0.5 * np.array([[np.sum(a * b.T) for b in moved] for a in moved])  # of the variances, expected
+    gradient = np.array([float(weights[1] @ part @ weights[1]) for part in parts])
+    slope, variance = float(weights[1] @ y), float(covariance[1, 1])
+    degrees = 2 * variance**2 / float(gradient @ np.linalg.pinv(information) @ gradient)
+    return slope, float(np.sqrt(variance)), float(np.clip(degrees, 1, len(y) - 2))
+
+
+def permute_within_families(
+    x: Floats | pd.Series, y: Floats, family: pd.Series, *, resamples: int, seed: int | np.random.Generator
+) -> Outcome:
+    r"""Permute difficulties among the languages of each family.
+
+    Whatever makes families differ is the same in all permutations, so that it cannot make a correlation; only
+    differences between relatives count. p is (1 + permutations with at least the statistic) / (1 +
+    permutations). Exact if, without an effect, relatives are exchangeable (Good 2005).
+
+    Parameters
+    ----------
+    x : ndarray or Series, shape (n,)
+        Numbers; or categories, as a Series that is not numeric.
+    y : ndarray, shape (n,)
+        Difficulties, nats.
+    family : Series, shape (n,)
+        Language family of each row.
+    resamples : int
+        Number of random permutations.
+    seed : int or numpy.random.Generator
+        Seed of the permutations.
+
+    Returns
+    -------
+    Outcome
+        Its estimate is the correlation of deviations from the family's means, with Fisher's interval; of
+        categories the share of the variance within families that they explain, without one.
+
+    Raises
+    ------
+    ConfigError
+        If the seed is not one.
+
+    Examples
+    --------
+    >>> x = np.array([1.0, 2, 3, 11, 12, 13])
+    >>> y = np.array([3.0, 2, 1, 33, 32, 31])  # the families differ one way, their members the other
+    >>> family = pd.Series(["a"] * 3 + ["b"] * 3)
+    >>> round(permute_within_families(x, y, family, resamples=99, seed=0).estimate, 6)
+    -1.0
+    """
+    rng = generator(seed)
+    numeric = isinstance(x, np.ndarray)
+    symbol, n = ("r within families" if numeric else "R2 within families"), len(y)
+    codes = family.astype("category").cat.codes.to_numpy()
+    members = [np.flatnonzero(codes == code) for code in range(codes.max() + 1)]
+    several = [rows for rows in members if len(rows) > 1]
+    if not several:
+        return Outcome(symbol, n, reason="no two languages share a family")
+    columns = x[:, None] if isinstance(x, np.ndarray) else pd.get_dummies(x, dtype=float).to_numpy()
+    basis = _orthonormal(_centered(columns, members))
+    deviations = _centered(y[:, None], members)[:, 0]
+    if basis.shape[1] == 0:
+        return Outcome(symbol, n, reason="the predictor does not vary within any family")
+    if not deviations.any():
+        return Outcome(symbol, n, reason="difficulty does not vary within any family")
+    observed = basis.T @ deviations
+    drawn = np.zeros((resamples, basis.shape[1]))
+    for rows in several:
+        shuffled = rng.permuted(np.broadcast_to(deviations[rows], (resamples, len(rows))), axis=1)
+        drawn += shuffled @ basis[rows]
+    size = float(observed @ observed)
+    hits = int(np.sum((drawn**2).sum(axis=1) >= size * (1 - DISTINCT)))
+    share = size / float(deviations @ deviations)
+    used = sum(map(len, several))
+    alone = n - used
+    reason = f"{alone} languages alone in their family say nothing" if alone else ""
+    if (least := np.exp(-sum(gammaln(len(rows) + 1) for rows in several))) > 0.025:
+        reason = f"only {round(1 / least)} permutations: p cannot be below {least:.2g}"
+    p = (1 + hits) / (1 + resamples)
+    if not numeric:
+        return Outcome(symbol, n, estimate=share, p=p, reason=reason)
+    estimate = float(np.sign(_centered(columns, members)[:, 0] @ deviations) * np.sqrt(share))
+    low, high = fisher_interval(estimate, used, "pearson", len(several) - 1)
+    if np.isnan(low):
+        low, high = NAN, NAN
+    return Outcome(symbol, n, estimate, low, high, p, reason)
+
+
+def _centered(columns: Floats, members: list[npt.NDArray[np.intp]]) -> Floats:
+    left = columns.astype(float)
+    for rows in members:
+        left[rows] -= left[rows].mean(axis=0)
+    rounding = 1e-12 * np.abs(columns).max(axis=0)
+    left[np.abs(left) <= rounding] = 0.0
+    return left
+
+
+def _orthonormal(columns: Floats) -> Floats:
+    """Return an orthonormal basis of the columns' space, shape (n, rank)."""
+    left, sizes, _ = np.linalg.svd(columns, full_matrices=False)
+    basis: Floats = left[:, sizes > 1e-10 * max(float(sizes.max()), 1e-300)]
+    return basis

@@ -1,0 +1,288 @@
+"""The languages of a corpus: their difficulties beside their predictors."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any, Literal, Protocol
+
+import numpy as np
+import pandas as pd
+from pandas.api.types import is_bool_dtype, is_numeric_dtype
+
+from langdiff._signature import short_hash
+from langdiff.errors import ConfigError, DataError, listing
+from langdiff.typology.association.outcome import MIN_LANGUAGES
+
+Averaging = Literal["difficulty", "factor"]
+Unit = Literal["language", "edition"]
+
+
+class FittedDifficulties(Protocol):
+    """What is used of a fit, such as `langdiff.DifficultyFit`."""
+
+    @property
+    def difficulty(self) -> pd.Series:
+        """Difficulties in nats, indexed by edition."""
+        ...
+
+    @property
+    def lm(self) -> str:
+        """Name of the language model."""
+        ...
+
+
+class HasFrame(Protocol):
+    """What is used of predictors that are no frame, such as those of `langdiff.predictors`."""
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row an edition or language."""
+        ...
+
+
+Difficulties = FittedDifficulties | pd.Series | pd.DataFrame | Mapping[str, "FittedDifficulties | pd.Series"]
+PredictorTable = pd.DataFrame | pd.Series | HasFrame
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class Sample:
+    """Languages (or editions) with their difficulties and predictors, in one order.
+
+    Attributes
+    ----------
+    corpus : str
+        What they are from.
+    difficulty : DataFrame, shape (n, L)
+        Nats, one column a language model; NaN where one was not fitted.
+    predictors : DataFrame, shape (n, P)
+        Floats, or categories; missing values as NaN.
+    language : Series, shape (n,)
+        Language of each row; the row's own name if rows are languages.
+    family : Series or None, shape (n,)
+        Language family of each row, if known.
+    """
+
+    corpus: str
+    difficulty: pd.DataFrame
+    predictors: pd.DataFrame
+    language: pd.Series
+    family: pd.Series | None
+
+    def column(self, name: str) -> pd.Series:
+        """Return a predictor.
+
+        Raises
+        ------
+        ConfigError
+            If it is unknown; the message names those that are alike.
+        """
+        if name not in self.predictors:
+            near = get_close_matches(name, map(str, self.predictors), n=3)
+            hint = f"did you mean {listing(near)}?" if near else f"there are {listing(self.predictors, 12)}."
+            raise ConfigError(f"unknown predictor {name!r}; {hint}")
+        return self.predictors[name]
+
+
+def hash_sample(sample: Sample, tested: Iterable[str]) -> str:
+    """Return a hash of all that tests of some predictors see, for signatures."""
+    return short_hash(sample.difficulty, sample.predictors, sample.language, sample.family, list(map(str, tested)))
+
+
+def gather(
+    difficulties: Difficulties,
+    predictors: PredictorTable,
+    *,
+    edition_info: pd.DataFrame | None,
+    corpus: str,
+    averaging: Averaging,
+    unit: Unit,
+) -> Sample:
+    """Bring difficulties and predictors into one table; average over the editions of a language.
+
+    See `langdiff.typology.correlate` for the arguments.
+
+    Raises
+    ------
+    DataError
+        If names occur twice, values are infinite, editions have no language, or fewer than four
+        languages have both difficulties and predictors.
+    ConfigError
+        If a setting is unknown.
+    """
+    if averaging not in ("difficulty", "factor"):
+        raise ConfigError(f"averaging={averaging!r}: must be 'difficulty' or 'factor'.")
+    if unit not in ("language", "edition"):
+        raise ConfigError(f"unit={unit!r}: must be 'language' or 'edition'.")
+    by_edition = difficulty_table(difficulties)
+    table, info = _predictor_table(predictors, edition_info, by_edition.index)
+    language, family = _languages(by_edition.index, info)
+    difficulty = _average_difficulty(by_edition, language, averaging) if unit == "language" else by_edition
+    rows = _average_predictors(table, language, unit)
+    known = [name for name in difficulty.index if name in rows.index]
+    if len(known) < MIN_LANGUAGES:
+        raise DataError(
+            f"{len(known)} {unit}s have both difficulties and predictors; at least {MIN_LANGUAGES} are needed. "
+            f"Difficulties are of {listing(difficulty.index)}, predictors of {listing(table.index)}. If predictors are "
+            "by language, say which edition is in which: edition_info with a column 'language'."
+        )
+    of_row = language if unit == "edition" else pd.Series(difficulty.index, index=difficulty.index)
+    families = None
+    if family is not None:
+        of_language = family.groupby(language).first()
+        families = of_row.map(of_language)
+    return Sample(
+        corpus=corpus,
+        difficulty=difficulty,
+        predictors=rows.reindex(difficulty.index),
+        language=of_row,
+        family=families,
+    )
+
+
+def difficulty_table(difficulties: Difficulties) -> pd.DataFrame:
+    """Return difficulties by edition (rows) and language model (columns), checked."""
+    if isinstance(difficulties, pd.DataFrame):
+        # a fit's frame has errors and intervals beside its difficulties, and these are no language models
+        names = ["difficulty"] if "difficulty" in difficulties else difficulties.columns
+        columns: dict[str, pd.Series] = {str(name): difficulties[name].dropna() for name in names}
+    elif isinstance(difficulties, Mapping):
+        columns = {str(name): _series(value, str(name))[1] for name, value in difficulties.items()}
+    else:
+        columns = dict([_series(difficulties, "")])
+    for name, column in columns.items():
+        twice = column.index[column.index.duplicated()].unique()
+        if len(twice):
+            raise DataError(f"difficulties {name!r}: {len(twice)} edition(s) named twice: {listing(twice)}.")
+        numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=float)
+        bad = column.index[~np.isfinite(numbers)]
+        if len(bad):
+            raise DataError(
+                f"difficulties {name!r}: {len(bad)} of {len(column)} are not finite numbers: {listing(bad)}. Leave "
+                "such editions out, or find out why their fit failed."
+            )
+    if not columns or not any(map(len, columns.values())):
+        raise DataError("there are no difficulties.")
+    return pd.DataFrame(columns).astype(float).rename_axis(index="edition", columns="language_model")
+
+
+def _series(value: Any, name: str) -> tuple[str, pd.Series]:
+    if isinstance(value, pd.Series):
+        return name or str(value.name or "unknown"), value
+    if not hasattr(value, "difficulty"):
+        raise ConfigError(
+            f"difficulties must be a fit, a Series, a DataFrame, or a mapping of them by language model; got {value!r}."
+        )
+    return name or str(getattr(value, "lm", "unknown")), value.difficulty
+
+
+def _predictor_table(
+    predictors: PredictorTable, edition_info: pd.DataFrame | None, editions: pd.Index
+) -> tuple[pd.DataFrame, pd.DataFrame | None]:
+    """Return predictors alone, as floats or categories, and what is known of editions."""
+    given: Any = predictors
+    table = given if isinstance(given, pd.DataFrame) or not hasattr(given, "to_frame") else given.to_frame()
+    if not isinstance(table, pd.DataFrame):
+        raise ConfigError(f"predictors must be a table or a Series; got {predictors!r}.")
+    for what, names in (("rows", table.index), ("columns", table.columns)):
+        twice = names[names.duplicated()].unique()
+        if len(twice):
+            raise DataError(f"predictors have {len(twice)} {what} of the same name: {listing(twice)}.")
+    beside = [name for name in ("language", "family", "genus") if name in table]
+    if edition_info is None and "language" in beside:
+        edition_info = table[beside]
+    elif edition_info is None and "family" in beside:  # every row is a language of its own
+        edition_info = table[beside].reindex(table.index.union(editions, sort=False))
+        edition_info = edition_info.assign(language=edition_info.index)
+    table = table.drop(columns=beside)
+    if table.empty:
+        raise DataError("there are no predictors.")
+    clean = {name: _clean(str(name), table[name]) for name in table}
+    return pd.DataFrame(clean).rename(columns=str), edition_info
+
+
+def _clean(name: str, column: pd.Series) -> pd.Series:
+    column = column.infer_objects()  # numbers among which None stands for a missing one
+    if is_numeric_dtype(column) and not is_bool_dtype(column):
+        column = column.astype(float)
+        infinite = column.index[np.isinf(column)]
+        if len(infinite):
+            raise DataError(f"predictor {name!r}: {len(infinite)} values are infinite: {listing(infinite)}.")
+        return column
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return column
+    return column.where(column.isna(), column.astype(str)).astype("category")
+
+
+def _languages(editions: pd.Index, info: pd.DataFrame | None) -> tuple[pd.Series, pd.Series | None]:
+    """Return the language of every edition, and its family if known."""
+    if info is None:
+        return pd.Series(editions, index=editions), None
+    if "language" not in info:
+        raise DataError("edition_info needs a column 'language', one row an edition.")
+    info = info[info.index.isin(editions)]
+    twice = info.index[info.index.duplicated()].unique()
+    if len(twice):
+        raise DataError(f"edition_info has {len(twice)} edition(s) in more than one row: {listing(twice)}.")
+    known = info.index[info["language"].notna()]
+    without = list(editions[~editions.isin(known)])
+    if without:
+        raise DataError(f"{len(without)} of {len(editions)} editions have no language: {listing(without)}.")
+    language = info.loc[editions, "language"]
+    if "family" not in info or info.loc[editions, "family"].isna().all():
+        return language, None
+    family = info.loc[editions, "family"]
+    differ = family.groupby(language).nunique(dropna=False)
+    differ = differ[differ > 1]
+    if len(differ):
+        raise DataError(f"{len(differ)} language(s) with editions of more than one family: {listing(differ.index)}.")
+    return language, family
+
+
+def _average_difficulty(table: pd.DataFrame, language: pd.Series, averaging: Averaging) -> pd.DataFrame:
+    if averaging == "difficulty":
+        means = table.groupby(language).mean()
+    else:
+        means = table.apply(np.exp).groupby(language).mean().apply(np.log)
+    return means.rename_axis(index="language")
+
+
+def _average_predictors(table: pd.DataFrame, language: pd.Series, unit: Unit) -> pd.DataFrame:
+    """Return one row a unit; the rows given are editions, or else languages."""
+    editions = sum(name in language.index for name in table.index)
+    languages = set(language)
+    if editions >= sum(name in languages for name in table.index):
+        table = table[table.index.isin(language.index)]
+        if unit == "edition":
+            return table
+        of_row = language.loc[table.index]
+        columns = {name: _average(str(name), table[name], of_row) for name in table}
+        return pd.DataFrame(columns)
+    if unit == "language":
+        return table
+    repeated = table.reindex(language.to_numpy())
+    return repeated.set_axis(language.index)
+
+
+def _average(name: str, column: pd.Series, language: pd.Series) -> pd.Series:
+    grouped = column.groupby(language)
+    if is_numeric_dtype(column):
+        return grouped.mean()
+    differ = grouped.nunique()
+    differ = differ[differ > 1]
+    if len(differ):
+        raise DataError(
+            f"predictor {name!r}: {len(differ)} language(s) have editions in different categories: "
+            f"{listing(differ.index)}. Categories cannot be averaged; give one a language."
+        )
+    return grouped.first()
+
+
+def check_names(sample: Sample, names: Sequence[str]) -> list[str]:
+    """Return the names given, or all of them; refuse unknown ones."""
+    for name in names:
+        sample.column(name)
+    return list(dict.fromkeys(names)) or [str(name) for name in sample.predictors]
+
+
+def names_once(names: str | Iterable[str]) -> tuple[Any, ...]:
+    """Return names once each; one alone needs no brackets."""
+    return (names,) if isinstance(names, str) else tuple(dict.fromkeys(names))

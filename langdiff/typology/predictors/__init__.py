@@ -1,0 +1,1 @@
+"""Predictors of difficulty: one row per edition."""

@@ -1,0 +1,291 @@
+"""One table of predictors, editions × predictors, from texts and from what is known of their languages."""
+
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from langdiff._progress import progress_bar
+from langdiff.corpora.iso639 import iso639_3
+from langdiff.errors import LangdiffWarning, listing
+from langdiff.multitext import Multitext
+from langdiff.typology.predictors.external import (
+    Column,
+    Lexicons,
+    Treebanks,
+    check_codes,
+    lang2vec_columns,
+    lexicon_column,
+    treebank_columns,
+    wals_columns,
+)
+from langdiff.typology.predictors.lexicon import Syncretism
+from langdiff.typology.predictors.text import (
+    Compressor,
+    EntropyEstimator,
+    compressed_bits,
+    count_words,
+    separates_words,
+    type_token_ratio,
+    unigram_entropy,
+)
+from langdiff.typology.predictors.wals import Wals
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_UNITS = {
+    "characters": "characters",
+    "word_tokens": "tokens",
+    "word_types": "types",
+    "type_token_ratio": "types a token",
+    "unigram_entropy": "bits a token",
+    "compression_bits_per_character": "bits a character",
+    "compression_bits_per_intent": "bits an intent",
+}
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class Predictors:
+    """What may make a language hard, edition by edition.
+
+    Attributes
+    ----------
+    values : DataFrame, shape (J, P)
+        Editions × predictors; numbers, or categories (WALS). NaN where there is none: see `missing`.
+    language : Series of str, shape (J,)
+        ISO 639-3 code of each edition, NaN where it is not known.
+    info : DataFrame, P rows
+        Of each predictor ``kind`` (``"numeric"`` or ``"categorical"``), ``unit``, ``source``, ``editions`` (how many
+        have a value) and ``distinct`` (how many different values; nothing correlates with 1).
+    missing : DataFrame
+        One row a missing value: ``edition``, ``predictor``, ``reason``.
+    """
+
+    values: pd.DataFrame
+    language: pd.Series
+    info: pd.DataFrame
+    missing: pd.DataFrame
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return ``language`` and the predictors, one row an edition."""
+        return pd.concat([self.language, self.values], axis=1)
+
+    def summary(self) -> str:
+        """Say what there is, what is constant, what is missing and why, and the range of each predictor."""
+        numbers = self.values.select_dtypes("number")
+        spread = numbers.agg(["min", "median", "max"]).T.map("{:.6g}".format)
+        lines = [repr(self), "", self.info.join(spread).fillna("").to_string()]
+        constant = list(self.info.index[self.info["distinct"] == 1])
+        if constant:
+            lines += ["", f"The same everywhere, so of no use as predictors: {listing(constant)}"]
+        alike: dict[tuple[str, tuple[str, ...]], list[str]] = {}  # predictors missing in the same editions
+        for (predictor, reason), rows in self.missing.groupby(["predictor", "reason"], sort=False):
+            alike.setdefault((str(reason), tuple(rows["edition"])), []).append(str(predictor))
+        for (reason, editions), names in alike.items():
+            lines += ["", f"{', '.join(names)} missing in {len(editions)} ({reason}): {listing(editions)}"]
+        return "\n".join(lines)
+
+    def plot(self, predictor: str, ax: "Axes | None" = None, *, by: str | None = None, **style: Any) -> "Axes":
+        """Draw one predictor, a dot an edition; see `langdiff.plots.predictors.plot_predictor`."""
+        from langdiff.plots.predictors import plot_predictor  # Matplotlib only when asked for
+
+        return plot_predictor(self, predictor, ax, by=by, **style)
+
+    def __repr__(self) -> str:
+        """Say how large the table is and what is missing."""
+        editions, count = self.values.shape
+        return (
+            f"Predictors: {editions} editions ({self.language.nunique()} languages) × {count} predictors, "
+            f"{len(self.missing)} of {self.values.size} values missing"
+        )
+
+
+def predictors(
+    multitext: Multitext,
+    *,
+    tokenized: bool = False,
+    entropy: EntropyEstimator = "plug-in",
+    compressor: Compressor = "lzma",
+    treebanks: Treebanks | None = None,
+    lexicons: Lexicons | None = None,
+    syncretism: Syncretism = "count",
+    wals: str | Path | Wals | None = None,
+    features: str | Iterable[str] = ("26A", "81A"),
+    lang2vec: str | Iterable[str] = (),
+    progress: bool | None = None,
+) -> Predictors:
+    """Compute predictors of difficulty for every edition (Mielke et al. 2019, section 5).
+
+    Always ``characters`` (of the text as it is), ``word_tokens``, ``word_types``, ``type_token_ratio``,
+    ``unigram_entropy``, ``compression_bits_per_character`` and ``compression_bits_per_intent``. The others come
+    with their sources: ``hpe_mean``, ``hpe_skew`` and ``dependency_length`` with treebanks, ``mcc`` with
+    lexicons, features of WALS and of lang2vec under their own names.
+
+    Parameters
+    ----------
+    multitext : Multitext
+        The paper counts words in the training text, ``parts.train``. Every edition should have every intent
+        (`Multitext.dropna`): counts of different contents cannot be compared.
+    tokenized : bool
+        The texts are tokenised already; else words are counted after `langdiff.tokenize`.
+    entropy : {"plug-in", "miller-madow", "chao-shen"}
+        See `unigram_entropy`.
+    compressor : {"lzma", "zlib"}
+        See `compressed_bits`.
+    treebanks : path or mapping, optional
+        CoNLL-U: a folder whose files are named by edition or language (``deu.conllu``, ``de_pud.conllu.gz``), or
+        edition or language → one file or several.
+    lexicons : path or mapping, optional
+        UniMorph: likewise, or frames as `read_unimorph` gives them.
+    syncretism : {"count", "merge"}
+        See `morphological_counting_complexity`.
+    wals : path or Wals, optional
+        Folder of the CLDF tables, or what `read_wals` returned.
+    features : str or iterable of str
+        Ids of WALS features.
+    lang2vec : str or iterable of str
+        ``SET:FEATURE`` each; needs the extra ``lang2vec``.
+    progress : bool, optional
+        Draw a bar on stderr; by default only on a terminal.
+
+    Returns
+    -------
+    Predictors
+
+    Raises
+    ------
+    DataError
+        If a source cannot be read, or has nothing on any edition.
+    ConfigError
+        If a feature or option is unknown, or a mapping names no edition or language of the multitext.
+    MissingExtraError
+        If lang2vec is asked for and not installed.
+
+    Warns
+    -----
+    LangdiffWarning
+        If intents are missing; if words cannot be counted since none are separated by spaces (those predictors
+        are then missing); if editions have no ISO 639-3 code and a source is joined by it.
+
+    Examples
+    --------
+    >>> import langdiff as ld
+    >>> frame = pd.DataFrame({"eng": ["two dogs", "two cats"], "deu": ["zwei Hunde", "zwei Katzen"]})
+    >>> ld.predictors(ld.read_frame(frame)).to_frame()[["language", "characters", "word_types"]]
+            language  characters  word_types
+    edition
+    eng          eng        16.0         3.0
+    deu          deu        21.0         3.0
+    """
+    features, lang2vec = _names(features), _names(lang2vec)
+    codes = {str(edition): iso639_3(code) for edition, code in multitext.edition_info["language"].items()}
+    external: list[Column] = []  # before the texts are read, so that what is wrong is said at once
+    if wals is not None or lang2vec:
+        check_codes(codes)
+    if wals is not None:
+        external += wals_columns(wals, features, codes)
+    if lang2vec:
+        external += lang2vec_columns(lang2vec, codes)
+    if lexicons is not None:
+        external.append(lexicon_column(lexicons, syncretism, codes))
+    if treebanks is not None:
+        external += treebank_columns(treebanks, codes, progress)
+    _warn_of_gaps(multitext)
+    of_texts = _text_columns(multitext, tokenized, entropy, compressor, progress)
+    return _assemble(multitext, codes, [*of_texts, *external])
+
+
+def _text_columns(
+    multitext: Multitext, tokenized: bool, entropy: EntropyEstimator, compressor: Compressor, progress: bool | None
+) -> list[Column]:
+    rows, reasons = {}, {}
+    with progress_bar(progress=progress) as bar:
+        task = bar.add_task("predictors", total=len(multitext.editions), note="")
+        for edition in multitext.editions:
+            bar.update(task, note=edition)
+            texts = multitext.text(edition).tolist()
+            rows[edition] = _of_text(texts, tokenized, entropy, compressor)
+            reasons[edition] = "no spaces between words" if texts else "no text"
+            bar.advance(task)
+    unspaced = [edition for edition, row in rows.items() if row and "word_types" not in row]
+    if unspaced:
+        warnings.warn(
+            f"{len(unspaced)} edition(s) do not separate words by spaces: {listing(unspaced)}; predictors made of "
+            "words are missing there. Segment those texts to have them.",
+            LangdiffWarning,
+            stacklevel=3,
+        )
+    sources = {"unigram": f"text, {entropy}", "compression": f"text, {compressor}"}
+    return [
+        Column(
+            name=name,
+            unit=unit,
+            source=sources.get(name.partition("_")[0], "text"),
+            values={edition: row[name] for edition, row in rows.items() if name in row},
+            missing={edition: reasons[edition] for edition, row in rows.items() if name not in row},
+        )
+        for name, unit in _UNITS.items()
+    ]
+
+
+def _of_text(texts: list[str], tokenized: bool, entropy: EntropyEstimator, compressor: Compressor) -> dict[str, float]:
+    """Return what can be computed of a text, by predictor."""
+    if not texts:
+        return {}
+    counts = count_words(texts, tokenized=tokenized)
+    characters, bits = sum(map(len, texts)), compressed_bits(texts, compressor)
+    of_words = {
+        "word_tokens": sum(counts.values()),
+        "word_types": len(counts),
+        "type_token_ratio": type_token_ratio(counts),
+        "unigram_entropy": unigram_entropy(counts, entropy),
+    }
+    return {
+        "characters": characters,
+        **(of_words if separates_words(counts) else {}),
+        "compression_bits_per_character": bits / characters,
+        "compression_bits_per_intent": bits / len(texts),
+    }
+
+
+def _assemble(multitext: Multitext, codes: Mapping[str, str | None], columns: Sequence[Column]) -> Predictors:
+    values = {column.name: column.series(multitext.editions) for column in columns}
+    info = {
+        column.name: {
+            "kind": "numeric" if column.categories is None else "categorical",
+            "unit": column.unit,
+            "source": column.source,
+            "editions": len(column.values),
+            "distinct": values[column.name].nunique(),
+        }
+        for column in columns
+    }
+    missing = [(edition, column.name, reason) for column in columns for edition, reason in column.missing.items()]
+    given = multitext.edition_info["language"]
+    return Predictors(
+        values=pd.DataFrame(values, index=multitext.editions),
+        language=pd.Series([codes[e] or given[e] for e in given.index], given.index, dtype=object, name="language"),
+        info=pd.DataFrame.from_dict(info, orient="index").rename_axis("predictor"),
+        missing=pd.DataFrame(missing, columns=["edition", "predictor", "reason"]),
+    )
+
+
+def _names(names: str | Iterable[str]) -> list[str]:
+    return [names] if isinstance(names, str) else list(dict.fromkeys(names))
+
+
+def _warn_of_gaps(multitext: Multitext) -> None:
+    have = multitext.presence.sum()
+    short = have[have < len(multitext)].sort_values()
+    if len(short):
+        warnings.warn(
+            f"{len(short)} of {len(have)} editions lack some of the {len(multitext):,} intents, most of all "
+            f"{short.index[0]!r}, which has {short.iloc[0]:,}. Counts of different contents cannot be compared; use "
+            "multitext.dropna(), or select editions first.",
+            LangdiffWarning,
+            stacklevel=3,
+        )

@@ -1,0 +1,203 @@
+"""Line-aligned text, read and written."""
+
+import gzip
+import pickle
+import unicodedata
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pandas.testing import assert_frame_equal
+
+from langdiff.corpora import read_frame, read_moses, read_multitext, write_moses, write_multitext
+from langdiff.corpora.formats.moses import MosesText
+from langdiff.errors import DataError, OutputError
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "deu.txt").write_text("ein Hund\n\neine e\u0301\r\n", encoding="utf-8")
+    (tmp_path / "eng_Latn.txt.gz").write_bytes(gzip.compress(b"a dog\na cat\n \n"))
+    (tmp_path / "original_language.txt").write_text("deu\n\nund\n")
+    (tmp_path / "README.md").write_text("not a text")
+    return tmp_path
+
+
+def test_lines_are_intents(folder):
+    multitext = read_multitext(folder, format="moses")
+    assert multitext.to_frame().fillna("-").to_dict("list") == {
+        "deu": ["ein Hund", "-", "eine \N{LATIN SMALL LETTER E WITH ACUTE}"],
+        "eng_Latn": ["a dog", "a cat", "-"],
+    }
+    assert list(multitext.intents) == ["1", "2", "3"]
+    assert multitext.intent_info["original_language"].tolist() == ["deu", "", "und"]
+    assert multitext.edition_info["language"].tolist() == ["deu", "eng"]
+    assert read_moses(folder, nfc=False).text("deu")["3"] == "eine e\u0301"
+
+
+def test_names_of_other_kinds(tmp_path):
+    for name in ("fra_Latn.dev", "zul_Latn.dev", "Europarl.de-en.de", "Europarl.de-en.en"):
+        (tmp_path / name).write_text("x\n")
+    assert list(read_moses(f"{tmp_path}/*.dev").editions) == ["fra_Latn", "zul_Latn"]
+    with pytest.raises(DataError, match=r"two files are edition 'Europarl.de-en': .*give the files by edition"):
+        read_moses(f"{tmp_path}/Europarl*")
+    opus = {code: tmp_path / f"Europarl.de-en.{code[:2]}" for code in ("eng", "deu") if code == "eng"}
+    named = read_moses({"deu": tmp_path / "Europarl.de-en.de", **opus})
+    assert named.edition_info["language"].to_dict() == {"deu": "deu", "eng": "eng"}
+
+
+def test_line_aligned_text_is_never_guessed(folder):
+    with pytest.raises(DataError, match=r"deu.txt: its beginning is of none of .*pass format='moses'"):
+        read_multitext(folder)
+
+
+def test_files_of_different_lengths(folder):
+    (folder / "fra.txt").write_text("un\ndeux\n")
+    with pytest.raises(DataError, match=r"fra.txt has 2 lines, .*deu.txt has 3: line k of every file"):
+        read_moses(folder)
+    (folder / "fra.txt").write_text("\n\n\n")
+    with pytest.raises(DataError, match=r"fra.txt: holds no text"):
+        read_moses(folder)
+
+
+def test_files_beside_the_texts(folder, tmp_path):
+    (folder / "original_language.txt").write_text("deu\n")
+    with pytest.raises(DataError, match=r"original_language.txt has 1 lines for 3 intents"):
+        read_moses(folder)
+    (tmp_path / "other").write_text("x\ny\nz\n")
+    codes = read_moses(folder / "deu.txt", original_language=tmp_path / "other").intent_info["original_language"]
+    assert codes.tolist() == ["x", "y", "z"]
+    (folder / "original_language.txt").unlink()
+    assert "original_language" not in read_moses(folder).intent_info
+    (folder / "intents.txt").write_text("a\nb\na\n")
+    with pytest.raises(DataError, match=r"intents.txt, lines 1 and 3: intent 'a' is there twice"):
+        read_moses(folder)
+    (folder / "intents.txt").write_text("a\n")
+    with pytest.raises(DataError, match=r"intents.txt has 1 lines, .*deu.txt has 3"):
+        read_moses(folder)
+    with pytest.raises(DataError, match=r"no edition beside .*intents.txt"):
+        read_moses(folder / "intents.txt")
+
+
+def test_sources_go_to_worker_processes(folder):
+    source = MosesText(folder / "deu.txt")
+    assert pickle.loads(pickle.dumps(source)) == source
+
+
+# --- writing
+
+stretches = st.sampled_from(
+    [
+        "\u05d1\u05e8\u05d0",
+        "\u202eabc\u202c",
+        "\u0915\u094d\u0937\u093f",
+        "\U00010428",
+        "\u2028\x0b\x85\t",
+        "\ufeff",
+        "# ",
+    ]
+)
+texts = st.lists(st.text(st.characters(codec="utf-8")) | stretches, max_size=3).map(
+    lambda parts: unicodedata.normalize("NFC", "".join(parts))
+)
+writable = texts.filter(lambda t: t.strip() and not set("\n\r\0") & set(t) and not t.startswith("\ufeff"))
+ids = st.text(st.characters(codec="utf-8", exclude_characters="\n\r\0\ufeff"), min_size=1, max_size=5)
+
+
+@st.composite
+def multitexts(draw):
+    intents = draw(
+        st.lists(ids, min_size=1, max_size=5, unique=True)
+        | st.integers(1, 5).map(lambda n: [str(k + 1) for k in range(n)])
+    )
+    columns = {}
+    for edition in draw(
+        st.lists(st.sampled_from(["deu-a", "eng", "\u05e2\u05d1\u05e8\u05d9\u05ea"]), min_size=1, unique=True)
+    ):
+        cells = draw(st.lists(st.none() | writable, min_size=len(intents), max_size=len(intents)))
+        cells[0] = draw(writable) if not any(cells) else cells[0]
+        columns[edition] = cells
+    codes = draw(st.none() | st.lists(st.sampled_from(["deu", "und"]), min_size=len(intents), max_size=len(intents)))
+    info = None if codes is None else pd.DataFrame({"original_language": codes}, index=intents)
+    return read_frame(pd.DataFrame(columns, index=intents, dtype=object), intent_info=info)
+
+
+@given(multitext=multitexts())
+def test_what_is_written_comes_back(multitext, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("round")
+    write_multitext(multitext, folder, format="moses")
+    again = read_multitext(folder, format="moses", editions=multitext.editions)
+    assert again.to_frame().equals(multitext.to_frame())
+    assert_frame_equal(again.intent_info, multitext.intent_info, check_index_type=False, check_dtype=False)
+    assert again.edition_info["language"].equals(multitext.edition_info["language"])
+
+
+def frame_of(*cells):
+    return read_frame(pd.DataFrame({"deu": cells}, index=[str(k + 1) for k in range(len(cells))], dtype=object))
+
+
+def test_what_is_no_bible_is_written_as_lines_unless_asked_otherwise(tmp_path):
+    write_multitext(frame_of("eins", "zwei"), tmp_path / "lines")
+    assert (tmp_path / "lines" / "deu.txt").read_text() == "eins\nzwei\n"
+    write_multitext(read_frame(pd.DataFrame({"deu": ["eins"]}, index=["01001001"])), tmp_path / "bible")
+    assert (tmp_path / "bible" / "deu.txt").read_text().endswith("01001001\teins\n")
+    with pytest.raises(DataError, match="are no verse ids"):
+        write_multitext(frame_of("eins"), tmp_path / "x", format="pbc")
+
+
+def test_files_written(tmp_path):
+    written = write_moses(frame_of("eins", None, "drei"), tmp_path / "new")
+    assert [file.name for file in written] == ["deu.txt", "metadata.csv"]
+    assert written[0].read_text() == "eins\n\ndrei\n"
+
+
+@pytest.mark.parametrize(
+    ("multitext", "message"),
+    [
+        (frame_of("a", "b\nc"), r"edition 'deu', intent '2': the format cannot hold this text: '\\n' at position 1"),
+        (frame_of(None), r"edition 'deu' has no text at all"),
+        (read_frame(pd.DataFrame({"intents": ["a"]}, index=["1"])), "has the name of a file that means something else"),
+        (read_frame(pd.DataFrame({"deu": ["a"]}, index=["x\ny"])), r"an intent, 'x\\ny', holds '\\n'"),
+        (read_frame(pd.DataFrame({"a/b": ["a"]}, index=["1"])), "cannot be the name of a file"),
+    ],
+)
+def test_what_the_format_cannot_hold(tmp_path, multitext, message):
+    with pytest.raises(DataError, match=message):
+        write_moses(multitext, tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_other_files_in_the_folder_are_not_mixed_in(tmp_path):
+    (tmp_path / "eng.txt").write_text("x\n")
+    with pytest.raises(OutputError, match="holds 1 other file"):
+        write_moses(frame_of("a"), tmp_path)
+
+
+# --- real data
+
+
+@pytest.mark.real_data
+def test_real_europarl(real_data, tmp_path):
+    europarl = read_multitext(real_data / "europarl", format="moses")
+    assert list(europarl.editions) == ["en", "fr"]
+    assert len(europarl) == 5151
+    counts = europarl.intent_info["original_language"].value_counts()
+    assert counts[["und", "de", "fr", "en"]].tolist() == [1117, 809, 642, 603]  # its README
+    write_multitext(europarl, tmp_path, format="moses")
+    again = read_multitext(tmp_path, format="moses")
+    assert again.to_frame().equals(europarl.to_frame())
+    assert again.intent_info.equals(europarl.intent_info)
+
+
+@pytest.mark.real_data
+def test_real_ntrex(real_data, tmp_path):
+    editions = ["heb", "snd-Arab", "spa_ref2", "tha", "zho-TW"]
+    news = read_multitext(real_data / "ntrex", format="moses", editions=editions)
+    assert news.presence.shape == (1997, 5)
+    assert news.edition_info["language"].tolist() == ["heb", "snd", "spa", "tha", "zho"]
+    characters = {"heb": 200296, "snd-Arab": 220327, "spa_ref2": 286997, "tha": 237468, "zho-TW": 91478}  # its README
+    as_is = read_multitext(real_data / "ntrex", format="moses", editions=editions, nfc=False)
+    assert as_is.edition_sizes()["characters"].to_dict() == characters
+    write_multitext(news, tmp_path, format="moses")
+    assert read_multitext(tmp_path, format="moses", editions=editions).to_frame().equals(news.to_frame())

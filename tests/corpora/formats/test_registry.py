@@ -1,0 +1,65 @@
+"""One door to all formats: telling them, their options."""
+
+import pytest
+
+from langdiff.corpora import read_multitext
+from langdiff.corpora.formats.guess import guess_format
+from langdiff.errors import ConfigError, DataError
+
+SAMPLES = {
+    "pbc": ("a.txt", "\ufeff# title: T\n\n01001001\tx\n"),
+    "usfm": ("a.SFM", "\n\\id GEN\n"),
+    "osis": ("a.xml", '<?xml version="1.0"?>\n<osis xmlns="x">\n'),
+    "ces": ("a.xml", "<!-- <osis> is another -->\n".replace("<osis>", "osis") + '<cesDoc version="4">\n'),
+    "mteval": ("a.sgm", "<!DOCTYPE mteval SYSTEM 'x'>\n<REFSET refid='a'>"),
+    "costep": ("a.xml", '<session date="2000-01-17">'),
+}
+
+
+@pytest.mark.parametrize("format", SAMPLES)
+def test_formats_are_told_by_their_beginning(tmp_path, format):
+    name, text = SAMPLES[format]
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    assert guess_format(tmp_path) == format
+    assert guess_format({"deu": tmp_path / name}) == format
+
+
+def test_segments_without_the_usual_root_are_ces(tmp_path):
+    (tmp_path / "a.xml").write_text('<bible>\n<seg id="b.GEN.1.1" type="verse">x</seg></bible>')
+    assert guess_format(tmp_path / "a.xml") == "ces"
+
+
+@pytest.mark.parametrize("first", ["Am Anfang", "<range>", ""])
+def test_lines_with_a_list_of_verses_are_ebible(tmp_path, first):
+    (tmp_path / "deu-a.txt").write_text(f"{first}\nx\n")
+    (tmp_path / "vref.txt").write_text("GEN 1:1\nGEN 1:2\n")
+    assert guess_format(tmp_path) == guess_format(tmp_path / "deu-a.txt") == "ebible"
+
+
+def test_what_comes_before_the_texts_does_not_hide_their_format(tmp_path):
+    (tmp_path / "README.txt").write_text("This is about the files.\n")
+    (tmp_path / "eng-a.usfm").write_text("\\id GEN\n\\c 1\n\\v 1 a\n")
+    assert list(read_multitext(tmp_path).editions) == ["eng-a"]  # *.txt is no USFM
+    assert list(read_multitext(path for path in tmp_path.glob("*.usfm")).editions) == ["eng-a"]
+
+
+@pytest.mark.parametrize("text", ["", "Just a text.\n", "1001001\tx\n", "<html></html>", "# only a comment\n"])
+def test_what_cannot_be_told_is_not_guessed(tmp_path, text):
+    (tmp_path / "a.txt").write_text(text)
+    with pytest.raises(DataError, match=r"a.txt: its beginning is of none of the formats .* format='moses'"):
+        read_multitext(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"format": "pbc", "ranges": "merge"}, "format 'pbc' has no option ranges; ebible, usfm and osis have"),
+        ({"format": "auto", "vref": "x"}, "format 'pbc' has no option vref; ebible has"),
+        ({"format": "ces", "original_language": "x"}, "format 'ces' has no option original_language"),
+        ({"format": "word"}, "unknown format 'word'; use one of auto, pbc, ebible, usfm, osis, ces, moses, costep"),
+    ],
+)
+def test_options_that_a_format_does_not_have(tmp_path, options, message):
+    (tmp_path / "a.txt").write_text("01001001\tx\n")
+    with pytest.raises(ConfigError, match=message):
+        read_multitext(tmp_path, **options)

@@ -1,0 +1,244 @@
+import copy
+import os
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from numpy.testing import assert_allclose
+
+import langdiff as ld
+from langdiff.errors import CheckpointError, ConfigError, DataError, LangdiffWarning, MissingExtraError, TrainingError
+from langdiff.lm import HuggingFaceLM
+from tests.lm.conftest import verses
+
+os.environ["HF_HUB_OFFLINE"] = "1"  # read when huggingface_hub is imported, just below
+transformers = pytest.importorskip("transformers", reason="needs the extra hf")
+tokenizers = pytest.importorskip("tokenizers", reason="needs the extra hf")
+
+BATCHING = 1e-4  # bits a text: what the batch may move
+SINGLE_PRECISION = 1e-3  # bits a text: float32 against float64
+WINDOW = 16
+TEXTS = [*verses("eng", 20, 5), *verses("ell", 4, 6), "a", "<s> is text</s>", " two  spaces ", "the cat " * 40]
+
+
+@pytest.fixture(scope="module")
+def tokenizer():
+    raw = tokenizers.Tokenizer(tokenizers.models.BPE())
+    raw.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
+    raw.decoder = tokenizers.decoders.ByteLevel()
+    trainer = tokenizers.trainers.BpeTrainer(
+        vocab_size=300,
+        special_tokens=["<s>", "</s>"],
+        initial_alphabet=tokenizers.pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    raw.train_from_iterator(verses("eng", 200, 0), trainer)
+    return transformers.PreTrainedTokenizerFast(tokenizer_object=raw, bos_token="<s>", eos_token="</s>")
+
+
+def sharpened(model):
+    """Scale random weights, so that predictions depend strongly on what was before."""
+    generator = torch.Generator().manual_seed(0)
+    with torch.no_grad():
+        for name, weights in model.named_parameters():
+            if weights.dim() > 1:
+                weights.copy_(torch.randn(weights.shape, generator=generator) * (0.3 if "wte" not in name else 0.6))
+    return model.eval()
+
+
+@pytest.fixture(scope="module")
+def gpt(tokenizer):
+    config = transformers.GPT2Config(
+        vocab_size=len(tokenizer) + 3,
+        n_positions=WINDOW,
+        n_embd=24,
+        n_layer=2,
+        n_head=2,
+        bos_token_id=0,
+        eos_token_id=1,
+    )
+    return sharpened(transformers.GPT2LMHeadModel(config))
+
+
+@pytest.fixture(scope="module")
+def folder(gpt, tokenizer, tmp_path_factory):
+    path = tmp_path_factory.mktemp("models") / "tiny-gpt"
+    gpt.save_pretrained(path)
+    tokenizer.save_pretrained(path)
+    return path
+
+
+@torch.no_grad()
+def one_by_one(model, tokenizer, text, window, overlap):
+    """Score each token on its own, in double precision, with no batch and no padding."""
+    symbols = [*tokenizer.backend_tokenizer.encode(text, add_special_tokens=False).ids, 1]
+    bits = []
+    for t, symbol in enumerate(symbols):
+        # the first window reads `window` symbols, each further one as many less the overlap
+        begin = 0 if t < window else (1 + (t - window) // (window - overlap)) * (window - overlap)
+        context = torch.tensor([[0, *symbols[begin:t]]])
+        logits = model(input_ids=context).logits[0, -1]
+        bits.append(float(torch.logsumexp(logits, 0) - logits[symbol]) / np.log(2))
+    return sum(bits), bits[-1]
+
+
+@pytest.mark.parametrize("overlap", [None, 0, 11])
+def test_bits_against_one_token_at_a_time_in_double_precision(gpt, tokenizer, overlap):
+    texts = [text for text in TEXTS if "<s>" not in text]  # the oracle's tokenizer takes it for special
+    frame = HuggingFaceLM(gpt, tokenizer, overlap=overlap).surprisal(texts)
+    double = copy.deepcopy(gpt).double()
+    common = WINDOW // 2 if overlap is None else overlap
+    expected = np.array([one_by_one(double, tokenizer, text, WINDOW, common) for text in texts])
+    assert_allclose(frame["bits"], expected[:, 0], atol=SINGLE_PRECISION)
+    assert_allclose(frame["eos_bits"], expected[:, 1], atol=SINGLE_PRECISION)
+    assert frame["units"].max() > 3 * WINDOW  # some texts are read through several windows
+    assert (frame["units"] < WINDOW).any()
+    assert expected[:, 0].std() > 10
+
+
+def test_a_batch_of_32_gives_what_a_batch_of_1_gives(gpt, tokenizer):
+    alone, together = (HuggingFaceLM(gpt, tokenizer, batch_size=n).surprisal(TEXTS) for n in (1, 32))
+    pd.testing.assert_frame_equal(alone, together, check_exact=False, atol=BATCHING, rtol=0)
+
+
+def test_order_and_neighbours_change_nothing(gpt, tokenizer):
+    model = HuggingFaceLM(gpt, tokenizer)
+    texts = pd.Series(TEXTS, index=[f"v{i}" for i in range(len(TEXTS))])
+    order = np.random.default_rng(0).permutation(len(texts))
+    moved = model.surprisal(texts.iloc[order]).loc[texts.index]
+    pd.testing.assert_frame_equal(moved, model.surprisal(texts), check_exact=False, atol=BATCHING, rtol=0)
+
+
+def test_a_shorter_window_sees_less(gpt, tokenizer):
+    text = ["the cat sat on a mat and the dog ran far from home"]
+    whole, parts = (HuggingFaceLM(gpt, tokenizer, max_length=n).surprisal(text) for n in (WINDOW, 4))
+    assert abs(whole["bits"][0] - parts["bits"][0]) > 0.1
+    assert whole["units"][0] == parts["units"][0]
+
+
+def test_special_tokens_written_out_are_text(gpt, tokenizer):
+    frame = HuggingFaceLM(gpt, tokenizer).surprisal(["<s>"])
+    assert frame["units"][0] == 3
+    assert frame["characters"][0] == 3
+
+
+def test_a_folder_gives_what_the_model_gives(folder, gpt, tokenizer):
+    model = HuggingFaceLM(folder, device="cpu")
+    assert model.surprisal(TEXTS).equals(HuggingFaceLM(gpt, tokenizer).surprisal(TEXTS))
+    assert repr(model) == f"HuggingFaceLM tiny-gpt: {len(tokenizer) + 3} tokens, windows of 16, 8 in common"
+
+
+def test_a_model_without_limit_reads_texts_whole(tokenizer):
+    config = transformers.BloomConfig(vocab_size=len(tokenizer), hidden_size=16, n_layer=1, n_head=2)
+    bloom = sharpened(transformers.BloomForCausalLM(config))
+    model = HuggingFaceLM(bloom, tokenizer)
+    texts = ["the cat " * 60, "a mat"]
+    expected = [one_by_one(copy.deepcopy(bloom).double(), tokenizer, text, 10**6, 0)[0] for text in texts]
+    assert_allclose(model.surprisal(texts)["bits"], expected, atol=SINGLE_PRECISION)
+    assert "no limit" in repr(model)
+
+
+def test_table_of_a_multitext(gpt, tokenizer):
+    multitext = ld.read_frame(pd.DataFrame({"eng": ["a cat", "a dog"], "ell": ["ο γάτος", None]}, index=["1", "2"]))
+    table = ld.surprisals_of(HuggingFaceLM(gpt, tokenizer), multitext, lm="tiny")
+    assert repr(table) == "Surprisals by tiny: 2 intents × 2 editions, 1 of 4 cells missing"
+    assert table.characters.loc["1"].tolist() == [5, 7]
+    assert (table.eos_bits.loc["1"] < table.bits.loc["1"]).all()
+
+
+def test_a_tokenizer_that_loses_text_is_a_warning(gpt, tokenizer):
+    lossy = copy.deepcopy(tokenizer)
+    lossy.backend_tokenizer.normalizer = tokenizers.normalizers.Lowercase()
+    with pytest.warns(LangdiffWarning, match="cannot give back 1 of 2 texts: the first is intent 1, 'A Cat'"):
+        HuggingFaceLM(gpt, lossy).surprisal(["a cat", "A Cat"])
+
+
+def test_no_start_or_end_token(gpt, tokenizer):
+    bare = transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer.backend_tokenizer)
+    with pytest.raises(ConfigError, match=r"no bos_token.*start_token=…"):
+        HuggingFaceLM(gpt, bare)
+    with pytest.raises(ConfigError, match=r"no eos_token.*end_token=…"):
+        HuggingFaceLM(gpt, bare, start_token="<s>")
+    with pytest.raises(ConfigError, match="end_token '<eos>' is not in the vocabulary"):
+        HuggingFaceLM(gpt, bare, start_token="<s>", end_token="<eos>")
+    named = HuggingFaceLM(gpt, bare, start_token="<s>", end_token="</s>")
+    assert named.surprisal(TEXTS).equals(HuggingFaceLM(gpt, tokenizer).surprisal(TEXTS))
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"batch_size": 0}, "batch_size must be at least 1"),
+        ({"max_length": 17}, "at most 16, the positions of GPT2LMHeadModel; got 17"),
+        ({"max_length": 0}, "at least 1"),
+        ({"overlap": 16}, r"less than max_length \(16\), got 16"),
+        ({"overlap": -1}, "overlap must be from 0"),
+        ({"tokenizer": None}, "give the tokenizer"),
+        ({"device": "warp9"}, "'warp9' cannot be used"),
+    ],
+)
+def test_bad_settings(gpt, tokenizer, settings, message):
+    with pytest.raises(ConfigError, match=message):
+        HuggingFaceLM(gpt, **({"tokenizer": tokenizer} | settings))
+
+
+def test_models_that_cannot_be_scored(gpt, tokenizer):
+    with pytest.raises(ConfigError, match=r"is in torch.bfloat16.*model.float\(\)"):
+        HuggingFaceLM(copy.deepcopy(gpt).bfloat16(), tokenizer)
+    config = transformers.BertConfig(
+        vocab_size=len(tokenizer), hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16
+    )
+    with pytest.raises(ConfigError, match="BertForMaskedLM is no causal language model"):
+        HuggingFaceLM(sharpened(transformers.BertForMaskedLM(config)), tokenizer)
+    broken = copy.deepcopy(gpt)
+    model = HuggingFaceLM(broken, tokenizer)
+    with torch.no_grad():
+        broken.transformer.wpe.weight[3] = float("nan")
+    with pytest.raises(TrainingError, match="no finite surprisal to intent 'b'"):
+        model.surprisal(pd.Series({"b": "the cat sat on a mat"}))
+
+
+def test_a_tokenizer_of_another_model(gpt, tokenizer):
+    larger = copy.deepcopy(tokenizer)
+    larger.add_tokens([f"the{i}" for i in range(20)])
+    with pytest.raises(ConfigError, match="do not belong together"):
+        HuggingFaceLM(gpt, larger).surprisal(["the19"])
+
+
+@pytest.mark.parametrize(
+    ("texts", "message"),
+    [(["a", ""], "intent 1 is empty"), (["a", None], "intent 1 is None"), ("abc", "not one string")],
+)
+def test_texts_without_surprisal(gpt, tokenizer, texts, message):
+    with pytest.raises(DataError, match=message):
+        HuggingFaceLM(gpt, tokenizer).surprisal(texts)
+
+
+def test_no_texts_no_rows(gpt, tokenizer):
+    assert HuggingFaceLM(gpt, tokenizer).surprisal([]).empty
+
+
+def test_folders_that_hold_no_model(folder, tmp_path):
+    with pytest.raises(CheckpointError, match=r"gpt2: no such folder.*nothing is downloaded"):
+        HuggingFaceLM("gpt2")
+    with pytest.raises(CheckpointError, match="cannot be loaded by AutoModelForCausalLM"):
+        HuggingFaceLM(tmp_path)
+    for path in folder.iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    weights = tmp_path / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:100])
+    with pytest.raises(CheckpointError, match="cannot be loaded by AutoModelForCausalLM"):
+        HuggingFaceLM(tmp_path)
+
+
+def test_without_transformers(folder, monkeypatch):
+    monkeypatch.setitem(sys.modules, "transformers", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'langdiff\[hf\]'"):
+        HuggingFaceLM(folder)
+
+
+def test_nothing_is_printed(folder, capfd):
+    HuggingFaceLM(folder).surprisal(TEXTS)
+    assert capfd.readouterr() == ("", "")

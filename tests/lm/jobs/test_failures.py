@@ -1,0 +1,87 @@
+"""One edition that cannot be trained does not stop its siblings."""
+
+import logging
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
+
+import pytest
+
+from langdiff.errors import DataError, TrainingError
+from langdiff.lm import compute_surprisals, read_job_states
+from langdiff.lm.jobs.failures import Failures
+from langdiff.multitext import InMemoryText
+from tests.lm.conftest import make_parts
+
+
+def shortened(multitext, editions):
+    """Leave so little text of some editions that they cannot be trained."""
+    sources = {e: InMemoryText(multitext.text(e).str[:2]) for e in editions}
+    return replace(multitext, sources={**multitext.sources, **sources})
+
+
+def states(cache):
+    return read_job_states(cache).set_index("edition")["state"].to_dict()
+
+
+@pytest.fixture
+def three():
+    return make_parts(languages=("eng", "ell", "cmn"))
+
+
+@contextmanager
+def ways(way):
+    if way == "executor":
+        with ThreadPoolExecutor(1) as executor:
+            yield {"executor": executor}
+    else:
+        yield {"workers": 2 if way == "workers" else 1}
+
+
+@pytest.mark.parametrize("way", ["here", "workers", "executor"])
+def test_siblings_are_finished_and_kept(three, tiny_recipe, tmp_path, way, caplog):
+    parts = replace(three, train=shortened(three.train, ["eng"]))
+    with (
+        ways(way) as options,
+        caplog.at_level(logging.ERROR, logger="langdiff.lm"),
+        pytest.raises(DataError, match=r"^edition 'eng': training part: .* too little text"),
+    ):
+        compute_surprisals(parts, lm=tiny_recipe, cache=tmp_path, progress=False, seed=0, **options)
+    found = states(tmp_path)
+    assert found["ell"] == found["cmn"] == "done"
+    assert found.get("eng") != "done"
+    assert "edition 'eng'" in caplog.text
+
+
+def test_one_error_names_all_that_failed(three, tiny_recipe, tmp_path):
+    parts = replace(three, train=shortened(three.train, ["eng", "cmn"]))
+    with pytest.raises(DataError, match=r"^2 of 3 editions failed \('eng', 'cmn'\).* edition 'eng': ") as caught:
+        compute_surprisals(parts, lm=tiny_recipe, cache=tmp_path, progress=False, seed=0)
+    assert [str(error)[:13] for error in caught.value.__cause__.exceptions] == ["edition 'eng'", "edition 'cmn'"]
+    assert states(tmp_path)["ell"] == "done"
+
+
+def test_without_a_cache_the_first_error_ends_the_call(three, tiny_recipe, monkeypatch):
+    parts = replace(three, train=shortened(three.train, ["eng"]))
+    trained = []
+    monkeypatch.setattr("langdiff.lm.lstm.loop.Trainer.run_epoch", lambda self: trained.append(self))
+    with pytest.raises(DataError, match="edition 'eng'"):
+        compute_surprisals(parts, lm=tiny_recipe, progress=False, seed=0)
+    assert not trained
+
+
+def test_errors_of_several_kinds_are_a_training_error():
+    failures = Failures(4, at_once=False)
+    for edition, error in (("eng", DataError("eng: short")), ("deu", ZeroDivisionError("none"))):
+        with failures.of(edition):
+            raise error
+    with pytest.raises(TrainingError, match=r"2 of 4 editions failed \('eng', 'deu'\)"):
+        failures.raise_any()
+    assert error.__notes__ == ["edition 'deu'"]
+
+
+def test_an_interrupt_is_not_kept():
+    failures = Failures(1, at_once=False)
+    with pytest.raises(KeyboardInterrupt), failures.of("eng"):
+        raise KeyboardInterrupt
+    failures.raise_any()

@@ -1,0 +1,120 @@
+"""In which precision gradients are computed, and what happens if memory runs out."""
+
+import logging
+import os
+import platform
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from langdiff.lm import AWDLSTM, RECIPES, train_language_model
+from langdiff.lm.lstm.batches import pad
+from langdiff.lm.lstm.gradients import MemoryLimit, _has_bf16, accumulate_gradients
+
+ROUNDING = 1e-12  # double precision: the same sums in another order
+DROPOUT = {"dropout_embedding": 0.1, "dropout_input": 0.1, "dropout_output": 0.1, "weight_drop": 0.3}
+PENALISED = replace(RECIPES["char-tiny"], activation_penalty=2.0, change_penalty=1.0)
+
+TEXTS = ["the cat sat on the mat", "the dog lay on the log", "a cat and a dog sat"] * 60
+TRAIN = """
+from tests.lm.test_gradients import dev_bits, _has_bf16
+print(_has_bf16("cpu"), *(dev_bits(bf16) for bf16 in (True, False)))
+"""
+
+
+def dev_bits(bf16):
+    recipe = replace(RECIPES["char-tiny"], bf16=bf16, epochs=1, embedding_size=64, batch_units=512)
+    return train_language_model(TEXTS, TEXTS[:9], recipe=recipe, device="cpu", progress=False).dev_bits_per_character
+
+
+def test_a_recipe_trains_in_bfloat16_where_the_processor_computes_in_it():
+    assert (dev_bits(True) != dev_bits(False)) == _has_bf16("cpu")
+
+
+@pytest.mark.parametrize("limit", ["AVX2", "AVX512_CORE"])  # a step in bfloat16 raises, and is emulated
+def test_a_limit_of_the_instructions_is_respected(limit):
+    done = subprocess.run(
+        [sys.executable, "-c", TRAIN],
+        env=os.environ | {"ONEDNN_MAX_CPU_ISA": limit},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    tried, *bits = done.stdout.split()
+    assert (bits[0] != bits[1]) == (tried == "True")
+    if platform.machine().lower() in ("x86_64", "amd64"):  # other processors do not know these limits
+        assert tried == "False"
+
+
+def test_single_precision_is_not_tf32(monkeypatch):
+    seen = []
+    forward = AWDLSTM.forward
+
+    def watched(*args, **options):
+        seen.append(torch.backends.cudnn.allow_tf32)
+        return forward(*args, **options)
+
+    monkeypatch.setattr(AWDLSTM, "forward", watched)
+    before = torch.backends.cudnn.allow_tf32
+    accumulate_gradients(*make_problem()[:3], torch.Generator().manual_seed(0))
+    assert seen == [False]
+    assert torch.backends.cudnn.allow_tf32 == before
+
+
+def make_problem(lengths=(7, 12, 30, 1, 9), state=False):
+    network = AWDLSTM(
+        20, embedding_size=6, hidden_size=10, layers=2, **DROPOUT, generator=torch.Generator().manual_seed(1)
+    )
+    network = network.double().train()
+    rng = np.random.default_rng(0)
+    batch = pad([rng.integers(0, 19, n) for n in lengths], 19, torch.device("cpu"))
+    at = torch.Generator().manual_seed(2)
+    draws = [[torch.randn(1, len(lengths), size, generator=at).double() for _ in "hc"] for size in (10, 6)]
+    return network, batch, PENALISED, [tuple(each) for each in draws] if state else None
+
+
+def limit_memory(monkeypatch, most_units):
+    """Let what needs more units at once run out of memory."""
+    forward = AWDLSTM.forward
+
+    def limited(self, inputs, *args, **options):
+        if inputs.numel() > most_units:
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.\nMore about it")
+        return forward(self, inputs, *args, **options)
+
+    monkeypatch.setattr(AWDLSTM, "forward", limited)
+
+
+@pytest.mark.parametrize("lengths", [(7, 12, 30, 1, 9), (11, 11, 11), (0, 0, 0, 0)])
+@pytest.mark.parametrize("state", [False, True])
+def test_if_memory_runs_out_the_batch_goes_in_pieces(monkeypatch, caplog, lengths, state):
+    results = []
+    limit = MemoryLimit()
+    for most_units in (10**9, 2 * (max(lengths) + 1)):  # two intents at once
+        limit_memory(monkeypatch, most_units)
+        network, batch, recipe, begin = make_problem(lengths, state)
+        generator = torch.Generator().manual_seed(3)
+        with caplog.at_level(logging.WARNING, logger="langdiff.lm"):
+            loss = accumulate_gradients(network, batch, recipe, generator, begin, limit=limit)
+        results.append([loss.nats, *sum(loss.state, ()), *(weights.grad for weights in network.parameters())])
+    for whole, pieces in zip(*results, strict=True):
+        torch.testing.assert_close(pieces, whole, rtol=ROUNDING, atol=ROUNDING)
+    lines = [record.getMessage() for record in caplog.records]
+    assert lines[-1] == (
+        "out of memory (CUDA out of memory. Tried to allocate 2.00 GiB.): "
+        f"going on with at most {limit.units} units at once"
+    )
+    caplog.clear()
+    accumulate_gradients(*make_problem(lengths)[:3], torch.Generator().manual_seed(3), limit=limit)
+    assert not caplog.records  # nothing is tried in vain again
+
+
+def test_memory_that_does_not_suffice_for_one_intent_is_an_error(monkeypatch):
+    limit_memory(monkeypatch, 10)
+    with pytest.raises(torch.OutOfMemoryError):
+        accumulate_gradients(*make_problem()[:3], torch.Generator().manual_seed(3))

@@ -1,0 +1,123 @@
+import json
+
+import pandas as pd
+import pytest
+import torch
+
+from langdiff.errors import CheckpointError, ConfigError, DataError
+from langdiff.lm import BPEUnits, load_language_model
+from tests.lm.conftest import verses
+
+TEXTS = [*verses("eng", 12, 7), "◊ é  x"]
+
+
+def test_saved_and_loaded_gives_the_same_bits(model, tmp_path):
+    model.save(tmp_path / "m")
+    loaded = load_language_model(tmp_path / "m")
+    assert loaded.surprisal(TEXTS).equals(model.surprisal(TEXTS))
+    assert repr(loaded) == repr(model)
+    assert loaded.to_frame().equals(model.to_frame())
+    for field in ("recipe", "alphabet", "units", "history", "name", "seed", "cautions"):
+        assert getattr(loaded, field) == getattr(model, field)
+
+
+def test_scoring_is_deterministic_and_leaves_no_dropout_on(model):
+    model.network.train()
+    assert model.surprisal(TEXTS).equals(model.surprisal(TEXTS))
+
+
+def test_batch_size_changes_nothing(model):
+    one, all_ = (model.surprisal(TEXTS, batch_size=n) for n in (1, None))
+    pd.testing.assert_frame_equal(one, all_, check_exact=False, atol=1e-3, rtol=0)
+
+
+def test_characters_and_units_are_counted(model):
+    frame = model.surprisal(TEXTS)
+    assert frame["characters"].tolist() == [len(text) for text in TEXTS]
+    if isinstance(model.units, BPEUnits):
+        assert (frame["units"] < frame["characters"]).sum() >= 12  # but for the text of unknown words
+    else:
+        assert (frame["units"] == frame["characters"]).all()
+
+
+def test_a_replaced_model_leaves_no_stale_files(model, tmp_path):
+    model.save(tmp_path)
+    with torch.no_grad():
+        weights = dict(model.network.named_parameters())["decoder_bias"]
+        weights += 1.0
+    model.save(tmp_path)
+    with torch.no_grad():
+        weights -= 1.0
+    subwords = [".model"] if isinstance(model.units, BPEUnits) else []
+    assert sorted(path.suffix for path in tmp_path.iterdir()) == [".json", *subwords, ".safetensors"]
+    load_language_model(tmp_path)
+
+
+def damage(path, how):
+    blob = path.read_bytes()
+    if how == "truncated":
+        path.write_bytes(blob[: len(blob) // 2])
+    elif how == "bit":
+        path.write_bytes(blob[:-9] + bytes([blob[-9] ^ 1]) + blob[-8:])
+    else:
+        path.unlink()
+
+
+@pytest.mark.parametrize("how", ["truncated", "bit", "missing"])
+@pytest.mark.parametrize("which", ["weights-*", "subwords-*"])
+def test_damaged_files_are_named(model, tmp_path, which, how):
+    model.save(tmp_path)
+    files = list(tmp_path.glob(which))
+    if not files:
+        assert not isinstance(model.units, BPEUnits)
+        return
+    damage(files[0], how)
+    with pytest.raises(CheckpointError, match=f"{files[0].name}: (damaged or truncated|cannot be read)"):
+        load_language_model(tmp_path)
+
+
+@pytest.mark.parametrize("how", ["truncated", "missing"])
+def test_damaged_index_is_named(model, tmp_path, how):
+    model.save(tmp_path)
+    damage(tmp_path / "model.json", how)
+    with pytest.raises(CheckpointError, match=r"model\.json: (damaged or truncated|cannot be read)"):
+        load_language_model(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"format": 99}, "format 1"),
+        ({"files": {}}, "list of files"),
+        ({"files": {"weights": {"name": "../../x"}}}, "list of files"),
+        ({"recipe": {"name": "x"}}, "incompatible version"),
+        ({"alphabet": {"characters": "ab", "replacement": "◊"}}, "incompatible version"),
+        ({"history": [{"epoch": 1}]}, "incompatible version"),
+    ],
+)
+def test_edited_index(model, tmp_path, change, message):
+    model.save(tmp_path)
+    path = tmp_path / "model.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
+    with pytest.raises(CheckpointError, match=message):
+        load_language_model(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("texts", "message"),
+    [(["a", ""], "intent 1 is empty"), (["a", float("nan")], "intent 1 is nan"), ("abc", "not one string")],
+)
+def test_texts_without_surprisal(model, texts, message):
+    with pytest.raises(DataError, match=message):
+        model.surprisal(texts)
+
+
+def test_bad_batch_size(model):
+    with pytest.raises(ConfigError, match="batch_size must be at least 1"):
+        model.surprisal(TEXTS, batch_size=0)
+
+
+def test_no_texts_no_rows(model):
+    frame = model.surprisal([])
+    assert list(frame.columns) == ["bits", "eos_bits", "characters", "bytes", "units"]
+    assert len(frame) == 0

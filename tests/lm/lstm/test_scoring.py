@@ -1,0 +1,174 @@
+from itertools import product
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+from langdiff.errors import ConfigError
+from langdiff.lm import AWDLSTM
+from langdiff.lm.lstm import scoring
+from langdiff.lm.lstm.batches import pad, rows_by_length
+from langdiff.lm.lstm.scoring import find_device, one_thread, score
+
+SINGLE_PRECISION = 1e-3  # bits an intent: what rounding in float32 may move
+V = 6  # symbols, the last is the end symbol
+
+
+def network(V=V, scale=8.0):
+    """Make a network whose predictions depend strongly on what was before."""
+    net = AWDLSTM(V, embedding_size=6, hidden_size=9, layers=2, generator=torch.Generator().manual_seed(3))
+    with torch.no_grad():
+        for weights in net.parameters():
+            weights.mul_(scale)
+    return net.eval()
+
+
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+def one_by_one(net, ids):
+    """Score one intent in double precision, without batch, padding or torch's LSTM."""
+    state = {name: value.double().numpy() for name, value in net.state_dict().items()}
+    end = len(state["embedding"]) - 1
+    layers = []
+    while f"lstms.{len(layers)}.input" in state:
+        prefix = f"lstms.{len(layers)}."
+        layers.append([state[prefix + k] for k in ("input", "recurrent", "input_bias", "recurrent_bias")])
+    memory = [(np.zeros(w[1].shape[1]), np.zeros(w[1].shape[1])) for w in layers]
+    bits = []
+    for before, target in zip([end, *ids], [*ids, end], strict=True):
+        x = state["embedding"][before]
+        for k, (w, u, b, c) in enumerate(layers):
+            h, cell = memory[k]
+            i, f, g, o = np.split(w @ x + b + u @ h + c, 4)
+            cell = sigmoid(f) * cell + sigmoid(i) * np.tanh(g)
+            x = sigmoid(o) * np.tanh(cell)
+            memory[k] = (x, cell)
+        logits = state["embedding"] @ x + state["decoder_bias"]
+        bits.append((np.logaddexp.reduce(logits) - logits[target]) / np.log(2))
+    return sum(bits), bits[-1]
+
+
+INTENTS = st.lists(st.lists(st.integers(0, V - 2), max_size=40), min_size=1, max_size=12)
+
+
+@settings(max_examples=40, deadline=None)
+@given(intents=INTENTS, batch_size=st.one_of(st.none(), st.integers(1, 5)))
+def test_bits_against_one_intent_at_a_time_in_double_precision(intents, batch_size):
+    net = network()
+    bits, eos = score(net, [np.array(ids, dtype=np.int64) for ids in intents], batch_size=batch_size)
+    expected = np.array([one_by_one(net, ids) for ids in intents])
+    assert_allclose(bits, expected[:, 0], atol=SINGLE_PRECISION)
+    assert_allclose(eos, expected[:, 1], atol=SINGLE_PRECISION)
+
+
+def test_bits_do_not_depend_on_order_neighbours_or_batch_size():
+    rng = np.random.default_rng(0)
+    net = network()
+    intents = [rng.integers(0, V - 1, n) for n in rng.integers(0, 400, 60)]
+    alone = np.array([score(net, [ids])[0][0] for ids in intents])
+    for batch_size in (1, 7, None):
+        order = rng.permutation(60)
+        bits, _ = score(net, [intents[i] for i in order], batch_size=batch_size)
+        assert_allclose(bits, alone[order], atol=SINGLE_PRECISION)
+    assert alone.std() > 10  # the intents do differ
+
+
+def test_a_large_softmax_in_slices_gives_the_same(monkeypatch):
+    net = network()
+    intents = [np.arange(30) % 5, np.arange(17) % 3]
+    whole = score(net, intents)
+    monkeypatch.setattr(scoring, "_LOGITS_AT_ONCE", 4 * V)  # four positions a slice
+    assert_allclose(score(net, intents), whole, atol=SINGLE_PRECISION)
+
+
+def test_probabilities_of_the_next_symbol_sum_to_one_at_every_position():
+    net = network()
+    text = np.random.default_rng(0).integers(0, V - 1, 25)
+    prefixes = [text[:n] for n in range(26)]
+    bits, eos = score(net, prefixes)
+    for prefix, total, end in zip(prefixes, bits, eos, strict=True):
+        longer, longer_end = score(net, [np.append(prefix, symbol) for symbol in range(V - 1)])
+        probabilities = 2.0 ** -((longer - longer_end) - (total - end))
+        assert probabilities.sum() + 2.0**-end == pytest.approx(1, abs=1e-5)
+
+
+def test_probabilities_of_all_strings_approach_one_from_below():
+    net = network(V=4, scale=4.0)
+    with torch.no_grad():
+        net.decoder_bias[-1] = 2.0  # strings end soon, so that the sum converges
+    masses = []
+    for longest in range(8):
+        strings = [np.array(s, dtype=np.int64) for n in range(longest + 1) for s in product(range(3), repeat=n)]
+        masses.append(float((2.0 ** -score(net, strings)[0]).sum()))
+    assert masses == sorted(masses)
+    assert masses[0] < 0.9
+    assert 0.99 < masses[-1] <= 1 + 1e-6
+
+
+def test_no_intents():
+    bits, eos = score(network(), [])
+    assert len(bits) == len(eos) == 0
+
+
+def test_padding_mask():
+    batch = pad([np.array([1, 2]), np.array([], dtype=np.int64)], 5, torch.device("cpu"))
+    assert batch.inputs.T.tolist() == [[5, 1, 2], [5, 5, 5]]
+    assert batch.targets.T.tolist() == [[1, 2, 5], [5, 5, 5]]
+    assert batch.real.T.tolist() == [[True, True, True], [True, False, False]]
+
+
+@given(
+    lengths=st.lists(st.integers(1, 90), max_size=60),
+    most_units=st.integers(1, 300),
+    most_intents=st.one_of(st.none(), st.integers(1, 8)),
+    seed=st.one_of(st.none(), st.integers(0, 99)),
+)
+def test_batches_hold_each_intent_once_and_keep_the_limits(lengths, most_units, most_intents, seed):
+    lengths = np.array(lengths, dtype=np.int64)
+    rng = None if seed is None else np.random.default_rng(seed)
+    batches = rows_by_length(lengths, most_units=most_units, most_intents=most_intents, rng=rng)
+    assert sorted(np.concatenate([*batches, np.array([], dtype=int)])) == list(range(len(lengths)))
+    for rows in batches:
+        assert len(rows)
+        assert len(rows) == 1 or lengths[rows].max() * len(rows) <= most_units
+        assert most_intents is None or len(rows) <= most_intents
+
+
+def test_batches_waste_little_and_are_mixed():
+    rng = np.random.default_rng(0)
+    lengths = rng.integers(20, 400, 3000)
+    first, second = (rows_by_length(lengths, most_units=4000, rng=rng) for _ in range(2))
+    padded = sum(lengths[rows].max() * len(rows) for rows in first)
+    assert padded < 1.1 * lengths.sum()
+    assert {tuple(sorted(rows)) for rows in first} != {tuple(sorted(rows)) for rows in second}
+    means = np.array([lengths[rows].mean() for rows in first])
+    assert abs(np.corrcoef(means, np.arange(len(means)))[0, 1]) < 0.3  # not from short to long
+
+
+def test_missing_device():
+    with pytest.raises(ConfigError, match="'warp9' cannot be used"):
+        find_device("warp9")
+    if not torch.cuda.is_available():
+        with pytest.raises(ConfigError, match=r"'cuda' cannot be used.*'auto' or 'cpu'"):
+            find_device("cuda")
+
+
+def test_one_thread_is_undone_even_by_an_interrupt():
+    def interrupted():
+        with one_thread():
+            assert torch.get_num_threads() == 1
+            raise KeyboardInterrupt
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            interrupted()
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(threads)

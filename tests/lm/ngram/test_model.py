@@ -1,0 +1,237 @@
+import json
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from pandas.testing import assert_frame_equal, assert_series_equal
+
+from langdiff.corpora import read_multitext
+from langdiff.errors import CheckpointError, ConfigError, DataError, LangdiffWarning
+from langdiff.lm import (
+    Alphabet,
+    CharacterUnits,
+    KneserNey,
+    KneserNeyRecipe,
+    compute_surprisals,
+    find_lm,
+    load_kneser_ney,
+    load_language_model,
+    lzma_bits,
+    read_job_states,
+    score_multitext,
+    surprisals_of,
+    train_kneser_ney,
+    train_language_model,
+)
+from langdiff.lm.jobs import job
+from langdiff.run.experiment import Experiment
+from tests.lm.conftest import make_parts, verses
+
+RECIPE = KneserNeyRecipe(name="test-ngrams", order=4, min_count=2)
+
+
+@pytest.fixture
+def ngrams():
+    return train_kneser_ney(verses("eng", 200, 0), verses("eng", 40, 1), recipe=RECIPE, name="eng-test")
+
+
+@pytest.fixture
+def countings(monkeypatch):
+    """List the editions whose grams are counted in this process."""
+    counted = []
+    fit = job.fit_kneser_ney
+
+    def spy(*args, **options):
+        counted.append(options["name"])
+        return fit(*args, **options)
+
+    monkeypatch.setattr(job, "fit_kneser_ney", spy)
+    return counted
+
+
+def test_surprisal_is_that_of_the_string_over_the_alphabet(ngrams):
+    texts = pd.Series(["the cat sat", "a\tdog Ω ran"], index=["x", "y"])
+    table = ngrams.surprisal(texts, scoring="unpriced")
+    alphabet = Alphabet.from_texts(verses("eng", 200, 0), min_count=2)
+    units = CharacterUnits(alphabet)
+    kernel = KneserNey.fit([units.encode(text) for text in verses("eng", 200, 0)], units.size + 1, order=4)
+    bits, eos_bits = kernel.score([units.encode("the cat sat"), units.encode("a dog ◊ ran")])
+    sizes = {"characters": [11, 11], "bytes": [11, 12], "units": [11, 11], "replaced": [0, 1]}  # Ω has two bytes
+    expected = pd.DataFrame({"bits": bits, "eos_bits": eos_bits, **sizes}, index=["x", "y"])
+    assert_frame_equal(table, expected, check_exact=True)
+    dev = ngrams.surprisal(verses("eng", 40, 1), scoring="unpriced")
+    assert ngrams.dev_bits_per_character == dev["bits"].sum() / dev["characters"].sum()
+
+
+def test_it_predicts_what_the_lstms_predict(ngrams, model):
+    texts = ["the cat sat", "a dog Ω ran"]
+    assert ngrams.alphabet == model.alphabet
+    assert ngrams.surprisal(texts)["characters"].tolist() == model.surprisal(texts)["characters"].tolist()
+
+
+def test_it_is_a_model_for_any_table_of_surprisals(ngrams):
+    multitext = make_parts(languages=["eng"]).test
+    expected = ngrams.surprisal(multitext.text("eng"))["bits"]
+    assert surprisals_of(ngrams, multitext, progress=False).bits["eng"].tolist() == expected.tolist()
+
+
+def test_rarity_follows_the_text():
+    text = [*verses("eng", 300, 0), "the cat ξ sat on a mat ξ"]
+    characters = sum(map(len, text))
+    for rare, kept in ((characters // 1000 - 3, False), (characters // 1000 + 3, True)):
+        model = train_kneser_ney([*text, "ξ" * rare], text[:9], recipe=KneserNeyRecipe(order=2))
+        assert ("ξ" in model.alphabet.characters) == kept
+    assert "ξ" in train_kneser_ney(text, text[:9], recipe=KneserNeyRecipe(order=2, min_count=2)).alphabet.characters
+
+
+def test_saved_and_loaded(ngrams, tmp_path):
+    ngrams.save(tmp_path)
+    again = load_kneser_ney(tmp_path)
+    texts = [*verses("eng", 30, 2), "Ω zebra"]
+    assert_frame_equal(again.surprisal(texts), ngrams.surprisal(texts), check_exact=True)
+    for field in ("recipe", "alphabet", "dev_bits_per_character", "name", "out_of_alphabet", "cautions"):
+        assert getattr(again, field) == getattr(ngrams, field)
+    assert repr(again) == repr(ngrams)
+    assert repr(ngrams).startswith("KneserNeyModel test-ngrams of eng-test: ")
+
+
+def test_damaged_or_another_kind_of_model(ngrams, model, tmp_path):
+    ngrams.save(tmp_path / "ngrams")
+    model.save(tmp_path / "lstm")
+    with pytest.raises(CheckpointError, match=r"lstm: damaged, or no Kneser-Ney model"):
+        load_kneser_ney(tmp_path / "lstm")
+    with pytest.raises(CheckpointError, match=r"ngrams: a Kneser-Ney model; read it with .*load_kneser_ney"):
+        load_language_model(tmp_path / "ngrams")
+    with pytest.raises(CheckpointError, match="no language model here"):
+        load_kneser_ney(tmp_path / "nothing")
+    (weights,) = (tmp_path / "ngrams").glob("*.safetensors")
+    weights.write_bytes(weights.read_bytes()[:-1])
+    with pytest.raises(CheckpointError, match="truncated"):
+        load_kneser_ney(tmp_path / "ngrams")
+
+
+@pytest.mark.parametrize(
+    ("train", "dev", "message"),
+    [
+        ([], ["a"], r"training part: 0 character"),
+        (["aaa"] * 9, ["a"], r"1 character\(s\) occur 25 times"),
+        (["ab"] * 30, [], "dev part: no text"),
+        (["ab", " "], ["a"], "training part: intent 1 is empty"),
+        (["ab"] * 30, ["a", None], "dev part: intent 1 is None"),
+    ],
+)
+def test_too_little_text(train, dev, message):
+    with pytest.raises(DataError, match=message):
+        train_kneser_ney(train, dev)
+    with pytest.raises(DataError, match=f"^edition 'eng': .*{message}"):
+        train_kneser_ney(train, dev, name="eng")
+
+
+def test_a_threshold_that_is_given_is_kept_to():
+    with pytest.raises(DataError, match=r"0 character\(s\) occur 25 times"):
+        train_kneser_ney(["abc"] * 9, ["a"], recipe=KneserNeyRecipe(min_count=25))
+    assert train_kneser_ney(["abc"] * 9, ["a"]).alphabet.characters == "abc"
+
+
+def test_rare_characters_are_a_warning():
+    with pytest.warns(LangdiffWarning, match=r"edition 'eng': many characters .*\(dev 20\.00%\)"):
+        model = train_kneser_ney(["abab"] * 30, ["ababΩ"], name="eng")
+    assert len(model.cautions) == 1
+    with pytest.warns(LangdiffWarning, match="^many characters"):
+        train_kneser_ney(["abab"] * 30, ["Ω"])
+
+
+def test_names_and_recipes():
+    assert find_lm("kneser-ney-6") == KneserNeyRecipe() == KneserNeyRecipe(name="kneser-ney-6", order=6)
+    assert find_lm(RECIPE) is RECIPE
+    assert find_lm("char-tiny").units == "char"
+    for wrong in ("kneser-ney", "kneser-ney-06", "kneser-nay-6", "kneser-ney-x"):
+        with pytest.raises(ConfigError, match=r"unknown language model .* 'kneser-ney-6'"):
+            find_lm(wrong)
+    with pytest.raises(ConfigError, match="Did you mean 'char-tiny'"):
+        find_lm("chr-tiny")
+    for name in ("kneser-ney-21", "kneser-ney-9999"):
+        with pytest.raises(ConfigError, match="order must be from 1 to 20"):
+            find_lm(name)
+    with pytest.raises(ConfigError, match="min_count = 0"):
+        KneserNeyRecipe(min_count=0)
+    with pytest.raises(ConfigError, match=r"'kneser-ney-6' is no LSTM.*train_kneser_ney"):
+        train_language_model(["ab"] * 30, ["ab"], recipe="kneser-ney-6", progress=False, seed=0)
+    with pytest.raises(ConfigError, match="'char-tiny' is no n-gram model"):
+        train_kneser_ney(["ab"] * 30, ["ab"], recipe="char-tiny")
+
+
+def test_an_experiment_may_name_it():
+    experiment = {"name": "x", "corpus": {"format": "synthetic"}, "lm": {"models": ["char-tiny", "kneser-ney-5"]}}
+    assert Experiment.model_validate(experiment).lm.models == ["char-tiny", "kneser-ney-5"]
+    with pytest.raises(ValueError, match="order must be from 1 to 20"):
+        Experiment.model_validate(experiment | {"lm": {"models": ["kneser-ney-0", "kneser-ney-99"][1:]}})
+
+
+def test_surprisals_of_every_edition_are_kept_in_the_cache(tmp_path, countings):
+    parts = make_parts(missing=[("ell", "test3")])
+    first = compute_surprisals(parts, lm=RECIPE, cache=tmp_path, progress=False)
+    assert countings == ["eng", "ell"]
+    assert first.lm == "test-ngrams"
+    assert [(e, i) for i, e in first.bits.isna().stack()[lambda s: s].index] == [("ell", "test3")]
+    model = train_kneser_ney(parts.train.text("ell"), parts.dev.text("ell"), recipe=RECIPE)
+    expected = model.surprisal(parts.test.text("ell")).reindex(parts.test.intents)
+    for field in ("bits", "eos_bits", "characters"):
+        assert_series_equal(
+            getattr(first, field)["ell"], expected[field].astype(float), check_names=False, check_exact=True
+        )
+    for again in (
+        compute_surprisals(parts, lm=RECIPE, cache=tmp_path, progress=False),
+        score_multitext(parts.test, tmp_path, lm=RECIPE, progress=False),
+    ):
+        assert_frame_equal(again.bits, first.bits, check_exact=True)
+    assert countings == ["eng", "ell"]
+    states = read_job_states(tmp_path).set_index("edition")
+    assert states[["lm", "state", "epochs"]].to_numpy().tolist() == [["test-ngrams", "done", 1]] * 2
+    assert states.loc["ell", "dev_bits_per_character"] == model.dev_bits_per_character
+    compute_surprisals(parts, lm=replace(RECIPE, order=3), cache=tmp_path, progress=False)
+    assert countings == ["eng", "ell"] * 2
+    with pytest.raises(CheckpointError, match=r"edition 'eng': .*by another recipe of the name 'test-ngrams'"):
+        score_multitext(parts.test, tmp_path, lm=RECIPE, progress=False)
+
+
+def test_side_by_side_with_workers(tmp_path):
+    parts = make_parts()
+    here = compute_surprisals(parts, lm=RECIPE, progress=False)
+    there = compute_surprisals(parts, lm=RECIPE, workers=2, cache=tmp_path, progress=False)
+    assert_frame_equal(here.bits, there.bits, check_exact=True)
+    key = json.loads((tmp_path / "eng" / "test-ngrams" / "key.json").read_text())
+    assert key["recipe"] == {"name": "test-ngrams", "order": 4, "min_count": 2}
+
+
+def test_another_way_of_scoring_counts_nothing_again(tmp_path, countings):
+    parts = make_parts()
+    options = {"lm": replace(RECIPE, min_count=60), "cache": tmp_path, "max_replaced": 1, "progress": False}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LangdiffWarning)  # many rare characters, as is wanted here
+        priced = compute_surprisals(parts, **options)
+        free = compute_surprisals(parts, scoring="unpriced", **options)
+    assert countings == ["eng", "ell"]
+    assert (priced.lm, free.lm) == ("test-ngrams", "test-ngrams-unpriced")
+    some = priced.replaced > 0
+    assert some.to_numpy().any()
+    assert (priced.bits[some] > free.bits[some] + 1)[some].stack().all()
+    assert_frame_equal(priced.bits[~some], free.bits[~some], check_exact=True)
+
+
+@pytest.mark.real_data
+def test_on_a_new_testament_it_lies_where_6_grams_lie(real_data):
+    multitext = read_multitext(
+        real_data / "bible", format="pbc", metadata=real_data / "bible/metadata.csv", editions=["eng-web"]
+    )
+    texts = multitext.text("eng-web").loc["40001001":]
+    train, test = texts[np.arange(len(texts)) % 6 > 0], texts[::6]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LangdiffWarning)
+        model = train_kneser_ney(train, test)
+    by_lzma = lzma_bits(*([model.alphabet.apply(text) for text in part] for part in (train, test)))
+    bits_per_character = model.dev_bits_per_character
+    assert 1.4 < bits_per_character < 1.9
+    assert bits_per_character < by_lzma / test.str.len().sum()

@@ -1,0 +1,262 @@
+"""`fit` from the outside: recovery of simulated truth, invariances, bad input."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+import langdiff as ld
+from langdiff.errors import ConfigError, ConvergenceWarning, DataError
+from langdiff.regression.kernel.lbfgs import GRADIENT_TOLERANCE
+
+OPTIMISER = 1e-6  # nats; two runs of L-BFGS on one problem, far below any standard error here
+
+
+def normalised_errors(fit, truth):
+    return (fit.difficulty - truth.difficulty) / fit.std_error
+
+
+@pytest.mark.parametrize("model", ["1", "2"])
+def test_intervals_cover_the_truth(model):
+    """Of 200 data sets × 5 editions, 95 % intervals cover 92 to 98 %: five standard errors of a share near .95."""
+    covered = []
+    for seed in range(200):
+        truth, surprisals = ld.simulate(60, 5, model=model, missing=0.25, seed=seed)
+        table = ld.fit(surprisals, model=model).to_frame()
+        actual = truth.difficulty[table.index]
+        covered.append(((table["low"] < actual) & (actual < table["high"])).mean())
+    assert 0.92 < np.mean(covered) < 0.98
+
+
+def test_standard_errors_agree_with_a_bootstrap_of_intents():
+    _, surprisals = ld.simulate(150, 4, missing=0.1, seed=11)
+    rng = np.random.default_rng(0)
+    draws = []
+    for _ in range(300):
+        rows = rng.integers(150, size=150)
+        draws.append(ld.fit(surprisals.bits.iloc[rows].reset_index(drop=True)).difficulty)
+    bootstrap = np.std(draws, axis=0, ddof=1)
+    assert_allclose(ld.fit(surprisals).std_error, bootstrap, rtol=0.2)  # of 300 draws alone: 4 % a standard error
+
+
+@pytest.mark.parametrize("model", ["1", "2"])
+def test_error_falls_with_the_root_of_the_number_of_intents(model):
+    def root_mean_square(intents):
+        squares = []
+        for seed in range(20):
+            truth, surprisals = ld.simulate(intents, 6, model=model, missing=0.2, seed=seed)
+            squares.append(np.mean((ld.fit(surprisals, model=model).difficulty - truth.difficulty) ** 2))
+        return np.sqrt(np.mean(squares))
+
+    ratio = root_mean_square(50) / root_mean_square(800)
+    assert ratio == pytest.approx(4, rel=0.3)  # √16; 100 independent errors on each side leave about 10 %
+
+
+@pytest.mark.parametrize("model", ["1", "2"])
+def test_truth_is_recovered(model):
+    truth, surprisals = ld.simulate(5000, 20, model=model, missing=0.2, seed=3)
+    fit = ld.fit(surprisals, model=model)
+    assert fit.converged
+    assert np.abs(normalised_errors(fit, truth)).max() < 4
+    bias = (fit.cells - 5000 - 20 + 1) / fit.cells if model == "2" else 1
+    assert fit.sigma**2 == pytest.approx(np.log1p(np.expm1(truth.sigma**2) * bias), rel=0.05)
+    log_error = np.log(fit.intent_size / truth.intent_size)
+    assert abs(log_error.median()) < 0.05
+    assert log_error.std() < 0.12  # about sqrt(v/J) = 0.2 / √16 = 0.05, and what κ adds
+
+
+@pytest.mark.parametrize("model", ["1", "2"])
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+def test_order_of_rows_and_columns_does_not_matter(model, missing):
+    _, surprisals = ld.simulate(80, 6, missing=missing, seed=4)
+    rng = np.random.default_rng(0)
+    shuffled = surprisals.bits.iloc[rng.permutation(80), rng.permutation(6)]
+    one, other = ld.fit(surprisals, model=model), ld.fit(shuffled, model=model)
+    assert_allclose(other.difficulty[one.difficulty.index], one.difficulty, atol=OPTIMISER)
+    editions = list(one.difficulty.index)
+    assert_allclose(other.covariance.loc[editions, editions], one.covariance, rtol=1e-3, atol=1e-9)
+    assert other.log_likelihood == pytest.approx(one.log_likelihood, rel=1e-9)
+
+
+@given(factor=st.floats(0.5, 2), model=st.sampled_from(["1", "2"]))
+@settings(max_examples=20, deadline=None)
+def test_a_factor_on_an_edition_is_added_to_its_difficulty(factor, model):
+    """Of model 2 too: c absorbs it, and nothing else moves."""
+    _, surprisals = ld.simulate(60, 4, missing=0.2, seed=5)
+    harder = surprisals.bits.assign(e2=surprisals.bits["e2"] * factor)
+    before, after = ld.fit(surprisals, model=model), ld.fit(harder, model=model)
+    shift = after.difficulty - before.difficulty
+    assert_allclose(shift["e2"] - shift.drop("e2"), np.log(factor), atol=OPTIMISER)
+    assert after.log_likelihood == pytest.approx(before.log_likelihood, abs=1e-6)
+
+
+def test_other_units_change_no_difficulty():
+    _, surprisals = ld.simulate(60, 4, missing=0.2, seed=5)
+    bits, nats = ld.fit(surprisals), ld.fit(surprisals.bits * np.log(2))
+    assert_allclose(nats.difficulty, bits.difficulty, atol=OPTIMISER)
+    assert_allclose(nats.std_error, bits.std_error, rtol=1e-3)
+    assert nats.log_likelihood == pytest.approx(bits.log_likelihood, abs=1e-6)
+    expected = bits.log_likelihood_bits - (bits.cells - bits.single_cell_intents) * np.log(np.log(2))
+    assert nats.log_likelihood_bits == pytest.approx(expected, abs=1e-6)
+
+
+def test_model_2_weighs_long_intents_more():
+    """Where variances differ tenfold, model 2 is nearer to the truth than model 1."""
+    errors = {"1": [], "2": []}
+    for seed in range(30):
+        sizes = np.exp(np.random.default_rng(seed).normal(4, 1.5, 200))
+        truth, surprisals = ld.simulate(200, 5, intent_sizes=sizes, seed=seed)
+        for model, found in errors.items():
+            found.append(np.mean((ld.fit(surprisals, model=model).difficulty - truth.difficulty) ** 2))
+    assert np.mean(errors["2"]) < 0.8 * np.mean(errors["1"])
+
+
+def test_a_corrupt_intent_reaches_its_likelier_mode():
+    """One row of wild numbers: the fit explains it by a minute size, as the best of many starts does."""
+    _, surprisals = ld.simulate(30, 5, sigma=0.5, seed=8)
+    surprisals.bits.iloc[0] *= np.exp([3.0, -3, 2.5, -2, 0])
+    fit = ld.fit(surprisals)
+    assert fit.converged
+    assert fit.intent_size.iloc[0] < 1e-2 * fit.intent_size.iloc[1:].min()
+    clean = ld.fit(surprisals.sel(intents=surprisals.intents[1:]))
+    assert_allclose(fit.difficulty, clean.difficulty, atol=0.1 * clean.std_error.max())
+
+
+@pytest.mark.parametrize("model", ["1", "2"])
+def test_a_missing_cell_in_every_row_is_no_obstacle(model):
+    truth, surprisals = ld.simulate(600, 5, model=model, seed=8)
+    bits = surprisals.bits.copy()
+    for i in range(len(bits)):
+        bits.iloc[i, i % 5] = np.nan
+    fit = ld.fit(bits, model=model)
+    assert fit.converged
+    assert fit.cells == 600 * 4
+    assert ((fit.difficulty - truth.difficulty).abs() < 4 * fit.std_error).all()
+
+
+def test_single_cells_are_kept_counted_and_say_nothing():
+    _, surprisals = ld.simulate(60, 4, seed=6)
+    extra = pd.DataFrame({"e2": [500.0, 3.0]}, index=["x", "y"])
+    with_extra = pd.concat([surprisals.bits, extra])
+    for model in ("1", "2"):
+        fit, without = ld.fit(with_extra, model=model), ld.fit(surprisals, model=model)
+        assert fit.single_cell_intents == 2
+        assert fit.cells == without.cells + 2
+        assert len(fit.intent_size) == 62
+        assert_allclose(fit.difficulty, without.difficulty, atol=1e-12)
+        assert_allclose(fit.covariance, without.covariance, rtol=1e-9)
+        assert fit.log_likelihood == pytest.approx(without.log_likelihood, rel=1e-12)
+        # the size is the one that gives the cell's log bits as their mean
+        n, d = fit.intent_size[["x", "y"]], fit.difficulty["e2"]
+        shift = 0.0 if model == "1" else 0.5 * (fit.sigma**2 - np.log1p(fit.dispersion / n))
+        assert_allclose(np.log(n) + d + shift, np.log([500.0, 3.0]), rtol=1e-9)
+
+
+def test_convergence_facts():
+    _, surprisals = ld.simulate(60, 4, seed=6)
+    fit = ld.fit(surprisals)
+    assert fit.converged
+    assert fit.grad_norm <= GRADIENT_TOLERANCE
+    assert 0 < fit.n_iterations <= fit.n_evaluations < 50
+    exact = ld.fit(surprisals, model="1")
+    assert exact.converged
+    assert exact.n_iterations == 0
+    assert exact.grad_norm < 1e-9
+
+
+def test_not_converged_warns_with_advice():
+    _, surprisals = ld.simulate(60, 4, missing=0.3, seed=6)
+    with pytest.warns(ConvergenceWarning, match=r"did not converge in 1 iterations.*Raise max_iterations") as caught:
+        fit = ld.fit(surprisals, max_iterations=1)
+    assert not fit.converged
+    assert caught[0].filename == __file__
+    assert "NOT CONVERGED" in fit.summary()
+    assert "NOT CONVERGED" in repr(fit)
+
+
+@pytest.mark.parametrize("scale", [1e300, 1e-300])
+def test_numbers_out_of_all_proportion(scale):
+    _, surprisals = ld.simulate(40, 4, sigma=0.5, seed=1)
+    usual = ld.fit(surprisals)
+    assert_allclose(ld.fit(surprisals.bits * scale).difficulty, usual.difficulty, atol=OPTIMISER)
+
+
+def test_never_nan_when_converged():
+    """Sizes over 600 decades leave the range of floating point: either it works, or it says it did not."""
+    rng = np.random.default_rng(0)
+    bits = pd.DataFrame(10.0 ** np.linspace(-300, 300, 20)[:, None] * np.exp(0.1 * rng.normal(size=(20, 4))))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        fit = ld.fit(bits)
+    assert {warning.category for warning in caught} <= {ConvergenceWarning}
+    assert fit.converged == (not caught)
+    assert fit.converged == (not fit.std_error.isna().any())
+    assert not fit.difficulty.isna().any()
+
+
+@pytest.mark.parametrize("model", ["1", "2"])
+def test_an_infinite_dispersion_is_no_convergence(model):
+    _, surprisals = ld.simulate(20, 3, seed=1)
+    bits = surprisals.bits.copy()
+    bits.iloc[0, 0] = 1e200
+    with pytest.warns(ConvergenceWarning):
+        assert not ld.fit(bits, model=model).converged
+
+
+GOOD = {"a": [10.0, 20, 31], "b": [11.0, 25, 30], "c": [12.0, 24, 36]}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"a": [10.0, -1, 31]}, r"1 of 9 surprisals are not positive finite bits: \(1, a\) = -1"),
+        ({"a": [10.0, 0, 31]}, r"\(1, a\) = 0"),
+        ({"a": [10.0, np.inf, 31]}, r"\(1, a\) = inf"),
+        ({"a": ["x", "y", "z"]}, r"not numbers: .*, a\) = 'x'"),
+        ({"a": [np.nan] * 3}, r"1 edition\(s\) without any surprisal: 'a'"),
+        ({"a": [1.0, 2, np.nan], "b": [1.0, 3, np.nan], "c": [2.0, 3, np.nan]}, r"1 intent\(s\) without any.*: 2"),
+        ({"c": [5.0, 5, 5]}, "surprisals are all equal: 'c'"),
+        ({"b": [20.0, 40, 62], "c": [5.0, 10, 15.5]}, "residuals vanish.*'a', 'b', 'c'"),
+        ({"a": [1.0, np.nan, np.nan], "b": [np.nan, 1, 2], "c": [np.nan, 2, 3]}, "of 2, 1 editions.*'b' to 'a'"),
+        ({"a": [1.0, np.nan, 2], "b": [2.0, 4, np.nan], "c": [np.nan, np.nan, 2]}, "5 cells for 3 intents and 3 free"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("model", ["1", "2"])
+def test_bad_tables_are_refused(change, message, model):
+    ld.fit(pd.DataFrame(GOOD), model=model)  # the good one passes
+    with pytest.raises(DataError, match=message):
+        ld.fit(pd.DataFrame(GOOD | change), model=model)
+
+
+def test_too_small_or_twice_named_or_no_table():
+    frame = pd.DataFrame(GOOD)
+    with pytest.raises(DataError, match=r"3 intent\(s\) × 1 edition\(s\)"):
+        ld.fit(frame[["a"]])
+    with pytest.raises(DataError, match=r"1 intent\(s\) × 3"):
+        ld.fit(frame.iloc[:1])
+    with pytest.raises(DataError, match=r"1 edition\(s\) named twice: 'a'"):
+        ld.fit(frame.set_axis(["a", "a", "b"], axis=1))
+    with pytest.raises(DataError, match="not list"):
+        ld.fit([[1.0, 2.0], [2.0, 3.0]])
+    with pytest.raises(DataError, match=r"two axes.*not shape \(9,\)"):
+        ld.fit(frame.to_numpy().ravel())
+    with pytest.raises(DataError, match=r"0 intent\(s\)"):
+        ld.fit(pd.DataFrame())
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ({"model": 2}, "unknown model 2; use one of '1', '2'"),
+        ({"model": "4"}, "unknown model '4'"),
+        ({"method": "adam"}, "unknown method 'adam'"),
+        ({"max_iterations": 0}, "max_iterations must be at least 1"),
+    ],
+)
+def test_bad_settings_are_refused(setting, message):
+    with pytest.raises(ConfigError, match=message):
+        ld.fit(pd.DataFrame(GOOD), **setting)
