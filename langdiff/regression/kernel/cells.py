@@ -58,6 +58,7 @@ class LaplaceCells:
     width: float = 0.0
 
     def cells(self, x: Floats, mu: Floats) -> Cells:
+        """Return the cost of each cell and its derivatives; see `CellModel`."""
         v, scale, slope, narrowing = _scale(mu)
         t = (x - (mu - 0.5 * v)) / scale
         length = np.sqrt(t * t + self.width**2)
@@ -67,6 +68,7 @@ class LaplaceCells:
         return _chain(value, pull, t, scale, slope, narrowing)
 
     def curvature(self, x: Floats, mu: Floats) -> Floats:
+        """Return a second derivative in x, or a bound of it, not negative."""
         v, scale, _, _ = _scale(mu)
         t = (x - (mu - 0.5 * v)) / scale
         curvature: Floats = np.sqrt(2) * self.width**2 / (t * t + self.width**2) ** 1.5 / v
@@ -82,12 +84,14 @@ class CauchyCells:
     """Model 2C."""
 
     def cells(self, x: Floats, mu: Floats) -> Cells:
+        """Return the cost of each cell and its derivatives; see `CellModel`."""
         v, scale, slope, narrowing = _scale(mu)
         t = (x - (mu - 0.5 * v)) / scale
         value = 0.5 * np.log(v) + np.log(np.pi) + np.log1p(t * t)
         return _chain(value, 2 * t / (1 + t * t), t, scale, slope, narrowing)
 
     def curvature(self, x: Floats, mu: Floats) -> Floats:
+        """Return a second derivative in x, or a bound of it, not negative."""
         v, scale, _, _ = _scale(mu)
         t = (x - (mu - 0.5 * v)) / scale
         curvature: Floats = 2 / (1 + t * t) / v  # of the parabola above: that of iterated weighted least squares
@@ -124,6 +128,7 @@ class SparseCells:
     laplace_scale: float
 
     def cells(self, x: Floats, mu: Floats) -> Cells:
+        """Return the cost of each cell and its derivatives; see `CellModel`."""
         nu = self.noise(x, mu)
         value, of_u, of_x, _ = _normal(x, mu + nu)
         value += np.abs(nu) / self.laplace_scale + np.log(2 * self.laplace_scale)
@@ -164,6 +169,7 @@ class SparseCells:
         return u
 
     def curvature(self, x: Floats, mu: Floats) -> Floats:
+        """Return a second derivative in x, or a bound of it, not negative."""
         kept = self.noise(x, mu) == 0
         curvature: Floats = kept / np.logaddexp(0.0, -mu)
         return curvature

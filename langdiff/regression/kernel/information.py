@@ -53,7 +53,7 @@ def normalised_covariance(covariance: Floats, c: Floats) -> Floats:
     Parameters
     ----------
     covariance : ndarray, shape (J, J)
-        Of c.
+        Covariance of the estimates of c.
     c : ndarray, shape (J,)
         Difficulties up to a constant.
     """

@@ -20,12 +20,23 @@ class Likelihood(Protocol):
     """What L-BFGS asks of a likelihood; see `langdiff.regression.kernel.likelihood.ScaleFreeLikelihood`."""
 
     @property
-    def two_way(self) -> TwoWay: ...
-    def start(self) -> tuple[Floats, Floats]: ...
-    def scales(self, mu: Floats, c: Floats) -> Scales: ...
-    def intent_values(self, mu: Floats, c: Floats) -> Floats: ...
-    def value_and_gradient(self, mu: Floats, c: Floats, baseline: Floats) -> Gradient: ...
-    def best_intents(self, mu: Floats, c: Floats) -> Floats: ...
+    def two_way(self) -> TwoWay:
+        """Model 1 fitted to the same table."""
+
+    def start(self) -> tuple[Floats, Floats]:
+        """Return values of μ and c to begin with."""
+
+    def scales(self, mu: Floats, c: Floats) -> Scales:
+        """Return the scales in which the curvature is about 1."""
+
+    def intent_values(self, mu: Floats, c: Floats) -> Floats:
+        """Return minus the log-likelihood of each row, shape (I,)."""
+
+    def value_and_gradient(self, mu: Floats, c: Floats, baseline: Floats) -> Gradient:
+        """Return minus the log-likelihood, less a baseline, and its gradient."""
+
+    def best_intents(self, mu: Floats, c: Floats) -> Floats:
+        """Return the mode of each μ for a given c, shape (I,)."""
 
 
 class Optimum(NamedTuple):

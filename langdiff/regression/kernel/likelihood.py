@@ -22,6 +22,7 @@ first order.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -97,9 +98,11 @@ class ScaleFreeLikelihood:
     two_way: TwoWay
     restricted: bool = False
 
-    def __post_init__(self) -> None:
+    @cached_property
+    def _row_square(self) -> Floats:
         residual = self.two_way.residual
-        object.__setattr__(self, "_row_square", np.einsum("ij,ij->i", residual, residual))
+        squares: Floats = np.einsum("ij,ij->i", residual, residual)
+        return squares
 
     @property
     def log_weight(self) -> Floats:
@@ -120,7 +123,7 @@ class ScaleFreeLikelihood:
         else:
             row_b, row_bb = (table.mask @ np.column_stack([b, b * b])).T
         n = table.cells_per_intent
-        square: Floats = self._row_square - 2 * cross + row_bb + a * (2 * row_b + n * a)  # type: ignore[attr-defined]
+        square: Floats = self._row_square - 2 * cross + row_bb + a * (2 * row_b + n * a)
         return _Row(v, expit(-mu), location, -n * a - row_b, square), a, b
 
     def intent_values(self, mu: Floats, c: Floats) -> Floats:
@@ -188,7 +191,7 @@ class ScaleFreeLikelihood:
         Returns
         -------
         ndarray, shape (J, J)
-            Its inverse is the covariance of the estimate of c.
+            The inverse is the covariance of the estimate of c.
 
         Raises
         ------
@@ -222,7 +225,7 @@ class ScaleFreeLikelihood:
 
         def minus_log_likelihood(k: float) -> float:
             v = np.logaddexp(0.0, k - m)
-            square = self._row_square  # type: ignore[attr-defined]
+            square = self._row_square
             return float(np.sum(self.log_weight * np.log(v) + square / v))
 
         k = minimize_scalar(minus_log_likelihood, bounds=(middle - 10, middle + 10), method="bounded").x

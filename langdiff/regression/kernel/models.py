@@ -60,7 +60,7 @@ def estimate(
     two_way : TwoWay
         Model 1 fitted to the table, intents with one cell left out.
     settings : Settings
-        Which model, and how.
+        The model to fit, and how.
     start : pair of ndarray, shapes (I,) and (J,), optional
         `sizes` and `c` of an estimate of a like table.
     with_covariance : bool
@@ -117,7 +117,7 @@ def _estimate_model_2(
         except (LinAlgError, ValueError):  # not positive definite; not finite
             covariance = np.full_like(two_way.laplacian, np.nan)
             if converged:
-                converged, message = False, "a stationary point that is no maximum"
+                converged, message = False, "a stationary point that is not a maximum"
     plain = ScaleFreeLikelihood(two_way)
     return _of_optimum(
         optimum._replace(
@@ -216,7 +216,7 @@ def published_parameters(estimate: Estimate, first: npt.NDArray[np.int_]) -> Par
     Parameters
     ----------
     estimate : Estimate
-        Of any model.
+        An estimate under any of the models.
     first : ndarray of int, shape (U,)
         An edition of each unit; the factors of the units average 1.
     """

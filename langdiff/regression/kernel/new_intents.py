@@ -62,9 +62,9 @@ def most_likely_sizes(
     editions : KnownEditions
         The model, its difficulties and dispersion.
     prior : SizePrior
-        Of the random start.
+        Prior distribution of the sizes of intents.
     rng : numpy.random.Generator
-        Draws it.
+        Source of the random start.
     use_prior : bool
         Find the peak of the posterior under `prior`, not under a flat prior of ln n.
 
@@ -92,7 +92,7 @@ def log_marginal(z: Floats, editions: KnownEditions, prior: SizePrior, rng: np.r
     r"""Log-density of each row with its size integrated out, :math:`\ln\int p(z_i \mid m)\, p(m)\, dm`.
 
     By quadrature from the peak of the posterior outwards, in panels that grow: it needs no smoothness
-    at the peak, where models 2L has kinks, and it sees as far as the prior reaches.
+    at the peak, where model 2L has kinks, and it sees as far as the prior reaches.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ def peak_between(log_f: Callable[[Floats], Floats], low: Floats, high: Floats) -
     Parameters
     ----------
     log_f : function
-        Of points, shape (K, P), row k being arguments of function k; returns the values.
+        Takes points, shape (K, P), row k being arguments of function k; returns the values there.
     low, high : ndarray, shape (K,)
         Ends of the intervals.
 
@@ -54,7 +54,7 @@ def log_integral(log_f: Callable[[Floats], Floats], start: Floats, length: Float
     Parameters
     ----------
     log_f : function
-        Of points, shape (K, P), row k being arguments of function k; returns f there.
+        Takes points, shape (K, P), row k being arguments of function k; returns f there.
     start : ndarray, shape (K,)
         Where f is highest, or nearly so.
     length : ndarray, shape (K,)
@@ -101,7 +101,7 @@ def climb(f: Callable[[Floats], Floats], start: Floats, *, step: float = 0.5, fi
     Parameters
     ----------
     f : function
-        Of points, shape (K,), to values, shape (K,).
+        Takes points, shape (K,), and returns values, shape (K,).
     start : ndarray, shape (K,)
         Where to begin.
     step, finest : float

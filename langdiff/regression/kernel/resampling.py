@@ -31,7 +31,7 @@ def bootstrap_draws(
     Parameters
     ----------
     observed : ndarray of bool, shape (I, U)
-        Which intents have which units (editions, or groups of them).
+        Whether intent i is observed in unit u (an edition, or a group of editions).
     estimate : callable
         Takes row numbers, returns difficulties, shape (U,), or None if these rows cannot be fitted.
     replicates : int
@@ -93,12 +93,12 @@ def jackknife_inflation(
     observed, estimate
         As for `bootstrap_draws`.
     covariance : ndarray, shape (U, U)
-        Of the difficulties, from a model.
+        Covariance of the difficulties according to a model.
 
     Returns
     -------
     Inflation
-        Of no deviations, if hardly any group can be spared: without it editions have no intent in common.
+        With zero deviations if hardly any group can be left out, since editions would have no intent in common.
 
     References
     ----------

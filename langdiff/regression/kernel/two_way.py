@@ -30,7 +30,7 @@ class TwoWay:
     laplacian : ndarray, shape (J, J)
         Information on d in units of 1/σ², the intents eliminated; its null space is the constant.
     sum_of_squares : float
-        Of the residuals.
+        Sum of the squared residuals.
     design : ndarray, shape (J, K), or None
         Full rank, the constant in its span: d was sought among its combinations. None: each d is free.
     """
@@ -46,7 +46,7 @@ class TwoWay:
     design: Floats | None = None
 
     def spread(self, free: Floats) -> Floats:
-        """Return one number an edition from those that are free, (K,) → (J,)."""
+        """Return one number per edition from those that are free, (K,) → (J,)."""
         return free if self.design is None else self.design @ free
 
     def gather(self, by_edition: Floats) -> Floats:
