@@ -30,7 +30,7 @@ from langdiff._io import write_text
 from langdiff.lm import AWDLSTM, RECIPES, Recipe, compute_surprisals
 from langdiff.lm.jobs.job import job_folder, silent
 from langdiff.lm.jobs.logs import LOG, read_log
-from langdiff.lm.lstm.gradients import _has_bf16, accumulate_gradients
+from langdiff.lm.lstm.gradients import has_bf16, accumulate_gradients
 from langdiff.lm.lstm.loop import Demand, EncodedPart, Randomness, Trainer, make_optimizer
 from langdiff.lm.lstm.scoring import score
 
@@ -74,7 +74,7 @@ class Setting:
 
     def precision(self, recipe: Recipe) -> str:
         """Return in which precision a recipe trains here."""
-        return "bf16" if recipe.bf16 and _has_bf16(self.device.type) else "fp32"
+        return "bf16" if recipe.bf16 and has_bf16(self.device.type) else "fp32"
 
     def text(self, verses: int = 30_000) -> EncodedPart:
         """Draw intents with the lengths of verses."""
@@ -274,7 +274,7 @@ def widened(network: AWDLSTM, embedding: int, hidden: int) -> AWDLSTM:
 def cudnn(setting: Setting, size: str, kind: str, *, batch: int = 128, padded: bool = False) -> Row:
     """Measure cuDNN's LSTM alone, in a precision that training may not offer; losses are not scaled."""
     what = f"cuDNN{', padded' if padded else ''}, batch {batch}"
-    if kind == "bf16" and not _has_bf16(setting.device.type):
+    if kind == "bf16" and not has_bf16(setting.device.type):
         return Row(what, size, kind, note="left out: this device does not compute in bfloat16")
     recipe = setting.recipe(size, batch=batch)
     network = make_network(recipe)

@@ -9,7 +9,7 @@ import torch
 from numpy.testing import assert_allclose
 
 from benchmarks import gpu
-from langdiff.lm.lstm.gradients import _has_bf16
+from langdiff.lm.lstm.gradients import has_bf16
 
 ROUNDING = 1e-12
 
@@ -31,11 +31,11 @@ def test_everything_is_measured_or_says_why_not(tmp_path, monkeypatch, capsys):
     assert len(record["rows"]) == len(rows)
     *computed, in_bf16, failed = record["rows"]
     assert all(row["rate"] > 0 for row in computed[1:])
-    if _has_bf16("cpu"):
+    if has_bf16("cpu"):
         assert in_bf16["rate"] > 0
     else:
         assert in_bf16["note"] == "left out: this device does not compute in bfloat16"
-    assert {row["precision"] for row in computed} <= {"fp32", "bf16" if _has_bf16("cpu") else "fp32"}
+    assert {row["precision"] for row in computed} <= {"fp32", "bf16" if has_bf16("cpu") else "fp32"}
     assert computed[0]["note"].endswith("bits per intent apart")
     assert "of them new while time was taken" in computed[4]["note"]  # what was captured meanwhile costs time
     assert failed["note"] == "failed: OutOfMemoryError: CUDA out of memory."

@@ -11,21 +11,22 @@ import langdiff as ld
 from langdiff.lm import RECIPES, KneserNeyRecipe, compute_surprisals, score_multitext
 from langdiff.lm.jobs import job as job_module
 from langdiff.lm.jobs import record as record_module
-from langdiff.lm.jobs.record import describe_compute, preparation_of, recipe_name, scoring_name
+from langdiff.lm.jobs.record import describe_compute, preparation_of, recipe_name
 from langdiff.lm.lstm import gradients
 from langdiff.lm.lstm.resume import training_key
+from langdiff.lm.scoring import Scoring
 from tests.lm.conftest import make_parts
 
 
 def compute(parts, recipe, **options):
-    return compute_surprisals(parts, lm=recipe, progress=False, **options).provenance
+    return compute_surprisals(parts, lm=recipe, progress=False, **({"seed": 0} | options)).provenance
 
 
 def test_it_says_what_was_done(parts, tiny_recipe):
     record = compute(parts, tiny_recipe, seed=3, device="cpu")
     assert record.recipe == recipe_name(tiny_recipe)
     assert record.recipe.startswith("test-char#")
-    assert (record.scoring, record.seed, record.preparation) == ("unpriced", 3, "as-is")
+    assert (record.scoring, record.seed, record.preparation) == ("priced", 3, "as-is")
     assert record.split == "train:100,dev:20,test:15"
     assert record.compute == "cpu,float32"
     assert f"torch:{torch.__version__}" in record.versions
@@ -69,7 +70,7 @@ def test_any_other_text_has_another_hash(parts, part):
 
 
 def test_ngrams_have_no_seed(parts):
-    record = compute(parts, KneserNeyRecipe(order=2, min_count=2, price_replaced=True), seed=3)
+    record = compute(parts, KneserNeyRecipe(order=2, min_count=2), seed=3)
     assert (record.seed, record.scoring, record.compute) == (None, "priced", "cpu")
     assert record.recipe.startswith("kneser-ney-6#")
     assert record.recipe != compute(parts, KneserNeyRecipe(order=3, min_count=2)).recipe
@@ -87,7 +88,7 @@ def test_models_given_one_by_one(model, parts):
     multitext = parts.test.sel(editions=["eng"])
     record = ld.surprisals_of(model, multitext, lm="mine").provenance
     assert record.recipe == recipe_name(model.recipe, "mine")
-    assert (record.seed, record.scoring, record.split) == (model.seed, "unpriced", "scored:15")
+    assert (record.seed, record.scoring, record.split) == (model.seed, "priced", "scored:15")
     assert record.compute is None
 
 
@@ -111,10 +112,12 @@ def test_the_hash_of_a_recipe_is_that_of_training_alone():
         for change in ({}, {"epochs": 3}, {"learning_rate": 1e-3}, {"bf16": True}, {"min_count": 7}, {"patience": 1})
     }
     assert len(changed) == 6
-    assert recipe_name(small, "x") == recipe_name(replace(small, price_replaced=True), "x")
-    assert scoring_name(replace(small, price_replaced=True)) == "priced"
-    carried = replace(RECIPES["char-ptb"], scoring="stream")
-    assert scoring_name(carried) == "unpriced,carried"
+
+
+@pytest.mark.parametrize("scoring", ["priced", "unpriced"])
+def test_it_says_how_texts_were_scored(parts, scoring):
+    recipe = KneserNeyRecipe(order=2, min_count=2)
+    assert compute(parts, recipe, scoring=scoring).scoring == scoring
 
 
 @pytest.mark.parametrize("native", [True, False])
@@ -122,7 +125,16 @@ def test_the_precision_of_training_is_in_the_key(tiny_recipe, monkeypatch, nativ
     monkeypatch.setattr(record_module, "has_bf16", lambda _: native)
     parts = make_parts(languages=["eng"])
     mixed = replace(tiny_recipe, bf16=True)
-    job = job_module.Job(edition="eng", language="eng", parts=parts, recipe=mixed, device="cpu", seed=0, folder=None)
+    job = job_module.Job(
+        edition="eng",
+        parts=parts,
+        recipe=mixed,
+        scoring=Scoring(),
+        max_replaced=0.05,
+        device="cpu",
+        seed=0,
+        folder=None,
+    )
     expected = "bfloat16" if native else "float32"
     assert job_module.job_key(job, job_module.read_texts(job))["precision"] == expected
     plain = replace(job, recipe=tiny_recipe)
@@ -133,18 +145,18 @@ def test_the_precision_of_training_is_in_the_key(tiny_recipe, monkeypatch, nativ
 def test_a_cache_of_another_precision_is_trained_anew(tiny_recipe, monkeypatch, tmp_path):
     parts, mixed = make_parts(languages=["eng"]), replace(tiny_recipe, bf16=True, epochs=1)
     found = []
-    for has_bf16 in (False, True):
+    for native in (False, True):
         for module in (gradients, record_module):
-            monkeypatch.setattr(module, "has_bf16", lambda _, has=has_bf16: has)
-        found.append(compute_surprisals(parts, lm=mixed, cache=tmp_path, progress=False))
+            monkeypatch.setattr(module, "has_bf16", lambda _, has=native: has)
+        found.append(compute_surprisals(parts, lm=mixed, cache=tmp_path, progress=False, seed=0))
     assert [table.provenance.compute for table in found] == ["cpu,float32", "cpu,bfloat16"]
     assert not found[0].bits.equals(found[1].bits)
 
 
 def test_a_training_does_not_go_on_in_another_precision(tiny_recipe, monkeypatch):
     mixed, keys = replace(tiny_recipe, bf16=True), set()
-    for has_bf16 in (False, True):
-        monkeypatch.setattr(record_module, "has_bf16", lambda _, has=has_bf16: has)
+    for native in (False, True):
+        monkeypatch.setattr(record_module, "has_bf16", lambda _, has=native: has)
         keys.add(training_key(mixed, seed=0, device=torch.device("cpu"), train=[], dev=[]))
     assert len(keys) == 2
 

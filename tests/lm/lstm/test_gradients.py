@@ -13,7 +13,7 @@ import torch
 
 from langdiff.lm import AWDLSTM, RECIPES, train_language_model
 from langdiff.lm.lstm.batches import pad
-from langdiff.lm.lstm.gradients import MemoryLimit, _has_bf16, accumulate_gradients
+from langdiff.lm.lstm.gradients import MemoryLimit, accumulate_gradients, has_bf16
 
 ROUNDING = 1e-12  # double precision: the same sums in another order
 DROPOUT = {"dropout_embedding": 0.1, "dropout_input": 0.1, "dropout_output": 0.1, "weight_drop": 0.3}
@@ -21,8 +21,8 @@ PENALISED = replace(RECIPES["char-tiny"], activation_penalty=2.0, change_penalty
 
 TEXTS = ["the cat sat on the mat", "the dog lay on the log", "a cat and a dog sat"] * 60
 TRAIN = """
-from tests.lm.test_gradients import dev_bits, _has_bf16
-print(_has_bf16("cpu"), *(dev_bits(bf16) for bf16 in (True, False)))
+from tests.lm.test_gradients import dev_bits, has_bf16
+print(has_bf16("cpu"), *(dev_bits(bf16) for bf16 in (True, False)))
 """
 
 
@@ -32,7 +32,7 @@ def dev_bits(bf16):
 
 
 def test_a_recipe_trains_in_bfloat16_where_the_processor_computes_in_it():
-    assert (dev_bits(True) != dev_bits(False)) == _has_bf16("cpu")
+    assert (dev_bits(True) != dev_bits(False)) == has_bf16("cpu")
 
 
 @pytest.mark.parametrize("limit", ["AVX2", "AVX512_CORE"])  # a step in bfloat16 raises, and is emulated
