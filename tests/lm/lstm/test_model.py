@@ -119,5 +119,5 @@ def test_bad_batch_size(model):
 
 def test_no_texts_no_rows(model):
     frame = model.surprisal([])
-    assert list(frame.columns) == ["bits", "eos_bits", "characters", "bytes", "units"]
+    assert list(frame.columns) == ["bits", "eos_bits", "characters", "bytes", "units", "replaced"]
     assert len(frame) == 0

@@ -54,7 +54,7 @@ def test_reversible_over_the_whole_alphabet_and_from_a_checkpoint(kind, script, 
     train = [alphabet.apply(text) for text in train]
     ratio = data.draw(st.sampled_from([0.0, 0.4, 5.0]), label="ratio")
     recipe = replace(RECIPES["char-tiny"], **KINDS[kind], bpe_ratio=ratio)
-    units, _ = learn_units(train, alphabet, recipe, 2)
+    units, _ = learn_units(train, replace(alphabet, min_count=2), recipe)
     again = load_units(recipe, alphabet, units.model)
     for text in [*train, *data.draw(st.lists(over(letters + alphabet.replacement), max_size=5), label="new")]:
         ids = units.encode(text)
