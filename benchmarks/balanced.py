@@ -17,7 +17,8 @@ import numpy as np
 import pandas as pd
 
 import langdiff as ld
-from langdiff.corpora import native_share, origin_accounting
+from langdiff.corpora import native_share
+from langdiff.corpora.origin import origin_accounting
 from langdiff.errors import LangdiffWarning
 
 DATA = Path(os.environ.get("LANGDIFF_DATA", "../shared/data"))

@@ -30,7 +30,7 @@ WHOLE_BIBLE = "ind-tl"
 
 def read(editions):
     bible = DATA / "bible"
-    return ld.read_multitext(bible, metadata=bible / "metadata.csv", editions=editions).map_text(ld.tokenize)
+    return ld.read_multitext(bible, edition_info=bible / "metadata.csv", editions=editions).map_text(ld.tokenize)
 
 
 def timed(function, *arguments, **options):

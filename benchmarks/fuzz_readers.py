@@ -140,7 +140,7 @@ PARSERS: dict[str, Callable[[Path], object]] = {
     "ces": lambda file: list(CesText(file).verses({})),
     "moses": lambda file: moses._catalogue({"deu-a": file}, "strict", progress=False),
     "mteval": lambda file: mteval._read(file, "strict"),
-    "costep": lambda file: read_day(file, nfc=True, errors="strict"),
+    "costep": lambda file: read_day(file, errors="strict"),
 }
 OPERATIONS = ("flip", "delete", "double", "insert", "word", "cut", "swap", "bytes")
 

@@ -29,7 +29,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--editions", type=int, default=TESTAMENTS)
     options = parser.parse_args()
-    bibles = ld.read_multitext(DATA / "bible", metadata=DATA / "bible" / "metadata.csv")
+    bibles = ld.read_multitext(DATA / "bible", edition_info=DATA / "bible" / "metadata.csv")
     verses = bibles.presence.loc[FIRST:]
     most = verses.sum().sort_values(ascending=False, kind="stable").index[: options.editions]
     testaments = bibles.sel(intents=verses.index, editions=sorted(most)).map_text(ld.tokenize).dropna()

@@ -1,6 +1,7 @@
 """Reading text whatever its compression, and writing files so that none is ever half-written."""
 
 import csv
+import json
 import lzma
 import secrets
 import zipfile
@@ -8,6 +9,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from langdiff._archives import File, open_bytes
 from langdiff.errors import DataError, OutputError
@@ -119,6 +121,11 @@ def atomic_path(path: Path) -> Iterator[Path]:
     finally:
         with suppress(OSError):  # gone already, or its folder never was
             temporary.unlink()
+
+
+def write_json(path: Path, content: Any) -> None:
+    """Write JSON atomically; see `atomic_path`."""
+    write_text(path, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
 
 
 def write_text(path: Path, text: str) -> None:

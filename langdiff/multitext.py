@@ -86,15 +86,15 @@ class Multitext:
     sources: Mapping[str, TextSource]
 
     def __post_init__(self) -> None:
-        """Check that names are unique and that the tables speak of the same things."""
+        """Check that names are unique and that the tables have the same intents and editions."""
         for what, names in (("intent", self.intents), ("edition", self.editions)):
             twice = names[names.duplicated()].unique()
             if len(twice):
                 raise DataError(f"{len(twice)} {what}(s) named twice: {listing(twice)}. Names must be unique.")
         if not self.editions.equals(self.edition_info.index):
-            raise DataError("edition_info must have one row an edition, in the order of presence.columns.")
+            raise DataError("edition_info must have one row per edition, in the order of presence.columns.")
         if not self.intents.equals(self.intent_info.index):
-            raise DataError("intent_info must have one row an intent, in the order of presence.index.")
+            raise DataError("intent_info must have one row per intent, in the order of presence.index.")
         if "language" not in self.edition_info:
             raise DataError("edition_info needs a column 'language' (ISO 639-3 where known).")
         without = [edition for edition in self.editions if edition not in self.sources]
@@ -148,10 +148,21 @@ class Multitext:
         intents, editions : iterable, optional
             Names to keep; all by default.
 
+        Returns
+        -------
+        Multitext
+
         Raises
         ------
         DataError
-            If a name is unknown.
+            If a name is unknown or given twice.
+
+        Examples
+        --------
+        >>> import langdiff as ld
+        >>> multitext = ld.read_frame(pd.DataFrame({"eng": ["a", "b"], "deu": ["A", "B"]}, index=["1", "2"]))
+        >>> multitext.sel(intents=["2"], editions=["deu", "eng"]).to_frame().values.tolist()
+        [['B', 'b']]
         """
         rows = self.intents if intents is None else self._check("intent", intents, self.intents)
         columns = self.editions if editions is None else self._check("edition", editions, self.editions)
@@ -163,22 +174,115 @@ class Multitext:
             sources={edition: self.sources[edition] for edition in columns},
         )
 
+    def between(self, first: str | None = None, last: str | None = None) -> "Multitext":
+        """Keep the intents from one to another, both included, in the multitext's order.
+
+        Where all intents are sorted names of one length, such as the verse ids of a Bible, `first` and `last` need not
+        be among them.
+
+        Parameters
+        ----------
+        first, last : str, optional
+            The first and the last intent to keep; by default those of the multitext.
+
+        Returns
+        -------
+        Multitext
+
+        Raises
+        ------
+        DataError
+            If `first` or `last` is not an intent, or there is no intent from one to the other.
+
+        Examples
+        --------
+        >>> import langdiff as ld
+        >>> verses = pd.DataFrame({"eng": ["a", "b", "c"]}, index=["39004006", "40001001", "66022021"])
+        >>> list(ld.read_frame(verses).between(first="40000000").intents)
+        ['40001001', '66022021']
+        """
+        places = [0, len(self)]
+        for end, name in enumerate((first, last)):
+            if name is None:
+                continue
+            if name in self.intents:
+                places[end] = int(self.intents.get_indexer(pd.Index([name]))[0]) + end
+            elif self.intents.is_monotonic_increasing and {len(str(intent)) for intent in self.intents} == {len(name)}:
+                places[end] = int(self.intents.searchsorted(name))
+            else:
+                raise DataError(f"{name!r} is not an intent. There are {listing(self.intents)}.")
+        kept = self.intents[slice(*places)]
+        if not len(kept):
+            ends = f"; they go from {self.intents[0]!r} to {self.intents[-1]!r}" if len(self) else ""
+            raise DataError(f"no intent from {first!r} to {last!r}{ends}.")
+        return self.sel(intents=kept)
+
     def dropna(self) -> "Multitext":
-        """Keep the intents that every edition has."""
+        """Keep the intents that every edition has.
+
+        Returns
+        -------
+        Multitext
+            Without a missing cell.
+
+        Examples
+        --------
+        >>> import langdiff as ld
+        >>> ld.read_frame(pd.DataFrame({"eng": ["a", "b"], "deu": ["A", None]}, index=["1", "2"])).dropna()
+        Multitext: 1 intents × 2 editions (2 languages), 0 of 2 cells missing
+        """
         return self.sel(intents=self.intents[np.flatnonzero(self.presence.to_numpy().all(axis=1))])
 
     def map_text(self, function: Callable[[str], str]) -> "Multitext":
-        """Pass every text through a function when it is read; a module-level one, for worker processes."""
+        """Pass every text through a function when it is read.
+
+        Parameters
+        ----------
+        function : callable
+            Takes and returns a str. Worker processes can read the texts only if it is defined in a module.
+
+        Returns
+        -------
+        Multitext
+
+        Examples
+        --------
+        >>> import langdiff as ld
+        >>> multitext = ld.read_frame(pd.DataFrame({"eng": ["Go!"]}, index=["1"]))
+        >>> multitext.map_text(str.upper).text("eng").tolist()
+        ['GO!']
+        """
         sources = {name: MappedText(source, function) for name, source in self.sources.items()}
         return replace(self, sources=sources)
 
     def to_frame(self) -> pd.DataFrame:
-        """Read all texts into a frame, intents × editions; missing ones are NaN."""
+        """Read all texts into a frame.
+
+        Returns
+        -------
+        DataFrame of str, shape (I, J)
+            Intents × editions; NaN where a text is missing.
+        """
         frame = pd.DataFrame(index=self.intents.rename("intent"), dtype=object)
         return frame.assign(**{edition: self.text(edition) for edition in self.editions})
 
     def edition_sizes(self) -> pd.DataFrame:
-        """Read all texts and count, one row an edition: intents, words (white-space tokens), characters."""
+        """Read all texts and count what each edition has.
+
+        Returns
+        -------
+        DataFrame
+            One row per edition: ``language`` and, where known, ``family``; the numbers of ``intents``, of ``words``
+            (what stands between white space) and of ``characters`` (code points).
+
+        Examples
+        --------
+        >>> import langdiff as ld
+        >>> ld.read_frame(pd.DataFrame({"eng": ["a dog", "a cat"]}, index=["1", "2"])).edition_sizes()
+                language  intents  words  characters
+        edition
+        eng          eng        2      4          10
+        """
         rows = []
         for edition in self.editions:
             texts = self.text(edition)
@@ -188,7 +292,14 @@ class Multitext:
         return pd.concat([self.edition_info[kept], sizes], axis=1).rename_axis("edition")
 
     def describe(self) -> pd.Series:
-        """Read all texts and count the whole corpus (Mielke et al. 2019, Table 1)."""
+        """Read all texts and count the whole corpus (Mielke et al. 2019, Table 1).
+
+        Returns
+        -------
+        Series of int
+            ``editions``, ``languages``, ``families``, ``intents``, ``cells`` (texts that are not missing), ``words``
+            and ``characters``.
+        """
         sizes = self.edition_sizes()
         counts = {
             "editions": len(self.editions),
@@ -202,7 +313,19 @@ class Multitext:
         return pd.Series(counts, name="count")
 
     def plot_presence(self, ax: "Axes | None" = None, **style: Any) -> "Axes":
-        """Draw which edition has which intent; see `langdiff.plots.plot_presence`."""
+        """Draw which edition has which intent.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Where to draw; by default in a new figure.
+        **style
+            Passed on to `langdiff.plots.plot_presence`.
+
+        Returns
+        -------
+        Axes
+        """
         from langdiff.plots.presence import plot_presence  # Matplotlib only when asked for
 
         return plot_presence(self, ax, **style)
@@ -212,7 +335,7 @@ class Multitext:
         return len(self.intents)
 
     def __repr__(self) -> str:
-        """Say how large it is and how much is missing."""
+        """Return its size and how much is missing."""
         cells = self.presence.size
         missing = cells - int(self.presence.to_numpy().sum())
         languages = self.edition_info["language"].nunique()
@@ -257,7 +380,11 @@ def multitext_from_sources(
     intents : iterable
         All intents, in order.
     edition_info, intent_info : DataFrame
-        Indexed by edition and by intent.
+        What is known of editions and of intents, indexed by them.
+
+    Returns
+    -------
+    Multitext
 
     Raises
     ------
@@ -296,5 +423,5 @@ class Parts:
     test: Multitext
 
     def summary(self) -> str:
-        """Say how many intents each part has."""
+        """Return how many intents each part has."""
         return f"train {len(self.train):,}, dev {len(self.dev):,}, test {len(self.test):,} intents"

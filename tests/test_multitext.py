@@ -101,6 +101,34 @@ def test_sel_refuses(multitext, what, message):
         multitext.sel(**what)
 
 
+def of_intents(*intents):
+    texts = {"deu": dict.fromkeys(intents, "a")}
+    info = pd.DataFrame({"language": ["deu"]}, index=["deu"])
+    return multitext_from_sources({"deu": CountingText(texts["deu"])}, texts, intents=intents, edition_info=info)
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "kept"),
+    [(None, None, ["9", "10", "11"]), ("10", None, ["10", "11"]), (None, "9", ["9"]), ("9", "10", ["9", "10"])],
+)
+def test_between_goes_by_place_not_by_letters(first, last, kept):
+    assert list(of_intents("9", "10", "11").between(first, last).intents) == kept
+
+
+def test_ends_need_not_be_there_where_names_are_sorted():
+    bible = of_intents("01001001", "40001002", "66022020")
+    assert list(bible.between("40001001", "66022021").intents) == ["40001002", "66022020"]
+    assert list(bible.between("40001002", "40001002").intents) == ["40001002"]
+    with pytest.raises(DataError, match=r"no intent from '41001001' to '42001001'; they go from '01001001' to '66"):
+        bible.between("41001001", "42001001")
+    with pytest.raises(DataError, match="no intent from '66022020' to '01001001'"):
+        bible.between("66022020", "01001001")
+    with pytest.raises(DataError, match="'4000100' is not an intent"):
+        bible.between("4000100")
+    with pytest.raises(DataError, match=r"'12' is not an intent. There are '9', '10', '11'"):
+        of_intents("9", "10", "11").between(last="12")
+
+
 def test_dropna_keeps_what_all_have(multitext):
     assert list(multitext.dropna().intents) == ["1", "2"]
     assert list(multitext.sel(editions=["eng"]).dropna().intents) == ["1", "2", "4"]
@@ -189,8 +217,8 @@ def tables(intents=("1", "2"), editions=("a", "b")):
     [
         (tables(intents=("1", "1")), r"1 intent\(s\) named twice: '1'"),
         (tables(editions=("a", "a")), r"1 edition\(s\) named twice: 'a'"),
-        ({"edition_info": tables(editions=("b", "a"))["edition_info"]}, "edition_info must have one row an edition"),
-        ({"intent_info": tables(intents=("1",))["intent_info"]}, "intent_info must have one row an intent"),
+        ({"edition_info": tables(editions=("b", "a"))["edition_info"]}, "edition_info must have one row per edition"),
+        ({"intent_info": tables(intents=("1",))["intent_info"]}, "intent_info must have one row per intent"),
         ({"edition_info": pd.DataFrame(index=["a", "b"])}, "edition_info needs a column 'language'"),
         ({"sources": {"a": None}}, r"no text source for 1 edition\(s\): 'b'"),
     ],

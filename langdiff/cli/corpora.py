@@ -1,4 +1,4 @@
-"""`langdiff corpora`: which corpora can be had, downloading them, and how large a corpus is."""
+"""`langdiff corpora`: list known corpora, download them, count what a corpus has."""
 
 from pathlib import Path
 from typing import Annotated
@@ -9,7 +9,7 @@ from langdiff.cli.corpus import Corpus, reads_corpus
 from langdiff.cli.output import print_json, print_table
 
 corpora_app = typer.Typer(
-    name="corpora", help="Corpora: which there are, how to get them, how large they are.", no_args_is_help=True
+    name="corpora", help="List known corpora, download them, count what a corpus has.", no_args_is_help=True
 )
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 
@@ -22,7 +22,7 @@ def list_corpora(as_json: Json = False) -> None:
     """
     import pandas as pd
 
-    from langdiff.corpora import SOURCES
+    from langdiff.corpora.catalogue import SOURCES
 
     rows = [
         {
@@ -44,22 +44,24 @@ def list_corpora(as_json: Json = False) -> None:
 @corpora_app.command()
 def fetch(
     name: Annotated[str, typer.Argument(help="A name that `langdiff corpora list` shows.", metavar="NAME")],
-    to: Annotated[Path | None, typer.Option("--to", help="Folder for corpora; by default in the user's cache.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Directory for corpora; by default in the user's cache.")
+    ] = None,
 ) -> None:
-    """Download a corpus and unpack it; print its folder. What broke off goes on where it stopped.
+    """Download a corpus, unpack it and print its directory; a download that was interrupted is resumed.
 
-    Example: langdiff corpora fetch flores-200 --to corpora
+    Example: langdiff corpora fetch flores-200 --out corpora
     """
-    from langdiff.corpora import SOURCES
     from langdiff.corpora import fetch as download
+    from langdiff.corpora.catalogue import SOURCES
 
     source = SOURCES.get(name)
-    if source is not None and source.url is not None:  # before a byte comes
+    if source is not None and source.url is not None:  # before the download starts
         typer.echo(f"{source.title}\nLicence: {source.licence}\nTerms in full: {source.home}", err=True)
-    folder = download(name, folder=to)
+    directory = download(name, directory=out)
     if source is not None:
         typer.echo(f"Next: {source.how}, with --format {source.format}", err=True)
-    typer.echo(str(folder))
+    typer.echo(str(directory))
 
 
 @corpora_app.command()

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from langdiff._types import AnyFormat, Ranges
 from langdiff.cli.output import print_json, print_table
 
 if TYPE_CHECKING:
     from langdiff.multitext import Multitext
-
-FormatName = Literal["auto", "pbc", "ebible", "usfm", "osis", "ces", "moses", "costep", "mteval"]
 
 
 @dataclass(frozen=True)
@@ -23,16 +22,18 @@ class Corpus:
 
     corpus: Annotated[
         list[str],
-        typer.Argument(help="Files, folders or patterns such as 'bible/*.txt.gz'.", metavar="CORPUS..."),
+        typer.Argument(help="Files, directories or patterns such as 'bible/*.txt.gz'.", metavar="CORPUS..."),
     ]
-    format: Annotated[FormatName, typer.Option("--format", help="Format of the files.")] = "auto"
-    metadata: Annotated[Path | None, typer.Option("--metadata", help="CSV with a row a file.")] = None
+    format: Annotated[AnyFormat, typer.Option("--format", help="Format of the files.")] = "auto"
+    edition_info: Annotated[
+        Path | None, typer.Option("--edition-info", help="CSV file with what is known of the editions, a row per file.")
+    ] = None
     edition: Annotated[
         list[str] | None,
         typer.Option("--edition", "-e", help="Keep this edition (repeat for more); all by default."),
     ] = None
     ranges: Annotated[
-        Literal["missing", "merge"] | None,
+        Ranges | None,
         typer.Option("--ranges", help="Verses translated together are missing, or the first has the text."),
     ] = None
     vref: Annotated[Path | None, typer.Option("--vref", help="List of verses of the eBible corpus.")] = None
@@ -48,7 +49,7 @@ class Corpus:
         return read_multitext(
             self.corpus,
             format=self.format,
-            metadata=self.metadata,
+            edition_info=self.edition_info,
             editions=self.edition,
             ranges=self.ranges,
             vref=self.vref,
@@ -57,7 +58,7 @@ class Corpus:
 
 
 def reads_corpus(command: Callable[..., None]) -> Callable[..., None]:
-    """Let a command's parameter `corpus` be filled from an argument and the options that every corpus has."""
+    """Fill a command's parameter `corpus` from an argument and the options that every corpus has."""
     argument, *options = inspect.signature(Corpus).parameters.values()
     own = inspect.signature(command).parameters.values()
     parameters = [argument if one.name == "corpus" else one for one in own] + options
@@ -75,33 +76,37 @@ def reads_corpus(command: Callable[..., None]) -> Callable[..., None]:
 @reads_corpus
 def select(
     corpus: Corpus,
-    min_intents: Annotated[int, typer.Option(help="Keep at least so many intents.", min=1)] = 1,
+    min_intents: Annotated[int, typer.Option(help="Keep at least this number of intents.", min=1)] = 1,
     objective: Annotated[
         Literal["cells", "languages"],
         typer.Option(help="Maximise editions × intents, or languages × intents."),
     ] = "cells",
     require: Annotated[
-        list[str] | None, typer.Option(help="Edition or language that must be in (repeat for more).")
+        list[str] | None, typer.Option(help="Edition or language that must be selected (repeat for more).")
     ] = None,
-    n_editions: Annotated[int | None, typer.Option(help="Keep exactly so many editions.")] = None,
-    max_editions: Annotated[int | None, typer.Option(help="Keep at most so many editions.")] = None,
-    max_editions_per_language: Annotated[int | None, typer.Option(help="… so many of one language.")] = None,
+    n_editions: Annotated[int | None, typer.Option(help="Keep exactly this number of editions.")] = None,
+    max_editions: Annotated[int | None, typer.Option(help="Keep at most this number of editions.")] = None,
+    max_editions_per_language: Annotated[
+        int | None, typer.Option(help="Keep at most this number of editions per language.")
+    ] = None,
     method: Annotated[
         Literal["search", "direct"], typer.Option(help="Exact search, or one integer program (small corpora only).")
     ] = "search",
     solver: Annotated[str | None, typer.Option(help="Solver by PuLP's name, such as PULP_CBC_CMD; else HiGHS.")] = None,
-    time_limit: Annotated[float | None, typer.Option(help="Seconds; then the best so far, with its gap.")] = None,
+    time_limit: Annotated[
+        float | None, typer.Option(help="Seconds, after which the best selection so far is taken, with its gap.")
+    ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Write the selected texts here, one file an edition.")
+        Path | None, typer.Option("--out", "-o", help="Directory for the selected texts, one file per edition.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
-    """Choose the editions and intents of the largest complete multitext, provably.
+    """Select the editions and intents of the largest complete multitext, with a proof that there is no larger one.
 
-    Example: langdiff select 'bible/*.txt.gz' --metadata bible/metadata.csv --min-intents 20000
+    Example: langdiff select 'bible/*.txt.gz' --edition-info bible/metadata.csv --min-intents 20000
     """
     from langdiff.corpora import write_multitext
-    from langdiff.corpora.formats.pbc import are_verse_ids
+    from langdiff.corpora.formats.bible import are_verse_ids
     from langdiff.selection import select as choose
 
     selection = choose(
@@ -123,6 +128,6 @@ def select(
     else:
         print_table(table, selection.headline(), {})
     if out is not None:
-        format: Literal["pbc", "moses"] = "pbc" if are_verse_ids(selection.multitext.intents) else "moses"
+        format: AnyFormat = "pbc" if are_verse_ids(selection.multitext.intents) else "moses"
         write_multitext(selection.multitext, out, format=format)
         typer.echo(f"Texts: {out}, to be read with --format {format}", err=True)

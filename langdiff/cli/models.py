@@ -9,7 +9,7 @@ from langdiff.cli.corpus import Corpus, reads_corpus
 from langdiff.cli.output import print_json, print_table, save_picture
 
 if TYPE_CHECKING:
-    from langdiff.lm.preparation import Tokenization
+    from langdiff._types import Tokenization
     from langdiff.multitext import Parts
     from langdiff.surprisals import Surprisals
 
@@ -58,8 +58,9 @@ def train(
     Example: langdiff train selected/ --lm char-small --out models --seeds 3
     """
     import langdiff as ld
+    from langdiff.corpora.tokenizer import prepare_text
     from langdiff.lm import find_scored_lm
-    from langdiff.lm.preparation import note_preparation, prepare_text
+    from langdiff.lm.preparation import note_preparation
 
     named = find_scored_lm(lm, scoring)  # refused before the corpus is read
     tokenization: Tokenization = "reversible" if tokenize else "as-is"
@@ -136,7 +137,8 @@ def score(
     Example: langdiff score models other-bibles/ --out unpriced.csv --scoring unpriced
     """
     import langdiff as ld
-    from langdiff.lm.preparation import prepare_text, read_preparation
+    from langdiff.corpora.tokenizer import prepare_text
+    from langdiff.lm.preparation import read_preparation
     from langdiff.surprisals import check_table_name
 
     check_table_name(out)

@@ -10,7 +10,7 @@ from langdiff.cli.models import Device, Json, MaxReplaced, Tokenize
 from langdiff.cli.output import print_json, save_picture
 
 if TYPE_CHECKING:
-    from langdiff.lm.preparation import Tokenization
+    from langdiff._types import Tokenization
 
 
 @reads_corpus
@@ -35,8 +35,9 @@ def sweep(
     """
     import langdiff as ld
     from langdiff._io import atomic_path
+    from langdiff.corpora.tokenizer import prepare_text
     from langdiff.experiments.bpe_sweep import RATIOS
-    from langdiff.lm.preparation import note_preparation, prepare_text
+    from langdiff.lm.preparation import note_preparation
 
     tokenization: Tokenization = "reversible" if tokenize else "as-is"
     multitext = prepare_text(corpus.open(), tokenization)

@@ -1,4 +1,4 @@
-"""Downloading corpora whose publishers allow it: checked, resumed where it stopped, unpacked whole or not at all."""
+"""Downloading corpora whose publishers allow it: checked, resumed if interrupted, unpacked whole or not at all."""
 
 import gzip
 import logging
@@ -25,41 +25,48 @@ _CHUNK = 1 << 20
 def fetch(
     name: str,
     *,
-    folder: str | Path | None = None,
+    directory: str | Path | None = None,
     progress: bool | None = None,
     sources: Mapping[str, CorpusSource] = SOURCES,
 ) -> Path:
     """Download a corpus and unpack it, unless that has been done.
 
-    A download that breaks off is kept, and the next call goes on where it stopped, if the server can. The
-    archive's SHA-256 is checked; where its publisher gives none, that of the first download is kept beside the
-    corpus and later ones are compared with it.
+    A download that is interrupted is kept, and the next call resumes it if the server can. The SHA-256 of the archive
+    is checked; where the publisher gives none, that of the first download is kept beside the corpus, and later ones
+    are compared with it.
 
     Parameters
     ----------
     name : str
-        A name in `langdiff.corpora.SOURCES`, which also has the licence.
-    folder : str or Path, optional
-        Where corpora are kept, each in a folder of its name; by default in the user's cache.
+        Name of the corpus, as ``langdiff corpora list`` shows it with its licence.
+    directory : str or Path, optional
+        Where corpora are kept, each in a directory of its name; by default in the user's cache.
     progress : bool, optional
-        Draw a progress bar or not; by default only if stderr is a terminal.
+        Whether to draw a progress bar on stderr; by default only if stderr is a terminal.
     sources : mapping from name to CorpusSource
-        What can be had, such as an archive of one's own.
+        Corpora that can be downloaded; by default `langdiff.corpora.catalogue.SOURCES`.
 
     Returns
     -------
     Path
-        The corpus's folder; ``SOURCES[name].how`` says what in it to read.
+        The corpus's directory; ``sources[name].how`` says which files in it to read.
 
     Raises
     ------
     ConfigError
         If the name is unknown.
     DataError
-        If the publisher does not offer the corpus for download (the message says how to get it), the
-        download fails or is not what it should be.
+        If the publisher does not offer the corpus for download (the message says how to get it), or the download fails
+        or is not the archive that was expected.
     OutputError
-        If the folder cannot be written to.
+        If the directory cannot be written to.
+
+    Examples
+    --------
+    >>> from langdiff.corpora.catalogue import SOURCES
+    >>> path = fetch("flores-200", directory="corpora")  # doctest: +SKIP
+    >>> SOURCES["flores-200"].how
+    'read flores200_dataset/dev/*.dev or devtest/*.devtest; not meant for training'
     """
     if name not in sources:
         near = get_close_matches(name, sources, n=1)
@@ -68,7 +75,7 @@ def fetch(
     source = sources[name]
     if source.url is None:
         raise DataError(f"{source.title}: no download ({source.licence}). To get it, {source.how}: {source.home}")
-    root = user_cache_path("langdiff") / "corpora" if folder is None else Path(folder).expanduser()
+    root = user_cache_path("langdiff") / "corpora" if directory is None else Path(directory).expanduser()
     target = root / name
     if not target.is_dir():
         with _as_output_errors(root):
@@ -87,7 +94,7 @@ def _download(source: CorpusSource, root: Path, name: str, progress: bool | None
     note = root / f"{name}.sha256"
     known = source.sha256 or (note.read_text(encoding="utf-8").partition(" ")[0].strip() if note.is_file() else "")
     part = root / f"{name}.part"
-    pooch.get_logger().setLevel(logging.WARNING)  # it reports the checksum that is written to a file below
+    pooch.get_logger().setLevel(logging.WARNING)  # it reports the checksum, which is written to a file below
     try:
         archive = pooch.retrieve(
             source.url,
@@ -98,12 +105,12 @@ def _download(source: CorpusSource, root: Path, name: str, progress: bool | None
         )
     except RequestException as error:
         kept = part.stat().st_size if part.is_file() else 0
-        go_on = f" {kept:,} bytes are kept; the same call goes on from there." if kept else ""
+        go_on = f" {kept:,} bytes are kept; the same call resumes from there." if kept else ""
         raise DataError(f"{source.url}: cannot be downloaded: {error}.{go_on}") from error
-    except ValueError as error:  # Pooch's word for a wrong checksum
+    except ValueError as error:  # what Pooch raises for a wrong checksum
         raise DataError(
-            f"{source.url}: what came is not what was expected (SHA-256 {known}); it has been removed. Try again; "
-            f"if that does not help, the publisher has changed the file: see {source.home}."
+            f"{source.url}: the download is not the archive that was expected (SHA-256 {known}); it has been removed. "
+            f"Try again; if that does not help, the publisher has changed the file: see {source.home}."
         ) from error
     if source.sha256 is None:
         write_text(note, f"{pooch.file_hash(archive)}  {Path(source.url or '').name}\n")
@@ -111,7 +118,7 @@ def _download(source: CorpusSource, root: Path, name: str, progress: bool | None
 
 
 class _Resuming:
-    """Downloads into a partial file and goes on with it, if the server still has the same file."""
+    """Downloads into a partial file and resumes it, if the server still has the same file."""
 
     def __init__(self, part: Path, name: str, progress: bool | None) -> None:
         self.part = part
@@ -159,7 +166,7 @@ class _Resuming:
 
 
 def _unpack(archive: Path, target: Path) -> None:
-    """Unpack beside the target and rename, so that a folder of that name is always whole."""
+    """Unpack beside the target and rename, so that a directory of that name is always complete."""
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as temporary:
         inner = Path(temporary, "corpus")
         try:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from langdiff.corpora.files import language_of
+from langdiff.corpora.edition_info import with_language
 from langdiff.errors import DataError, listing
 from langdiff.multitext import InMemoryText, Multitext, multitext_from_sources
 
@@ -65,15 +65,11 @@ def read_frame(
     by_edition = {edition: rows.set_index("intent")["text"] for edition, rows in have.groupby("edition")}
     nothing = pd.Series(dtype=object)
     sources = {edition: InMemoryText(by_edition.get(edition, nothing)) for edition in editions}
-    info = _rows(edition_info, "edition_info", editions)
-    named = pd.Series([language_of(edition) for edition in editions], index=info.index, dtype=object)
-    known = info.pop("language").astype(object).fillna(named) if "language" in info else named
-    info.insert(0, "language", known)
     return multitext_from_sources(
         sources,
         {edition: source.texts.index for edition, source in sources.items()},
         intents=intents,
-        edition_info=info,
+        edition_info=with_language(_rows(edition_info, "edition_info", editions)),
         intent_info=_rows(intent_info, "intent_info", intents),
     )
 

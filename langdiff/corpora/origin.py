@@ -1,11 +1,11 @@
 """Which cells of a multitext are in the language in which the intent was first said, and how many."""
 
 import warnings
-from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
 
+from langdiff.corpora.edition_info import EditionInfo, languages_of
 from langdiff.corpora.files import language_of
 from langdiff.errors import DataError, LangdiffWarning, listing
 from langdiff.multitext import Multitext
@@ -19,14 +19,20 @@ def original_language_of(multitext: Multitext, original_language: pd.Series | No
     Parameters
     ----------
     multitext : Multitext
-        Whose ``intent_info["original_language"]`` is taken by default.
+        Its intents.
     original_language : Series of str, optional
-        By intent; it may know more of them.
+        Language codes indexed by intent, perhaps of more intents; by default
+        ``multitext.intent_info["original_language"]``.
+
+    Returns
+    -------
+    Series of str
+        Indexed by intent.
 
     Raises
     ------
     DataError
-        If there is none, it is no Series, or intents have no row or several.
+        If there is no original language, it is not a Series, or intents have no row or several.
     """
     if original_language is None:
         if "original_language" not in multitext.intent_info:
@@ -41,10 +47,22 @@ def original_language_of(multitext: Multitext, original_language: pd.Series | No
 def align_origins(original_language: object, intents: pd.Index) -> pd.Series:
     """Return the original languages of these intents, NaN where they are ``""`` or ``"und"``.
 
+    Parameters
+    ----------
+    original_language : Series of str
+        Language codes indexed by intent, perhaps of more intents.
+    intents : Index
+        The intents wanted.
+
+    Returns
+    -------
+    Series of str
+        Indexed by intent.
+
     Raises
     ------
     DataError
-        If `original_language` is no Series, or has no row or several of some intents.
+        If `original_language` is not a Series, or has no row or several for some intents.
     """
     if not isinstance(original_language, pd.Series):
         raise DataError(
@@ -65,43 +83,28 @@ def align_origins(original_language: object, intents: pd.Index) -> pd.Series:
     return source.mask(source.isin(UNKNOWN)).rename("original_language")
 
 
-def check_edition_languages(edition_languages: Mapping[str, str] | None, editions: pd.Index) -> dict[str, str]:
-    """Return them as a dict.
-
-    Raises
-    ------
-    DataError
-        If one is of an unknown edition.
-    """
-    given = dict(edition_languages or {})
-    unknown = [edition for edition in given if edition not in editions]
-    if unknown:
-        raise DataError(f"edition_languages: {len(unknown)} unknown edition(s): {listing(unknown)}.")
-    return given
-
-
-def codes_of_editions(
-    multitext: Multitext, source: pd.Series, edition_languages: Mapping[str, str] | None = None
-) -> pd.Series:
+def codes_of_editions(multitext: Multitext, source: pd.Series, edition_info: EditionInfo | None = None) -> pd.Series:
     """Return the code by which the original languages call the language of each edition.
 
-    It is the edition's name, its ``language`` in `edition_info` or the code that begins its name, the first of
-    these that is among the original languages; if none is, the edition's language or name.
+    It is the edition's name, its ``language`` in the multitext's `edition_info` or the code that begins its name, the
+    first of these that is among the original languages; if none is, the edition's language or name.
 
     Parameters
     ----------
     multitext : Multitext
+        Its editions are to be named.
     source : Series
-        Original languages, as `original_language_of` gives them.
-    edition_languages : mapping from edition to str, optional
-        Codes of some editions, believed before any of these.
+        Original languages, as `original_language_of` returns them.
+    edition_info : DataFrame, Series or mapping, optional
+        Languages of some editions, which count more than any of these; see
+        `langdiff.corpora.edition_info.languages_of`, also for the errors.
 
-    Raises
-    ------
-    DataError
-        If `edition_languages` names an unknown edition.
+    Returns
+    -------
+    Series of str
+        Indexed by edition.
     """
-    given = check_edition_languages(edition_languages, multitext.editions)
+    given = languages_of(edition_info, multitext.editions)
     codes = set(source.dropna())
     found = {}
     for edition, language in multitext.edition_info["language"].items():
@@ -114,20 +117,21 @@ def codes_of_editions(
 def native_cells(
     multitext: Multitext,
     original_language: pd.Series | None = None,
-    edition_languages: Mapping[str, str] | None = None,
+    edition_info: EditionInfo | None = None,
 ) -> pd.DataFrame:
-    """Say of every cell whether it is there and in the original language.
+    """Mark the cells that are present and in the original language of their intent.
 
     Parameters
     ----------
     multitext, original_language
         See `original_language_of`, also for the errors.
-    edition_languages
+    edition_info
         See `codes_of_editions`, also for the errors.
 
     Returns
     -------
     DataFrame of bool, shape (I, J)
+        Intents × editions.
 
     Warns
     -----
@@ -146,12 +150,12 @@ def native_cells(
     c        False  False
     """
     source = original_language_of(multitext, original_language)
-    codes = codes_of_editions(multitext, source, edition_languages)
+    codes = codes_of_editions(multitext, source, edition_info)
     if source.notna().any() and not source.isin(codes).any():
         warnings.warn(
             "no edition is in an original language, so that nothing is native: editions are in "
             f"{listing(codes.unique())}, intents from {listing(source.dropna().unique())}. If these are other codes "
-            "for the same languages, give edition_languages.",
+            "for the same languages, give edition_info.",
             LangdiffWarning,
             stacklevel=3,
         )
@@ -162,22 +166,51 @@ def native_cells(
 def native_share(
     multitext: Multitext,
     original_language: pd.Series | None = None,
-    edition_languages: Mapping[str, str] | None = None,
+    edition_info: EditionInfo | None = None,
 ) -> pd.DataFrame:
-    """Count by edition the intents that are there and those first said in its language.
+    """Count the intents that each edition has, and those of them that were first said in its language.
 
     Parameters
     ----------
-    multitext, original_language, edition_languages
-        See `native_cells`, also for the errors and the warning.
+    multitext : Multitext
+        What to count; no text is read.
+    original_language : Series of str, optional
+        Language codes indexed by intent, ``""``, ``"und"`` or NaN where not known; by default
+        ``multitext.intent_info["original_language"]``.
+    edition_info : DataFrame, Series or mapping, optional
+        Languages of editions in the codes of `original_language`: a frame indexed by edition with a column
+        ``language``, or the languages of some editions. By default the edition's name, its language in
+        ``multitext.edition_info`` or the code that begins its name, whichever is among the original languages.
 
     Returns
     -------
-    DataFrame, one row an edition
-        ``language``, ``intents``, ``native``, and ``native_percent``, 100 × native / intents: NaN without intents.
-        Intents of unknown origin count as not native, so that it is a lower bound (Mielke et al. 2019, Figure 9).
+    DataFrame
+        One row per edition: ``language``, ``intents``, ``native`` and ``native_percent``, 100 × native / intents, NaN
+        without intents. Intents of unknown origin count as not native, so that the share is a lower bound (Mielke et
+        al. 2019, Figure 9).
+
+    Raises
+    ------
+    DataError
+        If there is no original language, it is not a Series, intents have no row or several in it, or `edition_info`
+        names an unknown edition or has no language.
+
+    Warns
+    -----
+    LangdiffWarning
+        If original languages are known, but no edition is in any of them.
+
+    Examples
+    --------
+    >>> import langdiff as ld
+    >>> texts = pd.DataFrame({"deu": ["ja", "nein", None], "eng": ["yes", "no", "well"]}, index=["a", "b", "c"])
+    >>> native_share(ld.read_frame(texts), pd.Series({"a": "eng", "b": "deu", "c": "eng"})).round(1)
+            language  intents  native  native_percent
+    edition
+    deu          deu        2       1            50.0
+    eng          eng        3       2            66.7
     """
-    cells = native_cells(multitext, original_language, edition_languages)
+    cells = native_cells(multitext, original_language, edition_info)
     counts = pd.DataFrame(
         {
             "language": multitext.edition_info["language"],
@@ -191,26 +224,34 @@ def native_share(
 def origin_accounting(
     multitext: Multitext,
     original_language: pd.Series | None = None,
-    edition_languages: Mapping[str, str] | None = None,
+    edition_info: EditionInfo | None = None,
 ) -> pd.DataFrame:
-    """Say for how many intents the native text can be found, and why not for the others.
+    """Count the intents whose native text can be found, and the reasons why those of others cannot.
 
     Parameters
     ----------
-    multitext, original_language, edition_languages
+    multitext, original_language, edition_info
         See `native_cells`, also for the errors and the warning.
 
     Returns
     -------
-    DataFrame, one row a kind of intent
-        ``intents`` and ``percent`` of all. The kinds: ``native``, some edition has it in its original language;
-        ``president``, said by one, whose language is not known (where `intent_info` has such a column of
-        truth values); ``unknown``, not known of somebody else; ``not found``, where no edition has it in its
-        original language (Mielke et al. 2019, appendix D: 12 % president, 10 % unknown, 7 % not found).
+    DataFrame
+        One row per kind of intent, with ``intents`` and ``percent`` of all. The kinds: ``native``, some edition has it
+        in its original language; ``president``, said by a president, whose language is not known (where `intent_info`
+        has such a column of truth values); ``unknown``, said by somebody else whose language is not known; ``not
+        found``, no edition has it in its original language (Mielke et al. 2019, appendix D: 12 % president, 10 %
+        unknown, 7 % not found).
+
+    Examples
+    --------
+    >>> import langdiff as ld
+    >>> texts = pd.DataFrame({"deu": ["ja", "nein", None], "eng": ["yes", "no", "well"]}, index=["a", "b", "c"])
+    >>> origin_accounting(ld.read_frame(texts), pd.Series({"a": "eng", "b": "und", "c": "deu"}))["intents"].to_dict()
+    {'native': 1, 'president': 0, 'unknown': 1, 'not found': 1}
     """
     source = original_language_of(multitext, original_language)
     kind = pd.Series("not found", index=multitext.intents)
-    kind[native_cells(multitext, original_language, edition_languages).any(axis=1)] = "native"
+    kind[native_cells(multitext, original_language, edition_info).any(axis=1)] = "native"
     kind[source.isna()] = "unknown"
     if "president" in multitext.intent_info:
         kind[source.isna() & multitext.intent_info["president"].eq(True)] = "president"  # NaN is not known to be one
@@ -228,7 +269,8 @@ def languages_per_intent(multitext: Multitext) -> pd.Series:
 
     Returns
     -------
-    Series of int, index 0 … number of languages
+    Series of int
+        Indexed by the number of languages, from 0 to all.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The reversible tokeniser of Mielke & Eisner (2018): punctuation split off, and put back exactly."""
+"""The reversible tokenizer of Mielke & Eisner (2018): punctuation split off, and put back exactly."""
 
 import re
 import unicodedata
@@ -7,15 +7,18 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
+from langdiff._types import Tokenization
+from langdiff.multitext import Multitext
+
 MERGE = "↹"
 ESCAPE = "␛"
-_ESCAPED_MERGE = "⇥"  # after ESCAPE; all three are weird, so what they stand for stays one
+_ESCAPED_MERGE = "⇥"  # after ESCAPE; all three are weird, so that what they stand for is tokenized alike
 _PLAIN, _SPACE, _WEIRD = range(3)
 _LONG, _MANY = 1000, 100  # characters, or pieces, from which arrays are faster than joining one by one
 
 
 def tokenize(text: str) -> str:
-    """Split off every character that is no letter, mark, number or white space.
+    """Split off every character that is not a letter, mark, number or white space.
 
     Such a *weird* character gets a space and the merge symbol ``↹`` before it if something other
     than white space stood there, and the merge symbol and a space after it if a character follows
@@ -34,7 +37,7 @@ def tokenize(text: str) -> str:
 
     References
     ----------
-    Mielke & Eisner (2018), "Spell once, summon anywhere", AAAI 2019, on tokenisation.
+    Mielke & Eisner (2018), "Spell once, summon anywhere", AAAI 2019, on tokenization.
 
     Examples
     --------
@@ -60,8 +63,32 @@ def tokenize(text: str) -> str:
     return "".join(tokens)[:-1] if len(pieces) > 1 else text
 
 
+def prepare_text(multitext: Multitext, tokenization: Tokenization) -> Multitext:
+    """Return the multitext as language models are to see it.
+
+    Parameters
+    ----------
+    multitext : Multitext
+        The texts.
+    tokenization : {"reversible", "as-is"}
+        Whether every text passes through `tokenize` when it is read, or is left as it is.
+
+    Returns
+    -------
+    Multitext
+
+    Examples
+    --------
+    >>> import langdiff as ld, pandas as pd
+    >>> multitext = ld.read_frame(pd.DataFrame({"eng": ["Go!"]}, index=["1"]))
+    >>> prepare_text(multitext, "reversible").text("eng").tolist()
+    ['Go ↹!']
+    """
+    return multitext.map_text(tokenize) if tokenization == "reversible" else multitext
+
+
 def _tokenize_long(text: str) -> str:
-    """Do as `tokenize` does after escaping; no loop over characters, but dear for a short text."""
+    """Do as `tokenize` does after escaping, without a loop over characters; slow for a short text."""
     codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
     kinds = _kinds()[codes]
     weird = kinds == _WEIRD
@@ -80,7 +107,7 @@ def _tokenize_long(text: str) -> str:
 
 
 def detokenize(text: str) -> str:
-    """Undo `tokenize`; the same in linear time.
+    """Undo `tokenize`, in linear time.
 
     Parameters
     ----------
@@ -90,7 +117,12 @@ def detokenize(text: str) -> str:
     Returns
     -------
     str
-        The text it was given.
+        The text that `tokenize` was given.
+
+    Examples
+    --------
+    >>> detokenize("she said ↹.")
+    'she said.'
     """
     if MERGE in text:  # each stands for one inserted space, before it or after it
         text = _MERGED.sub("", text)
@@ -121,7 +153,7 @@ def _kinds() -> npt.NDArray[np.uint8]:
 @cache
 def _weird_run() -> re.Pattern[str]:
     # `re` looks characters below U+10000 up in a table but walks through the ranges above, so the
-    # search first takes any character from there, and walks only if there is one that is no pictograph
+    # search first takes any character from there, and walks only if there is one that is not a pictograph
     low, high = _plain_ranges(0, 0x10000), _plain_ranges(0x10000, 0x110000)
     one = rf"[^\s{low}](?:(?<=[\0-\uffff\U0001f300-\U0001faff])|(?<![{high}]))"
     return re.compile(f"({one}(?:{one})*+)")  # written out, as `re` searches fast for a first character only

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from langdiff._random import generator, seed_number
+from langdiff.corpora.edition_info import EditionInfo
 from langdiff.corpora.origin import codes_of_editions, original_language_of
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.experiments.cautions import Heard, hearing, warn_once
@@ -38,7 +39,7 @@ def balance_by_origin(
     reference: str = "eng",
     seed: int | np.random.Generator,
     original_language: pd.Series | None = None,
-    edition_languages: Mapping[str, str] | None = None,
+    edition_info: EditionInfo | None = None,
 ) -> Multitext:
     """Draw as much text first said in a language as text translated into it.
 
@@ -68,7 +69,7 @@ def balance_by_origin(
     original_language : Series of str, optional
         By intent; NaN, ``""`` or ``"und"`` where it is not known, which are not drawn. By default
         ``intent_info["original_language"]``.
-    edition_languages : mapping from edition to str, optional
+    edition_info : DataFrame, Series or mapping from edition to language, optional
         Codes of editions, where neither their names nor ``edition_info["language"]`` give them.
 
     Returns
@@ -106,12 +107,12 @@ def balance_by_origin(
         raise ConfigError(f"budget_words must be at least 1, got {budget_words!r}.")
     complete = multitext.dropna()
     source = original_language_of(complete, original_language)
-    codes = codes_of_editions(complete, source, edition_languages)
+    codes = codes_of_editions(complete, source, edition_info)
     if language not in set(codes):
         raise DataError(
             f"unknown language {language!r}: editions are in {listing(codes.unique(), most=10)}, intents from "
             f"{listing(source.dropna().unique(), most=10)}. If these are other codes for the same languages, give "
-            "edition_languages."
+            "edition_info."
         )
     words = _words(complete, reference)
     pools = {NATIVE: source.index[source == language], TRANSLATED: source.index[source.notna() & (source != language)]}
@@ -208,7 +209,7 @@ def run_balanced(
     reference: str = "eng",
     seed: int | np.random.Generator,
     original_language: pd.Series | None = None,
-    edition_languages: Mapping[str, str] | None = None,
+    edition_info: EditionInfo | None = None,
     lm: "str | Recipe | KneserNeyRecipe" = "bpe-small",
     device: str = "auto",
     cache: str | Path | None = None,
@@ -224,7 +225,7 @@ def run_balanced(
 
     Parameters
     ----------
-    multitext, by, budget_words, reference, original_language, edition_languages
+    multitext, by, budget_words, reference, original_language, edition_info
         See `balance_by_origin`, also for the errors; texts as models are to see them.
     languages : iterable of str
         Languages to balance, in the codes of the original languages.
@@ -273,7 +274,7 @@ def run_balanced(
             reference=reference,
             seed=rng,
             original_language=original_language,
-            edition_languages=edition_languages,
+            edition_info=edition_info,
         )
         for name, rng in zip(names, generator(number).spawn(len(names)), strict=True)
     }
@@ -281,7 +282,7 @@ def run_balanced(
     for name, sample in samples.items():
         parts[name] = split(sample)
         sources[name] = sample.intent_info["original_language"]
-        found = codes_of_editions(sample, sources[name], edition_languages)
+        found = codes_of_editions(sample, sources[name], edition_info)
         codes[name] = {str(edition): code for edition, code in found.items()}
         _check_test_part(parts[name].test, name, sources[name], codes[name])
     results = {}
@@ -300,7 +301,7 @@ def run_balanced(
             )
             # all languages are divided: what native text of another is like must not be taken for the intent's size
             results[name] = translationese(
-                surprisals, sources[name], min_native=1, edition_languages=codes[name], seed=number, **fit_settings
+                surprisals, sources[name], min_native=1, edition_info=codes[name], seed=number, **fit_settings
             )
     warn_once(heard, stacklevel=2)
     return BalancedResult(

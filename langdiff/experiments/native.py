@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 
 from langdiff._io import read_table
+from langdiff.corpora.edition_info import EditionInfo, languages_of
 from langdiff.corpora.files import language_of
-from langdiff.corpora.origin import align_origins, check_edition_languages
+from langdiff.corpora.origin import align_origins
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.regression.kernel.connected import edition_components
 from langdiff.surprisals import Surprisals
@@ -45,7 +46,7 @@ def split_by_origin(
     *,
     languages: Iterable[str] | None = None,
     min_native: int = 500,
-    edition_languages: Mapping[str, str] | None = None,
+    edition_info: EditionInfo | None = None,
 ) -> Surprisals:
     """Divide editions into a native and a translated one (Mielke et al. 2019, section 6).
 
@@ -63,9 +64,10 @@ def split_by_origin(
         that have at least `min_native` native intents.
     min_native : int
         See `languages`, which overrule it.
-    edition_languages : mapping from edition to str, optional
-        Language code of editions, in the codes of `original_language`. An edition not in it is of the
-        language that it is named by, such as ``fr``, or that its name begins with: ``deu-luther1912``.
+    edition_info : DataFrame, Series or mapping from edition to language, optional
+        Languages of editions in the codes of `original_language`: a frame indexed by edition with a column
+        ``language``, or the languages of some editions. For other editions, the code that is their name, such as
+        ``fr``, or that their name begins with: ``deu-luther1912``.
 
     Returns
     -------
@@ -92,7 +94,7 @@ def split_by_origin(
     b               NaN             8.0  5.0
     c               NaN             7.0  4.0
     """
-    origins = find_origins(surprisals, original_language, edition_languages)
+    origins = find_origins(surprisals, original_language, edition_info)
     return divide_by_origin(surprisals, origins, choose_editions(origins, languages, min_native))
 
 
@@ -130,7 +132,7 @@ def split_by_source(
     original_language: pd.Series,
     *,
     languages: Iterable[str],
-    edition_languages: Mapping[str, str] | None = None,
+    edition_info: EditionInfo | None = None,
 ) -> Surprisals:
     """Divide editions by the language that each intent comes from (Mielke et al. 2019, footnote 23).
 
@@ -140,7 +142,7 @@ def split_by_source(
 
     Parameters
     ----------
-    surprisals, original_language, edition_languages
+    surprisals, original_language, edition_info
         As for `split_by_origin`.
     languages : iterable of str
         Languages whose editions are divided; not all.
@@ -164,7 +166,7 @@ def split_by_source(
     >>> list(split_by_source(Surprisals(bits=bits), origin, languages=["deu"]).editions)
     ['deu:from-deu', 'deu:from-eng', 'deu:from-fra', 'eng']
     """
-    origins = find_origins(surprisals, original_language, edition_languages)
+    origins = find_origins(surprisals, original_language, edition_info)
     parts = {}
     for edition in _editions_of(origins, languages):
         observed = origins.native[edition] | origins.translated[edition]
@@ -177,21 +179,21 @@ def split_by_source(
     return divided
 
 
-def find_origins(surprisals: object, original_language: object, edition_languages: Mapping[str, str] | None) -> Origins:
+def find_origins(surprisals: object, original_language: object, edition_info: EditionInfo | None) -> Origins:
     """Say of every cell whether it is native or translated.
 
     Raises
     ------
     DataError
         If `surprisals` is no table of them, `original_language` no Series, or has no row or several of some
-        intents, or an edition named in `edition_languages` is unknown.
+        intents, or an edition named in `edition_info` is unknown.
     """
     if not isinstance(surprisals, Surprisals):
         raise DataError(
             f"surprisals must be a Surprisals, not {type(surprisals).__name__}; Surprisals(bits=frame) makes one."
         )
     source = align_origins(original_language, surprisals.intents)
-    given = check_edition_languages(edition_languages, surprisals.editions)
+    given = languages_of(edition_info, surprisals.editions)
     codes = set(source.dropna())
     language = {e: given.get(e) or (e if e in codes else language_of(str(e)) or e) for e in surprisals.editions}
     observed = surprisals.bits.notna()
@@ -246,7 +248,7 @@ def _codes(origins: Origins) -> str:
     return (
         f"Editions are in {listing(origins.language.unique(), most=10)}, intents from "
         f"{listing(origins.source.value_counts().index, most=10)}; if these are other codes for the same languages, "
-        "give edition_languages."
+        "give edition_info."
     )
 
 

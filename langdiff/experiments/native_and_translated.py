@@ -1,13 +1,14 @@
 """Are native texts harder than translated ones? The first experiment of Mielke et al. (2019, section 6)."""
 
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 from scipy.stats import norm
 
+from langdiff.corpora.edition_info import EditionInfo
 from langdiff.errors import ConfigError, LangdiffWarning, listing
 from langdiff.experiments.native import NATIVE, TRANSLATED, choose_editions, divide_by_origin, find_origins
 from langdiff.regression import DifficultyFit, fit
@@ -125,7 +126,7 @@ def translationese(
     *,
     languages: Iterable[str] | None = None,
     min_native: int = 500,
-    edition_languages: Mapping[str, str] | None = None,
+    edition_info: EditionInfo | None = None,
     **fit_settings: Any,
 ) -> TranslationeseResult:
     r"""Estimate how much harder native texts are than translated ones of the same language.
@@ -137,7 +138,7 @@ def translationese(
 
     Parameters
     ----------
-    surprisals, original_language, languages, min_native, edition_languages
+    surprisals, original_language, languages, min_native, edition_info
         See `split_by_origin`.
     **fit_settings
         For `langdiff.fit`, such as ``model="1"`` or ``restricted=True``; not those that tie difficulties.
@@ -174,13 +175,13 @@ def translationese(
     Mielke, Cotterell, Gorman, Roark and Eisner (2019), "What Kind of Language Is Hard to
     Language-Model?", section 6: 0.027 ± 0.023 over 8 languages of Europarl.
     """
-    tying = [name for name in ("groups", "formula", "edition_info") if fit_settings.get(name) is not None]
+    tying = [name for name in ("groups", "formula") if fit_settings.get(name) is not None]
     if tying:
         raise ConfigError(
             f"translationese cannot take {listing(tying)}: each divided edition needs a native and a translated "
             "difficulty. Divide with split_by_origin and fit that."
         )
-    origins = find_origins(surprisals, original_language, edition_languages)
+    origins = find_origins(surprisals, original_language, edition_info)
     chosen = choose_editions(origins, languages, min_native)
     divisible = (origins.native.sum() >= min_native) & origins.translated.any()
     whole = divisible.index[divisible].difference(chosen, sort=False)

@@ -2,21 +2,12 @@
 
 import json
 from pathlib import Path
-from typing import Literal
 
-from langdiff.corpora import tokenize
+from langdiff._io import write_json
+from langdiff._types import Tokenization
 from langdiff.errors import CheckpointError, ConfigError
-from langdiff.multitext import Multitext
-from langdiff.run.directory import write_json
-
-Tokenization = Literal["reversible", "as-is"]
 
 NOTE = "preparation.json"
-
-
-def prepare_text(multitext: Multitext, tokenization: Tokenization) -> Multitext:
-    """Return the multitext as language models are to see it."""
-    return multitext.map_text(tokenize) if tokenization == "reversible" else multitext
 
 
 def note_preparation(models: Path, tokenization: Tokenization) -> None:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from langdiff.corpora import languages_per_intent, native_share
+from langdiff.corpora.edition_info import EditionInfo
+from langdiff.corpora.origin import languages_per_intent, native_share
 from langdiff.errors import DataError
 from langdiff.multitext import Multitext
 
@@ -76,7 +77,7 @@ def plot_intents_per_edition(multitext: Multitext, ax: "Axes | None" = None, **s
 def plot_native_share(
     multitext: Multitext,
     original_language: pd.Series | None = None,
-    edition_languages: Mapping[str, str] | None = None,
+    edition_info: EditionInfo | None = None,
     ax: "Axes | None" = None,
     **style: Any,
 ) -> "Axes":
@@ -84,7 +85,7 @@ def plot_native_share(
 
     Parameters
     ----------
-    multitext, original_language, edition_languages
+    multitext, original_language, edition_info
         See `langdiff.corpora.native_share`, also for the errors.
     ax : Axes, optional
         Where; by default a new figure, as high as the number of editions needs.
@@ -101,7 +102,7 @@ def plot_native_share(
     DataError
         If no edition has an intent.
     """
-    share = native_share(multitext, original_language, edition_languages)
+    share = native_share(multitext, original_language, edition_info)
     share = share[share["intents"] > 0]
     if share.empty:
         raise DataError(f"nothing to draw: {multitext!r}.")

@@ -1,6 +1,5 @@
 """The run directory: one owner at a time, and a record of what made its contents."""
 
-import json
 import os
 import platform
 import shutil
@@ -14,7 +13,6 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from langdiff._io import write_text
 from langdiff.errors import OutputError
 
 EXPERIMENT = "experiment.json"
@@ -109,11 +107,6 @@ def publish(stage: Path, directory: Path, stale: Iterable[str]) -> None:
             (stage / path).replace(directory / path)
     except OSError as error:
         raise OutputError(f"{error.filename}: cannot be replaced: {error.strerror or error}.") from error
-
-
-def write_json(path: Path, content: Any) -> None:
-    """Write JSON atomically."""
-    write_text(path, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
 
 
 def environment() -> dict[str, Any]:

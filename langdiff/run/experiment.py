@@ -9,7 +9,8 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from langdiff.corpora.formats.registry import check_format_options
+from langdiff._types import FormatName, Ranges, Tokenization
+from langdiff.corpora.formats.registry import OPTIONS, check_format_options
 from langdiff.errors import ConfigError
 from langdiff.lm import find_scored_lm
 
@@ -21,26 +22,25 @@ class _Section(BaseModel):
 class FileCorpus(_Section):
     """``[corpus]`` read from files; relative paths start at the experiment file's folder.
 
-    ``format`` and what depends on it (``ranges``, ``vref``, ``original_language``) are those of
-    `langdiff.read_multitext`. ``first_intent`` and ``last_intent`` keep a stretch of the corpus:
-    ``"40001001"`` to ``"66022021"`` is the New Testament of a Bible.
+    ``format``, ``edition_info`` and the options of formats (``ranges``, ``vref``, ``original_language``) are those of
+    `langdiff.read_multitext`. Only the intents from ``first_intent`` to ``last_intent`` are kept: ``"40001001"`` to
+    ``"66022021"`` is the New Testament of a Bible.
     """
 
-    format: Literal["pbc", "ebible", "usfm", "osis", "ces", "moses", "costep", "mteval"]
+    format: FormatName
     path: str | list[str]
-    metadata: str | None = None
+    edition_info: str | None = None
     editions: list[str] | None = None
-    ranges: Literal["missing", "merge"] | None = None
+    ranges: Ranges | None = None
     vref: str | None = None
     original_language: str | None = None
     first_intent: str | None = None
     last_intent: str | None = None
-    tokenization: Literal["reversible", "as-is"] = "reversible"
+    tokenization: Tokenization = "reversible"
 
     @model_validator(mode="after")
     def _format_has_the_options(self) -> Self:
-        given = ("ranges", "vref", "original_language")
-        check_format_options(self.format, [name for name in given if getattr(self, name) is not None])
+        check_format_options(self.format, [name for name in OPTIONS if getattr(self, name) is not None])
         return self
 
 
@@ -48,8 +48,8 @@ class SyntheticCorpus(_Section):
     """``[corpus]`` made up by a grammar, so that the true difficulties are known."""
 
     format: Literal["synthetic"]
-    intents: int = Field(3000, ge=60)
-    languages: int = Field(8, ge=2)
+    n_intents: int = Field(3000, ge=60)
+    n_languages: int = Field(8, ge=2)
 
 
 class SelectionSettings(_Section):
@@ -143,7 +143,7 @@ def demo_experiment() -> Experiment:
     """Return the experiment of ``langdiff demo``: minutes on two cores, the truth known."""
     return Experiment(
         name="demo",
-        corpus=SyntheticCorpus(format="synthetic", intents=3000, languages=8),
+        corpus=SyntheticCorpus(format="synthetic", n_intents=3000, n_languages=8),
         lm=LmSettings(models=["char-tiny", "bpe-tiny"], workers=2),
     )
 
@@ -196,7 +196,7 @@ def _resolve_paths(corpus: FileCorpus, file: Path) -> FileCorpus:
         }
         | {
             key: resolve(name)
-            for key in ("metadata", "vref", "original_language")
+            for key in ("edition_info", "vref", "original_language")
             if (name := getattr(corpus, key)) is not None
         }
     )

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pandas as pd
 
-from langdiff._io import atomic_path
+from langdiff._io import atomic_path, write_json
 from langdiff.corpora import read_multitext, synthesize
-from langdiff.corpora.formats.pbc import are_verse_ids
-from langdiff.errors import DataError, listing
+from langdiff.corpora.tokenizer import prepare_text
+from langdiff.errors import DataError
 from langdiff.lm import compute_surprisals, find_device, read_job_states
-from langdiff.lm.preparation import note_preparation, prepare_text
+from langdiff.lm.preparation import note_preparation
 from langdiff.multitext import Multitext, Parts
 from langdiff.regression import fit
 from langdiff.run.directory import (
@@ -25,7 +25,6 @@ from langdiff.run.directory import (
     own_directory,
     publish,
     staged,
-    write_json,
 )
 from langdiff.run.experiment import Experiment, FileCorpus, read_experiment
 from langdiff.run.report import write_pages
@@ -98,7 +97,7 @@ class _Run:
             multitext, notes = self.choose(multitext)
             if len(multitext.editions) < 2:
                 raise DataError(
-                    f"one edition only, {multitext.editions[0]!r}: difficulties compare editions, so at least two "
+                    f"only one edition, {multitext.editions[0]!r}: difficulties compare editions, so at least two "
                     "are needed. Add files, or loosen [selection]."
                 )
             parts = split(multitext, **self.experiment.split.model_dump())
@@ -147,19 +146,19 @@ class _Run:
         """Read or make the multitext; with the true difficulties if it was made."""
         corpus = self.experiment.corpus
         if not isinstance(corpus, FileCorpus):
-            made = synthesize(corpus.intents, corpus.languages, seed=self.experiment.seed)
+            made = synthesize(corpus.n_intents, corpus.n_languages, seed=self.experiment.seed)
             return made.multitext, made.difficulty
         multitext = read_multitext(
             corpus.path,
             format=corpus.format,
-            metadata=corpus.metadata,
+            edition_info=corpus.edition_info,
             editions=corpus.editions,
             ranges=corpus.ranges,
             vref=corpus.vref,
             original_language=corpus.original_language,
             progress=self.progress,
         )
-        multitext = stretch(multitext, corpus.first_intent, corpus.last_intent)
+        multitext = multitext.between(corpus.first_intent, corpus.last_intent)
         return prepare_text(multitext, corpus.tokenization), None
 
     def choose(self, multitext: Multitext) -> tuple[Multitext, str | None]:
@@ -195,33 +194,6 @@ class _Run:
         """Write a table as CSV."""
         with atomic_path(self.new / "tables" / f"{name}.csv") as temporary:
             table.to_csv(temporary)
-
-
-def stretch(multitext: Multitext, first: str | None, last: str | None) -> Multitext:
-    """Keep the intents from `first` to `last`, both included, in the corpus's own order.
-
-    In a Bible, the ends need not be there: any verse ids will do.
-
-    Raises
-    ------
-    DataError
-        If an end is no intent, or nothing is between them.
-    """
-    intents = multitext.intents
-    if are_verse_ids(intents) and intents.is_monotonic_increasing:  # all of one length
-        begin, end = int(intents.searchsorted(first or "")), int(intents.searchsorted(last or "9" * 8, side="right"))
-    else:
-        gone = [name for name in (first, last) if name is not None and name not in intents]
-        if gone:
-            raise DataError(f"first_intent or last_intent: {gone[0]!r} is no intent. There are {listing(intents)}.")
-        begin = 0 if first is None else int(intents.get_indexer(pd.Index([first]))[0])
-        end = len(intents) if last is None else int(intents.get_indexer(pd.Index([last]))[0]) + 1
-    if begin >= end:
-        raise DataError(
-            f"no intent from first_intent {first!r} to last_intent {last!r}; the corpus goes from {intents[0]!r} to "
-            f"{intents[-1]!r}."
-        )
-    return multitext.sel(intents=intents[begin:end])
 
 
 def _hashes(multitext: Multitext) -> dict[Hashable, str]:

@@ -4,7 +4,8 @@ import pandas as pd
 import pytest
 
 import langdiff as ld
-from langdiff.corpora import SOURCES, write_multitext
+from langdiff.corpora import write_multitext
+from langdiff.corpora.catalogue import SOURCES
 
 
 @pytest.fixture
@@ -27,19 +28,19 @@ def test_list_names_terms_and_ways(langdiff):
 def test_fetch_prints_terms_then_the_folder(langdiff, tmp_path, monkeypatch):
     asked = {}
 
-    def pretend(name, folder):
-        asked.update(name=name, folder=folder)
-        return folder / name
+    def pretend(name, directory):
+        asked.update(name=name, directory=directory)
+        return directory / name
 
     monkeypatch.setattr("langdiff.corpora.fetch", pretend)  # no network in tests; the download has its own
-    done = langdiff("corpora", "fetch", "flores-200", "--to", tmp_path)
+    done = langdiff("corpora", "fetch", "flores-200", "--out", tmp_path)
     assert (done.code, done.out) == (0, f"{tmp_path / 'flores-200'}\n")
     assert done.err.index("Licence: CC BY-SA 4.0") < done.err.index("--format moses")
-    assert asked == {"name": "flores-200", "folder": tmp_path}
+    assert asked == {"name": "flores-200", "directory": tmp_path}
 
 
 def test_fetch_says_where_to_get_what_it_cannot(langdiff, tmp_path):
-    done = langdiff("corpora", "fetch", "openmt", "--to", tmp_path)
+    done = langdiff("corpora", "fetch", "openmt", "--out", tmp_path)
     assert (done.code, done.out) == (1, "")
     assert "no download" in done.err
     assert "catalog.ldc.upenn.edu" in done.err

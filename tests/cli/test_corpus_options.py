@@ -12,7 +12,7 @@ def test_every_command_on_a_corpus_has_them(langdiff, command):
     group = {"describe": ["corpora"], "parse": ["treebanks"]}.get(command, [])
     shown = langdiff(*group, command, "--help")
     assert shown.code == 0
-    for name in ("--format", "--metadata", "--edition", "--ranges", "--vref", "--original-language"):
+    for name in ("--format", "--edition-info", "--edition", "--ranges", "--vref", "--original-language"):
         assert name in shown.out
 
 
@@ -28,7 +28,7 @@ def test_ranges_and_list_of_verses(langdiff, tmp_path):
     assert counts == {"missing": 1, "merge": 2}
     refused = langdiff("corpora", "describe", tmp_path / "corpus", "--format", "moses", "--ranges", "merge")
     assert (refused.code, refused.out) == (1, "")
-    assert "format 'moses' has no option ranges" in refused.err
+    assert "format 'moses' does not have the option ranges" in refused.err
 
 
 def test_original_language_of_lines(langdiff, tmp_path):

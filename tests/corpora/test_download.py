@@ -8,7 +8,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from langdiff.corpora import SOURCES, CorpusSource, fetch
+from langdiff.corpora import fetch
+from langdiff.corpora.catalogue import SOURCES, CorpusSource
 from langdiff.errors import ConfigError, DataError, OutputError
 
 TEXT = bytes(range(256)) * 20_000  # 5 MB that do not compress to nothing in tar
@@ -73,11 +74,11 @@ def source(server, **other):
 
 
 def test_a_corpus_is_downloaded_once_and_unpacked(server, tmp_path):
-    folder = fetch("test", folder=tmp_path, sources=source(server))
+    folder = fetch("test", directory=tmp_path, sources=source(server))
     assert folder == tmp_path / "test"
     assert (folder / "corpus" / "a.txt").read_text() == "one\n"
     assert [file.name for file in tmp_path.iterdir()] == ["test"]  # neither archive nor parts are left
-    assert fetch("test", folder=tmp_path, sources=source(server)) == folder
+    assert fetch("test", directory=tmp_path, sources=source(server)) == folder
     assert server["asked"] == [None]
 
 
@@ -85,12 +86,12 @@ def test_a_corpus_is_downloaded_once_and_unpacked(server, tmp_path):
 def test_what_broke_off_goes_on(server, tmp_path, breaks):
     server["body"], server["breaks"] = tarball({"a.bin": TEXT}, "w"), breaks
     for _ in range(breaks):
-        with pytest.raises(DataError, match=r"cannot be downloaded: .* bytes are kept; the same call goes on"):
-            fetch("test", folder=tmp_path, sources=source(server))
+        with pytest.raises(DataError, match=r"cannot be downloaded: .* bytes are kept; the same call resumes"):
+            fetch("test", directory=tmp_path, sources=source(server))
     kept = (tmp_path / "test.part").stat().st_size
     assert 0 < kept < len(server["body"])
     assert not (tmp_path / "test").exists()
-    folder = fetch("test", folder=tmp_path, sources=source(server))
+    folder = fetch("test", directory=tmp_path, sources=source(server))
     assert (folder / "a.bin").read_bytes() == TEXT
     assert server["asked"][-1] == f"bytes={kept}-"
 
@@ -108,30 +109,30 @@ def test_what_broke_off_goes_on(server, tmp_path, breaks):
 def test_another_file_is_not_glued_to_the_part(server, tmp_path, first, change):
     server["body"], server["breaks"], server["etag"] = tarball({"a.bin": TEXT}, "w"), 1, first
     with pytest.raises(DataError):
-        fetch("test", folder=tmp_path, sources=source(server))
+        fetch("test", directory=tmp_path, sources=source(server))
     server["body"] = tarball({"a.bin": TEXT[::-1]}, "w")
     server.update(change)
-    folder = fetch("test", folder=tmp_path, sources=source(server))
+    folder = fetch("test", directory=tmp_path, sources=source(server))
     assert (folder / "a.bin").read_bytes() == TEXT[::-1]
 
 
 def test_a_part_that_is_all_of_it_is_fetched_anew(server, tmp_path):
     (tmp_path / "test.part").write_bytes(b"x" * 10**6)
     (tmp_path / "test.part-tag").write_text('"v1"')
-    assert fetch("test", folder=tmp_path, sources=source(server)).is_dir()
+    assert fetch("test", directory=tmp_path, sources=source(server)).is_dir()
     assert server["asked"] == ["bytes=1000000-", None]
 
 
 def test_a_wrong_checksum_is_refused(server, tmp_path):
     wrong = source(server, sha256="0" * 64)
-    with pytest.raises(DataError, match=r"what came is not what was expected \(SHA-256 0000"):
-        fetch("test", folder=tmp_path, sources=wrong)
+    with pytest.raises(DataError, match=r"the download is not the archive that was expected \(SHA-256 0000"):
+        fetch("test", directory=tmp_path, sources=wrong)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_without_a_published_checksum_the_first_one_counts(server, tmp_path):
     sources = source(server, sha256=None)
-    folder = fetch("test", folder=tmp_path, sources=sources)
+    folder = fetch("test", directory=tmp_path, sources=sources)
     digest = hashlib.sha256(server["body"]).hexdigest()
     assert (tmp_path / "test.sha256").read_text() == f"{digest}  corpus.tar.gz\n"
     (folder / "corpus" / "a.txt").unlink()
@@ -139,12 +140,12 @@ def test_without_a_published_checksum_the_first_one_counts(server, tmp_path):
     folder.rmdir()
     server["body"] = tarball({"corpus/a.txt": b"two\n"})
     with pytest.raises(DataError, match=f"SHA-256 {digest}"):
-        fetch("test", folder=tmp_path, sources=sources)
+        fetch("test", directory=tmp_path, sources=sources)
 
 
 def test_an_empty_note_of_the_checksum_is_no_checksum(server, tmp_path):
     (tmp_path / "test.sha256").write_text("")
-    fetch("test", folder=tmp_path, sources=source(server, sha256=None))
+    fetch("test", directory=tmp_path, sources=source(server, sha256=None))
     digest = hashlib.sha256(server["body"]).hexdigest()
     assert (tmp_path / "test.sha256").read_text().startswith(digest)
 
@@ -160,22 +161,22 @@ def test_an_empty_note_of_the_checksum_is_no_checksum(server, tmp_path):
 def test_what_cannot_be_unpacked_leaves_nothing(server, tmp_path, body, message):
     server["body"] = body
     with pytest.raises(DataError, match=message):
-        fetch("test", folder=tmp_path / "in", sources=source(server))
+        fetch("test", directory=tmp_path / "in", sources=source(server))
     assert list((tmp_path / "in").iterdir()) == []
     assert [file.name for file in tmp_path.iterdir()] == ["in"]
 
 
 def test_what_is_not_there(server, tmp_path):
     with pytest.raises(ConfigError, match=r"unknown corpus 'tset'; known are test. Did you mean 'test'\?"):
-        fetch("tset", folder=tmp_path, sources=source(server))
+        fetch("tset", directory=tmp_path, sources=source(server))
     gone = source(server, url=server["url"].replace("corpus.tar.gz", "gone"))
     with pytest.raises(DataError, match=r"/gone: cannot be downloaded: 404"):
-        fetch("test", folder=tmp_path, sources=gone)
+        fetch("test", directory=tmp_path, sources=gone)
     with pytest.raises(DataError, match=r"Parallel Bible Corpus .*: no download .* ask its authors"):
-        fetch("pbc", folder=tmp_path)
+        fetch("pbc", directory=tmp_path)
     (tmp_path / "file").write_text("")
     with pytest.raises(OutputError, match="cannot be written to"):
-        fetch("test", folder=tmp_path / "file", sources=source(server))
+        fetch("test", directory=tmp_path / "file", sources=source(server))
 
 
 def test_every_known_corpus_says_how_to_get_it():

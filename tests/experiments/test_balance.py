@@ -144,8 +144,8 @@ def test_intent_info_is_the_default_and_codes_may_differ():
     with pytest.raises(DataError, match=r"unknown language 'de': editions are in 'deu', 'eng', intents from"):
         balance_by_origin(known, "de", budget_words=4, seed=0)
     codes = {"deu": "de", "eng": "en"}
-    assert len(balance_by_origin(known, "de", budget_words=4, seed=0, edition_languages=codes)) == 4
-    assert len(balance_by_origin(known, "de", budget_words=4, seed=np.random.default_rng(1), edition_languages=codes))
+    assert len(balance_by_origin(known, "de", budget_words=4, seed=0, edition_info=codes)) == 4
+    assert len(balance_by_origin(known, "de", budget_words=4, seed=np.random.default_rng(1), edition_info=codes))
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,7 @@ def test_intents_of_unknown_origin_are_in_no_part(unknown):
 def test_editions_are_matched_with_languages():
     names = ["deu-luther", "deu-elberfelder", "en", "Vulgate"]
     surprisals, origin = table(["deu"] * 10 + ["en"] * 10 + ["lat"] * 10, languages=names)
-    divided = split_by_origin(surprisals, origin, min_native=5, edition_languages={"Vulgate": "lat"})
+    divided = split_by_origin(surprisals, origin, min_native=5, edition_info={"Vulgate": "lat"})
     assert [e for e in divided.editions if e.endswith(":native")] == [f"{name}:native" for name in names]
     assert divided.bits["Vulgate:native"].notna().sum() == 10
 
@@ -101,9 +101,9 @@ def test_by_source_there_is_one_part_a_source():
         ({"min_native": 21}, "no edition has 21 native intents and translated ones; native are: deu 20, eng 20"),
         (
             {"origins": ["de", "en"] * 20},
-            "no edition has native intents. Editions are in 'deu'.*give edition_languages",
+            "no edition has native intents. Editions are in 'deu'.*give edition_info",
         ),
-        ({"edition_languages": {"x": "deu"}}, r"edition_languages: 1 unknown edition\(s\): 'x'"),
+        ({"edition_info": {"x": "deu"}}, r"edition_info: 1 unknown edition\(s\): 'x'"),
     ],
 )
 def test_what_cannot_be_divided_is_refused(change, message):

@@ -115,7 +115,7 @@ def test_editions_named_like_parts_are_not_taken_for_them():
     ("settings", "message"),
     [
         ({"groups": {"e1:native": "n"}}, "translationese cannot take 'groups'"),
-        ({"formula": "part", "edition_info": pd.DataFrame()}, "cannot take 'formula', 'edition_info'"),
+        ({"formula": "part", "groups": ["part"]}, "cannot take 'groups', 'formula'"),
     ],
 )
 def test_difficulties_cannot_be_tied(settings, message):

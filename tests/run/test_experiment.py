@@ -3,7 +3,7 @@ from typing import get_args
 
 import pytest
 
-from langdiff.corpora.formats.registry import Format
+from langdiff._types import FormatName
 from langdiff.errors import ConfigError
 from langdiff.run import Experiment, demo_experiment, read_experiment
 from langdiff.selection import select
@@ -35,14 +35,14 @@ def test_selection_takes_the_settings_of_select(tmp_path):
     ("text", "message"),
     [
         (MINIMAL + "[lm]\nmodles = []", r"x\.toml: unknown key 'lm\.modles'; did you mean 'models'\?"),
-        (MINIMAL + "intnets = 3", r"unknown key 'corpus\.intnets'; did you mean 'intents'\?"),
+        (MINIMAL + "n_intnets = 3", r"unknown key 'corpus\.n_intnets'; did you mean 'n_intents'\?"),
         ("sede = 1\n" + MINIMAL, r"unknown key 'sede'; did you mean 'seed'\?"),
-        (MINIMAL + "qqqqqq = 1", r"unknown key 'corpus\.qqqqqq'; known here: format, intents, languages\."),
+        (MINIMAL + "qqqqqq = 1", r"unknown key 'corpus\.qqqqqq'; known here: format, n_intents, n_languages\."),
         (MINIMAL + "[selection]\nmin_intent = 1", r"did you mean 'min_intents'\?"),
         ('[corpus]\nformat = "synthetic"', r"'name' is missing\."),
         (
-            MINIMAL + "intents = 3",
-            r"'corpus\.intents': input should be greater than or equal to 60 \(given: 3\)",
+            MINIMAL + "n_intents = 3",
+            r"'corpus\.n_intents': input should be greater than or equal to 60 \(given: 3\)",
         ),
         (MINIMAL + '[fit]\nmodel = "9"', r"'fit\.model': input should be '1', '2', '2L', '2C' or '3' \(given: '9'\)"),
         (MINIMAL + '[lm]\nmodels = ["char-tiny", "char-tiny"]', r"a language model is named twice"),
@@ -84,7 +84,7 @@ def test_paths_start_at_the_file_and_environment_is_filled_in(tmp_path, monkeypa
     assert _read(tmp_path, FILES.format("$BIBLES/a")).corpus.path == [str(tmp_path / "elsewhere" / "a")]
 
 
-@pytest.mark.parametrize("format", [name for name in get_args(Format) if name != "auto"])
+@pytest.mark.parametrize("format", get_args(FormatName))
 def test_every_format_of_files(tmp_path, format):
     text = FILES.format("x").replace('"pbc"', f'"{format}"')
     assert _read(tmp_path, text).corpus.format == format
@@ -95,7 +95,9 @@ def test_every_format_of_files(tmp_path, format):
 def test_options_of_some_formats(tmp_path):
     ebible = FILES.format("x").replace("pbc", "ebible") + 'ranges = "merge"\nvref = "lists/vref.txt"\n'
     assert _read(tmp_path, ebible).corpus.vref == str(tmp_path / "lists" / "vref.txt")
-    with pytest.raises(ConfigError, match=r"'corpus': format 'pbc' has no option ranges; ebible, usfm and osis have"):
+    with pytest.raises(
+        ConfigError, match=r"'corpus': format 'pbc' does not have the option ranges; ebible, usfm and osis have"
+    ):
         _read(tmp_path, FILES.format("x") + 'ranges = "merge"')
 
 

@@ -20,7 +20,7 @@ from langdiff.run.report import html_table
 
 SMALL = {
     "name": "a <small> run",
-    "corpus": {"format": "synthetic", "intents": 240, "languages": 3},
+    "corpus": {"format": "synthetic", "n_intents": 240, "n_languages": 3},
     "lm": {"models": ["char-tiny", "bpe-tiny"]},
 }
 
@@ -196,25 +196,6 @@ def test_hashes_of_folders_change_with_any_book(tmp_path):
     assert before != after
 
 
-@pytest.mark.parametrize(
-    ("first", "last", "kept"),
-    [(None, None, ["9", "10", "11"]), ("10", None, ["10", "11"]), (None, "9", ["9"]), ("9", "10", ["9", "10"])],
-)
-def test_stretches_go_by_place_not_by_letters(first, last, kept):
-    lines = ld.read_frame(pd.DataFrame({"deu": list("abc")}, index=["9", "10", "11"]))
-    assert list(runner.stretch(lines, first, last).intents) == kept
-
-
-def test_ends_of_stretches_of_bibles_need_not_be_there():
-    bible = ld.read_frame(pd.DataFrame({"deu": list("abc")}, index=["01001001", "40001002", "66022020"]))
-    assert list(runner.stretch(bible, "40001001", "66022021").intents) == ["40001002", "66022020"]
-    with pytest.raises(DataError, match=r"no intent from first_intent '41001001' to last_intent '42001001'"):
-        runner.stretch(bible, "41001001", "42001001")
-    lines = ld.read_frame(pd.DataFrame({"deu": list("abc")}, index=["9", "10", "11"]))
-    with pytest.raises(DataError, match=r"'12' is no intent. There are '9', '10', '11'"):
-        runner.stretch(lines, None, "12")
-
-
 @pytest.mark.parametrize("unwritable", ["/proc/nowhere", "file/run"])
 def test_unwritable_directory(tmp_path, unwritable):
     (tmp_path / "file").touch()
@@ -224,7 +205,7 @@ def test_unwritable_directory(tmp_path, unwritable):
 
 def test_interrupted_run_leaves_no_half_written_file_and_goes_on(tmp_path):
     (tmp_path / "x.toml").write_text(
-        'name = "x"\n[corpus]\nformat = "synthetic"\nintents = 600\nlanguages = 3\n[lm]\nmodels = ["char-tiny"]\n'
+        'name = "x"\n[corpus]\nformat = "synthetic"\nn_intents = 600\nn_languages = 3\n[lm]\nmodels = ["char-tiny"]\n'
     )
     command = [
         sys.executable,

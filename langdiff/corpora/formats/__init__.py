@@ -1,1 +1,1 @@
-"""One reader per file format, and what formats share."""
+"""One module per format of corpus files, and what they share."""

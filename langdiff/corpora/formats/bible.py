@@ -1,22 +1,19 @@
 """What the formats of Bibles share: books, verse ids, ranges of verses, the catalogue."""
 
 import re
-import unicodedata
-from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
 
 import numpy as np
 import pandas as pd
 
 from langdiff._archives import File
 from langdiff._progress import progress_bar
-from langdiff.corpora.metadata import edition_info_of
-from langdiff.errors import ConfigError, DataError
+from langdiff.corpora.formats.format import FormatText, Reading
+from langdiff.errors import DataError
 from langdiff.multitext import Multitext, multitext_from_sources
 
-Ranges = Literal["missing", "merge"]
 # In the order of Paratext, which the Parallel Bible Corpus and eBible follow: 1 is Genesis, 66 the Revelation.
 _NUMBERED = (
     "GEN EXO LEV NUM DEU JOS JDG RUT 1SA 2SA 1KI 2KI 1CH 2CH EZR NEH EST JOB PSA PRO ECC SNG ISA JER LAM EZK "
@@ -61,6 +58,11 @@ def book_of(verse: str) -> str:
     return BOOKS[number - 1] if number <= len(BOOKS) else verse[:2]
 
 
+def are_verse_ids(intents: pd.Index) -> bool:
+    """Whether every intent is a verse id, ``BBCCCVVV``."""
+    return all(isinstance(intent, str) and VERSE_ID.fullmatch(intent) for intent in intents)
+
+
 def one_spaced(text: str) -> str:
     r"""Make every run of ASCII white space one space, none at the ends: markup breaks lines anywhere.
 
@@ -70,20 +72,6 @@ def one_spaced(text: str) -> str:
     'a b'
     """
     return re.sub(r"[ \t\r\n]+", " ", text).strip(" ")
-
-
-def check_options(errors: str, ranges: str = "missing") -> None:
-    """Refuse unknown values of options that many readers have.
-
-    Raises
-    ------
-    ConfigError
-        If one is unknown.
-    """
-    if errors not in ("strict", "replace"):
-        raise ConfigError(f"errors must be 'strict' or 'replace', got {errors!r}.")
-    if ranges not in ("missing", "merge"):
-        raise ConfigError(f"ranges must be 'missing' or 'merge', got {ranges!r}.")
 
 
 @dataclass
@@ -138,80 +126,55 @@ class Verses:
 
 
 @dataclass(frozen=True)
-class VerseText(ABC):
+class VerseText(FormatText):
     """The verses of one edition, read when asked for.
 
     Attributes
     ----------
-    nfc : bool
-        Whether texts are normalised to Unicode NFC.
-    errors : {"strict", "replace"}
-        Whether bytes that are not UTF-8 are an error or become U+FFFD.
+    file : Path or Member
+        The file, or the folder or archive that the edition's files are in.
     """
 
-    nfc: bool = field(default=True, kw_only=True)
-    errors: str = field(default="strict", kw_only=True)
+    file: File
 
     @abstractmethod
     def verses(self, header: dict[str, str]) -> Iterator[tuple[str, str | None]]:
         """Yield (id, text or None if missing); put what is said of the edition into `header`."""
 
-    @abstractmethod
-    def path(self) -> object:
-        """Return what to show as the place of this edition."""
-
-    def read(self) -> pd.Series:
-        """Return the texts present, indexed by verse id, in the order of the file."""
-        texts = {verse: text for verse, text in self.verses({}) if text is not None}
-        if self.nfc:
-            texts = {verse: unicodedata.normalize("NFC", text) for verse, text in texts.items()}
-        return pd.Series(list(texts.values()), index=list(texts), dtype=object)
+    def texts(self) -> Iterator[tuple[str, str]]:
+        """Yield (id, text) of the verses that are not missing."""
+        return ((verse, text) for verse, text in self.verses({}) if text is not None)
 
 
-@dataclass(frozen=True)
-class VerseFile(VerseText):
-    """The verses of one file.
-
-    Attributes
-    ----------
-    file : Path or Member
-        The file.
-    """
-
-    file: File
-
-    def path(self) -> object:
-        """Return the file."""
-        return self.file
-
-
-def catalogue_verses(
-    texts: Mapping[str, VerseText], metadata: pd.DataFrame, *, in_order_of_metadata: bool, progress: bool | None
-) -> Multitext:
+def catalogue_verses(reading: Reading, files: Mapping[str, File], text_of: Callable[..., VerseText]) -> Multitext:
     """Read every edition once and note which verses it has.
 
     Parameters
     ----------
-    texts : mapping from edition to VerseText
+    reading : Reading
+        What was asked for.
+    files : mapping from edition to Path or Member
         The editions.
-    metadata : DataFrame
-        What a CSV file says of them.
-    in_order_of_metadata : bool
-        Whether editions that the metadata know come first, in its order.
-    progress : bool, optional
-        Draw a progress bar or not; by default only if stderr is a terminal.
+    text_of : callable
+        Makes the `VerseText` of a file; takes `nfc` and `errors`, too.
+
+    Returns
+    -------
+    Multitext
+        Its intents are the verses that any edition lists, in the order of their ids; `intent_info` has the column
+        ``book``.
 
     Raises
     ------
     DataError
         If a file cannot be used.
     """
-    if in_order_of_metadata:
-        texts = {edition: texts[edition] for edition in dict.fromkeys([*metadata.index, *texts])}
+    files, known = reading.ordered(files)
+    texts = {edition: text_of(file, nfc=reading.nfc, errors=reading.errors) for edition, file in files.items()}
     headers: dict[str, dict[str, str]] = {edition: {} for edition in texts}
     listed: set[int] = set()
-    present: dict[str, np.ndarray] = {}  # numbers, not strings: a thousand editions must fit
-    with progress_bar(progress=progress) as bar:
+    present: dict[str, np.ndarray] = {}  # numbers, not strings: a thousand editions must fit into memory
+    with progress_bar(progress=reading.progress) as bar:
         task = bar.add_task("cataloguing", total=len(texts), note="")
         for edition, text in texts.items():
             bar.update(task, note=edition)
@@ -219,15 +182,11 @@ def catalogue_verses(
             bar.advance(task)
     numbers = np.array(sorted(listed))
     verses = [f"{number:08d}" for number in numbers]
-    info = edition_info_of(texts, metadata, headers)
     return multitext_from_sources(
         texts,
         {edition: map(verses.__getitem__, numbers.searchsorted(have)) for edition, have in present.items()},
         intents=verses,
-        edition_info=info.assign(
-            normalization=["NFC" if text.nfc else "as is" for text in texts.values()],
-            path=[str(text.path()) for text in texts.values()],
-        ),
+        edition_info=reading.describe(files, known, headers),
         intent_info=pd.DataFrame({"book": [book_of(verse) for verse in verses]}, index=verses),
     )
 
@@ -240,5 +199,5 @@ def _numbers(text: VerseText, header: dict[str, str], listed: set[int]) -> np.nd
         if words is not None:
             numbers.append(number)
     if not numbers:
-        raise DataError(f"{text.path()}: holds no verse; is this the right format? See read_multitext(format=...).")
+        raise DataError(f"{text.file}: holds no verse; is this the right format? See read_multitext(format=...).")
     return np.array(numbers, dtype=np.int32)

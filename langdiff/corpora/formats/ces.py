@@ -1,24 +1,20 @@
-"""The XML Bibles of Christodoulopoulos & Steedman: one file an edition, one ``<seg>`` a verse."""
+"""The XML Bibles of Christodoulopoulos & Steedman (2015): one file per edition, one ``<seg>`` per verse.
+
+A file is XML in UTF-8 with one ``<seg id="b.GEN.1.1" type="verse">`` per verse. Its header gives language
+(``<language iso639="deu">``), title and licence. Books have the codes of USFM, or those of this corpus where they
+differ (``b.MAR`` is Mark). White space, which the files use for indentation, becomes single. Notes are left out.
+"""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from langdiff._archives import File
-from langdiff.corpora.files import Paths, find_files, suffixes_of
-from langdiff.corpora.formats.bible import (
-    NUMBERS,
-    UNNUMBERED,
-    VerseFile,
-    Verses,
-    catalogue_verses,
-    check_options,
-    verse_id,
-)
+from langdiff.corpora.files import suffixes_of
+from langdiff.corpora.formats.bible import NUMBERS, UNNUMBERED, Verses, VerseText, catalogue_verses, verse_id
+from langdiff.corpora.formats.format import Format, Reading, begins_as_xml
 from langdiff.corpora.formats.xml import Events, read_xml
 from langdiff.corpora.iso639 import iso639_3
-from langdiff.corpora.metadata import find_metadata
 from langdiff.errors import DataError
 from langdiff.multitext import Multitext
 
@@ -32,7 +28,7 @@ _USFM = {  # the corpus's own codes: those of USFM
 
 
 @dataclass(frozen=True)
-class CesText(VerseFile):
+class CesText(VerseText):
     """The verses of one file."""
 
     def verses(self, header: dict[str, str]) -> Iterator[tuple[str, str | None]]:
@@ -43,61 +39,9 @@ class CesText(VerseFile):
         yield from events.verses.items()
 
 
-def read_ces(
-    path: Paths,
-    *,
-    metadata: str | Path | None = None,
-    editions: Iterable[str] | None = None,
-    nfc: bool = True,
-    errors: str = "strict",
-    progress: bool | None = None,
-) -> Multitext:
-    r"""Catalogue Bibles in the Corpus Encoding Standard; the texts stay in their files until asked for.
-
-    A file is XML in UTF-8 with one ``<seg id="b.GEN.1.1" type="verse">`` a verse. Its header gives
-    language (``<language iso639="deu">``), title and licence. Books have the codes of USFM, or those
-    of this corpus where they differ (``b.MAR`` is Mark). White space, which the files use for
-    indentation, becomes single. Notes are left out.
-
-    Parameters
-    ----------
-    path, metadata, editions, nfc, errors, progress
-        As for `read_pbc`; files end in ``.xml``, ``.xml.gz``, ``.xml.bz2`` or ``.xml.xz``.
-
-    Returns
-    -------
-    Multitext
-        Its intents are verse ids as of `read_pbc`. Verses of books that have no number there are
-        left out; the column ``left_out`` of `edition_info` names these books.
-
-    Raises
-    ------
-    DataError
-        If a file is not well-formed XML, defines entities, or has a verse whose id is malformed, out
-        of range or there twice; otherwise as `read_pbc`.
-    ConfigError
-        If `errors` is unknown.
-
-    References
-    ----------
-    Christodoulopoulos & Steedman (2015), "A massively parallel corpus: the Bible in 100 languages",
-    Language Resources and Evaluation.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = Path(folder, "German.xml").write_text(
-    ...         '<cesDoc><text><seg id="b.MAR.1.1" type="verse">\n  Dies ist\n</seg></text></cesDoc>'
-    ...     )
-    ...     print(read_ces(folder).text("German").to_dict())
-    {'41001001': 'Dies ist'}
-    """
-    check_options(errors)
-    files = find_files(path, SUFFIXES, editions)
-    texts = {edition: CesText(file, nfc=nfc, errors=errors) for edition, file in files.items()}
-    table = find_metadata(files, metadata)
-    return catalogue_verses(texts, table, in_order_of_metadata=editions is None, progress=progress)
+def catalogue(reading: Reading) -> Multitext:
+    """Catalogue Bibles in the Corpus Encoding Standard."""
+    return catalogue_verses(reading, reading.files(SUFFIXES), CesText)
 
 
 class _CesEvents(Events):
@@ -156,3 +100,11 @@ class _CesEvents(Events):
             what = "is out of range (chapter 1-151, verse 0-176)" if book in NUMBERS else "is of an unknown book"
             raise DataError(f"{self.where()}: verse {given!r} {what}.")
         return verse
+
+
+FORMAT = Format(
+    name="ces",
+    suffixes=SUFFIXES,
+    catalogue=catalogue,
+    beginning=begins_as_xml(r"cesDoc\b|seg\b[^>]*\btype=.verse"),
+)

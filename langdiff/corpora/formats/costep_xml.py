@@ -1,7 +1,6 @@
 """The turns of a day of CoStEP, with the paragraphs of every language."""
 
 import re
-import unicodedata
 from typing import NamedTuple
 
 from langdiff._archives import File
@@ -44,16 +43,16 @@ class Turn(NamedTuple):
         return len(set(map(len, self.paragraphs.values()))) <= 1
 
 
-def read_day(file: File, *, nfc: bool, errors: str) -> list[Turn]:
+def read_day(file: File, *, errors: str) -> list[Turn]:
     """Return the turns of a file, in order.
 
     Raises
     ------
     DataError
-        If the file cannot be read, is not UTF-8, no XML, holds entities or no session, or a text has
+        If the file cannot be read, is not UTF-8, not XML, holds entities or no session, or a text has
         no language or one that its speaker has twice.
     """
-    day = _Day(file, nfc)
+    day = _Day(file)
     read_xml(file, day, errors=errors)
     return day.turns
 
@@ -61,10 +60,9 @@ def read_day(file: File, *, nfc: bool, errors: str) -> list[Turn]:
 class _Day(Events):
     """Gathers turns: session > chapter > turn > speaker > text > p."""
 
-    def __init__(self, file: File, nfc: bool) -> None:
+    def __init__(self, file: File) -> None:
         super().__init__(file)
         self.turns: list[Turn] = []
-        self._nfc = nfc
         self._date = file.name.partition(".")[0]
         self._chapters = self._turns = self._speakers = 0  # so far, in what they are in
         self._chapter = self._turn = ""
@@ -74,9 +72,9 @@ class _Day(Events):
         self._end_marks: list[str] = []  # of the quotations that are open
 
     def begin(self, tag: str, attributes: dict[str, str]) -> None:
-        """Open what counts; other elements mean their text."""
+        """Open an element that matters; of other elements, the text is kept."""
         if len(self.open) == 1 and tag != "session":
-            raise DataError(f"{self.where()}: expected <session>, found <{tag}>; this is no file of CoStEP.")
+            raise DataError(f"{self.where()}: expected <session>, found <{tag}>; this is not a file of CoStEP.")
         match tag:
             case "session":
                 self._date = attributes.get("date") or self._date
@@ -100,20 +98,19 @@ class _Day(Events):
                 self._end_marks.append(attributes.get("end", ""))
 
     def finish(self, tag: str) -> None:
-        """Close it."""
+        """Close an element."""
         match tag:
             case "quote" if self._end_marks:
                 self._write(self._end_marks.pop())
             case "p" if self._paragraph is not None and self._text is not None:
                 spoken = _XML_SPACE.sub(" ", "".join(self._paragraph)).strip(" ")
-                spoken = unicodedata.normalize("NFC", spoken) if self._nfc else spoken
                 self.turns[-1].paragraphs.setdefault(self._text, []).append(spoken)
                 self._paragraph = None
             case "text":
                 self._text = None
 
     def data(self, text: str) -> None:
-        """Keep text, but for what is within an ellipsis."""
+        """Keep text, except within an ellipsis."""
         if self.open[-1] != "ellipsis":
             self._write(text)
 
@@ -138,7 +135,7 @@ class _Day(Events):
         if "headline" in self.open:
             return
         if "speaker" not in self.open:
-            raise DataError(f"{self.where()}: a <text> outside a <speaker>; nobody knows who says it.")
+            raise DataError(f"{self.where()}: a <text> outside a <speaker>, so that the speaker is not known.")
         language = attributes.get("language", "").strip().lower()
         if not language or language in self._languages:
             what = f"in {language!r} again" if language else "without language"

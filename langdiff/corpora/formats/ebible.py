@@ -1,24 +1,22 @@
-"""The format of the eBible corpus: one file an edition, one line a verse, named by ``vref.txt``."""
+"""The format of the eBible corpus (Akerman et al. 2023): one file per edition, one line per verse.
+
+Line k of a file is the verse on line k of ``vref.txt``, such as ``GEN 1:1``. An empty line is a missing verse; a
+line ``<range>`` says that the text of this verse is part of the one before.
+"""
 
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 
 from langdiff._archives import File
 from langdiff._io import read_lines
-from langdiff.corpora.files import Paths, find_files, keep, suffixes_of
-from langdiff.corpora.formats.bible import (
-    NUMBERS,
-    UNNUMBERED,
-    Ranges,
-    VerseFile,
-    catalogue_verses,
-    check_options,
-    verse_id,
-)
-from langdiff.corpora.metadata import find_metadata
+from langdiff._types import Ranges
+from langdiff.corpora.files import find_files, keep, suffixes_of
+from langdiff.corpora.formats.bible import NUMBERS, UNNUMBERED, VerseText, catalogue_verses, verse_id
+from langdiff.corpora.formats.format import Format, Reading
 from langdiff.errors import DataError
 from langdiff.multitext import Multitext
 
@@ -29,7 +27,7 @@ _REFERENCE = re.compile(r"([0-9A-Z]{3}) ([0-9]{1,3}):([0-9]{1,3})")
 
 
 @dataclass(frozen=True)
-class EbibleText(VerseFile):
+class EbibleText(VerseText):
     """The verses of one file.
 
     Attributes
@@ -41,7 +39,7 @@ class EbibleText(VerseFile):
     """
 
     vref: File
-    ranges: str = "missing"
+    ranges: Ranges = "missing"
 
     def verses(self, header: dict[str, str]) -> Iterator[tuple[str, str | None]]:
         """Yield (id, text or None if missing); verses with an empty line are not yielded."""
@@ -114,76 +112,29 @@ def find_vref(files: Iterable[File]) -> Path | None:
     return None
 
 
-def read_ebible(
-    path: Paths,
-    *,
-    vref: str | Path | None = None,
-    metadata: str | Path | None = None,
-    editions: Iterable[str] | None = None,
-    nfc: bool = True,
-    errors: str = "strict",
-    ranges: Ranges = "missing",
-    progress: bool | None = None,
-) -> Multitext:
-    r"""Catalogue files of the eBible corpus; the texts stay there until asked for.
-
-    Line k of a file is the verse on line k of ``vref.txt``, such as ``GEN 1:1``. An empty line is a
-    missing verse; a line ``<range>`` says that the text of this verse is part of the one before.
-    File names such as ``deu-deu1912.txt`` give language and edition.
-
-    Parameters
-    ----------
-    path, metadata, editions, nfc, errors, progress
-        As for `read_pbc`.
-    vref : str or Path, optional
-        The list of verses; by default ``vref.txt`` among the files, in their folder, the one above, or
-        its ``metadata`` folder.
-    ranges : {"missing", "merge"}
-        All verses of a range are missing, or the first has the text and the others are missing.
-
-    Returns
-    -------
-    Multitext
-        Its intents are those verses, as ids of `read_pbc`, that any edition has, alone or in a range.
-        Verses of books that have no number there (Daniel in Greek, Jubilees, Enoch …) are left out;
-        the column ``left_out`` of `edition_info` names these books.
-
-    Raises
-    ------
-    DataError
-        If there is no list of verses, it is malformed, or a file has more or fewer lines; otherwise
-        as `read_pbc`.
-    ConfigError
-        If an option is unknown.
-
-    References
-    ----------
-    Akerman et al. (2023), "The eBible corpus: data and model benchmarks for Bible translation for
-    low-resource languages", arXiv:2304.09919.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = Path(folder, "vref.txt").write_text("GEN 1:1\nGEN 1:2\nGEN 1:3\n")
-    ...     _ = Path(folder, "deu-a.txt").write_text("eins\nzwei und drei\n<range>\n")
-    ...     print(read_ebible(folder).text("deu-a").to_dict())
-    ...     print(read_ebible(folder, ranges="merge").text("deu-a").to_dict())
-    {'01001001': 'eins'}
-    {'01001001': 'eins', '01001002': 'zwei und drei'}
-    """
-    check_options(errors, ranges)
-    found = find_files(path, SUFFIXES, None)
+def catalogue(reading: Reading) -> Multitext:
+    """Catalogue files of the eBible corpus, with their list of verses."""
+    found = find_files(reading.path, SUFFIXES, None)
     lists = [found.pop(edition) for edition, file in list(found.items()) if file.name == VREF]
-    verses = Path(vref).expanduser() if vref is not None else lists[0] if lists else find_vref(found.values())
-    if verses is None:
+    if reading.vref is not None:
+        vref: File | None = Path(reading.vref).expanduser()
+    else:
+        vref = lists[0] if lists else find_vref(found.values())
+    if vref is None:
         raise DataError(
             f"no {VREF} beside the files, in the folder above or its folder 'metadata'. It is the eBible "
             "corpus's list of verses; pass it as vref=."
         )
     if not found:
-        raise DataError(f"{path}: no edition beside {verses}.")
-    files = keep(found, editions)
-    texts = {e: EbibleText(file, verses, ranges, nfc=nfc, errors=errors) for e, file in files.items()}
-    table = find_metadata(files, metadata)
-    return catalogue_verses(texts, table, in_order_of_metadata=editions is None, progress=progress)
+        raise DataError(f"{reading.path}: no edition beside {vref}.")
+    text_of = partial(EbibleText, vref=vref, ranges=reading.ranges)
+    return catalogue_verses(reading, keep(found, reading.editions), text_of)
+
+
+FORMAT = Format(
+    name="ebible",
+    suffixes=SUFFIXES,
+    catalogue=catalogue,
+    options=("ranges", "vref"),
+    beside=lambda files: any(file.name == VREF for file in files) or find_vref(files[:1]) is not None,
+)

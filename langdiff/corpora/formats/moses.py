@@ -1,32 +1,38 @@
-"""Line-aligned text, as of Europarl, OPUS, FLORES and NTREX: one file an edition, line k is intent k."""
+"""Line-aligned text, as of Moses, OPUS, FLORES and NTREX: one file per edition, line k is intent k.
+
+An empty line, or one of white space, is missing. An edition is named by its file without ``.txt`` and compression,
+or else without the last ending (``deu_Latn.dev`` is ``deu_Latn``). Two files beside the texts are not editions:
+``original_language.txt`` has the code of the language in which each intent was first said (empty or ``und`` where
+unknown), and ``intents.txt`` the name of each intent, by default the number of its line; both have one line per
+intent.
+"""
 
 import re
-import unicodedata
-from collections.abc import Iterable
-from contextlib import ExitStack
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from langdiff._archives import File
-from langdiff._io import atomic_path, read_lines
+from langdiff._io import read_lines
 from langdiff._progress import progress_bar
-from langdiff.corpora.files import Paths, find_files, keep, suffixes_of
-from langdiff.corpora.formats.bible import check_options
-from langdiff.corpora.metadata import FILE_NAME, edition_info_of, find_metadata, metadata_csv
-from langdiff.corpora.writing import check_empty, checked_name
+from langdiff.corpora.edition_info import FILE_NAME, edition_info_csv
+from langdiff.corpora.files import find_files, keep, suffixes_of
+from langdiff.corpora.formats.format import Format, FormatText, Reading
+from langdiff.corpora.writing import text_files, writable_texts, write_files
 from langdiff.errors import DataError, listing
 from langdiff.multitext import Multitext, multitext_from_sources
 
 SUFFIXES = suffixes_of(".txt")
-ORIGINAL, INTENTS = "original_language", "intents"  # files beside the texts that are no editions
+ORIGINAL, INTENTS = "original_language", "intents"  # files beside the texts that are not editions
 _UNWRITABLE = re.compile("[\n\r\0\ud800-\udfff]")
 
 
 @dataclass(frozen=True)
-class MosesText:
+class MosesText(FormatText):
     """The lines of one file, read when asked for.
 
     Attributes
@@ -34,161 +40,53 @@ class MosesText:
     file : Path or Member
         The file.
     intents : File or None
-        The file that names the intents, one a line; by default they are the numbers of the lines.
-    nfc : bool
-        Whether texts are normalised to Unicode NFC.
-    errors : {"strict", "replace"}
-        Whether bytes that are not UTF-8 are an error or become U+FFFD.
+        The file that names the intents, one per line; by default they are the numbers of the lines.
     """
 
     file: File
     intents: File | None = None
-    nfc: bool = True
-    errors: str = "strict"
 
-    def read(self) -> pd.Series:
-        """Return the texts present, indexed by intent."""
-        texts = {number: line for number, line in read_lines(self.file, errors=self.errors) if line.strip()}
-        if self.nfc:
-            texts = {number: unicodedata.normalize("NFC", text) for number, text in texts.items()}
+    def texts(self) -> Iterator[tuple[str, str]]:
+        """Yield (intent, text) of the lines that are not missing."""
         names = dict(read_lines(self.intents)) if self.intents else {}
-        index = [names.get(number, str(number)) for number in texts]
-        return pd.Series(list(texts.values()), index=index, dtype=object)
+        for number, line in read_lines(self.file, errors=self.errors):
+            if line.strip():
+                yield names.get(number, str(number)), line
 
 
-def read_moses(
-    path: Paths,
-    *,
-    original_language: str | Path | None = None,
-    metadata: str | Path | None = None,
-    editions: Iterable[str] | None = None,
-    nfc: bool = True,
-    errors: str = "strict",
-    progress: bool | None = None,
-) -> Multitext:
-    r"""Catalogue line-aligned files; the texts stay there until asked for.
-
-    Line k of every file is intent k; an empty line, or one of white space, is missing. An edition is
-    named by its file without ``.txt`` and compression, or else without the last ending
-    (``deu_Latn.dev`` is ``deu_Latn``).
-
-    Parameters
-    ----------
-    path : str, Path, sequence of these, or mapping from edition to file
-        Files, zip archives or directories (their ``.txt`` files, plain or compressed), or globs. Give
-        a mapping where names do not tell editions apart, as in OPUS:
-        ``{"deu": "Europarl.de-en.de", "eng": "Europarl.de-en.en"}``.
-    original_language : str or Path, optional
-        File with the code of the language in which each intent was first said, one a line, empty or
-        ``und`` where unknown; by default ``original_language.txt`` (or compressed) in the files' folder,
-        if there. It becomes the column ``original_language`` of `intent_info`.
-    metadata, editions, nfc, errors, progress
-        As for `read_pbc`.
-
-    Returns
-    -------
-    Multitext
-        Its intents are the numbers of the lines from 1, as str, or what ``intents.txt`` in the files'
-        folder says, one a line.
-
-    Raises
-    ------
-    DataError
-        If files have different numbers of lines, an edition has no text, or ``intents.txt`` names
-        one twice; otherwise as `read_pbc`.
-    ConfigError
-        If `errors` is unknown.
-
-    References
-    ----------
-    Koehn et al. (2007), "Moses: open source toolkit for statistical machine translation", ACL.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = Path(folder, "deu.txt").write_text("ein Hund\n\n")
-    ...     _ = Path(folder, "eng.txt").write_text("a dog\na cat\n")
-    ...     _ = Path(folder, "original_language.txt").write_text("eng\nund\n")
-    ...     multitext = read_moses(folder)
-    ...     print(multitext.to_frame())
-              deu    eng
-    intent
-    1    ein Hund  a dog
-    2         NaN  a cat
-    >>> multitext.intent_info["original_language"].to_dict()
-    {'1': 'eng', '2': 'und'}
-    """
-    check_options(errors)
-    found = find_files(path, SUFFIXES, None)
+def catalogue(reading: Reading) -> Multitext:
+    """Catalogue line-aligned files."""
+    found = find_files(reading.path, SUFFIXES, None)
     beside = {name: found.pop(name) for name in (ORIGINAL, INTENTS) if name in found}
-    files = keep(found, editions)
+    files = keep(found, reading.editions)
     if not files:
-        raise DataError(f"{path}: no edition beside {listing(str(file) for file in beside.values())}.")
+        raise DataError(f"{reading.path}: no edition beside {listing(str(file) for file in beside.values())}.")
     for name in (ORIGINAL, INTENTS):
         beside |= {} if name in beside else _find_beside(name, files.values())
-    if original_language is not None:
-        beside[ORIGINAL] = Path(original_language).expanduser()
-    table = find_metadata(files, metadata)
-    if editions is None:
-        files = {edition: files[edition] for edition in dict.fromkeys([*table.index, *files])}
-    present, lines = _catalogue(files, errors, progress)
-    intents = _intents(beside.get(INTENTS), lines, next(iter(files.values())))
-    info = edition_info_of(files, table, {edition: {} for edition in files})
+    if reading.original_language is not None:
+        beside[ORIGINAL] = Path(reading.original_language).expanduser()
+    files, known = reading.ordered(files)
+    present, lines = _catalogue(files, reading.errors, reading.progress)
     names = beside.get(INTENTS)
+    intents = _intents(names, lines, next(iter(files.values())))
     return multitext_from_sources(
-        {edition: MosesText(file, names, nfc, errors) for edition, file in files.items()},
+        {edition: MosesText(file, names, nfc=reading.nfc, errors=reading.errors) for edition, file in files.items()},
         {edition: map(intents.__getitem__, have) for edition, have in present.items()},
         intents=intents,
-        edition_info=info.assign(normalization="NFC" if nfc else "as is", path=[str(f) for f in files.values()]),
+        edition_info=reading.describe(files, known, {}),
         intent_info=_origins(beside.get(ORIGINAL), intents),
     )
 
 
-def write_moses(multitext: Multitext, path: str | Path) -> list[Path]:
-    """Write line-aligned files into a directory, all of them or none.
-
-    Beside one ``.txt`` an edition there are ``intents.txt``, unless the intents are 1, 2, 3 …;
-    ``original_language.txt``, if `intent_info` has this column (``und`` where unknown); and
-    ``metadata.csv``. `read_moses` gives all of it back, texts as they were if they were in NFC or it
-    is told ``nfc=False``; what else is known of the intents is not written.
-
-    Parameters
-    ----------
-    multitext : Multitext
-        What to write.
-    path : str or Path
-        The directory, made if need be.
-
-    Returns
-    -------
-    list of Path
-        The files of the editions, then the others.
-
-    Raises
-    ------
-    DataError
-        If a text, intent or language cannot stand on a line: one with a line break, NUL or half a
-        surrogate pair, or one that would be read as missing; or an edition has no text.
-    OutputError
-        If the directory holds other files that would be read with these, or cannot be written.
-    """
-    folder = Path(path).expanduser()
-    files = {edition: f"{checked_name(edition)}.txt" for edition in multitext.editions}
-    taken = [name for name in (ORIGINAL, INTENTS) if f"{name}.txt" in files.values()]
-    if taken:
+def write(multitext: Multitext, directory: Path) -> list[Path]:
+    """Write line-aligned files, and those beside them that are needed; see `langdiff.write_multitext`."""
+    if taken := [name for name in (ORIGINAL, INTENTS) if name in multitext.editions]:
         raise DataError(f"edition {taken[0]!r} has the name of a file that means something else. Rename it.")
     beside = _beside(multitext)
-    check_empty(folder, [*files.values(), *beside], SUFFIXES)
-    beside[FILE_NAME] = metadata_csv(multitext.edition_info, files)
-    written = [folder / name for name in (*files.values(), *beside)]
-    with ExitStack() as stack:  # renames all when every one is complete
-        temporary = [stack.enter_context(atomic_path(file)) for file in written]
-        for edition, file in zip(multitext.editions, temporary, strict=False):
-            file.write_text(_format(multitext, edition), encoding="utf-8", newline="\n")
-        for content, file in zip(beside.values(), temporary[len(files) :], strict=True):
-            file.write_text(content, encoding="utf-8", newline="\n")
-    return written
+    files = text_files(multitext, directory, SUFFIXES, beside)
+    beside[FILE_NAME] = edition_info_csv(multitext.edition_info, files)
+    texts = ((file, _format(multitext, edition)) for edition, file in files.items())
+    return write_files(directory, chain(texts, beside.items()))
 
 
 def _find_beside(name: str, files: Iterable[File]) -> dict[str, File]:
@@ -269,15 +167,8 @@ def _checked(text: str, what: str) -> str:
 
 
 def _format(multitext: Multitext, edition: str) -> str:
-    texts = multitext.text(edition)
-    if not len(texts):
-        raise DataError(f"edition {edition!r} has no text at all; leave it out with multitext.sel(editions=...).")
-    for intent, text in texts.items():
-        found = _UNWRITABLE.search(text)
-        if found or not text.strip():
-            why = f"{found[0]!r} at position {found.start()}" if found else "would be read as missing"
-            raise DataError(
-                f"edition {edition!r}, intent {intent!r}: the format cannot hold this text: {why}. "
-                "Change such texts with multitext.map_text(...)."
-            )
-    return "".join(f"{text}\n" for text in texts.reindex(multitext.intents, fill_value=""))
+    texts = writable_texts(multitext, edition, _UNWRITABLE, lambda text: not text.strip())
+    return "".join(f"{texts.get(intent, '')}\n" for intent in multitext.intents)
+
+
+FORMAT = Format(name="moses", suffixes=SUFFIXES, catalogue=catalogue, options=("original_language",), write=write)

@@ -1,20 +1,23 @@
-"""NIST's XML for evaluating machine translation: several reference translations of the same segments."""
+"""NIST's XML for evaluating machine translation: several reference translations of the same segments.
 
-import unicodedata
-from collections.abc import Iterable, Sequence
+Every ``<refset>`` is an edition, named by its ``refid``: four references of one test set are four editions of
+English. Segments, ``<seg id>`` in ``<hl>`` or ``<p>`` of a ``<doc docid>``, are the intents, ``DOCID/SEGID``; one
+without text is missing. White space becomes single. What stands in ``<srcset>`` and ``<tstset>`` is not read.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import pandas as pd
 
 from langdiff._archives import File
 from langdiff._progress import progress_bar
 from langdiff.corpora.files import files_in, keep, suffixes_of
-from langdiff.corpora.formats.bible import check_options, one_spaced
+from langdiff.corpora.formats.bible import one_spaced
+from langdiff.corpora.formats.format import Format, FormatText, Reading, begins_as_xml
 from langdiff.corpora.formats.xml import Events, read_xml
 from langdiff.corpora.iso639 import iso639_3
-from langdiff.corpora.metadata import edition_info_of, find_metadata
-from langdiff.errors import DataError
+from langdiff.errors import ConfigError, DataError
 from langdiff.multitext import Multitext, multitext_from_sources
 
 SUFFIXES = suffixes_of(".xml", ".sgm", ".mteval")
@@ -33,7 +36,7 @@ class _RefSet:
 
 
 @dataclass(frozen=True)
-class MtevalText:
+class MtevalText(FormatText):
     """The segments of one ``<refset>``, read when asked for.
 
     Attributes
@@ -41,91 +44,36 @@ class MtevalText:
     file : Path or Member
         The file.
     refid : str
-        Which of its refsets.
-    nfc : bool
-        Whether texts are normalised to Unicode NFC.
-    errors : {"strict", "replace"}
-        Whether bytes that are not UTF-8 are an error or become U+FFFD.
+        The name of the refset in the file.
     """
 
     file: File
     refid: str
-    nfc: bool = True
-    errors: str = "strict"
 
-    def read(self) -> pd.Series:
-        """Return the texts present, indexed by intent."""
+    def texts(self) -> Iterator[tuple[str, str]]:
+        """Yield (intent, text) of the segments that are not empty."""
         segments = _read(self.file, self.errors)[self.refid].segments
-        texts = {intent: text for intent, text in segments.items() if text}
-        if self.nfc:
-            texts = {intent: unicodedata.normalize("NFC", text) for intent, text in texts.items()}
-        return pd.Series(list(texts.values()), index=list(texts), dtype=object)
+        return ((intent, text) for intent, text in segments.items() if text)
 
 
-def read_mteval(
-    path: str | Path | Sequence[str | Path],
-    *,
-    metadata: str | Path | None = None,
-    editions: Iterable[str] | None = None,
-    nfc: bool = True,
-    errors: str = "strict",
-    progress: bool | None = None,
-) -> Multitext:
-    r"""Catalogue reference translations in the XML of NIST's mteval; texts stay in their files until asked for.
-
-    Every ``<refset>`` is an edition, named by its ``refid``: four references of one test set are four
-    editions of English. Segments, ``<seg id>`` in ``<hl>`` or ``<p>`` of a ``<doc docid>``, are the
-    intents; one without text is missing. White space becomes single. What stands in ``<srcset>`` and
-    ``<tstset>`` is not read.
-
-    Parameters
-    ----------
-    path, metadata, editions, nfc, errors, progress
-        As for `read_pbc`; files are well-formed XML and end in ``.xml``, ``.sgm`` or ``.mteval``, plain
-        or compressed.
-
-    Returns
-    -------
-    Multitext
-        Its intents are ``DOCID/SEGID``, in the order of the file; columns of `intent_info` are
-        ``document`` and ``original_language``, the ``srclang`` as the file says it.
-
-    Raises
-    ------
-    DataError
-        If refsets differ in their documents or segments, which would make intents of different
-        things; if one has no ``refid`` or there is none; otherwise as `read_pbc`.
-    ConfigError
-        If `errors` is unknown.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = Path(folder, "ref.xml").write_text(
-    ...         '<mteval><refset refid="a"><doc docid="d"><hl><seg id="1">Rain</seg></hl></doc></refset>'
-    ...         '<refset refid="b"><doc docid="d"><hl><seg id="1">It rains</seg></hl></doc></refset></mteval>'
-    ...     )
-    ...     print(read_mteval(folder).to_frame())
-               a         b
-    intent
-    d/1     Rain  It rains
-    """
-    check_options(errors)
-    kept = keep(_catalogue(files_in(path, SUFFIXES), errors, progress), editions)
-    first, *others = kept
+def catalogue(reading: Reading) -> Multitext:
+    """Catalogue reference translations; every refset is an edition."""
+    if isinstance(reading.path, Mapping):
+        raise ConfigError("path: an edition is a <refset>, not a file; give a directory, a glob or a list.")
+    found = _catalogue(files_in(reading.path, SUFFIXES), reading.errors, reading.progress)
+    files, known = reading.ordered({refid: file for refid, (file, _) in keep(found, reading.editions).items()})
+    refsets = {refid: found[refid][1] for refid in files}
+    first, *others = refsets
     for other in others:
-        _check_equal(first, kept[first][1], other, kept[other][1])
-    files = {refid: file for refid, (file, _) in kept.items()}
-    said = {refid: iso639_3(refset.language) or refset.language for refid, (_, refset) in kept.items()}
+        _check_equal(first, refsets[first], other, refsets[other])
+    said = {refid: iso639_3(refset.language) or refset.language for refid, refset in refsets.items()}
     headers = {refid: {"language": language} if language else {} for refid, language in said.items()}
-    info = edition_info_of(kept, find_metadata(files, metadata), headers)
-    pattern = kept[first][1]
+    pattern = refsets[first]
     return multitext_from_sources(
-        {refid: MtevalText(file, refid, nfc, errors) for refid, file in files.items()},
-        {refid: [i for i, text in refset.segments.items() if text] for refid, (_, refset) in kept.items()},
+        {refid: MtevalText(file, refid, nfc=reading.nfc, errors=reading.errors) for refid, file in files.items()},
+        {refid: [i for i, text in refset.segments.items() if text] for refid, refset in refsets.items()},
         intents=pattern.segments,
-        edition_info=info.assign(normalization="NFC" if nfc else "as is", path=[str(f) for f in files.values()]),
+        edition_info=reading.describe(files, known, headers),
         intent_info=pd.DataFrame(
             {"document": pattern.documents, "original_language": pattern.source_language},
             index=list(pattern.segments),
@@ -229,3 +177,11 @@ class _MtevalEvents(Events):
         if not value:
             raise DataError(f"{self.where()}: a <{tag}> without {name}.")
         return value
+
+
+FORMAT = Format(
+    name="mteval",
+    suffixes=SUFFIXES,
+    catalogue=catalogue,
+    beginning=begins_as_xml(r"(?i:mteval|refset)\b"),
+)

@@ -1,24 +1,24 @@
-"""OSIS, the XML in which Bible societies and SWORD exchange Bibles: one file an edition."""
+"""OSIS 2.1, the XML in which Bible societies and SWORD exchange Bibles: one file per edition.
+
+A verse is an element, ``<verse osisID="Gen.1.1">…</verse>``, or what stands between ``<verse sID="Gen.1.1"
+osisID="Gen.1.1"/>`` and ``<verse eID="Gen.1.1"/>``; one with several ids is several verses that were translated
+together. Titles (but not verses that begin in one), notes, figures and variant readings are left out; words, added
+words, names and poetry are kept. The ``marker`` of a ``<q>`` or ``<milestone type="cQuote">`` is a quotation mark;
+that of other milestones (a paragraph's ``¶``) is not text. White space becomes single.
+"""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from functools import partial
 
 from langdiff._archives import File
-from langdiff.corpora.files import Paths, find_files, suffixes_of
-from langdiff.corpora.formats.bible import (
-    BOOKS,
-    Ranges,
-    VerseFile,
-    Verses,
-    catalogue_verses,
-    check_options,
-    verse_id,
-)
+from langdiff._types import Ranges
+from langdiff.corpora.files import suffixes_of
+from langdiff.corpora.formats.bible import BOOKS, Verses, VerseText, catalogue_verses, verse_id
+from langdiff.corpora.formats.format import Format, Reading, begins_as_xml
 from langdiff.corpora.formats.xml import LANGUAGE, Events, read_xml
 from langdiff.corpora.iso639 import iso639_3
-from langdiff.corpora.metadata import find_metadata
 from langdiff.errors import DataError
 from langdiff.multitext import Multitext
 
@@ -38,7 +38,7 @@ _BREAKS = frozenset({"p", "l", "lg", "lb", "div", "chapter", "list", "item", "ta
 
 
 @dataclass(frozen=True)
-class OsisText(VerseFile):
+class OsisText(VerseText):
     """The verses of one file.
 
     Attributes
@@ -47,7 +47,7 @@ class OsisText(VerseFile):
         What becomes of a text that stands for several verses.
     """
 
-    ranges: str = "missing"
+    ranges: Ranges = "missing"
 
     def verses(self, header: dict[str, str]) -> Iterator[tuple[str, str | None]]:
         """Yield (id, text or None if missing); put what the header says into `header`."""
@@ -57,66 +57,9 @@ class OsisText(VerseFile):
         yield from events.verses.items()
 
 
-def read_osis(
-    path: Paths,
-    *,
-    metadata: str | Path | None = None,
-    editions: Iterable[str] | None = None,
-    nfc: bool = True,
-    errors: str = "strict",
-    ranges: Ranges = "missing",
-    progress: bool | None = None,
-) -> Multitext:
-    r"""Catalogue Bibles in OSIS (Open Scripture Information Standard); texts stay in their files until asked for.
-
-    A verse is an element, ``<verse osisID="Gen.1.1">…</verse>``, or what stands between
-    ``<verse sID="Gen.1.1" osisID="Gen.1.1"/>`` and ``<verse eID="Gen.1.1"/>``. Titles (but not
-    verses that begin in one), notes, figures and variant readings are left out; words, added words,
-    names and poetry are kept; the ``marker`` of a ``<q>`` or ``<milestone type="cQuote">`` is a
-    quotation mark, that of other milestones (a paragraph's ``¶``) is no text. White space becomes
-    single.
-
-    Parameters
-    ----------
-    path, metadata, editions, nfc, errors, progress
-        As for `read_pbc`; files end in ``.xml`` or ``.osis``, plain or compressed.
-    ranges : {"missing", "merge"}
-        A verse with several ids (``osisID="Gen.1.1 Gen.1.2"``) is several verses translated together:
-        all of them are missing, or the first has the text and the others are missing.
-
-    Returns
-    -------
-    Multitext
-        Its intents are verse ids as of `read_pbc`. Verses of books that have no number there are
-        left out; the column ``left_out`` of `edition_info` names these books.
-
-    Raises
-    ------
-    DataError
-        If a file is not well-formed XML, defines entities, or has a verse whose id is malformed, out
-        of range or there twice, that is in another or has no end; otherwise as `read_pbc`.
-    ConfigError
-        If an option is unknown.
-
-    References
-    ----------
-    Durusau et al. (2006), "OSIS users' manual", version 2.1.1.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = Path(folder, "eng-a.xml").write_text(
-    ...         '<osis><verse osisID="Gen.1.1">In the <note>or: a</note>beginning</verse></osis>'
-    ...     )
-    ...     print(read_osis(folder).text("eng-a").to_dict())
-    {'01001001': 'In the beginning'}
-    """
-    check_options(errors, ranges)
-    files = find_files(path, SUFFIXES, editions)
-    texts = {edition: OsisText(file, ranges, nfc=nfc, errors=errors) for edition, file in files.items()}
-    table = find_metadata(files, metadata)
-    return catalogue_verses(texts, table, in_order_of_metadata=editions is None, progress=progress)
+def catalogue(reading: Reading) -> Multitext:
+    """Catalogue Bibles in OSIS."""
+    return catalogue_verses(reading, reading.files(SUFFIXES), partial(OsisText, ranges=reading.ranges))
 
 
 class _OsisEvents(Events):
@@ -212,3 +155,12 @@ class _OsisEvents(Events):
         if verse is None:
             raise DataError(f"{self.where()}: verse {given!r} is out of range (chapter 1-151, verse 0-176).")
         return verse, match[4] is not None
+
+
+FORMAT = Format(
+    name="osis",
+    suffixes=SUFFIXES,
+    catalogue=catalogue,
+    options=("ranges",),
+    beginning=begins_as_xml(r"osis\b"),
+)

@@ -1,40 +1,24 @@
-"""One door to all formats of files."""
+"""Reading and writing a multitext in any format."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
+from importlib import import_module
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal, get_args
 
+import pandas as pd
+
+from langdiff._types import AnyFormat, FormatName, Ranges
 from langdiff.corpora.files import Paths
-from langdiff.corpora.formats.bible import Ranges
-from langdiff.corpora.formats.ces import read_ces
-from langdiff.corpora.formats.costep import read_costep
-from langdiff.corpora.formats.ebible import read_ebible
+from langdiff.corpora.formats.bible import are_verse_ids
+from langdiff.corpora.formats.format import Format, Reading
 from langdiff.corpora.formats.guess import guess_format
-from langdiff.corpora.formats.moses import read_moses, write_moses
-from langdiff.corpora.formats.mteval import read_mteval
-from langdiff.corpora.formats.osis import read_osis
-from langdiff.corpora.formats.pbc import are_verse_ids, read_pbc, write_pbc
-from langdiff.corpora.formats.usfm import read_usfm
 from langdiff.errors import ConfigError
 from langdiff.multitext import Multitext
 
-Format = Literal["auto", "pbc", "ebible", "usfm", "osis", "ces", "moses", "costep", "mteval"]
-_READERS: dict[str, Callable[..., Multitext]] = {
-    "pbc": read_pbc,
-    "ebible": read_ebible,
-    "usfm": read_usfm,
-    "osis": read_osis,
-    "ces": read_ces,
-    "moses": read_moses,
-    "costep": read_costep,
-    "mteval": read_mteval,
+FORMATS: dict[str, Format] = {
+    name: import_module(f"langdiff.corpora.formats.{name}").FORMAT for name in get_args(FormatName)
 }
-_OPTIONS = {  # of some formats only
-    "ranges": ("ebible", "usfm", "osis"),
-    "vref": ("ebible",),
-    "original_language": ("moses",),
-}
-_WRITERS = {"pbc": write_pbc, "moses": write_moses}
+OPTIONS = tuple(dict.fromkeys(option for format in FORMATS.values() for option in format.options))
 
 
 def check_format_options(format: str, options: Iterable[str]) -> None:
@@ -45,25 +29,25 @@ def check_format_options(format: str, options: Iterable[str]) -> None:
     format : str
         A format of `read_multitext`, not ``"auto"``.
     options : iterable of str
-        Names of those given, of ``ranges``, ``vref`` and ``original_language``.
+        Names of those given, all in `OPTIONS`.
 
     Raises
     ------
     ConfigError
-        At the first.
+        At the first that the format does not have.
     """
     for name in options:
-        if format not in _OPTIONS[name]:
-            *others, last = _OPTIONS[name]
+        if name not in FORMATS[format].options:
+            *others, last = [known.name for known in FORMATS.values() if name in known.options]
             have = f"{', '.join(others)} and {last} have" if others else f"{last} has"
-            raise ConfigError(f"format {format!r} has no option {name}; {have}.")
+            raise ConfigError(f"format {format!r} does not have the option {name}; {have}.")
 
 
 def read_multitext(
     path: Paths,
     *,
-    format: Format = "auto",
-    metadata: str | Path | None = None,
+    format: AnyFormat = "auto",
+    edition_info: str | Path | pd.DataFrame | None = None,
     editions: Iterable[str] | None = None,
     nfc: bool = True,
     errors: Literal["strict", "replace"] = "strict",
@@ -72,87 +56,146 @@ def read_multitext(
     original_language: str | Path | None = None,
     progress: bool | None = None,
 ) -> Multitext:
-    r"""Catalogue a multitext; texts stay in their files until asked for.
+    r"""Catalogue a multitext in any supported format; texts stay in their files until asked for.
 
     Parameters
     ----------
     path : str, Path, sequence of these, or mapping from edition to file
-        Files, directories, globs or zip archives; files may be compressed (``.gz``, ``.bz2``, ``.xz``).
+        Files, directories, globs or zip archives; files may be compressed (``.gz``, ``.bz2``, ``.xz``). The name of a
+        file without its ending is the edition, and if it begins with the code of a language
+        (``deu-luther1912.txt.gz``), that is the edition's language.
     format : str
-        ``"pbc"`` (Parallel Bible Corpus), ``"ebible"``, ``"usfm"``, ``"osis"``, ``"ces"``, ``"moses"``
-        (line-aligned text), ``"costep"`` or ``"mteval"``: the function ``langdiff.corpora.read_…`` of
-        that name says more, also of errors. ``"auto"`` tells them by the first file's beginning, all
-        but ``"moses"``, which any text could be.
-    metadata, editions, nfc, errors, progress
-        As for `langdiff.corpora.read_pbc`.
+        ``"pbc"`` (Parallel Bible Corpus), ``"ebible"`` (eBible corpus), ``"usfm"``, ``"osis"``, ``"ces"`` (XML Bibles
+        of Christodoulopoulos & Steedman), ``"moses"`` (line-aligned text), ``"costep"`` (structured Europarl) or
+        ``"mteval"`` (NIST's reference translations). ``"auto"`` recognizes all but ``"moses"``, which any text could
+        be, by the beginning of the files.
+    edition_info : str, Path or DataFrame, optional
+        What is known of the editions: a frame indexed by edition, or a CSV file with a column ``file`` or ``edition``
+        and other columns, which are kept as text; ``iso639_3`` becomes the column ``language`` of `edition_info` (and
+        ``language``, beside it, ``language_name``), and ``family``, ``title``, ``year``, ``licence`` and any other
+        keep their names. It counts more than what files and their names say. By default ``metadata.csv`` in each
+        file's directory, if there is one.
+    editions : str or iterable of str, optional
+        Editions to read, in the order wanted; by default all, in the order of `edition_info`, then by name.
+    nfc : bool
+        Whether to normalize texts to Unicode NFC; the column ``normalization`` of `edition_info` says which.
+    errors : {"strict", "replace"}
+        Whether bytes that are not UTF-8 are an error or become U+FFFD.
     ranges : {"missing", "merge"}, optional
-        What becomes of verses translated together, in ``"ebible"``, ``"usfm"`` and ``"osis"``; by
-        default they are missing.
-    vref, original_language : str or Path, optional
-        As for `langdiff.corpora.read_ebible` and `langdiff.corpora.read_moses`.
+        What becomes of verses that were translated together, in ``"ebible"``, ``"usfm"`` and ``"osis"``: all of them
+        are missing (the default), or the first has the text and the others are missing.
+    vref : str or Path, optional
+        List of the verses of ``"ebible"``, one per line; by default ``vref.txt`` among the files, in their directory,
+        the one above, or its directory ``metadata``.
+    original_language : str or Path, optional
+        For ``"moses"``: file with the code of the language in which each intent was first said, one per line, empty or
+        ``und`` where unknown; by default ``original_language.txt`` (or compressed) in the files' directory, if there
+        is one. It becomes the column ``original_language`` of `intent_info`.
+    progress : bool, optional
+        Whether to draw a progress bar on stderr; by default only if stderr is a terminal.
 
     Returns
     -------
     Multitext
-        One edition a file, or what the format has for it.
+        One edition per file, except that it is one per directory or archive in ``"usfm"``, per language in ``"costep"``
+        and per ``<refset>`` in ``"mteval"``. Intents of Bibles are verse ids, ``BBCCCVVV``, that any file lists, in
+        order, and `intent_info` has the column ``book``; verses of books that have no number of two digits are left
+        out, and the column ``left_out`` of `edition_info` names these books. Other intents are called by the number of
+        their line (``"moses"``), ``DATE.CHAPTER.TURN.PARAGRAPH`` (``"costep"``) or ``DOCID/SEGID`` (``"mteval"``); of
+        the last two, `intent_info` has the ``original_language``.
 
     Raises
     ------
     ConfigError
-        If the format is unknown, or has no such option.
+        If the format is unknown or does not have an option that was given, or an option has an unknown value.
     DataError
-        If the format cannot be told, or the files cannot be used.
+        If the format is not recognized, nothing is found, two files are the same edition, or a file is damaged,
+        malformed, binary, not UTF-8 or without text; the message names file and line.
+
+    Warns
+    -----
+    LangdiffWarning
+        If turns of ``"costep"`` are left out because their languages have different numbers of paragraphs;
+        `langdiff.corpora.costep_statistics` gives all figures.
 
     Examples
     --------
     >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = Path(folder, "eng-a.txt").write_text("01001001\tone\n01001002\ttwo\n")
-    ...     _ = Path(folder, "deu-b.txt").write_text("01001001\teins\n")
-    ...     read_multitext(f"{folder}/*.txt")
+    >>> with tempfile.TemporaryDirectory() as directory:
+    ...     _ = Path(directory, "eng-a.txt").write_text("01001001\tone\n01001002\ttwo\n")
+    ...     _ = Path(directory, "deu-b.txt").write_text("01001001\teins\n")
+    ...     read_multitext(f"{directory}/*.txt")
     Multitext: 2 intents × 2 editions (2 languages), 1 of 4 cells missing
     """
-    if format != "auto" and format not in _READERS:
-        raise ConfigError(f"unknown format {format!r}; use one of auto, {', '.join(_READERS)}.")
+    if format != "auto" and format not in FORMATS:
+        raise ConfigError(f"unknown format {format!r}; use one of auto, {', '.join(FORMATS)}.")
     if isinstance(path, Iterator):
         path = list(path)  # it is gone through twice
-    given: dict[str, Any] = {"ranges": ranges, "vref": vref, "original_language": original_language}
-    options = {name: value for name, value in given.items() if value is not None}
-    found = guess_format(path) if format == "auto" else format
-    check_format_options(found, options)
-    return _READERS[found](
-        path, metadata=metadata, editions=editions, nfc=nfc, errors=errors, progress=progress, **options
+    found = guess_format(path, list(FORMATS.values())) if format == "auto" else FORMATS[format]
+    given = {"ranges": ranges, "vref": vref, "original_language": original_language}
+    check_format_options(found.name, [name for name, value in given.items() if value is not None])
+    reading = Reading(
+        path=path,
+        edition_info=edition_info,
+        editions=editions,
+        nfc=nfc,
+        errors=errors,
+        ranges="missing" if ranges is None else ranges,
+        vref=vref,
+        original_language=original_language,
+        progress=progress,
     )
+    return found.catalogue(reading)
 
 
-def write_multitext(
-    multitext: Multitext, path: str | Path, *, format: Literal["auto", "pbc", "moses"] = "auto"
-) -> list[Path]:
-    """Write a multitext so that `read_multitext` gives it back.
+def write_multitext(multitext: Multitext, directory: str | Path, *, format: AnyFormat = "auto") -> list[Path]:
+    """Write one file per edition, so that `read_multitext` gives the multitext back.
+
+    Texts come back as they were if they are in NFC or are read with ``nfc=False``. What is known of the editions is
+    written as text, into ``metadata.csv``; of what is known of the intents, only ``original_language`` (in ``"moses"``)
+    and ``book`` (in ``"pbc"``, where the ids say it) come back.
 
     Parameters
     ----------
     multitext : Multitext
-        What to write.
-    path : str or Path
-        The directory, made if need be.
+        What to write; all its texts are read.
+    directory : str or Path
+        Where to write, made if it is not there.
     format : {"auto", "pbc", "moses"}
-        ``"pbc"`` for Bibles, ``"moses"`` for anything: see `langdiff.corpora.write_pbc` and
-        `langdiff.corpora.write_moses`, also for what they cannot hold. ``"auto"`` is the first if
-        every intent is a verse id, else the second.
+        ``"pbc"`` for Bibles: every file lists every intent, in the order of their ids. ``"moses"`` for anything:
+        line-aligned files, with ``intents.txt`` unless the intents are 1, 2, 3 …, and ``original_language.txt`` if
+        `intent_info` has this column. ``"auto"`` is ``"pbc"`` if every intent is a verse id, else ``"moses"``.
 
     Returns
     -------
     list of Path
-        What was written; all of it, or nothing if an error occurs.
+        The files of the editions, then the others. All of them are written, or none if an error occurs.
 
     Raises
     ------
     ConfigError
-        If the format is unknown.
+        If the format is unknown or cannot be written.
+    DataError
+        If the format cannot hold a name or a text: an intent that is not a verse id (``"pbc"``), a text with a tab
+        (``"pbc"``), a line break, NUL or half a surrogate pair, one that would be read as missing, or an edition
+        without any text.
+    OutputError
+        If the directory holds other files that would be read with these, or cannot be written to.
+
+    Examples
+    --------
+    >>> import langdiff as ld, tempfile
+    >>> multitext = ld.read_frame(
+    ...     pd.DataFrame({"eng": ["a dog", "a cat"], "deu": ["ein Hund", None]}, index=["1", "2"])
+    ... )
+    >>> with tempfile.TemporaryDirectory() as directory:
+    ...     [file.name for file in write_multitext(multitext, directory)]
+    ['eng.txt', 'deu.txt', 'metadata.csv']
     """
     if format == "auto":
         format = "pbc" if are_verse_ids(multitext.intents) else "moses"
-    if format not in _WRITERS:
-        raise ConfigError(f"unknown format {format!r}; use one of auto, {', '.join(_WRITERS)}.")
-    return _WRITERS[format](multitext, path)
+    write = FORMATS[format].write if format in FORMATS else None
+    if write is None:
+        writable = ", ".join(name for name, known in FORMATS.items() if known.write)
+        raise ConfigError(f"format {format!r} cannot be written; use one of auto, {writable}.")
+    return write(multitext, Path(directory).expanduser())

@@ -58,7 +58,7 @@ class Alternatives:
 
 
 class Decide(Protocol):
-    """Whatever makes choices: a generator of random numbers, or a test that tries all of them."""
+    """A maker of choices: a generator of random numbers, or a test that tries all alternatives."""
 
     def __call__(self, alternatives: Alternatives) -> int:
         """Return the position of the alternative chosen."""

@@ -1,4 +1,4 @@
-"""Ready-made artificial languages, and more of them at random."""
+"""Ready-made artificial languages, and random ones."""
 
 from itertools import permutations
 from typing import Any

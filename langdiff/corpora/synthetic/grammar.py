@@ -35,15 +35,15 @@ Intent = tuple[Event, ...]
 class Grammar:
     """Probabilities of intents.
 
-    An intent is one event or several. An event has a tense, a verb, its participants (a subject;
-    with a transitive verb an object, with a ditransitive one a recipient, too) and perhaps an
-    adverb; a participant is a noun, singular or plural, perhaps with an adjective. All choices are
-    independent, so the information of an intent is the sum of theirs.
+    An intent is one event or several. An event has a tense, a verb, its participants (a subject; with a transitive verb
+    an object, too; with a ditransitive one also a recipient) and perhaps an adverb; a participant is a noun, singular
+    or plural, perhaps with an adjective. All choices are independent, so that the information of an intent
+    is the sum of theirs.
 
     Attributes
     ----------
     nouns, adjectives, adverbs : int
-        Size of the vocabularies.
+        Sizes of the vocabularies.
     verbs : (int, int, int)
         Number of intransitive, transitive and ditransitive verbs.
     valencies : (float, float, float)
@@ -56,12 +56,17 @@ class Grammar:
         Probability that a participant is plural, that it has an adjective, and that an event has an
         adverb.
     zipf : float
-        Exponent of the law by which words are chosen: the one of rank r has weight (r + 1)^-zipf.
+        Exponent of the law by which words are chosen: the word of rank r has weight (r + 1)^-zipf.
 
     Raises
     ------
     ConfigError
         If a number of words, a weight or a probability is out of range.
+
+    Examples
+    --------
+    >>> Grammar(nouns=100, events=(1.0,)).nouns
+    100
     """
 
     nouns: int = 32
@@ -85,7 +90,7 @@ class Grammar:
             if not 0 <= probability <= 1:
                 raise ConfigError(f"Grammar.{what} is a probability, got {probability!r}.")
         if len(self.verbs) != 3 or len(self.valencies) != 3:
-            raise ConfigError("Grammar.verbs and Grammar.valencies take three numbers, one a valency.")
+            raise ConfigError("Grammar.verbs and Grammar.valencies take three numbers, one per valency.")
         if not np.isfinite(self.zipf):
             raise ConfigError(f"Grammar.zipf must be a finite number, got {self.zipf!r}.")
         _ = self._choices  # refuses bad weights

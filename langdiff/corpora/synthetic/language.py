@@ -44,7 +44,7 @@ class SyntheticLanguage:
     adjective : {"before", "after"}
         Where adjectives stand.
     synonyms : tuple of float
-        Weights of the words among which speakers choose for one meaning; ``(1.0,)`` is no choice.
+        Weights of the words among which speakers choose for one meaning; with ``(1.0,)`` there is one word for each.
     script : str
         ``"latin"``, ``"greek"``, ``"cyrillic"``, ``"hebrew"``, ``"devanagari"``, ``"hangul"`` or ``"deseret"``.
     syllables : (int, int)
@@ -96,8 +96,8 @@ class SyntheticLanguage:
         nominals = {order.replace("V", "") for order in self.orders(2)[0]}
         if self.case == "none" and len(nominals) > 1:
             raise ConfigError(
-                f"language {self.name!r}: subject and object come in either order, and without case nobody could "
-                "tell which is which. Choose case='accusative' or 'ergative', or orders that agree."
+                f"language {self.name!r}: subject and object come in either order, and without case it could not be "
+                "known which is which. Choose case='accusative' or 'ergative', or orders that agree."
             )
 
     def orders(self, valency: int) -> tuple[tuple[str, ...], tuple[float, ...]]:
@@ -111,9 +111,10 @@ class SyntheticLanguage:
         Returns
         -------
         orders : tuple of str
-            Different ones, of S, O, R (recipient) and V.
+            Different orders of S, O, R (recipient) and V; orders that differ only in the place of an object are one
+            where there is none.
         probabilities : tuple of float
-            Summing to 1; the orders that only an object tells apart are one without it.
+            Their probabilities, which sum to 1.
         """
         objects = {1: "", 2: "O", 3: "RO"}[valency]
         merged: dict[str, float] = {}

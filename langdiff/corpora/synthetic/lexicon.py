@@ -10,7 +10,7 @@ from langdiff.corpora.synthetic.language import SyntheticLanguage
 from langdiff.corpora.synthetic.scripts import SCRIPTS
 from langdiff.errors import ConfigError
 
-_ATTEMPTS = 2_000  # draws of a word before giving up on finding one that is still free
+_ATTEMPTS = 2_000  # draws of a word before giving up
 Paradigm = list[str]  # forms of one stem
 Markers = tuple[str, ...]  # what a form adds to the stem, from there outwards
 _UNMARKED: list[Markers] = [()]
@@ -18,7 +18,7 @@ _UNMARKED: list[Markers] = [()]
 
 @dataclass(frozen=True)
 class Lexicon:
-    """All forms of all words; each list of paradigms holds one a synonym.
+    """All forms of all words; each list of paradigms has one per synonym.
 
     Attributes
     ----------
@@ -85,7 +85,7 @@ class _Coiner:
         self.taken: set[str] = set()
 
     def coin(self, syllables: int, markers: list[Markers]) -> Paradigm:
-        """Return the forms of a new stem, one a tuple of markers; no form is taken."""
+        """Return the forms of a new stem, one per tuple of markers; no form was taken before."""
         for _ in range(_ATTEMPTS):
             stem = self._word(syllables)
             forms = [self._inflect(stem, marker) for marker in markers]

@@ -50,7 +50,7 @@ class SyntheticMultitext:
     grammar: Grammar
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row an edition, hardest first.
+        """Return one row per edition, hardest first.
 
         Columns: ``difficulty`` (nats), ``percent``, ``bits_per_intent``, ``free_bits_per_intent`` (what
         free choices add), ``characters_per_intent``, then the typology in words.
@@ -86,33 +86,34 @@ class SyntheticMultitext:
 
 
 def synthesize(
-    intents: int = 3000,
-    languages: int | Sequence[SyntheticLanguage] = 8,
+    n_intents: int = 3000,
+    n_languages: int = 8,
     *,
+    languages: Sequence[SyntheticLanguage] | None = None,
     seed: int | np.random.Generator,
     grammar: Grammar | None = None,
     missing: float = 0.0,
 ) -> SyntheticMultitext:
-    """Make up a multitext in artificial languages, with the true information of every sentence.
+    """Synthesize a multitext in artificial languages, with the true information of every sentence.
 
-    Intents are drawn independently from a grammar of events; each language says each of them in its
-    own words and order. Sentence and (intent, free choices of the language) determine each other,
-    so a sentence has probability 2^-bits, where bits is the information of the intent and of the
-    choices. Languages differ in length, alphabet and morphology, yet in difficulty only by
-    what they leave free: the standard against which estimated difficulties can be held.
+    Intents are drawn independently from a grammar of events; each language says each of them in its own words and
+    order. Sentence and (intent, free choices of the language) determine each other, so that a sentence has probability
+    2^-bits, where bits is the information of the intent and of the choices. Languages differ in length, alphabet and
+    morphology, but in difficulty only by what they leave free: estimated difficulties can be compared with the truth.
 
     Parameters
     ----------
-    intents : int
-        How many to draw, up to 990,000; some short ones are drawn more than once.
-    languages : int or sequence of SyntheticLanguage
-        The languages, or how many of the eight ready-made ones; beyond eight, of random ones, too.
-        At most 520.
+    n_intents : int
+        Number of intents to draw, up to 990,000; some short ones are drawn more than once.
+    n_languages : int
+        Number of languages, at most 520: the eight ready-made ones first, then random ones.
+    languages : sequence of SyntheticLanguage, optional
+        The languages, in place of `n_languages` ready-made and random ones.
     seed : int or numpy.random.Generator
         Seed that determines everything. Intents and their sentences in one language do not depend on which
         languages come after it.
     grammar : Grammar, optional
-        Probabilities of intents, `Grammar()` by default.
+        Probabilities of intents (`langdiff.corpora.synthetic.Grammar`); ``Grammar()`` by default.
     missing : float
         Probability that a sentence is missing, independently of everything, below 1.
 
@@ -129,26 +130,26 @@ def synthesize(
 
     Examples
     --------
-    >>> synthetic = synthesize(intents=200, languages=4, seed=1)
+    >>> synthetic = synthesize(n_intents=200, n_languages=4, seed=1)
     >>> synthetic.multitext
     Multitext: 200 intents × 4 editions (4 languages), 0 of 800 cells missing
     >>> factors = np.exp(synthetic.difficulty)
     >>> float(factors.mean().round(9))
     1.0
     """
-    _check(intents, missing)
+    _check(n_intents, missing)
     grammar = Grammar() if grammar is None else grammar
     for_intents, for_missing, for_languages = generator(seed).spawn(3)
-    meanings, own_bits = _draw_intents(grammar, intents, for_intents)
-    chosen = _choose_languages(languages, for_languages)
+    meanings, own_bits = _draw_intents(grammar, n_intents, for_intents)
+    chosen = _choose_languages(n_languages, languages, for_languages)
     sentences, bits = {}, {}
     for language, rng in zip(chosen, for_languages.spawn(len(chosen)), strict=True):
         for_words, for_choices = rng.spawn(2)
         speaker = Speaker(language, draw_lexicon(language, grammar, for_words))
         sentences[language.name], free_bits = _say_all(speaker, meanings, for_choices)
         bits[language.name] = own_bits + free_bits
-    index = pd.Index([_verse_id(number) for number in range(intents)], name="intent")
-    present = for_missing.random((intents, len(chosen))) >= missing
+    index = pd.Index([_verse_id(number) for number in range(n_intents)], name="intent")
+    present = for_missing.random((n_intents, len(chosen))) >= missing
     texts = pd.DataFrame(sentences, index=index, dtype=object).where(present)
     information = pd.DataFrame(bits, index=index)
     total = information.sum().rename_axis("edition")
@@ -167,23 +168,23 @@ def synthesize(
     )
 
 
-def _check(intents: int, missing: float) -> None:
-    if not isinstance(intents, (int, np.integer)) or not 1 <= intents <= _MOST_INTENTS:
-        raise ConfigError(f"intents must be a whole number from 1 to {_MOST_INTENTS:,}, got {intents!r}.")
+def _check(n_intents: int, missing: float) -> None:
+    if not isinstance(n_intents, (int, np.integer)) or not 1 <= n_intents <= _MOST_INTENTS:
+        raise ConfigError(f"n_intents must be a whole number from 1 to {_MOST_INTENTS:,}, got {n_intents!r}.")
     if not 0 <= missing < 1:
         raise ConfigError(f"missing must be a probability below 1, got {missing!r}.")
 
 
 def _choose_languages(
-    languages: int | Sequence[SyntheticLanguage], rng: np.random.Generator
+    n_languages: int, languages: Sequence[SyntheticLanguage] | None, rng: np.random.Generator
 ) -> list[SyntheticLanguage]:
-    if isinstance(languages, (int, np.integer)):
-        more = range(len(DEFAULT_LANGUAGES) + 1, min(int(languages), _MOST_LANGUAGES + 1) + 1)
-        chosen = [*DEFAULT_LANGUAGES, *(draw_language(f"random-{k}", rng) for k in more)][: max(languages, 0)]
-    else:
-        chosen = list(languages)
-    if not 1 <= len(chosen) <= _MOST_LANGUAGES:
-        raise ConfigError(f"languages must be 1 to {_MOST_LANGUAGES}, got {languages!r}.")
+    count = n_languages if languages is None else len(languages)
+    if not isinstance(count, (int, np.integer)) or not 1 <= count <= _MOST_LANGUAGES:
+        raise ConfigError(f"the number of languages must be 1 to {_MOST_LANGUAGES}, got {count!r}.")
+    if languages is None:
+        more = range(len(DEFAULT_LANGUAGES) + 1, count + 1)
+        return [*DEFAULT_LANGUAGES, *(draw_language(f"random-{k}", rng) for k in more)][:count]
+    chosen = list(languages)
     names = [language.name for language in chosen]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
@@ -210,7 +211,7 @@ def _say_all(speaker: Speaker, meanings: list[Intent], rng: np.random.Generator)
 
 
 def _verse_id(number: int) -> str:
-    """Name an intent as the format of the Parallel Bible Corpus does, 100 verses a chapter, 100 chapters a book."""
+    """Name an intent like a verse of the Parallel Bible Corpus, 100 verses per chapter, 100 chapters per book."""
     rest, verse = divmod(number, 100)
     book, chapter = divmod(rest, 100)
     return f"{book + 1:02d}{chapter + 1:03d}{verse + 1:03d}"

@@ -1,15 +1,18 @@
 """The XML Bibles of Christodoulopoulos & Steedman."""
 
 import pickle
+from functools import partial
 from xml.etree import ElementTree as ET
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from langdiff.corpora import read_ces, read_multitext
+from langdiff.corpora import read_multitext
 from langdiff.corpora.formats.ces import CesText
 from langdiff.errors import ConfigError, DataError
+
+read = partial(read_multitext, format="ces")
 
 CHAMORRO = """<?xml version="1.0" ?>
 <!DOCTYPE cesDoc SYSTEM "nowhere.dtd">
@@ -74,7 +77,7 @@ def test_sources_go_to_worker_processes(tmp_path):
 def test_bad_files_are_refused_where_they_are_bad(tmp_path, content, message):
     (tmp_path / "a.xml").write_text(content)
     with pytest.raises(DataError, match=message):
-        read_ces(tmp_path / "a.xml")
+        read(tmp_path / "a.xml")
 
 
 @pytest.mark.parametrize(
@@ -89,17 +92,17 @@ def test_bad_files_are_refused_where_they_are_bad(tmp_path, content, message):
 def test_entities_are_refused_whatever_they_do(tmp_path, entities):
     (tmp_path / "a.xml").write_text(f"<!DOCTYPE cesDoc [{entities}]>\n{bible(('b.GEN.1.1', '&a;'))}")
     with pytest.raises(DataError, match=r"a.xml, line 1: defines entities or refers to another file"):
-        read_ces(tmp_path / "a.xml")
+        read(tmp_path / "a.xml")
 
 
 def test_bytes_that_are_no_utf8(tmp_path):
     latin = '<?xml version="1.0" encoding="ISO-8859-1"?>\n' + bible(("b.GEN.1.1", "caf\xe9"))
     (tmp_path / "a.xml").write_bytes(latin.encode("latin-1"))
     with pytest.raises(DataError, match=r"a.xml, line 4, byte \d+: not UTF-8 \(0xe9\)"):
-        read_ces(tmp_path / "a.xml")
-    assert read_ces(tmp_path / "a.xml", errors="replace").text("a")["01001001"] == "caf\ufffd"
+        read(tmp_path / "a.xml")
+    assert read(tmp_path / "a.xml", errors="replace").text("a")["01001001"] == "caf\ufffd"
     with pytest.raises(ConfigError, match="errors must be"):
-        read_ces(tmp_path / "a.xml", errors="ignore")
+        read(tmp_path / "a.xml", errors="ignore")
 
 
 texts = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"], exclude_characters="\ufffe\uffff"))
@@ -112,7 +115,7 @@ def test_any_text_comes_through(tmp_path_factory, text):
     file = tmp_path_factory.mktemp("ces") / "a.xml"
     file.write_bytes(b"<cesDoc>" + ET.tostring(element, encoding="utf-8") + b"</cesDoc>")
     if text.strip(" "):
-        assert read_ces(file, nfc=False).text("a").tolist() == [" ".join(filter(None, text.split(" ")))]
+        assert read(file, nfc=False).text("a").tolist() == [" ".join(filter(None, text.split(" ")))]
 
 
 @pytest.mark.real_data
@@ -123,4 +126,4 @@ def test_a_real_bible_survives_the_format(real_data, tmp_path):
     assert len(kept) > 1000
     verses = [(f"b.{codes[v[:2]]}.{int(v[2:5])}.{int(v[5:])}", text.replace("&", "&amp;")) for v, text in kept.items()]
     (tmp_path / "cha-a.xml").write_text(bible(*verses), encoding="utf-8")
-    assert read_ces(tmp_path).text("cha-a").to_dict() == kept.to_dict()
+    assert read(tmp_path).text("cha-a").to_dict() == kept.to_dict()

@@ -3,6 +3,7 @@
 import gzip
 import zipfile
 from collections import Counter
+from functools import partial
 from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
@@ -12,14 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import langdiff as ld
-from langdiff.corpora import (
-    costep_statistics,
-    languages_per_intent,
-    native_share,
-    origin_accounting,
-    read_costep,
-)
+from langdiff.corpora import costep_statistics, native_share
+from langdiff.corpora.origin import languages_per_intent, origin_accounting
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
+
+read = partial(ld.read_multitext, format="costep")
 
 DAY = """<?xml version="1.0" encoding="UTF-8"?>
 <session date="2000-01-17">
@@ -111,8 +109,6 @@ def test_loss_is_counted_and_warned_of(folder):
     assert statistics.lost_intents == 3  # of the turn of one and three paragraphs
     assert list(statistics.turns["fits"]) == [True, True, False, True, True]
     with pytest.warns(LangdiffWarning, match=r"1 of 5 turns are left out, .* 3 of 8 intents \(37.5 %\)"):
-        read_costep(folder)
-    with pytest.warns(LangdiffWarning, match="3 of 8"):
         ld.read_multitext(folder, format="costep")
     assert "3 of 8 intents" in statistics.summary()
     assert "3 of 8 intents" in repr(statistics)
@@ -120,7 +116,7 @@ def test_loss_is_counted_and_warned_of(folder):
 
 def test_nothing_is_warned_of_where_all_fits(tmp_path):
     (tmp_path / "day.xml").write_text(DAY.replace("Eins. Zwei.", 'a</p><p>b</p><p type="speech">c'), encoding="utf-8")
-    assert len(read_costep(tmp_path)) == 8
+    assert len(read(tmp_path)) == 8
 
 
 def test_native_language_is_accounted_for(folder):
@@ -182,18 +178,18 @@ def test_numbers_stand_in_for_ids(tmp_path):
 def test_metadata(folder, tmp_path):
     table = tmp_path / "about.csv"
     table.write_text("edition,family\nen,Indo-European\n")
-    assert read_quietly(folder, metadata=table).edition_info["family"].dropna().to_dict() == {"en": "Indo-European"}
-    with pytest.raises(ConfigError, match="one file a day, not one an edition"):
-        read_costep({"en": folder})
+    assert read_quietly(folder, edition_info=table).edition_info["family"].dropna().to_dict() == {"en": "Indo-European"}
+    with pytest.raises(ConfigError, match="one file per day, not one per edition"):
+        read({"en": folder})
     with pytest.raises(ConfigError, match="errors must be"):
-        read_costep(folder, errors="ignore")
+        read(folder, errors="ignore")
 
 
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
         ("</session>", "", r"day.xml, line \d+, column \d+: not well-formed XML"),
-        ("<session", "<bible", r"day.xml, line 2: expected <session>, found <bible>; this is no file of CoStEP"),
+        ("<session", "<bible", r"day.xml, line 2: expected <session>, found <bible>; this is not a file of CoStEP"),
         ('<text language="fr">', "<text>", r"line 26: turn 2000-01-17.1.2 has a <text> without language"),
         ('<text language="fr">', '<text language="en">', "turn 2000-01-17.1.2 has a <text> in 'en' again"),
         ('<turn id="2">', '<turn id="1">', r"^\S+day.xml: turn 2000-01-17.1.1 is there twice"),
@@ -206,14 +202,14 @@ def test_bad_files_are_refused_where_they_are_bad(tmp_path, old, new, message):
     text = text.replace("</session>", "</bible>") if new == "<bible" else text
     (tmp_path / "day.xml").write_text(text, encoding="utf-8")
     with pytest.raises(DataError, match=message):
-        read_costep(tmp_path)
+        read(tmp_path)
 
 
 def test_bad_utf8(tmp_path):
     file = tmp_path / "day.xml"
     file.write_bytes(DAY.replace("eröffnet", "er?ffnet").encode().replace(b"er?ffnet", b"er\xf6ffnet"))
     with pytest.raises(DataError, match=r"day.xml, line 8, byte \d+: not UTF-8 \(0xf6\)"):
-        read_costep(file)
+        read(file)
     assert "er\ufffdffnet" in read_quietly(file, errors="replace").text("de").iloc[0]
 
 
@@ -221,7 +217,7 @@ def test_entities_are_refused(tmp_path):
     bomb = '<!DOCTYPE session [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;">]>\n<session>&b;</session>'
     (tmp_path / "day.xml").write_text(bomb)
     with pytest.raises(DataError, match="defines entities"):
-        read_costep(tmp_path)
+        read(tmp_path)
 
 
 def test_a_changed_file_is_noticed(folder):
@@ -336,7 +332,7 @@ def test_what_is_not_known_is_asked_for():
         native_share(multitext, pd.Series({"a": "deu"}))
     with pytest.raises(DataError, match=r"1 intent\(s\) with several original languages: 'a'"):
         native_share(multitext, pd.Series(["deu"] * 3, index=["a", "a", "b"]))
-    with pytest.raises(DataError, match="edition_languages: 1 unknown edition"):
+    with pytest.raises(DataError, match="edition_info: 1 unknown edition"):
         native_share(multitext, pd.Series({"a": "deu", "b": "deu"}), {"fra": "fr"})
 
 

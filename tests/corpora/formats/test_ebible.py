@@ -2,14 +2,17 @@
 
 import gzip
 import pickle
+from functools import partial
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from langdiff.corpora import read_ebible, read_multitext
+from langdiff.corpora import read_multitext
 from langdiff.corpora.formats.ebible import EbibleText
 from langdiff.errors import ConfigError, DataError
+
+read = partial(read_multitext, format="ebible")
 
 VREF = "GEN 1:1\nGEN 1:2\nGEN 1:3\nPSA 3:0\nREV 22:21\nTOB 1:1\nENO 1:1\nDAG 1:1\n"
 GERMAN = "eins\nzwei und drei\n<range>\n\nAmen \u05d0\nTobias\nHenoch\n\n"
@@ -40,17 +43,17 @@ def test_ranges_merged(corpus):
     assert texts["01001002"] == "zwei und drei"
     assert "01001003" not in texts
     with pytest.raises(ConfigError, match="ranges must be"):
-        read_ebible(corpus, ranges="keep")
+        read(corpus, ranges="keep")
 
 
 def test_where_the_list_may_be(corpus, tmp_path):
     (corpus / "vref.txt").write_text(VREF)
-    assert list(read_ebible(corpus).editions) == ["deu-a", "eng-b"]  # the list is no edition
-    assert len(read_ebible([corpus / "deu-a.txt"], vref=tmp_path / "metadata" / "vref.txt")) == 5
+    assert list(read(corpus).editions) == ["deu-a", "eng-b"]  # the list is no edition
+    assert len(read([corpus / "deu-a.txt"], vref=tmp_path / "metadata" / "vref.txt")) == 5
     (corpus / "vref.txt").unlink()
     (tmp_path / "metadata" / "vref.txt").unlink()
     with pytest.raises(DataError, match=r"no vref.txt beside the files"):
-        read_ebible(corpus)
+        read(corpus)
 
 
 @pytest.mark.parametrize(
@@ -69,7 +72,7 @@ def test_files_that_do_not_fit(tmp_path, vref, text, message):
     (tmp_path / "vref.txt").write_text(vref)
     (tmp_path / "a.txt").write_text(text)
     with pytest.raises(DataError, match=message):
-        read_ebible(tmp_path)
+        read(tmp_path)
 
 
 def test_sources_go_to_worker_processes(corpus):

@@ -3,6 +3,7 @@
 import gzip
 import pickle
 import unicodedata
+from functools import partial
 
 import pandas as pd
 import pytest
@@ -10,9 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal
 
-from langdiff.corpora import read_frame, read_moses, read_multitext, write_moses, write_multitext
+from langdiff.corpora import read_frame, read_multitext, write_multitext
 from langdiff.corpora.formats.moses import MosesText
 from langdiff.errors import DataError, OutputError
+
+read = partial(read_multitext, format="moses")
+write = partial(write_multitext, format="moses")
 
 
 @pytest.fixture
@@ -33,51 +37,51 @@ def test_lines_are_intents(folder):
     assert list(multitext.intents) == ["1", "2", "3"]
     assert multitext.intent_info["original_language"].tolist() == ["deu", "", "und"]
     assert multitext.edition_info["language"].tolist() == ["deu", "eng"]
-    assert read_moses(folder, nfc=False).text("deu")["3"] == "eine e\u0301"
+    assert read(folder, nfc=False).text("deu")["3"] == "eine e\u0301"
 
 
 def test_names_of_other_kinds(tmp_path):
     for name in ("fra_Latn.dev", "zul_Latn.dev", "Europarl.de-en.de", "Europarl.de-en.en"):
         (tmp_path / name).write_text("x\n")
-    assert list(read_moses(f"{tmp_path}/*.dev").editions) == ["fra_Latn", "zul_Latn"]
+    assert list(read(f"{tmp_path}/*.dev").editions) == ["fra_Latn", "zul_Latn"]
     with pytest.raises(DataError, match=r"two files are edition 'Europarl.de-en': .*give the files by edition"):
-        read_moses(f"{tmp_path}/Europarl*")
+        read(f"{tmp_path}/Europarl*")
     opus = {code: tmp_path / f"Europarl.de-en.{code[:2]}" for code in ("eng", "deu") if code == "eng"}
-    named = read_moses({"deu": tmp_path / "Europarl.de-en.de", **opus})
+    named = read({"deu": tmp_path / "Europarl.de-en.de", **opus})
     assert named.edition_info["language"].to_dict() == {"deu": "deu", "eng": "eng"}
 
 
 def test_line_aligned_text_is_never_guessed(folder):
-    with pytest.raises(DataError, match=r"deu.txt: its beginning is of none of .*pass format='moses'"):
+    with pytest.raises(DataError, match=r"deu.txt: its beginning is that of none of .*pass format='moses'"):
         read_multitext(folder)
 
 
 def test_files_of_different_lengths(folder):
     (folder / "fra.txt").write_text("un\ndeux\n")
     with pytest.raises(DataError, match=r"fra.txt has 2 lines, .*deu.txt has 3: line k of every file"):
-        read_moses(folder)
+        read(folder)
     (folder / "fra.txt").write_text("\n\n\n")
     with pytest.raises(DataError, match=r"fra.txt: holds no text"):
-        read_moses(folder)
+        read(folder)
 
 
 def test_files_beside_the_texts(folder, tmp_path):
     (folder / "original_language.txt").write_text("deu\n")
     with pytest.raises(DataError, match=r"original_language.txt has 1 lines for 3 intents"):
-        read_moses(folder)
+        read(folder)
     (tmp_path / "other").write_text("x\ny\nz\n")
-    codes = read_moses(folder / "deu.txt", original_language=tmp_path / "other").intent_info["original_language"]
+    codes = read(folder / "deu.txt", original_language=tmp_path / "other").intent_info["original_language"]
     assert codes.tolist() == ["x", "y", "z"]
     (folder / "original_language.txt").unlink()
-    assert "original_language" not in read_moses(folder).intent_info
+    assert "original_language" not in read(folder).intent_info
     (folder / "intents.txt").write_text("a\nb\na\n")
     with pytest.raises(DataError, match=r"intents.txt, lines 1 and 3: intent 'a' is there twice"):
-        read_moses(folder)
+        read(folder)
     (folder / "intents.txt").write_text("a\n")
     with pytest.raises(DataError, match=r"intents.txt has 1 lines, .*deu.txt has 3"):
-        read_moses(folder)
+        read(folder)
     with pytest.raises(DataError, match=r"no edition beside .*intents.txt"):
-        read_moses(folder / "intents.txt")
+        read(folder / "intents.txt")
 
 
 def test_sources_go_to_worker_processes(folder):
@@ -142,12 +146,12 @@ def test_what_is_no_bible_is_written_as_lines_unless_asked_otherwise(tmp_path):
     assert (tmp_path / "lines" / "deu.txt").read_text() == "eins\nzwei\n"
     write_multitext(read_frame(pd.DataFrame({"deu": ["eins"]}, index=["01001001"])), tmp_path / "bible")
     assert (tmp_path / "bible" / "deu.txt").read_text().endswith("01001001\teins\n")
-    with pytest.raises(DataError, match="are no verse ids"):
+    with pytest.raises(DataError, match="are not verse ids"):
         write_multitext(frame_of("eins"), tmp_path / "x", format="pbc")
 
 
 def test_files_written(tmp_path):
-    written = write_moses(frame_of("eins", None, "drei"), tmp_path / "new")
+    written = write(frame_of("eins", None, "drei"), tmp_path / "new")
     assert [file.name for file in written] == ["deu.txt", "metadata.csv"]
     assert written[0].read_text() == "eins\n\ndrei\n"
 
@@ -164,14 +168,14 @@ def test_files_written(tmp_path):
 )
 def test_what_the_format_cannot_hold(tmp_path, multitext, message):
     with pytest.raises(DataError, match=message):
-        write_moses(multitext, tmp_path)
+        write(multitext, tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_other_files_in_the_folder_are_not_mixed_in(tmp_path):
     (tmp_path / "eng.txt").write_text("x\n")
     with pytest.raises(OutputError, match="holds 1 other file"):
-        write_moses(frame_of("a"), tmp_path)
+        write(frame_of("a"), tmp_path)
 
 
 # --- real data

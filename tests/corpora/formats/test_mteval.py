@@ -1,12 +1,15 @@
 """Reference translations in NIST's XML."""
 
 import pickle
+from functools import partial
 
 import pytest
 
-from langdiff.corpora import read_mteval, read_multitext
+from langdiff.corpora import read_multitext
 from langdiff.corpora.formats.mteval import MtevalText
 from langdiff.errors import DataError
+
+read = partial(read_multitext, format="mteval")
 
 
 def refset(refid, *documents, language="eng"):
@@ -44,28 +47,28 @@ def test_every_refset_is_an_edition(tmp_path):
     assert multitext.intent_info["document"].tolist() == ["A", "A", "B"]
     assert set(multitext.intent_info["original_language"]) == {"ara"}
     assert multitext.edition_info["language"].tolist() == ["eng", "eng"]
-    assert read_mteval(tmp_path, editions="r2").text("r2")["A/1"] == "It rains"
+    assert read(tmp_path, editions="r2").text("r2")["A/1"] == "It rains"
 
 
 def test_refsets_of_several_files(tmp_path):
     write(tmp_path, mteval(refset("r1", *ONE)), "a.xml")
     write(tmp_path, mteval(refset("r2", *TWO)), "b.xml")
-    assert list(read_mteval(tmp_path).editions) == ["r1", "r2"]
+    assert list(read(tmp_path).editions) == ["r1", "r2"]
     write(tmp_path, mteval(refset("r2", *TWO)), "c.xml")
     with pytest.raises(DataError, match=r"b.xml, line 5 and .*c.xml, line 5: refset 'r2' is there twice"):
-        read_mteval(tmp_path)
+        read(tmp_path)
 
 
 def test_what_is_known_of_a_file_is_known_of_all_its_refsets(tmp_path):
     write(tmp_path, mteval(refset("r1", *ONE, language="en"), refset("r2", *TWO, language="English")))
     (tmp_path / "metadata.csv").write_text("file,licence\nref.xml,LDC\n")
-    info = read_mteval(tmp_path).edition_info
+    info = read(tmp_path).edition_info
     assert info["licence"].tolist() == ["LDC", "LDC"]
     assert info["language"].tolist() == ["eng", "English"]
 
 
 def test_a_no_break_space_alone_is_no_text(tmp_path):
-    multitext = read_mteval(write(tmp_path, mteval(refset("r1", ("A", [(1, "\N{NO-BREAK SPACE}"), (2, "a")])))))
+    multitext = read(write(tmp_path, mteval(refset("r1", ("A", [(1, "\N{NO-BREAK SPACE}"), (2, "a")])))))
     assert multitext.text("r1").to_dict() == {"A/2": "a"}
 
 
@@ -80,7 +83,7 @@ def test_a_no_break_space_alone_is_no_text(tmp_path):
 )
 def test_refsets_that_differ_are_refused_at_the_first_difference(tmp_path, other, message):
     with pytest.raises(DataError, match=message):
-        read_mteval(write(tmp_path, mteval(refset("r1", *ONE), refset("r2", *other))))
+        read(write(tmp_path, mteval(refset("r1", *ONE), refset("r2", *other))))
 
 
 @pytest.mark.parametrize(
@@ -99,7 +102,7 @@ def test_refsets_that_differ_are_refused_at_the_first_difference(tmp_path, other
 )
 def test_bad_files_are_refused_where_they_are_bad(tmp_path, content, message):
     with pytest.raises(DataError, match=message):
-        read_mteval(write(tmp_path, content))
+        read(write(tmp_path, content))
 
 
 def test_sources_go_to_worker_processes(tmp_path):

@@ -1,9 +1,13 @@
 """OSIS, with verses as elements and as milestones."""
 
+from functools import partial
+
 import pytest
 
-from langdiff.corpora import read_multitext, read_osis
+from langdiff.corpora import read_multitext
 from langdiff.errors import ConfigError, DataError
+
+read = partial(read_multitext, format="osis")
 
 BIBLE = """<?xml version="1.0" encoding="UTF-8"?>
 <osis xmlns="http://www.bibletechnologies.net/2003/OSIS/namespace">
@@ -60,7 +64,7 @@ def test_texts(file):
 
 
 def test_header(file):
-    info = read_osis(file).edition_info.loc["deu-a"]
+    info = read(file).edition_info.loc["deu-a"]
     assert info[["language", "title", "licence", "year", "left_out"]].tolist() == [
         "deu", "A made-up Bible", "public domain", "1999", "1En",
     ]  # fmt: skip
@@ -71,7 +75,7 @@ def test_ranges(file):
     assert merged["01001003"] == "Zwei in einem."
     assert "01001004" not in merged
     with pytest.raises(ConfigError, match="ranges must be"):
-        read_osis(file, ranges="drop")
+        read(file, ranges="drop")
 
 
 @pytest.mark.parametrize(
@@ -95,26 +99,26 @@ def test_ranges(file):
 def test_bad_files_are_refused_where_they_are_bad(tmp_path, body, message):
     (tmp_path / "a.xml").write_text(osis(body))
     with pytest.raises(DataError, match=message):
-        read_osis(tmp_path / "a.xml")
+        read(tmp_path / "a.xml")
 
 
 def test_markers_of_paragraphs_are_no_text_and_markers_of_quotations_are(tmp_path):
     marks = '<milestone type="x-p" marker="¶"/>And <milestone type="cQuote" marker="“"/>he'
     (tmp_path / "a.xml").write_text(osis(f'<verse osisID="Gen.1.1">{marks}</verse>'), encoding="utf-8")
-    assert read_osis(tmp_path).text("a").tolist() == ["And “he"]
+    assert read(tmp_path).text("a").tolist() == ["And “he"]
 
 
 @pytest.mark.parametrize(("said", "language"), [("de", "deu"), ("de-AT", "deu"), ("grc", "grc"), ("German", None)])
 def test_languages_in_codes_of_two_letters(tmp_path, said, language):
     text = f'<osis><osisText osisIDWork="W" xml:lang="{said}"><verse osisID="Gen.1.1">a</verse></osisText></osis>'
     (tmp_path / "a.xml").write_text(text)
-    assert read_osis(tmp_path).edition_info["language"].replace({float("nan"): None}).tolist() == [language]
+    assert read(tmp_path).edition_info["language"].replace({float("nan"): None}).tolist() == [language]
 
 
 def test_a_no_break_space_alone_is_no_text(tmp_path):
     body = '<verse osisID="Gen.1.1">&#160; </verse><verse osisID="Gen.1.2">&#160;a</verse>'
     (tmp_path / "a.xml").write_text(osis(body))
-    assert read_osis(tmp_path).text("a").to_dict() == {"01001002": "\N{NO-BREAK SPACE}a"}
+    assert read(tmp_path).text("a").to_dict() == {"01001002": "\N{NO-BREAK SPACE}a"}
 
 
 @pytest.mark.parametrize(
@@ -130,4 +134,4 @@ def test_a_no_break_space_alone_is_no_text(tmp_path):
 )
 def test_a_verse_in_a_title_is_text_and_a_title_in_a_verse_is_not(tmp_path, body, text):
     (tmp_path / "a.xml").write_text(osis(body))
-    assert read_osis(tmp_path).text("a").to_dict() == {"19003001": text}
+    assert read(tmp_path).text("a").to_dict() == {"19003001": text}

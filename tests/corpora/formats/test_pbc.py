@@ -5,6 +5,7 @@ import gzip
 import lzma
 import pickle
 import unicodedata
+from functools import partial
 
 import pandas as pd
 import pytest
@@ -12,9 +13,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal
 
-from langdiff.corpora import read_frame, read_multitext, read_pbc, write_multitext, write_pbc
+from langdiff.corpora import read_frame, read_multitext, write_multitext
 from langdiff.corpora.formats.pbc import PbcText
 from langdiff.errors import ConfigError, DataError, OutputError
+
+read = partial(read_multitext, format="pbc")
+write = partial(write_multitext, format="pbc")
 
 ENGLISH = """\
 # language_name:        English
@@ -52,7 +56,7 @@ def one_file(tmp_path, content, name="eng-a.txt"):
 
 
 def test_catalogue(folder):
-    bibles = read_pbc(folder)
+    bibles = read(folder)
     assert list(bibles.editions) == ["deu-alt", "eng-x-bible-new-v1"]
     books = {
         "01001001": "GEN", "01001002": "GEN", "01001003": "GEN", "19119176": "PSA",
@@ -64,7 +68,7 @@ def test_catalogue(folder):
 
 
 def test_texts(folder):
-    bibles = read_pbc(folder)
+    bibles = read(folder)
     assert bibles.text("deu-alt").to_dict() == {"01001001": "erstens", "19119176": "letztens"}
     assert bibles.text("eng-x-bible-new-v1").to_dict() == {
         "01001001": "first",
@@ -75,7 +79,7 @@ def test_texts(folder):
 
 
 def test_normalisation_is_an_option_and_recorded(folder):
-    composed, as_is = read_pbc(folder), read_pbc(folder, nfc=False)
+    composed, as_is = read(folder), read(folder, nfc=False)
     assert len(composed.text("eng-x-bible-new-v1")["40001001"]) == 1
     assert len(as_is.text("eng-x-bible-new-v1")["40001001"]) == 2
     assert set(composed.edition_info["normalization"]) == {"NFC"}
@@ -83,7 +87,7 @@ def test_normalisation_is_an_option_and_recorded(folder):
 
 
 def test_what_header_and_name_say(folder):
-    info = read_pbc(folder).edition_info
+    info = read(folder).edition_info
     assert info.loc["eng-x-bible-new-v1", ["language", "language_name", "year", "title"]].tolist() == [
         "eng", "English", "1999", "A title: with a colon",
     ]  # fmt: skip
@@ -98,11 +102,11 @@ def test_what_header_and_name_say(folder):
 def test_compressions(tmp_path, compress):
     ending = {gzip.compress: "gz", bz2.compress: "bz2", lzma.compress: "xz"}[compress]
     one_file(tmp_path, compress(GERMAN.encode()), f"deu-a.txt.{ending}")
-    assert read_pbc(tmp_path).text("deu-a")["01001001"] == "erstens"
+    assert read(tmp_path).text("deu-a")["01001001"] == "erstens"
 
 
 def test_texts_are_read_only_when_asked_for(folder):
-    bibles = read_pbc(folder)
+    bibles = read(folder)
     (folder / "deu-alt.txt.gz").unlink()
     assert bibles.text("eng-x-bible-new-v1")["01001001"] == "first"
     with pytest.raises(DataError, match=r"deu-alt.txt.gz: cannot be read"):
@@ -112,13 +116,13 @@ def test_texts_are_read_only_when_asked_for(folder):
 def test_sources_go_to_worker_processes(folder):
     source = PbcText(folder / "deu-alt.txt.gz")
     assert pickle.loads(pickle.dumps(source)) == source
-    again = pickle.loads(pickle.dumps(read_pbc(folder)))
+    again = pickle.loads(pickle.dumps(read(folder)))
     assert again.text("deu-alt")["01001001"] == "erstens"
 
 
 def test_byte_order_mark_and_windows_line_ends(tmp_path):
     file = one_file(tmp_path, b"\xef\xbb\xbf# title: T\r\n01001001\tx\r\n\r\n")
-    bibles = read_pbc(file)
+    bibles = read(file)
     assert bibles.edition_info["title"].tolist() == ["T"]
     assert bibles.text("eng-a").to_dict() == {"01001001": "x"}
 
@@ -145,34 +149,34 @@ def test_byte_order_mark_and_windows_line_ends(tmp_path):
 )
 def test_bad_files_are_refused_where_they_are_bad(tmp_path, content, message):
     with pytest.raises(DataError, match=message):
-        read_pbc(one_file(tmp_path, content))
+        read(one_file(tmp_path, content))
 
 
 def test_truncated_archive(tmp_path):
     damaged = gzip.compress("".join(f"010010{n}\ttext {n * n}\n" for n in range(10, 99)).encode())[:-30]
     with pytest.raises(DataError, match=r"eng-a.txt.gz: cannot be read after line"):
-        read_pbc(one_file(tmp_path, damaged, "eng-a.txt.gz"))
+        read(one_file(tmp_path, damaged, "eng-a.txt.gz"))
 
 
 def test_lines_that_end_as_on_old_macintoshes_are_not_one_verse(tmp_path):
     with pytest.raises(DataError, match=r"eng-a.txt, line 1: lines end in \\r alone"):
-        read_pbc(one_file(tmp_path, b"01001001\tIn\r01001002\tAnd\r"))
-    assert read_pbc(one_file(tmp_path, b"01001001\tIn\r\n01001002\tA\rb\r\n")).text("eng-a").tolist() == ["In", "A\rb"]
+        read(one_file(tmp_path, b"01001001\tIn\r01001002\tAnd\r"))
+    assert read(one_file(tmp_path, b"01001001\tIn\r\n01001002\tA\rb\r\n")).text("eng-a").tolist() == ["In", "A\rb"]
 
 
 def test_bad_utf8_can_be_replaced(tmp_path):
     file = one_file(tmp_path, b"01001001\tcaf\xe9\n")
-    assert read_pbc(file, errors="replace").text("eng-a")["01001001"] == "caf\ufffd"
+    assert read(file, errors="replace").text("eng-a")["01001001"] == "caf\ufffd"
     with pytest.raises(ConfigError, match="errors must be 'strict' or 'replace', got 'ignore'"):
-        read_pbc(file, errors="ignore")
+        read(file, errors="ignore")
 
 
-def test_one_door_to_all_formats(folder):
-    assert_frame_equal(read_multitext(folder).presence, read_pbc(folder).presence)
+def test_any_format(folder):
+    assert_frame_equal(read_multitext(folder).presence, read(folder).presence)
     with pytest.raises(ConfigError, match="unknown format 'pdf'; use one of auto, pbc, ebible"):
         read_multitext(folder, format="pdf")
-    with pytest.raises(ConfigError, match="unknown format 'pdf'; use one of auto, pbc, moses"):
-        write_multitext(read_pbc(folder), folder / "out", format="pdf")
+    with pytest.raises(ConfigError, match="format 'pdf' cannot be written; use one of auto, pbc, moses"):
+        write_multitext(read(folder), folder / "out", format="pdf")
 
 
 # --- metadata
@@ -185,20 +189,20 @@ def test_metadata_beside_the_files(folder):
         "other.txt,nan,Min Nan,Sino-Tibetan,1900\n"
         "deu-alt.txt.gz,nan,,NA,0042\n"
     )
-    info = read_pbc(folder).edition_info
+    info = read(folder).edition_info
     assert list(info.index) == ["eng-x-bible-new-v1", "deu-alt"]  # as the table orders them
     assert list(info["language"]) == ["enm", "nan"]  # the code of Min Nan, and no missing value
     assert list(info["language_name"].iloc[:1]) == ["English, Middle"]
     assert info.loc["deu-alt", "family"] == "NA"
     assert info.loc["deu-alt", "year"] == "0042"
     assert info.loc["eng-x-bible-new-v1", "year"] == "1999"  # empty in the table, known to the header
-    assert read_pbc(folder, editions=["deu-alt"]).edition_info.shape[0] == 1
+    assert read(folder, editions=["deu-alt"]).edition_info.shape[0] == 1
 
 
 def test_metadata_by_edition_in_a_file_of_any_name(folder, tmp_path):
     table = tmp_path / "about.csv"
     table.write_text("\ufeffedition,language,family\ndeu-alt,gsw,Germanic\n", encoding="utf-8")
-    info = read_pbc(folder, metadata=table).edition_info
+    info = read(folder, edition_info=table).edition_info
     assert list(info["language"]) == ["gsw", "eng"]
     assert info["family"].dropna().to_dict() == {"deu-alt": "Germanic"}
 
@@ -219,12 +223,12 @@ def test_metadata_by_edition_in_a_file_of_any_name(folder, tmp_path):
 def test_bad_metadata(folder, tmp_path, table, message):
     (tmp_path / "about.csv").write_text(table)
     with pytest.raises(DataError, match=message):
-        read_pbc(folder, metadata=tmp_path / "about.csv")
+        read(folder, edition_info=tmp_path / "about.csv")
 
 
 def test_metadata_that_is_not_there(folder):
     with pytest.raises(DataError, match=r"none.csv: cannot be read"):
-        read_pbc(folder, metadata=folder / "none.csv")
+        read(folder, edition_info=folder / "none.csv")
 
 
 def test_each_folder_has_its_own_metadata(tmp_path):
@@ -232,13 +236,13 @@ def test_each_folder_has_its_own_metadata(tmp_path):
         (tmp_path / language).mkdir()
         one_file(tmp_path / language, "01001001\ta\n", f"{language}-a.txt")
         (tmp_path / language / "metadata.csv").write_text(f"edition,family\neng-a,{family}\nfra-a,{family}\n")
-    info = read_pbc(f"{tmp_path}/*/*.txt").edition_info
+    info = read(f"{tmp_path}/*/*.txt").edition_info
     assert info["family"].to_dict() == {"eng-a": "Germanic", "fra-a": "Romance"}
 
 
 def test_metadata_of_nothing_but_names(folder, tmp_path):
     (tmp_path / "about.csv").write_text("edition\ndeu-alt\n")
-    assert list(read_pbc(folder, metadata=tmp_path / "about.csv").editions) == ["deu-alt", "eng-x-bible-new-v1"]
+    assert list(read(folder, edition_info=tmp_path / "about.csv").editions) == ["deu-alt", "eng-x-bible-new-v1"]
 
 
 # --- writing
@@ -253,7 +257,7 @@ def test_files_written(tmp_path):
         frame_of({"deu-a": ["eins", None, "drei"]}),
         edition_info=pd.DataFrame({"title": ["A\nB"], "year": [1912], "path": ["gone"]}, index=["deu-a"]),
     )
-    written = write_pbc(bibles, tmp_path / "new" / "folder")
+    written = write(bibles, tmp_path / "new" / "folder")
     assert [file.name for file in written] == ["deu-a.txt", "metadata.csv"]
     assert written[0].read_text(encoding="utf-8") == (
         "# closest ISO 639-3:    deu\n# year_short:           1912\n# title:                A B\n"
@@ -320,12 +324,12 @@ def test_what_is_written_comes_back(multitext, tmp_path_factory):
 
 
 def test_a_second_generation_is_like_the_first(folder, tmp_path):
-    first = read_pbc(folder)
+    first = read(folder)
     bibles = first.map_text(tab_to_space)
-    write_pbc(bibles, tmp_path / "one")
-    second = read_pbc(tmp_path / "one")
-    write_pbc(second, tmp_path / "two")
-    third = read_pbc(tmp_path / "two")
+    write(bibles, tmp_path / "one")
+    second = read(tmp_path / "one")
+    write(second, tmp_path / "two")
+    third = read(tmp_path / "two")
     assert_frame_equal(second.presence, first.presence)
     assert_frame_equal(second.intent_info, first.intent_info)
     assert_frame_equal(second.edition_info.drop(columns="path"), first.edition_info.drop(columns="path"))
@@ -351,14 +355,14 @@ def tab_to_space(text):
 def test_texts_the_format_cannot_hold(tmp_path, text, message):
     bibles = read_frame(frame_of({"aaa": ["x", "y", "z"], "deu-a": ["one", text, "three"]}))
     with pytest.raises(DataError, match=message):
-        write_pbc(bibles, tmp_path / "out")
+        write(bibles, tmp_path / "out")
     assert list((tmp_path / "out").iterdir()) == []  # neither edition, nor anything temporary
 
 
 def test_intents_that_are_no_verses(tmp_path):
     bibles = read_frame(pd.DataFrame({"deu": ["a", "b"]}, index=["01001001", "s1"]))
-    with pytest.raises(DataError, match=r"1 of 2 intents are no verse ids BBCCCVVV.*'s1'. Use write_moses"):
-        write_pbc(bibles, tmp_path / "out")
+    with pytest.raises(DataError, match=r"1 of 2 intents are not verse ids BBCCCVVV.*'s1'. Pass format='moses'"):
+        write(bibles, tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
@@ -366,16 +370,16 @@ def test_intents_that_are_no_verses(tmp_path):
 def test_editions_that_are_no_file_names(tmp_path, name):
     bibles = read_frame(frame_of({name: ["a", "b", "c"]}))
     with pytest.raises(DataError, match="cannot be the name of a file"):
-        write_pbc(bibles, tmp_path / "out")
+        write(bibles, tmp_path / "out")
 
 
 def test_edition_without_text_and_reserved_column(tmp_path):
     bibles = read_frame(frame_of({"deu": ["a", "b", "c"], "eng": [None, " ", ""]}))
     with pytest.raises(DataError, match="edition 'eng' has no text at all"):
-        write_pbc(bibles, tmp_path)
+        write(bibles, tmp_path)
     info = pd.DataFrame({"file": ["x"]}, index=["deu"])
     with pytest.raises(DataError, match=r"column\(s\) 'file', reserved in metadata.csv"):
-        write_pbc(read_frame(frame_of({"deu": list("abc")}), edition_info=info), tmp_path)
+        write(read_frame(frame_of({"deu": list("abc")}), edition_info=info), tmp_path)
 
 
 @pytest.mark.parametrize("value", ["\0", "\udc00"])
@@ -383,22 +387,22 @@ def test_metadata_the_format_cannot_hold(tmp_path, value):
     info = pd.DataFrame({"title": ["A", f"B{value}"]}, index=["deu", "eng"], dtype=object)
     bibles = read_frame(frame_of({"deu": list("abc"), "eng": list("abc")}), edition_info=info)
     with pytest.raises(DataError, match=r"edition_info: a value holds '.*' \(line 3 of metadata.csv\)"):
-        write_pbc(bibles, tmp_path)
+        write(bibles, tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_other_editions_in_the_folder_are_not_mixed_in(tmp_path):
     bibles = read_frame(frame_of({"deu": ["a", "b", "c"]}))
-    write_pbc(bibles, tmp_path)
-    write_pbc(bibles, tmp_path)  # the same files again: replaced
+    write(bibles, tmp_path)
+    write(bibles, tmp_path)  # the same files again: replaced
     with pytest.raises(OutputError, match=r"holds 1 other file.*'deu.txt'. Choose an empty directory"):
-        write_pbc(read_frame(frame_of({"eng": ["a", "b", "c"]})), tmp_path)
+        write(read_frame(frame_of({"eng": ["a", "b", "c"]})), tmp_path)
 
 
 def test_folder_that_cannot_be_made(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(OutputError, match="cannot be written"):
-        write_pbc(read_frame(frame_of({"deu": ["a", "b", "c"]})), tmp_path / "file")
+        write(read_frame(frame_of({"deu": ["a", "b", "c"]})), tmp_path / "file")
 
 
 # --- real data

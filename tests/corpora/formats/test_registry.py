@@ -1,9 +1,14 @@
-"""One door to all formats: telling them, their options."""
+"""Every format in one registry: recognized by content, with its own options."""
+
+from inspect import signature
+from typing import get_args
 
 import pytest
 
+from langdiff._types import FormatName
 from langdiff.corpora import read_multitext
-from langdiff.corpora.formats.guess import guess_format
+from langdiff.corpora.formats import guess
+from langdiff.corpora.formats.registry import FORMATS, OPTIONS
 from langdiff.errors import ConfigError, DataError
 
 SAMPLES = {
@@ -16,8 +21,20 @@ SAMPLES = {
 }
 
 
+def guess_format(path):
+    return guess.guess_format(path, list(FORMATS.values())).name
+
+
+def test_a_format_declares_itself_once():
+    assert tuple(FORMATS) == get_args(FormatName)
+    assert [format.name for format in FORMATS.values()] == list(FORMATS)
+    assert set(OPTIONS) == {"ranges", "vref", "original_language"} <= set(signature(read_multitext).parameters)
+    recognized = {format.name for format in FORMATS.values() if format.beginning or format.beside}
+    assert recognized == {*SAMPLES, "ebible"} == {*FORMATS} - {"moses"}
+
+
 @pytest.mark.parametrize("format", SAMPLES)
-def test_formats_are_told_by_their_beginning(tmp_path, format):
+def test_formats_are_recognized_by_their_beginning(tmp_path, format):
     name, text = SAMPLES[format]
     (tmp_path / name).write_text(text, encoding="utf-8")
     assert guess_format(tmp_path) == format
@@ -44,18 +61,21 @@ def test_what_comes_before_the_texts_does_not_hide_their_format(tmp_path):
 
 
 @pytest.mark.parametrize("text", ["", "Just a text.\n", "1001001\tx\n", "<html></html>", "# only a comment\n"])
-def test_what_cannot_be_told_is_not_guessed(tmp_path, text):
+def test_what_is_not_recognized_is_not_guessed(tmp_path, text):
     (tmp_path / "a.txt").write_text(text)
-    with pytest.raises(DataError, match=r"a.txt: its beginning is of none of the formats .* format='moses'"):
+    with pytest.raises(DataError, match=r"a.txt: its beginning is that of none of the formats .* format='moses'"):
         read_multitext(tmp_path)
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"format": "pbc", "ranges": "merge"}, "format 'pbc' has no option ranges; ebible, usfm and osis have"),
-        ({"format": "auto", "vref": "x"}, "format 'pbc' has no option vref; ebible has"),
-        ({"format": "ces", "original_language": "x"}, "format 'ces' has no option original_language"),
+        (
+            {"format": "pbc", "ranges": "merge"},
+            "format 'pbc' does not have the option ranges; ebible, usfm and osis have",
+        ),
+        ({"format": "auto", "vref": "x"}, "format 'pbc' does not have the option vref; ebible has"),
+        ({"format": "ces", "original_language": "x"}, "format 'ces' does not have the option original_language"),
         ({"format": "word"}, "unknown format 'word'; use one of auto, pbc, ebible, usfm, osis, ces, moses, costep"),
     ],
 )

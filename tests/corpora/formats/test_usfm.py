@@ -1,13 +1,17 @@
 """USFM: what is text of a verse and what is not; a library as an independent reading."""
 
+from functools import partial
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from langdiff.corpora import read_multitext, read_usfm
+from langdiff.corpora import read_multitext
 from langdiff.corpora.formats.bible import Verses
 from langdiff.corpora.formats.usfm_markers import UsfmBook
 from langdiff.errors import ConfigError, DataError
+
+read = partial(read_multitext, format="usfm")
 
 PSALMS = r"""\id PSA - a made-up edition
 \ide UTF-8
@@ -160,7 +164,7 @@ def test_what_has_no_verses_or_no_number(tmp_path):
         "eng-a/01-GEN.usfm": "\\id GEN\n\\c 1\n\\p\n\\v 1 a",
         "eng-a/80-DAG.usfm": "\\id DAG\n\\c 1\n\\p\n\\v 1 greek",
     }
-    bible = read_usfm(write(tmp_path, files) / "eng-a")
+    bible = read(write(tmp_path, files) / "eng-a")
     assert bible.text("eng-a").to_dict() == {"01001001": "a"}
     assert bible.edition_info.loc["eng-a", ["language", "left_out"]].tolist() == ["eng", "DAG"]
 
@@ -170,27 +174,27 @@ def test_an_edition_is_a_folder_or_a_file_alone(tmp_path):
     write(tmp_path, {"eng-a/1.usfm": genesis, "eng-a/2.SFM": exodus, "deu-b/deu-c.usfm": genesis})
     bibles = read_multitext([tmp_path / "eng-a", f"{tmp_path}/deu-b/*"])
     assert bibles.presence.sum().to_dict() == {"deu-c": 1, "eng-a": 2}
-    named = read_usfm({"fra-x": tmp_path / "eng-a", "spa-y": tmp_path / "deu-b"}, editions=["spa-y", "fra-x"])
+    named = read({"fra-x": tmp_path / "eng-a", "spa-y": tmp_path / "deu-b"}, editions=["spa-y", "fra-x"])
     assert list(named.editions) == ["spa-y", "fra-x"]
     with pytest.raises(DataError, match="no file for 1 edition"):
-        read_usfm(tmp_path / "eng-a", editions="nld")
+        read(tmp_path / "eng-a", editions="nld")
     write(tmp_path, {"other/eng-a/1.usfm": genesis, "other/eng-a/3.usfm": exodus})
     with pytest.raises(DataError, match="two places are edition 'eng-a'"):
-        read_usfm([tmp_path / "eng-a", tmp_path / "other" / "eng-a"])
+        read([tmp_path / "eng-a", tmp_path / "other" / "eng-a"])
 
 
 def test_a_book_that_is_there_twice(tmp_path):
     write(tmp_path, {"eng-a/1.usfm": "\\id GEN\n\\c 1\n\\v 1 a", "eng-a/2.usfm": "\n\\id GEN\n\\c 1\n\\v 1 b"})
     with pytest.raises(DataError, match=r"1.usfm, line 3 and .*2.usfm, line 4: verse 01001001 is there twice"):
-        read_usfm(tmp_path / "eng-a")
+        read(tmp_path / "eng-a")
 
 
 def test_options(tmp_path):
     write(tmp_path, {"eng-a.usfm": "\\id GEN\n\\c 1\n\\v 1-2 a\n\\v 3 b"})
-    assert read_usfm(tmp_path).text("eng-a").to_dict() == {"01001003": "b"}
+    assert read(tmp_path).text("eng-a").to_dict() == {"01001003": "b"}
     assert read_multitext(tmp_path, ranges="merge").text("eng-a").to_dict() == {"01001001": "a", "01001003": "b"}
     with pytest.raises(ConfigError, match="ranges must be 'missing' or 'merge', got 'drop'"):
-        read_usfm(tmp_path, ranges="drop")
+        read(tmp_path, ranges="drop")
 
 
 # --- another reading of the same text: usfm-grammar, a parser generated from a grammar of USFM

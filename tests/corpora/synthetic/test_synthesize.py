@@ -7,8 +7,9 @@ import pytest
 from numpy.testing import assert_allclose
 from pandas.testing import assert_frame_equal, assert_series_equal
 
-from langdiff.corpora import Grammar, SyntheticLanguage, read_multitext, synthesize, write_multitext
-from langdiff.corpora.synthetic import DEFAULT_LANGUAGES
+from langdiff.corpora import SyntheticLanguage, read_multitext, synthesize, write_multitext
+from langdiff.corpora.synthetic.defaults import DEFAULT_LANGUAGES
+from langdiff.corpora.synthetic.grammar import Grammar
 from langdiff.errors import ConfigError
 
 
@@ -137,12 +138,13 @@ def test_table_summary_and_repr(synthetic):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"intents": 0}, "intents must be a whole number from 1 to 990,000, got 0"),
-        ({"intents": 1e6}, "intents must be a whole number"),
-        ({"languages": 0}, "languages must be 1 to 520, got 0"),
-        ({"languages": -3}, "languages must be 1 to 520"),
-        ({"languages": 521}, "languages must be 1 to 520, got 521"),
-        ({"languages": []}, "languages must be 1 to 520"),
+        ({"n_intents": 0}, "n_intents must be a whole number from 1 to 990,000, got 0"),
+        ({"n_intents": 1e6}, "n_intents must be a whole number"),
+        ({"n_languages": 0}, "the number of languages must be 1 to 520, got 0"),
+        ({"n_languages": -3}, "the number of languages must be 1 to 520"),
+        ({"n_languages": 521}, "the number of languages must be 1 to 520, got 521"),
+        ({"languages": []}, "the number of languages must be 1 to 520, got 0"),
+        ({"n_languages": [DEFAULT_LANGUAGES[0]]}, "the number of languages must be 1 to 520"),
         ({"languages": [DEFAULT_LANGUAGES[0]] * 2}, "two languages have the same name: 'agglutinating-sov'"),
         ({"missing": 1.0}, "missing must be a probability below 1, got 1.0"),
         ({"missing": float("nan")}, "missing must be"),
@@ -153,7 +155,7 @@ def test_table_summary_and_repr(synthetic):
 )
 def test_bad_arguments(arguments, message):
     with pytest.raises(ConfigError, match=message):
-        synthesize(**{"intents": 5, "languages": 1, "seed": 0, **arguments})
+        synthesize(**{"n_intents": 5, "n_languages": 1, "seed": 0, **arguments})
 
 
 @pytest.mark.parametrize(
@@ -161,7 +163,7 @@ def test_bad_arguments(arguments, message):
     [
         ({"order": "SVV"}, "order must be S, O and V once each, got 'SVV'"),
         ({"order": {"SOV": 0.0}}, "order: weights must be numbers from 0 up, not all 0"),
-        ({"order": {"SOV": 1, "OSV": 1}}, "without case nobody could"),
+        ({"order": {"SOV": 1, "OSV": 1}}, "without case it could not be"),
         ({"morphology": "polysynthetic"}, "morphology must be one of isolating, agglutinating, fusional"),
         ({"script": "linear-a"}, "script must be one of latin, greek"),
         ({"syllables": (2, 1)}, "syllables must be"),
@@ -188,7 +190,7 @@ def test_orders_merge_without_an_object():
     ("parameters", "message"),
     [
         ({"nouns": 0}, "Grammar.nouns must be a whole number from 1 up, got 0"),
-        ({"verbs": (1, 1)}, "three numbers, one a valency"),
+        ({"verbs": (1, 1)}, "three numbers, one per valency"),
         ({"verbs": (1, 1, 0)}, r"Grammar.verbs\[2\] must be"),
         ({"plural": -0.1}, "Grammar.plural is a probability, got -0.1"),
         ({"modified": float("nan")}, "Grammar.modified is a probability"),
@@ -207,4 +209,4 @@ def test_too_few_syllables_for_the_words():
     with pytest.raises(
         ConfigError, match=r"language 'tiny': \d+ word forms, and no new one .* Raise syllables=\(1, 1\)"
     ):
-        synthesize(5, [tiny], seed=0, grammar=Grammar(nouns=200))
+        synthesize(5, languages=[tiny], seed=0, grammar=Grammar(nouns=200))

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.stats import chisquare
 
-from langdiff.corpora import Grammar, SyntheticLanguage, synthesize
+from langdiff.corpora import SyntheticLanguage, synthesize
 from langdiff.corpora.synthetic.choice import Alternatives, RandomDecisions
 from langdiff.corpora.synthetic.defaults import DEFAULT_LANGUAGES, draw_language
+from langdiff.corpora.synthetic.grammar import Grammar
 from langdiff.corpora.synthetic.lexicon import draw_lexicon
 from langdiff.corpora.synthetic.speaker import Speaker
 
@@ -125,7 +126,7 @@ def test_sentences_occur_as_often_as_their_bits_say():
     language = SyntheticLanguage(name="free", order={"SVO": 3, "OVS": 1}, case="ergative", synonyms=(0.7, 0.3))
     grammar = replace(FREE, valencies=(1, 1, 0), modified=0)
     count = 20_000
-    synthetic = synthesize(count, [language], seed=3, grammar=grammar)
+    synthetic = synthesize(count, languages=[language], seed=3, grammar=grammar)
     bits = dict(zip(synthetic.multitext.text("free"), synthetic.information.bits["free"], strict=True))
     pairs = set(zip(synthetic.multitext.text("free"), synthetic.information.bits["free"].round(9), strict=True))
     assert len(pairs) == len(bits)  # one sentence, one information
@@ -141,7 +142,7 @@ def test_mean_information_is_the_entropy_of_the_process():
     probabilities, bits = 2.0 ** -np.array([b for _, b in sentences]), np.array([b for _, b in sentences])
     entropy = probabilities @ bits
     sd = np.sqrt(probabilities @ (bits - entropy) ** 2)
-    sample = synthesize(20_000, [language], seed=0, grammar=FREE).information.bits.to_numpy()
+    sample = synthesize(20_000, languages=[language], seed=0, grammar=FREE).information.bits.to_numpy()
     assert abs(sample.mean() - entropy) < 4 * sd / np.sqrt(20_000)  # four standard errors
 
 

@@ -224,7 +224,7 @@ def test_another_way_of_scoring_counts_nothing_again(tmp_path, countings):
 @pytest.mark.real_data
 def test_on_a_new_testament_it_lies_where_6_grams_lie(real_data):
     multitext = read_multitext(
-        real_data / "bible", format="pbc", metadata=real_data / "bible/metadata.csv", editions=["eng-web"]
+        real_data / "bible", format="pbc", edition_info=real_data / "bible/metadata.csv", editions=["eng-web"]
     )
     texts = multitext.text("eng-web").loc["40001001":]
     train, test = texts[np.arange(len(texts)) % 6 > 0], texts[::6]

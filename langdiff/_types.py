@@ -1,0 +1,18 @@
+"""Types that many modules name: arrays, and the literals of models and of formats."""
+
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int_]
+Booleans = npt.NDArray[np.bool_]
+
+Model = Literal["1", "2", "2L", "2C", "3"]  # the regression models of Mielke et al. (2019)
+
+# Formats of corpora. Each is a module langdiff.corpora.formats.NAME; a new one needs its module and its name here.
+FormatName = Literal["pbc", "ebible", "usfm", "osis", "ces", "moses", "costep", "mteval"]
+AnyFormat = Literal["auto", FormatName]
+Ranges = Literal["missing", "merge"]  # what becomes of verses that were translated together
+Tokenization = Literal["reversible", "as-is"]

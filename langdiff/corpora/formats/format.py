@@ -1,0 +1,167 @@
+"""What every format of corpus files declares, and what its reader is asked for."""
+
+import re
+import unicodedata
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pandas as pd
+
+from langdiff._archives import File
+from langdiff._types import FormatName, Ranges
+from langdiff.corpora.edition_info import edition_info_of, find_edition_info
+from langdiff.corpora.files import Paths, find_files
+from langdiff.errors import ConfigError
+from langdiff.multitext import Multitext
+
+_PREAMBLE = r"(?:[^\S\n]*(?:#[^\n]*)?\n)*[^\S\n]*"  # empty lines and comments
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """What is to be read, and how: the arguments of `langdiff.read_multitext`.
+
+    Attributes
+    ----------
+    path, edition_info, editions, nfc, errors, ranges, vref, original_language, progress
+        See `langdiff.read_multitext`.
+
+    Raises
+    ------
+    ConfigError
+        If `errors` or `ranges` has an unknown value.
+    """
+
+    path: Paths
+    edition_info: str | Path | pd.DataFrame | None = None
+    editions: Iterable[str] | None = None
+    nfc: bool = True
+    errors: str = "strict"
+    ranges: Ranges = "missing"
+    vref: str | Path | None = None
+    original_language: str | Path | None = None
+    progress: bool | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse unknown values."""
+        for name, known in (("errors", ("strict", "replace")), ("ranges", ("missing", "merge"))):
+            if (given := getattr(self, name)) not in known:
+                raise ConfigError(f"{name} must be {known[0]!r} or {known[1]!r}, got {given!r}.")
+
+    def files(self, suffixes: Sequence[str]) -> dict[str, File]:
+        """Return the file of every edition asked for; see `langdiff.corpora.files.find_files`."""
+        return find_files(self.path, suffixes, self.editions)
+
+    def ordered(self, files: Mapping[str, File]) -> tuple[dict[str, File], pd.DataFrame]:
+        """Read what is known of the editions, and put the files into its order unless the caller asked for one.
+
+        Returns
+        -------
+        files : dict from edition to Path or Member
+            The same files; editions that the table does not know come last.
+        known : DataFrame
+            As `langdiff.corpora.edition_info.find_edition_info` returns it.
+        """
+        known = find_edition_info(files, self.edition_info)
+        order = dict.fromkeys([*known.index, *files]) if self.editions is None else files
+        return {edition: files[edition] for edition in order}, known
+
+    def describe(
+        self, files: Mapping[str, File], known: pd.DataFrame, headers: Mapping[str, Mapping[str, str]]
+    ) -> pd.DataFrame:
+        """Return the `edition_info` of a multitext: what is known, what headers say, and how and where it was read.
+
+        Parameters
+        ----------
+        files : mapping from edition to Path or Member
+            The editions, in order.
+        known : DataFrame
+            As `ordered` returns it.
+        headers : mapping from edition to mapping
+            For each edition, column to value, from the header of its file.
+        """
+        info = edition_info_of(files, known, headers)
+        return info.assign(normalization="NFC" if self.nfc else "as is", path=[str(file) for file in files.values()])
+
+
+@dataclass(frozen=True)
+class FormatText(ABC):
+    """The texts of one edition, read from files when asked for; a `langdiff.multitext.TextSource`.
+
+    Attributes
+    ----------
+    nfc : bool
+        Whether texts are normalized to Unicode NFC.
+    errors : {"strict", "replace"}
+        Whether bytes that are not UTF-8 are an error or become U+FFFD.
+    """
+
+    nfc: bool = field(default=True, kw_only=True)
+    errors: str = field(default="strict", kw_only=True)
+
+    @abstractmethod
+    def texts(self) -> Iterator[tuple[str, str]]:
+        """Yield (intent, text) of the intents that are present, in the order of the file."""
+
+    def read(self) -> pd.Series:
+        """Return the texts present, indexed by intent."""
+        texts = dict(self.texts())
+        if self.nfc:
+            texts = {intent: unicodedata.normalize("NFC", text) for intent, text in texts.items()}
+        return pd.Series(list(texts.values()), index=list(texts), dtype=object)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Format:
+    """One format of corpus files; each module ``langdiff.corpora.formats.NAME`` has one, called ``FORMAT``.
+
+    Attributes
+    ----------
+    name : str
+        What users write as ``format=``, and the name of the module.
+    suffixes : tuple of str
+        Endings of the names of its files.
+    catalogue : callable
+        Makes the multitext that a `Reading` asks for.
+    options : tuple of str
+        Which of the options that only some formats have (``ranges``, ``vref``, ``original_language``) it has.
+    beginning : Pattern, optional
+        Matches the beginning of a file in this format; see `begins_with` and `begins_as_xml`. Formats with neither
+        this nor `beside` are never guessed.
+    beside : callable, optional
+        Whether files whose beginning matches nothing are in this format, judged by what lies among or beside them.
+    write : callable, optional
+        Writes a multitext into a directory and returns the files written; without it, the format is only read.
+    """
+
+    name: FormatName
+    suffixes: tuple[str, ...]
+    catalogue: Callable[[Reading], Multitext]
+    options: tuple[str, ...] = ()
+    beginning: re.Pattern[str] | None = None
+    beside: Callable[[Sequence[File]], bool] | None = None
+    write: Callable[[Multitext, Path], list[Path]] | None = None
+
+
+def begins_with(pattern: str) -> re.Pattern[str]:
+    r"""Return the pattern of files whose first line that is neither empty nor a comment begins with `pattern`.
+
+    Examples
+    --------
+    >>> bool(begins_with(r"\\").match("# a comment\n\n\\id GEN"))
+    True
+    """
+    return re.compile(_PREAMBLE + pattern)
+
+
+def begins_as_xml(element: str) -> re.Pattern[str]:
+    r"""Return the pattern of XML files that soon hold an element; `element` matches what follows its ``<``.
+
+    Examples
+    --------
+    >>> begins_as_xml(r"osis\b").match('<?xml version="1.0"?>\n<osis>').group()
+    '<?xml version="1.0"?>\n<osis'
+    """
+    return re.compile(rf"{_PREAMBLE}(?=<)[\s\S]*?<(?:{element})")
