@@ -1,4 +1,4 @@
-"""Corpora that are known: where they are, on which terms, and whether they can be downloaded as they stand."""
+"""Published corpora: where they are, on which terms, and whether they can be downloaded."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,17 +12,17 @@ class CorpusSource:
     Attributes
     ----------
     title : str
-        Its name and version.
+        Name and version of the corpus.
     licence : str
-        The terms, in short; `home` has them in full.
+        The terms in short; `home` has them in full.
     home : str
-        Where it is described.
+        Address of the page that describes it.
     url : str, optional
-        An archive (``.tar.gz``) which its publisher lets anyone download.
+        Address of an archive (``.tar.gz``) that its publisher lets anyone download.
     sha256 : str, optional
         Checksum of the archive; without one, that of the first download is kept and later ones are compared.
     format : str, optional
-        How `langdiff.read_multitext` calls its format.
+        Its format, as in `langdiff.read_multitext`.
     how : str
         How to read it, or how to get it where there is no `url`.
     """
@@ -45,7 +45,7 @@ SOURCES: Mapping[str, CorpusSource] = MappingProxyType(
             home="https://pub.cl.uzh.ch/wiki/public/costep/start",
             url="http://pub.cl.uzh.ch/corpora/costep/costep_1.0.1.tar.gz",
             format="costep",
-            how="read the folder with the .xml files",
+            how="read the directory with the .xml files",
         ),
         "flores-200": CorpusSource(
             title="FLORES-200, 2,009 sentences in 204 languages, 26 MB",
@@ -73,7 +73,7 @@ SOURCES: Mapping[str, CorpusSource] = MappingProxyType(
             how="read bible-corpus-*/bibles/*.xml",
         ),
         "ebible": CorpusSource(
-            title="eBible corpus, Bibles of eBible.org, one verse a line",
+            title="eBible corpus, Bibles of eBible.org, one verse per line",
             licence="each translation's own, in metadata/licences: public domain, Creative Commons or by permission",
             home="https://github.com/BibleNLP/ebible",
             url="https://github.com/BibleNLP/ebible/archive/0eed6f47ff555201874d5416bbfebba4ed743d4f.tar.gz",
@@ -88,7 +88,7 @@ SOURCES: Mapping[str, CorpusSource] = MappingProxyType(
             how="ask its authors; Mielke et al. (2019) selected 106 Bibles from it",
         ),
         "openmt": CorpusSource(
-            title="NIST OpenMT evaluation sets, four English references a text",
+            title="NIST OpenMT evaluation sets, four English references per text",
             licence="agreement with the Linguistic Data Consortium",
             home="https://catalog.ldc.upenn.edu/",
             format="mteval",

@@ -22,9 +22,9 @@ class CostepStatistics:
     ----------
     multitext : Multitext
         The intents of all turns that fit.
-    turns : DataFrame, one row a turn
-        ``president``, ``original_language``, the numbers of ``languages`` and of ``intents`` (of a turn that does not
-        fit: the most that a language has), and whether it ``fits``.
+    turns : DataFrame
+        One row per turn: ``president``, ``original_language``, the numbers of ``languages`` and of ``intents`` (for a
+        turn that does not fit, the largest number of any language), and whether it ``fits``.
     days : int
         Files read.
     """
@@ -35,11 +35,11 @@ class CostepStatistics:
 
     @property
     def lost_intents(self) -> int:
-        """Intents of the turns that do not fit, as many as the language with most paragraphs has."""
+        """Intents of the turns that do not fit, counted in the language with most paragraphs."""
         return int(self.turns.loc[~self.turns["fits"], "intents"].sum())
 
     def loss(self) -> str:
-        """Say in a sentence what is left out."""
+        """Return a sentence on what is left out."""
         found = int(self.turns["intents"].sum())
         turns = int((~self.turns["fits"]).sum())
         return (
@@ -48,19 +48,19 @@ class CostepStatistics:
         )
 
     def accounting(self) -> pd.DataFrame:
-        """Say for how many intents the native text is found; see `langdiff.corpora.origin_accounting`."""
+        """Count the intents whose native text is found; see `langdiff.corpora.origin.origin_accounting`."""
         return origin_accounting(self.multitext)
 
     def languages_per_intent(self) -> pd.Series:
-        """Count intents by number of languages; see `langdiff.corpora.languages_per_intent`."""
+        """Count intents by number of languages; see `langdiff.corpora.origin.languages_per_intent`."""
         return languages_per_intent(self.multitext)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row a language; see `langdiff.corpora.native_share`."""
+        """Return one row per language; see `langdiff.corpora.native_share`."""
         return native_share(self.multitext)
 
     def summary(self) -> str:
-        """Format all of it."""
+        """Format all figures."""
         multitext = self.multitext
         complete = int(multitext.presence.all(axis=1).sum())
         return "\n".join(
@@ -82,5 +82,5 @@ class CostepStatistics:
         return plot_native_share(self.multitext, ax=ax, **style)
 
     def __repr__(self) -> str:
-        """Say how large it is and what was lost."""
+        """Return its size and what was lost."""
         return f"CostepStatistics of {self.days:,} day(s): {self.multitext!r}. {self.loss()}"

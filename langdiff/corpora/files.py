@@ -1,4 +1,4 @@
-"""Which files a path, directory, glob or zip archive means, and what their names say."""
+"""The files that a path, directory, glob or zip archive stands for, and what their names say."""
 
 import glob
 import re
@@ -143,7 +143,7 @@ def _expand(path: Path, suffixes: Sequence[str]) -> list[Path]:
         elif glob.has_magic(str(path)):
             names = glob.glob(str(path), recursive=True)  # noqa: PTH207 (Path.glob takes no absolute pattern)
             files = [Path(name) for name in names if Path(name).is_file()]
-            if not files:  # folders of books
+            if not files:  # directories of books
                 files = [file for name in names for file in _expand(Path(name), suffixes)]
             if not files:
                 raise DataError(f"{path}: no file matches this pattern (looked in {Path.cwd()}).")

@@ -19,19 +19,18 @@ def read_frame(
     edition_info: pd.DataFrame | None = None,
     intent_info: pd.DataFrame | None = None,
 ) -> Multitext:
-    """Make a multitext of texts held in a frame.
+    """Make a multitext of texts held in a pandas frame.
 
     A text that is None, NaN, empty or white space is missing.
 
     Parameters
     ----------
     frame : DataFrame
-        Long (columns ``intent``, ``edition`` and ``text``, one row a text) or wide (index the
-        intents, one column an edition). Intents and editions stand in the order of their first
-        appearance; their names become str.
+        Long (columns ``intent``, ``edition`` and ``text``, one row per text) or wide (the index has the intents, one
+        column per edition). Intents and editions are in the order of their first appearance; their names become str.
     edition_info, intent_info : DataFrame, optional
-        What is known of the editions and intents, indexed by them; others may be in there, too. A
-        ``language`` not given is the ISO 639-3 code that begins the edition's name, if one does.
+        What is known of the editions and of the intents, indexed by them; other rows are ignored. A ``language`` that
+        is not given is the ISO 639-3 code that begins the edition's name, if one does.
 
     Returns
     -------
@@ -60,7 +59,7 @@ def read_frame(
     _refuse(texts, ~texts["text"].map(_is_text_or_missing).astype(bool), "cell(s) without text; give str or None")
     intents, editions = texts["intent"].unique().tolist(), texts["edition"].unique().tolist()
     if not intents:
-        raise DataError("the frame is empty; give columns intent, edition, text, or one column an edition.")
+        raise DataError("the frame is empty; give columns intent, edition, text, or one column per edition.")
     have = texts[texts["text"].map(lambda text: isinstance(text, str) and bool(text.strip())).astype(bool)]
     by_edition = {edition: rows.set_index("intent")["text"] for edition, rows in have.groupby("edition")}
     nothing = pd.Series(dtype=object)
@@ -75,7 +74,7 @@ def read_frame(
 
 
 def _long(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return one row a cell, the columns of dtype object."""
+    """Return one row per cell, the columns of dtype object."""
     given = [column for column in _LONG if column in frame.columns]
     if frame.columns.nlevels > 1 or frame.index.nlevels > 1:
         raise DataError("the frame has several levels of columns or rows; give one, such as frame.reset_index().")
@@ -84,7 +83,7 @@ def _long(frame: pd.DataFrame) -> pd.DataFrame:
     if given:
         raise DataError(
             f"the frame has column(s) {listing(given)} but not {listing(c for c in _LONG if c not in given)}. A long "
-            "frame has all three; a wide one has the intents as its index and one column an edition."
+            "frame has all three; a wide one has the intents as its index and one column per edition."
         )
     cells = {
         "intent": np.repeat(frame.index.to_numpy(dtype=object), frame.shape[1]),

@@ -19,7 +19,7 @@ ISO_639_3 = dict(pair.split(":") for pair in _PAIRS.split())
 
 
 def iso639_3(code: object) -> str | None:
-    """Return a code of three letters for one of two or three, None for anything else.
+    """Return the code of three letters for a code of two or three letters, None for anything else.
 
     Examples
     --------

@@ -13,11 +13,12 @@ def corpus_sizes(corpora: Mapping[str, Multitext]) -> pd.DataFrame:
     Parameters
     ----------
     corpora : mapping from name to Multitext
+        The corpora.
 
     Returns
     -------
-    DataFrame, one row a corpus
-        See `Multitext.describe` for the columns.
+    DataFrame
+        One row per corpus; see `langdiff.Multitext.describe` for the columns.
 
     Examples
     --------

@@ -7,8 +7,7 @@ import numpy as np
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from langdiff.selection.pareto import ParetoFront
-    from langdiff.selection.result import Selection
+    from langdiff.selection.result import ParetoFront, Selection
 
 LINE, BOUND, BEST = "#2a6f97", "#9aa5ad", "#b5532a"
 CLOSED = {"hull": BOUND, "reduction": "#6fa8c9", "relaxation": LINE, "program": "#1f3b4d", "open": BEST}

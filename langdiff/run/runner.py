@@ -97,7 +97,7 @@ class _Run:
             multitext, notes = self.choose(multitext)
             if len(multitext.editions) < 2:
                 raise DataError(
-                    f"only one edition, {multitext.editions[0]!r}: difficulties compare editions, so at least two "
+                    f"one edition only, {multitext.editions[0]!r}: difficulties compare editions, so at least two "
                     "are needed. Add files, or loosen [selection]."
                 )
             parts = split(multitext, **self.experiment.split.model_dump())

@@ -5,13 +5,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # what type checkers and editors see; `_HOME` is what happens
     from langdiff.selection.front import pareto_front
-    from langdiff.selection.pareto import ParetoFront
-    from langdiff.selection.result import Selection
+    from langdiff.selection.result import ParetoFront, Selection
     from langdiff.selection.selecting import select
     from langdiff.selection.splits import split
 
 _HOME = {
-    "ParetoFront": "pareto",
+    "ParetoFront": "result",
     "Selection": "result",
     "pareto_front": "front",
     "select": "selecting",

@@ -1,4 +1,4 @@
-"""What one more edition costs: the most intents that each number of editions can share."""
+"""The most intents that each number of editions can share."""
 
 import time
 from collections.abc import Iterable
@@ -10,8 +10,8 @@ import pandas as pd
 from langdiff._progress import progress_bar
 from langdiff.errors import ConfigError
 from langdiff.multitext import Multitext
-from langdiff.selection.pareto import ParetoFront
 from langdiff.selection.requirements import check_feasible, name_problem
+from langdiff.selection.result import ParetoFront
 from langdiff.selection.search.exact import Search
 from langdiff.selection.search.problem import Bools
 from langdiff.selection.search.solver import configured
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 
 class FrontSearch(Search):
-    """Search that takes whatever beats what was found with as many units, not only the best product."""
+    """Search for the most intents of every number of units, not only for the best product."""
 
     exact = False
 
     def needed(self, u: int) -> int:
-        """Return the least intents with which u units beat what was found with so many."""
+        """Return the fewest intents with which u units beat what was found with u units."""
         return self.found.get(u, 0) + 1
 
     def _search(self) -> None:
@@ -44,7 +44,7 @@ class FrontSearch(Search):
         found = self.problem.best_editions(rows)
         if found is None or found.intents <= self.found.get(found.units, 0):
             return False
-        for u in range(self.range.start, found.units + 1):
+        for u in range(self.bounds.numbers.start, found.units + 1):
             self.found[u] = max(self.found.get(u, 0), found.intents)
         return True
 
@@ -60,29 +60,32 @@ def pareto_front(
     solver: "pulp.LpSolver | str | None" = None,
     progress: bool | None = None,
 ) -> ParetoFront:
-    """Trade editions (or languages) for intents: for each number of them, the most intents they can share.
+    """Find the most intents that each number of editions (or languages) can share.
 
     Parameters
     ----------
     multitext : Multitext
         What to select from; only its catalogue is used, no text is read.
     objective : {"cells", "languages"}
-        Count editions, or languages.
-    require, max_editions_per_language
-        As in `select`.
+        Whether editions or languages are counted.
+    require : iterable of str
+        Editions that must be selected, and languages of which at least one edition must be.
+    max_editions_per_language : int, optional
+        Largest number of editions per language.
     exact : bool
-        By default, bounds (the concave hull) are computed by minimum cuts, and selections that may not reach them by
-        greed and exchange: seconds. If True, every number is settled exactly, which takes longer.
+        Whether every number is settled exactly. By default, bounds (the concave hull) are computed by minimum cuts, and
+        selections, which may not reach the bounds, by greedy removal and exchange; that takes seconds.
     time_limit : float, optional
-        Seconds, after which what is known so far is returned; Ctrl-C has the same effect, as in `select`.
+        Seconds, after which what is known so far is returned; Ctrl-C has the same effect.
     solver : pulp.LpSolver or str, optional
-        As in `select`.
+        A configured solver, or the name of one that PuLP knows; by default HiGHS.
     progress : bool, optional
-        Show how many numbers are settled; by default on a terminal.
+        Whether to show on stderr how many numbers are settled; by default on a terminal.
 
     Returns
     -------
     ParetoFront
+        One point per number of editions (or languages), with bounds.
 
     Raises
     ------
@@ -121,8 +124,8 @@ def pareto_front(
             search.begin_with(check_feasible(named, solver, search.deadline))
         search.run()
     counted = "languages" if objective == "languages" else "editions"
-    index = pd.Index(search.range, name=counted)
-    found = np.array([search.found.get(u, 0) for u in search.range])
-    at_most = np.array([search.at_most[u] for u in search.range])
+    index = pd.Index(search.bounds.numbers, name=counted)
+    found = np.array([search.found.get(u, 0) for u in search.bounds.numbers])
+    at_most = np.array([search.bounds.at_most[u] for u in search.bounds.numbers])
     frame = pd.DataFrame({"intents": found, "intents_at_most": at_most, "proven": found == at_most}, index)
     return ParetoFront(points=frame, objective=objective, seconds=time.monotonic() - started)

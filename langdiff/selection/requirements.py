@@ -1,4 +1,4 @@
-"""From names to the problem on arrays, and what makes a request impossible."""
+"""From named editions to a problem on arrays, and the reasons why a request cannot be met."""
 
 import time
 from collections.abc import Iterable
@@ -28,7 +28,7 @@ class Named:
     editions, languages : Index
         Names of the problem's editions and languages, in its order.
     dropped : Index
-        Editions left aside at once, having fewer than `min_intents` intents.
+        Editions that cannot be selected because they have fewer than `min_intents` intents.
     have : Series of int
         Intents of each edition, the dropped ones included.
     """

@@ -1,4 +1,4 @@
-"""The outcome of a selection, with its certificate."""
+"""Records of results: a selection with its certificate, and the trade of editions for intents."""
 
 import textwrap
 from dataclasses import dataclass
@@ -37,12 +37,12 @@ class Selection:
         One row per edition that was not selected, that with the most intents first: ``intents``, which it has
         in all, and ``shared``, those of the selected intents that it has.
     dropped_editions : Index
-        Editions of `left_out` that were left aside at once, having fewer than `min_intents` intents.
+        Editions of `left_out` that cannot be selected because they have fewer than `min_intents` intents.
     min_intents : int
-        The requirement.
+        The fewest intents that were asked for.
     certificate : DataFrame
-        One row a number of editions (or languages): ``intents_at_most``, the ``bound`` on the objective
-        which follows, and what ``closed`` it (showed that it cannot beat the result): ``"hull"`` (minimum cuts
+        One row per number of editions (or languages): ``intents_at_most``, the ``bound`` on the objective
+        that follows, and what ``closed`` it (showed that it cannot beat the result): ``"hull"`` (minimum cuts
         for all numbers at once), ``"reduction"`` (minimum cuts after leaving out what cannot matter),
         ``"relaxation"`` (a linear program), ``"program"`` (an integer program), or it is ``"open"``.
     seconds : float
@@ -77,7 +77,7 @@ class Selection:
         return (self.upper_bound - self.value) / self.value
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row an edition: language, family (if known) and the intents it has in all."""
+        """Return one row per edition: language, family (if known) and the number of intents it has in all."""
         info = self.multitext.edition_info
         columns = {name: info[name] for name in ("language", "family") if name in info}
         return pd.DataFrame({**columns, "intents": self.edition_intents}).rename_axis("edition")
@@ -89,7 +89,7 @@ class Selection:
         return plot_certificate(self, ax, **style)
 
     def headline(self) -> str:
-        """Say what was selected, whether it is proven best, and which editions were not selected."""
+        """Return what was selected, whether it is proven best, and which editions were not selected."""
         info = self.multitext.edition_info
         families = f", {_count(info['family'].nunique(), 'family', 'families')}" if "family" in info else ""
         counted = "editions" if self.objective == "cells" else "languages"
@@ -127,13 +127,84 @@ class Selection:
         return f"{self.headline()}\n\n{self.to_frame().to_string()}"
 
     def __repr__(self) -> str:
-        """Say what was selected and whether it is proven best."""
+        """Return what was selected and whether it is proven best."""
         state = "optimal" if self.optimal else f"gap {100 * self.gap:.2f} %"
         size = f"{_count(len(self.editions), 'edition')} × {_count(len(self.intents), 'intent')}"
         return f"Selection: {size}, {state}"
 
     def _repr_html_(self) -> str:
         return f"<p>{self!r}</p>{self.to_frame().to_html(escape=True)}"
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class ParetoFront:
+    """The most intents that each number of editions (or languages) can share.
+
+    Attributes
+    ----------
+    points : DataFrame
+        One row per number of editions (languages): ``intents`` of the best selection found, ``intents_at_most``,
+        and whether these two are ``proven`` to be equal.
+    objective : str
+        ``"cells"`` (editions are counted) or ``"languages"``.
+    seconds : float
+        Time taken.
+    """
+
+    points: pd.DataFrame
+    objective: str
+    seconds: float
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the points, and the intents ``lost`` against one edition (language) fewer."""
+        return self.points.assign(lost=-self.points["intents"].diff().astype("Int64"))
+
+    def best(self, min_intents: int = 1) -> tuple[int, int]:
+        """Return the point with the largest product among those found.
+
+        Parameters
+        ----------
+        min_intents : int
+            The fewest intents that it may have.
+
+        Returns
+        -------
+        (int, int)
+            Number of editions (or languages), and of intents.
+
+        Raises
+        ------
+        ValueError
+            If no point has so many intents.
+        """
+        intents = self.points["intents"]
+        enough = intents[intents >= min_intents]
+        if not len(enough):
+            raise ValueError(f"no selection with {min_intents:,} intents; the most are {intents.max():,}.")
+        product = enough.index.to_numpy() * enough.to_numpy()
+        place = len(enough) - 1 - int(product[::-1].argmax())  # among equals, more editions
+        return int(enough.index[place]), int(enough.iloc[place])
+
+    def summary(self) -> str:
+        """Format the table, with what is needed to trust it."""
+        return f"{self!r}\n\n{self.to_frame().to_string()}"
+
+    def plot(self, ax: "Axes | None" = None, **style: Any) -> "Axes":
+        """Draw intents against editions; see `langdiff.plots.plot_pareto_front`."""
+        from langdiff.plots.pareto import plot_pareto_front  # Matplotlib only when asked for
+
+        return plot_pareto_front(self, ax, **style)
+
+    def __repr__(self) -> str:
+        """Return how many points there are and how many are proven."""
+        proven = int(self.points["proven"].sum())
+        return (
+            f"ParetoFront: {len(self.points):,} numbers of {self.points.index.name}, {proven:,} proven, "
+            f"in {self.seconds:.1f} s"
+        )
+
+    def _repr_html_(self) -> str:
+        return f"<p>{self!r}</p>{self.to_frame().to_html(escape=True, max_rows=20)}"
 
 
 def _count(number: int, one: str, several: str | None = None) -> str:

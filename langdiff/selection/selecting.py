@@ -1,4 +1,4 @@
-"""Selection by name: settings in, labels on what comes out."""
+"""The largest complete part of a multitext."""
 
 import time
 import warnings
@@ -34,44 +34,45 @@ def select(
     solver: "pulp.LpSolver | str | None" = None,
     progress: bool | None = None,
 ) -> Selection:
-    """Select editions and intents without a missing cell, as many as possible, and prove it.
+    """Select the editions and intents of the largest complete part of a multitext, with proof.
 
     Parameters
     ----------
     multitext : Multitext
         What to select from; only its catalogue is used, no text is read.
     min_intents : int
-        Select at least so many intents (Mielke et al. 2019, appendix E: 20,000).
+        Fewest intents to select (Mielke et al. 2019, appendix E: 20,000).
     objective : {"cells", "languages"}
-        Maximise editions × intents, or languages × intents. Of equals, more editions win.
+        Maximise editions × intents, or languages × intents. Among equals, the selection with more editions is taken.
     require : iterable of str
         Editions that must be selected, and languages (as in ``edition_info["language"]``) of which at
         least one edition must be; a name that is both means the edition.
     n_editions : int, optional
-        Select exactly so many editions.
+        Exact number of editions to select.
     max_editions, max_editions_per_language : int, optional
-        Select no more.
+        Largest number of editions to select, in all and per language.
     method : {"search", "direct"}
-        ``"search"`` closes one number of editions after the other by minimum cuts and, where these leave
-        room, by integer programs. ``"direct"`` hands the whole problem to the solver as one integer program:
+        ``"search"`` excludes one number of editions after another by minimum cuts and, where these do not suffice,
+        by integer programs. ``"direct"`` hands the whole problem to the solver as one integer program:
         an independent check, for small multitexts only.
     time_limit : float, optional
         Seconds, after which the best selection so far is returned with its proven gap; Ctrl-C has the same
-        effect. HiGHS is stopped in mid-run by either, a `solver` of your own only between two of its runs.
+        effect. HiGHS is stopped while it runs, another `solver` only between two of its runs.
     solver : pulp.LpSolver or str, optional
         A configured solver, or the name of one that PuLP knows; by default HiGHS.
     progress : bool, optional
-        Show how many numbers of editions are settled; by default on a terminal.
+        Whether to show on stderr how many numbers of editions are settled; by default on a terminal.
 
     Returns
     -------
     Selection
-        With `optimal` saying whether it is proven best, and `left_out` naming the editions that were not selected.
+        The selected part; `optimal` says whether it is proven to be the largest, and `left_out` names the editions
+        that were not selected.
 
     Raises
     ------
     InfeasibleError
-        If the requirements cannot be met together; the message names the one that makes it impossible.
+        If the requirements cannot be met together; the message names the one that cannot be met.
     ConfigError
         If a setting is out of range or a required name is unknown.
     SolverError
@@ -113,7 +114,7 @@ def select(
             search.begin_with(check_feasible(named, solver, search.deadline))
         search.run()
     if search.best is None:
-        raise SolverError("no selection was found in time; give more of it or ask for less.")
+        raise SolverError("no selection was found in time; raise time_limit or relax the requirements.")
     editions = named.editions[search.best.editions]
     if len(editions) < 2 and 1 not in (n_editions, max_editions):
         warnings.warn(_alone(multitext, editions[0], named.have), LangdiffWarning, stacklevel=2)

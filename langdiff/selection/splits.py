@@ -19,24 +19,27 @@ def split(
 ) -> Parts:
     """Divide blocks of consecutive intents: the first few to dev, the next few to test, the rest to train.
 
-    Every part so samples all books and sessions alike (Mielke et al. 2019, appendices D and E). Of the
-    intents that all editions have, counted from n = 1, dev takes those where n modulo `block` is 1 to `dev`,
-    test the next `test` remainders, train all others, in the multitext's order.
+    Thus every part samples all books and sessions alike (Mielke et al. 2019, appendices D and E). The intents that all
+    editions have are counted from n = 1; dev takes those where n modulo `block` is 1 to `dev`, test those with the next `test`
+    remainders, and train all others, in the multitext's order.
 
     Parameters
     ----------
     multitext : Multitext
         What to divide.
-    block, dev, test : int
-        Intents a block, and how many of them go to dev and to test.
+    block : int
+        Number of intents per block.
+    dev, test : int
+        Number of intents of each block that go to dev and to test.
     incomplete : {"error", "drop", "test"}
-        What to do about intents that some edition lacks: refuse, leave them out, or add them to test
-        in the multitext's order, where the regression can use them. Intents that no edition has are
-        left out in any case but the first.
+        What to do about intents that some edition lacks: raise an error, leave them out, or add them to test in the
+        multitext's order, where the regression can use them. Intents that no edition has are left out except with
+        ``"error"``.
 
     Returns
     -------
     Parts
+        Train, dev and test.
 
     Raises
     ------

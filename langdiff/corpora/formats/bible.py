@@ -1,4 +1,4 @@
-"""What the formats of Bibles share: books, verse ids, ranges of verses, the catalogue."""
+"""Shared by the formats of Bibles: books, verse ids, ranges of verses, the catalogue."""
 
 import re
 from abc import abstractmethod
@@ -81,7 +81,7 @@ class Verses:
     Attributes
     ----------
     ranges : {"missing", "merge"}
-        What becomes of a text that stands for several verses: nothing, or it all goes to the first.
+        Whether verses with one text for several of them are all missing, or the first has all of the text.
     """
 
     ranges: str
@@ -104,9 +104,9 @@ class Verses:
         Raises
         ------
         DataError
-            If a verse is there already and one of the two is no part.
+            If a verse is there already and one of the two is not a part.
         """
-        clean = one_spaced(text) if text.strip() else None  # a no-break space alone is no text
+        clean = one_spaced(text) if text.strip() else None  # a no-break space alone is not text
         range_is_missing = len(verses) > 1 and self.ranges == "missing"
         for verse in verses:
             before, first, was_part = self._found.get(verse, ("", where, True))

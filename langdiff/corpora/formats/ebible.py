@@ -85,7 +85,7 @@ def references(vref: File) -> Iterator[str]:
     Raises
     ------
     DataError
-        If the list cannot be read, or a line is no verse or there twice.
+        If the list cannot be read, or a line is not a verse or is there twice.
     """
     lines: dict[str, int] = {}
     for number, line in read_lines(vref):

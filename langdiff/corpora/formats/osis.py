@@ -75,7 +75,7 @@ class _OsisEvents(Events):
         self._is_own_work = False
         self._verse: tuple[list[str], bool, str, str | None] | None = None  # ids, is a part, where, sID
         self._text: list[str] = []
-        self._hidden = 0  # elements open that are no text
+        self._hidden = 0  # elements open that are not text
         self._titles = 0  # of these, titles that the verse began in, as where a psalm's title is its first verse
 
     def header(self) -> dict[str, str]:

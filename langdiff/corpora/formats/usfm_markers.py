@@ -72,7 +72,7 @@ class UsfmBook:
         self._chapter: int | None = None
         self._verse: _Verse | None = None
         self._is_text = False  # whether the paragraph is
-        self._styles = 0  # open ones; only in them does | begin attributes
+        self._styles = 0  # number of open ones; only in them does | begin attributes
         self._note: tuple[str, int] | None = None  # name and place of an open note or sidebar
 
     def read(self) -> None:
@@ -93,7 +93,7 @@ class UsfmBook:
         self._refuse_open_note()
         self._end_verse()
         if self._book is None and self._text.strip():
-            raise DataError(f"{self._file}: no \\id, so that it is no book in USFM.")
+            raise DataError(f"{self._file}: no \\id, so that it is not a book in USFM.")
 
     def _where(self, place: int) -> str:
         return f"{self._file}, line {bisect_left(self._line_ends, place) + 1}"
@@ -205,7 +205,9 @@ class UsfmBook:
             raise DataError(f"{self._where(place)}: expected the number of a verse after \\v, got {shown!r}.")
         if self._book is None or self._chapter is None:
             missing = "\\id" if self._book is None else "\\c"
-            raise DataError(f"{self._where(place)}: a verse before {missing}, so that it is not known which.")
+            raise DataError(
+                f"{self._where(place)}: a verse before {missing}, so that its book and chapter are not known."
+            )
         self._end_verse()
         if self._book in UNNUMBERED:
             self.left_out.append(self._book)
@@ -222,7 +224,7 @@ class UsfmBook:
         for stretch in numbers.split(","):
             ends = [int(number) for number in re.findall("[0-9]+", stretch)]
             if len(ends) > 2 or ends[-1] < ends[0] or ends[-1] > 176:
-                raise DataError(f"{self._where(place)}: {numbers!r} is no range of verses (0-176).")
+                raise DataError(f"{self._where(place)}: {numbers!r} is not a range of verses (0-176).")
             found += [verse_id(str(self._book), int(self._chapter or 0), v) for v in range(ends[0], ends[-1] + 1)]
         ids = list(dict.fromkeys(verse for verse in found if verse))
         if not ids or None in found:

@@ -14,7 +14,7 @@ MAX_DEPTH = 200  # elements in each other; real files have less than twenty
 
 
 class Events:
-    """What happens when an element begins or ends; formats override `begin`, `end` and `data`.
+    """Actions when an element begins or ends; formats override `begin`, `end` and `data`.
 
     Attributes
     ----------

@@ -29,7 +29,7 @@ class Alternatives:
     Raises
     ------
     ConfigError
-        If there is no alternative, or the weights are not as they must be.
+        If there is no alternative, or the weights are not finite, are negative or are all 0.
 
     Examples
     --------

@@ -32,8 +32,8 @@ class SyntheticMultitext:
         The sentences. `intent_info` has the intent's own information (``bits``) and the number of
         its ``events``.
     information : Surprisals
-        True bits of every sentence there is: the surprisal that a model would give it that knew the
-        grammar and the language. They are those of the intent and of the language's free choices.
+        True bits of every sentence: its surprisal under a model that knows the grammar and the language. They are
+        the bits of the intent plus those of the language's free choices.
     difficulty : Series
         True difficulty in nats, by edition: ln of its bits over all intents, missing sentences
         included, less ln of the editions' mean. Its factors, exp(difficulty), average 1.
@@ -70,7 +70,7 @@ class SyntheticMultitext:
         return frame.rename_axis("edition").sort_values("difficulty", ascending=False)
 
     def summary(self) -> str:
-        """Format what is in it and how hard its languages truly are."""
+        """Format its size and the true difficulties of its languages."""
         own = self.multitext.intent_info["bits"]
         low, high = own.quantile([0.05, 0.95])
         return (
@@ -80,7 +80,7 @@ class SyntheticMultitext:
         )
 
     def __repr__(self) -> str:
-        """Say how large it is and how far its difficulties lie apart."""
+        """Return its size and the range of its difficulties."""
         percent = 100 * np.expm1(self.difficulty)
         return f"Synthetic {self.multitext!r}, true difficulty {percent.min():+.1f} % to {percent.max():+.1f} %"
 

@@ -41,7 +41,7 @@ class Speaker:
         self._between, self._stop = f"{script.comma} {lexicon.conjunction} ", script.stop
 
     def say(self, intent: Intent, decide: Decide) -> str:
-        """Say an intent.
+        """Return the sentence for an intent.
 
         Parameters
         ----------

@@ -1,6 +1,6 @@
 r"""Bounds for every number of units at once, by minimum cuts.
 
-Write c(u) for the most intents that u units (editions, or languages) share. For any price λ = p/q a unit
+Write c(u) for the most intents that u units (editions, or languages) share. For any price λ = p/q per unit
 
 .. math:: z(\lambda) = \max_{B, C} |C| + \lambda\,\mathrm{units}(B)
 
@@ -23,7 +23,7 @@ from langdiff.selection.search.problem import Bools, Ints
 
 
 class Priced(NamedTuple):
-    """A selection that is best at its price of p / q intents a unit."""
+    """A selection that is best at its price of p / q intents per unit."""
 
     p: int
     q: int
@@ -33,19 +33,19 @@ class Priced(NamedTuple):
     rows: Bools
 
     def bound(self, u: int) -> int:
-        """Return what c(u) does not exceed."""
+        """Return an upper bound on c(u)."""
         return (self.value - self.p * u) // self.q
 
 
 def best_at_price(present: Bools, weight: Ints, p: int, q: int) -> Priced:
-    """Choose rows and units to maximise q × intents + p × units.
+    """Choose rows and units to maximize q × intents + p × units.
 
     Parameters
     ----------
     present : ndarray of bool, shape (K, U)
         Whether unit u has row k.
     weight : ndarray of int, shape (K,)
-        Intents a row stands for.
+        Number of intents of each row.
     p, q : int
         Value of a unit and of an intent, positive.
 
@@ -93,8 +93,7 @@ def sweep(present: Bools, weight: Ints, wanted: Callable[[int, int], bool]) -> I
     present, weight : ndarray, shapes (K, U) and (K,)
         See `best_at_price`.
     wanted : callable
-        Whether bounds for numbers of units from the one to the other are still of use; asked before each
-        price between them.
+        Whether bounds for the numbers of units between two are still needed; called before each price between them.
 
     Examples
     --------

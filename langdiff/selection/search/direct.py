@@ -1,6 +1,6 @@
 r"""The whole problem as one integer program: slow, and the independent check on small instances.
 
-One binary a row and an edition; the product of intents and units is linearised as
+One binary variable per row and per edition; the product of intents and units is linearized as
 :math:`\sum_k w_k t_k` with :math:`t_k \le U y_k` and :math:`t_k \le \sum_g l_g`, so that :math:`t_k` is the number of
 units if row k is chosen, else 0.
 """
@@ -17,7 +17,7 @@ class Direct(Search):
     """Search by one program, solved again with a higher cut-off until that is infeasible."""
 
     def _search(self) -> None:
-        problem, self.best = self.problem, None  # nothing of the other method's is used
+        problem, self.best = self.problem, None  # what the other method found is not used
         everything = Remainder(
             np.ones_like(problem.weight, dtype=bool), np.ones_like(problem.required), problem.required_groups
         )
@@ -39,5 +39,5 @@ class Direct(Search):
                 return
             program.lp += objective >= tie * found.value + found.n_editions + HALF
         if answer.status == "infeasible":
-            self.closed = dict.fromkeys(self.range, "program")
-            self.at_most.update({u: self.needed(u) - 1 for u in self.range})
+            for u in self.bounds.numbers:
+                self.bounds.lower(u, self.needed(u) - 1, "program")

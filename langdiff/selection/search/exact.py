@@ -1,9 +1,9 @@
 r"""Exact search: bounds for every number of units at once, then ever sharper ones where they leave room.
 
-Write c(u) for the most intents that u units (editions, or languages) share. Minimum cuts (`_cut`) bound c
-by its concave hull. Only those u where u·⌊bound⌋ beats the best known selection are looked at again, the largest
-first: what such a selection can be made of is reduced (`_reduction`), with the help of the bound on c(u + 1), and
-cut again. What then is still open is asked of an integer program (`_program`): with u units, is there anything
+Write c(u) for the most intents that u units (editions, or languages) share. Minimum cuts (`cut`) bound c
+by its concave hull. Only those u where u·⌊bound⌋ beats the best known selection are examined again, the largest
+first: what such a selection can be made of is reduced (`reduction`), with the help of the bound on c(u + 1), and
+cut again. What then is still open is asked of an integer program (`program`): with u units, is there anything
 better? Every improvement is followed by the same question, until the answer is no.
 """
 
@@ -18,6 +18,7 @@ import pandas as pd
 import pulp
 from rich.progress import Progress, TaskID
 
+from langdiff.selection.search.bounds import first_bounds
 from langdiff.selection.search.cut import sweep
 from langdiff.selection.search.heuristic import exchange, stages, without_worst
 from langdiff.selection.search.problem import Bools, Problem, Solution, collapse, weigh
@@ -31,18 +32,33 @@ log = logging.getLogger(__name__)
 
 
 class Search:
-    """State of the search: the incumbent, and a bound on c(u) for every u.
+    """A search and its state: the incumbent, and a bound on c(u) for every u.
 
     Parameters
     ----------
     problem : Problem
         What to solve.
     solver : pulp.LpSolver, str or None
-        None for HiGHS.
+        Solver of the integer programs; None means HiGHS.
     time_limit : float or None
-        Seconds from now.
+        Seconds from now after which to stop; None means no limit.
     bar : Progress, optional
         Where to show how many u are settled.
+
+    Attributes
+    ----------
+    best : Solution or None
+        The incumbent: the best selection found so far.
+    bounds : Bounds
+        What is known of c(u).
+    found : dict from int to int
+        Intents shared by so many units, where a whole front is searched.
+    stages : dict from int to ndarray of bool
+        Editions that make so many units, from which an exchange begins.
+    deadline : float
+        When to stop, on the monotonic clock.
+    ties_open : bool
+        Whether as good a selection with more editions may exist.
     """
 
     def __init__(
@@ -57,29 +73,17 @@ class Search:
         self.solver = solver
         self.deadline = np.inf if time_limit is None else time.monotonic() + time_limit
         self.best: Solution | None = None
-        self.found: dict[int, int] = {}  # intents shared by so many units, where a whole front is searched
-        self.stages: dict[int, Bools] = {}  # editions that make so many units, to begin an exchange with
-        most = problem.most_units
-        fixed = problem.n_editions is not None and not problem.count_languages
-        self.range = range(most if fixed else problem.fewest_units, most + 1)
-        self.at_most = self._coverage()
-        self.closed = dict.fromkeys(self.range, "hull")
+        self.found: dict[int, int] = {}
+        self.stages: dict[int, Bools] = {}
+        self.bounds = first_bounds(problem)
         self.ties_open = False
         self._bar, self._task = bar, TaskID(0)
         self._start: dict[int, Remainder] = {}
         for editions, rows in stages(problem):
             units, intents = len(np.unique(problem.group[editions])), problem.intents_of(rows)
             self.stages[units] = editions
-            if most > 0 and intents >= self.needed(min(units, most)):
+            if problem.most_units > 0 and intents >= self.needed(min(units, problem.most_units)):
                 self._offer(rows)
-
-    def _coverage(self) -> dict[int, int]:
-        """Bound c(u) by the intents that u units have, for every u, and for one more than there are."""
-        problem = self.problem
-        units, _ = by_unit(problem.present, problem.group)
-        count = np.bincount(units.sum(axis=1), weights=problem.weight, minlength=problem.n_groups + 1)
-        most = np.cumsum(count[::-1])[::-1].astype(int)
-        return {**{u: int(most[u]) for u in range(1, problem.n_groups + 1)}, problem.n_groups + 1: -1}
 
     def run(self) -> None:
         """Search until proven, out of time or interrupted."""
@@ -110,26 +114,26 @@ class Search:
     @property
     def proven(self) -> bool:
         """Whether the incumbent is the best there is."""
-        return not self.ties_open and not any(self.can_improve(u) for u in self.range)
+        return not self.ties_open and not any(self.can_improve(u) for u in self.bounds.numbers)
 
     @property
     def upper_bound(self) -> int:
         """Return what no solution exceeds."""
-        rest = [u * self.at_most[u] for u in self.range if self.can_improve(u)]
+        rest = [u * self.bounds.at_most[u] for u in self.bounds.numbers if self.can_improve(u)]
         return max([*rest, self.best.value if self.best else 0])
 
     def certificate(self) -> pd.DataFrame:
-        """Return one row a number of units: the bounds, and what closed it."""
-        index = pd.Index(self.range, name="languages" if self.problem.count_languages else "editions")
-        at_most = np.array([self.at_most[u] for u in self.range])
-        closed = ["open" if self.can_improve(u) else self.closed[u] for u in self.range]
+        """Return one row per number of units: the bounds, and what closed it."""
+        index = pd.Index(self.bounds.numbers, name="languages" if self.problem.count_languages else "editions")
+        at_most = np.array([self.bounds.at_most[u] for u in self.bounds.numbers])
+        closed = ["open" if self.can_improve(u) else self.bounds.closed[u] for u in self.bounds.numbers]
         frame = pd.DataFrame({"intents_at_most": at_most, "bound": index.to_numpy() * at_most, "closed": closed}, index)
         if self.ties_open and self.best is not None:
             frame.loc[self.best.units, "closed"] = "open"
         return frame
 
     def needed(self, u: int) -> int:
-        """Return the least intents with which u units beat the incumbent (and what `min_intents` asks)."""
+        """Return the fewest intents with which u units beat the incumbent and meet `min_intents`."""
         if self.best is None:
             return self.problem.min_intents
         intents, rest = divmod(self.best.value, u)
@@ -138,16 +142,16 @@ class Search:
 
     def can_improve(self, u: int) -> bool:
         """Whether u units may still beat the incumbent."""
-        return self.at_most[u] >= self.needed(u)
+        return self.bounds.at_most[u] >= self.needed(u)
 
     def _open(self) -> Iterator[int]:
         """Yield the u that are open when their turn comes, the largest first, as long as there is time."""
-        for u in reversed(self.range):
+        for u in reversed(self.bounds.numbers):
             if self.can_improve(u) and time.monotonic() < self.deadline:
                 yield u
 
     def _offer(self, rows: Bools) -> bool:
-        """Take the best selection with all of some rows as incumbent, if it is better; say whether it is."""
+        """Take the best selection with all of some rows as incumbent, if it is better; return whether it is."""
         found = self.problem.best_editions(rows)
         if found is None or (self.best is not None and found.rank <= self.best.rank):
             return False
@@ -158,7 +162,7 @@ class Search:
     def _bound_all(self) -> None:
         """Bound c by minimum cuts, for each run of numbers of units that are open."""
         runs: list[list[int]] = []
-        for u in self.range:
+        for u in self.bounds.numbers:
             if self.can_improve(u):
                 if runs and runs[-1][-1] == u - 1:
                     runs[-1].append(u)
@@ -168,7 +172,7 @@ class Search:
             left = reduce(self.problem, run[0], self.needed(run[-1]), NEVER)
             if left is None:
                 for u in run:
-                    self.at_most[u] = min(self.at_most[u], self.needed(run[-1]) - 1)
+                    self.bounds.lower(u, self.needed(run[-1]) - 1)
             elif time.monotonic() < self.deadline:
                 self._start.update(dict.fromkeys(run, left))
                 self._cut(left, run)
@@ -187,19 +191,18 @@ class Search:
         for found in sweep(packed, weight, wanted):
             for u in (*run, run[-1] + 1):
                 if u <= problem.n_groups:
-                    self.at_most[u] = min(self.at_most[u], max(found.bound(u), least))
+                    self.bounds.lower(u, max(found.bound(u), least))
             rows = left.rows.copy()
             rows[left.rows] = np.logical_and.reduce(units[:, packed[found.rows].all(axis=0)], axis=1)
             self._offer(rows)
 
     def _exchange(self) -> None:
-        """Improve what greed found at every open number of units, each time from the better of two beginnings."""
+        """Improve what greedy removal found at every open number of units, from the better of two beginnings."""
         problem, chain = self.problem, None
         for u in self._open():
             left = reduce(problem, u, self.needed(u), NEVER, self._start.get(u))
             if left is None:
-                self.at_most[u] = min(self.at_most[u], self.needed(u) - 1)
-                self.closed[u] = "reduction"
+                self.bounds.lower(u, self.needed(u) - 1, "reduction")
                 continue
             start = [self.stages[u]] if u in self.stages else []
             if chain is not None:
@@ -212,8 +215,8 @@ class Search:
     def _relax_all(self) -> None:
         """Bound all c(u) at once by a linear program, where that is better than a cut.
 
-        The price is the incumbent's intents a unit: a line that touches the hyperbola of selections as good as
-        the incumbent. If it is reached nowhere else, everything is closed.
+        The price is the incumbent's intents per unit: a line that touches the hyperbola of selections as good as
+        the incumbent. If no other point reaches the line, everything is closed.
         """
         improved = self.problem.choice
         while improved and self.best is not None and (run := list(self._open())):
@@ -226,18 +229,17 @@ class Search:
             least = self.needed(run[0]) - 1
             improved = self._take(answer)
             for u in run if answer.status == "optimal" else []:
-                self.at_most[u] = min(self.at_most[u], max(math.floor((answer.value - p * u) / q + HALF), least))
+                most = max(math.floor((answer.value - p * u) / q + HALF), least)
+                self.bounds.lower(u, most)
                 if not self.can_improve(u):
-                    self.closed[u] = "relaxation"
+                    self.bounds.closed[u] = "relaxation"
 
     def _tighten(self, u: int) -> Remainder | None:
         """Bound c(u) by reduction and minimum cuts; return what they leave open."""
         need = self.needed(u)
-        left = reduce(self.problem, u, need, self.at_most[u + 1], self._start.get(u))
+        left = reduce(self.problem, u, need, self.bounds.at_most[u + 1], self._start.get(u))
         most = -1 if left is None else bound(self.problem, left, u, need)
-        if most < need:
-            self.closed[u] = "reduction"
-        self.at_most[u] = min(self.at_most[u], max(most, need - 1))
+        self.bounds.lower(u, max(most, need - 1), "reduction" if most < need else None)
         return left if self.can_improve(u) else None
 
     def _ask(self, u: int) -> None:
@@ -257,32 +259,28 @@ class Search:
             program.lp += program.intents >= need - HALF
             answer = self._solve(program, program.intents)
             if answer.status == "infeasible":
-                self.at_most[u] = min(self.at_most[u], need - 1)
-                self.closed[u] = "program"
+                self.bounds.lower(u, need - 1, "program")
             elif not self._take(answer):
                 return  # out of time; or a solver that calls optimal what is not better
 
     def _relax(self, u: int, program: Program) -> None:
-        """Bound c(u) by the program without the demand for whole numbers."""
+        """Bound c(u) by the program without the condition that variables are whole numbers."""
         need = self.needed(u)  # of selections with fewer intents the program, made of a reduction, says nothing
         answer = self._solve(program, program.intents, relaxed=True)
-        most = self.at_most[u]
         if answer.status != "stopped":
             most = -1 if answer.status == "infeasible" else math.floor(answer.value + HALF)
-        if most < need:
-            self.closed[u] = "relaxation"
-        self.at_most[u] = min(self.at_most[u], max(most, need - 1))
+            self.bounds.lower(u, max(most, need - 1), "relaxation" if most < need else None)
         self._take(answer)
 
     def _take(self, answer: Answer) -> bool:
-        """Offer what a solver found; say whether it was better."""
+        """Offer what a solver found; return whether it was better."""
         editions = answer.editions
         return editions is not None and bool(editions.any()) and self._offer(self.problem.shared(editions))
 
     def _solve(self, program: Program, objective: pulp.LpAffineExpression, *, relaxed: bool = False) -> Answer:
         remaining = self.deadline - time.monotonic()
         limit = None if np.isinf(remaining) else max(remaining, 0.01)
-        answer = program.maximise(objective, configured(self.solver, limit), relaxed=relaxed)
+        answer = program.maximize(objective, configured(self.solver, limit), relaxed=relaxed)
         if answer.interrupted:
             self._take(answer)
             raise KeyboardInterrupt
@@ -291,17 +289,17 @@ class Search:
     def _break_ties(self) -> None:
         """Among selections of the same value, look for one with more editions of the same languages."""
         self.ties_open = True
-        settled = [self._settle_ties(u) for u in self.range]
+        settled = [self._settle_ties(u) for u in self.bounds.numbers]
         self.ties_open = not all(settled)
 
     def _settle_ties(self, u: int) -> bool:
-        """Take a selection of u languages, as good and with more editions; say whether it is known that no more are."""
+        """Take selections of u languages as good and with more editions; return whether no further ones can exist."""
         problem = self.problem
         while self.best is not None and self.best.value % u == 0:
             intents = self.best.value // u
-            if self.at_most[u] < intents or intents < problem.min_intents:
+            if self.bounds.at_most[u] < intents or intents < problem.min_intents:
                 return True
-            left = reduce(problem, u, intents, self.at_most[u + 1])
+            left = reduce(problem, u, intents, self.bounds.at_most[u + 1])
             if left is None:
                 return True
             full: Bools = problem.required | (weigh(problem.weight * left.rows, problem.present) >= intents)

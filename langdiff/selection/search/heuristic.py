@@ -8,7 +8,7 @@ from langdiff.selection.search.problem import Bools, Problem, weigh
 
 
 def representatives(problem: Problem) -> Bools:
-    """Return all editions, or the fullest of each unit and those that are required, where one a unit is enough."""
+    """Return all editions, or, where one per unit is enough, the fullest of each unit and those required."""
     candidates = problem.candidates
     if problem.group is not problem.language or not problem.single:
         return candidates
@@ -57,7 +57,7 @@ def without_worst(problem: Problem, kept: Bools) -> Bools:
 
 
 def exchange(problem: Problem, kept: Bools, allowed: Bools) -> Bools:
-    """Swap an edition for another as long as that makes more intents shared, the best swap first.
+    """Swap an edition for another as long as more intents are shared, the best swap first.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def exchange(problem: Problem, kept: Bools, allowed: Bools) -> Bools:
     Returns
     -------
     ndarray of bool, shape (J,)
-        As many editions.
+        The same number of editions.
     """
     kept, absent = kept.copy(), ~problem.present
     while True:
@@ -92,7 +92,7 @@ def exchange(problem: Problem, kept: Bools, allowed: Bools) -> Bools:
 
 
 def _may_swap(problem: Problem, kept: Bools, inside: np.ndarray, outside: np.ndarray) -> Bools:
-    """Return which swaps keep to the limits on languages, and on one edition a unit, shape (inside, outside)."""
+    """Return which swaps keep to the limits on languages, and on one edition per unit, shape (inside, outside)."""
     taken = np.bincount(problem.language[kept], minlength=int(problem.language.max()) + 1)
     same: Bools = problem.language[inside][:, None] == problem.language[outside]
     if problem.group is problem.language:

@@ -22,13 +22,13 @@ class Solution(NamedTuple):
 
     @property
     def rank(self) -> tuple[int, int]:
-        """What is maximised, in this order."""
+        """The value, then the number of editions: maximized in this order."""
         return self.value, self.n_editions
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Problem:
-    """Choose editions B and the intents C that all of them have, maximising units(B)·|C|.
+    """Choose editions B and the intents C that all of them have, maximizing units(B)·|C|.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class Problem:
 
     @cached_property
     def single(self) -> bool:
-        """Whether one edition of each group is enough to reach the optimum (ties aside)."""
+        """Whether one edition of each group is enough to reach the optimum, except for ties."""
         return not (self.count_languages and self.n_editions is not None)
 
     @cached_property
@@ -114,7 +114,7 @@ class Problem:
 
     @cached_property
     def candidates(self) -> Bools:
-        """Editions to choose from, shape (J,): where one a unit is enough, a required one leaves no choice."""
+        """Editions to choose from, shape (J,): where one per unit is enough, a required one excludes the others."""
         if not self.single:
             return np.ones(len(self.language), dtype=bool)
         decided = np.zeros(self.n_groups, dtype=bool)
@@ -142,8 +142,8 @@ class Problem:
     def best_editions(self, rows: Bools) -> Solution | None:
         """Return the best editions that have all of some rows, or None if no choice is allowed.
 
-        With the intents given, taking one edition a required language, then one a language (if they
-        are counted), then whatever else the limits allow is optimal; fuller editions come first.
+        With the intents given, it is optimal to take one edition per required language, then one per language (if they
+        are counted), then as many others as the limits allow; fuller editions come first.
         """
         eligible: Bools = np.logical_and.reduce(self.present[rows], axis=0)
         order = self._fullest_first
@@ -186,7 +186,7 @@ class Problem:
 
 
 def weigh(weight: Ints, matrix: Bools) -> Ints:
-    """Sum the weights of the rows that are true, a column, shape (J,); by floats, which are exact up to 2⁵³."""
+    """Sum the weights of the rows that are true in each column, shape (J,); by floats, which are exact up to 2⁵³."""
     return (weight.astype(np.float64) @ matrix).astype(np.int64)
 
 

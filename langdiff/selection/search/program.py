@@ -5,7 +5,7 @@ With :math:`b_j` for "edition j is in B", :math:`y_k` for "row k is in C" and :m
 .. math:: y_k + b_j \le 1 \text{ where edition j lacks row k}, \qquad
           l_g \le \textstyle\sum_{j \in g} b_j,
 
-and the limits. Where one edition a unit is enough, :math:`\sum_{j \in g} b_j = l_g`, and the tighter
+and the limits. Where one edition per unit is enough, :math:`\sum_{j \in g} b_j = l_g`, and the tighter
 :math:`y_k + \sum_{j \in g,\; j \text{ lacks } k} b_j \le 1` takes the place of the first. Only the b need be
 integer: y and l are then 0 or 1 at an optimum.
 """
@@ -21,7 +21,7 @@ from langdiff.selection.search.reduction import Remainder
 
 
 class Answer(NamedTuple):
-    """What a solver says: ``"optimal"``, ``"infeasible"`` or ``"stopped"``, with its best editions if it has any."""
+    """The answer of a solver: ``"optimal"``, ``"infeasible"`` or ``"stopped"``, with its best editions if any."""
 
     status: str
     value: float  # of the objective
@@ -30,16 +30,16 @@ class Answer(NamedTuple):
 
 
 class Program:
-    """Variables and constraints; `intents`, `n_editions` and `units` are to be used in more of them.
+    """Variables and constraints; callers build further constraints from `intents`, `n_editions` and `units`.
 
     Parameters
     ----------
     problem : Problem
         What to choose from.
     left : Remainder
-        What may be chosen, and which units must be.
+        What may be chosen, and which units must be chosen.
     single : bool
-        One edition a unit.
+        Whether each unit is one edition.
     """
 
     def __init__(self, problem: Problem, left: Remainder, *, single: bool) -> None:
@@ -95,8 +95,8 @@ class Program:
     def _of(self, columns: Ints) -> pulp.LpAffineExpression:
         return pulp.lpSum(self.b[j] for j in columns)
 
-    def maximise(self, objective: Any, solver: pulp.LpSolver, *, relaxed: bool = False) -> Answer:
-        """Solve for an objective; if `relaxed`, without the demand for whole numbers, which the editions then round.
+    def maximize(self, objective: Any, solver: pulp.LpSolver, *, relaxed: bool = False) -> Answer:
+        """Solve for an objective; if `relaxed`, variables need not be whole numbers, and the editions are rounded.
 
         Raises
         ------

@@ -1,16 +1,16 @@
-r"""What a selection of u units that beats the incumbent can still be made of, and a bound on that.
+r"""The part of a problem that selections of u units that beat the incumbent can use, and a bound on c(u).
 
 Let B be u units that share at least `need` intents. Then
 
-* an intent that fewer than u units have is not shared, nor one that a unit known to be in B lacks;
-* an edition with fewer than `need` of the intents left is not in B;
-* of two editions of a unit, one that has whatever the other has is as good;
+* an intent that fewer than u units have is not shared, nor is one that a unit known to be in B lacks;
+* an edition with fewer than `need` of the remaining intents is not in B;
+* of two editions of a unit, one that has every intent of the other is as good;
 * **exchange**: adding a unit i to B gives u + 1 units that share at least `need` less what i lacks of the
-  intents left. If no u + 1 units share so many, i is in B.
+  remaining intents. If no u + 1 units share so many, i is in B.
 
-Each fact sharpens the others, so they are repeated until nothing changes. The last is what makes real
-multitexts easy: whoever lacks next to nothing is in, what *they* lack is out, and of the rest a minimum cut
-knows enough.
+Each fact sharpens the others, so that they are repeated until nothing changes. The last one makes real multitexts
+easy: units that lack almost nothing are in B, intents that these units lack are not shared, and a minimum cut of what
+remains is sharp.
 """
 
 from dataclasses import dataclass

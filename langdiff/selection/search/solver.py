@@ -13,8 +13,8 @@ from langdiff.errors import ConfigError, SolverError
 class InterruptibleHighs(pulp.HiGHS):  # type: ignore[misc]  # PuLP publishes no types
     """HiGHS, stopped by Ctrl-C with the best solution it has.
 
-    Python would deliver the signal only once HiGHS is done. So a handler takes note of it, and HiGHS, which
-    asks now and then whether to go on, is told.
+    Python delivers the signal only after HiGHS is done. Therefore a handler notes it, and a callback that HiGHS calls
+    from time to time stops the run.
 
     Attributes
     ----------
@@ -31,7 +31,7 @@ class InterruptibleHighs(pulp.HiGHS):  # type: ignore[misc]  # PuLP publishes no
         model.cbSimplexInterrupt += self._answer
         model.cbIpmInterrupt += self._answer
         model.cbMipInterrupt += self._answer
-        if current_thread() is not main_thread():  # signals are the main thread's
+        if current_thread() is not main_thread():  # only the main thread receives signals
             model.run()
             return
         usual = signal.signal(signal.SIGINT, self._note)
@@ -49,7 +49,7 @@ class InterruptibleHighs(pulp.HiGHS):  # type: ignore[misc]  # PuLP publishes no
 
     def findSolutionValues(self, lp: Any) -> tuple[int, int]:  # noqa: N802 the name is PuLP's
         """Read the solution; PuLP would read one even where HiGHS was stopped before it had any."""
-        import highspy  # here, for CBC is to do where highspy is missing
+        import highspy  # here, because CBC is used where highspy is missing
 
         unsolved = (highspy.HighsModelStatus.kInterrupt, highspy.HighsModelStatus.kTimeLimit)
         if lp.solverModel.getModelStatus() in unsolved and not lp.solverModel.getSolution().value_valid:
@@ -64,10 +64,10 @@ def configured(solver: "pulp.LpSolver | str | None", seconds: float | None) -> p
     Parameters
     ----------
     solver : pulp.LpSolver, str or None
-        One of the user's own, the name of one that PuLP knows, or None for HiGHS (CBC where highspy does
+        A solver that the user configured, the name of one that PuLP knows, or None for HiGHS (CBC where highspy does
         not work).
     seconds : float or None
-        Time limit; not set on a solver of the user's own.
+        Time limit; not set on a solver that the user configured.
 
     Raises
     ------
@@ -83,7 +83,7 @@ def configured(solver: "pulp.LpSolver | str | None", seconds: float | None) -> p
     if not isinstance(solver, str):
         return solver
     try:
-        with warnings.catch_warnings():  # that PuLP 4 will ship CBC otherwise is no concern of the user's
+        with warnings.catch_warnings():  # PuLP warns that version 4 will ship CBC differently
             warnings.simplefilter("ignore", DeprecationWarning)
             named = pulp.getSolver(solver, msg=False, timeLimit=seconds)
     except pulp.PulpSolverError as error:
