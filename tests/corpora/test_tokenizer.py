@@ -1,4 +1,4 @@
-"""The tokeniser against a reading of its rules character by character."""
+"""The tokenizer against a reading of its rules character by character."""
 
 import unicodedata
 

@@ -10,7 +10,7 @@ from scipy.stats import chisquare, entropy
 from langdiff.corpora.synthetic.choice import Alternatives, RandomDecisions
 from langdiff.errors import ConfigError
 
-ROUNDING = 1e-12  # the same numbers, normalised by another program
+ROUNDING = 1e-12  # the same numbers, normalized by another program
 weights = st.lists(st.floats(0, 1e6), min_size=1, max_size=9).filter(lambda values: sum(values) > 1e-6)
 
 
