@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 def suffixes_of(*plain: str) -> tuple[str, ...]:
-    """Return endings of file names, plain and compressed.
+    """Return the endings of file names, plain and compressed.
 
     Examples
     --------
@@ -67,12 +67,12 @@ def find_files(path: Paths, suffixes: Sequence[str], editions: Iterable[str] | N
 
 
 def files_in(path: str | Path | Sequence[str | Path], suffixes: Sequence[str]) -> list[File]:
-    """Return the files that paths, directories, zip archives and globs mean.
+    """Return the files that paths, directories, zip archives and globs stand for.
 
     Raises
     ------
     DataError
-        If one of them means no file.
+        If one of them stands for no file.
     """
     paths = [path] if isinstance(path, (str, Path)) or not isinstance(path, Iterable) else list(path)
     if not paths:
@@ -120,7 +120,7 @@ def edition_of(file: File, suffixes: Sequence[str]) -> str:
 
 
 def language_of(edition: str) -> str | None:
-    """Return the ISO 639-3 code that an edition's name begins with, given there as that or as ISO 639-1.
+    """Return the ISO 639-3 code of the language code that an edition's name begins with, in ISO 639-3 or ISO 639-1.
 
     Examples
     --------
@@ -134,7 +134,7 @@ def language_of(edition: str) -> str | None:
 def _expand(path: Path, suffixes: Sequence[str]) -> list[Path]:
     try:
         if path.is_dir():
-            # archives only where nothing lies beside them: unpacked, they would be read twice
+            # archives only where no file is beside them: if they were unpacked there, texts would be read twice
             files = _visible(path, suffixes) or _visible(path, (".zip",))
             if not files:
                 raise DataError(f"{path}: no file in this directory is called {_called(suffixes)} or *.zip.")

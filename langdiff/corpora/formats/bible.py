@@ -59,12 +59,18 @@ def book_of(verse: str) -> str:
 
 
 def are_verse_ids(intents: pd.Index) -> bool:
-    """Whether every intent is a verse id, ``BBCCCVVV``."""
+    """Whether every intent is a verse id, ``BBCCCVVV``.
+
+    Examples
+    --------
+    >>> are_verse_ids(pd.Index(["01001001", "66022021"])), are_verse_ids(pd.Index(["1", "2"]))
+    (True, False)
+    """
     return all(isinstance(intent, str) and VERSE_ID.fullmatch(intent) for intent in intents)
 
 
 def one_spaced(text: str) -> str:
-    r"""Make every run of ASCII white space one space, none at the ends: markup breaks lines anywhere.
+    r"""Reduce every run of ASCII white space to one space, and remove it at the ends.
 
     Examples
     --------
@@ -76,7 +82,7 @@ def one_spaced(text: str) -> str:
 
 @dataclass
 class Verses:
-    """Gathers verses as they are met in marked-up text, then settles ranges and parts.
+    """Collects the verses of marked-up text, and resolves ranges and parts.
 
     Attributes
     ----------
@@ -93,7 +99,7 @@ class Verses:
         Parameters
         ----------
         verses : sequence of str
-            Ids of what it covers, at least one.
+            Ids of the verses that it covers, at least one.
         text : str
             The text; white space is made single.
         where : str
@@ -113,7 +119,11 @@ class Verses:
             if verse in self._found and not (part and was_part):
                 raise DataError(f"{first} and {where}: verse {verse} is there twice.")
             if range_is_missing or before is None:
-                self._found[verse] = (None, first, part)  # part of it is elsewhere, so the rest does not count
+                self._found[verse] = (
+                    None,
+                    first,
+                    part,
+                )  # a part of the verse is in a range, so that the verse is missing
             elif verse == verses[0]:
                 self._found[verse] = (" ".join(filter(None, (before, clean))), first, part)
             else:

@@ -45,7 +45,7 @@ def catalogue(reading: Reading) -> Multitext:
 
 
 class _CesEvents(Events):
-    """Gathers verses, and what the header says of the edition."""
+    """Collects verses, and what the header says of the edition."""
 
     def __init__(self, file: File) -> None:
         super().__init__(file)
@@ -53,7 +53,7 @@ class _CesEvents(Events):
         self.left_out: dict[str, None] = {}
         self._said: dict[str, list[str]] = {}
         self._language: str | None = None
-        self._verse: tuple[str | None, str] | None = None  # id (None: of a book without number), where
+        self._verse: tuple[str | None, str] | None = None  # id (None in a book without number), where
         self._text: list[str] = []
         self._depth = 0  # of the verse
 

@@ -58,13 +58,13 @@ def read_day(file: File, *, errors: str) -> list[Turn]:
 
 
 class _Day(Events):
-    """Gathers turns: session > chapter > turn > speaker > text > p."""
+    """Collects turns: session > chapter > turn > speaker > text > p."""
 
     def __init__(self, file: File) -> None:
         super().__init__(file)
         self.turns: list[Turn] = []
         self._date = file.name.partition(".")[0]
-        self._chapters = self._turns = self._speakers = 0  # so far, in what they are in
+        self._chapters = self._turns = self._speakers = 0  # counted so far, within the element around them
         self._chapter = self._turn = ""
         self._languages: set[str] = set()  # of the speaker's texts
         self._text: str | None = None  # language of the text that is open, if it is not marked as empty

@@ -118,7 +118,7 @@ def _check_equal(first: str, one: _RefSet, second: str, other: _RefSet) -> None:
 
 
 class _MtevalEvents(Events):
-    """Gathers the segments of each refset."""
+    """Collects the segments of each refset."""
 
     def __init__(self, file: File) -> None:
         super().__init__(file)

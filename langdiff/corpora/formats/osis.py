@@ -63,7 +63,7 @@ def catalogue(reading: Reading) -> Multitext:
 
 
 class _OsisEvents(Events):
-    """Gathers verses, and what the header says of the edition."""
+    """Collects verses, and what the header says of the edition."""
 
     def __init__(self, file: File, ranges: str) -> None:
         super().__init__(file)
@@ -71,12 +71,12 @@ class _OsisEvents(Events):
         self.left_out: dict[str, None] = {}
         self._said: dict[str, list[str]] = {}
         self._language = ""
-        self._work: str | None = None  # whose header counts
+        self._work: str | None = None  # the work whose header is used
         self._is_own_work = False
         self._verse: tuple[list[str], bool, str, str | None] | None = None  # ids, is a part, where, sID
         self._text: list[str] = []
         self._hidden = 0  # elements open that are not text
-        self._titles = 0  # of these, titles that the verse began in, as where a psalm's title is its first verse
+        self._titles = 0  # of these, the titles that the verse began in: a psalm's title may be its first verse
 
     def header(self) -> dict[str, str]:
         said = {column: " ".join("".join(pieces).split()) for column, pieces in self._said.items()}

@@ -1,4 +1,4 @@
-"""XML read as a stream of events, with nothing of it expanded or fetched."""
+"""XML read as a stream of events; no entity is expanded and no other file is read."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
-MAX_DEPTH = 200  # elements in each other; real files have less than twenty
+MAX_DEPTH = 200  # nested elements; real files have less than twenty
 
 
 class Events:
@@ -34,32 +34,41 @@ class Events:
         return f"{self.file}, line {self._line()}"
 
     def begin(self, tag: str, attributes: dict[str, str]) -> None:
-        """Meet an element's beginning; `open` holds it already."""
+        """Act on the beginning of an element; `open` has it already."""
 
     def finish(self, tag: str) -> None:
-        """Meet an element's end; `open` holds it still."""
+        """Act on the end of an element; `open` still has it."""
 
     def data(self, text: str) -> None:
-        """Meet text."""
+        """Act on text."""
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
-        """Meet an element's beginning, as the parser tells it."""
+        """Receive the beginning of an element from the parser."""
         self.open.append(tag.rpartition("}")[2])
         if len(self.open) > MAX_DEPTH:
             raise DataError(f"{self.where()}: more than {MAX_DEPTH} elements in each other.")
         self.begin(self.open[-1], attributes)
 
     def end(self, _: str) -> None:
-        """Meet an element's end, as the parser tells it."""
+        """Receive the end of an element from the parser."""
         self.finish(self.open[-1])
         self.open.pop()
 
     def close(self) -> None:
-        """Meet the end of the file."""
+        """Act on the end of the file."""
 
 
 def read_xml(file: File, events: Events, *, errors: str = "strict") -> None:
-    """Parse a file, telling `events` what is met; the file is never held in memory as a whole.
+    """Parse a file and call `events`; the file is never held in memory as a whole.
+
+    Parameters
+    ----------
+    file : Path or Member
+        The file.
+    events : Events
+        What to do with its elements and text.
+    errors : {"strict", "replace"}
+        Whether bytes that are not UTF-8 are an error or become U+FFFD.
 
     Raises
     ------
@@ -84,6 +93,6 @@ def read_xml(file: File, events: Events, *, errors: str = "strict") -> None:
         raise DataError(f"{file}, line {row}, column {column + 1}: not well-formed XML: {what}.") from error
     except DefusedXmlException as error:
         raise DataError(
-            f"{events.where()}: defines entities or refers to another file ({type(error).__name__}), which can be "
-            "made to fill memory or to read what is not yours. Replace the entities by their text."
+            f"{events.where()}: defines entities or refers to another file ({type(error).__name__}), which can "
+            "fill memory or read private files. Replace the entities by their text."
         ) from error
