@@ -142,7 +142,7 @@ def languages_of(edition_info: EditionInfo | None, editions: pd.Index) -> dict[s
         if "language" not in edition_info:
             raise DataError(f"edition_info needs a column 'language', has {listing(edition_info.columns)}.")
         edition_info = edition_info["language"][edition_info.index.isin(editions)]
-    given = {} if edition_info is None else {edition: code for edition, code in edition_info.items() if pd.notna(code)}
+    given = {} if edition_info is None else {str(e): code for e, code in edition_info.items() if pd.notna(code)}
     unknown = [edition for edition in given if edition not in editions]
     if unknown:
         raise DataError(f"edition_info: {len(unknown)} unknown edition(s): {listing(unknown)}.")

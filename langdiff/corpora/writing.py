@@ -74,7 +74,7 @@ def writable_texts(
     DataError
         If there is no text, or a text cannot be held or would be read as missing.
     """
-    texts = multitext.text(edition).to_dict()
+    texts = {str(intent): text for intent, text in multitext.text(edition).items()}
     if not texts:
         raise DataError(f"edition {edition!r} has no text at all; leave it out with multitext.sel(editions=...).")
     for intent, text in texts.items():

@@ -168,7 +168,7 @@ def _checked(text: str, what: str) -> str:
 
 def _format(multitext: Multitext, edition: str) -> str:
     texts = writable_texts(multitext, edition, _UNWRITABLE, lambda text: not text.strip())
-    return "".join(f"{texts.get(intent, '')}\n" for intent in multitext.intents)
+    return "".join(f"{texts.get(str(intent), '')}\n" for intent in multitext.intents)
 
 
 FORMAT = Format(name="moses", suffixes=SUFFIXES, catalogue=catalogue, options=("original_language",), write=write)
