@@ -16,6 +16,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; `_HOME` is what happens
         tokenize,
         write_multitext,
     )
+    from langdiff.effects import Contrast, Effects, as_effects, rank_probabilities
     from langdiff.experiments import (
         balance_by_origin,
         reproduce,
@@ -76,6 +77,10 @@ _HOME = {
     "HuggingFaceLM": "lm",
     "train_language_model": "lm",
     "load_language_model": "lm",
+    "Contrast": "effects",
+    "Effects": "effects",
+    "as_effects": "effects",
+    "rank_probabilities": "effects",
     "DifficultyFit": "regression",
     "compare": "regression",
     "cross_validate": "regression",
@@ -100,7 +105,9 @@ _HOME = {
 }
 
 __all__ = [
+    "Contrast",
     "DifficultyFit",
+    "Effects",
     "HuggingFaceLM",
     "Multitext",
     "Parts",
@@ -109,6 +116,7 @@ __all__ = [
     "Surprisals",
     "__version__",
     "adjust",
+    "as_effects",
     "balance_by_origin",
     "compare",
     "compare_treebanks",
@@ -123,6 +131,7 @@ __all__ = [
     "measure_treebanks",
     "pareto_front",
     "predictors",
+    "rank_probabilities",
     "read_frame",
     "read_log_likelihoods",
     "read_multitext",

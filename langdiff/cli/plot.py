@@ -53,6 +53,7 @@ def _picture(
 ) -> tuple[Callable[..., Any], float]:
     """Return what draws on axes, and inches of height."""
     from langdiff import plots
+    from langdiff.corpora import languages_per_intent, native_share
 
     rows = len(multitext.editions)
     match what:
@@ -62,8 +63,10 @@ def _picture(
             sizes = multitext.edition_sizes()
             return lambda ax: plots.plot_corpus_sizes(sizes, ax), 1.1 + 0.15 * rows
         case "languages":
-            return lambda ax: plots.plot_languages_per_intent(multitext, ax), 3.2
+            counts = languages_per_intent(multitext)
+            return lambda ax: plots.plot_languages_per_intent(counts, ax), 3.2
         case "intents":
             return lambda ax: plots.plot_intents_per_edition(multitext, ax), 0.9 + 0.18 * rows
         case _:
-            return lambda ax: plots.plot_native_share(multitext, original_language, ax=ax), 0.9 + 0.18 * rows
+            share = native_share(multitext, original_language)
+            return lambda ax: plots.plot_native_share(share, ax), 0.9 + 0.18 * rows

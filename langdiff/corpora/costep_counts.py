@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 class CostepStatistics:
     """What `langdiff.corpora.costep_statistics` found.
 
-    `langdiff.plots.plot_languages_per_intent` and `plot_intents_per_edition` draw its multitext as well.
+    `langdiff.plots.plot_languages_per_intent` draws its `languages_per_intent`, `plot_intents_per_edition` its
+    multitext.
 
     Attributes
     ----------
@@ -79,7 +80,7 @@ class CostepStatistics:
         """Draw how much of each language is native; see `langdiff.plots.plot_native_share`."""
         from langdiff.plots.costep import plot_native_share  # Matplotlib only when asked for
 
-        return plot_native_share(self.multitext, ax=ax, **style)
+        return plot_native_share(self.to_frame(), ax, **style)
 
     def __repr__(self) -> str:
         """Return its size and what was lost."""

@@ -9,10 +9,10 @@ import pandas as pd
 from scipy.stats import norm
 
 from langdiff.corpora.edition_info import EditionInfo
+from langdiff.effects import Contrast
 from langdiff.errors import ConfigError, LangdiffWarning, listing
 from langdiff.experiments.native import NATIVE, TRANSLATED, choose_editions, divide_by_origin, find_origins
 from langdiff.regression import DifficultyFit, fit
-from langdiff.regression.contrast import Contrast
 from langdiff.surprisals import Surprisals
 
 if TYPE_CHECKING:

@@ -6,11 +6,10 @@ import numpy as np
 import pandas as pd
 
 from langdiff.errors import DataError
+from langdiff.plots._axes import BLUE, FAINT, RUST, finish, legend_above, plain_log_ticks, row_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-WORDS, CHARACTERS, FAINT = "#b5532a", "#2a6f97", "#d5d5d5"
 
 
 def plot_corpus_sizes(sizes: pd.DataFrame, ax: "Axes | None" = None, **style: Any) -> "Axes":
@@ -18,23 +17,24 @@ def plot_corpus_sizes(sizes: pd.DataFrame, ax: "Axes | None" = None, **style: An
 
     Parameters
     ----------
-    sizes : DataFrame, one row an edition
-        As ``multitext.edition_sizes()`` gives it: ``intents``, ``words`` (between white space, so that they say
-        nothing where a script has none) and ``characters``.
+    sizes : DataFrame, one row per edition
+        Table of ``multitext.edition_sizes()``: ``intents``, ``words`` (between white space, so that they are not
+        meaningful where a script has none) and ``characters``.
     ax : Axes, optional
-        Where; by default a new figure, as high as the number of editions needs.
+        Axes to draw on; by default those of a new figure, as high as the number of editions needs.
     **style
-        Passed on to ``Axes.plot`` for both, over the defaults.
+        Settings for ``Axes.plot``, for words and characters alike, which override the defaults.
 
     Returns
     -------
     Axes
-        Sizes are comparable between editions only if all have the same intents; the title says so if not.
+        The axes drawn on. Sizes are comparable between editions only if all have the same intents; the title says
+        whether they have the same number.
 
     Raises
     ------
     DataError
-        If there is no edition with text, or a column is not there.
+        If no edition has any text, or a column is missing.
 
     Examples
     --------
@@ -42,7 +42,6 @@ def plot_corpus_sizes(sizes: pd.DataFrame, ax: "Axes | None" = None, **style: An
     >>> axes = plot_corpus_sizes(sizes)
     >>> [label.get_text() for label in axes.get_yticklabels()]
     ['eng', 'deu']
-    >>> axes.figure.clear()
     """
     missing = [name for name in ("intents", "words", "characters") if name not in sizes]
     if missing:
@@ -50,23 +49,15 @@ def plot_corpus_sizes(sizes: pd.DataFrame, ax: "Axes | None" = None, **style: An
     rows = sizes[sizes["characters"] > 0].sort_values("characters", kind="stable")
     if rows.empty:
         raise DataError("nothing to draw: no edition has any text.")
-    if ax is None:
-        import matplotlib.pyplot as plt
-
-        ax = plt.subplots(figsize=(6.4, max(2.0, 1.1 + 0.15 * len(rows))), layout="constrained")[1]
+    ax = row_axes(ax, rows.index, guides=False)
     y = np.arange(len(rows))
     ax.hlines(y, rows["words"], rows["characters"], colors=FAINT, linewidths=0.8, zorder=0)
-    for name, colour in (("words", WORDS), ("characters", CHARACTERS)):
+    for name, colour in (("words", RUST), ("characters", BLUE)):
         usual: dict[str, Any] = {"marker": "o", "linestyle": "none", "markersize": 3.5, "color": colour}
         ax.plot(rows[name], y, label=name, **(usual | style))
     ax.set_xscale("log")
-    ax.set_yticks(y, [str(name) for name in rows.index], fontsize=8 if len(rows) <= 40 else 6)
-    ax.tick_params(axis="y", length=0)
-    ax.set_ylim(-0.6, len(rows) - 0.4)
-    ax.set_xlabel("size of the edition, logarithmic")
+    plain_log_ticks(ax.xaxis)
+    legend_above(ax)
     few, many = rows["intents"].min(), rows["intents"].max()
     same = f"{many:,} intents" if few == many else f"{few:,} to {many:,} intents: not the same texts"
-    ax.set_title(f"{len(rows):,} editions, {same}", loc="left", fontsize=11)
-    ax.legend(frameon=False, loc="lower right", bbox_to_anchor=(1, 1), borderaxespad=0, ncols=2, handletextpad=0)
-    ax.spines[["right", "top", "left"]].set_visible(False)
-    return ax
+    return finish(ax, "size of the edition (logarithmic)", title=f"{len(rows):,} editions, {same}", keep=["bottom"])

@@ -1,93 +1,101 @@
 """Difficulties of editions: a forest of intervals, and one language model against another."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import logsumexp
+import pandas as pd
 from scipy.stats import pearsonr
 
-from langdiff.errors import DataError
-from langdiff.plots.labels import Box, box_beside, overlap
-from langdiff.regression.result import DifficultyFit
+from langdiff._types import Floats
+from langdiff.effects import Effects, EffectsLike, Scale, as_effects
+from langdiff.errors import ConfigError, DataError
+from langdiff.plots._axes import (
+    ALL_NAMED,
+    BLUE,
+    DASHED,
+    EASIER,
+    FAINT,
+    HARDER,
+    INK,
+    axes_of,
+    finish,
+    name_points,
+    row_axes,
+    size_of,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Floats = npt.NDArray[np.float64]
-
-EASIER, HARDER, INK, FAINT = "#2a6f97", "#b5532a", "#333333", "#d5d5d5"
-ALL_NAMED = 30  # with more editions than that, `plot_two_models` names only the most telling
-NAMED = 16
+NAMED = 16  # of more than ALL_NAMED editions, `plot_two_models` names as many, the most telling
 
 
-def _new_axes(width: float, height: float) -> "Axes":
-    import matplotlib.pyplot as plt
-
-    axes: Axes = plt.subplots(figsize=(width, height), layout="constrained")[1]
-    return axes
-
-
-def plot_difficulties(fit: DifficultyFit, ax: "Axes | None" = None, **style: Any) -> "Axes":
+def plot_difficulties(source: EffectsLike, ax: "Axes | None" = None, **style: Any) -> "Axes":
     """Draw difficulties with 95 % intervals, hardest on top.
 
     Parameters
     ----------
-    fit : DifficultyFit
-        What to draw; the scale below is in nats, that above in percent of the average edition.
+    source : DifficultyFit, Effects, Series or DataFrame
+        Difficulties or other effects, as `langdiff.as_effects` takes them; points without bars where standard
+        errors are not known.
     ax : Axes, optional
-        Where; by default a new figure, as high as the number of editions needs.
+        Axes to draw on; by default those of a new figure, as high as the number of editions needs.
     **style
-        Passed on to ``Axes.errorbar``, over the defaults.
+        Settings for ``Axes.errorbar``, which override the defaults.
 
     Returns
     -------
     Axes
+        The axes drawn on: nats below and percent of the average edition above, or log odds and odds.
+
+    Raises
+    ------
+    DataError
+        If there are no effects, or `source` cannot be read as effects.
 
     Examples
     --------
-    >>> import langdiff as ld
-    >>> _, surprisals = ld.simulate(200, 8, seed=0)
-    >>> axes = plot_difficulties(ld.fit(surprisals))
-    >>> axes.get_yticklabels()[-1].get_text() == ld.fit(surprisals).difficulty.idxmax()
-    True
-    >>> axes.figure.clear()
+    >>> from langdiff.datasets import mielke2019
+    >>> axes = plot_difficulties(mielke2019().difficulties("europarl")["bpe"])
+    >>> axes.get_yticklabels()[-1].get_text(), axes.get_xlabel()
+    ('de', 'difficulty (nats)')
     """
-    rows = fit.to_frame().iloc[::-1]
-    count = len(rows)
-    if ax is None:
-        ax = _new_axes(6.4, 1.2 + count * (0.26 if count <= 40 else 0.15))
-    figure = ax.get_figure(root=True)
-    inches = ax.get_position().height * (figure.get_figheight() if figure else 4.8)
-    pitch = 72 * inches / count  # points from row to row
-    text, dot = float(np.clip(0.75 * pitch, 4, 10)), float(np.clip(0.4 * pitch, 2.2, 6))
-
-    y = np.arange(count)
-    ax.hlines(y, 0, 1, transform=ax.get_yaxis_transform(), colors=FAINT, linewidths=0.5, zorder=0)
+    effects = as_effects(source)
+    rows = effects.to_frame().iloc[::-1]
+    if rows.empty:
+        raise DataError("nothing to draw: there are no effects.")
+    ax = row_axes(ax, rows.index)
+    dot = float(np.clip(0.4 * size_of(ax)[1] / len(rows), 2.2, 6))
     ax.axvline(0, color=INK, linewidth=0.8, zorder=1)
-    x, half = rows["difficulty"].to_numpy(), (rows["high"] - rows["difficulty"]).to_numpy()
+    x, y = rows[effects.scale.quantity].to_numpy(), np.arange(len(rows))
+    half = _half(rows, effects)
     for harder, colour in ((True, HARDER), (False, EASIER)):
         part = (x > 0) == harder
-        usual: dict[str, Any] = {
-            "fmt": "o",
-            "color": colour,
-            "markersize": dot,
-            "elinewidth": dot / 3,
-            "markeredgewidth": 0,
-        }
+        usual: dict[str, Any] = {"fmt": "o", "color": colour, "markersize": dot, "elinewidth": dot / 3}
+        usual["markeredgewidth"] = 0
         if part.any():
-            ax.errorbar(x[part], y[part], xerr=half[part], **(usual | style))
-    ax.set_yticks(y, [str(name) for name in rows.index], fontsize=text)
-    ax.set_ylim(-0.7, count - 0.3)
-    ax.tick_params(axis="y", length=0)
-    ax.spines[["left", "right", "top"]].set_visible(False)
-    ax.set_xlabel("difficulty (nats), with 95 % interval")
-    percent = ax.secondary_xaxis("top", functions=(_percent, _nats))
-    percent.set_xlabel("more bits than the average edition (%)")
-    percent.spines["top"].set_visible(False)
-    state = "" if fit.converged else ", NOT CONVERGED"
-    ax.set_title(f"{fit.lm}, model {fit.model}{state}", loc="left", fontsize=11)
-    return ax
+            ax.errorbar(x[part], y[part], xerr=None if half is None else half[part], **(usual | style))
+    _add_top_axis(ax, effects)
+    interval = "" if half is None else ", with 95 % interval"
+    state = "" if effects.converged else ", NOT CONVERGED"
+    label = f"{effects.scale.quantity} ({effects.scale.unit}){interval}"
+    return finish(ax, label, title=effects.title + state, keep=["bottom"])
+
+
+def _half(rows: pd.DataFrame, effects: Effects) -> Floats | None:
+    """Return half the width of each interval; None if no standard error is known."""
+    half: Floats = (rows["high"] - rows[effects.scale.quantity]).to_numpy()
+    return None if np.isnan(half).all() else half
+
+
+def _add_top_axis(ax: "Axes", effects: Effects) -> None:
+    nats = effects.scale.unit == "nats"
+    top = ax.secondary_xaxis("top", functions=(_percent, _nats) if nats else (np.exp, _log))
+    average = f"the average {effects.unit_name}"
+    top.set_xlabel(f"more bits than {average} (%)" if nats else f"odds, relative to {average}")
+    top.spines["top"].set_visible(False)
 
 
 def _percent(nats: npt.ArrayLike) -> npt.ArrayLike:
@@ -101,102 +109,90 @@ def _nats(percent: npt.ArrayLike) -> npt.ArrayLike:
     return nats
 
 
-def plot_two_models(fit_x: DifficultyFit, fit_y: DifficultyFit, ax: "Axes | None" = None) -> "Axes":
+def _log(odds: npt.ArrayLike) -> npt.ArrayLike:
+    log_odds: Floats = np.log(np.maximum(np.asarray(odds, dtype=float), 1e-9))  # as above
+    return log_odds
+
+
+def plot_two_models(source_x: EffectsLike, source_y: EffectsLike, ax: "Axes | None" = None) -> "Axes":
     """Draw the difficulties under one language model against those under another.
 
-    Editions on the dashed line are as hard for both; bars are 95 % intervals. Of more than 30
-    editions only those farthest from the line and those at the ends are named.
+    Editions on the dashed line are as hard for both; bars are 95 % intervals, where standard errors are known. Of
+    more than 30 editions, only those farthest from the line and those at its ends are named.
 
     Parameters
     ----------
-    fit_x, fit_y : DifficultyFit
-        Fits of the two language models; editions in both are drawn.
+    source_x, source_y : DifficultyFit, Effects, Series or DataFrame
+        Difficulties under the two language models, as `langdiff.as_effects` takes them. Editions that are in
+        both are drawn, relative to their own average in either.
     ax : Axes, optional
-        Where; by default a new figure.
+        Axes to draw on; by default those of a new figure.
 
     Returns
     -------
     Axes
+        The axes drawn on.
 
     Raises
     ------
     DataError
-        If fewer than two editions are in both fits.
-    """
-    x = fit_x.to_frame()
-    y = fit_y.to_frame()
-    names = [name for name in x.index if name in y.index]
-    if len(names) < 2:
-        raise DataError(f"{len(names)} edition(s) in both fits; at least two are needed to compare them.")
-    x, y = x.loc[names], y.loc[names]
-    ax = _new_axes(5.6, 5.6) if ax is None else ax
+        If fewer than two editions are in both sources.
+    ConfigError
+        If the two have different units or quantities.
 
-    points = np.column_stack([x["difficulty"], y["difficulty"]])
-    # each fit's factors average 1 over its own editions; those drawn are to average 1 in both
-    points -= logsumexp(points, axis=0) - np.log(len(names))
-    bars = np.column_stack([x["high"] - x["difficulty"], y["high"] - y["difficulty"]])
-    low, high = float((points - bars).min()), float((points + bars).max())
-    margin = 0.08 * (high - low)
+    Examples
+    --------
+    >>> from langdiff.datasets import mielke2019
+    >>> published = mielke2019().difficulties("europarl")
+    >>> axes = plot_two_models(published["bpe"], published["char"])
+    >>> axes.get_title(loc="left")
+    "21 editions, Pearson's r = 0.760"
+    """
+    both = [as_effects(source_x), as_effects(source_y)]
+    points, scale = side_by_side(both)
+    names, values = list(points.index), points.to_numpy()  # (J, 2)
+    halves = [_half(effects.to_frame().loc[names], effects) for effects in both]
+    bars = np.column_stack([np.zeros(len(names)) if half is None else half for half in halves])
+    ax = axes_of(ax, 5.6, 5.6)
+    low, high = float(np.nanmin(values - bars)), float(np.nanmax(values + bars))
+    margin = 0.08 * (high - low) or 0.01
     limits = (low - margin, high + margin)
-    ax.plot(limits, limits, color=INK, linewidth=0.8, linestyle=(0, (4, 4)), zorder=1)
+    x, y = values.T
+    ax.plot(limits, limits, color=INK, linewidth=0.8, linestyle=DASHED, zorder=1)
     ax.axhline(0, color=FAINT, linewidth=0.8, zorder=0)
     ax.axvline(0, color=FAINT, linewidth=0.8, zorder=0)
-    ax.errorbar(
-        points[:, 0],
-        points[:, 1],
-        xerr=bars[:, 0],
-        yerr=bars[:, 1],
-        fmt="o",
-        color=EASIER,
-        ecolor="#2a6f9766",
-        elinewidth=0.8,
-        markersize=4,
-        markeredgewidth=0,
-        zorder=2,
-    )
+    usual: dict[str, Any] = {"fmt": "o", "color": BLUE, "ecolor": f"{BLUE}66", "elinewidth": 0.8, "markersize": 4}
+    ax.errorbar(x, y, xerr=halves[0], yerr=halves[1], markeredgewidth=0, zorder=2, **usual)
     ax.set(xlim=limits, ylim=limits, aspect="equal")
-    _name_points(ax, points, names, limits)
-    ax.set_xlabel(f"difficulty under {fit_x.lm} (nats)")
-    ax.set_ylabel(f"difficulty under {fit_y.lm} (nats)")
-    r = float(pearsonr(points[:, 0], points[:, 1]).statistic)
-    ax.set_title(f"{len(names)} editions, Pearson's r = {r:.3f}", loc="left", fontsize=11)
-    ax.spines[["right", "top"]].set_visible(False)
-    return ax
-
-
-def _name_points(ax: "Axes", points: Floats, names: list[Any], limits: tuple[float, float]) -> None:
-    """Write names beside their points, each where it covers least; of many, leave out what finds no room."""
-    from matplotlib.patheffects import withStroke
-
-    shown = np.arange(len(names))
+    order = None
     if len(names) > ALL_NAMED:
-        telling = np.abs(points - points.mean(axis=0)).sum(axis=1) / 2 + 2 * np.abs(points[:, 0] - points[:, 1])
-        shown = np.argsort(-telling)[:NAMED]
+        telling = np.abs(values - values.mean(axis=0)).sum(axis=1) / 2 + 2 * np.abs(x - y)
+        order = np.argsort(-telling)[:NAMED]
+    line = np.linspace(*limits, 100)
     size = 8.0 if len(names) <= 12 else 7.0
-    figure = ax.get_figure(root=True)
-    width = 72 * ax.get_position().width * (figure.get_figwidth() if figure else 6.4)
-    at = (points - limits[0]) * width / (limits[1] - limits[0])  # points from the lower left corner
-    taken: list[Box] = [(px - 3, py - 3, px + 3, py + 3) for px, py in at]
-    for i in shown:
-        w, h = 0.55 * size * len(str(names[i])), 1.2 * size
-        away = 1 if points[i, 1] > points[i, 0] else -1  # above the line: up and left of the point, else down and right
-        sides = [(-away, away), (away, away), (-away, -away), (away, -away)]
-        boxes = [box_beside(at[i], side, w, h) for side in sides]
-        costs = [sum(overlap(box, other) for other in taken) + 1e6 * (box[0] < 0 or box[2] > width) for box in boxes]
-        best = int(np.argmin(costs))
-        if len(names) > ALL_NAMED and costs[best] > 0.3 * w * h:
-            continue
-        taken.append(boxes[best])
-        right, up = sides[best]
-        ax.annotate(
-            str(names[i]),
-            (float(points[i, 0]), float(points[i, 1])),
-            xytext=(3 * right, 2 * up),
-            textcoords="offset points",
-            ha="left" if right > 0 else "right",
-            va="bottom" if up > 0 else "top",
-            fontsize=size,
-            color=INK,
-            zorder=1.5,  # its halo must hide no point
-            path_effects=[withStroke(linewidth=2, foreground="white")],
-        )
+    name_points(ax, x, y, names, size=size, order=order, avoid=np.column_stack([line, line]))
+    xlabel, ylabel = (f"{scale.quantity}{f' under {e.title}' if e.title else ''} ({scale.unit})" for e in both)
+    r = float(pearsonr(x, y).statistic)
+    return finish(ax, xlabel, ylabel, f"{len(names)} editions, Pearson's r = {r:.3f}")
+
+
+def side_by_side(sources: Sequence[Effects]) -> tuple[pd.DataFrame, Scale]:
+    """Return the effects that all sources have, one column per source, relative to their average, and their scale.
+
+    Raises
+    ------
+    DataError
+        If fewer than two editions are in all sources.
+    ConfigError
+        If sources have different units or quantities.
+    """
+    scales = list(dict.fromkeys(effects.scale for effects in sources))
+    if len(scales) > 1:
+        kinds = ", ".join(f"{scale.quantity} in {scale.unit}" for scale in scales)
+        raise ConfigError(f"effects on different scales cannot be drawn together: {kinds}.")
+    estimates = [effects.estimate for effects in sources]
+    table = pd.concat(estimates, axis=1, join="inner", keys=range(len(sources)))
+    if len(table) < 2:
+        raise DataError(f"{len(table)} edition(s) in all {len(sources)} sources; at least two are needed.")
+    # each source is relative to the average of its own editions; those drawn are to be relative to theirs
+    return pd.DataFrame(scales[0].center(table.to_numpy()), index=table.index), scales[0]

@@ -6,33 +6,31 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from langdiff.errors import DataError
-from langdiff.plots.labels import name_line_ends
+from langdiff.plots._axes import GREY, INK, SERIES, axes_of, finish, name_line_ends
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-COLOURS = ("#2a6f97", "#b5532a", "#5b8c3a", "#7a4fa3")  # by recipe, again from the first after the last
-BEST, PALE = "#333333", "#bbbbbb"
-
 
 def plot_learning_curves(logs: pd.DataFrame, ax: "Axes | None" = None, **style: Any) -> "Axes":
-    """Draw the dev bits a character of every model against its epochs; a dot marks the epoch that was kept.
+    """Draw the dev bits per character of every model against its epochs; a dot marks the epoch that was kept.
 
     A pale line leads from where training has stopped, or is now, to the name; recipes differ in colour.
 
     Parameters
     ----------
-    logs : DataFrame, one row an epoch
+    logs : DataFrame, one row per epoch
         ``edition``, ``lm``, ``seed``, ``epoch`` and ``dev_bits_per_character``, as
-        `langdiff.lm.read_training_logs` gives. One line a model, named by what tells it from the others.
+        `langdiff.lm.read_training_logs` gives them. One line per model, named by what tells it from the others.
     ax : Axes, optional
-        Where; by default a new figure.
+        Axes to draw on; by default those of a new figure.
     **style
-        Passed on to ``Axes.plot`` for the lines, over the defaults.
+        Settings for ``Axes.plot`` of the lines, which override the defaults.
 
     Returns
     -------
     Axes
+        The axes drawn on.
 
     Raises
     ------
@@ -45,18 +43,15 @@ def plot_learning_curves(logs: pd.DataFrame, ax: "Axes | None" = None, **style: 
     >>> logs = pd.DataFrame({"edition": "eng", "lm": "char-small", "seed": 0, "epoch": [1, 2]})
     >>> ax = plot_learning_curves(logs.assign(dev_bits_per_character=[2.5, 1.9]), Figure().subplots())
     >>> ax.get_ylabel()
-    'surprisal of the dev part (bits a character)'
+    'surprisal of the dev part (bits per character)'
     """
     from matplotlib.ticker import MaxNLocator
 
     if logs.empty:
         raise DataError("there is no learning curve to draw: no model has finished an epoch.")
     models = {key: curve.sort_values("epoch") for key, curve in logs.groupby(["edition", "lm", "seed"], sort=False)}
-    if ax is None:
-        import matplotlib.pyplot as plt
-
-        ax = plt.subplots(figsize=(6.4, 3.2 + 0.1 * min(len(models), 60)), layout="constrained")[1]
-    colour_of = dict(zip(logs["lm"].unique(), cycle(COLOURS), strict=False))
+    ax = axes_of(ax, 6.4, 3.2 + 0.1 * min(len(models), 60))
+    colour_of = dict(zip(logs["lm"].unique(), cycle(SERIES[:4]), strict=False))
     last = int(logs["epoch"].max())
     names = _names(list(models))
     ends = {}
@@ -64,17 +59,14 @@ def plot_learning_curves(logs: pd.DataFrame, ax: "Axes | None" = None, **style: 
         epochs, bits = curve["epoch"].to_numpy(), curve["dev_bits_per_character"].to_numpy()
         usual: dict[str, Any] = {"color": colour_of[key[1]], "linewidth": 1.0}
         ax.plot(epochs, bits, label=names[key], **(usual | style))
-        ax.hlines(bits[-1], epochs[-1], last, color=PALE, linewidth=0.5)
+        ax.hlines(bits[-1], epochs[-1], last, color=GREY, linewidth=0.5)
         best = int(bits.argmin())
-        ax.plot(epochs[best], bits[best], "o", color=BEST, markersize=3.5, zorder=3)
+        ax.plot(epochs[best], bits[best], "o", color=INK, markersize=3.5, zorder=3, clip_on=False)
         ends[names[key]] = float(bits[-1])
     ax.set_xlim(1, last if last > 1 else 2)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     name_line_ends(ax, ends)
-    ax.set_xlabel("epoch")
-    ax.set_ylabel("surprisal of the dev part (bits a character)")
-    ax.spines[["right", "top"]].set_visible(False)
-    return ax
+    return finish(ax, "epoch", "surprisal of the dev part (bits per character)")
 
 
 def _names(keys: list[tuple[Any, ...]]) -> dict[tuple[Any, ...], str]:

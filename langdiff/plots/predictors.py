@@ -1,85 +1,97 @@
 """Where editions stand on one predictor."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pandas as pd
 
-from langdiff.errors import ConfigError, listing
+from langdiff.errors import ConfigError, DataError, listing
+from langdiff.plots._axes import GREY, SERIES, finish, row_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from langdiff.typology import Predictors
 
-COLOURS = ("#2a6f97", "#b5532a", "#5b8c3e", "#7b4f9e", "#c29a2b", "#3d3d3d", "#b23a6f")
-UNKNOWN = "#bbbbbb"
+class PredictorTable(Protocol):
+    """What is drawn of `langdiff.predictors`."""
+
+    @property
+    def values(self) -> pd.DataFrame:
+        """Values, editions × predictors: numbers or categories."""
+
+    @property
+    def info(self) -> pd.DataFrame:
+        """One row per predictor: ``kind`` and ``unit``."""
 
 
 def plot_predictor(
-    predictors: "Predictors", predictor: str, ax: "Axes | None" = None, *, by: str | None = None, **style: Any
+    predictors: PredictorTable, predictor: str, ax: "Axes | None" = None, *, by: str | None = None, **style: Any
 ) -> "Axes":
-    """Draw a numeric predictor as dots, one line an edition, the largest on top.
+    """Draw a numeric predictor as dots, one row per edition, the largest on top.
 
     Parameters
     ----------
     predictors : Predictors
-        What to draw; editions without a value are left out, and counted in the label below.
+        Table from `langdiff.predictors`; editions without a value are left out, and counted in the label below.
     predictor : str
-        A numeric one.
+        Name of a numeric predictor.
     ax : Axes, optional
-        Where; by default a new figure, as tall as its editions need.
+        Axes to draw on; by default those of a new figure, as high as the number of editions needs.
     by : str, optional
-        A categorical predictor, such as ``"26A"``, which colours the dots; grey where it is missing.
+        Name of a categorical predictor, such as ``"26A"``, which colours the dots; grey where it is missing.
     **style
-        Passed on to ``Axes.scatter``, over the defaults.
+        Settings for ``Axes.scatter``, which override the defaults.
 
     Returns
     -------
     Axes
+        The axes drawn on.
 
     Raises
     ------
     ConfigError
         If a predictor is unknown or not of the kind that is needed.
+    DataError
+        If no edition has a value.
+
+    Examples
+    --------
+    >>> import langdiff as ld
+    >>> texts = pd.DataFrame({"deu": ["ja", "nein"], "eng": ["yes", "no no"]}, index=["1", "2"])
+    >>> axes = plot_predictor(ld.predictors(ld.read_frame(texts)), "word_tokens")
+    >>> axes.get_xlabel()
+    'word tokens'
     """
     _check(predictors, predictor, "numeric")
     values = predictors.values[predictor].dropna().sort_values()
-    if ax is None:
-        import matplotlib.pyplot as plt
-
-        ax = plt.subplots(figsize=(6.4, 1.2 + 0.15 * len(values)), layout="constrained")[1]
+    if values.empty:
+        raise DataError(f"nothing to draw: no edition has a value of {predictor!r}.")
+    ax = row_axes(ax, values.index)
     usual: dict[str, Any] = {"s": 18, "zorder": 3}
     heights = pd.Series(range(len(values)), index=values.index)
-    ax.grid(axis="y", color="#e9e9e9", linewidth=0.8)
     for label, colour, editions in _groups(predictors, values.index, by):
         ax.scatter(values[editions], heights[editions], label=label, **({"color": colour} | usual | style))
-    ax.set_yticks(heights, [str(edition) for edition in values.index], fontsize=min(8.0, 900 / max(len(values), 1)))
-    ax.set_ylim(-1, len(values))
+    if by is not None:
+        ax.legend(title=str(predictors.info.loc[by, "unit"]), fontsize=8, title_fontsize=8, loc="lower right")
     unit = str(predictors.info.loc[predictor, "unit"])
     left_out = len(predictors.values) - len(values)
     name = predictor.replace("_", " ") + (f" ({unit})" if unit and unit.split()[0] not in predictor else "")
-    ax.set_xlabel(name + (f"; {left_out} without a value" if left_out else ""))
-    if by is not None:
-        ax.legend(title=str(predictors.info.loc[by, "unit"]), fontsize=8, title_fontsize=8, loc="lower right")
-    ax.spines[["right", "top"]].set_visible(False)
-    return ax
+    return finish(ax, name + (f"; {left_out} without a value" if left_out else ""), keep=["bottom"])
 
 
-def _check(predictors: "Predictors", name: str, kind: str) -> None:
+def _check(predictors: PredictorTable, name: str, kind: str) -> None:
     known = predictors.info.index[predictors.info["kind"] == kind]
     if name not in known:
-        raise ConfigError(f"{name!r} is no {kind} predictor here; there are {listing(known, 12)}.")
+        raise ConfigError(f"{name!r} is not a {kind} predictor of this table; there are {listing(known, 12)}.")
 
 
-def _groups(predictors: "Predictors", editions: pd.Index, by: str | None) -> list[tuple[str, str, list[str]]]:
+def _groups(predictors: PredictorTable, editions: pd.Index, by: str | None) -> list[tuple[str, str, list[str]]]:
     """Return label, colour and editions of each category that occurs, then of those without one."""
     if by is None:
-        return [("", COLOURS[0], list(editions))]
+        return [("", SERIES[0], list(editions))]
     _check(predictors, by, "categorical")
     category = predictors.values.loc[editions, by]
     groups = []
-    for label in category.cat.categories:
-        colour = COLOURS[category.cat.categories.get_loc(label) % len(COLOURS)]
-        groups.append((str(label), colour, list(category.index[category == label])))
-    groups.append(("no value", UNKNOWN, list(category.index[category.isna()])))
+    for place, label in enumerate(category.cat.categories):
+        groups.append((str(label), SERIES[place % len(SERIES)], list(category.index[category == label])))
+    groups.append(("no value", GREY, list(category.index[category.isna()])))
     return [group for group in groups if group[2]]

@@ -1,12 +1,12 @@
 """Which edition has which intent (Mielke et al. 2019, Figure 10)."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import pandas as pd
 
 from langdiff.errors import DataError
-from langdiff.multitext import Multitext
+from langdiff.plots._axes import GREY, axes_of, finish
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,23 +17,36 @@ _MARKED = 300  # beginnings of books; where there are more, the intents are not 
 _NAME_WIDTH = 0.042  # of a book, as a part of the axes
 
 
-def plot_presence(multitext: Multitext, ax: "Axes | None" = None, **style: Any) -> "Axes":
-    """Draw the presence matrix, one row an edition, the one with most intents on top.
+class HasPresence(Protocol):
+    """What is drawn of a `langdiff.Multitext`."""
+
+    @property
+    def presence(self) -> pd.DataFrame:
+        """Whether an edition (column) has an intent (row)."""
+
+    @property
+    def intent_info(self) -> pd.DataFrame:
+        """What is known of intents, such as their ``book``."""
+
+
+def plot_presence(multitext: HasPresence, ax: "Axes | None" = None, **style: Any) -> "Axes":
+    """Draw the presence matrix, one row per edition, the one with most intents on top.
 
     Parameters
     ----------
     multitext : Multitext
-        What to draw; no text is read. Intents go from left to right in their order, and are averaged where there
-        are more than 2,000: the darker, the more of them are there.
+        Multitext to draw; no text is read. Intents go from left to right in their order. More than 2,000 of them
+        are averaged in groups: the darker, the more intents of a group are there.
     ax : Axes, optional
-        Where; by default a new figure, as high as the number of editions needs.
+        Axes to draw on; by default those of a new figure, as high as the number of editions needs.
     **style
-        Passed on to ``Axes.imshow``, over the defaults.
+        Settings for ``Axes.imshow``, which override the defaults.
 
     Returns
     -------
     Axes
-        With marks where a book begins, if `intent_info` knows books and the intents are in their order.
+        The axes drawn on, with marks where a book begins if ``intent_info`` has a column ``book`` and the intents
+        are in the order of books.
 
     Raises
     ------
@@ -47,7 +60,6 @@ def plot_presence(multitext: Multitext, ax: "Axes | None" = None, **style: Any) 
     >>> axes = plot_presence(ld.read_frame(texts))
     >>> [label.get_text() for label in axes.get_yticklabels()]
     ['eng', 'deu']
-    >>> axes.figure.clear()
     """
     have = multitext.presence.to_numpy()  # (I, J)
     if not have.size:
@@ -59,11 +71,7 @@ def plot_presence(multitext: Multitext, ax: "Axes | None" = None, **style: Any) 
     share = (np.add.reduceat(have, starts, axis=0, dtype=np.int32) / widths[:, None]).T[order].astype(np.float32)
     rows = len(order)
     share = np.repeat(share, max(1, _PIXELS // rows), axis=0)  # or smoothing would blend one edition with the next
-    if ax is None:
-        import matplotlib.pyplot as plt
-
-        height = 1.2 + (0.14 * rows if rows <= NAMED else 5.0)
-        ax = plt.subplots(figsize=(8.0, max(height, 2.0)), layout="constrained")[1]
+    ax = axes_of(ax, 8.0, max(1.2 + (0.14 * rows if rows <= NAMED else 5.0), 2.0))
     usual: dict[str, Any] = {
         "cmap": "Blues",
         "vmin": 0,
@@ -74,17 +82,15 @@ def plot_presence(multitext: Multitext, ax: "Axes | None" = None, **style: Any) 
     }
     ax.imshow(share, **(usual | style))
     if rows <= NAMED:
-        ax.set_yticks(range(rows), [str(multitext.editions[j]) for j in order], fontsize=7 if rows > 20 else 9)
+        ax.set_yticks(range(rows), [str(multitext.presence.columns[j]) for j in order], fontsize=7 if rows > 20 else 9)
     else:
         ax.yaxis.set_major_formatter("{x:,.0f}")
     ax.tick_params(axis="y", length=0 if rows <= NAMED else 3)
-    ax.set_ylabel(f"{rows:,} editions, most intents on top")
-    ax.set_xlabel(f"{len(have):,} intents in their order")
-    ax.set_title(f"{100 * counts.sum() / have.size:.1f} % of {have.size:,} cells present", loc="left", fontsize=11)
     if not ("book" in multitext.intent_info and _mark_books(ax, multitext.intent_info["book"])):
         ax.xaxis.set_major_formatter("{x:,.0f}")
-    ax.spines[["top", "right", "left", "bottom"]].set_visible(False)
-    return ax
+    title = f"{100 * counts.sum() / have.size:.1f} % of {have.size:,} cells present"
+    across, down = f"{len(have):,} intents in their order", f"{rows:,} editions"
+    return finish(ax, across, down, title, keep=[])
 
 
 def _mark_books(ax: "Axes", book: pd.Series) -> bool:
@@ -101,6 +107,6 @@ def _mark_books(ax: "Axes", book: pd.Series) -> bool:
             named.append(int(k))
     ax.set_xticks(starts, [""] * len(starts))
     ax.set_xticks(middles[named], [str(names[starts[k]]) for k in named], minor=True, fontsize=7)
-    ax.tick_params(axis="x", which="major", length=5, color="#888888")
+    ax.tick_params(axis="x", which="major", length=5, color=GREY)
     ax.tick_params(axis="x", which="minor", length=0, pad=5)
     return True

@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from langdiff.plots.difficulty import INK
-from langdiff.regression import rank_probabilities
-from langdiff.regression.result import DifficultyFit
+from langdiff.effects import EffectsLike, Scale, as_effects, rank_probabilities
+from langdiff.plots._axes import FAINT, INK, axes_of, finish, size_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,57 +15,59 @@ WRITTEN_OUT = 16  # with more editions percentages find no room
 
 
 def plot_ranks(
-    source: DifficultyFit | pd.DataFrame,
+    source: EffectsLike,
     ax: "Axes | None" = None,
     *,
-    draws: int = 4000,
+    n_draws: int = 4000,
     seed: int | np.random.Generator | None = None,
     **style: Any,
 ) -> "Axes":
     """Draw the probability of every rank of every edition, hardest on top.
 
-    A dark diagonal means that the order is sure, a pale band that many orders are as likely. Of few
-    editions percentages are written out.
+    A dark diagonal means that the order is sure, a pale band that many orders are as likely. Percentages are
+    written out if there are no more than 16 editions.
 
     Parameters
     ----------
-    source : DifficultyFit or DataFrame
-        A fit, or draws of difficulties, shape (draws, J), from a posterior or a bootstrap; see
-        `langdiff.regression.rank_probabilities`.
+    source : DifficultyFit, Effects or DataFrame
+        A fit or effects with their covariance, or a frame of draws of difficulties, shape (draws, J) with columns
+        named by edition, from a posterior or a bootstrap; see `langdiff.rank_probabilities`.
     ax : Axes, optional
-        Where; by default a new figure, as high as the number of editions needs.
-    draws : int
-        How many to draw from a fit.
+        Axes to draw on; by default those of a new figure, as high as the number of editions needs.
+    n_draws : int
+        Number of draws from a fit or effects, in which ranks are counted.
     seed : int or numpy.random.Generator, optional
-        Seed of the draws from a fit, which needs it.
+        Seed of these draws; required unless `source` is a frame of draws.
     **style
-        Passed on to ``Axes.pcolormesh``, over the defaults.
+        Settings for ``Axes.pcolormesh``, which override the defaults.
 
     Returns
     -------
     Axes
+        The axes drawn on.
+
+    Raises
+    ------
+    DataError
+        If the covariance of effects is not known, or draws are missing.
+    ConfigError
+        If `n_draws` or `seed` is out of range, or `seed` is needed and missing.
 
     Examples
     --------
-    >>> import langdiff as ld
-    >>> _, surprisals = ld.simulate(200, 8, seed=0)
-    >>> axes = plot_ranks(ld.fit(surprisals), seed=0)
-    >>> len(axes.get_yticklabels())
-    8
-    >>> axes.figure.clear()
+    >>> draws = pd.DataFrame({"eng": [0.0, 0.1, 0.0, 0.0], "fin": [0.2, 0.0, 0.1, 0.3]})
+    >>> axes = plot_ranks(draws)
+    >>> [label.get_text() for label in axes.get_yticklabels()]
+    ['fin', 'eng']
     """
     from matplotlib.colors import PowerNorm
 
-    shares = rank_probabilities(source, draws=draws, seed=seed)
+    shares = rank_probabilities(source, n_draws=n_draws, seed=seed)
+    first = (Scale() if isinstance(source, pd.DataFrame) else as_effects(source).scale).first
     count = len(shares)
-    if ax is None:
-        import matplotlib.pyplot as plt
-
-        side = 1.2 + count * (0.42 if count <= WRITTEN_OUT else 0.3 if count <= 30 else 0.12)
-        ax = plt.subplots(figsize=(max(side + 1.2, 4.8), max(side, 2.8)), layout="constrained")[1]
-    figure = ax.get_figure(root=True)
-    inches = ax.get_position().height * (figure.get_figheight() if figure else 4.8)
-    text = float(np.clip(0.75 * 72 * inches / count, 3.5, 10))
+    side = 1.2 + count * (0.42 if count <= WRITTEN_OUT else 0.3 if count <= 30 else 0.12)
+    ax = axes_of(ax, max(side + 1.2, 4.8), max(side, 2.8))
+    text = float(np.clip(0.75 * size_of(ax)[1] / count, 3.5, 10))
 
     highest = 100 * max(float(shares.to_numpy().max()), 1 / count)
     # of many editions most probabilities are low: a root makes them visible
@@ -76,14 +77,14 @@ def plot_ranks(
     ax.invert_yaxis()
     ax.set_yticks(np.arange(1, count + 1), [str(name) for name in shares.index], fontsize=text)
     ax.tick_params(axis="both", length=0)
-    ax.set_xlabel("rank (1 is hardest)")
     if count <= WRITTEN_OUT:
         ax.set_xticks(np.arange(1, count + 1))
         _write_percentages(ax, shares, text)
+        ax.set_title("probability (%)", loc="left", fontsize=11)
     else:
         ax.get_figure(root=True).colorbar(mesh, ax=ax, label="probability (%)", fraction=0.03, pad=0.02)  # type: ignore[union-attr]
-    ax.spines[:].set_color("#d5d5d5")
-    return ax
+    ax.spines[:].set_color(FAINT)
+    return finish(ax, f"rank (1 is {first})", keep=["left", "right", "top", "bottom"])
 
 
 def _write_percentages(ax: "Axes", shares: pd.DataFrame, size: float) -> None:

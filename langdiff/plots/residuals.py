@@ -1,22 +1,18 @@
 """Residuals of a fit: their distribution, and how they depend on the size of an intent."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 from scipy.stats import cauchy, laplace, norm
 
-from langdiff.errors import DataError
-from langdiff.plots.difficulty import EASIER, HARDER, INK
-from langdiff.regression import model_variance, standardised_residuals
-from langdiff.regression.result import DifficultyFit
-from langdiff.surprisals import Surprisals
+from langdiff._types import Floats
+from langdiff.effects import Effects
+from langdiff.errors import DataError, listing
+from langdiff.plots._axes import BLUE, DASHED, INK, RUST, finish, plain_log_ticks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-Floats = npt.NDArray[np.float64]
 
 BINS = 20  # of equally many intents
 LEAST_IN_BIN = 5  # intents
@@ -25,59 +21,85 @@ OUTERMOST = 50  # that are all drawn, at either end
 TAIL = 0.005  # at either end, left out under model 2C, whose tails would hide the rest
 
 
+class SizedFit(Protocol):
+    """What is drawn of a `langdiff.DifficultyFit`, beside its residuals."""
+
+    @property
+    def model(self) -> str:
+        """Regression model."""
+
+    @property
+    def intent_size(self) -> pd.Series:
+        """Size of each intent in bits."""
+
+    @property
+    def effects(self) -> Effects:
+        """Difficulties, whose title is drawn."""
+
+
 def plot_residuals(
-    fit: DifficultyFit, surprisals: Surprisals | pd.DataFrame, axes: "tuple[Axes, Axes] | None" = None
+    fit: SizedFit, residuals: pd.DataFrame, axes: "tuple[Axes, Axes] | None" = None
 ) -> "tuple[Axes, Axes]":
     """Draw what a fit leaves unexplained: quantiles against those of the model, and spread against size.
 
     Left: on the line, residuals are distributed as the model says; steeper at the ends, tails are heavier.
     Right: the standard deviation of residuals (2C: half their interquartile range) of twenty groups of
-    intents by size, with 95 % intervals, and what the model says of it. Under model 1, whose spread is the same
-    for all intents, it falls with size if longer intents vary less, which model 2 allows for.
+    intents by size, with 95 % intervals; it is 1 at every size if the model is right. Under model 1, whose spread is
+    the same for all intents, it falls with size if longer intents vary less, which model 2 allows for.
 
     Parameters
     ----------
     fit : DifficultyFit
-        One difficulty an edition.
-    surprisals : Surprisals or DataFrame, shape (I, J)
-        The table that was fitted.
+        Fit with one difficulty per edition.
+    residuals : DataFrame, shape (I, J)
+        Residuals of `langdiff.standardised_residuals`, for the same fit and the table that was fitted.
     axes : pair of Axes, optional
-        Where; by default a new figure.
+        Axes to draw on; by default those of a new figure.
 
     Returns
     -------
     pair of Axes
+        The axes drawn on.
 
     Raises
     ------
     DataError
-        If the table is not the one that was fitted, or no intent has two cells.
+        If there are no residuals, an intent is not in the fit, or the values are not residuals.
 
     Examples
     --------
     >>> import langdiff as ld
-    >>> _, surprisals = ld.simulate(300, 8, seed=0)
-    >>> quantiles, spread = plot_residuals(ld.fit(surprisals, model="1"), surprisals)
+    >>> from langdiff.regression import standardised_residuals
+    >>> surprisals = ld.simulate(300, 8, seed=0)[1]
+    >>> fit = ld.fit(surprisals, model="1")
+    >>> quantiles, spread = plot_residuals(fit, standardised_residuals(fit, surprisals))
     >>> spread.get_xscale()
     'log'
-    >>> quantiles.figure.clear()
     """
-    residuals = standardised_residuals(fit, surprisals)
-    residuals = residuals[residuals.notna().any(axis=1)]
-    if residuals.empty:
-        raise DataError("no residuals: every intent has at most one cell.")
+    residuals = _checked(fit, residuals)
     if axes is None:
         import matplotlib.pyplot as plt
 
         axes = tuple(plt.subplots(1, 2, figsize=(8.4, 3.8), layout="constrained")[1])
     _draw_quantiles(axes[0], fit, residuals)
     _draw_spread(axes[1], fit, residuals)
-    for ax in axes:
-        ax.spines[["top", "right"]].set_visible(False)
     return axes
 
 
-def _draw_quantiles(ax: "Axes", fit: DifficultyFit, residuals: pd.DataFrame) -> None:
+def _checked(fit: SizedFit, residuals: pd.DataFrame) -> pd.DataFrame:
+    if isinstance(residuals, pd.DataFrame):
+        residuals = residuals[residuals.notna().any(axis=1)]
+        if residuals.empty:
+            raise DataError("no residuals: every intent has at most one cell.")
+    if not isinstance(residuals, pd.DataFrame) or np.nanmin(residuals.to_numpy(dtype=float)) > 0:
+        raise DataError("give the frame that standardised_residuals(fit, surprisals) returns, not the surprisals.")
+    unknown = residuals.index.difference(fit.intent_size.index)
+    if len(unknown):
+        raise DataError(f"{len(unknown)} intent(s) that the fit does not know: {listing(unknown)}.")
+    return residuals
+
+
+def _draw_quantiles(ax: "Axes", fit: SizedFit, residuals: pd.DataFrame) -> None:
     values = residuals.to_numpy()
     ordered = np.sort(values[~np.isnan(values)])
     shares = (np.arange(len(ordered)) + 0.5) / len(ordered)
@@ -93,50 +115,30 @@ def _draw_quantiles(ax: "Axes", fit: DifficultyFit, residuals: pd.DataFrame) -> 
     ends = (float(expected[0]), float(expected[-1]))
     evenly = np.minimum(np.searchsorted(expected, np.linspace(*ends, POINTS)), count - 1)
     shown = np.unique(np.concatenate([np.arange(count)[:OUTERMOST], evenly, np.arange(count)[-OUTERMOST:]]))
-    ax.plot(ends, ends, color=INK, linewidth=0.8, linestyle=(0, (4, 4)), zorder=1)
-    ax.plot(expected[shown], ordered[shown], "o", color=EASIER, markersize=3, markeredgewidth=0, zorder=2)
-    ax.set_xlabel(f"quantile of the {name} distribution")
-    ax.set_ylabel("standardised residual")
-    ax.set_title(f"{fit.lm}, model {fit.model}", loc="left", fontsize=11)
+    ax.plot(ends, ends, color=INK, linewidth=0.8, linestyle=DASHED, zorder=1)
+    ax.plot(expected[shown], ordered[shown], "o", color=BLUE, markersize=3, markeredgewidth=0, zorder=2)
+    finish(ax, f"quantile of the {name} distribution", "standardised residual", fit.effects.title)
 
 
-def _draw_spread(ax: "Axes", fit: DifficultyFit, residuals: pd.DataFrame) -> None:
-    from matplotlib.ticker import LogLocator, NullFormatter
-
-    size = fit.intent_size[residuals.index].to_numpy(dtype=float)
-    scale = np.sqrt(model_variance(fit, size) + 2 * (fit.laplace_scale or 0.0) ** 2)
-    deviations = residuals.to_numpy() * scale[:, None]
+def _draw_spread(ax: "Axes", fit: SizedFit, residuals: pd.DataFrame) -> None:
+    size, values = fit.intent_size[residuals.index].to_numpy(dtype=float), residuals.to_numpy()
     bins = np.array_split(np.argsort(size, kind="stable"), max(1, min(BINS, len(size) // LEAST_IN_BIN)))
     middle = [float(np.exp(np.log(size[rows]).mean())) for rows in bins]
-    spread = np.array([_spread(deviations[rows], fit.model) for rows in bins])
-    order = np.argsort(size)
-    ax.plot(size[order], scale[order], color=HARDER, linewidth=1.5, label=f"model {fit.model}", zorder=1)
-    ax.errorbar(
-        middle,
-        spread[:, 0],
-        yerr=norm.ppf(0.975) * spread[:, 1],
-        fmt="o",
-        color=EASIER,
-        markersize=4,
-        markeredgewidth=0,
-        elinewidth=1,
-        label="residuals",
-        zorder=2,
-    )
+    spread = np.array([_spread(values[rows], fit.model) for rows in bins])
+    ax.axhline(1, color=RUST, linewidth=1.5, label=f"model {fit.model}", zorder=1)
+    dots = {"fmt": "o", "color": BLUE, "markersize": 4, "markeredgewidth": 0, "elinewidth": 1, "zorder": 2}
+    ax.errorbar(middle, spread[:, 0], yerr=norm.ppf(0.975) * spread[:, 1], label="residuals", **dots)  # type: ignore[arg-type]
     ax.set_xscale("log")
-    ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-    ax.xaxis.set_major_formatter("{x:g}")
-    ax.xaxis.set_minor_formatter(NullFormatter())
+    plain_log_ticks(ax.xaxis)
     ax.set_ylim(bottom=0)
-    ax.set_xlabel("intent size n (bits)")
-    what = "scale of the Cauchy distribution" if fit.model == "2C" else "standard deviation of log bits"
-    ax.set_ylabel(f"{what} (nats)")
     ax.legend(frameon=False)
+    what = "half the interquartile range" if fit.model == "2C" else "standard deviation"
+    finish(ax, "intent size n (bits)", f"{what} of residuals")
 
 
-def _spread(deviations: Floats, model: str) -> tuple[float, float]:
+def _spread(residuals: Floats, model: str) -> tuple[float, float]:
     """Return the spread of some residuals and its standard error."""
-    values = deviations[~np.isnan(deviations)]
+    values = residuals[~np.isnan(residuals)]
     if model == "2C":
         low, high = np.quantile(values, [0.25, 0.75])
         half = float(high - low) / 2

@@ -1,82 +1,117 @@
 """How much harder native texts are than translated ones."""
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import pandas as pd
 
+from langdiff.effects import HasEffects
+from langdiff.plots._axes import BLUE, DASHED, INK, RUST, finish, legend_above, row_axes
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from langdiff.experiments import BalancedResult, TranslationeseResult
 
-DOT, MEAN, INK, FAINT = "#2a6f97", "#b5532a", "#333333", "#d5d5d5"
+class Differences(Protocol):
+    """What is drawn of a `langdiff.translationese`."""
+
+    @property
+    def fit(self) -> HasEffects:
+        """The fit behind the differences."""
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per edition: ``difference``, ``low``, ``high``, ``native``, ``translated``."""
 
 
-def plot_translationese(result: "TranslationeseResult", ax: "Axes | None" = None, **style: Any) -> "Axes":
+class BalancedDifferences(Protocol):
+    """What is drawn of a `langdiff.run_balanced`."""
+
+    @property
+    def results(self) -> Mapping[str, Differences]:
+        """Differences of each balanced sample."""
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per language, with the columns of `Differences`."""
+
+
+def plot_translationese(result: Differences, ax: "Axes | None" = None, **style: Any) -> "Axes":
     """Draw native less translated difficulty by edition, with 95 % intervals and the mean.
 
     Parameters
     ----------
     result : TranslationeseResult
-        What to draw; editions in its order, the first on top, with their numbers of native and
-        translated intents.
+        Result of `langdiff.translationese`; editions are drawn in its order, the first on top, with their numbers
+        of native and translated intents.
     ax : Axes, optional
-        Where; by default a new figure.
+        Axes to draw on; by default those of a new figure, as high as the number of editions needs.
     **style
-        Passed on to ``Axes.errorbar``, over the defaults.
+        Settings for ``Axes.errorbar``, which override the defaults.
 
     Returns
     -------
     Axes
+        The axes drawn on.
+
+    Examples
+    --------
+    >>> import langdiff as ld
+    >>> surprisals = ld.simulate(900, 3, seed=1)[1]
+    >>> origin = pd.Series(["e1", "e2", "e3"] * 300, index=surprisals.intents)
+    >>> axes = plot_translationese(ld.translationese(surprisals, origin, min_native=300))
+    >>> axes.get_yticklabels()[-1].get_text()
+    'e1  (300 native, 600 translated)'
     """
-    state = "" if result.fit.converged else ", NOT CONVERGED"
-    title = f"{result.fit.lm}, model {result.fit.model}{state}"
-    return _differences(result.to_frame(), result.mean.estimate, title, ax, style)
+    return _draw(result.to_frame(), [result.fit], "", ax, style)
 
 
-def plot_balanced(result: "BalancedResult", ax: "Axes | None" = None, **style: Any) -> "Axes":
+def plot_balanced(result: BalancedDifferences, ax: "Axes | None" = None, **style: Any) -> "Axes":
     """Draw native less translated difficulty by language, each under models trained on as much of either.
 
     Parameters
     ----------
     result : BalancedResult
-        What to draw, as in `plot_translationese`.
+        Result of `langdiff.run_balanced`, drawn as in `plot_translationese`.
     ax : Axes, optional
-        Where; by default a new figure.
+        Axes to draw on; by default those of a new figure, as high as the number of languages needs.
     **style
-        Passed on to ``Axes.errorbar``, over the defaults.
+        Settings for ``Axes.errorbar``, which override the defaults.
 
     Returns
     -------
     Axes
+        The axes drawn on.
+
+    Examples
+    --------
+    >>> import langdiff as ld
+    >>> from types import SimpleNamespace
+    >>> surprisals = ld.simulate(900, 3, seed=1)[1]
+    >>> origin = pd.Series(["e1", "e2", "e3"] * 300, index=surprisals.intents)
+    >>> one = ld.translationese(surprisals, origin, min_native=300)
+    >>> axes = plot_balanced(SimpleNamespace(results={"e1": one}, to_frame=one.to_frame))
+    >>> axes.get_xlabel().splitlines()[-1]
+    'of models trained on as much of either'
     """
-    fits = [translationese.fit for translationese in result.results.values()]
-    state = "" if all(fit.converged for fit in fits) else ", NOT CONVERGED"
-    title = f"{fits[0].lm} trained on as much of either, model {fits[0].model}{state}"
-    return _differences(result.to_frame(), result.mean, title, ax, style)
+    fits = [differences.fit for differences in result.results.values()]
+    return _draw(result.to_frame(), fits, "\nof models trained on as much of either", ax, style)
 
 
-def _differences(frame: pd.DataFrame, mean: float, title: str, ax: "Axes | None", style: dict[str, Any]) -> "Axes":
+def _draw(
+    frame: pd.DataFrame, fits: list[HasEffects], training: str, ax: "Axes | None", style: dict[str, Any]
+) -> "Axes":
     rows = frame.iloc[::-1]
-    if ax is None:
-        import matplotlib.pyplot as plt
-
-        ax = plt.subplots(figsize=(7.0, 1.6 + 0.4 * len(rows)), layout="constrained")[1]
-    y = np.arange(len(rows))
-    ax.hlines(y, 0, 1, transform=ax.get_yaxis_transform(), colors=FAINT, linewidths=0.5, zorder=0)
+    names = [f"{name}  ({row.native:,} native, {row.translated:,} translated)" for name, row in rows.iterrows()]
+    ax = row_axes(ax, names, 7.0)
     ax.axvline(0, color=INK, linewidth=0.8, zorder=1)
     if len(rows) > 1:
-        ax.axvline(mean, color=MEAN, linewidth=1, linestyle=(0, (4, 3)), zorder=1, label="mean")
-        ax.legend(frameon=False, loc="lower right", bbox_to_anchor=(1, 1), borderaxespad=0)
+        mean = float(rows["difference"].mean())
+        ax.axvline(mean, color=RUST, linewidth=1, linestyle=DASHED, zorder=1, label="mean")
+        legend_above(ax)
     half = rows["high"] - rows["difference"]
-    usual: dict[str, Any] = {"fmt": "o", "color": DOT, "markersize": 5}
-    ax.errorbar(rows["difference"], y, xerr=half, **(usual | style))
-    names = [f"{name}  ({row.native:,} native, {row.translated:,} translated)" for name, row in rows.iterrows()]
-    ax.set_yticks(y, names)
-    ax.set_ylim(-0.7, len(rows) - 0.3)
-    ax.tick_params(axis="y", length=0)
-    ax.spines[["left", "right", "top"]].set_visible(False)
-    ax.set_xlabel("native − translated difficulty (nats), with 95 % interval")
-    ax.set_title(title, loc="left", fontsize=11)
-    return ax
+    usual: dict[str, Any] = {"fmt": "o", "color": BLUE, "markersize": 5}
+    ax.errorbar(rows["difference"], np.arange(len(rows)), xerr=half, **(usual | style))
+    effects = [fit.effects for fit in fits]
+    state = "" if all(each.converged for each in effects) else ", NOT CONVERGED"
+    label = f"native − translated difficulty (nats), with 95 % interval{training}"
+    return finish(ax, label, title=effects[0].title + state, keep=["bottom"])

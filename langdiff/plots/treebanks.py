@@ -1,24 +1,20 @@
-"""Maps of divergences between treebanks, and what the metrics see of one."""
+"""Maps of divergences between treebanks, and what the metrics see in one treebank."""
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
+import pandas as pd
+
+from langdiff._types import Floats
+from langdiff.errors import ConfigError
+from langdiff.plots._axes import BLUE, FAINT, INK, SERIES, axes_of, finish, legend_above, plain_log_ticks, row_axes
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
 
-    from langdiff.treebanks import PerturbationCurve, TreebankComparison, TreebankMeasures, TreebankProfile
-
-BLUE, INK, PALE = "#2a6f97", "#333333", "#d5d5d5"
-COLOURS = {
-    "size": "#2a6f97",
-    "depth": "#b5532a",
-    "width": "#5b8c3a",
-    "length": "#7a5195",
-    "matrix": "#b8860b",
-    "mean": INK,
-}
+COLOURS = dict(zip(("size", "depth", "width", "length", "matrix", "mean"), SERIES, strict=True))
+METRICS = ("size", "depth", "width", "length")
 AXIS = {
     "dependency_length": "mean dependency length (words)",
     "head_final": "share of dependents before their heads",
@@ -27,12 +23,63 @@ AXIS = {
 }
 
 
+class Comparison(Protocol):
+    """What is drawn of a `langdiff.compare_treebanks`."""
+
+    @property
+    def divergence(self) -> Mapping[Any, pd.DataFrame]:
+        """Divergences by metric, references × compared treebanks."""
+
+    @property
+    def noise(self) -> pd.DataFrame:
+        """Divergence of random halves, treebanks × metrics."""
+
+
+class Profile(Protocol):
+    """What is drawn of a treebank profile."""
+
+    @property
+    def name(self) -> str:
+        """Name of the treebank."""
+
+    @property
+    def tables(self) -> Mapping[Any, pd.Series]:
+        """Counts by metric and bin."""
+
+
+class Curve(Protocol):
+    """What is drawn of a `langdiff.treebanks.perturbation_curve`."""
+
+    @property
+    def treebank(self) -> str:
+        """Name of the treebank."""
+
+    @property
+    def noise(self) -> pd.Series:
+        """Divergence of random halves, by metric."""
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per kind, rate and metric: ``divergence``."""
+
+
+class Measures(Protocol):
+    """What is drawn of a `langdiff.measure_treebanks`."""
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """One row per treebank."""
+
+    @property
+    def over(self) -> str:
+        """What head-POS entropies are averages over: ``"tokens"`` or ``"types"``."""
+
+
 def plot_divergences(
-    comparison: "TreebankComparison",
+    comparison: Comparison,
     metric: str = "mean",
     ax: "Axes | None" = None,
     *,
-    order: list[str] | None = None,
+    order: Sequence[str] | None = None,
     noise: bool = False,
     **style: Any,
 ) -> "Axes":
@@ -41,46 +88,51 @@ def plot_divergences(
     Parameters
     ----------
     comparison : TreebankComparison
+        Comparison from `langdiff.compare_treebanks`.
     metric : str
         One of its metrics, or ``"mean"``.
     ax : Axes, optional
-        Where; by default a new figure.
-    order : list of str, optional
+        Axes to draw on; by default those of a new figure.
+    order : sequence of str, optional
         Treebanks from top to bottom, such as ``comparison.cluster_order()``; by default as they were given.
     noise : bool
         Show on the diagonal the divergence of random halves of a treebank instead of 0.
     **style
-        Passed on to ``Axes.imshow``, over the defaults.
+        Settings for ``Axes.imshow``, which override the defaults.
 
     Returns
     -------
     Axes
+        The axes drawn on.
 
     Raises
     ------
     ConfigError
         If `noise` is asked for and was not computed, the metric is unknown, or `order` does not hold the
         treebanks.
-    """
-    from langdiff.errors import ConfigError
 
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> frame = pd.DataFrame([[0, 0.2], [0.3, 0]], index=["deu", "eng"], columns=["deu", "eng"])
+    >>> axes = plot_divergences(SimpleNamespace(divergence={"mean": frame}))
+    >>> axes.get_xlabel(), axes.get_ylabel()
+    ('compared', 'reference')
+    """
     if metric not in comparison.divergence:
         raise ConfigError(f"metric is one of {', '.join(comparison.divergence)}; got {metric!r}.")
     frame = comparison.divergence[metric]
     names = list(frame.index) if order is None else list(order)
     if sorted(names) != sorted(frame.index):
         raise ConfigError(f"order must hold each treebank once: {', '.join(frame.index)}.")
-    cells = frame.loc[names, names].to_numpy(copy=True)
+    cells = frame.loc[names, names].to_numpy(dtype=float, copy=True)
     if noise:
         floor = comparison.noise.loc[names, metric]
         if floor.isna().any():
             raise ConfigError("the divergence of halves was not computed; compare with noise=True.")
         np.fill_diagonal(cells, floor)
-    if ax is None:
-        import matplotlib.pyplot as plt
-
-        side = 1.6 + 0.62 * len(names)
-        ax = plt.subplots(figsize=(side + 0.6, side), layout="constrained")[1]
+    side = 1.6 + 0.62 * len(names)
+    ax = axes_of(ax, side + 0.6, side)
     finite = cells[np.isfinite(cells)]
     usual: dict[str, Any] = {"cmap": "Blues_r", "vmin": 0, "vmax": finite.max(initial=0) or 1}
     usual |= style
@@ -89,14 +141,11 @@ def plot_divergences(
     _write_cells(ax, cells, usual["vmax"])
     ax.set_xticks(range(len(names)), names, rotation=40, ha="right", rotation_mode="anchor")
     ax.set_yticks(range(len(names)), names)
-    ax.set(xlabel="compared", ylabel="reference")
-    ax.set_title(metric + (" (diagonal: random halves)" if noise else ""), loc="left", fontsize=11)
     ax.tick_params(length=0)
-    ax.spines[:].set_visible(False)
-    return ax
+    return finish(ax, "compared", "reference", metric + (" (diagonal: random halves)" if noise else ""), keep=[])
 
 
-def _write_cells(ax: "Axes", cells: "np.ndarray[Any, np.dtype[np.float64]]", highest: float) -> None:
+def _write_cells(ax: "Axes", cells: Floats, highest: float) -> None:
     size = float(np.clip(60 / len(cells), 4, 9))
     for (i, j), value in np.ndenumerate(cells):
         dark = value < 0.5 * highest
@@ -112,96 +161,109 @@ def _short(value: float) -> str:
 
 
 def plot_metric_maps(
-    comparison: "TreebankComparison", axes: "np.ndarray[Any, Any] | None" = None, **options: Any
+    comparison: Comparison, axes: "np.ndarray[Any, Any] | None" = None, **options: Any
 ) -> "np.ndarray[Any, Any]":
     """Draw the maps of size, depth, width and length, each with colours of its own.
 
     Parameters
     ----------
     comparison : TreebankComparison
+        Comparison from `langdiff.compare_treebanks`.
     axes : ndarray of four Axes, optional
-        Where; by default a new figure of 2 × 2.
+        Axes to draw on; by default those of a new figure of 2 × 2.
     **options
-        As for `plot_divergences`.
+        Settings for `plot_divergences`.
 
     Returns
     -------
     ndarray of Axes
+        The axes drawn on.
+
+    Raises
+    ------
+    ConfigError
+        As for `plot_divergences`.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> frame = pd.DataFrame([[0, 0.2], [0.3, 0]], index=["deu", "eng"], columns=["deu", "eng"])
+    >>> axes = plot_metric_maps(SimpleNamespace(divergence=dict.fromkeys(METRICS, frame)))
+    >>> [ax.get_title(loc="left") for ax in axes.flat]
+    ['size', 'depth', 'width', 'length']
     """
     if axes is None:
         import matplotlib.pyplot as plt
 
-        side = 2 * (1.6 + 0.55 * len(comparison.profiles))
+        side = 2 * (1.6 + 0.55 * len(comparison.divergence["size"]))
         axes = plt.subplots(2, 2, figsize=(side + 1, side), layout="constrained")[1]
-    for metric, ax in zip(("size", "depth", "width", "length"), axes.flat, strict=True):
+    for metric, ax in zip(METRICS, axes.flat, strict=True):
         plot_divergences(comparison, metric, ax, **options)
     return axes
 
 
 def plot_treebank_profile(
-    profile: "TreebankProfile",
-    metric: str = "size",
-    ax: "Axes | None" = None,
-    *,
-    box: "TreebankProfile | None" = None,
-    **style: Any,
+    profile: Profile, metric: str = "size", ax: "Axes | None" = None, *, box: Profile | None = None, **style: Any
 ) -> "Axes":
-    """Draw what one metric sees of a treebank.
+    """Draw what one metric sees in a treebank.
 
     Parameters
     ----------
     profile : TreebankProfile
+        Profile from `langdiff.treebanks.profile_treebank`.
     metric : {"size", "depth", "width", "length"}
-        A map of sentences by depth and length; a histogram of costs; bars of numbers of children.
+        A map of sentences by depth and length; histograms of costs; or bars of numbers of children.
     ax : Axes, optional
-        Where; by default a new figure.
+        Axes to draw on; by default those of a new figure.
     box : TreebankProfile, optional
-        Crop the axes to where this treebank has bins, too, so that two pictures can be laid side by side.
+        A second treebank, whose bins the axes span, too, so that two pictures can be laid side by side.
     **style
-        Passed on to ``Axes.pcolormesh`` or ``Axes.bar``, over the defaults.
+        Settings for ``Axes.pcolormesh`` or ``Axes.bar``, which override the defaults.
 
     Returns
     -------
     Axes
+        The axes drawn on.
 
     Raises
     ------
     ConfigError
         If the metric is none of these.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> profile = SimpleNamespace(name="eng", tables={"length": pd.Series({1: 3, 2: 1})})
+    >>> axes = plot_treebank_profile(profile, "length")
+    >>> axes.get_title(loc="left"), axes.get_ylabel()
+    ('eng: length', 'words with children (%)')
     """
-    from langdiff.errors import ConfigError
-
-    draw = {"size": _draw_size, "depth": _draw_costs, "width": _draw_costs, "length": _draw_length}.get(metric)
+    draw = dict(zip(METRICS, (_draw_size, _draw_costs, _draw_costs, _draw_length), strict=True)).get(metric)
     if draw is None:
-        raise ConfigError(f"metric is one of size, depth, width, length; got {metric!r}.")
-    if ax is None:
-        import matplotlib.pyplot as plt
-
-        ax = plt.subplots(figsize=(6.4, 3.2), layout="constrained")[1]
-    table = profile.tables[metric]  # type: ignore[index]  # just checked
-    draw(ax, table, table if box is None else box.tables[metric], metric, style)  # type: ignore[index]
-    ax.set_title(f"{profile.name}: {metric}", loc="left", fontsize=11)
-    ax.spines[["right", "top"]].set_visible(False)
-    return ax
+        raise ConfigError(f"metric is one of {', '.join(METRICS)}; got {metric!r}.")
+    ax = axes_of(ax, 6.4, 3.2)
+    table = profile.tables[metric]
+    xlabel, ylabel = draw(ax, table, table if box is None else box.tables[metric], metric, style)
+    return finish(ax, xlabel, ylabel, f"{profile.name}: {metric}")
 
 
-def _draw_size(ax: "Axes", table: "pd.Series", other: "pd.Series", _: str, style: dict[str, Any]) -> None:
+def _draw_size(ax: "Axes", table: pd.Series, other: pd.Series, _: str, style: dict[str, Any]) -> tuple[str, str]:
     from matplotlib.colors import LogNorm
     from matplotlib.ticker import MaxNLocator
 
     both = table.index.union(other.index)
     depth, length = (np.arange(level.min(), level.max() + 1) for level in map(both.get_level_values, (0, 1)))
     cells = table.unstack(fill_value=0).reindex(index=depth, columns=length, fill_value=0).to_numpy(dtype=float)
-    usual: dict[str, Any] = {"cmap": "Blues", "norm": LogNorm(1, max(cells.max(), 2))}
+    usual: dict[str, Any] = {"cmap": "viridis_r", "norm": LogNorm(1, max(cells.max(), 2))}
     edges = [np.append(places, places[-1] + 1) - 0.5 for places in (length, depth)]
     mesh = ax.pcolormesh(*edges, np.where(cells > 0, cells, np.nan), **(usual | style))
     ax.invert_yaxis()
     ax.yaxis.set_major_locator(MaxNLocator(integer=True))
-    ax.set(xlabel="length (words)", ylabel="mean depth of leaves (bin)")
     ax.get_figure(root=True).colorbar(mesh, ax=ax, label="sentences", pad=0.02)  # type: ignore[union-attr]
+    return "length (words)", "mean depth of leaves (bin)"
 
 
-def _draw_costs(ax: "Axes", table: "pd.Series", other: "pd.Series", metric: str, style: dict[str, Any]) -> None:
+def _draw_costs(ax: "Axes", table: pd.Series, other: pd.Series, metric: str, style: dict[str, Any]) -> tuple[str, str]:
     costs = table.index.to_numpy()
     finite = np.isfinite(costs)
     shares = 100 * table.to_numpy() / max(table.sum(), 1)
@@ -209,19 +271,13 @@ def _draw_costs(ax: "Axes", table: "pd.Series", other: "pd.Series", metric: str,
     ax.bar(costs[finite], shares[finite], **(usual | style))
     both = table.index.union(other.index).to_numpy(dtype=float)
     ax.set_xlim(min(both.min(initial=0), 0), both[np.isfinite(both)].max(initial=0) + 0.25)
-    unit = "leaves" if metric == "depth" else "chains of children"
-    ax.set(xlabel="cost, $-\\log_{10} P$", ylabel=f"{unit} (%)")
     if not finite.all():
-        ax.annotate(
-            f"probability 0: {shares[~finite].sum():.1f} %",
-            (0.98, 0.95),
-            xycoords="axes fraction",
-            ha="right",
-            va="top",
-        )
+        text = f"probability 0: {shares[~finite].sum():.1f} %"
+        ax.annotate(text, (0.98, 0.95), xycoords="axes fraction", ha="right", va="top")
+    return "cost, $-\\log_{10} P$", f"{'leaves' if metric == 'depth' else 'chains of children'} (%)"
 
 
-def _draw_length(ax: "Axes", table: "pd.Series", other: "pd.Series", metric: str, style: dict[str, Any]) -> None:
+def _draw_length(ax: "Axes", table: pd.Series, other: pd.Series, metric: str, style: dict[str, Any]) -> tuple[str, str]:
     from matplotlib.ticker import MaxNLocator
 
     usual: dict[str, Any] = {"color": COLOURS[metric], "width": 0.8}
@@ -229,106 +285,111 @@ def _draw_length(ax: "Axes", table: "pd.Series", other: "pd.Series", metric: str
     ax.set_xlim(0.4, table.index.union(other.index).to_numpy().max(initial=1) + 0.6)
     if len(table):
         ax.set_yscale("log")
+        plain_log_ticks(ax.yaxis)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-    ax.set(xlabel="children of a word", ylabel="words with children (%)")
+    return "children of a word", "words with children (%)"
 
 
-def plot_perturbation(
-    curve: "PerturbationCurve", kind: str = "relations", ax: "Axes | None" = None, **style: Any
-) -> "Axes":
+def plot_perturbation(curve: Curve, kind: str = "relations", ax: "Axes | None" = None, **style: Any) -> "Axes":
     """Draw how divergence grows with the share of changed words; dotted: random halves of the treebank.
 
     Parameters
     ----------
     curve : PerturbationCurve
+        Curve from `langdiff.treebanks.perturbation_curve`.
     kind : {"relations", "heads", "order"}
+        What was changed.
     ax : Axes, optional
-        Where; by default a new figure.
+        Axes to draw on; by default those of a new figure.
     **style
-        Passed on to ``Axes.plot``, over the defaults.
+        Settings for ``Axes.plot``, which override the defaults.
 
     Returns
     -------
     Axes
+        The axes drawn on.
 
     Raises
     ------
     ConfigError
         If that kind was not tried.
-    """
-    from langdiff.errors import ConfigError
 
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> table = pd.DataFrame({"kind": "heads", "rate": [0.0, 0.1], "metric": "size", "divergence": [0.0, 0.2]})
+    >>> curve = SimpleNamespace(treebank="eng", noise={"size": 0.01}, to_frame=lambda: table)
+    >>> axes = plot_perturbation(curve, "heads")
+    >>> axes.get_xlabel()
+    'changed words (%): heads'
+    """
     frame = curve.to_frame()
+    kinds = frame["kind"].unique()
     frame = frame[frame["kind"] == kind]
     if frame.empty:
-        raise ConfigError(f"kind is one of {', '.join(curve.table['kind'].unique())}; got {kind!r}.")
-    if ax is None:
-        import matplotlib.pyplot as plt
-
-        ax = plt.subplots(figsize=(5.2, 3.6), layout="constrained")[1]
+        raise ConfigError(f"kind is one of {', '.join(kinds)}; got {kind!r}.")
+    ax = axes_of(ax, 5.2, 3.6)
     for metric, rows in frame.groupby("metric", sort=False):
-        usual: dict[str, Any] = {"color": COLOURS[str(metric)], "marker": "o", "markersize": 3.5, "linewidth": 1.3}
+        colour = COLOURS[str(metric)]
+        usual: dict[str, Any] = {"color": colour, "marker": "o", "markersize": 3.5, "linewidth": 1.3}
         ax.plot(100 * rows["rate"], rows["divergence"], label=str(metric), **(usual | style))
-        ax.axhline(curve.noise[str(metric)], color=COLOURS[str(metric)], linewidth=0.8, linestyle=":", zorder=0)
+        ax.axhline(curve.noise[str(metric)], color=colour, linewidth=0.8, linestyle=":", zorder=0)
     ax.plot([], [], color=INK, linewidth=0.8, linestyle=":", label="random halves")
     ax.set_yscale("symlog", linthresh=0.01)
     ax.set_ylim(bottom=0)
-    ax.set(xlabel=f"changed words (%): {kind}", ylabel="divergence from the source")
-    ax.set_title(curve.treebank, loc="left", fontsize=11)
     ax.legend(frameon=False, fontsize=8, ncols=2)
-    ax.spines[["right", "top"]].set_visible(False)
-    return ax
+    return finish(ax, f"changed words (%): {kind}", "divergence from the source", curve.treebank)
 
 
 def plot_treebank_measures(
-    measures: "TreebankMeasures", measure: str = "dependency_length", ax: "Axes | None" = None, **style: Any
+    measures: Measures, measure: str = "dependency_length", ax: "Axes | None" = None, **style: Any
 ) -> "Axes":
     """Draw a measure of treebanks, lowest on top.
 
     Parameters
     ----------
     measures : TreebankMeasures
+        Measures from `langdiff.measure_treebanks`.
     measure : str
-        A column of its table. Of ``"dependency_length"`` and ``"head_final"`` an open dot shows it of trees with
-        content words as heads, a filled one with function words.
+        A column of their table. For ``"dependency_length"`` and ``"head_final"``, an open dot shows trees with
+        content words as heads, a filled one trees with function words as heads.
     ax : Axes, optional
-        Where; by default a new figure.
+        Axes to draw on; by default those of a new figure, as high as the number of treebanks needs.
     **style
-        Passed on to ``Axes.plot`` for the dots, over the defaults.
+        Settings for ``Axes.plot`` of the dots, which override the defaults.
 
     Returns
     -------
     Axes
+        The axes drawn on.
 
     Raises
     ------
     ConfigError
         If there is no such column.
-    """
-    from langdiff.errors import ConfigError
 
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> measures = SimpleNamespace(table=pd.DataFrame({"hpe_mean": [0.9, 1.1]}, index=["deu", "eng"]))
+    >>> axes = plot_treebank_measures(measures, "hpe_mean")
+    >>> [label.get_text() for label in axes.get_yticklabels()]
+    ['eng', 'deu']
+    """
     table = measures.table
     if measure not in table:
         raise ConfigError(f"measure is one of {', '.join(table.columns)}; got {measure!r}.")
-    if ax is None:
-        import matplotlib.pyplot as plt
-
-        ax = plt.subplots(figsize=(5.6, 1.2 + 0.22 * len(table)), layout="constrained")[1]
     function = f"{measure}_function"
     both = function in table
     last = function if both else measure
-    table = table.sort_values(last)
+    table = table.sort_values(last, ascending=False)
     rows = np.arange(len(table))
+    ax = row_axes(ax, table.index, 5.6)
     usual: dict[str, Any] = {"color": BLUE, "marker": "o", "linestyle": "none", "markersize": 5}
     if both:
-        ax.hlines(rows, table[measure], table[function], color=PALE, linewidth=1.2, zorder=0)
+        ax.hlines(rows, table[measure], table[function], color=FAINT, linewidth=1.2, zorder=0)
         ax.plot(table[measure], rows, label="content heads", **(usual | {"markerfacecolor": "white"} | style))
     ax.plot(table[last], rows, label="function heads", **(usual | style))
-    ax.set_yticks(rows, [str(name) for name in table.index])
-    ax.set_ylim(len(table) - 0.5, -0.5)
-    ax.set_xlabel(AXIS.get(measure, measure).format(over=measures.over))
-    ax.tick_params(axis="y", length=0)
-    ax.spines[["right", "top"]].set_visible(False)
     if both:
-        ax.legend(frameon=False, fontsize=8, loc="lower right", bbox_to_anchor=(1, 1), ncols=2)
-    return ax
+        legend_above(ax)
+    return finish(ax, AXIS.get(measure, measure).format(over=measures.over), keep=["bottom"])

@@ -1,69 +1,94 @@
 """Estimates beside the truth, where the truth is known."""
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
+from langdiff.effects import Effects, Sources, effects_by_source
+from langdiff.errors import DataError, listing
+from langdiff.plots._axes import FAINT, SERIES, axes_of, finish, name_points
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from langdiff.regression import DifficultyFit
 
-
-def plot_against_truth(
-    fits: "Mapping[str, DifficultyFit]", truth: pd.Series, ax: "Axes | None" = None, **style: Any
-) -> "Axes":
-    """Draw estimated difficulties against true ones, one colour a language model.
+def plot_against_truth(sources: Sources, truth: pd.Series, ax: "Axes | None" = None, **style: Any) -> "Axes":
+    """Draw estimated difficulties against true ones, one colour per language model.
 
     Parameters
     ----------
-    fits : mapping from name of language model to DifficultyFit
-        What was estimated.
+    sources : mapping or sequence of fits, Effects or Series; DataFrame; or one fit
+        Estimates, by name of language model; as in `plot_line_follow`.
     truth : Series, shape (J,)
-        True difficulties in nats, indexed by edition, factors averaging 1.
+        True difficulties in the unit of the estimates (nats), indexed by edition.
     ax : Axes, optional
-        Where to draw; a new figure by default.
+        Axes to draw on; by default those of a new figure.
     **style
-        Passed to ``Axes.errorbar``.
+        Settings for ``Axes.errorbar``, which override the defaults.
 
     Returns
     -------
     Axes
-        With 95 % intervals, both axes in percent of the average edition.
+        The axes drawn on, with 95 % intervals where standard errors are known; difficulties in nats are drawn in
+        percent of the average edition.
+
+    Raises
+    ------
+    DataError
+        If there is nothing to draw, or an edition of `truth` has no estimate.
+
+    Examples
+    --------
+    >>> truth = pd.Series({"eng": -0.1, "fin": 0.1})
+    >>> axes = plot_against_truth({"char": truth + 0.01}, truth)
+    >>> axes.get_xlabel()
+    'true difficulty (% above the average)'
     """
-    if ax is None:
-        import matplotlib.pyplot as plt
-
-        ax = plt.subplots(layout="constrained")[1]
-    percent = 100 * np.expm1(truth)
-    ax.axline((0, 0), slope=1, color="0.7", lw=1, zorder=0)
-    for name, fit in fits.items():
-        rows = fit.to_frame().loc[truth.index]
-        low, high = 100 * np.expm1(rows["low"]), 100 * np.expm1(rows["high"])
-        errors = np.array([rows["percent"] - low, high - rows["percent"]])
-        ax.errorbar(percent, rows["percent"], yerr=errors, label=name, **{"fmt": "o", "capsize": 2, **style})
-    _name_points(ax, percent, pd.concat([100 * np.expm1(fit.difficulty) for fit in fits.values()], axis=1).max(axis=1))
-    ax.set(xlabel="true difficulty (% of the average)", ylabel="estimated difficulty (% of the average)")
+    named = effects_by_source(sources)
+    if not named or truth.empty:
+        raise DataError("nothing to draw: there are no estimates, or no true values.")
+    scale = named[0][1].scale
+    shown, unit = (_percent, "% above the average") if scale.unit == "nats" else (_as_it_is, scale.unit)
+    ax = axes_of(ax, 6.4, 4.8)
+    ax.axline((0, 0), slope=1, color=FAINT, linewidth=1, zorder=0)
+    x, highest = shown(truth), pd.Series(-np.inf, index=truth.index)
+    for (name, effects), colour in zip(named, SERIES * len(named), strict=False):
+        rows = _rows(name, effects, truth.index)
+        y, low, high = (shown(rows[column]) for column in (effects.scale.quantity, "low", "high"))
+        errors = None if low.isna().all() else np.array([y - low, high - y])
+        usual: dict[str, Any] = {"fmt": "o", "capsize": 2, "markersize": 5, "color": colour}
+        ax.errorbar(x, y, yerr=errors, label=name, **(usual | style))
+        highest = highest.where(highest > y, y)
+    ax.autoscale_view()
+    _name_editions(ax, x, highest)
     ax.legend(frameon=False)
-    ax.spines[["top", "right"]].set_visible(False)
-    return ax
+    return finish(ax, f"true {scale.quantity} ({unit})", f"estimated {scale.quantity} ({unit})")
 
 
-def _name_points(ax: "Axes", truth: pd.Series, highest: pd.Series) -> None:
-    """Name the editions above their highest point; those as good as equally hard share one label."""
-    middle = (truth.min() + truth.max()) / 2
-    near = 0.02 * (truth.max() - truth.min())
-    clusters = (truth.sort_values().diff() > near).cumsum()
-    for _, cluster in truth.sort_values().groupby(clusters):
-        names = cluster.index
-        left = cluster.iloc[0] < middle
-        ax.annotate(
-            "\n".join(map(str, names)),
-            (cluster.mean(), highest[names].max()),
-            xytext=(6 if left else -6, 6),
-            textcoords="offset points",
-            ha="left" if left else "right",
-            fontsize="small",
-        )
+def _percent(nats: pd.Series) -> pd.Series:
+    percent: pd.Series = 100 * np.expm1(nats)
+    return percent
+
+
+def _as_it_is(values: pd.Series) -> pd.Series:
+    return values
+
+
+def _rows(name: str, effects: Effects, editions: pd.Index) -> pd.DataFrame:
+    missing = editions.difference(effects.estimate.index)
+    if len(missing):
+        raise DataError(f"{len(missing)} edition(s) have a true value but no estimate by {name}: {listing(missing)}.")
+    return effects.to_frame().loc[editions]
+
+
+def _name_editions(ax: "Axes", truth: pd.Series, highest: pd.Series) -> None:
+    """Name the editions beside their highest point; those that are about equally hard share one label."""
+    ordered = truth.sort_values()
+    clusters = (ordered.diff() > 0.02 * (truth.max() - truth.min())).cumsum()
+    groups = [cluster for _, cluster in ordered.groupby(clusters)]
+    x = np.array([group.mean() for group in groups])
+    y = np.array([highest[group.index].max() for group in groups])
+    labels = ["\n".join(map(str, group.index)) for group in groups]
+    avoid = np.column_stack([truth, highest])
+    name_points(ax, x, y, labels, size=8.5, order=np.arange(len(groups)), avoid=avoid)

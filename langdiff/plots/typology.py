@@ -1,55 +1,63 @@
 """Difficulty against what may make a language hard (Mielke et al. 2019, Figure 5)."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
+from langdiff._types import Floats
 from langdiff.errors import DataError
-from langdiff.plots.labels import box_beside, overlap
+from langdiff.plots._axes import FAINT, SERIES, axes_of, finish, name_points
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from langdiff.typology import Correlations
-
-Floats = npt.NDArray[np.float64]
-
-COLOURS = ("#2a6f97", "#b5532a", "#5c8a3a", "#7a5195", "#8a6d1f", "#333333")
 MARKERS = ("o", "s", "^", "D", "v", "P")
-INK, FAINT = "#333333", "#d5d5d5"
-NAMED = 45  # of more points only those are named that lie farthest out
+
+
+class Tested(Protocol):
+    """What is drawn of a `langdiff.correlate`."""
+
+    @property
+    def tests(self) -> pd.DataFrame:
+        """One row per test, with its ``estimate``."""
+
+    def points(self, predictor: str) -> pd.DataFrame:
+        """Return one row per language, language model and corpus: ``predictor`` and ``difficulty``."""
 
 
 def plot_correlation(
-    result: "Correlations",
+    result: Tested,
     predictor: str,
     ax: "Axes | None" = None,
     *,
     label: str | None = None,
     **style: Any,
 ) -> "Axes":
-    """Draw difficulty against a predictor, a named point a language; colours are corpora and language models.
+    """Draw difficulty against a predictor, one named point per language.
+
+    Colours tell language models apart, and shapes tell corpora. A category is drawn as a column of points with
+    their mean.
 
     Parameters
     ----------
     result : Correlations
-        Of `langdiff.correlate` or `langdiff.adjust`. What its table says of Pearson's r (or of the first test it
-        made) is in the legend. A category is drawn as a column of points with their mean.
+        Result of `langdiff.correlate` or `langdiff.adjust`. The legend gives Pearson's r, or the first test that
+        was made.
     predictor : str
         Name of the predictor.
     ax : Axes, optional
-        Where; by default a new figure.
+        Axes to draw on; by default those of a new figure.
     label : str, optional
-        What to write below, with the unit; by default the predictor's name.
+        Label of the horizontal axis, with the unit; by default the predictor's name.
     **style
-        Passed on to ``Axes.plot`` for the points, over the defaults.
+        Settings for ``Axes.plot`` of the points, which override the defaults.
 
     Returns
     -------
     Axes
+        The axes drawn on.
 
     Raises
     ------
@@ -67,15 +75,11 @@ def plot_correlation(
     >>> axes = plot_correlation(result, "mcc")
     >>> axes.get_legend().get_texts()[0].get_text()
     'bpe: r = 0.06, n = 21'
-    >>> axes.figure.clear()
     """
     points = result.points(predictor)
     if points.empty:
         raise DataError(f"nothing to draw: no language has both a value of {predictor!r} and a difficulty.")
-    if ax is None:
-        import matplotlib.pyplot as plt
-
-        ax = plt.subplots(figsize=(7.0, 4.6), layout="constrained")[1]
+    ax = axes_of(ax, 7.0, 4.6)
     numeric = is_numeric_dtype(points["predictor"])
     x, categories = _positions(points, numeric)
     groups = [(str(c), str(m)) for c, m in points[["corpus", "language_model"]].drop_duplicates().to_numpy()]
@@ -86,7 +90,7 @@ def plot_correlation(
         rows = ((points["corpus"] == corpus) & (points["language_model"] == lm)).to_numpy()
         aside = 0.0 if numeric else 0.6 * ((at + 0.5) / len(groups) - 0.5)
         x[rows] += aside
-        colour = COLOURS[models.index(lm) % len(COLOURS)]
+        colour = SERIES[models.index(lm) % len(SERIES)]
         usual: dict[str, Any] = {
             "marker": MARKERS[corpora.index(corpus) % len(MARKERS)],
             "color": colour,
@@ -99,14 +103,11 @@ def plot_correlation(
         ax.plot(x[rows], y, label=_legend(result, predictor, corpus, lm), **(usual | style))
         if not numeric:
             _draw_means(ax, x[rows], y, colour)
-    ax.set_xlabel(label or predictor)
-    ax.set_ylabel("difficulty (nats)")
     _scale_x(ax, x, categories)
     ax.set_ylim(*_limits(points["difficulty"].to_numpy(), 0.06))
     ax.legend(frameon=False, fontsize=8.5, loc="lower left", bbox_to_anchor=(0, 1), ncols=2, borderaxespad=0)
-    ax.spines[["right", "top"]].set_visible(False)
-    _name_points(ax, x, points["difficulty"].to_numpy(), points["name"].tolist())
-    return ax
+    name_points(ax, x, points["difficulty"].to_numpy(), points["name"].tolist(), size=6.5)
+    return finish(ax, label or predictor, "difficulty (nats)")
 
 
 def _positions(points: pd.DataFrame, numeric: bool) -> tuple[Floats, list[str]]:
@@ -121,7 +122,7 @@ def _positions(points: pd.DataFrame, numeric: bool) -> tuple[Floats, list[str]]:
     return column.astype(str).map(names.index).to_numpy(dtype=float), labels
 
 
-def _legend(result: "Correlations", predictor: str, corpus: str, lm: str) -> str:
+def _legend(result: Tested, predictor: str, corpus: str, lm: str) -> str:
     tests = result.tests
     wanted = (tests["predictor"] == predictor) & (tests["language_model"] == lm) & (tests["corpus"] == corpus)
     name = f"{corpus}, {lm}" if corpus else lm
@@ -154,41 +155,3 @@ def _limits(values: Floats, margin: float) -> tuple[float, float]:
     low, high = float(values.min()), float(values.max())
     margin *= (high - low) or abs(low) or 1.0  # one value only: it stands in the middle
     return low - margin, high + margin
-
-
-def _name_points(ax: "Axes", x: Floats, y: Floats, names: list[str]) -> None:
-    """Write names beside their points, each on the side where it covers least; leave out what finds no room."""
-    from matplotlib.patheffects import withStroke
-
-    figure = ax.get_figure(root=True)
-    box = ax.get_position()
-    size = 6.5
-    width = 72 * box.width * (figure.get_figwidth() if figure else 7.0)
-    height = 72 * box.height * (figure.get_figheight() if figure else 4.6)
-    across = ax.transData.transform(np.column_stack([x, y]))
-    at = ax.transAxes.inverted().transform(across) * [width, height]  # points from the lower left corner
-    taken = [(px - 2.5, py - 2.5, px + 2.5, py + 2.5) for px, py in at]
-    far = np.abs((at - np.median(at, axis=0)) / [width, height]).sum(axis=1)
-    shown = np.arange(len(names)) if len(names) <= NAMED else np.argsort(-far)
-    for i in shown:
-        w, h = 0.58 * size * len(names[i]), 1.1 * size
-        sides = [(1, 1), (-1, 1), (1, -1), (-1, -1)]
-        boxes = [box_beside(at[i], side, w, h) for side in sides]
-        costs = [sum(overlap(box, other) for other in taken) + 1e6 * (box[0] < 0 or box[2] > width) for box in boxes]
-        best = int(np.argmin(costs))
-        if costs[best] > 0.25 * w * h:
-            continue
-        taken.append(boxes[best])
-        right, up = sides[best]
-        ax.annotate(
-            names[i],
-            (float(x[i]), float(y[i])),
-            xytext=(3 * right, 2 * up),
-            textcoords="offset points",
-            ha="left" if right > 0 else "right",
-            va="bottom" if up > 0 else "top",
-            fontsize=size,
-            color=INK,
-            zorder=1.5,
-            path_effects=[withStroke(linewidth=1.5, foreground="white")],
-        )

@@ -11,7 +11,6 @@ if TYPE_CHECKING:  # what type checkers and editors see; `_HOME` is what happens
     from langdiff.regression.check.compare import compare
     from langdiff.regression.check.cross_validate import CrossValidation, cross_validate
     from langdiff.regression.check.held_out import HeldOutLikelihood, held_out_log_likelihood
-    from langdiff.regression.check.ranks import rank_probabilities
     from langdiff.regression.check.residuals import model_variance, standardised_residuals
     from langdiff.regression.fitting import fit
     from langdiff.regression.result import DifficultyFit
@@ -25,7 +24,6 @@ _HOME = {
     "cross_validate": "check.cross_validate",
     "held_out_log_likelihood": "check.held_out",
     "model_variance": "check.residuals",
-    "rank_probabilities": "check.ranks",
     "standardised_residuals": "check.residuals",
     "DifficultyFit": "result",
     "SimulatedTruth": "simulation.draw",
@@ -48,7 +46,6 @@ __all__ = [
     "fit",
     "held_out_log_likelihood",
     "model_variance",
-    "rank_probabilities",
     "sample",
     "simulate",
     "standardised_residuals",

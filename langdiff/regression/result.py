@@ -6,17 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import norm, rankdata
 
 from langdiff._io import write_text
+from langdiff.effects import Contrast, Effects, Names
 from langdiff.errors import DataError
-from langdiff.regression.contrast import Contrast, Names, contrast
 from langdiff.regression.saving import read_document, restore, to_json
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-NINETY_FIVE = float(norm.ppf(0.975))
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -119,10 +116,20 @@ class DifficultyFit:
     replaced_percent: pd.Series | None = None
 
     @property
+    def effects(self) -> Effects:
+        """The difficulties with their covariance, as contrasts, ranks, tests and plots take them."""
+        return Effects(
+            estimate=self.difficulty,
+            covariance=self.covariance,
+            title=f"{self.lm}, model {self.model}",
+            converged=self.converged,
+            signature=self.signature,
+        )
+
+    @property
     def std_error(self) -> pd.Series:
         """Standard errors of `difficulty`, nats."""
-        variances = np.diag(self.covariance.to_numpy())
-        return pd.Series(np.sqrt(variances), index=self.difficulty.index, name="std_error")
+        return self.effects.std_error
 
     @property
     def sigma(self) -> float:
@@ -143,34 +150,16 @@ class DifficultyFit:
         return "editions" if name in (None, "edition") else f"{name}s"
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row an edition, hardest first.
+        """Return one row per edition, hardest first.
 
         Returns
         -------
         DataFrame
             Indexed by edition: ``difficulty``, ``std_error``, ``low`` and ``high`` (95 % interval), all
-            in nats; ``factor`` = exp(difficulty); ``percent`` = 100·(factor − 1) with its own
-            ``percent_std_error`` = 100·factor·std_error (the delta method) and the ends of the interval,
-            ``percent_low`` and ``percent_high``; ``rank``, 1 the hardest.
+            in nats; ``factor`` = exp(difficulty); ``percent`` = 100·(factor − 1), ``percent_std_error`` (to first
+            order, 100·factor·std_error), ``percent_low`` and ``percent_high``; ``rank``, 1 the hardest.
         """
-        difficulty, half = self.difficulty, NINETY_FIVE * self.std_error
-        factor = np.exp(difficulty)
-        frame = pd.DataFrame(
-            {
-                "difficulty": difficulty,
-                "std_error": self.std_error,
-                "low": difficulty - half,
-                "high": difficulty + half,
-                "factor": factor,
-                "percent": 100 * np.expm1(difficulty),
-                "percent_std_error": 100 * factor * self.std_error,
-                "percent_low": 100 * np.expm1(difficulty - half),
-                "percent_high": 100 * np.expm1(difficulty + half),
-                "rank": rankdata(-difficulty, method="min").astype(int),
-            }
-        )
-        frame.index.name = self.difficulty.index.name or "edition"
-        return frame.sort_values("difficulty", ascending=False, kind="stable")
+        return self.effects.to_frame()
 
     def summary(self) -> str:
         """Format the table, with what is needed to trust it."""
@@ -223,7 +212,7 @@ class DifficultyFit:
         >>> print(ld.fit(surprisals).contrast("e2", "e1"))
         e2 - e1: 0.1048 ± 0.0106 nats (+11.1 %), 95 % interval 0.0840 to 0.1256, p = 4.7e-23
         """
-        return contrast(self.difficulty, self.covariance, one, other)
+        return self.effects.contrast(one, other)
 
     def plot(self, ax: "Axes | None" = None, **style: Any) -> "Axes":
         """Draw a forest plot; see `langdiff.plots.plot_difficulties`."""

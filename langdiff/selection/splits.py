@@ -20,8 +20,8 @@ def split(
     """Divide blocks of consecutive intents: the first few to dev, the next few to test, the rest to train.
 
     Thus every part samples all books and sessions alike (Mielke et al. 2019, appendices D and E). The intents that all
-    editions have are counted from n = 1; dev takes those where n modulo `block` is 1 to `dev`, test those with the next `test`
-    remainders, and train all others, in the multitext's order.
+    editions have are counted from n = 1; dev takes those where n modulo `block` is 1 to `dev`, test those with the
+    next `test` remainders, and train all others, in the multitext's order.
 
     Parameters
     ----------

@@ -290,7 +290,8 @@ def test_result_says_what_was_done(tmp_path):
     assert "over 2 language(s)" in repr(result)
     assert sorted(folder.name for folder in tmp_path.iterdir()) == ["balanced-deu", "balanced-eng"]
     axes = result.plot()
-    assert "kneser-ney-2 trained on as much of either, model 1" in axes.get_title(loc="left")
+    assert axes.get_title(loc="left") == "kneser-ney-2, model 1"
+    assert "models trained on as much of either" in axes.get_xlabel()
     axes.figure.clear()
 
 

@@ -9,6 +9,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import langdiff as ld
+from langdiff.corpora import languages_per_intent, native_share
 from langdiff.errors import DataError
 from langdiff.multitext import InMemoryText, Multitext
 from langdiff.plots import (
@@ -105,7 +106,7 @@ def test_a_thousand_editions_of_forty_thousand_intents_are_drawn_in_seconds():
 
 
 def test_languages_per_intent(axes, small):
-    plot_languages_per_intent(small, axes)
+    plot_languages_per_intent(languages_per_intent(small), axes)
     assert [bar.get_height() for bar in axes.patches] == [2, 2]
     assert axes.get_title(loc="left") == "50.0 % of 4 intents in all languages"
 
@@ -119,7 +120,7 @@ def test_intents_per_edition(axes, small):
 
 def test_native_share(axes, small):
     origin = pd.Series({"p": "eng", "q": "deu", "r": "deu", "s": "und"})
-    plot_native_share(small, origin, ax=axes)
+    plot_native_share(native_share(small, origin), axes)
     bars = dict(zip(names(axes.get_yticklabels()), [bar.get_width() for bar in axes.patches], strict=True))
     assert bars == {"deu-a": 50, "deu-b": 50, "eng-c": 50}
     beside = dict(zip(names(axes.get_yticklabels()), names(axes.texts), strict=True))
@@ -138,7 +139,7 @@ def test_sizes(axes, small):
 
 
 def test_style_is_passed_on_and_figures_made(small):
-    for draw in (plot_presence, plot_languages_per_intent, plot_intents_per_edition):
+    for draw in (plot_presence, plot_intents_per_edition):
         ax = draw(small, **({"cmap": "Greys"} if draw is plot_presence else {"color": "black"}))
         plt.close(ax.figure)
     ax = plot_corpus_sizes(small.edition_sizes(), marker="s")
@@ -150,7 +151,7 @@ def test_nothing_to_draw(small):
     with pytest.raises(DataError, match="nothing to draw"):
         plot_presence(small.sel(intents=[]))
     with pytest.raises(DataError, match="nothing to draw"):
-        plot_native_share(small.sel(intents=[]), pd.Series(dtype=object))
+        plot_native_share(native_share(small.sel(intents=[]), pd.Series(dtype=object)))
     with pytest.raises(DataError, match="no column 'words'"):
         plot_corpus_sizes(pd.DataFrame({"intents": [1]}))
     with pytest.raises(DataError, match="no edition has any text"):

@@ -1,5 +1,6 @@
 """Plots draw what their frames say, on the axes they are given."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import matplotlib
@@ -8,18 +9,15 @@ matplotlib.use("Agg")
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 
 import langdiff as ld
-from langdiff.errors import DataError
-from langdiff.plots import plot_difficulties, plot_two_models
-
-
-@pytest.fixture(autouse=True)
-def _close():
-    yield
-    plt.close("all")
+from langdiff.datasets import mielke2019
+from langdiff.effects import Scale
+from langdiff.errors import ConfigError, DataError
+from langdiff.plots import plot_against_truth, plot_difficulties, plot_line_follow, plot_ranks, plot_two_models
 
 
 def fitted(editions, seed=0, lm="char-lstm", intents=100, **settings):
@@ -123,5 +121,48 @@ def test_two_models_compares_only_what_both_have():
     other = ld.fit(ld.simulate(50, 4, seed=2)[1].bits.rename(columns={"e4": "other"}))
     assert plot_two_models(one, other).get_title(loc="left").startswith("3 editions")
     strange = ld.fit(ld.simulate(50, 2, seed=2)[1].bits.rename(columns={"e1": "x", "e2": "y"}))
-    with pytest.raises(DataError, match=r"0 edition\(s\) in both fits"):
+    with pytest.raises(DataError, match=r"0 edition\(s\) in all 2 sources"):
         plot_two_models(one, strange)
+
+
+@pytest.mark.parametrize("corpus", ["europarl", "bibles"])
+def test_published_difficulties_are_drawn_as_points(corpus):
+    published = mielke2019().difficulties(corpus)["bpe"]
+    ax = plot_difficulties(published)
+    points = np.concatenate([container[0].get_xdata() for container in ax.containers])
+    assert_allclose(np.sort(points), np.sort(published))
+    assert all(not container[2] for container in ax.containers)  # no bars
+    assert (ax.get_title(loc="left"), ax.get_xlabel()) == ("bpe", "difficulty (nats)")
+
+
+def test_published_difficulties_stand_beside_a_fit():
+    fit = fitted(4)
+    published = (fit.difficulty + 0.5).rename("published")  # relative to some other average
+    (container,) = plot_two_models(fit, published).containers
+    x, y = np.asarray(container[0].get_data(), dtype=float)
+    assert_allclose(x, y, atol=1e-12)
+    assert len(container[2]) == 1  # the fit has bars, the numbers have none
+    ax = plot_line_follow({"fit": fit, "published": published})
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["fit", "published"]
+    truth = fit.difficulty
+    (container,) = plot_against_truth({"published": published}, truth).containers
+    assert_allclose(np.asarray(container[0].get_ydata(), dtype=float), 100 * np.expm1(published))
+    with pytest.raises(DataError, match=r"1 edition\(s\) have a true value but no estimate by published: 'e1'"):
+        plot_against_truth({"published": published.drop("e1")}, truth)
+
+
+def test_units_and_the_axis_above_come_from_the_scale():
+    names = ["a", "b", "c"]
+    scale = Scale(quantity="ability", unit="log odds", first="ablest", centre="mean")
+    estimate = pd.Series([1.0, 0.2, -1.2], names).rename_axis("system")
+    abilities = ld.Effects(estimate=estimate, covariance=pd.DataFrame(0.01 * np.eye(3), names, names), scale=scale)
+    ax = abilities.plot()
+    ax.figure.canvas.draw()
+    assert ax.get_xlabel() == "ability (log odds), with 95 % interval"
+    assert ax.child_axes[0].get_xlabel() == "odds, relative to the average system"
+    assert_allclose(ax.child_axes[0].get_xlim(), np.exp(ax.get_xlim()))
+    (container,) = plot_two_models(abilities, replace(abilities, estimate=estimate + 3)).containers
+    assert_allclose(*container[0].get_data(), atol=1e-12)  # both relative to their mean
+    assert plot_ranks(abilities, seed=0).get_xlabel() == "rank (1 is ablest)"
+    with pytest.raises(ConfigError, match="different scales cannot be drawn together: ability in log odds, diff"):
+        plot_two_models(abilities, estimate)

@@ -1,6 +1,7 @@
 """Goodness of fit, ranks and residuals: what is drawn is what the numbers say."""
 
 from itertools import pairwise
+from types import SimpleNamespace
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -9,17 +10,12 @@ import pytest
 from numpy.testing import assert_allclose
 
 import langdiff as ld
-from langdiff.errors import ConfigError, DataError
+from langdiff.effects import rank_probabilities
+from langdiff.errors import DataError
 from langdiff.plots import plot_goodness_of_fit, plot_ranks, plot_residuals
-from langdiff.regression import rank_probabilities, standardised_residuals
+from langdiff.regression import standardised_residuals
 
 OWN_DISPERSION = 0.01  # mean square of residuals over the dispersion fitted to them; twice the spread over seeds
-
-
-@pytest.fixture(autouse=True)
-def _close():
-    yield
-    plt.close("all")
 
 
 def simulated(editions=8, intents=300, **settings):
@@ -64,67 +60,6 @@ def test_cross_validation_is_drawn_in_the_order_of_its_models():
 def test_missing_scores_are_refused():
     with pytest.raises(DataError, match="scores are missing"):
         plot_goodness_of_fit(pd.DataFrame({"1": [0.3, np.nan]}))
-
-
-def test_rank_probabilities_of_two_editions_follow_from_their_contrast():
-    """Independent oracle: P(d1 > d2) of a normal difference."""
-    from scipy.stats import norm
-
-    fit = ld.fit(ld.simulate(40, 2, difficulties=[0.0, 0.01], seed=3)[1], model="1")
-    shares = rank_probabilities(fit, draws=40_000, seed=0)
-    difference = fit.difficulty["e1"] - fit.difficulty["e2"]
-    covariance = fit.covariance.to_numpy()
-    expected = norm.cdf(difference / np.sqrt(covariance[0, 0] + covariance[1, 1] - 2 * covariance[0, 1]))
-    assert 0.05 < expected < 0.95
-    assert shares.loc["e1", 1] == pytest.approx(expected, abs=0.01)  # 4 standard errors of 40,000 draws
-
-
-def test_rank_probabilities_sum_to_one_both_ways():
-    shares = rank_probabilities(ld.fit(simulated(editions=12)), seed=0)
-    assert_allclose(shares.sum(axis=0), 1)
-    assert_allclose(shares.sum(axis=1), 1)
-    mean_rank = shares @ shares.columns
-    assert mean_rank.is_monotonic_increasing
-
-
-def test_tied_draws_share_their_ranks():
-    draws = pd.DataFrame({"a": [0.1, 0.3], "b": [0.1, 0.2], "c": [0.1, 0.3], "d": [0.0, 0.1]})
-    shares = rank_probabilities(draws)
-    # of the two draws, one has a, b, c on ranks 1 to 3, the other a and c on 1 and 2
-    assert_allclose(shares.loc["a"], [(1 / 3 + 1 / 2) / 2, (1 / 3 + 1 / 2) / 2, (1 / 3) / 2, 0])
-    assert_allclose(shares.loc["b"], [(1 / 3) / 2, (1 / 3) / 2, (1 / 3 + 1) / 2, 0])
-    assert_allclose(shares.loc["d"], [0, 0, 0, 1])
-    assert list(shares.index) == ["a", "c", "b", "d"]
-
-
-@pytest.mark.parametrize("model", ["1", "2"])
-def test_editions_that_a_formula_ties_share_their_ranks(model):
-    surprisals = simulated(editions=4)
-    info = pd.DataFrame({"side": list("abab")}, index=surprisals.editions)
-    shares = rank_probabilities(ld.fit(surprisals, model=model, formula="side", edition_info=info), draws=500, seed=0)
-    for tied in (["e1", "e3"], ["e2", "e4"]):
-        assert_allclose(*shares.loc[tied].to_numpy())
-    assert_allclose(shares[1], shares[2])
-    assert_allclose(shares[3], shares[4])
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"draws": -1}, "draws must be a whole number, at least 1, got -1"),
-        ({"draws": 0}, "at least 1, got 0"),
-        ({"draws": 10.0}, "a whole number, at least 1, got 10.0"),
-        ({"seed": -1}, "seed must be a whole number .* got -1"),
-    ],
-)
-def test_rank_probabilities_refuse_what_is_no_number_of_draws(settings, message):
-    with pytest.raises(ConfigError, match=message):
-        rank_probabilities(ld.fit(simulated(intents=20)), **({"seed": 0} | settings))
-
-
-def test_rank_probabilities_need_draws():
-    with pytest.raises(DataError, match="draws of difficulties are missing"):
-        rank_probabilities(pd.DataFrame({"a": [0.1, np.nan], "b": [0.0, 0.2]}))
 
 
 @pytest.mark.parametrize("editions", [8, 106])
@@ -180,12 +115,12 @@ def test_residuals_show_why_model_2_beats_model_1():
     surprisals = simulated(editions=8, intents=600)
     slopes = {}
     for model in ("1", "2"):
-        _, ax = plot_residuals(ld.fit(surprisals, model=model), surprisals)
+        fit = ld.fit(surprisals, model=model)
+        _, ax = plot_residuals(fit, standardised_residuals(fit, surprisals))
         (container,) = [c for c in ax.containers if len(c) == 3]
         size, spread = np.asarray(container[0].get_data(), dtype=float)
-        line = next(line for line in ax.lines if line.get_label() == f"model {model}")
-        said = np.interp(np.log(size), np.log(line.get_xdata()), line.get_ydata())
-        slopes[model] = np.polyfit(np.log(size), np.log(spread / said), 1)[0]
+        assert next(line for line in ax.lines if line.get_label() == f"model {model}").get_ydata() == [1, 1]
+        slopes[model] = np.polyfit(np.log(size), np.log(spread), 1)[0]
     assert slopes["1"] < -0.3  # spread falls with size; model 1 has it constant
     assert abs(slopes["2"]) < 0.05
 
@@ -193,7 +128,8 @@ def test_residuals_show_why_model_2_beats_model_1():
 @pytest.mark.parametrize(("model", "name"), [("1", "normal"), ("2L", "Laplace"), ("2C", "Cauchy")])
 def test_quantiles_of_the_right_model_are_on_the_line(model, name):
     surprisals = simulated(editions=20, intents=300, model=model)
-    quantiles, _ = plot_residuals(ld.fit(surprisals, model=model), surprisals)
+    fit = ld.fit(surprisals, model=model)
+    quantiles, _ = plot_residuals(fit, standardised_residuals(fit, surprisals))
     assert name in quantiles.get_xlabel()
     x, y = next(line for line in quantiles.lines if line.get_marker() == "o").get_data()
     central = np.abs(x) < np.quantile(np.abs(x), 0.5)
@@ -204,18 +140,43 @@ def test_quantiles_of_the_right_model_are_on_the_line(model, name):
 
 def test_wrong_tails_leave_the_line():
     surprisals = simulated(editions=20, intents=300, model="2L")
-    quantiles, _ = plot_residuals(ld.fit(surprisals, model="2"), surprisals)
+    fit = ld.fit(surprisals, model="2")
+    quantiles, _ = plot_residuals(fit, standardised_residuals(fit, surprisals))
     x, y = next(line for line in quantiles.lines if line.get_marker() == "o").get_data()
     assert y[-1] > 1.3 * x[-1]
     assert y[0] < 1.3 * x[0]
 
 
-def test_residuals_use_the_axes_they_are_given_and_the_table_that_was_fitted():
+def test_residuals_use_the_axes_they_are_given():
     surprisals = simulated()
     fit = ld.fit(surprisals)
     pair = plt.subplots(1, 2)[1]
-    assert plot_residuals(fit, surprisals, tuple(pair)) == tuple(pair)
-    with pytest.raises(DataError, match=r"1 edition\(s\) that the fit does not know: 'x'"):
-        plot_residuals(fit, surprisals.bits.rename(columns={"e1": "x"}))
+    assert plot_residuals(fit, standardised_residuals(fit, surprisals), tuple(pair)) == tuple(pair)
+
+
+def test_only_residuals_of_the_fit_are_drawn():
+    surprisals = simulated()
+    fit = ld.fit(surprisals)
+    for table in (surprisals, surprisals.bits):
+        with pytest.raises(DataError, match="not the surprisals"):
+            plot_residuals(fit, table)
+    residuals = standardised_residuals(fit, surprisals)
     with pytest.raises(DataError, match=r"1 intent\(s\) that the fit does not know: 'new'"):
-        plot_residuals(fit, surprisals.bits.rename(index={"1": "new"}))
+        plot_residuals(fit, residuals.rename(index={"1": "new"}))
+    with pytest.raises(DataError, match="at most one cell"):
+        plot_residuals(fit, residuals * np.nan)
+    with pytest.raises(DataError, match=r"1 edition\(s\) that the fit does not know: 'x'"):
+        standardised_residuals(fit, surprisals.bits.rename(columns={"e1": "x"}))
+
+
+def test_spread_of_a_group_is_its_root_mean_square_or_half_its_interquartile_range():
+    fit = SimpleNamespace(model="2C", intent_size=pd.Series(np.arange(1.0, 6)), effects=ld.as_effects(pd.Series([0.0])))
+    residuals = pd.DataFrame(np.random.default_rng(0).normal(size=(5, 4)))
+    for model, expected in (
+        ("2", np.sqrt((residuals.to_numpy() ** 2).mean())),
+        ("2C", (residuals.stack().quantile(0.75) - residuals.stack().quantile(0.25)) / 2),
+    ):
+        fit.model = model
+        _, ax = plot_residuals(fit, residuals)
+        (container,) = [c for c in ax.containers if len(c) == 3]
+        assert_allclose(container[0].get_ydata(), [expected])

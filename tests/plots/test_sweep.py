@@ -13,7 +13,7 @@ import langdiff as ld
 from langdiff.errors import DataError
 from langdiff.experiments import SweepResult
 from langdiff.plots import plot_bpe_sweep, plot_line_follow
-from langdiff.plots.labels import spread
+from langdiff.plots._axes import spread
 
 
 @pytest.fixture
@@ -75,11 +75,11 @@ def test_only_shared_editions_are_drawn_and_normalised(fits, axes):
 
 
 def test_nothing_to_follow(fits):
-    with pytest.raises(DataError, match=r"1 fit\(s\); at least two"):
+    with pytest.raises(DataError, match=r"1 source\(s\); at least two"):
         plot_line_follow(fits[:1])
     _, other = ld.simulate(100, 2, seed=0)
     other = ld.fit(ld.Surprisals(bits=other.bits.set_axis(["x", "y"], axis=1)))
-    with pytest.raises(DataError, match=r"0 edition\(s\) in all 2 fits"):
+    with pytest.raises(DataError, match=r"0 edition\(s\) in all 2 sources"):
         plot_line_follow([fits[0], other])
 
 
@@ -97,3 +97,10 @@ def test_labels_are_spread_as_little_as_possible(wanted, gap):
         options={"maxiter": 300, "ftol": 1e-12},
     )
     assert ((moved - wanted) ** 2).sum() <= best.fun + 1e-6
+
+
+@given(wanted=st.lists(st.floats(0, 1), min_size=1, max_size=6), gap=st.floats(0.01, 0.2))
+def test_spread_labels_stay_within_bounds(wanted, gap):
+    moved = spread(np.array(wanted), gap, 0, 1)
+    assert (np.diff(np.sort(moved)) >= gap - 1e-9).all()
+    assert -1e-9 <= moved.min() <= moved.max() <= 1 + 1e-9

@@ -15,6 +15,8 @@ import langdiff as ld
 from langdiff.errors import ConfigError, DataError, OutputError
 from langdiff.regression import DifficultyFit
 
+PERCENT = ["factor", "percent", "percent_std_error", "percent_low", "percent_high"]
+
 
 @pytest.fixture(scope="module")
 def fit():
@@ -24,8 +26,7 @@ def fit():
 
 def test_frame_is_consistent_and_sorted(fit):
     frame = fit.to_frame()
-    nats = ["difficulty", "std_error", "low", "high", "factor"]
-    assert list(frame.columns) == [*nats, "percent", "percent_std_error", "percent_low", "percent_high", "rank"]
+    assert list(frame.columns) == ["difficulty", "std_error", "low", "high", *PERCENT, "rank"]
     assert frame.index.name == "edition"
     assert frame["difficulty"].is_monotonic_decreasing
     assert list(frame["rank"]) == [1, 2, 3, 4]

@@ -11,6 +11,7 @@ from pandas.api.types import is_numeric_dtype
 from langdiff import __version__
 from langdiff._random import generator
 from langdiff._signature import join_signature, name_of_number, name_of_seed
+from langdiff.effects import Sources
 from langdiff.errors import ConfigError, listing
 from langdiff.typology.association.adjust import benjamini_hochberg
 from langdiff.typology.association.categories import compare_categories
@@ -20,7 +21,6 @@ from langdiff.typology.association.outcome import MIN_LANGUAGES, Floats, Outcome
 from langdiff.typology.association.result import Correlations
 from langdiff.typology.association.sample import (
     Averaging,
-    Difficulties,
     PredictorTable,
     Sample,
     Unit,
@@ -46,7 +46,7 @@ class _Settings:
 
 
 def correlate(
-    difficulties: Difficulties,
+    difficulties: Sources,
     predictors: PredictorTable,
     *,
     edition_info: pd.DataFrame | None = None,
@@ -70,9 +70,10 @@ def correlate(
 
     Parameters
     ----------
-    difficulties : DifficultyFit, Series, DataFrame, or mapping
-        Nats, by edition; a DataFrame has one column a language model (or, as a fit's, a column ``difficulty``, of
-        which alone use is made), a mapping goes from language model to fit or Series.
+    difficulties : fit, Effects, Series or DataFrame; or a mapping or sequence of them
+        Difficulties by edition, as `langdiff.as_effects` takes them, from one or several language models: a mapping
+        goes from language model to fit, Effects or Series, and a DataFrame in nats has one column per language
+        model, or a column ``difficulty`` as the frame of a fit has.
     predictors : Predictors, DataFrame or Series
         One row an edition, or a language; numbers are tested as such, everything else as categories. Columns
         ``language``, ``family`` and ``genus`` are no predictors: they serve if there is no `edition_info`.

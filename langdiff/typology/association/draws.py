@@ -12,17 +12,11 @@ from scipy import stats
 from langdiff import __version__
 from langdiff._random import generator
 from langdiff._signature import join_signature, name_of_seed, short_hash
+from langdiff.effects import Effects, HasEffects, effects_by_source
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.typology.association.correlation import SYMBOL, fisher_interval
 from langdiff.typology.association.outcome import MIN_LANGUAGES, NAN, Floats, is_constant
-from langdiff.typology.association.sample import (
-    FittedDifficulties,
-    PredictorTable,
-    check_names,
-    gather,
-    hash_sample,
-    names_once,
-)
+from langdiff.typology.association.sample import PredictorTable, check_names, gather, hash_sample, names_once
 
 TESTS = ("pearson", "spearman")
 
@@ -91,10 +85,10 @@ def propagate_errors(
 
     Parameters
     ----------
-    source : DifficultyFit, InferenceData or DataFrame
-        A fit, whose ``covariance`` is drawn from; a posterior of `langdiff.sample`; or draws × editions, in
-        nats, as of a bootstrap. The posterior must be one of flat priors: under others, draws are less noisy
-        than is assumed here.
+    source : DifficultyFit, Effects, InferenceData or DataFrame
+        A fit or effects, from whose joint distribution is drawn; a posterior of `langdiff.sample`; or draws ×
+        editions, in nats, as of a bootstrap. The posterior must be one of flat priors: under others, draws are
+        less noisy than is assumed here.
     predictors, edition_info, only
         As for `langdiff.correlate`; numeric predictors are taken.
     tests : str or iterable of str
@@ -226,10 +220,11 @@ def _draws(source: Any, draws: int, rng: np.random.Generator) -> tuple[pd.Series
     """Return point estimates by edition, and draws × editions."""
     if draws < 100:
         raise ConfigError(f"draws={draws}: at least 100, or the ends of the interval are arbitrary.")
-    if hasattr(source, "covariance") and hasattr(source, "difficulty"):
-        return _from_fit(source, draws, rng)
     if isinstance(source, pd.DataFrame):
         drawn = source.astype(float)
+    elif isinstance(source, Effects | HasEffects):
+        ((name, effects),) = effects_by_source(source)
+        return effects.estimate.rename(name), effects.draws(draws, seed=rng)
     elif hasattr(source, "posterior") and "difficulty" in source.posterior:
         array = source.posterior["difficulty"]
         if "edition" not in array.dims:
@@ -240,7 +235,8 @@ def _draws(source: Any, draws: int, rng: np.random.Generator) -> tuple[pd.Series
         drawn = pd.DataFrame(flat.to_numpy(), columns=[str(name) for name in array["edition"].to_numpy()])
     else:
         raise ConfigError(
-            f"draws come from a fit with a covariance, a posterior with difficulties, or a DataFrame; got {source!r}."
+            "draws come from a fit or effects with a covariance, a posterior with difficulties, or a DataFrame; "
+            f"got {source!r}."
         )
     bad = drawn.columns[~np.isfinite(drawn.to_numpy()).all(axis=0)]
     if len(bad) or len(drawn) < 100:
@@ -248,13 +244,3 @@ def _draws(source: Any, draws: int, rng: np.random.Generator) -> tuple[pd.Series
         raise DataError(f"{what}.")
     every = -(-len(drawn) // draws)
     return drawn.mean().rename("unknown"), drawn.iloc[::every]
-
-
-def _from_fit(fit: FittedDifficulties, draws: int, rng: np.random.Generator) -> tuple[pd.Series, pd.DataFrame]:
-    covariance: Floats = fit.covariance.to_numpy(dtype=float)  # type: ignore[attr-defined]
-    if not np.isfinite(covariance).all():
-        raise DataError("the fit has no covariance: it did not converge.")
-    sizes, axes = np.linalg.eigh(covariance)  # singular: the factors have a fixed sum
-    noise = rng.normal(size=(draws, len(sizes))) * np.sqrt(np.maximum(sizes, 0)) @ axes.T
-    point = fit.difficulty.rename(fit.lm)
-    return point, pd.DataFrame(point.to_numpy() + noise, columns=point.index)

@@ -7,12 +7,12 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
+from langdiff.effects import Sources
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.typology.association.adjust import benjamini_hochberg
 from langdiff.typology.association.outcome import Floats, is_constant
 from langdiff.typology.association.sample import (
     Averaging,
-    Difficulties,
     PredictorTable,
     check_names,
     gather,
@@ -86,7 +86,7 @@ class MultipleRegression:
 
 
 def regress(
-    difficulties: Difficulties,
+    difficulties: Sources,
     predictors: PredictorTable,
     *,
     edition_info: pd.DataFrame | None = None,

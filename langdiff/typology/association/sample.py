@@ -1,6 +1,6 @@
 """The languages of a corpus: their difficulties beside their predictors."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, Literal, Protocol
@@ -10,25 +10,12 @@ import pandas as pd
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from langdiff._signature import short_hash
+from langdiff.effects import Sources, effects_by_source
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.typology.association.outcome import MIN_LANGUAGES
 
 Averaging = Literal["difficulty", "factor"]
 Unit = Literal["language", "edition"]
-
-
-class FittedDifficulties(Protocol):
-    """What is used of a fit, such as `langdiff.DifficultyFit`."""
-
-    @property
-    def difficulty(self) -> pd.Series:
-        """Difficulties in nats, indexed by edition."""
-        ...
-
-    @property
-    def lm(self) -> str:
-        """Name of the language model."""
-        ...
 
 
 class HasFrame(Protocol):
@@ -39,7 +26,6 @@ class HasFrame(Protocol):
         ...
 
 
-Difficulties = FittedDifficulties | pd.Series | pd.DataFrame | Mapping[str, "FittedDifficulties | pd.Series"]
 PredictorTable = pd.DataFrame | pd.Series | HasFrame
 
 
@@ -88,7 +74,7 @@ def hash_sample(sample: Sample, tested: Iterable[str]) -> str:
 
 
 def gather(
-    difficulties: Difficulties,
+    difficulties: Sources,
     predictors: PredictorTable,
     *,
     edition_info: pd.DataFrame | None,
@@ -138,40 +124,16 @@ def gather(
     )
 
 
-def difficulty_table(difficulties: Difficulties) -> pd.DataFrame:
-    """Return difficulties by edition (rows) and language model (columns), checked."""
-    if isinstance(difficulties, pd.DataFrame):
-        # a fit's frame has errors and intervals beside its difficulties, and these are no language models
-        names = ["difficulty"] if "difficulty" in difficulties else difficulties.columns
-        columns: dict[str, pd.Series] = {str(name): difficulties[name].dropna() for name in names}
-    elif isinstance(difficulties, Mapping):
-        columns = {str(name): _series(value, str(name))[1] for name, value in difficulties.items()}
-    else:
-        columns = dict([_series(difficulties, "")])
-    for name, column in columns.items():
-        twice = column.index[column.index.duplicated()].unique()
-        if len(twice):
-            raise DataError(f"difficulties {name!r}: {len(twice)} edition(s) named twice: {listing(twice)}.")
-        numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=float)
-        bad = column.index[~np.isfinite(numbers)]
-        if len(bad):
-            raise DataError(
-                f"difficulties {name!r}: {len(bad)} of {len(column)} are not finite numbers: {listing(bad)}. Leave "
-                "such editions out, or find out why their fit failed."
-            )
-    if not columns or not any(map(len, columns.values())):
+def difficulty_table(difficulties: Sources) -> pd.DataFrame:
+    """Return difficulties by edition (rows) and language model (columns)."""
+    columns: dict[str, pd.Series] = {}
+    for name, effects in effects_by_source(difficulties):
+        if name in columns:
+            raise ConfigError(f"two sources of difficulties are called {name!r}; give a mapping from name to fit.")
+        columns[name] = effects.estimate
+    if not any(map(len, columns.values())):
         raise DataError("there are no difficulties.")
     return pd.DataFrame(columns).astype(float).rename_axis(index="edition", columns="language_model")
-
-
-def _series(value: Any, name: str) -> tuple[str, pd.Series]:
-    if isinstance(value, pd.Series):
-        return name or str(value.name or "unknown"), value
-    if not hasattr(value, "difficulty"):
-        raise ConfigError(
-            f"difficulties must be a fit, a Series, a DataFrame, or a mapping of them by language model; got {value!r}."
-        )
-    return name or str(getattr(value, "lm", "unknown")), value.difficulty
 
 
 def _predictor_table(

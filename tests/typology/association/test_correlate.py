@@ -243,7 +243,7 @@ D, X, _ = languages(6)
         ((pd.concat([D, D]), X), {}, DataError, "named twice"),
         ((D, pd.concat([X, X])), {}, DataError, "rows of the same name"),
         ((D, pd.concat([X, X], axis=1)), {}, DataError, "columns of the same name"),
-        (([1, 2], X), {}, ConfigError, "must be a fit"),
+        (([1, 2], X), {}, ConfigError, "must be effects, a fit"),
         (({}, X), {}, DataError, "no difficulties"),
         ((D.map(str).where(D.index != "l01", "x"), X), {}, DataError, "1 of 6 are not finite numbers: 'l01'"),
         ((D, None), {}, ConfigError, "predictors must be a table"),
@@ -313,7 +313,7 @@ def test_numbers_among_which_none_stands_for_a_missing_one_are_numbers():
 def test_errors_beside_the_difficulties_of_a_fit_are_no_language_models():
     frame = pd.DataFrame({"difficulty": D, "std_error": X, "low": D - X})
     rows = correlate(frame, X, tests="pearson").to_frame()
-    assert rows["language_model"].tolist() == ["difficulty"]
+    assert rows["language_model"].tolist() == ["unknown"]
     assert_allclose(rows["p"], correlate(D, X, tests="pearson").to_frame()["p"])
 
 

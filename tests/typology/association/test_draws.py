@@ -1,5 +1,6 @@
 """Errors of difficulties carried into correlations: known special cases, and coverage."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -18,12 +19,8 @@ def problem(n=15, error=0.0, seed=0, rho=0.6):
     names = [f"e{i}" for i in range(n)]
     x = pd.Series(rng.normal(size=n), index=names, name="x")
     true = rho * x + np.sqrt(1 - rho**2) * rng.normal(size=n)
-    fit = SimpleNamespace(
-        difficulty=true + error * pd.Series(rng.normal(size=n), index=names),
-        covariance=pd.DataFrame(error**2 * np.eye(n), index=names, columns=names),
-        lm="lm",
-    )
-    return fit, x
+    estimate = true + error * pd.Series(rng.normal(size=n), index=names)
+    return ld.Effects(estimate=estimate, covariance=pd.DataFrame(error**2 * np.eye(n), names, names), title="lm"), x
 
 
 def test_without_errors_the_interval_is_fishers():
@@ -50,8 +47,7 @@ def test_reliability_and_disattenuation_find_what_errors_hid():
 
 def test_errors_common_to_all_languages_are_none():
     fit, x = problem()
-    fit.covariance += 100.0
-    frame = propagate_errors(fit, x, seed=0).to_frame()
+    frame = propagate_errors(replace(fit, covariance=fit.covariance + 100.0), x, seed=0).to_frame()
     assert_allclose(frame["reliability"], 1, atol=1e-6)
 
 
@@ -59,7 +55,7 @@ def test_measurement_interval_is_that_of_measuring_again():
     # correlations of difficulties measured again about the estimates, by a plain loop
     fit, x = problem(error=0.3)
     rng = np.random.default_rng(5)
-    loop = [np.corrcoef(x, fit.difficulty + 0.3 * rng.normal(size=15))[0, 1] for _ in range(8000)]
+    loop = [np.corrcoef(x, fit.estimate + 0.3 * rng.normal(size=15))[0, 1] for _ in range(8000)]
     row = propagate_errors(fit, x, draws=8000, tests=["pearson"], seed=0).to_frame().iloc[0]
     assert_allclose([row["measurement_low"], row["measurement_high"]], np.quantile(loop, [0.025, 0.975]), atol=0.02)
     assert row["low"] < row["sampling_low"]

@@ -1,0 +1,25 @@
+"""Effects: estimates with their joint covariance, which contrasts, ranks, tests and plots take from any model."""
+
+from langdiff.effects.effects import Effects, Names
+from langdiff.effects.scale import Contrast, Scale
+from langdiff.effects.sources import (
+    EffectsLike,
+    HasEffects,
+    Sources,
+    as_effects,
+    effects_by_source,
+    rank_probabilities,
+)
+
+__all__ = [
+    "Contrast",
+    "Effects",
+    "EffectsLike",
+    "HasEffects",
+    "Names",
+    "Scale",
+    "Sources",
+    "as_effects",
+    "effects_by_source",
+    "rank_probabilities",
+]
