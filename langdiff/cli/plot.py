@@ -53,7 +53,7 @@ def _picture(
 ) -> tuple[Callable[..., Any], float]:
     """Return what draws on axes, and inches of height."""
     from langdiff import plots
-    from langdiff.corpora import languages_per_intent, native_share
+    from langdiff.corpora.origin import languages_per_intent, native_share
 
     rows = len(multitext.editions)
     match what:
