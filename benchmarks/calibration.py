@@ -20,7 +20,7 @@ from scipy.stats import chisquare
 import langdiff as ld
 from langdiff._progress import progress_bar
 from langdiff.errors import LangdiffWarning
-from langdiff.regression.stan import Priors
+from langdiff.regression.stan.priors import Priors
 
 INTENTS, EDITIONS, MISSING = 12, 4, 0.15
 RANKS = 100  # possible: draws thinned to 99
@@ -37,7 +37,7 @@ def draw_truth(model, rng):
     d = rng.normal(0, priors.difficulty, EDITIONS)
     d -= logsumexp(d) - np.log(EDITIONS)  # what the prior is on, its contrasts, stay
     log_size, log_kappa = rng.normal(*priors.log_size, INTENTS), rng.normal(*priors.log_dispersion)
-    _, surprisals = ld.simulate(
+    surprisals = ld.simulate(
         INTENTS,
         EDITIONS,
         model=model,
@@ -46,7 +46,7 @@ def draw_truth(model, rng):
         intent_sizes=np.exp(log_size),
         missing=MISSING,
         seed=rng,
-    )
+    ).surprisals
     return d, log_size, log_kappa, surprisals
 
 

@@ -1,4 +1,4 @@
-"""Speed of reading, tokenising and inventing multitexts: ``python benchmarks/corpora.py [DATA]``.
+"""Speed of reading, tokenizing and inventing multitexts: ``python benchmarks/corpora.py [DATA]``.
 
 ``python benchmarks/corpora.py --scale`` catalogues and draws 1,000 made-up editions of 40,000 verses instead (1.5 GB of
 files in the temporary folder while it runs).

@@ -50,7 +50,7 @@ class Result(NamedTuple):
 
 
 def draw(true_model, missing, seed):
-    truth, surprisals = ld.simulate(
+    truth = ld.simulate(
         INTENTS,
         EDITIONS,
         model=true_model,
@@ -58,6 +58,7 @@ def draw(true_model, missing, seed):
         laplace_scale=LAPLACE_SCALE if true_model == "3" else None,
         seed=seed,
     )
+    surprisals = truth.surprisals
     bits = surprisals.bits
     if missing == "half in two editions":
         bits.iloc[: INTENTS // 2, 2:] = np.nan

@@ -23,7 +23,7 @@ LONGER = {
 
 def draw(longer, seed):
     rng = np.random.default_rng(seed)
-    _, surprisals = ld.simulate(300 * len(longer), len(longer), model="2", seed=rng)
+    surprisals = ld.simulate(300 * len(longer), len(longer), model="2", seed=rng).surprisals
     origin = pd.Series(rng.choice(surprisals.editions, len(surprisals.intents)), index=surprisals.intents)
     native = np.array([origin == edition for edition in surprisals.editions]).T
     return ld.Surprisals(bits=surprisals.bits * np.exp(np.array(longer) * native), lm="simulated"), origin

@@ -16,13 +16,14 @@ import numpy as np
 import torch
 from reference_step import ReferenceTraining
 
-from langdiff.lm import Alphabet, BPEUnits, CharacterUnits
 from langdiff.lm.lstm.batches import pad, rows_by_length
 from langdiff.lm.lstm.gradients import accumulate_gradients
 from langdiff.lm.lstm.model import build_network
 from langdiff.lm.lstm.scoring import one_thread, score
 from langdiff.lm.lstm.stream import Segment, cut, lay_out
 from langdiff.lm.recipes import find_recipe
+from langdiff.lm.units.alphabet import Alphabet
+from langdiff.lm.units.subwords import BPEUnits, CharacterUnits
 
 LANGUAGE_SEED = 7
 # embedding and hidden size, layers; the last layer is as wide as the embedding
@@ -109,7 +110,7 @@ class Ours:
 
 
 def compare_with_reference(size: str, streams: int, seconds: float) -> None:
-    """Print rates of the published step and of ours, alike in sizes, dropout, optimiser and units a batch."""
+    """Print rates of the published step and of ours, alike in sizes, dropout, optimizer and units a batch."""
     embedding, hidden, layers = SIZES[size]
     recipe = replace(find_recipe("char-ptb"), embedding_size=embedding, hidden_size=hidden, layers=layers)
     texts = verses()

@@ -15,7 +15,8 @@ import pandas as pd
 from scipy.stats import spearmanr
 
 import langdiff as ld
-from langdiff.treebanks import head_pos_entropy, read_conllu
+from langdiff.treebanks import head_pos_entropy
+from langdiff.treebanks.conllu import read_conllu
 
 FEATURES = ["22A", "26A", "81A"]
 PUD_LANGUAGES = {"zh": "cmn"}  # the two-letter codes of the others need no help

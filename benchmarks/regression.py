@@ -2,7 +2,7 @@
 
 Rivals: SciPy's L-BFGS on model 2 as published (unscaled, row means for a start, analytic gradients, a few
 I × J temporaries a step); statsmodels' least squares with a dummy an intent and edition for model 1, where
-that is feasible; CmdStan's optimiser on the plain program, where CmdStan is installed. Each measurement is
+that is feasible; CmdStan's optimizer on the plain program, where CmdStan is installed. Each measurement is
 a process of its own, so that peak memory is its own, the table included. Run on an idle machine:
 
     OMP_NUM_THREADS=1 python benchmarks/regression.py
@@ -112,7 +112,8 @@ def compare(intents, editions, missing, folder, repeats):
     path = folder / "bits.npy"
     drawing = (
         f"import langdiff as ld, numpy as np\n"
-        f"np.save({str(path)!r}, ld.simulate({intents}, {editions}, missing={missing}, seed=0)[1].bits.to_numpy())"
+        f"drawn = ld.simulate({intents}, {editions}, missing={missing}, seed=0).surprisals;"
+        f"np.save({str(path)!r}, drawn.bits.to_numpy())"
     )
     subprocess.run([sys.executable, "-c", drawing], check=True)
     print(f"\n{intents:,} intents × {editions:,} editions, {missing:.0%} missing")
@@ -125,17 +126,17 @@ def compare(intents, editions, missing, folder, repeats):
 
 
 def stan():
-    """Time CmdStan's optimiser on the plain program of model 2 at the paper's size, if it is there."""
+    """Time CmdStan's optimizer on the plain program of model 2 at the paper's size, if it is there."""
     from langdiff.errors import LangdiffError
     from langdiff.regression import approximate
 
-    _, surprisals = ld.simulate(4336, 106, seed=0)
+    surprisals = ld.simulate(4336, 106, seed=0).surprisals
     try:
         started = time.perf_counter()
         approximate(surprisals, model="2", algorithm="optimize", seed=1)
-        print(f"\nCmdStan's optimiser, 4,336 × 106: {time.perf_counter() - started:.2f} s (compilation included)")
+        print(f"\nCmdStan's optimizer, 4,336 × 106: {time.perf_counter() - started:.2f} s (compilation included)")
     except LangdiffError as error:
-        print(f"\nCmdStan's optimiser was not run: {error}")
+        print(f"\nCmdStan's optimizer was not run: {error}")
 
 
 def main():

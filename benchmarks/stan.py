@@ -17,7 +17,7 @@ import numpy as np
 
 import langdiff as ld
 from langdiff.errors import ConvergenceWarning
-from langdiff.regression.stan import posterior_table
+from langdiff.regression.stan.diagnosis import posterior_table
 
 ROW = "{:>12} {:>9} {:>12} {:>8.1f} {:>8.1f} {:>9.1f} {:>9} {:>11} {:>8.3f} {:>10.1f} {:>12.0f} {:>8.4f}"
 HEAD = "{:>12} {:>9} {:>12} {:>8} {:>8} {:>9} {:>9} {:>11} {:>8} {:>10} {:>12} {:>8}".format(
@@ -98,13 +98,13 @@ def main():
     arguments.add_argument("--draws", type=int, default=600)
     arguments.add_argument("--seed", type=int, default=0)
     chosen = arguments.parse_args()
-    _, tiny = ld.simulate(20, 3, seed=1)
+    tiny = ld.simulate(20, 3, seed=1).surprisals
     for plain in (False, True):
         measure(tiny, plain=plain, warmup=20, draws=10, chains=1, seed=1)  # compiles, if need be
     print(f"model 2, complete tables, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}\n{HEAD}", flush=True)
     for size in chosen.sizes:
         intents, editions = map(int, size.split("x"))
-        _, surprisals = ld.simulate(intents, editions, seed=chosen.seed)
+        surprisals = ld.simulate(intents, editions, seed=chosen.seed).surprisals
         work = {"warmup": 150, "draws": chosen.draws, "chains": 4}
         whitened = report(size, "whitened", measure(surprisals, plain=False, seed=chosen.seed, **work), **work)
         iterations = plain_iterations(surprisals, chosen.plain_seconds, chosen.seed)

@@ -26,7 +26,7 @@ NINETY_FIVE = 1.96
 
 def draw(natives, others, missing, difference, model, rng):
     """Return surprisals and origins; native cells are `difference` nats harder than translated ones."""
-    _, drawn = ld.simulate(sum(natives) + others, len(natives), model=model, seed=rng)
+    drawn = ld.simulate(sum(natives) + others, len(natives), model=model, seed=rng).surprisals
     names = np.array([*drawn.editions, "other"])
     origin = pd.Series(np.repeat(names, [*natives, others]), index=drawn.intents)
     native = origin.to_numpy()[:, None] == drawn.editions.to_numpy()

@@ -18,7 +18,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 import langdiff as ld
-from langdiff.treebanks import SimilaritySettings, perturb, perturbation_curve
+from langdiff.treebanks import SimilaritySettings, perturbation_curve
+from langdiff.treebanks.perturbation import perturb
 
 ENGLISH = ("en_ewt", "en_gum", "en_lines", "en_partut")
 
@@ -44,7 +45,7 @@ def settings_of_depth(banks, repeats):
     apart = ~np.eye(len(banks), dtype=bool)
     for levels, ancestors in itertools.product(("separate", "pooled", "context"), (0, 1, 2)):
         settings = SimilaritySettings(levels=levels, ancestors=ancestors)
-        result = ld.compare_treebanks(banks, settings=settings, equalise="tokens", repeats=repeats, seed=0)
+        result = ld.compare_treebanks(banks, settings=settings, equalize="tokens", repeats=repeats, seed=0)
         between, halves = result.divergence["depth"].to_numpy()[apart].mean(), result.noise["depth"].mean()
         rows.append((levels, ancestors, between, halves, between / halves))
     columns = ["levels", "ancestors", "between", "halves", "ratio"]

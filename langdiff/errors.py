@@ -20,7 +20,7 @@ class InfeasibleError(LangdiffError, ValueError):
 
 
 class SolverError(LangdiffError, RuntimeError):
-    """An optimiser stopped without an answer that can be trusted."""
+    """An optimizer stopped without an answer that can be trusted."""
 
 
 class TrainingError(LangdiffError, RuntimeError):
@@ -44,7 +44,7 @@ class LangdiffWarning(UserWarning):
 
 
 class ConvergenceWarning(LangdiffWarning):
-    """An optimiser stopped before its criterion was met."""
+    """An optimizer stopped before its criterion was met."""
 
 
 def listing(names: Iterable[object], most: int = 5) -> str:

@@ -108,7 +108,7 @@ def test_ranks_are_shares_over_all_orders_that_break_ties(draws):
 
 
 def test_ranks_of_a_fit_sum_to_one_both_ways():
-    fit = ld.fit(ld.simulate(300, 12, seed=1)[1])
+    fit = ld.fit(ld.simulate(300, 12, seed=1).surprisals)
     shares = rank_probabilities(fit, seed=0)
     assert_allclose(shares.sum(axis=0), 1)
     assert_allclose(shares.sum(axis=1), 1)
@@ -117,7 +117,7 @@ def test_ranks_of_a_fit_sum_to_one_both_ways():
 
 @pytest.mark.parametrize("model", ["1", "2"])
 def test_editions_that_a_formula_ties_share_their_ranks(model):
-    surprisals = ld.simulate(100, 4, seed=1)[1]
+    surprisals = ld.simulate(100, 4, seed=1).surprisals
     info = pd.DataFrame({"side": list("abab")}, index=surprisals.editions)
     fit = ld.fit(surprisals, model=model, formula="side", edition_info=info)
     shares = rank_probabilities(fit, n_draws=500, seed=0)
@@ -162,7 +162,7 @@ def test_draws_have_the_moments_of_the_effects(problem):
 
 
 def test_the_effects_of_a_fit_are_its_difficulties():
-    fit = ld.fit(ld.simulate(200, 5, seed=0)[1])
+    fit = ld.fit(ld.simulate(200, 5, seed=0).surprisals)
     assert isinstance(fit, HasEffects)
     effects = as_effects(fit)
     pd.testing.assert_series_equal(effects.estimate, fit.difficulty)
@@ -173,7 +173,7 @@ def test_the_effects_of_a_fit_are_its_difficulties():
 
 
 def test_effects_of_a_fit_that_did_not_converge_say_so():
-    surprisals = ld.simulate(60, 4, missing=0.3, seed=6)[1]
+    surprisals = ld.simulate(60, 4, missing=0.3, seed=6).surprisals
     with pytest.warns(ld.errors.ConvergenceWarning):
         effects = ld.fit(surprisals, max_iterations=1).effects
     assert repr(effects).endswith("(nats), NOT CONVERGED")
@@ -230,7 +230,7 @@ def test_log_odds_have_no_percent_but_odds():
 
 
 def test_sources_are_named_by_key_column_language_model_or_title():
-    fit = ld.fit(ld.simulate(100, 3, seed=0)[1])
+    fit = ld.fit(ld.simulate(100, 3, seed=0).surprisals)
     series = pd.Series({"e1": 0.1, "e2": -0.1}, name="char")
     assert [name for name, _ in effects_by_source([fit, fit.effects, series])] == [fit.lm, fit.effects.title, "char"]
     assert [name for name, _ in effects_by_source({"a": fit, "b": series})] == ["a", "b"]

@@ -115,7 +115,7 @@ def test_a_record_that_cannot_be_replaced(table, tmp_path):
 
 def test_selections_and_divisions_keep_it(table):
     assert table.sel(intents=["02"], editions=["deu"]).provenance == RECORD
-    _, simulated = ld.simulate(40, 3, seed=1)
+    simulated = ld.simulate(40, 3, seed=1).surprisals
     origin = pd.Series(["e1", "e2"] * 20, index=simulated.intents)
     known = replace(simulated, provenance=RECORD)
     assert ld.split_by_origin(known, origin, min_native=5).provenance == RECORD
@@ -134,6 +134,6 @@ def test_a_table_from_several_says_so():
 
 
 def test_a_fit_quotes_it(table):
-    _, simulated = ld.simulate(40, 3, seed=1)
+    simulated = ld.simulate(40, 3, seed=1).surprisals
     signature = ld.fit(replace(simulated, provenance=RECORD)).signature
     assert "|lm:char-small#3fa1c09b|scoring:unpriced|lm-seed:7|texts:9c2e0000|bits:" in signature

@@ -14,7 +14,8 @@ import langdiff as ld
 from langdiff._random import generator, seed_number, seed_numbers, torch_generator
 from langdiff.errors import ConfigError
 from langdiff.lm.lstm.loop import Randomness
-from langdiff.treebanks import Tree, Treebank
+from langdiff.treebanks.tree import Tree
+from langdiff.treebanks.treebank import Treebank
 
 PACKAGE = Path(ld.__file__).parent
 HOME = PACKAGE / "_random.py"

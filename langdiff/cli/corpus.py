@@ -79,7 +79,7 @@ def select(
     min_intents: Annotated[int, typer.Option(help="Keep at least this number of intents.", min=1)] = 1,
     objective: Annotated[
         Literal["cells", "languages"],
-        typer.Option(help="Maximise editions × intents, or languages × intents."),
+        typer.Option(help="Maximize editions × intents, or languages × intents."),
     ] = "cells",
     require: Annotated[
         list[str] | None, typer.Option(help="Edition or language that must be selected (repeat for more).")

@@ -10,7 +10,8 @@ from langdiff.cli.output import print_json, print_table
 if TYPE_CHECKING:
     import pandas as pd
 
-    from langdiff.run import Experiment, RunResult
+    from langdiff.run import Experiment
+    from langdiff.run.result import RunResult
 
 Out = Annotated[Path, typer.Option("--out", "-o", help="Run directory; made if missing, resumed if there.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
@@ -21,7 +22,7 @@ def demo(out: Out = Path("runs/demo"), as_json: Json = False) -> None:
 
     Takes a few minutes on two cores. Example: langdiff demo --out runs/demo
     """
-    from langdiff.run import demo_experiment
+    from langdiff.run.experiment import demo_experiment
 
     _run(demo_experiment(), out, as_json)
 
@@ -52,9 +53,9 @@ def report(
 
     Example: langdiff report runs/demo
     """
-    from langdiff.run import load_run, write_report
+    from langdiff.run import read_run, write_report
 
-    result = load_run(directory)
+    result = read_run(directory)
     write_report(result)
     _show(result, as_json)
 

@@ -59,7 +59,7 @@ def train(
     """
     import langdiff as ld
     from langdiff.corpora.tokenizer import prepare_text
-    from langdiff.lm import find_scored_lm
+    from langdiff.lm.ngram.recipe import find_scored_lm
     from langdiff.lm.preparation import note_preparation
 
     named = find_scored_lm(lm, scoring)  # refused before the corpus is read
@@ -130,7 +130,7 @@ def score(
     device: Device = "auto",
     as_json: Json = False,
 ) -> None:
-    """Score every intent of a corpus with language models trained before, tokenised as for training.
+    """Score every intent of a corpus with language models trained before, tokenized as for training.
 
     Example: langdiff score models other-bibles/ --out surprisals.csv
 

@@ -17,7 +17,7 @@ def fit(
         typer.Argument(help="Table (.csv, .tsv, .parquet): long, or intents × editions.", metavar="SURPRISALS"),
     ],
     model: Annotated[Literal["1", "2", "2L", "2C", "3"], typer.Option(help="Regression model.")] = "2",
-    restricted: Annotated[bool, typer.Option("--restricted", help="Maximise the restricted likelihood.")] = False,
+    restricted: Annotated[bool, typer.Option("--restricted", help="Maximize the restricted likelihood.")] = False,
     laplace_scale: Annotated[float | None, typer.Option(help="b of model 3, nats.")] = None,
     editions: Annotated[
         Path | None, typer.Option(help="Table of editions (.csv, .tsv), its first column their names.")

@@ -31,7 +31,7 @@ def simulate(
     from langdiff.surprisals import check_table_name
 
     check_table_name(out)
-    known, surprisals = ld.simulate(
+    known = ld.simulate(
         intents,
         editions,
         model=model,
@@ -41,6 +41,7 @@ def simulate(
         mechanism=mechanism,
         seed=seed,
     )
+    surprisals = known.surprisals
     surprisals.save(out)
     if truth is not None:
         known.save(truth)

@@ -42,7 +42,8 @@ def sample(
     Example: langdiff sample surprisals.csv --out posterior.nc
     """
     import langdiff as ld
-    from langdiff.regression.stan import posterior_table, sample
+    from langdiff.regression.stan.diagnosis import posterior_table
+    from langdiff.regression.stan.sampling import sample
 
     if out is not None:
         _check_netcdf(out)
@@ -85,6 +86,6 @@ def install_stan(
 
     Example: langdiff install-stan
     """
-    from langdiff.regression.stan import install_cmdstan
+    from langdiff.regression.stan.cmdstan import install_cmdstan
 
     typer.echo(str(install_cmdstan(version=version, folder=folder, cores=cores)))

@@ -25,7 +25,7 @@ def translationese(
         int, typer.Option(help="Without --language: divide editions with so many native intents.", min=1)
     ] = 500,
     model: Annotated[Literal["1", "2", "2L", "2C"], typer.Option(help="Regression model.")] = "2",
-    restricted: Annotated[bool, typer.Option("--restricted", help="Maximise the restricted likelihood.")] = False,
+    restricted: Annotated[bool, typer.Option("--restricted", help="Maximize the restricted likelihood.")] = False,
     unit: Annotated[Literal["bits", "nats", "log10"], typer.Option(help="Unit of the table.")] = "bits",
     plot: Annotated[Path | None, typer.Option(help="Draw the differences here (.svg, .png, .pdf).")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,

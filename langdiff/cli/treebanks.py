@@ -11,7 +11,7 @@ from langdiff.cli.output import print_json, print_table, save_picture
 if TYPE_CHECKING:
     import pandas as pd
 
-    from langdiff.treebanks import TreebankComparison
+    from langdiff.treebanks.comparison import TreebankComparison
 
 treebanks_app = typer.Typer(name="treebanks", help="Measure and compare dependency treebanks.", no_args_is_help=True)
 
@@ -51,7 +51,7 @@ def measures(
 def compare(
     files: Files,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Folder for all tables and pictures.")] = None,
-    equalise: Annotated[
+    equalize: Annotated[
         Literal["tokens", "sentences"] | None, typer.Option(help="Compare random subsamples as large as the smallest.")
     ] = None,
     repeats: Annotated[int, typer.Option(help="Subsamples, and divisions in halves.", min=1)] = 5,
@@ -90,7 +90,7 @@ def compare(
 ) -> None:
     """Say how far the syntax of treebanks is apart, in five metrics and their mean.
 
-    Example: langdiff treebanks compare ud/en_*.conllu.gz --equalise tokens --out maps
+    Example: langdiff treebanks compare ud/en_*.conllu.gz --equalize tokens --out maps
     """
     import langdiff as ld
     from langdiff.errors import ConfigError
@@ -115,7 +115,7 @@ def compare(
     banks = [
         ld.read_treebank(file, strict=strict, punctuation=punctuation, strip_subtypes=strip_subtypes) for file in files
     ]
-    result = ld.compare_treebanks(banks, settings=settings, equalise=equalise, repeats=repeats, noise=noise, seed=seed)
+    result = ld.compare_treebanks(banks, settings=settings, equalize=equalize, repeats=repeats, noise=noise, seed=seed)
     if out is not None:
         _write(result, out, cluster, noise)
         typer.echo(f"Tables and pictures: {out}", err=True)

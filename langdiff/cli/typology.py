@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from langdiff.regression import DifficultyFit
-    from langdiff.typology import Correlations
+    from langdiff.typology.association.result import Correlations
 
 NO_VALUE = {"", "NA", "NaN", "nan"}
 CODES = {"language"}  # nan is Min Nan Chinese there
@@ -119,10 +119,10 @@ def _draw(result: "Correlations", path: Path, predictor: list[str] | None) -> No
 
 def _read_difficulties(path: Path) -> "DifficultyFit | pd.DataFrame":
     from langdiff.errors import DataError
-    from langdiff.regression import DifficultyFit
+    from langdiff.regression import read_fit
 
     if path.suffix == ".json":
-        return DifficultyFit.load(path)
+        return read_fit(path)
     frame = _read_frame(path, [])
     columns = ["difficulty"] if "difficulty" in frame else list(frame)
     words = [name for name in columns if frame[name].dtype.kind != "f"]

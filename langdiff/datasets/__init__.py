@@ -1,5 +1,5 @@
 """Published figures as frames."""
 
-from langdiff.datasets.mielke_et_al_2019 import Corpus, LanguageSet, Mielke2019, mielke2019
+import lazy_loader
 
-__all__ = ["Corpus", "LanguageSet", "Mielke2019", "mielke2019"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from langdiff.datasets import Corpus, Mielke2019
-from langdiff.typology import Correlations, correlation
+from langdiff.datasets.mielke_et_al_2019 import Corpus, Mielke2019
+from langdiff.typology.association.correlation import correlation
+from langdiff.typology.association.result import Correlations
 
 NAMES: dict[Corpus, str] = {"europarl": "Europarl", "bibles": "Bibles"}
 ORDER = ("yes", "nearly", "in part", "no")

@@ -38,7 +38,7 @@ class TranslationeseResult:
     Examples
     --------
     >>> import langdiff as ld
-    >>> _, surprisals = ld.simulate(900, 3, seed=1)
+    >>> surprisals = ld.simulate(900, 3, seed=1).surprisals
     >>> origin = pd.Series(["e1", "e2", "e3"] * 300, index=surprisals.intents)
     >>> result = translationese(surprisals, origin, min_native=300)
     >>> result

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 import pandas as pd
 
-from langdiff.datasets import Corpus, LanguageSet, Mielke2019, mielke2019
+from langdiff.datasets import mielke2019
+from langdiff.datasets.mielke_et_al_2019 import Corpus, LanguageSet, Mielke2019
 from langdiff.errors import ConfigError
 from langdiff.experiments.claims import ORDER, UNAVAILABLE, Recomputed, check_claims
-from langdiff.typology import Correlations, adjust, correlate
+from langdiff.typology import adjust, correlate
+from langdiff.typology.association.result import Correlations
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

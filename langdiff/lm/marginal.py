@@ -75,7 +75,7 @@ def marginal_surprisal(
     References
     ----------
     Cao & Rimell (2021), You should evaluate your language model on marginal likelihood over
-    tokenisations: the same question for other models, with a proposal from the tokeniser.
+    tokenizations: the same question for other models, with a proposal from the tokenizer.
 
     Examples
     --------

@@ -36,12 +36,12 @@ class Recipe:
     dropout_embedding, dropout_input, dropout_hidden, dropout_output, weight_drop : float
         Probabilities in [0, 1).
     activation_penalty, change_penalty : float
-        Strengths of activation (AR) and temporal activation regularisation (TAR).
+        Strengths of activation (AR) and temporal activation regularization (TAR).
     optimizer : {"adamw", "adam", "sgd"}
         Adam with decoupled weight decay, Adam, or gradient descent without momentum (the last two
         with weight decay as part of the gradient).
     learning_rate, weight_decay, gradient_clip : float
-        Of the optimiser. Gradients are clipped to the norm `gradient_clip`.
+        Of the optimizer. Gradients are clipped to the norm `gradient_clip`.
     non_monotone : int, optional
         With ``"sgd"``: average the weights (NT-ASGD) from the moment that the dev bits are worse
         than the best of all epochs but the last `non_monotone`. No average by default.

@@ -52,7 +52,7 @@ def plot_residuals(
     fit : DifficultyFit
         Fit with one difficulty per edition.
     residuals : DataFrame, shape (I, J)
-        Residuals of `langdiff.standardised_residuals`, for the same fit and the table that was fitted.
+        Residuals of `langdiff.standardized_residuals`, for the same fit and the table that was fitted.
     axes : pair of Axes, optional
         Axes to draw on; by default those of a new figure.
 
@@ -69,10 +69,10 @@ def plot_residuals(
     Examples
     --------
     >>> import langdiff as ld
-    >>> from langdiff.regression import standardised_residuals
-    >>> surprisals = ld.simulate(300, 8, seed=0)[1]
+    >>> from langdiff.regression import standardized_residuals
+    >>> surprisals = ld.simulate(300, 8, seed=0).surprisals
     >>> fit = ld.fit(surprisals, model="1")
-    >>> quantiles, spread = plot_residuals(fit, standardised_residuals(fit, surprisals))
+    >>> quantiles, spread = plot_residuals(fit, standardized_residuals(fit, surprisals))
     >>> spread.get_xscale()
     'log'
     """
@@ -92,7 +92,7 @@ def _checked(fit: SizedFit, residuals: pd.DataFrame) -> pd.DataFrame:
         if residuals.empty:
             raise DataError("no residuals: every intent has at most one cell.")
     if not isinstance(residuals, pd.DataFrame) or np.nanmin(residuals.to_numpy(dtype=float)) > 0:
-        raise DataError("give the frame that standardised_residuals(fit, surprisals) returns, not the surprisals.")
+        raise DataError("give the frame that standardized_residuals(fit, surprisals) returns, not the surprisals.")
     unknown = residuals.index.difference(fit.intent_size.index)
     if len(unknown):
         raise DataError(f"{len(unknown)} intent(s) that the fit does not know: {listing(unknown)}.")
@@ -117,7 +117,7 @@ def _draw_quantiles(ax: "Axes", fit: SizedFit, residuals: pd.DataFrame) -> None:
     shown = np.unique(np.concatenate([np.arange(count)[:OUTERMOST], evenly, np.arange(count)[-OUTERMOST:]]))
     ax.plot(ends, ends, color=INK, linewidth=0.8, linestyle=DASHED, zorder=1)
     ax.plot(expected[shown], ordered[shown], "o", color=BLUE, markersize=3, markeredgewidth=0, zorder=2)
-    finish(ax, f"quantile of the {name} distribution", "standardised residual", fit.effects.title)
+    finish(ax, f"quantile of the {name} distribution", "standardized residual", fit.effects.title)
 
 
 def _draw_spread(ax: "Axes", fit: SizedFit, residuals: pd.DataFrame) -> None:

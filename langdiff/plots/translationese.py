@@ -56,7 +56,7 @@ def plot_translationese(result: Differences, ax: "Axes | None" = None, **style: 
     Examples
     --------
     >>> import langdiff as ld
-    >>> surprisals = ld.simulate(900, 3, seed=1)[1]
+    >>> surprisals = ld.simulate(900, 3, seed=1).surprisals
     >>> origin = pd.Series(["e1", "e2", "e3"] * 300, index=surprisals.intents)
     >>> axes = plot_translationese(ld.translationese(surprisals, origin, min_native=300))
     >>> axes.get_yticklabels()[-1].get_text()
@@ -86,7 +86,7 @@ def plot_balanced(result: BalancedDifferences, ax: "Axes | None" = None, **style
     --------
     >>> import langdiff as ld
     >>> from types import SimpleNamespace
-    >>> surprisals = ld.simulate(900, 3, seed=1)[1]
+    >>> surprisals = ld.simulate(900, 3, seed=1).surprisals
     >>> origin = pd.Series(["e1", "e2", "e3"] * 300, index=surprisals.intents)
     >>> one = ld.translationese(surprisals, origin, min_native=300)
     >>> axes = plot_balanced(SimpleNamespace(results={"e1": one}, to_frame=one.to_frame))

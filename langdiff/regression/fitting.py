@@ -15,7 +15,7 @@ from langdiff._signature import join_signature, name_of_number, name_of_seed
 from langdiff.errors import ConfigError, ConvergenceWarning, DataError, LangdiffWarning, listing
 from langdiff.regression.design import Design, Groups, make_design
 from langdiff.regression.identity import identify_design, identify_table
-from langdiff.regression.kernel.information import normalised_covariance
+from langdiff.regression.kernel.information import normalized_covariance
 from langdiff.regression.kernel.models import Estimate, Settings, estimate, published_parameters, size_of_single_cells
 from langdiff.regression.kernel.resampling import bootstrap_draws, jackknife_inflation
 from langdiff.regression.kernel.robust import is_unbounded
@@ -37,7 +37,7 @@ log = logging.getLogger(__name__)
 
 
 class Uncertainty(NamedTuple):
-    """The covariance of the units' normalised difficulties, and where it is from; see `DifficultyFit`."""
+    """The covariance of the units' normalized difficulties, and where it is from; see `DifficultyFit`."""
 
     covariance: Floats
     bootstrap: int = 0
@@ -85,7 +85,7 @@ def fit(
     model : {"1", "2", "2L", "2C", "3"}
         Which. 2L and 2C resist outliers, such as sloppy translations.
     method : {"auto", "newton", "lbfgs"}
-        Optimiser of model 2: ``"auto"`` is Newton's method, with L-BFGS if that fails. Model 1 is
+        Optimizer of model 2: ``"auto"`` is Newton's method, with L-BFGS if that fails. Model 1 is
         solved exactly; 2L, 2C and 3 by L-BFGS on likelihoods that approach theirs.
     groups : str, mapping or Series, optional
         Editions of one group share a difficulty: a column of `edition_info`, or the group of each edition.
@@ -95,7 +95,7 @@ def fit(
     edition_info : DataFrame, optional
         Indexed by edition.
     restricted : bool
-        Maximise the restricted likelihood, which makes up for the many intent sizes: without it the
+        Maximize the restricted likelihood, which makes up for the many intent sizes: without it the
         dispersion of models 2, 2L and 2C is too small, and if what is missing is missing mostly from
         the same editions, their difficulties are biased by a percent or so. See the handbook, "The models".
     laplace_scale : float, optional
@@ -107,7 +107,7 @@ def fit(
     seed : int or numpy.random.Generator, optional
         Seed of the bootstrap; required if `bootstrap` is positive.
     max_iterations : int
-        After so many the optimiser gives up, with a warning.
+        After so many the optimizer gives up, with a warning.
 
     Returns
     -------
@@ -126,7 +126,7 @@ def fit(
     Warns
     -----
     ConvergenceWarning
-        If the optimiser stopped before its criterion was met.
+        If the optimizer stopped before its criterion was met.
     LangdiffWarning
         If there are too few intents to check the standard errors of models 2L, 2C and 3.
 
@@ -149,7 +149,8 @@ def fit(
     Editions of a language that share a difficulty:
 
     >>> import langdiff as ld
-    >>> truth, surprisals = ld.simulate(300, 4, difficulties=[0.0, 0.0, 0.1, 0.1], seed=1)
+    >>> truth = ld.simulate(300, 4, difficulties=[0.0, 0.0, 0.1, 0.1], seed=1)
+    >>> surprisals = truth.surprisals
     >>> language = {"e1": "eng", "e2": "eng", "e3": "deu", "e4": "deu"}
     >>> ld.fit(surprisals, groups=language).to_frame()["difficulty"].round(2).to_dict()
     {'deu': 0.04, 'eng': -0.05}
@@ -247,7 +248,7 @@ def _warn(found: Estimate, settings: Settings) -> None:
 def _bootstrap(
     z: Floats, design: Design, settings: Settings, found: Estimate, replicates: int, rng: np.random.Generator
 ) -> Floats:
-    """Return the covariance of the units' normalised difficulties over samples of intents, shape (U, U)."""
+    """Return the covariance of the units' normalized difficulties over samples of intents, shape (U, U)."""
     again = _Again(z, design, settings, found)
     draws = bootstrap_draws(design.observed(~np.isnan(z)), again, replicates=replicates, rng=rng)
     again.warn("bootstrap samples")
@@ -272,7 +273,7 @@ def _inflated(z: Floats, design: Design, settings: Settings, found: Estimate, co
             stacklevel=3,
         )
     root = np.sqrt(of_units)
-    inflated = normalised_covariance(root[:, None] * covariance * root, found.c[design.first])
+    inflated = normalized_covariance(root[:, None] * covariance * root, found.c[design.first])
     return Uncertainty(inflated, inflation=pooled)
 
 
@@ -284,7 +285,7 @@ class _Again:
         self.fits = self.stopped = 0
 
     def __call__(self, rows: npt.NDArray[np.int_]) -> Floats | None:
-        """Return the normalised difficulties of the units, shape (U,); None if no residuals are left."""
+        """Return the normalized difficulties of the units, shape (U,); None if no residuals are left."""
         two_way = solve_two_way(self.z[rows], self.design.basis)
         if _vanishes(two_way):
             return None
@@ -354,7 +355,7 @@ def _signature(
     usual = settings.max_iterations == USUAL_ITERATIONS and found.converged
     parts = {
         "model": settings.model,
-        # "auto" tries another optimiser where Newton's method fails, in samples of intents too
+        # "auto" tries another optimizer where Newton's method fails, in samples of intents too
         "method": f"{found.method} only" if settings.method == "newton" else found.method,
         "restricted": settings.restricted,
         "laplace_scale": None if settings.laplace_scale is None else name_of_number(settings.laplace_scale),
@@ -383,7 +384,7 @@ def _covariance(found: Estimate, design: Design) -> Floats:
     first = design.first
     if found.covariance is None:
         return np.full((len(first), len(first)), np.nan)
-    return normalised_covariance(found.covariance[np.ix_(first, first)], found.c[first])
+    return normalized_covariance(found.covariance[np.ix_(first, first)], found.c[first])
 
 
 def _terms(design: Design, found: Estimate) -> pd.DataFrame | None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class DifficultyFit:
-    r"""Difficulties by edition, normalised so that their factors average 1.
+    r"""Difficulties by edition, normalized so that their factors average 1.
 
     Attributes
     ----------
@@ -27,7 +27,7 @@ class DifficultyFit:
     method : str
         ``"exact"`` (linear least squares), ``"newton"``, ``"lbfgs"`` or ``"newton, then lbfgs"``.
     restricted : bool
-        Whether the restricted likelihood was maximised.
+        Whether the restricted likelihood was maximized.
     laplace_scale : float or None
         b of model 3, nats.
     lm : str
@@ -64,11 +64,11 @@ class DifficultyFit:
     converged : bool
         Whether `grad_norm` met the tolerance, and the covariance exists.
     n_iterations, n_evaluations : int
-        Work of the optimiser; 0 if there was none.
+        Work of the optimizer; 0 if there was none.
     grad_norm : float
         Largest component of the gradient of the log-likelihood, in variables scaled to unit curvature.
     message : str
-        The optimiser's own words.
+        The optimizer's own words.
     cells, free_difficulties, single_cell_intents : int
         Observed cells, N; difficulties that are free, their common level included (editions, groups, or
         terms and one); intents with only one cell, which say nothing of difficulties and are only given
@@ -82,7 +82,8 @@ class DifficultyFit:
     Examples
     --------
     >>> import langdiff as ld
-    >>> truth, surprisals = ld.simulate(500, 4, seed=1)
+    >>> truth = ld.simulate(500, 4, seed=1)
+    >>> surprisals = truth.surprisals
     >>> fit = ld.fit(surprisals)
     >>> fit
     DifficultyFit: model 2, 500 intents × 4 editions, sigma ..., converged
@@ -208,7 +209,7 @@ class DifficultyFit:
         Examples
         --------
         >>> import langdiff as ld
-        >>> _, surprisals = ld.simulate(500, 3, difficulties=[0.0, 0.1, 0.0], seed=1)
+        >>> surprisals = ld.simulate(500, 3, difficulties=[0.0, 0.1, 0.0], seed=1).surprisals
         >>> print(ld.fit(surprisals).contrast("e2", "e1"))
         e2 - e1: 0.1048 ± 0.0106 nats (+11.1 %), 95 % interval 0.0840 to 0.1256, p = 4.7e-23
         """
@@ -236,22 +237,6 @@ class DifficultyFit:
         """
         write_text(Path(path), self.to_json() + "\n")
 
-    @classmethod
-    def load(cls, path: str | Path) -> "DifficultyFit":
-        """Read what `save` wrote.
-
-        Raises
-        ------
-        DataError
-            If the file cannot be read or holds something else.
-        """
-        path = Path(path)
-        document = read_document(path)
-        try:
-            return cls(**restore(document))
-        except (KeyError, TypeError, ValueError) as error:
-            raise DataError(f"{path}: damaged: {type(error).__name__}: {error}.") from error
-
     def __repr__(self) -> str:
         """Say what was fitted and whether it can be trusted."""
         state = "converged" if self.converged else "NOT CONVERGED"
@@ -262,3 +247,39 @@ class DifficultyFit:
 
     def _repr_html_(self) -> str:
         return f"<p>{self!r}</p>{self.to_frame().to_html(escape=True)}"
+
+
+def read_fit(path: str | Path) -> DifficultyFit:
+    """Read what `DifficultyFit.save` wrote.
+
+    Parameters
+    ----------
+    path : str or Path
+        A file that `DifficultyFit.save` or ``langdiff fit --out`` wrote.
+
+    Returns
+    -------
+    DifficultyFit
+        Equal to the one saved; numbers keep all digits.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read or holds something else.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import langdiff as ld
+    >>> fit = ld.fit(ld.simulate(50, 3, seed=1).surprisals)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     fit.save(f"{folder}/fit.json")
+    ...     read_fit(f"{folder}/fit.json").difficulty.equals(fit.difficulty)
+    True
+    """
+    path = Path(path)
+    document = read_document(path)
+    try:
+        return DifficultyFit(**restore(document))
+    except (KeyError, TypeError, ValueError) as error:
+        raise DataError(f"{path}: damaged: {type(error).__name__}: {error}.") from error

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from langdiff._types import FormatName, Ranges, Tokenization
 from langdiff.corpora.formats.registry import OPTIONS, check_format_options
 from langdiff.errors import ConfigError
-from langdiff.lm import find_scored_lm
+from langdiff.lm.ngram.recipe import find_scored_lm
 
 
 class _Section(BaseModel):

@@ -46,7 +46,7 @@ def write_report(run: RunResult) -> Path:
     Parameters
     ----------
     run : RunResult
-        From `langdiff.run_experiment` or `langdiff.run.load_run`.
+        From `langdiff.run_experiment` or `langdiff.run.read_run`.
 
     Returns
     -------

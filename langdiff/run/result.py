@@ -10,7 +10,7 @@ import pandas as pd
 
 from langdiff._io import read_table
 from langdiff.errors import DataError
-from langdiff.regression import DifficultyFit
+from langdiff.regression import DifficultyFit, read_fit
 from langdiff.run.directory import EXPERIMENT, MANIFEST
 from langdiff.run.experiment import Experiment
 from langdiff.surprisals import Surprisals, read_surprisals
@@ -71,7 +71,7 @@ class RunResult:
         return pd.DataFrame(rows, columns=["x", "y", "pearson_r"])
 
 
-def load_run(directory: str | Path) -> RunResult:
+def read_run(directory: str | Path) -> RunResult:
     """Read a finished run back from its directory.
 
     Raises
@@ -90,7 +90,7 @@ def load_run(directory: str | Path) -> RunResult:
             experiment=experiment,
             editions=pd.read_csv(tables / "editions.csv", index_col="edition", keep_default_na=False),
             surprisals={lm: read_surprisals(directory / "surprisals" / f"{lm}.csv") for lm in models},
-            fits={lm: DifficultyFit.load(directory / "fits" / f"{lm}.json") for lm in models},
+            fits={lm: read_fit(directory / "fits" / f"{lm}.json") for lm in models},
             truth=_read_truth(tables / "truth.csv"),
             manifest=manifest,
         )

@@ -13,7 +13,9 @@ from langdiff._io import atomic_path, write_json
 from langdiff.corpora import read_multitext, synthesize
 from langdiff.corpora.tokenizer import prepare_text
 from langdiff.errors import DataError
-from langdiff.lm import compute_surprisals, find_device, read_job_states
+from langdiff.lm import compute_surprisals
+from langdiff.lm.jobs.job import read_job_states
+from langdiff.lm.lstm.scoring import find_device
 from langdiff.lm.preparation import note_preparation
 from langdiff.multitext import Multitext, Parts
 from langdiff.regression import fit
@@ -56,7 +58,7 @@ def run_experiment(
     Returns
     -------
     RunResult
-        Also readable later with `langdiff.run.load_run`.
+        Also readable later with `langdiff.run.read_run`.
 
     Raises
     ------

@@ -43,7 +43,7 @@ def select(
     min_intents : int
         Fewest intents to select (Mielke et al. 2019, appendix E: 20,000).
     objective : {"cells", "languages"}
-        Maximise editions × intents, or languages × intents. Among equals, the selection with more editions is taken.
+        Maximize editions × intents, or languages × intents. Among equals, the selection with more editions is taken.
     require : iterable of str
         Editions that must be selected, and languages (as in ``edition_info["language"]``) of which at
         least one edition must be; a name that is both means the edition.

@@ -35,7 +35,7 @@ class TreebankComparison:
         What the metrics count in each whole treebank.
     settings : SimilaritySettings
         What was counted and compared.
-    equalise : {"tokens", "sentences"} or None
+    equalize : {"tokens", "sentences"} or None
         What subsamples had in common.
     signature : str
         All that the numbers depend on besides the treebanks.
@@ -47,7 +47,7 @@ class TreebankComparison:
     noise_std: "pd.DataFrame"
     profiles: dict[str, TreebankProfile]
     settings: SimilaritySettings
-    equalise: str | None
+    equalize: str | None
     signature: str
 
     def to_frame(self) -> "pd.DataFrame":
@@ -131,18 +131,18 @@ class TreebankComparison:
         """Format the mean divergences, noise, sizes and settings."""
         names = list(self.profiles)
         words = self.sizes()["words"]
-        what = f"of subsamples of equal {self.equalise}" if self.equalise else "of whole treebanks"
+        what = f"of subsamples of equal {self.equalize}" if self.equalize else "of whole treebanks"
         lines = [f"Mean divergence over size, depth, width and length, {what} (row: reference, column: compared)", ""]
         lines.append(self.divergence["mean"].round(4).to_string(index_names=False))
         if self.noise["mean"].notna().all():
             lines += ["", "The same between random halves of one treebank; differences below mean nothing"]
             lines.append(self.noise.T[names].round(4).to_string())
         lines += ["", self.sizes().round(4).to_string(index_names=False), ""]
-        if not self.equalise and words.max() > words.min():
+        if not self.equalize and words.max() > words.min():
             lines += [
                 f"The largest treebank has {words.max() / words.min():.1f} times the words of the smallest. Size and "
                 "Depth depend on the size of",
-                "a treebank and on the length of its sentences: compare equal ones (equalise), of one language.",
+                "a treebank and on the length of its sentences: compare equal ones (equalize), of one language.",
             ]
         return "\n".join([*lines, f"[{self.signature}]"])
 
@@ -154,5 +154,5 @@ class TreebankComparison:
 
     def __repr__(self) -> str:
         """Say what is compared."""
-        kind = "" if not self.equalise else f", equal {self.equalise}"
+        kind = "" if not self.equalize else f", equal {self.equalize}"
         return f"TreebankComparison of {', '.join(self.profiles)} ({self.settings.divergence}{kind})"

@@ -92,7 +92,7 @@ def head_pos_entropy(
 
     Examples
     --------
-    >>> from langdiff.treebanks import Tree
+    >>> from langdiff.treebanks.tree import Tree
     >>> run = Tree(("I", "run"), ("PRON", "VERB"), (2, 0), ("nsubj", "root"))
     >>> nap = Tree(("a", "run"), ("DET", "NOUN"), (2, 0), ("det", "root"))
     >>> me = Tree(("run", "I"), ("NOUN", "NOUN"), (2, 0), ("nmod", "root"))
@@ -130,7 +130,7 @@ class HeadPairs:
                 self._counts[form.lower() if self._lowercase else form, tree.upos[head - 1] if head else ROOT] += 1
 
     def entropy(self) -> HeadPosEntropy:
-        """Summarise what was counted.
+        """Summarize what was counted.
 
         Raises
         ------
@@ -143,11 +143,11 @@ class HeadPairs:
             raise DataError("No word has a part of speech (UPOS is _ everywhere); head-POS entropy needs them.")
         codes = {form: code for code, form in enumerate(dict.fromkeys(form for form, _ in self._counts))}
         types = np.array([codes[form] for form, _ in self._counts])
-        return _summarised(types, np.array(list(self._counts.values()), dtype=float), self._over)
+        return _summarized(types, np.array(list(self._counts.values()), dtype=float), self._over)
 
 
-def _summarised(types: np.ndarray, counts: np.ndarray, over: Over) -> HeadPosEntropy:
-    """Summarise counts of (type, head POS) pairs, given the type of each."""
+def _summarized(types: np.ndarray, counts: np.ndarray, over: Over) -> HeadPosEntropy:
+    """Summarize counts of (type, head POS) pairs, given the type of each."""
     totals = np.bincount(types, weights=counts)
     share = counts / totals[types]
     entropy = np.bincount(types, weights=-share * np.log2(share)) + 0.0  # no -0.0

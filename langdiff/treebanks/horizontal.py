@@ -9,7 +9,7 @@ from langdiff.treebanks.counts import Counts
 from langdiff.treebanks.shape import Ints, siblings
 
 Floats = npt.NDArray[np.float64]
-Normaliser = Literal["columns", "rows"]
+Normalizer = Literal["columns", "rows"]
 
 
 def cooccurrences(parents: npt.ArrayLike, deprels: npt.ArrayLike, relations: int, *, adjacent: bool = False) -> Counts:
@@ -82,7 +82,7 @@ def chain_costs(
     relations: int,
     counts: Counts,
     *,
-    normalise: Normaliser = "columns",
+    normalize: Normalizer = "columns",
 ) -> Floats:
     r"""Cost of the chain of children of every head, in decimal digits.
 
@@ -97,7 +97,7 @@ def chain_costs(
         As for `cooccurrences`.
     counts : Counts
         What `cooccurrences` returned, of this corpus or of a reference.
-    normalise : {"columns", "rows"}
+    normalize : {"columns", "rows"}
 
     Returns
     -------
@@ -114,7 +114,7 @@ def chain_costs(
     child = deprels[order]
     final = np.repeat(child[first + lengths - 1], lengths)
     row = (deprels[parents[order]] * (relations + 1) + child) * (relations + 1)
-    if normalise == "columns":
+    if normalize == "columns":
         whole = (deprels[parents[order]] * (relations + 1) + relations) * (relations + 1) + final
     else:
         whole = row + relations

@@ -94,7 +94,7 @@ class Distances:
             self._count += 1
 
     def length(self) -> DependencyLength:
-        """Summarise what was measured.
+        """Summarize what was measured.
 
         Raises
         ------

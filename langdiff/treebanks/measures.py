@@ -96,7 +96,7 @@ def measure_treebanks(
 
     Examples
     --------
-    >>> from langdiff.treebanks import Tree
+    >>> from langdiff.treebanks.tree import Tree
     >>> tree = Tree(("dogs", "bark"), ("NOUN", "VERB"), (2, 0), ("nsubj", "root"))
     >>> measure_treebanks({"eng": [tree]}).to_frame()[["treebank", "words", "dependency_length"]]
       treebank  words  dependency_length

@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Floats = npt.NDArray[np.float64]
-Equalise = Literal["tokens", "sentences"]
+Equalize = Literal["tokens", "sentences"]
 
 
 def compare_treebanks(
     treebanks: Mapping[str, Treebank | Paths] | Iterable[Treebank | str | Path],
     *,
     settings: SimilaritySettings | None = None,
-    equalise: Equalise | None = None,
+    equalize: Equalize | None = None,
     repeats: int = 5,
     noise: bool = True,
     punctuation: bool = True,
@@ -53,7 +53,7 @@ def compare_treebanks(
         At least two. Paths alone are named as their files.
     settings : SimilaritySettings, optional
         What is counted and compared.
-    equalise : {"tokens", "sentences"}, optional
+    equalize : {"tokens", "sentences"}, optional
         Compare random subsamples of all treebanks that are as large as the smallest (in words: as many
         sentences as do not exceed it).
     repeats : int
@@ -63,7 +63,7 @@ def compare_treebanks(
     punctuation : bool
         Whether trees keep words whose relation is ``punct``; of files only, since a `Treebank` stays as it was read.
     seed : int or numpy.random.Generator, optional
-        Seed of the random subsamples and of the random halves; required unless `equalise` is None and `noise` false.
+        Seed of the random subsamples and of the random halves; required unless `equalize` is None and `noise` false.
     progress : bool, optional
         Draw a bar on stderr; by default only on a terminal.
 
@@ -75,7 +75,7 @@ def compare_treebanks(
     Raises
     ------
     ConfigError
-        If there are fewer than two treebanks, two have one name, `equalise` is something else, `repeats` is
+        If there are fewer than two treebanks, two have one name, `equalize` is something else, `repeats` is
         below 1, or subsamples or halves are wanted without a seed; or if ``rescale`` meets an infinite divergence.
     DataError
         If a treebank cannot be read, or it or a subsample has one sentence and so no halves.
@@ -88,7 +88,7 @@ def compare_treebanks(
 
     Examples
     --------
-    >>> from langdiff.treebanks import Tree
+    >>> from langdiff.treebanks.tree import Tree
     >>> bark = Tree(("dogs", "bark"), ("NOUN", "VERB"), (2, 0), ("nsubj", "root"))
     >>> sleep = Tree(("cats", "sleep", "here"), ("NOUN", "VERB", "ADV"), (2, 0, 2), ("nsubj", "root", "advmod"))
     >>> dogs, cats = Treebank.from_trees([bark] * 9, name="dogs"), Treebank.from_trees([sleep] * 9, name="cats")
@@ -101,22 +101,22 @@ def compare_treebanks(
     settings = settings or SimilaritySettings()
     if repeats < 1:
         raise ConfigError(f"repeats must be at least 1; got {repeats}.")
-    if equalise not in (None, *get_args(Equalise)):
-        raise ConfigError(f"equalise is one of {', '.join(get_args(Equalise))}, or None; got {equalise!r}.")
+    if equalize not in (None, *get_args(Equalize)):
+        raise ConfigError(f"equalize is one of {', '.join(get_args(Equalize))}, or None; got {equalize!r}.")
     banks = shared_names(_opened(treebanks, punctuation))
     if noise and (single := [bank.name for bank in banks if bank.sentences < 2]):
         raise DataError(f"Treebank {single[0]!r} has one sentence and so no halves; pass noise=False.")
-    random = noise or equalise is not None
+    random = noise or equalize is not None
     rng = generator(seed, "subsamples and halves of treebanks") if random else generator(0)
     named = name_of_seed(seed, rng) if random else "none"
     count = len(banks)
-    across = np.empty((repeats if equalise else 1, len(METRICS), count, count))
+    across = np.empty((repeats if equalize else 1, len(METRICS), count, count))
     halves = np.full((repeats, len(METRICS), count), np.nan)
     with progress_bar(progress=progress) as bar:
         task = bar.add_task("treebanks", total=repeats, note="")
         for repeat, children in enumerate(rng.spawn(repeats)):
-            samples = list(_samples(banks, equalise, children))
-            if equalise or repeat == 0:
+            samples = list(_samples(banks, equalize, children))
+            if equalize or repeat == 0:
                 across[repeat] = between(samples, settings)
             if noise:
                 halves[repeat] = np.stack([between_halves(bank, settings, children) for bank in samples], axis=-1)
@@ -125,12 +125,12 @@ def compare_treebanks(
     parts = [
         settings.signature,
         *(f"{option}:{_common(banks, option)}" for option in ("punctuation", "strip_subtypes")),
-        f"equalise:{equalise or 'no'}|repeats:{repeats}|seed:{named}|noise:{'yes' if noise else 'no'}",
+        f"equalize:{equalize or 'no'}|repeats:{repeats}|seed:{named}|noise:{'yes' if noise else 'no'}",
         f"treebanks:{len(banks)}#{short_hash([bank.digest for bank in banks])}|version:{__version__}",
     ]
     names = [bank.name for bank in banks]
-    means, stds = _summarised(across, scale)
-    noise_mean, noise_std = _summarised(halves, scale)
+    means, stds = _summarized(across, scale)
+    noise_mean, noise_std = _summarized(halves, scale)
     return TreebankComparison(
         divergence={column: _square(matrix, names) for column, matrix in zip(COLUMNS, means, strict=True)},
         std={column: _square(matrix, names) for column, matrix in zip(COLUMNS, stds, strict=True)},
@@ -138,7 +138,7 @@ def compare_treebanks(
         noise_std=_table(noise_std, names),
         profiles={bank.name: profile_treebank(bank, settings) for bank in banks},
         settings=settings,
-        equalise=equalise,
+        equalize=equalize,
         signature="|".join(parts),
     )
 
@@ -171,16 +171,16 @@ def _opened(
     return banks
 
 
-def _samples(banks: Sequence[Treebank], equalise: Equalise | None, rng: np.random.Generator) -> Iterator[Treebank]:
+def _samples(banks: Sequence[Treebank], equalize: Equalize | None, rng: np.random.Generator) -> Iterator[Treebank]:
     """Yield the treebanks, or random subsamples as large as the smallest."""
-    smallest = min(bank.words if equalise == "tokens" else bank.sentences for bank in banks)
+    smallest = min(bank.words if equalize == "tokens" else bank.sentences for bank in banks)
     for bank in banks:
-        if equalise is None:
+        if equalize is None:
             yield bank
             continue
         order = rng.permutation(bank.sentences)
         count = smallest
-        if equalise == "tokens":
+        if equalize == "tokens":
             count = int(np.searchsorted(np.cumsum(bank.lengths[order]), smallest, side="right"))
             if not count:
                 raise DataError(
@@ -248,7 +248,7 @@ def _scale(across: Floats, settings: SimilaritySettings) -> Floats:
     return np.where(largest > 0, largest, 1)
 
 
-def _summarised(values: Floats, scale: Floats) -> tuple[Floats, Floats]:
+def _summarized(values: Floats, scale: Floats) -> tuple[Floats, Floats]:
     """Add the mean over metrics, then take mean and standard deviation over repeats, the first axis."""
     averaged = values[:, : len(AVERAGED)]
     mean = (averaged / scale.reshape(-1, *[1] * (averaged.ndim - 2))).mean(axis=1, keepdims=True)

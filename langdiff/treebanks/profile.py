@@ -73,8 +73,8 @@ class TreebankProfile:
         ]
         return pd.DataFrame(rows, columns=["treebank", "metric", "bin", "count"])
 
-    def matrix(self, head: str, *, by: horizontal.Normaliser = "columns") -> "pd.DataFrame":
-        """Return the co-occurrences under heads of one relation, normalised.
+    def matrix(self, head: str, *, by: horizontal.Normalizer = "columns") -> "pd.DataFrame":
+        """Return the co-occurrences under heads of one relation, normalized.
 
         Parameters
         ----------
@@ -135,7 +135,7 @@ def profile_treebank(treebank: Treebank, settings: SimilaritySettings | None = N
 
     Examples
     --------
-    >>> from langdiff.treebanks import Tree
+    >>> from langdiff.treebanks.tree import Tree
     >>> tree = Tree(("dogs", "bark", "."), ("NOUN", "VERB", "PUNCT"), (2, 0, 2), ("nsubj", "root", "punct"))
     >>> profile = profile_treebank(Treebank.from_trees([tree], name="eng"))
     >>> profile.tables["size"].to_dict(), profile.tables["matrix"].to_dict()

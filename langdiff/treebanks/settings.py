@@ -9,7 +9,7 @@ import numpy as np
 from langdiff._signature import name_of_number
 from langdiff.errors import ConfigError
 from langdiff.treebanks.divergence import Kind
-from langdiff.treebanks.horizontal import Normaliser
+from langdiff.treebanks.horizontal import Normalizer
 from langdiff.treebanks.vertical import Levels
 
 Label = Literal["upos+deprel", "deprel", "upos"]
@@ -64,7 +64,7 @@ class SimilaritySettings:
     ancestors: int = 2
     statistics: Statistics = "own"
     adjacent: bool = False
-    width_by: Normaliser = "columns"
+    width_by: Normalizer = "columns"
     divergence: Kind = "kl"
     alpha: float = 0.5
     base: float = math.e
@@ -76,7 +76,7 @@ class SimilaritySettings:
             "levels": get_args(Levels),
             "ancestors": (0, 1, 2),
             "statistics": get_args(Statistics),
-            "width_by": get_args(Normaliser),
+            "width_by": get_args(Normalizer),
             "divergence": get_args(Kind),
         }
         for name, values in known.items():

@@ -43,7 +43,7 @@ def tables(treebank: Treebank, settings: SimilaritySettings, reference: Treebank
     relations = len(treebank.deprel_names)
     together = horizontal.cooccurrences(source.parents, source.deprels, relations)
     across = horizontal.chain_costs(
-        treebank.parents, treebank.deprels, relations, together, normalise=settings.width_by
+        treebank.parents, treebank.deprels, relations, together, normalize=settings.width_by
     )
     return {
         "size": Counts.of(size_bins(treebank, settings.size_bin)),

@@ -23,7 +23,7 @@ class UDPipeParser:
     MissingExtraError
         If ufal.udpipe is not installed.
     DataError
-        If the file is missing or no UDPipe model, or the model lacks its tokeniser, tagger or parser.
+        If the file is missing or no UDPipe model, or the model lacks its tokenizer, tagger or parser.
 
     References
     ----------
@@ -43,7 +43,7 @@ class UDPipeParser:
         if self._model is None:
             raise DataError(f"{self.path}: no UDPipe 1 model, or damaged. Download it again and compare its size.")
         if self._model.newTokenizer(self._model.DEFAULT) is None:
-            raise DataError(f"{self.path}: the model has no tokeniser. Take one trained on raw text.")
+            raise DataError(f"{self.path}: the model has no tokenizer. Take one trained on raw text.")
 
     def parse(self, text: str) -> Iterator[str]:
         """Parse a text.
@@ -51,7 +51,7 @@ class UDPipeParser:
         Parameters
         ----------
         text : str
-            Plain, not tokenised.
+            Plain, not tokenized.
 
         Yields
         ------

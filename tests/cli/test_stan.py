@@ -12,7 +12,7 @@ from langdiff.regression.stan.label import import_arviz
 @pytest.fixture
 def table(tmp_path):
     path = tmp_path / "bits.csv"
-    ld.simulate(30, 3, seed=1)[1].save(path)
+    ld.simulate(30, 3, seed=1).surprisals.save(path)
     return path
 
 

@@ -9,7 +9,7 @@ import langdiff as ld
 @pytest.fixture
 def tables(tmp_path):
     """Files of surprisals and of original languages, and what is in them."""
-    _, surprisals = ld.simulate(300, 3, seed=4)
+    surprisals = ld.simulate(300, 3, seed=4).surprisals
     origin = pd.Series(["e1", "e2", "und", "xxx"] * 75, index=surprisals.intents, name="original_language")
     surprisals.save(tmp_path / "surprisals.csv")
     origin.to_csv(tmp_path / "origins.csv")

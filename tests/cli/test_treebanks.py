@@ -65,14 +65,14 @@ def test_compare(langdiff, files, tmp_path):
 def test_every_option_arrives(langdiff, files):
     options = (
         "--size-bin 0.5 --label deprel --levels context --ancestors 1 --statistics reference --adjacent --width-by rows"
-        " --divergence js --alpha 0.1 --base 2 --rescale --no-punctuation --strip-subtypes --equalise tokens"
+        " --divergence js --alpha 0.1 --base 2 --rescale --no-punctuation --strip-subtypes --equalize tokens"
         " --repeats 2 --seed 3 --no-noise"
     )
     done = langdiff("treebanks", "compare", *files, *options.split())
     assert done.code == 0, done.err
     assert (
         "[size_bin:0.5|label:deprel|levels:context|ancestors:1|statistics:reference|adjacent:yes|width_by:rows|"
-        "divergence:js|alpha:0.1|base:2|rescale:yes|punctuation:no|strip_subtypes:yes|equalise:tokens|repeats:2|seed:3]"
+        "divergence:js|alpha:0.1|base:2|rescale:yes|punctuation:no|strip_subtypes:yes|equalize:tokens|repeats:2|seed:3]"
     ) in done.out
 
 

@@ -51,7 +51,7 @@ def test_correlate_gives_what_the_library_gives(langdiff, tables, tmp_path):
 
 
 def test_a_saved_fit_is_read(langdiff, tmp_path):
-    _, surprisals = ld.simulate(100, 6, seed=0)
+    surprisals = ld.simulate(100, 6, seed=0).surprisals
     ld.fit(surprisals).save(tmp_path / "fit.json")
     pd.DataFrame({"edition": surprisals.editions, "x": range(6), "code": [1, 2] * 3}).to_csv(
         tmp_path / "x.csv", index=False

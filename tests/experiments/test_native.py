@@ -13,7 +13,7 @@ LANGUAGES = ["deu", "eng", "fra", "ita"]
 
 def table(origins, languages=LANGUAGES, missing=0.0, seed=0):
     """Surprisals and the original languages of their intents, with a characters table beside."""
-    _, drawn = ld.simulate(len(origins), len(languages), missing=missing, seed=seed)
+    drawn = ld.simulate(len(origins), len(languages), missing=missing, seed=seed).surprisals
     bits = drawn.bits.set_axis(languages, axis=1)
     surprisals = ld.Surprisals(bits=bits, characters=bits * 2, lm="mine")
     return surprisals, pd.Series(origins, index=bits.index)

@@ -17,7 +17,7 @@ LANGUAGES = [f"e{j}" for j in range(1, 5)]
 def native_texts(effect, intents=600, missing=0.0, seed=0, sources=("e1", "e2", "e3", "xxx"), model="1"):
     """Draw surprisals in which native cells have `effect` nats more (by edition)."""
     rng = np.random.default_rng(seed)
-    _, drawn = ld.simulate(intents, 4, model=model, missing=missing, seed=rng)
+    drawn = ld.simulate(intents, 4, model=model, missing=missing, seed=rng).surprisals
     origin = pd.Series(rng.choice(list(sources), intents), index=drawn.intents)
     native = np.array([origin == edition for edition in LANGUAGES]).T
     return ld.Surprisals(bits=drawn.bits * np.exp(effect * native), lm="mine"), origin

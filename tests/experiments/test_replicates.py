@@ -6,7 +6,8 @@ import pytest
 
 import langdiff as ld
 from langdiff.errors import ConfigError
-from langdiff.experiments import Replicates, replicate
+from langdiff.experiments import replicate
+from langdiff.experiments.replicates import Replicates
 from langdiff.lm import RECIPES
 from langdiff.typology import propagate_errors
 

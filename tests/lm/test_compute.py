@@ -12,8 +12,9 @@ import pytest
 from pandas.testing import assert_frame_equal
 
 from langdiff.errors import CheckpointError, ConfigError, DataError, LangdiffWarning, TrainingError
-from langdiff.lm import compute_surprisals, load_language_model, read_job_states, score_multitext, train_language_model
+from langdiff.lm import compute_surprisals, read_language_model, score_multitext, train_language_model
 from langdiff.lm.jobs import job
+from langdiff.lm.jobs.job import read_job_states
 from langdiff.lm.lstm.loop import Trainer
 from langdiff.multitext import InMemoryText
 from tests.lm.conftest import make_parts
@@ -115,7 +116,7 @@ def test_a_second_run_trains_nothing(parts, tiny_recipe, tmp_path, trainings):
         ".lock", "cautions.json", "compute.json", "key.json", "log.jsonl", "model", "surprisals.json",
         "surprisals.parquet",
     ]  # fmt: skip
-    again = load_language_model(folder / "model").surprisal(parts.test.text("eng"))
+    again = read_language_model(folder / "model").surprisal(parts.test.text("eng"))
     assert again["bits"].tolist() == first.bits["eng"].tolist()
 
 
@@ -410,7 +411,7 @@ def test_an_interrupt_ends_the_workers_at_once(tmp_path, kill):
         time.sleep(0.05)
     assert read_job_states(cache)["state"].tolist() == ["unfinished", "unfinished"]
     for folder in cache.glob("*/*/model"):
-        load_language_model(folder)
+        read_language_model(folder)
     if kill == signal.SIGINT:
         assert stderr.rstrip().endswith("KeyboardInterrupt")
         assert "SpawnProcess" not in stderr  # workers die without a word

@@ -3,7 +3,9 @@ from dataclasses import replace
 import pytest
 
 from langdiff.errors import ConfigError
-from langdiff.lm import RECIPES, KneserNeyRecipe, Scoring, find_lm, find_recipe, find_scored_lm, train_kneser_ney
+from langdiff.lm import RECIPES, KneserNeyRecipe, Scoring, train_kneser_ney
+from langdiff.lm.ngram.recipe import find_lm, find_scored_lm
+from langdiff.lm.recipes import find_recipe
 from langdiff.lm.scoring import as_scoring, split_name
 
 ALL = [Scoring(price_replaced=priced, carried=carried) for priced in (True, False) for carried in (False, True)]

@@ -9,7 +9,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 import langdiff as ld
-from langdiff.corpora import languages_per_intent, native_share
+from langdiff.corpora import native_share
+from langdiff.corpora.origin import languages_per_intent
 from langdiff.errors import DataError
 from langdiff.multitext import InMemoryText, Multitext
 from langdiff.plots import (

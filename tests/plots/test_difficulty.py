@@ -21,7 +21,7 @@ from langdiff.plots import plot_against_truth, plot_difficulties, plot_line_foll
 
 
 def fitted(editions, seed=0, lm="char-lstm", intents=100, **settings):
-    _, surprisals = ld.simulate(intents, editions, seed=seed, **settings)
+    surprisals = ld.simulate(intents, editions, seed=seed, **settings).surprisals
     return ld.fit(ld.Surprisals(bits=surprisals.bits, lm=lm))
 
 
@@ -74,7 +74,7 @@ def test_forest_uses_the_axes_and_the_style_it_is_given():
 
 
 def test_not_converged_is_written_on_the_picture():
-    _, surprisals = ld.simulate(60, 4, missing=0.3, seed=6)
+    surprisals = ld.simulate(60, 4, missing=0.3, seed=6).surprisals
     with pytest.warns(ld.errors.ConvergenceWarning):
         fit = ld.fit(surprisals, max_iterations=1)
     assert "NOT CONVERGED" in fit.plot().get_title(loc="left")
@@ -109,7 +109,7 @@ def test_two_models_of_many_editions_names_some_without_overlap():
 
 
 def test_two_models_puts_editions_on_the_line_though_one_fit_has_a_harder_one_more():
-    _, surprisals = ld.simulate(300, 5, model="1", difficulties=[0, 0.1, -0.1, 0.05, 0.5], seed=3)
+    surprisals = ld.simulate(300, 5, model="1", difficulties=[0, 0.1, -0.1, 0.05, 0.5], seed=3).surprisals
     all_five, four = ld.fit(surprisals), ld.fit(surprisals.sel(editions=surprisals.editions[:4]))
     assert abs(all_five.difficulty.iloc[0] - four.difficulty.iloc[0]) > 0.1
     x, y = plot_two_models(all_five, four).containers[0].lines[0].get_data()
@@ -118,9 +118,9 @@ def test_two_models_puts_editions_on_the_line_though_one_fit_has_a_harder_one_mo
 
 def test_two_models_compares_only_what_both_have():
     one = fitted(4)
-    other = ld.fit(ld.simulate(50, 4, seed=2)[1].bits.rename(columns={"e4": "other"}))
+    other = ld.fit(ld.simulate(50, 4, seed=2).surprisals.bits.rename(columns={"e4": "other"}))
     assert plot_two_models(one, other).get_title(loc="left").startswith("3 editions")
-    strange = ld.fit(ld.simulate(50, 2, seed=2)[1].bits.rename(columns={"e1": "x", "e2": "y"}))
+    strange = ld.fit(ld.simulate(50, 2, seed=2).surprisals.bits.rename(columns={"e1": "x", "e2": "y"}))
     with pytest.raises(DataError, match=r"0 edition\(s\) in all 2 sources"):
         plot_two_models(one, strange)
 

@@ -13,14 +13,14 @@ import langdiff as ld
 from langdiff.effects import rank_probabilities
 from langdiff.errors import DataError
 from langdiff.plots import plot_goodness_of_fit, plot_ranks, plot_residuals
-from langdiff.regression import standardised_residuals
+from langdiff.regression import standardized_residuals
 
 OWN_DISPERSION = 0.01  # mean square of residuals over the dispersion fitted to them; twice the spread over seeds
 
 
 def simulated(editions=8, intents=300, **settings):
     sizes = np.exp(np.random.default_rng(0).normal(4.5, 1, intents))
-    return ld.simulate(intents, editions, intent_sizes=sizes, seed=1, **settings)[1]
+    return ld.simulate(intents, editions, intent_sizes=sizes, seed=1, **settings).surprisals
 
 
 def bars(ax):
@@ -89,7 +89,7 @@ def test_ranks_use_the_axes_they_are_given():
 def test_residuals_of_the_right_model_have_unit_variance(model, missing, restricted):
     surprisals = simulated(editions=6, intents=2000, model=model, missing=missing)
     fit = ld.fit(surprisals, model=model, restricted=restricted)
-    residuals = standardised_residuals(fit, surprisals)
+    residuals = standardized_residuals(fit, surprisals)
     single = surprisals.bits.notna().sum(axis=1) == 1
     assert residuals[single].isna().all().all()
     assert residuals[~single].notna().equals(surprisals.bits[~single].notna())
@@ -98,17 +98,17 @@ def test_residuals_of_the_right_model_have_unit_variance(model, missing, restric
 
 def test_residuals_make_up_for_what_is_free_only():
     """Twenty editions of two sorts have two free difficulties; to take off twenty gives a mean square of .92."""
-    _, surprisals = ld.simulate(12, 20, difficulties=np.zeros(20), seed=1)
+    surprisals = ld.simulate(12, 20, difficulties=np.zeros(20), seed=1).surprisals
     info = pd.DataFrame({"sort": ["a", "b"] * 10}, index=surprisals.editions)
     fit = ld.fit(surprisals, formula="sort", edition_info=info)
-    mean_square = standardised_residuals(fit, surprisals).stack().pow(2).mean()
+    mean_square = standardized_residuals(fit, surprisals).stack().pow(2).mean()
     assert mean_square == pytest.approx(1, abs=OWN_DISPERSION)
 
 
 def test_residuals_of_an_array_are_those_of_a_frame():
     bits = simulated(intents=50).bits
-    of_array = standardised_residuals(ld.fit(bits.to_numpy()), bits.to_numpy())
-    assert_allclose(of_array, standardised_residuals(ld.fit(bits), bits))
+    of_array = standardized_residuals(ld.fit(bits.to_numpy()), bits.to_numpy())
+    assert_allclose(of_array, standardized_residuals(ld.fit(bits), bits))
 
 
 def test_residuals_show_why_model_2_beats_model_1():
@@ -116,7 +116,7 @@ def test_residuals_show_why_model_2_beats_model_1():
     slopes = {}
     for model in ("1", "2"):
         fit = ld.fit(surprisals, model=model)
-        _, ax = plot_residuals(fit, standardised_residuals(fit, surprisals))
+        _, ax = plot_residuals(fit, standardized_residuals(fit, surprisals))
         (container,) = [c for c in ax.containers if len(c) == 3]
         size, spread = np.asarray(container[0].get_data(), dtype=float)
         assert next(line for line in ax.lines if line.get_label() == f"model {model}").get_ydata() == [1, 1]
@@ -129,7 +129,7 @@ def test_residuals_show_why_model_2_beats_model_1():
 def test_quantiles_of_the_right_model_are_on_the_line(model, name):
     surprisals = simulated(editions=20, intents=300, model=model)
     fit = ld.fit(surprisals, model=model)
-    quantiles, _ = plot_residuals(fit, standardised_residuals(fit, surprisals))
+    quantiles, _ = plot_residuals(fit, standardized_residuals(fit, surprisals))
     assert name in quantiles.get_xlabel()
     x, y = next(line for line in quantiles.lines if line.get_marker() == "o").get_data()
     central = np.abs(x) < np.quantile(np.abs(x), 0.5)
@@ -141,7 +141,7 @@ def test_quantiles_of_the_right_model_are_on_the_line(model, name):
 def test_wrong_tails_leave_the_line():
     surprisals = simulated(editions=20, intents=300, model="2L")
     fit = ld.fit(surprisals, model="2")
-    quantiles, _ = plot_residuals(fit, standardised_residuals(fit, surprisals))
+    quantiles, _ = plot_residuals(fit, standardized_residuals(fit, surprisals))
     x, y = next(line for line in quantiles.lines if line.get_marker() == "o").get_data()
     assert y[-1] > 1.3 * x[-1]
     assert y[0] < 1.3 * x[0]
@@ -151,7 +151,7 @@ def test_residuals_use_the_axes_they_are_given():
     surprisals = simulated()
     fit = ld.fit(surprisals)
     pair = plt.subplots(1, 2)[1]
-    assert plot_residuals(fit, standardised_residuals(fit, surprisals), tuple(pair)) == tuple(pair)
+    assert plot_residuals(fit, standardized_residuals(fit, surprisals), tuple(pair)) == tuple(pair)
 
 
 def test_only_residuals_of_the_fit_are_drawn():
@@ -160,13 +160,13 @@ def test_only_residuals_of_the_fit_are_drawn():
     for table in (surprisals, surprisals.bits):
         with pytest.raises(DataError, match="not the surprisals"):
             plot_residuals(fit, table)
-    residuals = standardised_residuals(fit, surprisals)
+    residuals = standardized_residuals(fit, surprisals)
     with pytest.raises(DataError, match=r"1 intent\(s\) that the fit does not know: 'new'"):
         plot_residuals(fit, residuals.rename(index={"1": "new"}))
     with pytest.raises(DataError, match="at most one cell"):
         plot_residuals(fit, residuals * np.nan)
     with pytest.raises(DataError, match=r"1 edition\(s\) that the fit does not know: 'x'"):
-        standardised_residuals(fit, surprisals.bits.rename(columns={"e1": "x"}))
+        standardized_residuals(fit, surprisals.bits.rename(columns={"e1": "x"}))
 
 
 def test_spread_of_a_group_is_its_root_mean_square_or_half_its_interquartile_range():

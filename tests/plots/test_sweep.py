@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 
 import langdiff as ld
 from langdiff.errors import DataError
-from langdiff.experiments import SweepResult
+from langdiff.experiments.bpe_sweep import SweepResult
 from langdiff.plots import plot_bpe_sweep, plot_line_follow
 from langdiff.plots._axes import spread
 
@@ -53,7 +53,7 @@ def test_of_one_ratio_and_few_bits(axes):
 
 @pytest.fixture(scope="module")
 def fits():
-    return [ld.fit(ld.simulate(300, 5, seed=seed)[1]) for seed in range(3)]
+    return [ld.fit(ld.simulate(300, 5, seed=seed).surprisals) for seed in range(3)]
 
 
 def test_lines_go_through_the_difficulties(fits, axes):
@@ -64,8 +64,8 @@ def test_lines_go_through_the_difficulties(fits, axes):
     assert [label.get_text() for label in axes.get_xticklabels()] == ["a", "b", "c"]
 
 
-def test_only_shared_editions_are_drawn_and_normalised(fits, axes):
-    fewer = ld.fit(ld.simulate(300, 3, seed=9)[1])
+def test_only_shared_editions_are_drawn_and_normalized(fits, axes):
+    fewer = ld.fit(ld.simulate(300, 3, seed=9).surprisals)
     plot_line_follow([fits[0], fewer], axes)
     lines = [line for line in axes.lines if line.get_label() in fewer.difficulty.index]
     assert len(lines) == 3
@@ -77,7 +77,7 @@ def test_only_shared_editions_are_drawn_and_normalised(fits, axes):
 def test_nothing_to_follow(fits):
     with pytest.raises(DataError, match=r"1 source\(s\); at least two"):
         plot_line_follow(fits[:1])
-    _, other = ld.simulate(100, 2, seed=0)
+    other = ld.simulate(100, 2, seed=0).surprisals
     other = ld.fit(ld.Surprisals(bits=other.bits.set_axis(["x", "y"], axis=1)))
     with pytest.raises(DataError, match=r"0 edition\(s\) in all 2 sources"):
         plot_line_follow([fits[0], other])

@@ -13,7 +13,7 @@ from langdiff.plots import plot_translationese
 
 @pytest.fixture(scope="module")
 def result():
-    _, surprisals = ld.simulate(400, 4, seed=0)
+    surprisals = ld.simulate(400, 4, seed=0).surprisals
     origin = pd.Series(np.random.default_rng(0).choice(["e1", "e2", "e3"], 400), index=surprisals.intents)
     return translationese(surprisals, origin, min_native=50)
 
@@ -46,7 +46,7 @@ def test_style_is_passed_on_and_a_figure_made(result):
 
 
 def test_of_one_edition_no_mean_is_drawn(result, axes):
-    _, surprisals = ld.simulate(100, 2, seed=0)
+    surprisals = ld.simulate(100, 2, seed=0).surprisals
     origin = pd.Series(["e1", "x"] * 50, index=surprisals.intents)
     plot_translationese(translationese(surprisals, origin, languages=["e1"]), axes)
     assert axes.get_legend() is None

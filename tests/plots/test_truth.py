@@ -14,7 +14,8 @@ def axes():
 
 
 def test_points_stand_where_truth_and_estimate_say(axes):
-    truth, surprisals = ld.simulate(200, 3, difficulties=[0.0, 0.0, 0.3], seed=1)
+    truth = ld.simulate(200, 3, difficulties=[0.0, 0.0, 0.3], seed=1)
+    surprisals = truth.surprisals
     fit = ld.fit(surprisals)
     assert plot_against_truth({"lm": fit}, truth.difficulty, axes) is axes
     x, y = axes.containers[0].lines[0].get_xydata().T
@@ -23,6 +24,7 @@ def test_points_stand_where_truth_and_estimate_say(axes):
 
 
 def test_editions_as_hard_as_each_other_share_a_label(axes):
-    truth, surprisals = ld.simulate(200, 3, difficulties=[0.0, 0.0, 0.3], seed=1)
+    truth = ld.simulate(200, 3, difficulties=[0.0, 0.0, 0.3], seed=1)
+    surprisals = truth.surprisals
     plot_against_truth({"lm": ld.fit(surprisals)}, truth.difficulty, axes)
     assert [label.get_text() for label in axes.texts] == ["e1\ne2", "e3"]

@@ -13,10 +13,10 @@ import langdiff as ld
 from langdiff.errors import ConfigError, ConvergenceWarning, DataError
 from langdiff.regression.kernel.lbfgs import GRADIENT_TOLERANCE
 
-OPTIMISER = 1e-6  # nats; two runs of L-BFGS on one problem, far below any standard error here
+OPTIMIZER = 1e-6  # nats; two runs of L-BFGS on one problem, far below any standard error here
 
 
-def normalised_errors(fit, truth):
+def normalized_errors(fit, truth):
     return (fit.difficulty - truth.difficulty) / fit.std_error
 
 
@@ -25,7 +25,8 @@ def test_intervals_cover_the_truth(model):
     """Of 200 data sets × 5 editions, 95 % intervals cover 92 to 98 %: five standard errors of a share near .95."""
     covered = []
     for seed in range(200):
-        truth, surprisals = ld.simulate(60, 5, model=model, missing=0.25, seed=seed)
+        truth = ld.simulate(60, 5, model=model, missing=0.25, seed=seed)
+        surprisals = truth.surprisals
         table = ld.fit(surprisals, model=model).to_frame()
         actual = truth.difficulty[table.index]
         covered.append(((table["low"] < actual) & (actual < table["high"])).mean())
@@ -33,7 +34,7 @@ def test_intervals_cover_the_truth(model):
 
 
 def test_standard_errors_agree_with_a_bootstrap_of_intents():
-    _, surprisals = ld.simulate(150, 4, missing=0.1, seed=11)
+    surprisals = ld.simulate(150, 4, missing=0.1, seed=11).surprisals
     rng = np.random.default_rng(0)
     draws = []
     for _ in range(300):
@@ -48,7 +49,8 @@ def test_error_falls_with_the_root_of_the_number_of_intents(model):
     def root_mean_square(intents):
         squares = []
         for seed in range(20):
-            truth, surprisals = ld.simulate(intents, 6, model=model, missing=0.2, seed=seed)
+            truth = ld.simulate(intents, 6, model=model, missing=0.2, seed=seed)
+            surprisals = truth.surprisals
             squares.append(np.mean((ld.fit(surprisals, model=model).difficulty - truth.difficulty) ** 2))
         return np.sqrt(np.mean(squares))
 
@@ -58,10 +60,11 @@ def test_error_falls_with_the_root_of_the_number_of_intents(model):
 
 @pytest.mark.parametrize("model", ["1", "2"])
 def test_truth_is_recovered(model):
-    truth, surprisals = ld.simulate(5000, 20, model=model, missing=0.2, seed=3)
+    truth = ld.simulate(5000, 20, model=model, missing=0.2, seed=3)
+    surprisals = truth.surprisals
     fit = ld.fit(surprisals, model=model)
     assert fit.converged
-    assert np.abs(normalised_errors(fit, truth)).max() < 4
+    assert np.abs(normalized_errors(fit, truth)).max() < 4
     bias = (fit.cells - 5000 - 20 + 1) / fit.cells if model == "2" else 1
     assert fit.sigma**2 == pytest.approx(np.log1p(np.expm1(truth.sigma**2) * bias), rel=0.05)
     log_error = np.log(fit.intent_size / truth.intent_size)
@@ -72,11 +75,11 @@ def test_truth_is_recovered(model):
 @pytest.mark.parametrize("model", ["1", "2"])
 @pytest.mark.parametrize("missing", [0.0, 0.3])
 def test_order_of_rows_and_columns_does_not_matter(model, missing):
-    _, surprisals = ld.simulate(80, 6, missing=missing, seed=4)
+    surprisals = ld.simulate(80, 6, missing=missing, seed=4).surprisals
     rng = np.random.default_rng(0)
     shuffled = surprisals.bits.iloc[rng.permutation(80), rng.permutation(6)]
     one, other = ld.fit(surprisals, model=model), ld.fit(shuffled, model=model)
-    assert_allclose(other.difficulty[one.difficulty.index], one.difficulty, atol=OPTIMISER)
+    assert_allclose(other.difficulty[one.difficulty.index], one.difficulty, atol=OPTIMIZER)
     editions = list(one.difficulty.index)
     assert_allclose(other.covariance.loc[editions, editions], one.covariance, rtol=1e-3, atol=1e-9)
     assert other.log_likelihood == pytest.approx(one.log_likelihood, rel=1e-9)
@@ -86,18 +89,18 @@ def test_order_of_rows_and_columns_does_not_matter(model, missing):
 @settings(max_examples=20, deadline=None)
 def test_a_factor_on_an_edition_is_added_to_its_difficulty(factor, model):
     """Of model 2 too: c absorbs it, and nothing else moves."""
-    _, surprisals = ld.simulate(60, 4, missing=0.2, seed=5)
+    surprisals = ld.simulate(60, 4, missing=0.2, seed=5).surprisals
     harder = surprisals.bits.assign(e2=surprisals.bits["e2"] * factor)
     before, after = ld.fit(surprisals, model=model), ld.fit(harder, model=model)
     shift = after.difficulty - before.difficulty
-    assert_allclose(shift["e2"] - shift.drop("e2"), np.log(factor), atol=OPTIMISER)
+    assert_allclose(shift["e2"] - shift.drop("e2"), np.log(factor), atol=OPTIMIZER)
     assert after.log_likelihood == pytest.approx(before.log_likelihood, abs=1e-6)
 
 
 def test_other_units_change_no_difficulty():
-    _, surprisals = ld.simulate(60, 4, missing=0.2, seed=5)
+    surprisals = ld.simulate(60, 4, missing=0.2, seed=5).surprisals
     bits, nats = ld.fit(surprisals), ld.fit(surprisals.bits * np.log(2))
-    assert_allclose(nats.difficulty, bits.difficulty, atol=OPTIMISER)
+    assert_allclose(nats.difficulty, bits.difficulty, atol=OPTIMIZER)
     assert_allclose(nats.std_error, bits.std_error, rtol=1e-3)
     assert nats.log_likelihood == pytest.approx(bits.log_likelihood, abs=1e-6)
     expected = bits.log_likelihood_bits - (bits.cells - bits.single_cell_intents) * np.log(np.log(2))
@@ -109,7 +112,8 @@ def test_model_2_weighs_long_intents_more():
     errors = {"1": [], "2": []}
     for seed in range(30):
         sizes = np.exp(np.random.default_rng(seed).normal(4, 1.5, 200))
-        truth, surprisals = ld.simulate(200, 5, intent_sizes=sizes, seed=seed)
+        truth = ld.simulate(200, 5, intent_sizes=sizes, seed=seed)
+        surprisals = truth.surprisals
         for model, found in errors.items():
             found.append(np.mean((ld.fit(surprisals, model=model).difficulty - truth.difficulty) ** 2))
     assert np.mean(errors["2"]) < 0.8 * np.mean(errors["1"])
@@ -117,7 +121,7 @@ def test_model_2_weighs_long_intents_more():
 
 def test_a_corrupt_intent_reaches_its_likelier_mode():
     """One row of wild numbers: the fit explains it by a minute size, as the best of many starts does."""
-    _, surprisals = ld.simulate(30, 5, sigma=0.5, seed=8)
+    surprisals = ld.simulate(30, 5, sigma=0.5, seed=8).surprisals
     surprisals.bits.iloc[0] *= np.exp([3.0, -3, 2.5, -2, 0])
     fit = ld.fit(surprisals)
     assert fit.converged
@@ -128,7 +132,8 @@ def test_a_corrupt_intent_reaches_its_likelier_mode():
 
 @pytest.mark.parametrize("model", ["1", "2"])
 def test_a_missing_cell_in_every_row_is_no_obstacle(model):
-    truth, surprisals = ld.simulate(600, 5, model=model, seed=8)
+    truth = ld.simulate(600, 5, model=model, seed=8)
+    surprisals = truth.surprisals
     bits = surprisals.bits.copy()
     for i in range(len(bits)):
         bits.iloc[i, i % 5] = np.nan
@@ -139,7 +144,7 @@ def test_a_missing_cell_in_every_row_is_no_obstacle(model):
 
 
 def test_single_cells_are_kept_counted_and_say_nothing():
-    _, surprisals = ld.simulate(60, 4, seed=6)
+    surprisals = ld.simulate(60, 4, seed=6).surprisals
     extra = pd.DataFrame({"e2": [500.0, 3.0]}, index=["x", "y"])
     with_extra = pd.concat([surprisals.bits, extra])
     for model in ("1", "2"):
@@ -157,7 +162,7 @@ def test_single_cells_are_kept_counted_and_say_nothing():
 
 
 def test_convergence_facts():
-    _, surprisals = ld.simulate(60, 4, seed=6)
+    surprisals = ld.simulate(60, 4, seed=6).surprisals
     fit = ld.fit(surprisals)
     assert fit.converged
     assert fit.grad_norm <= GRADIENT_TOLERANCE
@@ -169,7 +174,7 @@ def test_convergence_facts():
 
 
 def test_not_converged_warns_with_advice():
-    _, surprisals = ld.simulate(60, 4, missing=0.3, seed=6)
+    surprisals = ld.simulate(60, 4, missing=0.3, seed=6).surprisals
     with pytest.warns(ConvergenceWarning, match=r"did not converge in 1 iterations.*Raise max_iterations") as caught:
         fit = ld.fit(surprisals, max_iterations=1)
     assert not fit.converged
@@ -180,9 +185,9 @@ def test_not_converged_warns_with_advice():
 
 @pytest.mark.parametrize("scale", [1e300, 1e-300])
 def test_numbers_out_of_all_proportion(scale):
-    _, surprisals = ld.simulate(40, 4, sigma=0.5, seed=1)
+    surprisals = ld.simulate(40, 4, sigma=0.5, seed=1).surprisals
     usual = ld.fit(surprisals)
-    assert_allclose(ld.fit(surprisals.bits * scale).difficulty, usual.difficulty, atol=OPTIMISER)
+    assert_allclose(ld.fit(surprisals.bits * scale).difficulty, usual.difficulty, atol=OPTIMIZER)
 
 
 def test_never_nan_when_converged():
@@ -200,7 +205,7 @@ def test_never_nan_when_converged():
 
 @pytest.mark.parametrize("model", ["1", "2"])
 def test_an_infinite_dispersion_is_no_convergence(model):
-    _, surprisals = ld.simulate(20, 3, seed=1)
+    surprisals = ld.simulate(20, 3, seed=1).surprisals
     bits = surprisals.bits.copy()
     bits.iloc[0, 0] = 1e200
     with pytest.warns(ConvergenceWarning):

@@ -13,14 +13,14 @@ from pandas.testing import assert_frame_equal, assert_series_equal
 
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError, OutputError
-from langdiff.regression import DifficultyFit
+from langdiff.regression import DifficultyFit, read_fit
 
 PERCENT = ["factor", "percent", "percent_std_error", "percent_low", "percent_high"]
 
 
 @pytest.fixture(scope="module")
 def fit():
-    _, surprisals = ld.simulate(50, 4, missing=0.2, seed=0)
+    surprisals = ld.simulate(50, 4, missing=0.2, seed=0).surprisals
     return ld.fit(surprisals)
 
 
@@ -60,7 +60,7 @@ def test_covariance_is_that_of_factors_with_a_fixed_sum(fit):
 
 
 def test_the_variance_in_the_likelihood_of_model_1_is_the_smaller_one():
-    _, surprisals = ld.simulate(30, 4, model="1", missing=0.1, seed=2)
+    surprisals = ld.simulate(30, 4, model="1", missing=0.1, seed=2).surprisals
     found = ld.fit(surprisals, model="1")
     cells = surprisals.to_frame().dropna()
     fixed = smf.ols("np.log(bits) ~ C(intent) + C(edition)", cells).fit()  # its llf is at the ML variance
@@ -93,20 +93,20 @@ def with_replaced(surprisals, **replaced):
 def test_summary_tells_the_highest_rate_of_replaced_characters_where_it_is_known(fit, tmp_path):
     assert fit.replaced_percent is None
     assert "replaced" not in fit.summary()
-    _, surprisals = ld.simulate(50, 4, missing=0.2, seed=0)
+    surprisals = ld.simulate(50, 4, missing=0.2, seed=0).surprisals
     known = ld.fit(with_replaced(surprisals, e2=1, e3=3))
     assert known.replaced_percent.to_dict() == pytest.approx({"e1": 0, "e2": 10, "e3": 30, "e4": 0})
     assert "\ncharacters replaced as too rare: at most 30.00 % (e3)\n" in known.summary()
     known.save(tmp_path / "fit.json")
-    assert_series_equal(DifficultyFit.load(tmp_path / "fit.json").replaced_percent, known.replaced_percent)
+    assert_series_equal(read_fit(tmp_path / "fit.json").replaced_percent, known.replaced_percent)
     document = json.loads(known.to_json())
     del document["replaced_percent"]  # as in files of older versions
     (tmp_path / "old.json").write_text(json.dumps(document))
-    assert DifficultyFit.load(tmp_path / "old.json").replaced_percent is None
+    assert read_fit(tmp_path / "old.json").replaced_percent is None
 
 
 def test_likelihoods_differ_by_the_jacobian():
-    _, surprisals = ld.simulate(50, 4, missing=0.2, seed=0)
+    surprisals = ld.simulate(50, 4, missing=0.2, seed=0).surprisals
     fit = ld.fit(surprisals)
     compared = surprisals.bits.notna().sum(axis=1) > 1
     jacobian = np.log(surprisals.bits[compared]).sum().sum()
@@ -132,10 +132,10 @@ INFO = pd.DataFrame({"year": [1.0, 2, 4]}, index=["日本語 “ü”", "e2", "e
     ],
 )
 def test_file_gives_everything_back(tmp_path, settings):
-    _, surprisals = ld.simulate(60, 3, missing=0.2, seed=0)
+    surprisals = ld.simulate(60, 3, missing=0.2, seed=0).surprisals
     saved = ld.fit(surprisals.bits.rename(columns={"e1": "日本語 “ü”"}), **settings)
     saved.save(tmp_path / "new" / "fit.json")
-    loaded = DifficultyFit.load(tmp_path / "new" / "fit.json")
+    loaded = read_fit(tmp_path / "new" / "fit.json")
     for name in vars(saved):
         before, after = getattr(saved, name), getattr(loaded, name)
         if isinstance(before, pd.Series):
@@ -152,7 +152,7 @@ def test_nan_survives_the_file_as_null(tmp_path, fit):
     broken = DifficultyFit(**(vars(fit) | {"covariance": fit.covariance * np.nan, "converged": False}))
     broken.save(tmp_path / "fit.json")
     assert "NaN" not in (tmp_path / "fit.json").read_text()
-    assert DifficultyFit.load(tmp_path / "fit.json").std_error.isna().all()
+    assert read_fit(tmp_path / "fit.json").std_error.isna().all()
 
 
 def test_infinity_survives_the_file(tmp_path, fit):
@@ -160,7 +160,7 @@ def test_infinity_survives_the_file(tmp_path, fit):
     values.iloc[:2] = np.inf, -np.inf
     broken = DifficultyFit(**(vars(fit) | {"intent_size": values, "dispersion": np.inf, "converged": False}))
     broken.save(tmp_path / "fit.json")
-    loaded = DifficultyFit.load(tmp_path / "fit.json")
+    loaded = read_fit(tmp_path / "fit.json")
     assert loaded.dispersion == np.inf
     assert_series_equal(loaded.intent_size, values, check_exact=True)
 
@@ -170,7 +170,7 @@ def test_numbers_of_numpy_are_numbers_of_json(tmp_path, fit):
     names = pd.Index([np.int64(3), "b", "c", "d"], dtype=object, name="edition")
     named = {"difficulty": fit.difficulty.set_axis(names)}
     DifficultyFit(**(vars(fit) | settings | named)).save(tmp_path / "fit.json")
-    loaded = DifficultyFit.load(tmp_path / "fit.json")
+    loaded = read_fit(tmp_path / "fit.json")
     assert (loaded.bootstrap, loaded.laplace_scale, loaded.converged) == (5, 0.25, True)
     assert list(loaded.difficulty.index) == [3, "b", "c", "d"]
 
@@ -200,7 +200,7 @@ def test_contrasts_that_compare_nothing_are_refused(fit, one, other, message):
 @pytest.mark.parametrize("formula", ["side", "1"])
 @pytest.mark.parametrize("model", ["1", "2"])
 def test_editions_that_a_formula_ties_have_no_p_value(formula, model):
-    _, surprisals = ld.simulate(60, 4, missing=0.2, seed=1)
+    surprisals = ld.simulate(60, 4, missing=0.2, seed=1).surprisals
     info = pd.DataFrame({"side": list("aabb")}, index=surprisals.editions)
     tied = ld.fit(surprisals, model=model, formula=formula, edition_info=info).contrast("e1", "e2")
     assert tied.estimate == pytest.approx(0, abs=1e-12)
@@ -237,7 +237,7 @@ def test_damaged_files_are_refused(tmp_path, fit, change, message):
     path = tmp_path / "fit.json"
     path.write_text(json.dumps(json.loads(fit.to_json()) | change))
     with pytest.raises(DataError, match=message):
-        DifficultyFit.load(path)
+        read_fit(path)
 
 
 def test_missing_keys_truncation_and_absence(tmp_path, fit):
@@ -246,18 +246,18 @@ def test_missing_keys_truncation_and_absence(tmp_path, fit):
     del document["cells"]
     path.write_text(json.dumps(document))
     with pytest.raises(DataError, match="damaged: KeyError: 'cells'"):
-        DifficultyFit.load(path)
+        read_fit(path)
     path.write_text(fit.to_json()[:200])
     with pytest.raises(DataError, match="not a saved fit, or damaged"):
-        DifficultyFit.load(path)
+        read_fit(path)
     path.write_text("[1]")
     with pytest.raises(DataError, match="not a saved fit"):
-        DifficultyFit.load(path)
+        read_fit(path)
     path.write_bytes(b"\xff\xfe")
     with pytest.raises(DataError, match="not a saved fit"):
-        DifficultyFit.load(path)
+        read_fit(path)
     with pytest.raises(DataError, match="cannot be read: No such file"):
-        DifficultyFit.load(tmp_path / "nothing.json")
+        read_fit(tmp_path / "nothing.json")
 
 
 def test_importing_the_package_imports_no_torch_or_matplotlib():
@@ -265,7 +265,7 @@ def test_importing_the_package_imports_no_torch_or_matplotlib():
     import sys
 
     code = (
-        "import sys, langdiff as ld; ld.fit(ld.simulate(20, 3, seed=0)[1]).summary(); "
+        "import sys, langdiff as ld; ld.fit(ld.simulate(20, 3, seed=0).surprisals).summary(); "
         "sys.exit(any(name in sys.modules for name in ('torch', 'matplotlib')))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -19,7 +19,7 @@ INFO = pd.DataFrame({"side": list("aabb"), "year": [1.0, 2, 4, 8]}, index=["e1",
 @st.composite
 def tables(draw):
     """Draw one of few tables, so that two of them are often the same or differ little."""
-    _, table = ld.simulate(15, 4, sigma=0.3, seed=draw(st.integers(0, 1)))
+    table = ld.simulate(15, 4, sigma=0.3, seed=draw(st.integers(0, 1))).surprisals
     bits = table.bits.copy()
     match draw(st.sampled_from(["", "", "nudged", "missing", "renamed", "reordered"])):
         case "nudged":
@@ -154,14 +154,14 @@ def test_held_out_likelihoods_that_differ_never_share_a_signature(trained, score
 
 
 def test_a_table_from_a_file_has_the_signature_of_the_one_that_was_saved(tmp_path):
-    _, table = ld.simulate(20, 3, missing=0.2, seed=1)
+    table = ld.simulate(20, 3, missing=0.2, seed=1).surprisals
     for kind in ("csv", "parquet"):
         table.save(tmp_path / f"x.{kind}")
         assert ld.fit(ld.read_surprisals(tmp_path / f"x.{kind}")).signature == ld.fit(table).signature
 
 
 def test_a_generator_that_has_drawn_is_another_seed():
-    _, table = ld.simulate(20, 3, seed=1)
+    table = ld.simulate(20, 3, seed=1).surprisals
     rng = np.random.default_rng(0)
     one, other = (ld.fit(table, bootstrap=5, seed=rng) for _ in range(2))
     assert not one.covariance.equals(other.covariance)
@@ -170,13 +170,13 @@ def test_a_generator_that_has_drawn_is_another_seed():
 
 @pytest.mark.parametrize("seed", [3, np.int64(3)])
 def test_a_seed_is_named_as_given(seed):
-    _, table = ld.simulate(20, 3, seed=1)
+    table = ld.simulate(20, 3, seed=1).surprisals
     assert "|errors:bootstrap-5,seed:3|" in ld.fit(table, bootstrap=5, seed=seed).signature
     assert "seed" not in ld.fit(table, seed=seed).signature  # without a bootstrap there is no chance
 
 
 def test_fewer_iterations_are_named_where_they_may_matter():
-    _, table = ld.simulate(20, 3, seed=1)
+    table = ld.simulate(20, 3, seed=1).surprisals
     with pytest.warns(LangdiffWarning, match="did not converge"):
         assert "|max_iterations:1|" in ld.fit(table, max_iterations=1).signature
     assert "max_iterations" not in ld.fit(table).signature

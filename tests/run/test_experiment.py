@@ -5,7 +5,8 @@ import pytest
 
 from langdiff._types import FormatName
 from langdiff.errors import ConfigError
-from langdiff.run import Experiment, demo_experiment, read_experiment
+from langdiff.run import Experiment, read_experiment
+from langdiff.run.experiment import demo_experiment
 from langdiff.selection import select
 
 MINIMAL = 'name = "x"\n[corpus]\nformat = "synthetic"\n'

@@ -15,7 +15,7 @@ import pytest
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError, LangdiffError
 from langdiff.lm.preparation import note_preparation
-from langdiff.run import Experiment, load_run, run_experiment, runner, write_report
+from langdiff.run import Experiment, read_run, run_experiment, runner, write_report
 from langdiff.run.report import html_table
 
 SMALL = {
@@ -58,7 +58,7 @@ def test_table_holds_every_edition_and_model(run):
 
 
 def test_run_is_read_back_as_it_was(run):
-    again = load_run(run.directory)
+    again = read_run(run.directory)
     pd.testing.assert_frame_equal(again.to_frame(), run.to_frame(), check_names=False, check_dtype=False)
     page = run.report.read_bytes()
     assert write_report(again).read_bytes() == page  # the report depends on the directory alone
@@ -78,7 +78,7 @@ def test_second_run_shows_the_seconds_of_the_training_not_of_reading_what_is_kep
         logged[log.parent.name] += sum(json.loads(line)["seconds"] for line in log.read_text().splitlines())
     assert seconds_of_training(run) == {lm: round(seconds, 2) for lm, seconds in logged.items()}
     again = run_experiment(run.experiment, run.directory)
-    assert seconds_of_training(again) == seconds_of_training(run) == seconds_of_training(load_run(run.directory))
+    assert seconds_of_training(again) == seconds_of_training(run) == seconds_of_training(read_run(run.directory))
     for lm, seconds in seconds_of_training(run).items():
         assert f"{lm} {seconds}" in run.report.read_text(encoding="utf-8")
 
@@ -96,7 +96,7 @@ def test_a_repeated_run_that_is_stopped_leaves_what_the_first_one_found(run, mon
     with pytest.raises(KeyboardInterrupt):
         run_experiment(other, run.directory)
     assert contents(run.directory) == before
-    assert load_run(run.directory).experiment == run.experiment
+    assert read_run(run.directory).experiment == run.experiment
 
 
 def test_second_run_trains_nothing(run):
@@ -133,7 +133,7 @@ def test_one_model_that_scores_in_two_ways_is_trained_once_and_the_report_tells_
     found = run_experiment(Experiment.model_validate(settings), tmp_path / "run")
     assert list(found.fits) == list(found.surprisals) == ["kneser-ney-2", "kneser-ney-2-unpriced"]
     assert len(list(tmp_path.glob("run/jobs/*/*/key.json"))) == 3
-    assert list(load_run(tmp_path / "run").fits) == list(found.fits)
+    assert list(read_run(tmp_path / "run").fits) == list(found.fits)
     rates = found.surprisals["kneser-ney-2"].bits_per_character()["replaced_percent"]
     assert rates.idxmax() == edition
     page = found.report.read_text(encoding="utf-8")
@@ -152,7 +152,7 @@ def test_table_cells_are_escaped():
 def test_unfinished_run_is_refused(tmp_path):
     (tmp_path / "experiment.json").write_text("{}")
     with pytest.raises(DataError, match="no finished run here"):
-        load_run(tmp_path)
+        read_run(tmp_path)
 
 
 def test_experiment_on_files(tmp_path):
@@ -255,10 +255,10 @@ def test_another_experiment_in_the_same_directory_leaves_nothing_of_the_first(tm
         )
         with pytest.raises(KeyboardInterrupt):
             run_experiment(second, directory)
-    assert load_run(directory).experiment == first.experiment
+    assert read_run(directory).experiment == first.experiment
     assert (directory / "report.html").exists()
     run_experiment(second, directory)
-    again = load_run(directory)
+    again = read_run(directory)
     assert again.truth is None
     assert len(again.editions) == 2
     assert not (directory / "figures" / "truth.svg").exists()

@@ -222,7 +222,7 @@ def test_frame_summary_and_dropped_editions():
 def test_every_edition_that_is_not_selected_is_named_with_its_intents():
     presence = np.ones((40, 5), dtype=bool)
     presence[10:, 1] = False  # 10 intents: too few
-    presence[:28, 3] = False  # 12: the optimiser leaves it out
+    presence[:28, 3] = False  # 12: the optimizer leaves it out
     selection = ld.select(catalogue(presence), min_intents=12)
     assert list(selection.editions) == ["e0", "e2", "e4"]
     assert selection.left_out.to_dict("index") == {

@@ -6,7 +6,8 @@ from hypothesis import given
 
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
-from langdiff.treebanks import Tree, read_conllu
+from langdiff.treebanks.conllu import read_conllu
+from langdiff.treebanks.tree import Tree
 from tests.treebanks.strategies import trees
 
 ROWS = """\

@@ -5,7 +5,9 @@ from scipy import stats
 
 from langdiff.datasets import mielke2019
 from langdiff.errors import ConfigError, DataError
-from langdiff.treebanks import Tree, head_pos_entropy, read_conllu
+from langdiff.treebanks import head_pos_entropy
+from langdiff.treebanks.conllu import read_conllu
+from langdiff.treebanks.tree import Tree
 from tests.treebanks.strategies import corpora, tree
 
 ROUNDING = 1e-9

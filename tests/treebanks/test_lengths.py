@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 
 from langdiff.errors import ConfigError, DataError
-from langdiff.treebanks import dependency_length, with_function_heads
+from langdiff.treebanks import dependency_length
+from langdiff.treebanks.lengths import with_function_heads
 from tests.treebanks.strategies import corpora, tree, trees
 
 IN_LONDON = tree(

@@ -4,7 +4,8 @@ from matplotlib.figure import Figure
 
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError
-from langdiff.treebanks import Treebank, dependency_length, head_pos_entropy
+from langdiff.treebanks import dependency_length, head_pos_entropy
+from langdiff.treebanks.treebank import Treebank
 from tests.treebanks.strategies import A, B, tree
 
 

@@ -8,10 +8,13 @@ import pytest
 from hypothesis import given, settings
 from numpy.testing import assert_allclose
 
-from langdiff.treebanks import SimilaritySettings, Tree, Treebank, profile_treebank
+from langdiff.treebanks import SimilaritySettings
 from langdiff.treebanks.horizontal import chain_costs as width_costs
 from langdiff.treebanks.horizontal import cooccurrences
+from langdiff.treebanks.profile import profile_treebank
 from langdiff.treebanks.tables import ROW, leaf_costs, shared_names, split_cells, tables
+from langdiff.treebanks.tree import Tree
+from langdiff.treebanks.treebank import Treebank
 from tests.treebanks import oracle
 from tests.treebanks.strategies import SAW, SLEEP, A, B, corpora
 
@@ -75,7 +78,7 @@ def test_worked_width_and_length(a, b):
     assert table(b, "length") == {3: 2, 1: 2}
 
 
-def test_normalised_matrices(a, b):
+def test_normalized_matrices(a, b):
     by_columns = b.matrix("root")
     assert (by_columns.loc["BOS"] == 1).all()
     assert by_columns.at["advmod", "advmod"] == 0.5
@@ -148,7 +151,7 @@ def test_width_against_direct_counting(trees, by):
     corpus = bank(trees)
     size = len(corpus.deprel_names)
     counts = cooccurrences(corpus.parents, corpus.deprels, size)
-    ours = width_costs(corpus.parents, corpus.deprels, size, counts, normalise=by)
+    ours = width_costs(corpus.parents, corpus.deprels, size, counts, normalize=by)
     assert_allclose(ours, oracle.width_costs(trees, by=by), atol=ROUNDING)
 
 

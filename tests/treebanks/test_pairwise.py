@@ -8,8 +8,10 @@ from pandas.testing import assert_frame_equal
 
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
-from langdiff.treebanks import SimilaritySettings, Tree, Treebank
+from langdiff.treebanks import SimilaritySettings
 from langdiff.treebanks.pairwise import _samples
+from langdiff.treebanks.tree import Tree
+from langdiff.treebanks.treebank import Treebank
 from tests.treebanks import oracle
 from tests.treebanks.strategies import A, B, corpora
 
@@ -184,25 +186,25 @@ def unequal():
     ]
 
 
-@pytest.mark.parametrize("equalise", ["tokens", "sentences"])
-def test_equalised_samples(unequal, equalise):
-    samples = list(_samples(unequal, equalise, np.random.default_rng(0)))
-    if equalise == "sentences":
+@pytest.mark.parametrize("equalize", ["tokens", "sentences"])
+def test_equalized_samples(unequal, equalize):
+    samples = list(_samples(unequal, equalize, np.random.default_rng(0)))
+    if equalize == "sentences":
         assert [sample.sentences for sample in samples] == [60] * 3
     else:
         smallest = unequal[0].words
         longest = max(bank.lengths.max() for bank in unequal)
         assert all(smallest - longest < sample.words <= smallest for sample in samples)
         assert samples[0].words == smallest
-    result = ld.compare_treebanks(unequal, equalise=equalise, repeats=4, seed=3)
-    again = ld.compare_treebanks(unequal, equalise=equalise, repeats=4, seed=3)
-    other = ld.compare_treebanks(unequal, equalise=equalise, repeats=4, seed=4)
+    result = ld.compare_treebanks(unequal, equalize=equalize, repeats=4, seed=3)
+    again = ld.compare_treebanks(unequal, equalize=equalize, repeats=4, seed=3)
+    other = ld.compare_treebanks(unequal, equalize=equalize, repeats=4, seed=4)
     assert_frame_equal(result.to_frame(), again.to_frame())
     assert not result.to_frame().equals(other.to_frame())
     assert (result.std["mean"].to_numpy()[~np.eye(3, dtype=bool)] > 0).all()
     assert (np.diag(result.divergence["mean"]) == 0).all()
-    assert f"equalise:{equalise}|repeats:4|seed:3" in result.signature
-    assert f"subsamples of equal {equalise}" in result.summary()
+    assert f"equalize:{equalize}|repeats:4|seed:3" in result.signature
+    assert f"subsamples of equal {equalize}" in result.summary()
 
 
 def test_noise_is_below_real_differences(unequal):
@@ -265,16 +267,16 @@ def test_bad_calls(tmp_path):
         ld.compare_treebanks(banks()[:1] * 2, seed=0)
     with pytest.raises(ConfigError, match="repeats must be at least 1; got 0"):
         compare(repeats=0)
-    with pytest.raises(ConfigError, match="equalise is one of tokens, sentences, or None; got 'words'"):
-        compare(equalise="words")
+    with pytest.raises(ConfigError, match="equalize is one of tokens, sentences, or None; got 'words'"):
+        compare(equalize="words")
     with pytest.raises(DataError, match="'B', or a subsample of it, has one sentence and so no halves"):
-        compare(equalise="tokens", noise=True)  # A has 8 words, B's sentences 6 and 4
+        compare(equalize="tokens", noise=True)  # A has 8 words, B's sentences 6 and 4
     lonely = Treebank.from_trees(A[:1], name="lonely")
     with pytest.raises(DataError, match="'lonely' has one sentence and so no halves; pass noise=False"):
         ld.compare_treebanks([lonely, banks()[0]], seed=0)
     long = Treebank.from_trees([Tree(("w",) * 9, ("X",) * 9, tuple(range(9)), ("r",) * 9)] * 2, name="long")
     with pytest.raises(DataError, match=r"smallest treebank has 6 words, fewer than a sentence of 'long'"):
-        ld.compare_treebanks([lonely, long], equalise="tokens", noise=False, seed=0)
+        ld.compare_treebanks([lonely, long], equalize="tokens", noise=False, seed=0)
     (tmp_path / "few.conllu").write_text("1\tw\t_\tX\t_\t_\t0\troot\t_\t_\n")
     with pytest.warns(LangdiffWarning, match="'few' has 1 sentences"):
         ld.compare_treebanks([tmp_path / "few.conllu", banks()[0]], noise=False)

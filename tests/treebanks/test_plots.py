@@ -10,7 +10,8 @@ import langdiff as ld
 from langdiff.errors import ConfigError
 from langdiff.plots import plot_metric_maps, plot_perturbation
 from langdiff.plots.treebanks import INK, plot_divergences
-from langdiff.treebanks import SimilaritySettings, Treebank, perturbation_curve
+from langdiff.treebanks import SimilaritySettings, perturbation_curve
+from langdiff.treebanks.treebank import Treebank
 from tests.treebanks.strategies import SAW, SLEEP, A, B
 
 C = [SAW, SAW, SLEEP]
@@ -87,7 +88,8 @@ def test_profiles(comparison):
 
 
 def test_profile_of_single_words_draws():
-    from langdiff.treebanks import Tree, profile_treebank
+    from langdiff.treebanks.profile import profile_treebank
+    from langdiff.treebanks.tree import Tree
 
     words = profile_treebank(Treebank.from_trees([Tree(("yes",), ("INTJ",), (0,), ("root",))], name="words"))
     for metric in ("size", "depth", "width", "length"):

@@ -4,7 +4,8 @@ import sys
 import pytest
 
 from langdiff.errors import DataError, MissingExtraError, OutputError
-from langdiff.treebanks import UDPipeParser, dependency_length, read_conllu
+from langdiff.treebanks import UDPipeParser, dependency_length
+from langdiff.treebanks.conllu import read_conllu
 
 ANIMALS, VERBS = ["dog", "cat", "bird"], ["sees", "hears", "likes"]
 
@@ -99,7 +100,7 @@ def test_files_that_are_no_models(udpipe, model, tmp_path):
 def test_models_without_a_part(trained, tmp_path):
     path = tmp_path / "part.udpipe"
     path.write_bytes(trained(tokenizer="none"))
-    with pytest.raises(DataError, match="has no tokeniser"):
+    with pytest.raises(DataError, match="has no tokenizer"):
         UDPipeParser(path)
     path.write_bytes(trained(parser=False))
     with pytest.raises(DataError, match=r"UDPipe fails on 'The dog.': .*parser"):

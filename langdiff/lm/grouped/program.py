@@ -174,7 +174,7 @@ def _softmax(
 
 
 def _penalty(output: Tensor, raw: Tensor, batch: GroupBatch, recipe: Recipe) -> Tensor:
-    """Return the penalties of all networks together; see `activation_regularisation`."""
+    """Return the penalties of all networks together; see `activation_regularization`."""
     wide = batch.share.dtype
     penalty = recipe.activation_penalty * (output.to(wide).square().mean(-1) * batch.share).sum()
     changes = (raw[:, 1:] - raw[:, :-1]).to(wide)

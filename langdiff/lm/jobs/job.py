@@ -22,11 +22,11 @@ from langdiff.errors import CheckpointError, DataError, MissingExtraError, Outpu
 from langdiff.lm.jobs.logs import LOG, read_log
 from langdiff.lm.jobs.record import JobRecord, describe_compute, hash_texts, training_precision
 from langdiff.lm.lstm.loop import Report
-from langdiff.lm.lstm.model import Epoch, LanguageModel, check_texts, load_language_model, sizes_of
+from langdiff.lm.lstm.model import Epoch, LanguageModel, check_texts, read_language_model, sizes_of
 from langdiff.lm.lstm.resume import remove_states
 from langdiff.lm.lstm.scoring import find_device
 from langdiff.lm.lstm.training import caution_about_rates, fit_language_model, naming
-from langdiff.lm.ngram.model import KneserNeyModel, fit_kneser_ney, load_kneser_ney
+from langdiff.lm.ngram.model import KneserNeyModel, fit_kneser_ney, read_kneser_ney
 from langdiff.lm.ngram.recipe import AnyRecipe, KneserNeyRecipe
 from langdiff.lm.scoring import Scoring
 from langdiff.lm.units.alphabet import Alphabet
@@ -160,8 +160,8 @@ def load_finished(cache: Path, edition: str, recipe: AnyRecipe, device: str) -> 
 
 def _load(folder: Path, recipe: AnyRecipe, device: str) -> AnyModel:
     if isinstance(recipe, KneserNeyRecipe):
-        return load_kneser_ney(folder / _MODEL)
-    return load_language_model(folder / _MODEL, device=device)
+        return read_kneser_ney(folder / _MODEL)
+    return read_language_model(folder / _MODEL, device=device)
 
 
 def _quoted(name: str) -> str:

@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from langdiff.lm.lstm.batches import Batch
-from langdiff.lm.lstm.network import AWDLSTM, Masks, State, activation_regularisation
+from langdiff.lm.lstm.network import AWDLSTM, Masks, State, activation_regularization
 from langdiff.lm.lstm.scoring import slices
 from langdiff.lm.recipes import Recipe
 
@@ -172,7 +172,7 @@ def _accumulate(network: AWDLSTM, piece: _Piece, whole: _Piece, recipe: Recipe) 
         gradient = torch.zeros_like(output).index_copy_(0, batch.rows, gradient)
     heads, gradients = [output], [gradient]
     if recipe.activation_penalty or recipe.change_penalty:
-        penalty = activation_regularisation(
+        penalty = activation_regularization(
             activations,
             batch.real,
             alpha=recipe.activation_penalty * (piece.symbols / whole.symbols),

@@ -292,7 +292,7 @@ class Trainer:
 
 
 def make_optimizer(network: AWDLSTM, recipe: Recipe) -> torch.optim.Optimizer:
-    """Make the optimiser of a recipe."""
+    """Make the optimizer of a recipe."""
     weights, rate, decay = network.parameters(), recipe.learning_rate, recipe.weight_decay
     match recipe.optimizer:
         case "adamw":

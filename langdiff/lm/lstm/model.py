@@ -186,7 +186,7 @@ class LanguageModel:
         )
 
 
-def load_language_model(directory: str | Path, *, device: str = "auto") -> LanguageModel:
+def read_language_model(directory: str | Path, *, device: str = "auto") -> LanguageModel:
     """Read a language model that `LanguageModel.save` wrote.
 
     Parameters
@@ -207,7 +207,7 @@ def load_language_model(directory: str | Path, *, device: str = "auto") -> Langu
     checkpoint = read_checkpoint(Path(directory))
     settings = checkpoint.settings
     if settings.get("kind") == "kneser-ney":
-        raise CheckpointError(f"{directory}: a Kneser-Ney model; read it with langdiff.lm.load_kneser_ney.")
+        raise CheckpointError(f"{directory}: a Kneser-Ney model; read it with langdiff.lm.read_kneser_ney.")
     try:
         recipe = Recipe(**settings["recipe"])
         alphabet = Alphabet(**settings["alphabet"])

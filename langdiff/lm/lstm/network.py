@@ -116,9 +116,9 @@ class AWDLSTM(nn.Module):
         self.decoder_bias = nn.Parameter(torch.zeros(vocabulary_size))
         sizes = [embedding_size] + [hidden_size] * (layers - 1) + [embedding_size]
         self.lstms = nn.ModuleList(_LSTMWeights(*pair) for pair in pairwise(sizes))
-        self._initialise(generator)
+        self._initialize(generator)
 
-    def _initialise(self, generator: torch.Generator | None) -> None:
+    def _initialize(self, generator: torch.Generator | None) -> None:
         nn.init.uniform_(self.embedding, -0.1, 0.1, generator=generator)
         for lstm in self._layers():
             bound = lstm.size**-0.5
@@ -191,7 +191,7 @@ class AWDLSTM(nn.Module):
         return output, (hidden, cell)
 
     def logits(self, output: Tensor) -> Tensor:
-        """Return unnormalised log-probabilities of the next symbol, shape (..., vocabulary_size)."""
+        """Return unnormalized log-probabilities of the next symbol, shape (..., vocabulary_size)."""
         return F.linear(output, self.embedding, self.decoder_bias)
 
 
@@ -212,8 +212,8 @@ def _mask(like: Tensor, p: float, generator: torch.Generator | None) -> Tensor:
     return like.detach().bernoulli_(1 - p, generator=generator).div_(1 - p)
 
 
-def activation_regularisation(activations: Activations, real: Tensor, *, alpha: float, beta: float) -> Tensor:
-    r"""Penalise large and fast-changing activations of the last layer.
+def activation_regularization(activations: Activations, real: Tensor, *, alpha: float, beta: float) -> Tensor:
+    r"""Penalize large and fast-changing activations of the last layer.
 
     .. math:: \alpha \operatorname{mean}(\tilde h_t^2) + \beta \operatorname{mean}((h_{t+1} - h_t)^2)
 

@@ -228,7 +228,7 @@ def fit_kneser_ney(
     return model
 
 
-def load_kneser_ney(directory: str | Path) -> KneserNeyModel:
+def read_kneser_ney(directory: str | Path) -> KneserNeyModel:
     """Read a model that `KneserNeyModel.save` wrote.
 
     Raises

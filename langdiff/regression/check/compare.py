@@ -40,7 +40,7 @@ def compare(fits: Mapping[str, DifficultyFit] | Iterable[DifficultyFit]) -> pd.D
     Examples
     --------
     >>> import langdiff as ld
-    >>> _, surprisals = ld.simulate(300, 5, seed=0)
+    >>> surprisals = ld.simulate(300, 5, seed=0).surprisals
     >>> table = compare({name: ld.fit(surprisals, model=name) for name in ("1", "2")})
     >>> bool(table.loc["2", "log_likelihood"] > table.loc["1", "log_likelihood"])
     True

@@ -171,7 +171,7 @@ def cross_validate(
     Examples
     --------
     >>> import langdiff as ld
-    >>> _, surprisals = ld.simulate(200, 5, model="2", seed=0)
+    >>> surprisals = ld.simulate(200, 5, model="2", seed=0).surprisals
     >>> cross_validate(surprisals, ["1", "2"], k=3, seed=0).best
     '2'
     """

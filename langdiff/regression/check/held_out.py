@@ -124,7 +124,7 @@ def held_out_log_likelihood(
     Examples
     --------
     >>> import langdiff as ld
-    >>> _, surprisals = ld.simulate(300, 5, seed=0)
+    >>> surprisals = ld.simulate(300, 5, seed=0).surprisals
     >>> train, test = surprisals.bits.iloc[:200], surprisals.bits.iloc[200:]
     >>> for model in ("1", "2"):
     ...     print(held_out_log_likelihood(ld.fit(train, model=model), test, n="posterior", seed=0))

@@ -12,7 +12,7 @@ from langdiff.surprisals import Surprisals
 Floats = npt.NDArray[np.float64]
 
 
-def standardised_residuals(fit: DifficultyFit, surprisals: Surprisals | pd.DataFrame | Floats) -> pd.DataFrame:
+def standardized_residuals(fit: DifficultyFit, surprisals: Surprisals | pd.DataFrame | Floats) -> pd.DataFrame:
     r"""Return residuals of log bits over the standard deviation that the model gives them.
 
     .. math:: e_{ij} = \frac{z_{ij} - m_i - \delta_j - \tfrac12(\sigma^2 - v_i)}{\sqrt{v_i\,(1 - 1/J_i)\,f}}
@@ -43,8 +43,8 @@ def standardised_residuals(fit: DifficultyFit, surprisals: Surprisals | pd.DataF
     Examples
     --------
     >>> import langdiff as ld
-    >>> _, surprisals = ld.simulate(400, 6, seed=0)
-    >>> residuals = standardised_residuals(ld.fit(surprisals), surprisals)
+    >>> surprisals = ld.simulate(400, 6, seed=0).surprisals
+    >>> residuals = standardized_residuals(ld.fit(surprisals), surprisals)
     >>> bool(0.95 < residuals.to_numpy().std() < 1.05)
     True
     """

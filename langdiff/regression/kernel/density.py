@@ -45,7 +45,7 @@ def cell_log_density(
     m : ndarray, shape (I,)
         Log intent sizes, ln n.
     d : ndarray, shape (J,)
-        Difficulties in nats; need not be normalised.
+        Difficulties in nats; need not be normalized.
     kappa : float
         Dispersion, exp(σ²) − 1, positive.
     model : {"1", "2", "2L", "2C", "3"}

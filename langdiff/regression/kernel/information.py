@@ -47,7 +47,7 @@ def inverse_information(two_way: TwoWay, information: Floats) -> Floats:
     return covariance
 
 
-def normalised_covariance(covariance: Floats, c: Floats) -> Floats:
+def normalized_covariance(covariance: Floats, c: Floats) -> Floats:
     r"""Return the covariance of :math:`\delta_j = c_j - \ln\frac1J\sum_k e^{c_k}` by the delta method.
 
     Parameters
@@ -58,5 +58,5 @@ def normalised_covariance(covariance: Floats, c: Floats) -> Floats:
         Difficulties up to a constant.
     """
     jacobian = np.eye(len(c)) - softmax(c)  # rows: δ_j, columns: c_k
-    normalised: Floats = jacobian @ covariance @ jacobian.T
-    return normalised
+    normalized: Floats = jacobian @ covariance @ jacobian.T
+    return normalized

@@ -40,7 +40,7 @@ class Likelihood(Protocol):
 
 
 class Optimum(NamedTuple):
-    """Where an optimiser stopped, and whether that can be trusted."""
+    """Where an optimizer stopped, and whether that can be trusted."""
 
     mu: Floats
     c: Floats
@@ -52,14 +52,14 @@ class Optimum(NamedTuple):
     message: str
 
 
-def maximise_lbfgs(
+def maximize_lbfgs(
     likelihood: Likelihood,
     start: tuple[Floats, Floats] | None = None,
     *,
     max_iterations: int,
     tolerance: float = GRADIENT_TOLERANCE,
 ) -> Optimum:
-    """Maximise the likelihood with SciPy's L-BFGS and the analytic gradient.
+    """Maximize the likelihood with SciPy's L-BFGS and the analytic gradient.
 
     Where an intent has a second, likelier mode (`ScaleFreeLikelihood.best_intents`), it is moved there
     and the search goes on.
@@ -67,7 +67,7 @@ def maximise_lbfgs(
     Parameters
     ----------
     likelihood : Likelihood
-        What to maximise.
+        What to maximize.
     start : pair of ndarray, shapes (I,) and (J,), optional
         μ and c; by default those with the means of model 1.
     max_iterations : int

@@ -11,8 +11,8 @@ changes no mean and no variance: of the I + J + 1 parameters one is redundant. W
 .. math:: \mu_i = m_i - \ln\kappa, \qquad c_j = d_j + \ln\kappa + \tfrac12\ln(1+\kappa)
 
 the model reads :math:`z_{ij} \sim \mathcal{N}(\mu_i - \tfrac12 v_i + c_j,\; v_i)` with
-:math:`v_i = \ln(1 + e^{-\mu_i})`. Both μ and c are identified; κ, n and the normalised difficulties
-follow from c and the convention that the factors exp(d) average 1 (`normalise`).
+:math:`v_i = \ln(1 + e^{-\mu_i})`. Both μ and c are identified; κ, n and the normalized difficulties
+follow from c and the convention that the factors exp(d) average 1 (`normalize`).
 
 Every intent brings a parameter of its own, which is fitted to its few cells. That makes the most likely
 variances too small and, in incomplete tables, biases c towards editions in sparse rows (Neyman and Scott
@@ -273,7 +273,7 @@ class ScaleFreeLikelihood:
         The likelihood of one intent can have two modes: the mean of z explained by the intent's size,
         or (for a row that varies far more than others of its size) a minute size, whose variance is
         huge. Given c the first is near h(μ) = mean of z − c; the second is searched for on a grid of
-        variances. An optimiser that follows the gradient never crosses from one to the other.
+        variances. An optimizer that follows the gradient never crosses from one to the other.
         """
         row, _, _ = self._rows(mu, c)
         n, log_weight = self.two_way.cells_per_intent, self.log_weight
@@ -347,7 +347,7 @@ def mu_at_mean(mean: Floats) -> Floats:
     return mu
 
 
-class Normalised(NamedTuple):
+class Normalized(NamedTuple):
     """Parameters of the model as published, with factors exp(d) that average 1."""
 
     log_intent_size: Floats
@@ -355,7 +355,7 @@ class Normalised(NamedTuple):
     log_kappa: float
 
 
-def normalise(mu: Floats, c: Floats) -> Normalised:
+def normalize(mu: Floats, c: Floats) -> Normalized:
     r"""Find the m, d and κ that μ and c stand for, with :math:`\sum_j e^{d_j} = J`.
 
     ln κ solves :math:`\ln\kappa + \tfrac12\ln(1+\kappa) = \ln\frac1J\sum_j e^{c_j}`, whose left side
@@ -363,7 +363,7 @@ def normalise(mu: Floats, c: Floats) -> Normalised:
 
     Examples
     --------
-    >>> normalise(np.array([1.0]), np.log([1.0, 3.0])).difficulty.round(4)
+    >>> normalize(np.array([1.0]), np.log([1.0, 3.0])).difficulty.round(4)
     array([-0.6931,  0.4055])
     """
     level = float(logsumexp(c) - np.log(len(c)))
@@ -372,4 +372,4 @@ def normalise(mu: Floats, c: Floats) -> Normalised:
         return log_kappa + 0.5 * float(np.logaddexp(0.0, log_kappa)) - level
 
     log_kappa = float(brentq(excess, min(level, 2 * level / 3) - 1, level, xtol=1e-14))
-    return Normalised(mu + log_kappa, c - level, log_kappa)
+    return Normalized(mu + log_kappa, c - level, log_kappa)

@@ -7,10 +7,10 @@ import numpy.typing as npt
 from scipy.linalg import LinAlgError
 
 from langdiff.regression.kernel.information import inverse_information
-from langdiff.regression.kernel.lbfgs import Optimum, maximise_lbfgs
-from langdiff.regression.kernel.likelihood import ScaleFreeLikelihood, mu_at_mean, normalise
-from langdiff.regression.kernel.newton import maximise_newton
-from langdiff.regression.kernel.robust import is_degenerate, maximise_robust, robust_covariance
+from langdiff.regression.kernel.lbfgs import Optimum, maximize_lbfgs
+from langdiff.regression.kernel.likelihood import ScaleFreeLikelihood, mu_at_mean, normalize
+from langdiff.regression.kernel.newton import maximize_newton
+from langdiff.regression.kernel.robust import is_degenerate, maximize_robust, robust_covariance
 from langdiff.regression.kernel.two_way import TwoWay
 
 Floats = npt.NDArray[np.float64]
@@ -30,7 +30,7 @@ class Settings(NamedTuple):
 
 
 class Estimate(NamedTuple):
-    """What a model says of a table, before difficulties are normalised.
+    """What a model says of a table, before difficulties are normalized.
 
     `c` are the difficulties up to a constant, shape (J,), and `covariance` theirs, shape (J, J), of
     which only differences have a meaning. `sizes` are μ for models of the family of 2 and ln n + a
@@ -79,7 +79,7 @@ def _estimate_model_1(two_way: TwoWay) -> Estimate:
     d = two_way.edition_effect
     variance = two_way.sum_of_squares / two_way.degrees_of_freedom
     most_likely = two_way.sum_of_squares / two_way.cells
-    # the constant direction, in which the Laplacian vanishes, is lost in normalising: any weight there will do
+    # the constant direction, in which the Laplacian vanishes, is lost in normalizing: any weight there will do
     information = two_way.laplacian + two_way.cells_per_edition.mean() / len(d)
     gradient = np.concatenate(
         [
@@ -106,7 +106,7 @@ def _estimate_model_2(
     two_way: TwoWay, settings: Settings, start: tuple[Floats, Floats] | None, with_covariance: bool
 ) -> Estimate:
     likelihood = ScaleFreeLikelihood(two_way, settings.restricted)
-    optimum, method = maximise_model_2(likelihood, settings.method, settings.max_iterations, start)
+    optimum, method = maximize_model_2(likelihood, settings.method, settings.max_iterations, start)
     converged, message = optimum.converged, optimum.message
     covariance = None
     if with_covariance:
@@ -130,7 +130,7 @@ def _estimate_model_2(
     )
 
 
-def maximise_model_2(
+def maximize_model_2(
     likelihood: ScaleFreeLikelihood, method: str, max_iterations: int, start: tuple[Floats, Floats] | None
 ) -> tuple[Optimum, str]:
     """Return the best optimum that was found and the method that found it.
@@ -152,11 +152,11 @@ def _search(
 ) -> tuple[Optimum, str]:
     """Return an optimum and the method that found it: L-BFGS takes over where Newton's fails."""
     if method != "lbfgs":
-        optimum = maximise_newton(likelihood, start, max_iterations=min(NEWTON_STEPS, max_iterations))
+        optimum = maximize_newton(likelihood, start, max_iterations=min(NEWTON_STEPS, max_iterations))
         if optimum.converged or optimum.n_iterations == max_iterations:
             return optimum, "newton"
         method = "newton, then lbfgs"
-    return maximise_lbfgs(likelihood, start, max_iterations=max_iterations), method
+    return maximize_lbfgs(likelihood, start, max_iterations=max_iterations), method
 
 
 def _estimate_robust(
@@ -164,9 +164,9 @@ def _estimate_robust(
 ) -> Estimate:
     model, b, restricted = settings.model, settings.laplace_scale, settings.restricted
     if start is None:
-        near, _ = maximise_model_2(ScaleFreeLikelihood(two_way, restricted), "newton", settings.max_iterations, None)
+        near, _ = maximize_model_2(ScaleFreeLikelihood(two_way, restricted), "newton", settings.max_iterations, None)
         start = near.mu, near.c
-    optimum = maximise_robust(
+    optimum = maximize_robust(
         two_way, model, b, restricted, start, rough=not with_covariance, max_iterations=settings.max_iterations
     )
     if b is not None and is_degenerate(two_way, b, optimum):
@@ -211,7 +211,7 @@ class Parameters(NamedTuple):
 
 
 def published_parameters(estimate: Estimate, first: npt.NDArray[np.int_]) -> Parameters:
-    """Return normalised difficulties, intent sizes and dispersion.
+    """Return normalized difficulties, intent sizes and dispersion.
 
     Parameters
     ----------
@@ -224,10 +224,10 @@ def published_parameters(estimate: Estimate, first: npt.NDArray[np.int_]) -> Par
     if estimate.dispersion is not None:
         level = float(np.log(np.mean(np.exp(c - c.max())))) + c.max()
         return Parameters(c - level, estimate.sizes + level, estimate.dispersion)
-    normalised = normalise(estimate.sizes, c)
-    log_kappa = normalised.log_kappa
+    normalized = normalize(estimate.sizes, c)
+    log_kappa = normalized.log_kappa
     dispersion = float(np.exp(log_kappa)) if log_kappa < np.log(np.finfo(float).max) else np.inf
-    return Parameters(normalised.difficulty, normalised.log_intent_size, dispersion)
+    return Parameters(normalized.difficulty, normalized.log_intent_size, dispersion)
 
 
 def size_of_single_cells(z: Floats, c: Floats, estimate: Estimate) -> Floats:

@@ -24,13 +24,13 @@ class _Point(NamedTuple):
     profile: Profile
 
 
-def maximise_newton(
+def maximize_newton(
     likelihood: ScaleFreeLikelihood,
     start: tuple[Floats, Floats] | None = None,
     *,
     max_iterations: int,
 ) -> Optimum:
-    r"""Maximise the likelihood of model 2 by Newton's method with an arrow-shaped Hessian.
+    r"""Maximize the likelihood of model 2 by Newton's method with an arrow-shaped Hessian.
 
     Given c the intents do not know of one another, so that each finds its mode on its own
     (`ScaleFreeLikelihood.profile`), and the Hessian in c of what is left is a Schur complement. Its
@@ -40,7 +40,7 @@ def maximise_newton(
     Parameters
     ----------
     likelihood : ScaleFreeLikelihood
-        What to maximise.
+        What to maximize.
     start : pair of ndarray, shapes (I,) and (J,), optional
         μ and c; by default those with the means of model 1.
     max_iterations : int

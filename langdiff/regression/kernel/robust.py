@@ -8,7 +8,7 @@ from scipy.special import expit
 
 from langdiff.regression.kernel.cells import CauchyCells, CellLikelihood, CellModel, LaplaceCells, SparseCells
 from langdiff.regression.kernel.information import eliminated_information, inverse_information
-from langdiff.regression.kernel.lbfgs import Optimum, maximise_lbfgs
+from langdiff.regression.kernel.lbfgs import Optimum, maximize_lbfgs
 from langdiff.regression.kernel.two_way import TwoWay
 
 Floats = npt.NDArray[np.float64]
@@ -21,7 +21,7 @@ ROBUST_TOLERANCE = 1e-4  # every parameter within about 1e-4 of its standard err
 MOST_NOISE = 0.5  # of cells with noise of their own; more, and model 3 is not what it is meant to be
 
 
-def maximise_robust(
+def maximize_robust(
     two_way: TwoWay,
     model: str,
     laplace_scale: float | None,
@@ -31,7 +31,7 @@ def maximise_robust(
     rough: bool,
     max_iterations: int,
 ) -> Optimum:
-    """Maximise the likelihood of model 2L, 2C or 3 from a start near the optimum, such as that of model 2.
+    """Maximize the likelihood of model 2L, 2C or 3 from a start near the optimum, such as that of model 2.
 
     The kink of 2L is approached through ever narrower hyperbolas, each started where the last one
     ended; 2C starts from 2L, as its likelihood may have several maxima.
@@ -43,7 +43,7 @@ def maximise_robust(
     """
     if laplace_scale is not None:
         likelihood = CellLikelihood(two_way, SparseCells(laplace_scale))
-        return maximise_lbfgs(likelihood, start, max_iterations=max_iterations, tolerance=ROBUST_TOLERANCE)
+        return maximize_lbfgs(likelihood, start, max_iterations=max_iterations, tolerance=ROBUST_TOLERANCE)
     stages: list[tuple[CellModel, float]]
     if model == "2C":
         stages = [] if rough else [(LaplaceCells(width), STAGE_TOLERANCE) for width in WIDTHS_TO_2C]
@@ -56,7 +56,7 @@ def maximise_robust(
     for stage, (cells, tolerance) in enumerate(stages):
         ends = stage == 0 or stage == len(stages) - 1
         likelihood = CellLikelihood(two_way, cells, restricted, second_modes=ends and not rough)
-        optimum = maximise_lbfgs(likelihood, start, max_iterations=max_iterations, tolerance=tolerance)
+        optimum = maximize_lbfgs(likelihood, start, max_iterations=max_iterations, tolerance=tolerance)
         iterations += optimum.n_iterations
         evaluations += optimum.n_evaluations
         start = optimum.mu, optimum.c

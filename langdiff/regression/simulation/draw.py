@@ -29,11 +29,13 @@ FARTHEST = 600.0  # nats from its location that a Cauchy draw may lie; e**710 is
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class SimulatedTruth:
-    """The parameters that surprisals were drawn with.
+class Simulation:
+    """Surprisals that were drawn from a model, with the parameters that they were drawn with.
 
     Attributes
     ----------
+    surprisals : Surprisals, shape (I, J)
+        What was drawn; intents are named ``"1"``, ``"2"``, …, editions ``"e1"``, ``"e2"``, ….
     model : str
         ``"1"``, ``"2"``, ``"2L"``, ``"2C"`` or ``"3"``.
     difficulty : Series, shape (J,)
@@ -46,6 +48,7 @@ class SimulatedTruth:
         b of model 3, nats; None in the others.
     """
 
+    surprisals: Surprisals
     model: str
     difficulty: pd.Series
     intent_size: pd.Series
@@ -53,7 +56,12 @@ class SimulatedTruth:
     laplace_scale: float | None = None
 
     def save(self, path: str | Path) -> None:
-        """Write everything as JSON, atomically.
+        """Write the parameters as JSON, atomically; `Surprisals.save` writes the surprisals.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file to write.
 
         Raises
         ------
@@ -72,14 +80,14 @@ class SimulatedTruth:
     def __repr__(self) -> str:
         """Say what was simulated."""
         return (
-            f"SimulatedTruth: model {self.model}, {len(self.intent_size):,} intents × "
+            f"Simulation: model {self.model}, {len(self.intent_size):,} intents × "
             f"{len(self.difficulty):,} editions, sigma {self.sigma:.4g}"
         )
 
 
 def simulate(
-    intents: int,
-    editions: int,
+    n_intents: int,
+    n_editions: int,
     *,
     model: SimulatedModel = "2",
     sigma: float | None = None,
@@ -89,7 +97,7 @@ def simulate(
     missing: float = 0.0,
     mechanism: Mechanism = "MCAR",
     seed: int | np.random.Generator,
-) -> tuple[SimulatedTruth, Surprisals]:
+) -> Simulation:
     r"""Draw surprisals from a model of Mielke et al. (2019, section 3).
 
     .. math:: \ln y_{ij} = \ln n_i + \delta_j + \epsilon_{ij}, \quad
@@ -103,10 +111,10 @@ def simulate(
 
     Parameters
     ----------
-    intents, editions : int
-        I and J.
+    n_intents, n_editions : int
+        Numbers of intents, I, and of editions, J.
     model : {"1", "2", "2L", "2C", "3"}
-        Which.
+        The model to draw from.
     sigma : float, optional
         σ, nats; by default 0.2 in model 1 and 1.3, of each unit, in the others.
     laplace_scale : float, optional
@@ -129,8 +137,8 @@ def simulate(
 
     Returns
     -------
-    SimulatedTruth, Surprisals
-        Intents are named ``"1"``, ``"2"``, …, editions ``"e1"``, ``"e2"``, ….
+    Simulation
+        The surprisals, as its attribute `surprisals`, and the parameters that they were drawn with.
 
     Raises
     ------
@@ -148,31 +156,31 @@ def simulate(
 
     Examples
     --------
-    >>> truth, surprisals = simulate(3, 2, difficulties=[0.0, 0.1], seed=7)
-    >>> surprisals
+    >>> simulated = simulate(3, 2, difficulties=[0.0, 0.1], seed=7)
+    >>> simulated.surprisals
     Surprisals by simulated: 3 intents × 2 editions, 0 of 6 cells missing
-    >>> truth.difficulty.round(4).to_dict()
+    >>> simulated.difficulty.round(4).to_dict()
     {'e1': -0.0512, 'e2': 0.0488}
     """
-    _check(intents, editions, model, laplace_scale, missing, mechanism)
+    _check(n_intents, n_editions, model, laplace_scale, missing, mechanism)
     sigma = USUAL_SIGMA.get(model, USUAL_SIGMA_OF_A_UNIT) if sigma is None else float(sigma)
     if not 0 < sigma < np.inf:
         raise ConfigError(f"sigma must be positive, got {sigma!r}.")
     rng = generator(seed)
     d = (
-        rng.normal(0, USUAL_SPREAD, editions)
+        rng.normal(0, USUAL_SPREAD, n_editions)
         if difficulties is None
-        else _numbers("difficulties", difficulties, editions)
+        else _numbers("difficulties", difficulties, n_editions)
     )
-    d = d - (logsumexp(d) - np.log(editions))
+    d = d - (logsumexp(d) - np.log(n_editions))
     sizes = (
-        rng.lognormal(*USUAL_LOG_SIZE, intents)
+        rng.lognormal(*USUAL_LOG_SIZE, n_intents)
         if intent_sizes is None
-        else _numbers("intent_sizes", intent_sizes, intents)
+        else _numbers("intent_sizes", intent_sizes, n_intents)
     )
     if not (sizes > 0).all():
         raise ConfigError(f"intent_sizes must be positive; the smallest is {sizes.min():g}.")
-    noise = _noise(model, sigma, laplace_scale, np.log(sizes), editions, rng)
+    noise = _noise(model, sigma, laplace_scale, np.log(sizes), n_editions, rng)
     location = np.log(sizes)[:, None] + d
     z = location + noise
     bits = _bits(z)
@@ -180,22 +188,22 @@ def simulate(
         raise ConfigError(_too_far(_are_numbers(_bits(location)), sigma, laplace_scale))
     if missing:
         bits[draw_missing(z, noise, missing, mechanism, rng)] = np.nan
-    rows = pd.Index([str(i) for i in range(1, intents + 1)], name="intent")
-    columns = pd.Index([f"e{j}" for j in range(1, editions + 1)], name="edition")
-    truth = SimulatedTruth(
+    rows = pd.Index([str(i) for i in range(1, n_intents + 1)], name="intent")
+    columns = pd.Index([f"e{j}" for j in range(1, n_editions + 1)], name="edition")
+    return Simulation(
+        surprisals=Surprisals(bits=pd.DataFrame(bits, index=rows, columns=columns), lm="simulated"),
         model=model,
         difficulty=pd.Series(d, index=columns, name="difficulty"),
         intent_size=pd.Series(sizes, index=rows, name="intent_size"),
         sigma=sigma,
         laplace_scale=laplace_scale,
     )
-    return truth, Surprisals(bits=pd.DataFrame(bits, index=rows, columns=columns), lm="simulated")
 
 
 def _check(
-    intents: int, editions: int, model: str, laplace_scale: float | None, missing: float, mechanism: str
+    n_intents: int, n_editions: int, model: str, laplace_scale: float | None, missing: float, mechanism: str
 ) -> None:
-    for what, count in (("intents", intents), ("editions", editions)):
+    for what, count in (("n_intents", n_intents), ("n_editions", n_editions)):
         if not isinstance(count, int | np.integer) or count < 1:
             raise ConfigError(f"{what} must be a whole number, at least 1, got {count!r}.")
     for what, given, offered in (

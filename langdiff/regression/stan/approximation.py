@@ -1,4 +1,4 @@
-"""Faster than sampling: CmdStan's approximations, and its optimiser."""
+"""Faster than sampling: CmdStan's approximations, and its optimizer."""
 
 import tempfile
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -47,7 +47,7 @@ def approximate(
         Pathfinder (Zhang et al. 2022), draws from a normal distribution at the mode, or the mode of
         the whitened parameters alone, one draw.
     draws : int
-        Approximate draws; the optimiser gives one.
+        Approximate draws; the optimizer gives one.
     seed : int or numpy.random.Generator
         Seed of everything that is drawn.
     priors, laplace_scale
@@ -111,7 +111,7 @@ def _run(program: Any, algorithm: str, settings: dict[str, Any], start: dict[str
 
 
 def _one_chain(variables: dict[str, Any], count: int) -> Draws:
-    """Return arrays of shape (1, draws, ...); the optimiser's have no axis of draws."""
+    """Return arrays of shape (1, draws, ...); the optimizer's have no axis of draws."""
     chain = {}
     for name in QUANTITIES:
         if name in variables:

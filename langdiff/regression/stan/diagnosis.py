@@ -24,7 +24,7 @@ class Diagnosis:
     Attributes
     ----------
     r_hat : float
-        The largest rank-normalised split R-hat.
+        The largest rank-normalized split R-hat.
     ess_bulk, ess_tail : float
         The smallest effective sample sizes, of the middle and of the 5 % and 95 % quantiles.
     divergences : int

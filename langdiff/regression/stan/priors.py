@@ -12,7 +12,7 @@ from langdiff.errors import ConfigError
 class Priors:
     r"""Priors on the parameters under the convention that the factors exp(d) average 1.
 
-    All are flat by default, so that the posterior is the normalised likelihood: flat in every
+    All are flat by default, so that the posterior is the normalized likelihood: flat in every
     :math:`m_i = \ln n_i`, in the contrasts :math:`d_j - \bar d`, and in :math:`\ln\kappa`. The plain and
     the whitened programs have this same measure, whatever they call their parameters.
 

@@ -55,7 +55,7 @@ def sample(
 ) -> "az.InferenceData":
     r"""Draw from the posterior of a model with Stan.
 
-    Priors are flat by default (see `Priors`), so that the posterior is the normalised likelihood.
+    Priors are flat by default (see `Priors`), so that the posterior is the normalized likelihood.
     Intents with one observed cell say nothing of difficulties and are left out, as `langdiff.fit` keeps
     them out of the likelihood.
 
@@ -97,7 +97,7 @@ def sample(
     Returns
     -------
     arviz.InferenceData
-        ``posterior``: ``difficulty`` (edition), nats, normalised so that factors average 1;
+        ``posterior``: ``difficulty`` (edition), nats, normalized so that factors average 1;
         ``intent_size`` (intent); ``dispersion``, κ; ``sigma``. ``sample_stats``, ``observed_data``, and
         the groups asked for. Attributes of the posterior: model, engine, lm, priors, signature.
 
@@ -128,7 +128,8 @@ def sample(
     Examples
     --------
     >>> import langdiff as ld
-    >>> truth, surprisals = ld.simulate(50, 4, seed=1)
+    >>> truth = ld.simulate(50, 4, seed=1)
+    >>> surprisals = truth.surprisals
     >>> idata = ld.sample(surprisals, seed=1)  # doctest: +SKIP
     >>> ld.diagnose(idata).good  # doctest: +SKIP
     True

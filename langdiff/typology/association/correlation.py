@@ -154,16 +154,16 @@ def _bootstrap(
         return float(_pearson(residuals(x, held, test), residuals(y, held, test)))
 
     columns = (x, y) if given is None else (x, y, *given.T)
-    vectorised = given is None and test != "kendall"
+    vectorized = given is None and test != "kendall"
     with np.errstate(invalid="ignore", divide="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore", stats.DegenerateDataWarning)  # few languages: told by NaN
         found = stats.bootstrap(
             columns,
-            simple if vectorised else one,
+            simple if vectorized else one,
             n_resamples=resamples,
             paired=True,
-            vectorized=vectorised,
-            batch=500 if vectorised else None,
+            vectorized=vectorized,
+            batch=500 if vectorized else None,
             method="BCa",
             random_state=rng,
         ).confidence_interval

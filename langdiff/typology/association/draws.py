@@ -113,7 +113,7 @@ def propagate_errors(
     Examples
     --------
     >>> import langdiff as ld
-    >>> _, surprisals = ld.simulate(300, 8, seed=1)
+    >>> surprisals = ld.simulate(300, 8, seed=1).surprisals
     >>> types = pd.Series(np.arange(8.0) ** 2, index=surprisals.editions, name="word_types")
     >>> propagate_errors(ld.fit(surprisals), types, seed=1)
     PropagatedCorrelations: 2 correlations over 4,000 draws, reliability of difficulties at least 0.9...

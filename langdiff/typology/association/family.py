@@ -68,10 +68,10 @@ def mixed_slope(x: Floats, y: Floats, family: pd.Series, language: pd.Series | N
 
 
 def reml_variances(design: Floats, y: Floats, parts: list[Floats]) -> Floats:
-    r"""Maximise the restricted likelihood of :math:`y \sim N(X\beta, \sigma^2(I + \sum_k \lambda_k V_k))`.
+    r"""Maximize the restricted likelihood of :math:`y \sim N(X\beta, \sigma^2(I + \sum_k \lambda_k V_k))`.
 
     The model is that of ``statsmodels``' ``MixedLM``, and so are the estimates. It is written out since variances
-    of 0 are common among a few families, where that warns and, with some of its optimisers, ends in singular
+    of 0 are common among a few families, where that warns and, with some of its optimizers, ends in singular
     matrices.
 
     Parameters

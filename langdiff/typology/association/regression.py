@@ -19,7 +19,7 @@ from langdiff.typology.association.sample import (
     names_once,
 )
 
-COLLINEAR = 1e-8  # of the largest singular value of standardised predictors
+COLLINEAR = 1e-8  # of the largest singular value of standardized predictors
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -142,8 +142,8 @@ def regress(
     have = sample.predictors[names].notna().all(axis=1) & y.notna()
     x = sample.predictors.loc[have, names].to_numpy(dtype=float)
     _check_design(x, names)
-    standardised = (x - x.mean(axis=0)) / x.std(axis=0, ddof=1)
-    fitted = sm.OLS(y[have].to_numpy(), sm.add_constant(standardised)).fit()
+    standardized = (x - x.mean(axis=0)) / x.std(axis=0, ddof=1)
+    fitted = sm.OLS(y[have].to_numpy(), sm.add_constant(standardized)).fit()
     interval = fitted.conf_int()
     adjusted, significant = benjamini_hochberg(fitted.pvalues[1:], alpha)
     columns = {
@@ -178,8 +178,8 @@ def _check_design(x: Floats, names: list[str]) -> None:
     constant = [name for name, column in zip(names, x.T, strict=True) if is_constant(column)]
     if constant:
         raise DataError(f"constant predictor(s): {listing(constant)}. Leave them out by only=.")
-    standardised = (x - x.mean(axis=0)) / x.std(axis=0)
+    standardized = (x - x.mean(axis=0)) / x.std(axis=0)
     for k in range(1, count + 1):
-        sizes = np.linalg.svd(standardised[:, :k], compute_uv=False)
+        sizes = np.linalg.svd(standardized[:, :k], compute_uv=False)
         if sizes[-1] < COLLINEAR * sizes[0]:
             raise DataError(f"predictor {names[k - 1]!r} is determined by {listing(names[: k - 1])}. Leave one out.")

@@ -131,7 +131,7 @@ def predictors(
         The paper counts words in the training text, ``parts.train``. Every edition should have every intent
         (`Multitext.dropna`): counts of different contents cannot be compared.
     tokenized : bool
-        The texts are tokenised already; else words are counted after `langdiff.tokenize`.
+        The texts are tokenized already; else words are counted after `langdiff.tokenize`.
     entropy : {"plug-in", "miller-madow", "chao-shen"}
         See `unigram_entropy`.
     compressor : {"lzma", "zlib"}

@@ -32,7 +32,7 @@ def count_words(texts: Iterable[str], *, tokenized: bool = False) -> Counter[str
     texts : iterable of str
         One text per intent.
     tokenized : bool
-        Whether the texts are tokenised already; else punctuation is split off first (`langdiff.tokenize`), so that
+        Whether the texts are tokenized already; else punctuation is split off first (`langdiff.tokenize`), so that
         ``dog`` and ``dog,`` are one word. Case is kept. Text with spaces around its punctuation comes out the
         same both ways.
 

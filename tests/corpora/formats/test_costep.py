@@ -145,7 +145,7 @@ def test_without_the_speakers_language_the_native_text_is_not_found(folder):
     assert len(multitext) == 5  # which turns fit is judged by all languages
 
 
-def test_normalisation_is_an_option(tmp_path):
+def test_normalization_is_an_option(tmp_path):
     (tmp_path / "day.xml").write_text(DAY.replace("eröffnet", "ero\u0308ffnet"), encoding="utf-8")
     assert read_quietly(tmp_path).text("de").iloc[0].endswith("er\u00f6ffnet.")
     as_is = read_quietly(tmp_path, nfc=False)

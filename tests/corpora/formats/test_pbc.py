@@ -78,7 +78,7 @@ def test_texts(folder):
     }
 
 
-def test_normalisation_is_an_option_and_recorded(folder):
+def test_normalization_is_an_option_and_recorded(folder):
     composed, as_is = read(folder), read(folder, nfc=False)
     assert len(composed.text("eng-x-bible-new-v1")["40001001"]) == 1
     assert len(as_is.text("eng-x-bible-new-v1")["40001001"]) == 2

@@ -20,7 +20,7 @@ from numpy.testing import assert_allclose
 from pandas.testing import assert_frame_equal
 
 from langdiff.errors import ConfigError, OutputError, TrainingError
-from langdiff.lm import AWDLSTM, RECIPES, Epoch, compute_surprisals
+from langdiff.lm import RECIPES, compute_surprisals
 from langdiff.lm.grouped import gradients
 from langdiff.lm.grouped.gradients import GroupedGradients
 from langdiff.lm.grouped.lstm import run_layer
@@ -29,6 +29,8 @@ from langdiff.lm.lstm import loop
 from langdiff.lm.lstm.batches import pad
 from langdiff.lm.lstm.gradients import accumulate_gradients
 from langdiff.lm.lstm.loop import Demand, EncodedPart, Randomness, Trainer
+from langdiff.lm.lstm.model import Epoch
+from langdiff.lm.lstm.network import AWDLSTM
 from langdiff.lm.lstm.scoring import score
 from tests.lm.conftest import make_parts
 

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 import torch
 
-from langdiff.lm import AWDLSTM, RECIPES, load_language_model, train_language_model
+from langdiff.lm import RECIPES, read_language_model, train_language_model
 from langdiff.lm.lstm.batches import pad
 from langdiff.lm.lstm.gradients import accumulate_gradients
+from langdiff.lm.lstm.network import AWDLSTM
 
 IN_SINGLE_PRECISION = 1e-3  # bits an intent, promised for any device; TF32 would miss it
 
@@ -35,7 +36,7 @@ def test_cpu_and_cuda_give_the_same_bits(tmp_path):
     texts = ["the cat sat on the mat", "the dog lay on the log", "a cat and a dog sat"] * 60
     model = train_language_model(texts, texts[:9], recipe="char-tiny", device="cuda", progress=False, seed=0)
     model.save(tmp_path)
-    on_cpu = load_language_model(tmp_path, device="cpu").surprisal(texts[:9]).bits
+    on_cpu = read_language_model(tmp_path, device="cpu").surprisal(texts[:9]).bits
     assert (model.surprisal(texts[:9]).bits - on_cpu).abs().max() < IN_SINGLE_PRECISION
 
 

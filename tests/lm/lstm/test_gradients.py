@@ -11,13 +11,14 @@ import numpy as np
 import pytest
 import torch
 
-from langdiff.lm import AWDLSTM, RECIPES, train_language_model
+from langdiff.lm import RECIPES, train_language_model
 from langdiff.lm.lstm.batches import pad
 from langdiff.lm.lstm.gradients import MemoryLimit, accumulate_gradients, has_bf16
+from langdiff.lm.lstm.network import AWDLSTM
 
 ROUNDING = 1e-12  # double precision: the same sums in another order
 DROPOUT = {"dropout_embedding": 0.1, "dropout_input": 0.1, "dropout_output": 0.1, "weight_drop": 0.3}
-PENALISED = replace(RECIPES["char-tiny"], activation_penalty=2.0, change_penalty=1.0)
+PENALIZED = replace(RECIPES["char-tiny"], activation_penalty=2.0, change_penalty=1.0)
 
 TEXTS = ["the cat sat on the mat", "the dog lay on the log", "a cat and a dog sat"] * 60
 TRAIN = """
@@ -75,7 +76,7 @@ def make_problem(lengths=(7, 12, 30, 1, 9), state=False):
     batch = pad([rng.integers(0, 19, n) for n in lengths], 19, torch.device("cpu"))
     at = torch.Generator().manual_seed(2)
     draws = [[torch.randn(1, len(lengths), size, generator=at).double() for _ in "hc"] for size in (10, 6)]
-    return network, batch, PENALISED, [tuple(each) for each in draws] if state else None
+    return network, batch, PENALIZED, [tuple(each) for each in draws] if state else None
 
 
 def limit_memory(monkeypatch, most_units):

@@ -5,7 +5,8 @@ import pytest
 import torch
 
 from langdiff.errors import CheckpointError, ConfigError, DataError
-from langdiff.lm import BPEUnits, load_language_model
+from langdiff.lm import read_language_model
+from langdiff.lm.units.subwords import BPEUnits
 from tests.lm.conftest import verses
 
 TEXTS = [*verses("eng", 12, 7), "◊ é  x"]
@@ -13,7 +14,7 @@ TEXTS = [*verses("eng", 12, 7), "◊ é  x"]
 
 def test_saved_and_loaded_gives_the_same_bits(model, tmp_path):
     model.save(tmp_path / "m")
-    loaded = load_language_model(tmp_path / "m")
+    loaded = read_language_model(tmp_path / "m")
     assert loaded.surprisal(TEXTS).equals(model.surprisal(TEXTS))
     assert repr(loaded) == repr(model)
     assert loaded.to_frame().equals(model.to_frame())
@@ -50,7 +51,7 @@ def test_a_replaced_model_leaves_no_stale_files(model, tmp_path):
         weights -= 1.0
     subwords = [".model"] if isinstance(model.units, BPEUnits) else []
     assert sorted(path.suffix for path in tmp_path.iterdir()) == [".json", *subwords, ".safetensors"]
-    load_language_model(tmp_path)
+    read_language_model(tmp_path)
 
 
 def damage(path, how):
@@ -73,7 +74,7 @@ def test_damaged_files_are_named(model, tmp_path, which, how):
         return
     damage(files[0], how)
     with pytest.raises(CheckpointError, match=f"{files[0].name}: (damaged or truncated|cannot be read)"):
-        load_language_model(tmp_path)
+        read_language_model(tmp_path)
 
 
 @pytest.mark.parametrize("how", ["truncated", "missing"])
@@ -81,7 +82,7 @@ def test_damaged_index_is_named(model, tmp_path, how):
     model.save(tmp_path)
     damage(tmp_path / "model.json", how)
     with pytest.raises(CheckpointError, match=r"model\.json: (damaged or truncated|cannot be read)"):
-        load_language_model(tmp_path)
+        read_language_model(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -100,7 +101,7 @@ def test_edited_index(model, tmp_path, change, message):
     path = tmp_path / "model.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
     with pytest.raises(CheckpointError, match=message):
-        load_language_model(tmp_path)
+        read_language_model(tmp_path)
 
 
 @pytest.mark.parametrize(

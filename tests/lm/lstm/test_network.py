@@ -4,8 +4,7 @@ import pytest
 import torch
 from numpy.testing import assert_allclose
 
-from langdiff.lm import AWDLSTM
-from langdiff.lm.lstm.network import _no_advice_on_layout, activation_regularisation
+from langdiff.lm.lstm.network import AWDLSTM, _no_advice_on_layout, activation_regularization
 
 ROUNDING = 1e-10  # double precision, the same sums in another order
 
@@ -121,7 +120,7 @@ def test_padding_on_the_right_changes_nothing_before_it():
     assert_allclose(net(longer).output[:9].detach(), net(x).output.detach(), atol=ROUNDING)
 
 
-def test_regularisation_against_loops():
+def test_regularization_against_loops():
     net = network(dropout_output=0.5).train()
     activations = net(inputs())
     lengths = [9, 1, 4, 6]
@@ -134,13 +133,13 @@ def test_regularisation_against_loops():
                 later, now = activations.raw[t + 1, b].tolist(), activations.raw[t, b].tolist()
                 changes += [(x - y) ** 2 for x, y in zip(later, now, strict=True)]
     expected = 2 * sum(squares) / len(squares) + 3 * sum(changes) / len(changes)
-    got = activation_regularisation(activations, real, alpha=2, beta=3)
+    got = activation_regularization(activations, real, alpha=2, beta=3)
     assert got.item() == pytest.approx(expected, rel=ROUNDING)
 
 
-def test_no_two_times_no_change_to_penalise():
+def test_no_two_times_no_change_to_penalize():
     activations = network().eval()(inputs(T=1))
-    got = activation_regularisation(activations, torch.ones(1, 4, dtype=torch.bool), alpha=0, beta=3)
+    got = activation_regularization(activations, torch.ones(1, 4, dtype=torch.bool), alpha=0, beta=3)
     assert got.item() == 0
 
 

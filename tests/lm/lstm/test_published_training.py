@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from langdiff.lm import AWDLSTM, RECIPES
+from langdiff.lm import RECIPES
 from langdiff.lm.lstm.loop import EncodedPart, Randomness, Trainer
+from langdiff.lm.lstm.network import AWDLSTM
 from langdiff.lm.lstm.schedule import stopped_improving
 
 ROUNDING = 1e-8  # double precision, a hundred steps of the same sums in another order

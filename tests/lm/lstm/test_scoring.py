@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from langdiff.errors import ConfigError
-from langdiff.lm import AWDLSTM
 from langdiff.lm.lstm import scoring
 from langdiff.lm.lstm.batches import pad, rows_by_length
+from langdiff.lm.lstm.network import AWDLSTM
 from langdiff.lm.lstm.scoring import find_device, one_thread, score
 
 SINGLE_PRECISION = 1e-3  # bits an intent: what rounding in float32 may move

@@ -9,13 +9,14 @@ import torch.nn.functional as F
 from numpy.testing import assert_allclose
 
 from langdiff.errors import ConfigError, DataError, LangdiffWarning, OutputError, TrainingError
-from langdiff.lm import RECIPES, Alphabet, Recipe, load_language_model, train_language_model
+from langdiff.lm import RECIPES, Recipe, read_language_model, train_language_model
 from langdiff.lm.lstm import scoring
 from langdiff.lm.lstm.batches import pad
 from langdiff.lm.lstm.gradients import accumulate_gradients
 from langdiff.lm.lstm.loop import Trainer
 from langdiff.lm.lstm.model import build_network
-from langdiff.lm.lstm.network import activation_regularisation
+from langdiff.lm.lstm.network import activation_regularization
+from langdiff.lm.units.alphabet import Alphabet
 from langdiff.lm.units.subwords import CharacterUnits
 from tests.lm.conftest import verses
 
@@ -58,7 +59,7 @@ def test_gradients_in_slices_are_those_of_the_whole_loss(tiny_recipe, monkeypatc
     activations = network(batch.inputs, torch.Generator().manual_seed(1))
     real = batch.real
     loss = F.cross_entropy(network.logits(activations.output)[real], batch.targets[real])
-    (loss + activation_regularisation(activations, real, alpha=2.0, beta=1.0)).backward()
+    (loss + activation_regularization(activations, real, alpha=2.0, beta=1.0)).backward()
     expected = [p.grad.clone() for p in network.parameters()]
     network.zero_grad()
     monkeypatch.setattr(scoring, "_LOGITS_AT_ONCE", slice_of)
@@ -133,7 +134,7 @@ def test_early_stopping_keeps_the_best(tiny_recipe, tmp_path):
     assert len(bits) == best + 1 + recipe.patience < recipe.epochs
     scored = model.surprisal(dev)
     assert scored["bits"].sum() / scored["characters"].sum() == pytest.approx(bits[best], rel=1e-6)
-    loaded = load_language_model(tmp_path)
+    loaded = read_language_model(tmp_path)
     assert torch.equal(weights_of(loaded), weights_of(model))
     assert loaded.history == model.history
     log = [json.loads(line) for line in (tmp_path / "log.jsonl").read_text().splitlines()]
@@ -151,7 +152,7 @@ def test_the_model_on_disk_is_the_best_so_far_when_training_is_interrupted(tiny_
     monkeypatch.setattr(Trainer, "run_epoch", interrupted)
     with pytest.raises(KeyboardInterrupt):
         train(replace(tiny_recipe, epochs=5), directory=tmp_path)
-    assert [epoch.epoch for epoch in load_language_model(tmp_path).history] == [1, 2]
+    assert [epoch.epoch for epoch in read_language_model(tmp_path).history] == [1, 2]
     assert not list(tmp_path.glob(".*"))
 
 

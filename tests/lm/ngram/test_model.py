@@ -10,22 +10,22 @@ from pandas.testing import assert_frame_equal, assert_series_equal
 from langdiff.corpora import read_multitext
 from langdiff.errors import CheckpointError, ConfigError, DataError, LangdiffWarning
 from langdiff.lm import (
-    Alphabet,
-    CharacterUnits,
-    KneserNey,
     KneserNeyRecipe,
     compute_surprisals,
-    find_lm,
-    load_kneser_ney,
-    load_language_model,
     lzma_bits,
-    read_job_states,
+    read_kneser_ney,
+    read_language_model,
     score_multitext,
     surprisals_of,
     train_kneser_ney,
     train_language_model,
 )
 from langdiff.lm.jobs import job
+from langdiff.lm.jobs.job import read_job_states
+from langdiff.lm.ngram.kneser_ney import KneserNey
+from langdiff.lm.ngram.recipe import find_lm
+from langdiff.lm.units.alphabet import Alphabet
+from langdiff.lm.units.subwords import CharacterUnits
 from langdiff.run.experiment import Experiment
 from tests.lm.conftest import make_parts, verses
 
@@ -88,7 +88,7 @@ def test_rarity_follows_the_text():
 
 def test_saved_and_loaded(ngrams, tmp_path):
     ngrams.save(tmp_path)
-    again = load_kneser_ney(tmp_path)
+    again = read_kneser_ney(tmp_path)
     texts = [*verses("eng", 30, 2), "Ω zebra"]
     assert_frame_equal(again.surprisal(texts), ngrams.surprisal(texts), check_exact=True)
     for field in ("recipe", "alphabet", "dev_bits_per_character", "name", "out_of_alphabet", "cautions"):
@@ -101,15 +101,15 @@ def test_damaged_or_another_kind_of_model(ngrams, model, tmp_path):
     ngrams.save(tmp_path / "ngrams")
     model.save(tmp_path / "lstm")
     with pytest.raises(CheckpointError, match=r"lstm: damaged, or no Kneser-Ney model"):
-        load_kneser_ney(tmp_path / "lstm")
-    with pytest.raises(CheckpointError, match=r"ngrams: a Kneser-Ney model; read it with .*load_kneser_ney"):
-        load_language_model(tmp_path / "ngrams")
+        read_kneser_ney(tmp_path / "lstm")
+    with pytest.raises(CheckpointError, match=r"ngrams: a Kneser-Ney model; read it with .*read_kneser_ney"):
+        read_language_model(tmp_path / "ngrams")
     with pytest.raises(CheckpointError, match="no language model here"):
-        load_kneser_ney(tmp_path / "nothing")
+        read_kneser_ney(tmp_path / "nothing")
     (weights,) = (tmp_path / "ngrams").glob("*.safetensors")
     weights.write_bytes(weights.read_bytes()[:-1])
     with pytest.raises(CheckpointError, match="truncated"):
-        load_kneser_ney(tmp_path / "ngrams")
+        read_kneser_ney(tmp_path / "ngrams")
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from langdiff.errors import ConfigError
-from langdiff.lm import Alphabet
+from langdiff.lm.units.alphabet import Alphabet
 
 ROUNDING = 1e-12  # of one division
 TEXTS = st.lists(st.text(st.characters(codec="utf-8"), max_size=30), max_size=8)

@@ -8,18 +8,14 @@ from hypothesis import strategies as st
 
 import langdiff as ld
 from langdiff.errors import CheckpointError, ConfigError, DataError, MissingExtraError
-from langdiff.lm import (
-    RECIPES,
-    Alphabet,
-    BPEUnits,
-    ByteUnits,
-    GraphemeUnits,
-    SubwordNMTUnits,
-    find_recipe,
-    load_language_model,
-    train_language_model,
-)
+from langdiff.lm import RECIPES, read_language_model, train_language_model
+from langdiff.lm.recipes import find_recipe
+from langdiff.lm.units.alphabet import Alphabet
+from langdiff.lm.units.bytes import ByteUnits
+from langdiff.lm.units.graphemes import GraphemeUnits
 from langdiff.lm.units.kinds import learn_units, load_units
+from langdiff.lm.units.subword_nmt import SubwordNMTUnits
+from langdiff.lm.units.subwords import BPEUnits
 
 SCRIPTS = {
     "latin": "abcdeé.,-'\"e\u0301",
@@ -187,7 +183,7 @@ def test_all_kinds_price_the_same_string(models):
 def test_models_of_all_kinds_come_back_from_disk(models, tmp_path):
     for kind, model in models.items():
         model.save(tmp_path / kind)
-        again = load_language_model(tmp_path / kind, device="cpu")
+        again = read_language_model(tmp_path / kind, device="cpu")
         assert again.surprisal(["un né"]).equals(model.surprisal(["un né"]))
 
 

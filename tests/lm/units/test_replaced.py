@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from langdiff.errors import LangdiffWarning
-from langdiff.lm import Alphabet, Scoring, find_recipe, train_kneser_ney, train_language_model
+from langdiff.lm import Scoring, train_kneser_ney, train_language_model
+from langdiff.lm.recipes import find_recipe
+from langdiff.lm.units.alphabet import Alphabet
 from langdiff.lm.units.scripts import _counts, identity_bits
 
 ALL = "".join(chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000)

@@ -10,8 +10,8 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from langdiff.errors import CheckpointError, ConfigError, DataError
-from langdiff.lm import Alphabet, BPEUnits, CharacterUnits
-from langdiff.lm.units.subwords import caution_about_words
+from langdiff.lm.units.alphabet import Alphabet
+from langdiff.lm.units.subwords import BPEUnits, CharacterUnits, caution_about_words
 
 SCRIPTS = {
     "latin": "abcdeé.,-'\"",

@@ -63,7 +63,7 @@ def test_cells_that_join_two_groups_are_kept():
 
 def wide(model, seed, intents=250, editions=7):
     sizes = np.exp(np.random.default_rng(seed).normal(4.5, 1, intents))
-    return ld.simulate(intents, editions, model=model, intent_sizes=sizes, seed=seed)[1]
+    return ld.simulate(intents, editions, model=model, intent_sizes=sizes, seed=seed).surprisals
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -81,7 +81,7 @@ def test_the_model_that_made_the_data_wins(model):
 def test_model_3_wins_where_it_made_the_data_and_only_there():
     sizes = np.exp(np.random.default_rng(0).normal(4.5, 1, 300))
     for made_by, settings in (("3", {"laplace_scale": 0.1}), ("2", {})):
-        _, surprisals = ld.simulate(300, 8, model=made_by, intent_sizes=sizes, seed=1, **settings)
+        surprisals = ld.simulate(300, 8, model=made_by, intent_sizes=sizes, seed=1, **settings).surprisals
         found = cross_validate(surprisals, ["2", "3"], k=3, laplace_scale=0.05, seed=0)
         assert found.best == made_by
         assert found.not_converged.sum() == 0
@@ -156,7 +156,7 @@ def test_bad_settings_are_refused():
 @pytest.mark.parametrize("shape", [(2, 3), (5, 4), (3, 6)])
 @pytest.mark.parametrize("k", [2, 10])
 def test_small_tables_have_fewer_folds_or_cells(shape, k):
-    _, surprisals = ld.simulate(*shape, seed=1)
+    surprisals = ld.simulate(*shape, seed=1).surprisals
     found = cross_validate(surprisals, ["1", "2"], k=k, seed=0)
     assert 1 <= found.folds <= k
     assert found.held_out.sum() + found.kept_cells == np.prod(shape)
@@ -164,7 +164,7 @@ def test_small_tables_have_fewer_folds_or_cells(shape, k):
 
 
 def test_a_table_with_no_cell_to_spare_says_so():
-    bits = ld.simulate(4, 3, seed=1)[1].bits.copy()
+    bits = ld.simulate(4, 3, seed=1).surprisals.bits.copy()
     for i in range(4):
         bits.iloc[i, i % 3] = np.nan if i else bits.iloc[i, 0]
     bits.iloc[3, 1] = np.nan

@@ -1,4 +1,4 @@
-"""Held-out intents: sizes against other optimisers and integrals, and what the figures mean."""
+"""Held-out intents: sizes against other optimizers and integrals, and what the figures mean."""
 
 import numpy as np
 import pandas as pd
@@ -91,7 +91,7 @@ def test_a_row_without_cells_says_nothing():
 
 @pytest.fixture(scope="module")
 def split():
-    _, surprisals = ld.simulate(500, 6, missing=0.2, seed=3)
+    surprisals = ld.simulate(500, 6, missing=0.2, seed=3).surprisals
     return surprisals.bits.iloc[:300], surprisals.bits.iloc[300:]
 
 
@@ -112,7 +112,7 @@ def test_the_fields_fit_together(split, n):
 def test_true_intents_of_held_out_rows_are_outdone_by_fitted_ones(split):
     """MAP sizes beat any others on the same cells, the true ones among them."""
     train, test = split
-    truth, _ = ld.simulate(500, 6, missing=0.2, seed=3)
+    truth = ld.simulate(500, 6, missing=0.2, seed=3)
     fit = ld.fit(train)
     known = known_editions(fit, test.columns)
     z = np.log(test.to_numpy())
@@ -143,7 +143,7 @@ def test_a_new_dispersion_is_likelier_and_near_the_old(split):
 
 def test_new_dispersion_of_model_1_is_the_mean_square():
     """Closed form: given difficulties, σ² is the mean squared deviation from each row's mean."""
-    _, surprisals = ld.simulate(200, 5, model="1", seed=4)
+    surprisals = ld.simulate(200, 5, model="1", seed=4).surprisals
     fit = ld.fit(surprisals.bits.iloc[:100], model="1")
     test = np.log(surprisals.bits.iloc[100:]) - fit.difficulty
     variance = ((test.sub(test.mean(axis=1), axis=0)) ** 2).to_numpy().mean()

@@ -1,4 +1,4 @@
-"""Models 2L, 2C and 3: against the densities as published, another optimiser, random starts and simulated truth."""
+"""Models 2L, 2C and 3: against the densities as published, another optimizer, random starts and simulated truth."""
 
 import numpy as np
 import pytest
@@ -11,10 +11,10 @@ import langdiff as ld
 from langdiff.errors import ConfigError, ConvergenceWarning, DataError
 from langdiff.regression.kernel.cells import CauchyCells, CellLikelihood, LaplaceCells, SparseCells
 from langdiff.regression.kernel.density import cell_log_density, profile_log_density
-from langdiff.regression.kernel.lbfgs import maximise_lbfgs
+from langdiff.regression.kernel.lbfgs import maximize_lbfgs
 from langdiff.regression.kernel.likelihood import ScaleFreeLikelihood
-from langdiff.regression.kernel.models import Settings, estimate, maximise_model_2
-from langdiff.regression.kernel.robust import maximise_robust
+from langdiff.regression.kernel.models import Settings, estimate, maximize_model_2
+from langdiff.regression.kernel.robust import maximize_robust
 from langdiff.regression.kernel.two_way import solve_two_way
 
 ROUNDING = 1e-9
@@ -24,7 +24,8 @@ B = 0.05
 
 def make_table(model, intents=40, editions=5, missing=0.3, seed=1, **options):
     options |= {"laplace_scale": B} if model == "3" else {}
-    truth, surprisals = ld.simulate(intents, editions, model=model, missing=missing, seed=seed, **options)
+    truth = ld.simulate(intents, editions, model=model, missing=missing, seed=seed, **options)
+    surprisals = truth.surprisals
     z = np.log(surprisals.bits.to_numpy())
     return truth, z[(~np.isnan(z)).sum(axis=1) > 1]
 
@@ -127,7 +128,7 @@ def test_random_starts_lead_to_the_same_difficulties(model):
     rng = np.random.default_rng(0)
     for _ in range(5):
         start = best.sizes + rng.normal(0, 0.3, len(z)), best.c + rng.normal(0, 0.3, 6)
-        other = maximise_robust(two_way, model, None, False, start, rough=False, max_iterations=1000)
+        other = maximize_robust(two_way, model, None, False, start, rough=False, max_iterations=1000)
         assert other.converged
         assert other.log_likelihood == pytest.approx(best.log_likelihood, abs=0.02)
         assert_allclose(other.c - other.c.mean(), best.c - best.c.mean(), atol=2e-3)
@@ -136,7 +137,8 @@ def test_random_starts_lead_to_the_same_difficulties(model):
 @pytest.mark.parametrize("model", ["2L", "2C", "3"])
 def test_truth_is_recovered(model):
     options = {"laplace_scale": B} if model == "3" else {}
-    truth, surprisals = ld.simulate(3000, 12, model=model, missing=0.2, seed=3, **options)
+    truth = ld.simulate(3000, 12, model=model, missing=0.2, seed=3, **options)
+    surprisals = truth.surprisals
     fit = ld.fit(surprisals, model=model, **options)
     assert fit.converged
     error = fit.difficulty - truth.difficulty
@@ -147,7 +149,7 @@ def test_truth_is_recovered(model):
 
 def planted(spread, intents=60, editions=6):
     """Three intents whose cells lie far to both sides, so that each has a second mode."""
-    _, surprisals = ld.simulate(intents, editions, seed=1)
+    surprisals = ld.simulate(intents, editions, seed=1).surprisals
     z = np.log(surprisals.bits.to_numpy())
     z[:3] += spread * np.where(np.arange(editions) % 2, 1.0, -1.0)
     return z
@@ -171,23 +173,23 @@ def test_no_intent_would_be_better_off_at_another_size(model, spread):
 @pytest.mark.parametrize("spread", [0.7, 0.75, 0.85])
 def test_a_few_wild_intents_together_do_not_hide_the_better_optimum(spread):
     likelihood = ScaleFreeLikelihood(solve_two_way(planted(spread)))
-    ours, _ = maximise_model_2(likelihood, "newton", 1000, None)
+    ours, _ = maximize_model_2(likelihood, "newton", 1000, None)
     mu, c = likelihood.start()
     mu[:3] = -3.0
-    other = maximise_lbfgs(likelihood, (mu, c), max_iterations=1000)
+    other = maximize_lbfgs(likelihood, (mu, c), max_iterations=1000)
     assert other.converged
     assert ours.log_likelihood >= other.log_likelihood - 1e-6
 
 
 def test_2c_of_two_cells_an_intent_has_no_maximum():
-    _, surprisals = ld.simulate(50, 2, model="2C", seed=1)
+    surprisals = ld.simulate(50, 2, model="2C", seed=1).surprisals
     with pytest.raises(DataError, match=r"two cells only: then the likelihood of model 2C has no maximum.*restricted"):
         ld.fit(surprisals, model="2C")
     assert ld.fit(surprisals, model="2C", restricted=True).converged
 
 
 def test_outliers_move_model_2_and_hardly_2l():
-    _, surprisals = ld.simulate(2000, 8, difficulties=np.zeros(8), seed=5)
+    surprisals = ld.simulate(2000, 8, difficulties=np.zeros(8), seed=5).surprisals
     bits = surprisals.bits.copy()
     bits.iloc[:100, 0] *= 4  # five percent of the sentences of one edition translated sloppily
     error = {model: abs(ld.fit(bits, model=model).difficulty["e1"]) for model in ("2", "2L", "2C")}
@@ -198,7 +200,7 @@ def test_outliers_move_model_2_and_hardly_2l():
 
 def test_model_3_without_bound_is_said_to_be():
     """b as large as the standard deviation of log bits leaves no reason for any other noise."""
-    _, surprisals = ld.simulate(60, 6, seed=1)
+    surprisals = ld.simulate(60, 6, seed=1).surprisals
     with pytest.warns(ConvergenceWarning, match="laplace_scale=0.3 is too large.*grows without bound"):
         fit = ld.fit(surprisals, model="3", laplace_scale=0.3)
     assert not fit.converged
@@ -218,7 +220,7 @@ def test_model_3_without_bound_is_said_to_be():
     ],
 )
 def test_contradictions_are_refused(setting, message):
-    _, surprisals = ld.simulate(10, 3, seed=1)
+    surprisals = ld.simulate(10, 3, seed=1).surprisals
     with pytest.raises(ConfigError, match=message):
         ld.fit(surprisals, **setting)
 
@@ -228,7 +230,8 @@ def test_restricted_dispersion_of_robust_models(model):
     """With five cells a row the likelihood's own is 12 % too small under 2C; restricting leaves half of that."""
     sigmas = {True: [], False: []}
     for seed in range(20):
-        truth, surprisals = ld.simulate(400, 5, model=model, seed=seed)
+        truth = ld.simulate(400, 5, model=model, seed=seed)
+        surprisals = truth.surprisals
         for restricted, found in sigmas.items():
             found.append(ld.fit(surprisals, model=model, restricted=restricted).sigma)
     assert abs(np.mean(sigmas[True]) / truth.sigma - 1) < 0.6 * abs(np.mean(sigmas[False]) / truth.sigma - 1)

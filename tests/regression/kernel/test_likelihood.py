@@ -9,8 +9,8 @@ from scipy.optimize import minimize
 from scipy.stats import norm
 
 import langdiff as ld
-from langdiff.regression.kernel.lbfgs import maximise_lbfgs
-from langdiff.regression.kernel.likelihood import ScaleFreeLikelihood, normalise
+from langdiff.regression.kernel.lbfgs import maximize_lbfgs
+from langdiff.regression.kernel.likelihood import ScaleFreeLikelihood, normalize
 from langdiff.regression.kernel.two_way import solve_two_way
 
 ROUNDING = 1e-9  # both sides are the same algebra in another order
@@ -82,10 +82,10 @@ def test_scale_of_intents_is_unidentified(problem, t):
 
 @given(problems())
 @settings(deadline=None)
-def test_normalise_undoes_scale_free(problem):
+def test_normalize_undoes_scale_free(problem):
     z, m, d, kappa = problem
     mu, c = scale_free(m, d, kappa)
-    found = normalise(mu, c)
+    found = normalize(mu, c)
     assert_allclose(np.exp(found.difficulty).mean(), 1, rtol=ROUNDING)
     back = published_log_likelihood(z, found.log_intent_size, found.difficulty, np.exp(found.log_kappa))
     assert_allclose(back, published_log_likelihood(z, m, d, kappa), rtol=ROUNDING, atol=ROUNDING)
@@ -114,9 +114,9 @@ def test_gradient_is_that_of_central_differences(problem, restricted):
 @pytest.mark.parametrize("restricted", [False, True])
 @pytest.mark.parametrize("missing", [0.0, 0.4])
 def test_information_is_the_schur_complement_of_a_numerical_hessian(missing, restricted):
-    _, surprisals = ld.simulate(15, 4, sigma=1.5, missing=missing, seed=2)
+    surprisals = ld.simulate(15, 4, sigma=1.5, missing=missing, seed=2).surprisals
     likelihood = ScaleFreeLikelihood(solve_two_way(np.log(surprisals.bits.to_numpy())), restricted)
-    best = maximise_lbfgs(likelihood, max_iterations=1000)
+    best = maximize_lbfgs(likelihood, max_iterations=1000)
     n_intents = len(best.mu)
 
     def gradient(x):
@@ -132,7 +132,7 @@ def test_information_is_the_schur_complement_of_a_numerical_hessian(missing, res
 
 
 def test_information_does_not_depend_on_the_blocks_of_rows(monkeypatch):
-    _, surprisals = ld.simulate(23, 4, missing=0.2, seed=2)
+    surprisals = ld.simulate(23, 4, missing=0.2, seed=2).surprisals
     likelihood = ScaleFreeLikelihood(solve_two_way(np.log(surprisals.bits.to_numpy())))
     point = likelihood.start()
     whole = likelihood.information(*point)
@@ -141,9 +141,9 @@ def test_information_does_not_depend_on_the_blocks_of_rows(monkeypatch):
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.3])
-def test_optimum_is_that_of_another_optimiser_on_the_published_likelihood(missing):
+def test_optimum_is_that_of_another_optimizer_on_the_published_likelihood(missing):
     """Trust-region steps with numerical derivatives on m, d and ln kappa, the scale left free."""
-    _, surprisals = ld.simulate(6, 3, sigma=1.0, intent_sizes=[3, 5, 8, 13, 21, 34], missing=missing, seed=4)
+    surprisals = ld.simulate(6, 3, sigma=1.0, intent_sizes=[3, 5, 8, 13, 21, 34], missing=missing, seed=4).surprisals
     z = np.log(surprisals.bits.to_numpy())
     n_intents = len(z)
 
@@ -161,13 +161,13 @@ def test_optimum_is_that_of_another_optimiser_on_the_published_likelihood(missin
 
 
 def test_same_difficulties_whatever_the_start():
-    _, surprisals = ld.simulate(60, 5, missing=0.2, seed=9)
+    surprisals = ld.simulate(60, 5, missing=0.2, seed=9).surprisals
     likelihood = ScaleFreeLikelihood(solve_two_way(np.log(surprisals.bits.to_numpy())))
-    best = maximise_lbfgs(likelihood, max_iterations=1000)
+    best = maximize_lbfgs(likelihood, max_iterations=1000)
     rng = np.random.default_rng(1)
     for _ in range(10):
         start = best.mu + rng.normal(0, 1, 60) + rng.normal(0, 2), best.c + rng.normal(0, 1, 5)
-        other = maximise_lbfgs(likelihood, start, max_iterations=1000)
+        other = maximize_lbfgs(likelihood, start, max_iterations=1000)
         assert other.converged
         assert other.n_iterations > best.n_iterations  # it did start elsewhere
         assert other.log_likelihood == pytest.approx(best.log_likelihood, rel=1e-10)

@@ -8,17 +8,17 @@ from scipy.optimize import minimize, minimize_scalar
 
 import langdiff as ld
 from langdiff.regression.kernel import newton as newton_module
-from langdiff.regression.kernel.lbfgs import maximise_lbfgs
+from langdiff.regression.kernel.lbfgs import maximize_lbfgs
 from langdiff.regression.kernel.likelihood import ScaleFreeLikelihood
-from langdiff.regression.kernel.newton import maximise_newton
+from langdiff.regression.kernel.newton import maximize_newton
 from langdiff.regression.kernel.two_way import solve_two_way
 
-OPTIMISERS = 1e-6  # nats; two optimisers of one problem, far below any standard error here
+OPTIMIZERS = 1e-6  # nats; two optimizers of one problem, far below any standard error here
 ROUNDING = 1e-9  # relative, of two log-likelihoods at the same optimum
 
 
 def make_likelihood(intents, editions, missing, *, restricted=False, seed=1, **settings):
-    _, surprisals = ld.simulate(intents, editions, missing=missing, seed=seed, **settings)
+    surprisals = ld.simulate(intents, editions, missing=missing, seed=seed, **settings).surprisals
     z = np.log(surprisals.bits.to_numpy())
     return ScaleFreeLikelihood(solve_two_way(z[(~np.isnan(z)).sum(axis=1) > 1]), restricted)
 
@@ -28,20 +28,20 @@ def make_likelihood(intents, editions, missing, *, restricted=False, seed=1, **s
 @pytest.mark.parametrize("size", [(50, 5), (500, 20), (4336, 106)])
 def test_newton_and_lbfgs_agree(size, missing, restricted):
     likelihood = make_likelihood(*size, missing, restricted=restricted)
-    newton = maximise_newton(likelihood, max_iterations=100)
-    lbfgs = maximise_lbfgs(likelihood, max_iterations=1000, tolerance=1e-6)
+    newton = maximize_newton(likelihood, max_iterations=100)
+    lbfgs = maximize_lbfgs(likelihood, max_iterations=1000, tolerance=1e-6)
     assert newton.converged
     assert newton.n_iterations < 10
     assert newton.grad_norm < newton_module.NEWTON_TOLERANCE
-    assert_allclose(newton.c - newton.c.mean(), lbfgs.c - lbfgs.c.mean(), atol=OPTIMISERS)
+    assert_allclose(newton.c - newton.c.mean(), lbfgs.c - lbfgs.c.mean(), atol=OPTIMIZERS)
     assert newton.log_likelihood == pytest.approx(lbfgs.log_likelihood, rel=ROUNDING)
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.2])
 @pytest.mark.parametrize("size", [(50, 5), (500, 20)])
-def test_model_1_is_what_an_optimiser_finds(size, missing):
+def test_model_1_is_what_an_optimizer_finds(size, missing):
     """On m, d and ln sigma of the likelihood written out, with the scale left free."""
-    _, surprisals = ld.simulate(*size, model="1", missing=missing, seed=2)
+    surprisals = ld.simulate(*size, model="1", missing=missing, seed=2).surprisals
     z = np.log(surprisals.bits.to_numpy())
     observed = ~np.isnan(z)
     n_intents = len(z)
@@ -58,7 +58,7 @@ def test_model_1_is_what_an_optimiser_finds(size, missing):
     found = minimize(minus, start, jac=True, method="L-BFGS-B", options={"maxiter": 5000, "ftol": 1e-16, "gtol": 1e-8})
     ours = ld.fit(surprisals, model="1")
     theirs = found.x[n_intents:-1] - np.log(np.exp(found.x[n_intents:-1]).mean())
-    assert_allclose(ours.difficulty, theirs, atol=OPTIMISERS)
+    assert_allclose(ours.difficulty, theirs, atol=OPTIMIZERS)
     assert ours.single_cell_intents == 0  # else the likelihoods would be of different cells
     assert ours.log_likelihood == pytest.approx(-found.fun, rel=ROUNDING)
 
@@ -89,9 +89,10 @@ def test_expected_information_is_the_mean_of_the_observed():
     """At the truth, over 400 data sets; the standard error of a mean entry is about 1 % of the largest."""
     observed = []
     for seed in range(400):
-        truth, surprisals = ld.simulate(
+        truth = ld.simulate(
             8, 3, sigma=1.0, intent_sizes=[30, 40, 50, 60, 70, 80, 90, 100], difficulties=[0, 0.1, -0.1], seed=seed
         )
+        surprisals = truth.surprisals
         likelihood = ScaleFreeLikelihood(solve_two_way(np.log(surprisals.bits.to_numpy())))
         kappa = np.expm1(truth.sigma**2)
         mu = np.log(truth.intent_size.to_numpy() / kappa)
@@ -109,7 +110,7 @@ def test_expected_information_is_the_mean_of_the_observed():
 
 
 def test_lbfgs_takes_over_where_newton_fails(monkeypatch):
-    _, surprisals = ld.simulate(50, 5, missing=0.2, seed=1)
+    surprisals = ld.simulate(50, 5, missing=0.2, seed=1).surprisals
     usual = ld.fit(surprisals)
     assert usual.method == "newton"
 
@@ -120,21 +121,20 @@ def test_lbfgs_takes_over_where_newton_fails(monkeypatch):
     other = ld.fit(surprisals)
     assert other.method == "newton, then lbfgs"
     assert other.converged
-    assert_allclose(other.difficulty, usual.difficulty, atol=OPTIMISERS)
+    assert_allclose(other.difficulty, usual.difficulty, atol=OPTIMIZERS)
 
 
 def test_methods_by_name():
-    _, surprisals = ld.simulate(50, 5, missing=0.2, seed=1)
+    surprisals = ld.simulate(50, 5, missing=0.2, seed=1).surprisals
     newton, lbfgs = ld.fit(surprisals, method="newton"), ld.fit(surprisals, method="lbfgs")
     assert (newton.method, lbfgs.method) == ("newton", "lbfgs")
-    assert_allclose(newton.difficulty, lbfgs.difficulty, atol=OPTIMISERS)
+    assert_allclose(newton.difficulty, lbfgs.difficulty, atol=OPTIMIZERS)
 
 
 def uneven(seed):
     """Half the rows in two editions only, and the intents small: where incidental parameters hurt."""
-    truth, surprisals = ld.simulate(
-        1000, 6, sigma=1.3, intent_sizes=np.full(1000, 15.0), difficulties=np.zeros(6), seed=seed
-    )
+    truth = ld.simulate(1000, 6, sigma=1.3, intent_sizes=np.full(1000, 15.0), difficulties=np.zeros(6), seed=seed)
+    surprisals = truth.surprisals
     bits = surprisals.bits.copy()
     bits.iloc[:500, 2:] = np.nan
     return truth, bits
@@ -158,7 +158,7 @@ def test_restricted_likelihood_has_no_bias_where_what_is_missing_is_uneven():
 
 
 def test_restricted_changes_little_on_a_complete_table():
-    _, surprisals = ld.simulate(500, 20, seed=4)
+    surprisals = ld.simulate(500, 20, seed=4).surprisals
     plain, restricted = ld.fit(surprisals), ld.fit(surprisals, restricted=True)
     assert_allclose(restricted.difficulty, plain.difficulty, atol=0.05 * plain.std_error.mean())
     assert_allclose(restricted.std_error, plain.std_error, rtol=0.01)

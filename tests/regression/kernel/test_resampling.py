@@ -14,7 +14,7 @@ AGREEMENT = 0.10  # of a standard error; 500 samples leave 3 % of each, and thei
 @pytest.mark.parametrize("missing", [0.0, 0.2])
 @pytest.mark.parametrize(("model", "restricted"), [("1", False), ("2", False), ("2", True)])
 def test_bootstrap_and_information_agree(model, restricted, missing):
-    _, surprisals = ld.simulate(600, 8, model=model, missing=missing, seed=2)
+    surprisals = ld.simulate(600, 8, model=model, missing=missing, seed=2).surprisals
     information = ld.fit(surprisals, model=model, restricted=restricted)
     bootstrap = ld.fit(surprisals, model=model, restricted=restricted, bootstrap=500, seed=1)
     ratio = bootstrap.std_error / information.std_error
@@ -28,7 +28,7 @@ def test_bootstrap_and_information_agree(model, restricted, missing):
 @pytest.mark.parametrize(("truth", "model"), [("2", "2L"), ("2L", "2L"), ("2C", "2C"), ("2", "2C")])
 def test_jackknife_sees_what_the_information_does_not(truth, model):
     """Medians of few cells, of normal residuals too: 14 groups × 7 differences leave 7 %, 100 samples another 3 %."""
-    _, surprisals = ld.simulate(800, 8, model=truth, seed=3)
+    surprisals = ld.simulate(800, 8, model=truth, seed=3).surprisals
     fit = ld.fit(surprisals, model=model)
     honest = ld.fit(surprisals, model=model, bootstrap=100, seed=1).std_error.mean()
     assert fit.std_error.mean() == pytest.approx(honest, rel=0.2)
@@ -42,7 +42,7 @@ def test_a_rare_edition_does_not_spoil_the_others():
     """An edition of six cells has nothing to do with the difference of two that are complete."""
     ratios = []
     for seed in range(12):
-        _, surprisals = ld.simulate(150, 4, model="2L", seed=seed)
+        surprisals = ld.simulate(150, 4, model="2L", seed=seed).surprisals
         bits = surprisals.bits.copy()
         whole = ld.fit(bits.drop(columns="e4"), model="2L").contrast("e2", "e1").std_error
         bits.iloc[6:, 3] = np.nan
@@ -51,21 +51,21 @@ def test_a_rare_edition_does_not_spoil_the_others():
 
 
 def test_an_intent_that_cannot_be_spared_is_no_reason_to_be_sure():
-    _, surprisals = ld.simulate(150, 4, seed=1)
+    surprisals = ld.simulate(150, 4, seed=1).surprisals
     bits = surprisals.bits.copy()
     bits.iloc[1:, 3] = np.nan
     assert ld.fit(bits, model="2L").inflation > 1.3
 
 
 def test_too_few_intents_to_check_standard_errors():
-    _, surprisals = ld.simulate(8, 3, model="2L", seed=1)
+    surprisals = ld.simulate(8, 3, model="2L", seed=1).surprisals
     with pytest.warns(LangdiffWarning, match=r"too few intents \(8\) to check the standard errors of model 2L"):
         fit = ld.fit(surprisals, model="2L")
     assert fit.inflation >= 1
 
 
 def test_bootstrap_of_groups_and_robust_models_is_repeated_by_its_seed():
-    _, surprisals = ld.simulate(100, 4, missing=0.1, seed=4)
+    surprisals = ld.simulate(100, 4, missing=0.1, seed=4).surprisals
     groups = {"e1": "a", "e2": "a", "e3": "b", "e4": "b"}
     one = ld.fit(surprisals, groups=groups, bootstrap=20, seed=7)
     same = ld.fit(surprisals, groups=groups, bootstrap=20, seed=np.random.default_rng(7))
@@ -77,7 +77,7 @@ def test_bootstrap_of_groups_and_robust_models_is_repeated_by_its_seed():
 
 
 def test_a_table_too_sparse_for_a_bootstrap():
-    _, surprisals = ld.simulate(30, 3, seed=1)
+    surprisals = ld.simulate(30, 3, seed=1).surprisals
     bits = surprisals.bits.copy()
     bits.iloc[1:, 2] = np.nan
     ld.fit(bits)
@@ -99,14 +99,14 @@ def test_a_table_too_sparse_for_a_bootstrap():
     ],
 )
 def test_bad_bootstraps(setting, message):
-    _, surprisals = ld.simulate(30, 3, seed=1)
+    surprisals = ld.simulate(30, 3, seed=1).surprisals
     with pytest.raises(ConfigError, match=message):
         ld.fit(surprisals, **setting)
 
 
 @pytest.fixture(scope="module")
 def fit():
-    return ld.fit(ld.simulate(200, 5, missing=0.2, seed=5)[1])
+    return ld.fit(ld.simulate(200, 5, missing=0.2, seed=5).surprisals)
 
 
 def test_contrast_is_that_of_draws_from_the_joint_distribution(fit):

@@ -24,7 +24,7 @@ def ols(surprisals):
 
 @pytest.mark.parametrize("missing", [0.0, 0.3])
 def test_model_1_is_two_way_ols(missing):
-    _, surprisals = ld.simulate(40, 5, model="1", sigma=0.2, missing=missing, seed=0)
+    surprisals = ld.simulate(40, 5, model="1", sigma=0.2, missing=missing, seed=0).surprisals
     theirs = ols(surprisals)
     ours = ld.fit(surprisals, model="1")
     contrasts = ours.difficulty.iloc[1:] - ours.difficulty.iloc[0]
@@ -35,7 +35,7 @@ def test_model_1_is_two_way_ols(missing):
 
 @pytest.mark.parametrize("missing", [0.0, 0.3])
 def test_covariance_of_model_1_is_that_of_ols(missing):
-    _, surprisals = ld.simulate(40, 5, model="1", sigma=0.2, missing=missing, seed=3)
+    surprisals = ld.simulate(40, 5, model="1", sigma=0.2, missing=missing, seed=3).surprisals
     theirs = ols(surprisals)
     names = [name for name in theirs.params.index if name.startswith("C(edition)")]
     ours = ld.fit(surprisals, model="1").covariance.to_numpy()
@@ -66,7 +66,7 @@ def test_normal_equations_hold_and_residuals_add_up(shape, share, seed):
 
 
 def test_multiplying_an_edition_shifts_its_difficulty_alone():
-    _, surprisals = ld.simulate(60, 4, model="1", missing=0.2, seed=5)
+    surprisals = ld.simulate(60, 4, model="1", missing=0.2, seed=5).surprisals
     harder = surprisals.bits.copy()
     harder["e3"] *= 1.5
     before, after = ld.fit(surprisals, model="1"), ld.fit(harder, model="1")

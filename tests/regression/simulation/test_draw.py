@@ -31,7 +31,8 @@ def variance_at(size, model):
 def test_log_bits_have_the_stated_distribution(model):
     d = np.array([-0.3, 0.0, 0.4])
     sizes = np.repeat(SIZES, 4000)
-    truth, surprisals = ld.simulate(12000, 3, model=model, sigma=SIGMA, difficulties=d, intent_sizes=sizes, seed=1)
+    truth = ld.simulate(12000, 3, model=model, sigma=SIGMA, difficulties=d, intent_sizes=sizes, seed=1)
+    surprisals = truth.surprisals
     assert_allclose(truth.difficulty - d, truth.difficulty.iloc[0] - d[0])
     assert np.exp(truth.difficulty).mean() == pytest.approx(1)
     for size in SIZES:
@@ -46,7 +47,8 @@ def test_log_bits_have_the_stated_distribution(model):
 @pytest.mark.parametrize("model", ["1", "2", "2L"])
 def test_log_bits_have_the_stated_mean_and_variance(model):
     sizes = np.repeat(SIZES, 40000)
-    truth, surprisals = ld.simulate(120000, 1, model=model, sigma=SIGMA, difficulties=[0.0], intent_sizes=sizes, seed=2)
+    truth = ld.simulate(120000, 1, model=model, sigma=SIGMA, difficulties=[0.0], intent_sizes=sizes, seed=2)
+    surprisals = truth.surprisals
     assert truth.model == model
     z = np.log(surprisals.bits["e1"].to_numpy())
     for size in SIZES:
@@ -59,9 +61,10 @@ def test_log_bits_have_the_stated_mean_and_variance(model):
 def test_model_3_is_a_mixture_over_laplace_blunders():
     """The distribution function of ln y, by quadrature over ν, given which ln y is normal."""
     b, size = 0.6, 20.0
-    truth, surprisals = ld.simulate(
+    truth = ld.simulate(
         4000, 1, model="3", sigma=SIGMA, laplace_scale=b, difficulties=[0.0], intent_sizes=[size] * 4000, seed=3
     )
+    surprisals = truth.surprisals
     assert truth.laplace_scale == b
     z = np.log(surprisals.bits["e1"].to_numpy())
 
@@ -83,8 +86,8 @@ def test_model_3_is_a_mixture_over_laplace_blunders():
 
 def test_model_3_with_small_blunders_is_model_2():
     settings = {"difficulties": [0.0], "intent_sizes": [50.0] * 5000}
-    _, two = ld.simulate(5000, 1, model="2", seed=4, **settings)
-    _, three = ld.simulate(5000, 1, model="3", laplace_scale=1e-6, seed=5, **settings)
+    two = ld.simulate(5000, 1, model="2", seed=4, **settings).surprisals
+    three = ld.simulate(5000, 1, model="3", laplace_scale=1e-6, seed=5, **settings).surprisals
     assert kstest(np.log(two.bits["e1"]), np.log(three.bits["e1"])).pvalue > UNLIKELY
 
 
@@ -92,14 +95,14 @@ def test_model_2_approximates_a_sum_of_log_normal_choices():
     """Fenton–Wilkinson: y and n choices of e^d e^eps each have the same mean and variance (equation 3)."""
     sigma, n = 0.7, 12
     choices = np.exp(np.random.default_rng(0).normal(0, sigma, (40000, n))).sum(axis=1)
-    _, surprisals = ld.simulate(40000, 1, sigma=sigma, difficulties=[0.0], intent_sizes=[n] * 40000, seed=1)
+    surprisals = ld.simulate(40000, 1, sigma=sigma, difficulties=[0.0], intent_sizes=[n] * 40000, seed=1).surprisals
     drawn = surprisals.bits["e1"]
     assert drawn.mean() == pytest.approx(choices.mean(), rel=0.01)  # five standard errors
     assert drawn.std() == pytest.approx(choices.std(), rel=0.05)
 
 
 def test_missing_cells_are_at_random_and_leave_no_empty_row():
-    _, surprisals = ld.simulate(4000, 5, missing=0.3, seed=2)
+    surprisals = ld.simulate(4000, 5, missing=0.3, seed=2).surprisals
     gone = surprisals.bits.isna()
     assert gone.to_numpy().mean() == pytest.approx(0.3, abs=0.02)
     assert gone.mean().max() - gone.mean().min() < 0.06
@@ -107,7 +110,7 @@ def test_missing_cells_are_at_random_and_leave_no_empty_row():
 
 @pytest.mark.parametrize("mechanism", ["MCAR", "MAR", "MNAR"])
 def test_no_row_and_no_column_is_lost(mechanism):
-    _, sparse = ld.simulate(300, 3, missing=0.97, mechanism=mechanism, seed=2)
+    sparse = ld.simulate(300, 3, missing=0.97, mechanism=mechanism, seed=2).surprisals
     observed = sparse.bits.notna()
     assert observed.any(axis=1).all()
     assert observed.any(axis=0).all()
@@ -115,8 +118,9 @@ def test_no_row_and_no_column_is_lost(mechanism):
 
 def complete_and_holed(mechanism, missing, **settings):
     """The same draw without and with missing cells: the bits are drawn first."""
-    _, complete = ld.simulate(20000, 4, seed=9, **settings)
-    truth, holed = ld.simulate(20000, 4, seed=9, missing=missing, mechanism=mechanism, **settings)
+    complete = ld.simulate(20000, 4, seed=9, **settings).surprisals
+    truth = ld.simulate(20000, 4, seed=9, missing=missing, mechanism=mechanism, **settings)
+    holed = truth.surprisals
     both = holed.bits.notna()
     assert holed.bits[both].equals(complete.bits[both])
     return truth, complete.bits, ~both
@@ -152,7 +156,8 @@ def test_only_missing_by_ones_own_bits_biases_the_other_editions_together(model)
     """Against the mean noise of what is left, which a difference of columns inherits."""
     bias = {}
     for mechanism in ("MCAR", "MAR", "MNAR"):
-        truth, surprisals = ld.simulate(20000, 4, model=model, missing=0.4, mechanism=mechanism, seed=6)
+        truth = ld.simulate(20000, 4, model=model, missing=0.4, mechanism=mechanism, seed=6)
+        surprisals = truth.surprisals
         fit = ld.fit(surprisals, model=model)
         error = fit.difficulty - truth.difficulty
         bias[mechanism] = (error - error["e1"]) / fit.std_error.max()
@@ -163,15 +168,15 @@ def test_only_missing_by_ones_own_bits_biases_the_other_editions_together(model)
 
 
 def test_seed_decides_everything():
-    one, other, third = (ld.simulate(5, 3, missing=0.2, seed=seed)[1].bits for seed in (0, 0, 1))
+    one, other, third = (ld.simulate(5, 3, missing=0.2, seed=seed).surprisals.bits for seed in (0, 0, 1))
     assert one.equals(other)
     assert not one.equals(third)
-    generator = ld.simulate(5, 3, missing=0.2, seed=np.random.default_rng(0))[1].bits
+    generator = ld.simulate(5, 3, missing=0.2, seed=np.random.default_rng(0)).surprisals.bits
     assert one.equals(generator)
 
 
 def test_truth_shows_and_saves_itself(tmp_path):
-    truth, _ = ld.simulate(3, 2, model="3", laplace_scale=0.1, seed=0)
+    truth = ld.simulate(3, 2, model="3", laplace_scale=0.1, seed=0)
     assert repr(truth) == "SimulatedTruth: model 3, 3 intents × 2 editions, sigma 1.3"
     truth.save(tmp_path / "truth.json")
     saved = json.loads((tmp_path / "truth.json").read_text())

@@ -11,17 +11,13 @@ import xarray as xr
 from langdiff import diagnose, fit, sample, simulate
 from langdiff.errors import ConfigError, LangdiffWarning, SolverError
 from langdiff.plots import plot_posterior
-from langdiff.regression.stan import (
-    approximate,
-    approximation,
-    diagnosis,
-    install_cmdstan,
-    label,
-    posterior_table,
-    program_path,
-)
+from langdiff.regression.stan import approximation, diagnosis, label
 from langdiff.regression.stan import cmdstan as cmdstan_module
+from langdiff.regression.stan.approximation import approximate
+from langdiff.regression.stan.cmdstan import install_cmdstan
+from langdiff.regression.stan.diagnosis import posterior_table
 from langdiff.regression.stan.label import import_arviz
+from langdiff.regression.stan.programs import program_path
 from langdiff.regression.stan.sampling import _choose
 
 NOT_INSTALLED = "CmdStan is not installed: run `langdiff install-stan`, or use engine='pystan'"
@@ -29,7 +25,7 @@ NOT_INSTALLED = "CmdStan is not installed: run `langdiff install-stan`, or use e
 
 @pytest.fixture(scope="module")
 def bits():
-    return simulate(20, 4, seed=3)[1].bits
+    return simulate(20, 4, seed=3).surprisals.bits
 
 
 @pytest.fixture

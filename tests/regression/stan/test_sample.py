@@ -11,9 +11,10 @@ from scipy.stats import norm
 
 from langdiff import diagnose, fit, sample, simulate
 from langdiff.errors import ConfigError, ConvergenceWarning, DataError, MissingExtraError, SolverError
-from langdiff.regression.stan import Priors, posterior_table
 from langdiff.regression.stan import pystan as pystan_module
+from langdiff.regression.stan.diagnosis import posterior_table
 from langdiff.regression.stan.label import import_arviz
+from langdiff.regression.stan.priors import Priors
 
 MONTE_CARLO_ERRORS = 3
 EXACT_SPREAD_RTOL = 0.08  # sd over 4,000 draws of ESS above 1,500: relative error about 2 %, and the largest of many
@@ -34,7 +35,7 @@ def mean(idata, name):
 
 @pytest.fixture(scope="module")
 def incomplete():
-    _, surprisals = simulate(40, 5, missing=0.2, seed=3)
+    surprisals = simulate(40, 5, missing=0.2, seed=3).surprisals
     bits = surprisals.bits.copy()
     bits.iloc[0] = [120.0, *[np.nan] * 4]  # an intent of one cell
     return bits
@@ -70,7 +71,7 @@ def exact_model_1(bits, draws, seed):
 
 @pytest.mark.parametrize("missing", [0.0, 0.3])
 def test_model_1_is_the_known_posterior(missing):
-    _, surprisals = simulate(25, 4, model="1", missing=missing, seed=5)
+    surprisals = simulate(25, 4, model="1", missing=missing, seed=5).surprisals
     bits = surprisals.bits[surprisals.bits.notna().sum(axis=1) > 1]
     idata = sample(bits, model="1", seed=2, **LIMITS)
     difficulty, log_size, log_kappa = exact_model_1(bits, 200_000, seed=0)
@@ -115,7 +116,7 @@ def integrate_model_2(z, axes, log_kappa, log_size):
 
 @pytest.mark.parametrize("plain", [False, True])
 def test_model_2_is_the_integrated_posterior(plain):
-    _, surprisals = simulate(12, 3, seed=11)
+    surprisals = simulate(12, 3, seed=11).surprisals
     bits = surprisals.bits.copy()
     bits.iloc[2, 0] = bits.iloc[5, 1] = bits.iloc[6, 2] = np.nan
     idata = sample(bits, seed=4, plain=plain, iter_warmup=500, iter_sampling=2000, **LIMITS)
@@ -162,7 +163,7 @@ def check_log_density(idata, bits):
 @few_draws
 @pytest.mark.parametrize("missing", [0.0, 0.25])
 def test_sums_over_rows_are_the_density_of_the_cells(missing):
-    _, surprisals = simulate(30, 4, missing=missing, seed=9)
+    surprisals = simulate(30, 4, missing=missing, seed=9).surprisals
     bits = surprisals.bits[surprisals.bits.notna().sum(axis=1) > 1]
     idata = sample(bits, seed=3, chains=2, iter_sampling=200, log_lik=True, **LIMITS)
     difference = check_log_density(idata, bits)
@@ -172,7 +173,7 @@ def test_sums_over_rows_are_the_density_of_the_cells(missing):
 @few_draws
 @pytest.mark.parametrize("missing", [0.0, 0.25])
 def test_rows_of_model_1(missing):
-    _, surprisals = simulate(30, 4, model="1", missing=missing, seed=9)
+    surprisals = simulate(30, 4, model="1", missing=missing, seed=9).surprisals
     bits = surprisals.bits[surprisals.bits.notna().sum(axis=1) > 1]
     check_log_density(sample(bits, model="1", seed=3, chains=2, iter_sampling=50, log_lik=True, **LIMITS), bits)
 
@@ -246,7 +247,7 @@ def test_in_a_notebook():
     nbclient, nbformat = pytest.importorskip("nbclient"), pytest.importorskip("nbformat")
     cell = (
         "import json, langdiff as ld\n"
-        "idata = ld.sample(ld.simulate(30, 3, seed=1)[1], seed=1, chains=2, engine='pystan', progress=False)\n"
+        "idata = ld.sample(ld.simulate(30, 3, seed=1).surprisals, seed=1, chains=2, engine='pystan', progress=False)\n"
         "print(json.dumps(dict(idata.posterior.sizes)))"
     )
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell)])

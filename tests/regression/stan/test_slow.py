@@ -16,7 +16,7 @@ az = import_arviz()
 @pytest.mark.parametrize(("model", "laplace_scale"), [("1", None), ("2L", None), ("3", 0.05)])
 @pytest.mark.filterwarnings("ignore::langdiff.errors.ConvergenceWarning")  # plain programs mix slowly
 def test_whitened_and_plain_programs_have_one_posterior(model, laplace_scale):
-    _, surprisals = simulate(30, 4, missing=0.15, seed=3, model="1" if model == "1" else "2")
+    surprisals = simulate(30, 4, missing=0.15, seed=3, model="1" if model == "1" else "2").surprisals
     settings = {"model": model, "laplace_scale": laplace_scale, "engine": "pystan", "progress": False}
     whitened = sample(surprisals, seed=1, iter_sampling=2000, **settings)
     plain = sample(surprisals, seed=2, plain=True, iter_warmup=1000, iter_sampling=2000, **settings)

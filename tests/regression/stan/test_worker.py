@@ -10,8 +10,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from langdiff.regression.stan import program_path
 from langdiff.regression.stan import worker as worker_module
+from langdiff.regression.stan.programs import program_path
 
 
 @pytest.fixture(autouse=True)

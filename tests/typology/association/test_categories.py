@@ -7,7 +7,8 @@ from numpy.testing import assert_allclose
 from scipy import stats
 
 from langdiff.errors import DataError
-from langdiff.typology import category_means, compare_categories, correlate
+from langdiff.typology import correlate
+from langdiff.typology.association.categories import category_means, compare_categories
 
 
 def sample(seed=0, n=24):

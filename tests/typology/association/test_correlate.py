@@ -14,7 +14,8 @@ from scipy import stats
 import langdiff as ld
 from langdiff.datasets import mielke2019
 from langdiff.errors import ConfigError, DataError
-from langdiff.typology import correlate, correlation
+from langdiff.typology import correlate
+from langdiff.typology.association.correlation import correlation
 
 ROUNDING = 1e-12
 
@@ -151,7 +152,7 @@ def test_editions_of_a_language_are_averaged():
 
 
 def test_a_fit_several_fits_and_predictors_of_a_multitext_are_taken():
-    _, surprisals = ld.simulate(200, 6, seed=0)
+    surprisals = ld.simulate(200, 6, seed=0).surprisals
     fit = ld.fit(surprisals)
     x = pd.Series(np.arange(6.0), index=surprisals.editions, name="x")
     one = correlate(fit, x)

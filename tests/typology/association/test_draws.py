@@ -76,7 +76,7 @@ def test_interval_covers_the_correlation_of_what_is_measured():
 
 
 def test_posterior_bootstrap_and_covariance_agree():
-    _, surprisals = ld.simulate(300, 6, seed=2)
+    surprisals = ld.simulate(300, 6, seed=2).surprisals
     fit = ld.fit(surprisals)
     x = pd.Series([3.0, 1, 4, 1, 5, 9], index=surprisals.editions, name="x")
     rng = np.random.default_rng(0)

@@ -10,8 +10,9 @@ import statsmodels.formula.api as smf
 from numpy.testing import assert_allclose
 from scipy import stats
 
-from langdiff.typology import correlate, correlation, mixed_slope, permute_within_families
-from langdiff.typology.association.family import reml_variances
+from langdiff.typology import correlate
+from langdiff.typology.association.correlation import correlation
+from langdiff.typology.association.family import mixed_slope, permute_within_families, reml_variances
 
 SIZES = (8, 6, 6, 4, 4, 3, 3, 2, 2, 1, 1)
 

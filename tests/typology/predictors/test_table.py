@@ -4,15 +4,9 @@ import pytest
 
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
-from langdiff.typology import (
-    compressed_bits,
-    count_words,
-    morphological_counting_complexity,
-    predictors,
-    read_wals,
-    type_token_ratio,
-    unigram_entropy,
-)
+from langdiff.typology import predictors, read_wals
+from langdiff.typology.predictors.lexicon import morphological_counting_complexity
+from langdiff.typology.predictors.text import compressed_bits, count_words, type_token_ratio, unigram_entropy
 
 TEXTS = {
     "eng-a": ["The dog sees a cat.", "The cat, a dog."],
@@ -84,7 +78,7 @@ def test_texts_give_the_values_of_the_pure_functions(spaced):
     assert frame["characters"]["eng-a"] == 34
 
 
-def test_tokenised_texts_are_taken_as_they_are(spaced):
+def test_tokenized_texts_are_taken_as_they_are(spaced):
     assert predictors(spaced).values["word_types"]["eng-a"] == 7  # The dog sees a cat ↹. ↹,
     assert predictors(spaced, tokenized=True).values["word_types"]["eng-a"] == 7  # The dog sees a cat. cat, dog.
     assert predictors(spaced, tokenized=True).values["word_tokens"]["eng-a"] == 9

@@ -13,8 +13,14 @@ from scipy.stats import entropy
 
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError
-from langdiff.typology import compressed_bits, count_words, separates_words, type_token_ratio, unigram_entropy
-from langdiff.typology.predictors.text import _numbered
+from langdiff.typology.predictors.text import (
+    _numbered,
+    compressed_bits,
+    count_words,
+    separates_words,
+    type_token_ratio,
+    unigram_entropy,
+)
 
 ROUNDING = 1e-12  # the same sums in another order
 ESTIMATORS = ["plug-in", "miller-madow", "chao-shen"]
@@ -93,7 +99,7 @@ def test_bad_counts_and_estimators(estimator):
         type_token_ratio({})
 
 
-def test_words_are_counted_after_tokenisation():
+def test_words_are_counted_after_tokenization():
     texts = ['"Go," she said.', "go, GO"]
     assert count_words(texts, tokenized=True) == {'"Go,"': 1, "she": 1, "said.": 1, "go,": 1, "GO": 1}
     counts = count_words(texts)
@@ -103,7 +109,7 @@ def test_words_are_counted_after_tokenisation():
 
 
 @given(st.lists(st.text("abä,.'’ -", max_size=20), max_size=5))
-def test_text_with_spaces_around_punctuation_needs_no_tokenising(texts):
+def test_text_with_spaces_around_punctuation_needs_no_tokenizing(texts):
     spaced = ["".join(f" {c} " if not c.isalpha() else c for c in text) for text in texts]
     assert count_words(spaced) == count_words(spaced, tokenized=True)
 
@@ -165,7 +171,7 @@ def test_unknown_compressor():
         ("1 2 3 !", True),
     ],
 )
-def test_scripts_without_spaces_are_recognised(text, separated):
+def test_scripts_without_spaces_are_recognized(text, separated):
     assert separates_words(count_words([text])) is separated
 
 

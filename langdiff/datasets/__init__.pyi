@@ -1,0 +1,2 @@
+# the public names, for type checkers and at run time alike
+from .mielke_et_al_2019 import mielke2019 as mielke2019

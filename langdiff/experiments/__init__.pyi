@@ -1,0 +1,10 @@
+# the public names, for type checkers and at run time alike
+from .balance import balance_by_origin as balance_by_origin
+from .balance import run_balanced as run_balanced
+from .bpe_sweep import sweep_merges as sweep_merges
+from .native import read_origins as read_origins
+from .native import split_by_origin as split_by_origin
+from .native import split_by_source as split_by_source
+from .native_and_translated import translationese as translationese
+from .replicates import replicate as replicate
+from .reproduction import reproduce as reproduce

@@ -1,0 +1,27 @@
+# the public names, for type checkers and at run time alike
+from .corpus_sizes import plot_corpus_sizes as plot_corpus_sizes
+from .costep import plot_intents_per_edition as plot_intents_per_edition
+from .costep import plot_languages_per_intent as plot_languages_per_intent
+from .costep import plot_native_share as plot_native_share
+from .difficulty import plot_difficulties as plot_difficulties
+from .difficulty import plot_two_models as plot_two_models
+from .goodness import plot_goodness_of_fit as plot_goodness_of_fit
+from .learning_curve import plot_learning_curves as plot_learning_curves
+from .line_follow import plot_line_follow as plot_line_follow
+from .pareto import plot_certificate as plot_certificate
+from .pareto import plot_pareto_front as plot_pareto_front
+from .posterior import plot_posterior as plot_posterior
+from .predictors import plot_predictor as plot_predictor
+from .presence import plot_presence as plot_presence
+from .ranks import plot_ranks as plot_ranks
+from .residuals import plot_residuals as plot_residuals
+from .sweep import plot_bpe_sweep as plot_bpe_sweep
+from .translationese import plot_balanced as plot_balanced
+from .translationese import plot_translationese as plot_translationese
+from .treebanks import plot_divergences as plot_divergences
+from .treebanks import plot_metric_maps as plot_metric_maps
+from .treebanks import plot_perturbation as plot_perturbation
+from .treebanks import plot_treebank_measures as plot_treebank_measures
+from .treebanks import plot_treebank_profile as plot_treebank_profile
+from .truth import plot_against_truth as plot_against_truth
+from .typology import plot_correlation as plot_correlation

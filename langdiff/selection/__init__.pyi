@@ -1,0 +1,5 @@
+# the public names, for type checkers and at run time alike
+from .front import pareto_front as pareto_front
+from .result import Selection as Selection
+from .selecting import select as select
+from .splits import split as split

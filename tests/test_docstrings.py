@@ -1,0 +1,76 @@
+"""Every public function and method says what it takes, gives and refuses, with an example that runs."""
+
+import importlib
+import inspect
+import re
+
+import pytest
+
+from tests.test_public_names import PUBLIC, SUBMODULES
+
+NOTHING_TO_REFUSE = {"tokenize", "detokenize", "mielke2019"}  # any text will do; no argument
+UNDERLINED = re.compile(r"^([A-Z][a-z]+(?: [A-Z][a-z]+)?)\n-{3,}$", re.M)
+RIDDLE = re.compile(r"^(Which|What|Where|Of|Its|As|If)\b.{0,25}$")
+
+
+def _public():
+    for package in sorted(PUBLIC):
+        for name in sorted(PUBLIC[package] - SUBMODULES):
+            thing = getattr(importlib.import_module(package), name)
+            if callable(thing) and (package == "langdiff" or name not in PUBLIC["langdiff"]):
+                yield package, name, thing
+
+
+THINGS = list(_public())
+FUNCTIONS = [pytest.param(thing, id=name) for _, name, thing in THINGS if inspect.isfunction(thing)]
+CLASSES = [pytest.param(thing, id=name) for _, name, thing in THINGS if inspect.isclass(thing)]
+METHODS = [
+    pytest.param(function, id=f"{name}.{key}")
+    for _, name, thing in THINGS
+    if inspect.isclass(thing)
+    for key, function in vars(thing).items()
+    if not key.startswith("_") and (inspect.isfunction(function) or isinstance(function, classmethod))
+]
+
+
+def _sections(thing):
+    text = inspect.getdoc(thing) or ""
+    parts = UNDERLINED.split(text)
+    return dict(zip(["Summary", *parts[1::2]], [parts[0], *parts[2::2]], strict=True))
+
+
+def _described(section):
+    """Return the description of every name of a section of parameters."""
+    described, names = {}, []
+    for line in section.splitlines():
+        if line.strip() and not line.startswith(" "):
+            names = [name.strip().lstrip("*") for name in line.split(" : ")[0].split(",")]
+            described |= {name: "" for name in names}
+        else:
+            described |= {name: f"{described[name]} {line.strip()}".strip() for name in names}
+    return described
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_a_public_function_has_all_sections(function):
+    sections = _sections(function)
+    assert sections["Summary"].strip().splitlines()[0].endswith(".")
+    assert ">>> " in sections.get("Examples", ""), "no example"
+    assert "Returns" in sections or inspect.signature(function).return_annotation in (None, "None"), "no Returns"
+    assert "Raises" in sections or function.__name__ in NOTHING_TO_REFUSE, "no Raises"
+
+
+@pytest.mark.parametrize("function", [*FUNCTIONS, *METHODS])
+def test_every_parameter_is_explained(function):
+    function = getattr(function, "__func__", function)
+    wanted = [name for name in inspect.signature(function).parameters if name not in ("self", "cls")]
+    described = _described(_sections(function).get("Parameters", ""))
+    assert sorted(set(wanted) - set(described)) == []
+    assert sorted(set(described) - set(wanted)) == []
+    riddles = {name: text for name, text in described.items() if len(text.split()) < 3 or RIDDLE.match(text)}
+    assert riddles == {}
+
+
+@pytest.mark.parametrize("thing", CLASSES)
+def test_a_public_class_has_a_summary(thing):
+    assert _sections(thing)["Summary"].strip()
