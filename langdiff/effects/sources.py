@@ -176,6 +176,4 @@ def rank_probabilities(
     """
     if isinstance(source, pd.DataFrame) and "difficulty" not in source:
         return count_ranks(source)
-    if seed is None:
-        raise ConfigError("ranks of effects are counted in random draws: give seed, so that they can be repeated.")
     return as_effects(source).ranks(n_draws, seed=seed)

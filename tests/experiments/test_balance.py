@@ -254,6 +254,7 @@ def test_the_whole_experiment_by_intents():
         multitext,
         ["deu"],
         by="intents",
+        seed=0,
         budget_words=1600,
         original_language=origin,
         lm="kneser-ney-2",

@@ -11,6 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from langdiff._random import generator, torch_generator
 from langdiff.lm.lstm.batches import Batch
 from langdiff.lm.lstm.network import AWDLSTM, Masks, State, activation_regularization
 from langdiff.lm.lstm.scoring import slices
@@ -212,7 +213,7 @@ def has_bf16(device: str) -> bool:
 def _step_in_bf16(device: str) -> None:
     """Take the gradients of one small batch, as training in bfloat16 does."""
     sizes = {"embedding_size": _TRIED, "hidden_size": _TRIED, "layers": 1}
-    network = AWDLSTM(_TRIED, **sizes, generator=torch.Generator().manual_seed(0)).to(device)
+    network = AWDLSTM(_TRIED, **sizes, generator=torch_generator(generator(0))).to(device)
     symbols = torch.zeros(2, _TRIED, dtype=torch.int64, device=device)
     with torch.autocast(device, dtype=torch.bfloat16):
         loss = F.cross_entropy(network.logits(network(symbols).output).flatten(0, 1), symbols.flatten())

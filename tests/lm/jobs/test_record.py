@@ -52,7 +52,8 @@ def test_it_is_the_same_for_any_number_of_workers_groups_and_repetitions(parts, 
     assert compute(parts, tiny_recipe, workers=2) == first
     grouped = compute(parts, tiny_recipe, cache=tmp_path / "b", group=2)
     assert grouped == replace(first, compute="cpu,float32,group:2")
-    assert compute(parts, tiny_recipe, cache=tmp_path / "b") == grouped  # it says how they were trained
+    assert compute(parts, tiny_recipe, cache=tmp_path / "b", group=2) == grouped  # read from the cache
+    assert compute(parts, tiny_recipe, cache=tmp_path / "b") == first  # trained again, each alone
 
 
 def backwards(text):

@@ -114,7 +114,7 @@ def test_every_name_that_is_replaced_is_listed(tmp_path):
     report = (
         "import importlib, sys\n"
         "from pathlib import Path\n"
-        "from langdiff.regression.stan import _worker\n"
+        "from langdiff.regression.stan import worker as worker_module\n"
         "import warnings; warnings.simplefilter('ignore')\n"
         "modules = [importlib.import_module(module) for module, _ in worker_module.REPLACED]\n"
         "before = [dict(vars(module)) for module in modules]\n"
