@@ -221,7 +221,7 @@ def processes(setting: Setting, recipe: Recipe, workers: int, *, mps: bool = Fal
     parts = parts_of(text.intents, [f"edition{number}" for number in range(workers)])
     start = time.perf_counter()
     with tempfile.TemporaryDirectory() as cache, environment({} if mps else {MPS_PIPE: cache}):
-        options = {"device": str(setting.device), "cache": cache, "progress": False}
+        options = {"device": str(setting.device), "cache": cache, "progress": False, "seed": 0}
         compute_surprisals(parts, lm=recipe, workers=workers, **options)
         logs = [read_log(job_folder(Path(cache), edition, recipe.name) / LOG) for edition in parts.train.editions]
     row.rate = float(sum(np.mean([epoch["characters_per_second"] for epoch in log[1:-1]]) for log in logs))

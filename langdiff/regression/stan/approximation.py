@@ -83,7 +83,6 @@ def approximate(
     )
     program = compiled(posterior.program)
     count = 1 if algorithm == "optimize" else draws
-    rng = np.random.default_rng(seed)
     named = name_of_seed(seed, rng)
     with tempfile.TemporaryDirectory(prefix="langdiff-stan-") as folder:
         settings: dict[str, Any] = {
