@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Literal, cast
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from langdiff._io import atomic_path, read_table, write_text
+from langdiff._types import Booleans
 from langdiff.errors import ConfigError, DataError, LangdiffWarning, OutputError, listing
 from langdiff.provenance import Provenance, from_document, to_document
 
@@ -119,7 +119,7 @@ class Surprisals:
         """Return one row an observed cell: intent, edition, bits and what else is known of it."""
         return self._long(self.bits.notna().to_numpy())
 
-    def _long(self, cells: npt.NDArray[np.bool_]) -> pd.DataFrame:
+    def _long(self, cells: Booleans) -> pd.DataFrame:
         rows, columns = np.nonzero(cells)
         long = pd.DataFrame({"intent": self.intents[rows], "edition": self.editions[columns]})
         for name, part in {"bits": self.bits, **self._beside()}.items():

@@ -45,7 +45,7 @@ def _described(section):
     for line in section.splitlines():
         if line.strip() and not line.startswith(" "):
             names = [name.strip().lstrip("*") for name in line.split(" : ")[0].split(",")]
-            described |= {name: "" for name in names}
+            described |= dict.fromkeys(names, "")
         else:
             described |= {name: f"{described[name]} {line.strip()}".strip() for name in names}
     return described

@@ -5,13 +5,12 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 from scipy.linalg import qr
 
+from langdiff._types import Booleans, Floats, Integers
 from langdiff.errors import ConfigError, listing
 
-Floats = npt.NDArray[np.float64]
 Groups = str | Mapping[str, object] | pd.Series
 
 ALIASED = 1e-8  # of a column's length is left when those before it are taken out
@@ -49,7 +48,7 @@ class Design:
     """
 
     units: pd.Index
-    first: npt.NDArray[np.int_]
+    first: Integers
     basis: Floats | None = None
     terms: pd.DataFrame | None = None
 
@@ -58,7 +57,7 @@ class Design:
         """How many difficulties are free, their common level included."""
         return len(self.units) if self.terms is None else self.terms.shape[1] + 1
 
-    def observed(self, cells: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    def observed(self, cells: Booleans) -> Booleans:
         """Return which units have which intents, shape (I, U), from that of editions."""
         if self.basis is None or self.terms is not None:
             return cells

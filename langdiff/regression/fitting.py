@@ -12,6 +12,7 @@ import pandas as pd
 from langdiff import __version__
 from langdiff._random import generator
 from langdiff._signature import join_signature, name_of_number, name_of_seed
+from langdiff._types import Booleans, Floats, Integers, Model
 from langdiff.errors import ConfigError, ConvergenceWarning, DataError, LangdiffWarning, listing
 from langdiff.regression.design import Design, Groups, make_design
 from langdiff.regression.identity import identify_design, identify_table
@@ -24,8 +25,6 @@ from langdiff.regression.result import DifficultyFit
 from langdiff.regression.table import as_surprisals, log_bits
 from langdiff.surprisals import Surprisals
 
-Floats = npt.NDArray[np.float64]
-Model = Literal["1", "2", "2L", "2C", "3"]
 Method = Literal["auto", "newton", "lbfgs"]
 
 SMOOTH = ("1", "2")  # models with an observed information
@@ -284,7 +283,7 @@ class _Again:
         self.z, self.design, self.settings, self.found = z, design, settings, found
         self.fits = self.stopped = 0
 
-    def __call__(self, rows: npt.NDArray[np.int_]) -> Floats | None:
+    def __call__(self, rows: Integers) -> Floats | None:
         """Return the normalized difficulties of the units, shape (U,); None if no residuals are left."""
         two_way = solve_two_way(self.z[rows], self.design.basis)
         if _vanishes(two_way):
@@ -314,7 +313,7 @@ def _label(
     design: Design,
     table: Surprisals,
     two_way: TwoWay,
-    single: npt.NDArray[np.bool_],
+    single: Booleans,
     uncertainty: Uncertainty,
 ) -> DifficultyFit:
     units, parameters = design.units, published_parameters(found, design.first)

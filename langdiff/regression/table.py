@@ -3,15 +3,13 @@
 import logging
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from langdiff._types import Booleans, Floats
 from langdiff.errors import DataError, listing
 from langdiff.regression.design import Design
 from langdiff.regression.kernel.connected import edition_components
 from langdiff.surprisals import Surprisals
-
-Floats = npt.NDArray[np.float64]
 
 CONSTANT_CELLS = 3  # an edition with so many cells, all equal, was not measured
 
@@ -49,7 +47,7 @@ def log_bits(table: Surprisals, design: Design) -> Floats:
     if min(bits.shape) < 2:
         raise DataError(f"{intents} intent(s) × {editions} edition(s): comparing needs at least two of each.")
     z: Floats = np.log(bits, out=np.empty(bits.shape))  # by rows, where a frame's numbers lie by columns
-    observed: npt.NDArray[np.bool_] = ~np.isnan(z)
+    observed: Booleans = ~np.isnan(z)
     empty = {
         "intent": table.intents[np.flatnonzero(~observed.any(axis=1))],
         "edition": table.editions[np.flatnonzero(~observed.any(axis=0))],
@@ -83,7 +81,7 @@ def _check_variation(table: Surprisals, z: Floats) -> None:
         )
 
 
-def _check_connected(units: pd.Index, observed: npt.NDArray[np.bool_]) -> None:
+def _check_connected(units: pd.Index, observed: Booleans) -> None:
     component = edition_components(observed)
     if component.max() == 0:
         return

@@ -5,24 +5,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from langdiff import __version__
 from langdiff._progress import progress_bar
 from langdiff._random import generator
 from langdiff._signature import join_signature, name_of_number, name_of_seed
+from langdiff._types import Booleans, Floats, Model
 from langdiff.errors import ConfigError, DataError, LangdiffWarning, listing
 from langdiff.regression.check.folds import NEVER, assign_folds
 from langdiff.regression.check.held_out import known_editions, mean_a_cell, predictive_size_prior
-from langdiff.regression.fitting import Model, fit
+from langdiff.regression.fitting import fit
 from langdiff.regression.identity import identify_table
 from langdiff.regression.kernel.new_intents import log_marginal
 from langdiff.regression.result import DifficultyFit
 from langdiff.regression.table import as_surprisals
 from langdiff.surprisals import Surprisals
-
-Floats = npt.NDArray[np.float64]
 
 RESTRICTABLE = ("2", "2L", "2C")  # model 1 is unbiased as it is; model 3 has no such likelihood
 
@@ -228,7 +226,7 @@ def cross_validate(
 
 
 def _fit_rest(
-    table: Surprisals, out: npt.NDArray[np.bool_], model: Model, restricted: bool, laplace_scale: float | None
+    table: Surprisals, out: Booleans, model: Model, restricted: bool, laplace_scale: float | None
 ) -> DifficultyFit:
     rest = Surprisals(bits=table.bits.mask(out), lm=table.lm)
     with warnings.catch_warnings():
@@ -247,7 +245,7 @@ def _fit_rest(
             ) from error
 
 
-def _predict(table: Surprisals, out: npt.NDArray[np.bool_], trained: DifficultyFit, rng: np.random.Generator) -> Floats:
+def _predict(table: Surprisals, out: Booleans, trained: DifficultyFit, rng: np.random.Generator) -> Floats:
     """Return the log-density of each intent's cells that are out, given those that are not, shape (I,)."""
     rows = out.any(axis=1)
     z = np.log(table.bits.to_numpy()[rows])

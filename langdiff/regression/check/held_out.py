@@ -4,22 +4,20 @@ from dataclasses import dataclass
 from typing import Literal, cast, get_args
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 from scipy.optimize import minimize_scalar
 
 from langdiff import __version__
 from langdiff._random import generator
 from langdiff._signature import join_signature, name_of_seed, short_hash
+from langdiff._types import Floats, Integers, Model
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.regression.identity import identify_table
-from langdiff.regression.kernel.density import Model
 from langdiff.regression.kernel.new_intents import FARTHEST, KnownEditions, SizePrior, log_marginal, most_likely_sizes
 from langdiff.regression.result import DifficultyFit
 from langdiff.regression.table import as_surprisals
 from langdiff.surprisals import Surprisals
 
-Floats = npt.NDArray[np.float64]
 Fix = Literal["difficulty+dispersion", "difficulty"]
 Sizes = Literal["map", "posterior"]
 
@@ -223,7 +221,7 @@ def _unknown_editions(fit: DifficultyFit, unknown: list[object]) -> str:
     )
 
 
-def mean_a_cell(rows: Floats, counts: npt.NDArray[np.int_]) -> tuple[float, float]:
+def mean_a_cell(rows: Floats, counts: Integers) -> tuple[float, float]:
     r"""Return the mean a cell of sums by row, and its standard error with rows as clusters.
 
     A ratio of totals, :math:`\bar\ell = \sum_i s_i / \sum_i n_i`, whose variance is

@@ -1,15 +1,13 @@
 """What a fit leaves unexplained."""
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from langdiff._types import Floats, Integers
 from langdiff.errors import DataError, listing
 from langdiff.regression.result import DifficultyFit
 from langdiff.regression.table import as_surprisals
 from langdiff.surprisals import Surprisals
-
-Floats = npt.NDArray[np.float64]
 
 
 def standardized_residuals(fit: DifficultyFit, surprisals: Surprisals | pd.DataFrame | Floats) -> pd.DataFrame:
@@ -68,7 +66,7 @@ def standardized_residuals(fit: DifficultyFit, surprisals: Surprisals | pd.DataF
     return pd.DataFrame(deviation / np.sqrt(spread), index=table.intents, columns=table.editions)
 
 
-def _share_left(fit: DifficultyFit, cells: npt.NDArray[np.int_]) -> Floats:
+def _share_left(fit: DifficultyFit, cells: Integers) -> Floats:
     """Return the share of the variance that fitting leaves in the residuals of intents; NaN of those with one cell."""
     several = cells > 1
     if fit.model == "2C":  # no variance, and no correction

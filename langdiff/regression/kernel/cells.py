@@ -15,13 +15,11 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import expit
 
+from langdiff._types import Floats
 from langdiff.regression.kernel.likelihood import Gradient, ScaleFreeLikelihood, Scales, mu_at_mean
 from langdiff.regression.kernel.two_way import TwoWay
-
-Floats = npt.NDArray[np.float64]
 
 CELLS_AT_A_TIME = 32768  # so that temporaries stay in the processor's cache
 MOST_INNER_STEPS = 50

@@ -5,15 +5,12 @@ All are densities of z = ln(bits); that of the bits y is less by z, the logarith
 
 from collections.abc import Callable
 from itertools import pairwise
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from langdiff._types import Floats, Model
 from langdiff.regression.kernel.quadrature import log_integral, peak_between
-
-Floats = npt.NDArray[np.float64]
-Model = Literal["1", "2", "2L", "2C", "3"]
 
 CELLS_AT_A_TIME = 4096  # bounds the memory of model 3, which needs hundreds of nodes a cell
 LEAST_VARIANCE = 1e-100  # of an intent of 10^100 bits

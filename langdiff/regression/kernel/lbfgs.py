@@ -3,13 +3,11 @@
 from typing import NamedTuple, Protocol
 
 import numpy as np
-import numpy.typing as npt
 from scipy.optimize import minimize
 
+from langdiff._types import Floats
 from langdiff.regression.kernel.likelihood import Gradient, Scales
 from langdiff.regression.kernel.two_way import TwoWay
-
-Floats = npt.NDArray[np.float64]
 
 GRADIENT_TOLERANCE = 1e-5  # in scaled variables: every parameter within about 1e-5 of its standard error
 ROUND = 40  # iterations before the scales are taken anew; well-behaved tables need fewer

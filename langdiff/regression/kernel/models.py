@@ -3,17 +3,15 @@
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from scipy.linalg import LinAlgError
 
+from langdiff._types import Floats, Integers
 from langdiff.regression.kernel.information import inverse_information
 from langdiff.regression.kernel.lbfgs import Optimum, maximize_lbfgs
 from langdiff.regression.kernel.likelihood import ScaleFreeLikelihood, mu_at_mean, normalize
 from langdiff.regression.kernel.newton import maximize_newton
 from langdiff.regression.kernel.robust import is_degenerate, maximize_robust, robust_covariance
 from langdiff.regression.kernel.two_way import TwoWay
-
-Floats = npt.NDArray[np.float64]
 
 LEAST_GAIN = 1e-3  # of log-likelihood, for a second optimum to be preferred
 NEWTON_STEPS = 100  # more than it ever needs; then L-BFGS takes over
@@ -210,7 +208,7 @@ class Parameters(NamedTuple):
     dispersion: float
 
 
-def published_parameters(estimate: Estimate, first: npt.NDArray[np.int_]) -> Parameters:
+def published_parameters(estimate: Estimate, first: Integers) -> Parameters:
     """Return normalized difficulties, intent sizes and dispersion.
 
     Parameters

@@ -3,9 +3,8 @@
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from langdiff._types import Floats
 
 GRID = 17  # points a round: each round narrows the search eightfold
 ROUNDS = 10  # to a 10^-9 of the interval

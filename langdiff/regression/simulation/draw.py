@@ -4,22 +4,20 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, get_args
+from typing import get_args
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 from scipy.special import logsumexp
 
 from langdiff._io import write_text
 from langdiff._random import generator
+from langdiff._types import Floats, Model
 from langdiff.errors import ConfigError, listing
 from langdiff.regression.simulation.missingness import Mechanism, draw_missing
 from langdiff.surprisals import Surprisals
 
-Floats = npt.NDArray[np.float64]
 Numbers = Sequence[float] | Floats | pd.Series
-SimulatedModel = Literal["1", "2", "2L", "2C", "3"]
 
 USUAL_SIGMA = {"1": 0.2}  # of a sentence
 USUAL_SIGMA_OF_A_UNIT = 1.3  # in all other models; alike at 100 units
@@ -89,7 +87,7 @@ def simulate(
     n_intents: int,
     n_editions: int,
     *,
-    model: SimulatedModel = "2",
+    model: Model = "2",
     sigma: float | None = None,
     laplace_scale: float | None = None,
     difficulties: Numbers | None = None,
@@ -207,7 +205,7 @@ def _check(
         if not isinstance(count, int | np.integer) or count < 1:
             raise ConfigError(f"{what} must be a whole number, at least 1, got {count!r}.")
     for what, given, offered in (
-        ("model", model, get_args(SimulatedModel)),
+        ("model", model, get_args(Model)),
         ("mechanism", mechanism, get_args(Mechanism)),
     ):
         if given not in offered:
@@ -244,7 +242,7 @@ def _too_far(without_noise: bool, sigma: float, laplace_scale: float | None) -> 
 
 
 def _noise(
-    model: SimulatedModel,
+    model: Model,
     sigma: float,
     laplace_scale: float | None,
     log_sizes: Floats,

@@ -8,13 +8,13 @@ import pandas as pd
 
 from langdiff._random import generator
 from langdiff._signature import join_signature, name_of_seed
+from langdiff._types import StanModel
 from langdiff.errors import ConfigError, listing
 from langdiff.regression.stan.cmdstan import DIGITS, QUANTITIES, compiled
 from langdiff.regression.stan.engine import Draws
 from langdiff.regression.stan.label import label
 from langdiff.regression.stan.posterior import prepare
 from langdiff.regression.stan.priors import Priors
-from langdiff.regression.stan.programs import Model
 from langdiff.surprisals import Surprisals
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ LARGEST_SEED = 2**31 - 1
 def approximate(
     surprisals: Surprisals | pd.DataFrame,
     *,
-    model: Model = "2",
+    model: StanModel = "2",
     algorithm: Algorithm = "pathfinder",
     draws: int = 1000,
     seed: int | np.random.Generator,

@@ -4,11 +4,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
+from langdiff._types import Floats
 
 # quantity, or Stan's own such as "divergent__", to an array of shape (chains, draws, *shape of the quantity)
-Draws = dict[str, npt.NDArray[np.float64]]
+Draws = dict[str, Floats]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,21 +5,19 @@ from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from langdiff import __version__
 from langdiff._signature import join_signature, name_of_number
+from langdiff._types import Floats, StanModel
 from langdiff.errors import ConfigError, DataError
 from langdiff.regression.fitting import fit
 from langdiff.regression.identity import identify_table
 from langdiff.regression.result import DifficultyFit
 from langdiff.regression.stan.priors import Priors
-from langdiff.regression.stan.programs import Model, program_path
+from langdiff.regression.stan.programs import program_path
 from langdiff.regression.stan.whiten import Data, long_data, whiten, whiten_model_1
 from langdiff.surprisals import Surprisals
-
-Floats = npt.NDArray[np.float64]
 
 LEAST_FREEDOM = 3  # flat priors leave a tail of the posterior like κ, or ln κ, to minus half the degrees of freedom
 RANDOM_RADIUS = 2.0  # of uniform starts, in posterior standard deviations; Stan's own habit
@@ -49,7 +47,7 @@ class Posterior:
         Intents left out.
     """
 
-    model: Model
+    model: StanModel
     whitened: bool
     program: Path
     data: Data
@@ -89,7 +87,7 @@ class Posterior:
 def prepare(
     surprisals: Surprisals | pd.DataFrame,
     *,
-    model: Model,
+    model: StanModel,
     priors: Priors,
     laplace_scale: float | None,
     plain: bool,
@@ -157,7 +155,7 @@ def prepare(
     )
 
 
-def _cells_or_sums(model: Model, z: Floats, whitened: Data, laplace_scale: float | None) -> Data:
+def _cells_or_sums(model: StanModel, z: Floats, whitened: Data, laplace_scale: float | None) -> Data:
     """Return the data of the program of model 2, or of 2L or 3, which visit every cell."""
     variance = whitened.pop("row_variance")
     if model == "2":

@@ -9,6 +9,7 @@ import pandas as pd
 
 from langdiff._random import generator
 from langdiff._signature import join_signature, name_of_number, name_of_seed
+from langdiff._types import StanModel
 from langdiff.errors import ConfigError, ConvergenceWarning, LangdiffWarning, listing
 from langdiff.regression.stan.cmdstan import sample_cmdstan, why_no_cmdstan
 from langdiff.regression.stan.diagnosis import diagnose
@@ -16,7 +17,6 @@ from langdiff.regression.stan.engine import Request
 from langdiff.regression.stan.label import label
 from langdiff.regression.stan.posterior import Posterior, prepare
 from langdiff.regression.stan.priors import Priors
-from langdiff.regression.stan.programs import Model
 from langdiff.regression.stan.pystan import sample_pystan
 from langdiff.surprisals import Surprisals
 
@@ -37,7 +37,7 @@ LARGEST_SEED = 2**31 - 1
 def sample(
     surprisals: Surprisals | pd.DataFrame,
     *,
-    model: Model = "2",
+    model: StanModel = "2",
     engine: Engine = "auto",
     chains: int = 4,
     iter_warmup: int = 200,

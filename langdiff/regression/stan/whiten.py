@@ -22,13 +22,12 @@ matrix. The posterior itself does not depend on the fit. Model 1 is whitened exa
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.linalg import cholesky, helmert, solve_triangular
 from scipy.special import logsumexp
 
+from langdiff._types import Floats
 from langdiff.regression.kernel.likelihood import mu_at_mean
 
-Floats = npt.NDArray[np.float64]
 Data = dict[str, Any]  # names in the Stan programs to numbers and arrays
 
 
