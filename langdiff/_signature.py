@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-SHORT = 8  # hexadecimal digits: two different things share them once in four thousand million
+SHORT = 8  # hexadecimal digits; two different things share them with a chance of 2**-32
 _NUMBERS_AT_ONCE = 2**16  # half a megabyte, which stays in the processor's cache
 
 
@@ -104,9 +104,9 @@ def name_of_seed(seed: object, rng: np.random.Generator) -> str:
     Parameters
     ----------
     seed : int, numpy.random.Generator or None
-        As it was given.
+        Seed as it was given.
     rng : numpy.random.Generator
-        What it became, before anything was drawn.
+        Generator made of it, before anything was drawn.
 
     Examples
     --------

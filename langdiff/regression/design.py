@@ -1,4 +1,4 @@
-"""Which difficulties are free: one an edition, one a group of editions, or terms of a formula."""
+"""Which difficulties are free: one per edition, one per group of editions, or one per term of a formula."""
 
 import re
 from collections.abc import Hashable, Mapping
@@ -38,7 +38,7 @@ class Design:
     Attributes
     ----------
     units : Index, shape (U,)
-        What has a difficulty of its own in the result: editions, or groups of them.
+        Names of what has a difficulty of its own in the result: editions, or groups of them.
     first : ndarray of int, shape (U,)
         An edition of each unit.
     basis : ndarray, shape (J, K), or None
@@ -151,7 +151,7 @@ def _from_formula(editions: pd.Index, formula: str, info: pd.DataFrame) -> Desig
         reason = " ".join(ESCAPES.sub("", str(error)).split())
         raise ConfigError(f"formula {formula!r} cannot be used with edition_info: {reason}") from error
     if not isinstance(matrix, pd.DataFrame):
-        raise ConfigError(f"formula {formula!r} has two sides; difficulties are the left one already.")
+        raise ConfigError(f"formula {formula!r} has two sides; give the right-hand side only.")
     terms = matrix.drop(columns="Intercept", errors="ignore").astype(float)
     infinite = terms.columns[~np.isfinite(terms.to_numpy()).all(axis=0)]
     if len(infinite):

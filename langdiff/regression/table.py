@@ -1,4 +1,4 @@
-"""From what a user gives to the logarithms that can be fitted; all that is wrong with a table is said here."""
+"""From what a user gives to the logarithms that can be fitted; every check of a table is made here."""
 
 import logging
 
@@ -11,7 +11,7 @@ from langdiff.regression.design import Design
 from langdiff.regression.kernel.connected import edition_components
 from langdiff.surprisals import Surprisals
 
-CONSTANT_CELLS = 3  # an edition with so many cells, all equal, was not measured
+CONSTANT_CELLS = 3  # an edition with at least this many cells, all equal, was not measured
 
 log = logging.getLogger(__name__)
 
@@ -40,7 +40,7 @@ def log_bits(table: Surprisals, design: Design) -> Floats:
     Raises
     ------
     DataError
-        If it cannot; see `langdiff.fit`.
+        If the table cannot be fitted; see `langdiff.fit`.
     """
     bits = table.bits.to_numpy()
     intents, editions = bits.shape
@@ -91,5 +91,5 @@ def _check_connected(units: pd.Index, observed: Booleans) -> None:
     raise DataError(
         f"the {what} fall into {component.max() + 1} groups (of {sizes} {what}) that share no intent; for "
         f"one, no chain of shared intents leads from {one!r} to {other!r}, so their difficulties cannot be "
-        "compared. Fit each group on its own, or add intents that join them."
+        "compared. Fit each group separately, or add intents that join them."
     )

@@ -18,17 +18,17 @@ def assign_folds(observed: Booleans, k: int, rng: np.random.Generator) -> Intege
     Parameters
     ----------
     observed : ndarray of bool, shape (I, J)
-        Cells there are; connected, and I + J of them or more.
+        Which cells are observed; connected, and at least I + J of them.
     k : int
         Number of folds.
     rng : numpy.random.Generator
-        Who comes where.
+        Source of the random assignment.
 
     Returns
     -------
     ndarray of int, shape (I, J)
-        Fold of each cell, from 0; -1 for one that is never held out, or not there. In a small table some folds
-        have no cell.
+        Fold of each cell, from 0; -1 for a cell that is never held out or is missing. In a small table some
+        folds have no cell.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def assign_folds(observed: Booleans, k: int, rng: np.random.Generator) -> Intege
            [-1, -1, -1]])
     """
     intents, editions = observed.shape
-    # cells of a row in random order, those not there last; dealt out one by one from a random fold on
+    # cells of a row in random order, missing ones last; dealt out one by one from a random fold on
     order = np.argsort(rng.random((intents, editions)) + ~observed, axis=1)
     rank = np.empty_like(order)
     np.put_along_axis(rank, order, np.arange(editions)[None, :], axis=1)

@@ -1,4 +1,4 @@
-r"""Models whose likelihood has no sums to stand for a row: 2L, 2C and 3.
+r"""Models whose likelihood needs every cell, not only sums over rows: 2L, 2C and 3.
 
 In the scale-free parameters of `langdiff.regression.kernel.likelihood`, with :math:`x_{ij} = z_{ij} - c_j`,
 :math:`v = \ln(1 + e^{-\mu})` and :math:`h = \mu - v/2`, a cell costs (minus its log-density)
@@ -200,7 +200,7 @@ class CellLikelihood:
     two_way : TwoWay
         Model 1 fitted to the same table.
     model : CellModel
-        What a cell costs.
+        Cost of a cell under the model.
     restricted : bool
         Count ½ ln v once less in each row; see `langdiff.regression.kernel.likelihood`.
     second_modes : bool

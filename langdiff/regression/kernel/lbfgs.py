@@ -65,11 +65,11 @@ def maximize_lbfgs(
     Parameters
     ----------
     likelihood : Likelihood
-        What to maximize.
+        Likelihood to maximize.
     start : pair of ndarray, shapes (I,) and (J,), optional
         μ and c; by default those with the means of model 1.
     max_iterations : int
-        Stop there, converged or not.
+        Largest number of iterations.
     tolerance : float
         Largest component of the scaled gradient at which it is done.
 

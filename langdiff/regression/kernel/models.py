@@ -242,7 +242,7 @@ def size_of_single_cells(z: Floats, c: Floats, estimate: Estimate) -> Floats:
     c : ndarray, shape (J,)
         Difficulties up to a constant.
     estimate : Estimate
-        From the other intents.
+        Estimate from the other intents.
     """
     mean: Floats = np.nanmax(z - c, axis=1)
     return mean if estimate.dispersion is not None else mu_at_mean(mean)

@@ -95,7 +95,7 @@ def log_marginal(z: Floats, editions: KnownEditions, prior: SizePrior, rng: np.r
     Parameters
     ----------
     z, editions, prior, rng
-        As in `most_likely_sizes`.
+        The same as in `most_likely_sizes`.
 
     Returns
     -------

@@ -38,11 +38,11 @@ def maximize_newton(
     Parameters
     ----------
     likelihood : ScaleFreeLikelihood
-        What to maximize.
+        Likelihood of model 2 to maximize.
     start : pair of ndarray, shapes (I,) and (J,), optional
         μ and c; by default those with the means of model 1.
     max_iterations : int
-        Stop there, converged or not.
+        Largest number of iterations.
 
     Returns
     -------

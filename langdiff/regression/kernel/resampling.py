@@ -12,7 +12,7 @@ from langdiff.regression.kernel.connected import edition_components
 DEVIATIONS = 100  # of difficulties, that the inflation is estimated from: 7 % of a standard error
 PULL = 20  # groups that the pooled inflation counts for beside a unit's own
 FEWEST_GROUPS, MOST_GROUPS = 5, 50
-MOST_REDRAWN = 0.1  # of the samples; more, and what is left is not a sample of samples
+MOST_REDRAWN = 0.1  # of the samples; more, and those that are left are not representative
 
 
 def bootstrap_draws(
@@ -89,7 +89,7 @@ def jackknife_inflation(
     Parameters
     ----------
     observed, estimate
-        As for `bootstrap_draws`.
+        The same as for `bootstrap_draws`.
     covariance : ndarray, shape (U, U)
         Covariance of the difficulties according to a model.
 

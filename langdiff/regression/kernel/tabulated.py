@@ -26,7 +26,7 @@ def tabulated_log_density(
     Parameters
     ----------
     z, m, d, kappa, laplace_scale
-        As in `langdiff.regression.kernel.density.cell_log_density`.
+        The same as in `langdiff.regression.kernel.density.cell_log_density`.
     sizes : pair of float
         A range of m to be expected; outside it, and for residuals of more than 300 standard deviations, the
         density is computed by quadrature, slowly.

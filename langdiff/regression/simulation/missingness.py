@@ -39,7 +39,7 @@ def draw_missing(z: Floats, residual: Floats, share: float, mechanism: Mechanism
     share : float
         Average chance to go missing, of all cells (MCAR) or those of all editions but the first; in [0, 1).
     mechanism : {"MCAR", "MAR", "MNAR"}
-        What the chance depends on.
+        Mechanism by which cells go missing, as above.
     rng : numpy.random.Generator
         Source of randomness.
 

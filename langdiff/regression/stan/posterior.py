@@ -36,15 +36,15 @@ class Posterior:
     program : Path
         The Stan program.
     data : dict
-        Its data.
+        Data of the program.
     bits : DataFrame, shape (I, J)
         The table, without the intents of one cell.
     fit : DifficultyFit
         The fit that whitens the posterior.
     lm, signature, priors : str
-        For attributes.
+        Name of the language model, signature and priors, for the attributes of the result.
     single_cell_intents : int
-        Intents left out.
+        Number of intents left out because they have one cell.
     """
 
     model: StanModel
@@ -99,14 +99,14 @@ def prepare(
     Raises
     ------
     DataError
-        As `langdiff.fit`, or if the posterior would be improper.
+        If the table cannot be fitted (see `langdiff.fit`), or if the posterior would be improper.
     ConfigError
         If the model is unknown, or `laplace_scale` missing, superfluous or not positive.
     """
     program = program_path(model, plain=plain)
     if (laplace_scale is None) == (model == "3"):
         raise ConfigError(
-            f"laplace_scale={laplace_scale!r} with model {model}: model 3 needs it, and no other model has it."
+            f"laplace_scale={laplace_scale!r} with model {model}: model 3 needs it, and the other models refuse it."
         )
     if laplace_scale is not None and not 0 < laplace_scale < np.inf:
         raise ConfigError(f"laplace_scale must be positive, got {laplace_scale!r}.")

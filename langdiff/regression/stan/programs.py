@@ -15,15 +15,15 @@ def program_path(model: StanModel, *, plain: bool = False) -> Path:
     Parameters
     ----------
     model : {"1", "2", "2L", "3"}
-        As `langdiff.fit` names them.
+        Name of the model, as in `langdiff.fit`.
     plain : bool
-        The program as the paper writes the model, instead of the whitened one. Both have the same
+        Whether to return the program as the paper writes the model, instead of the whitened one. Both have the same
         posterior; their data differ.
 
     Raises
     ------
     ConfigError
-        If there is no such model.
+        If the model is unknown or has no Stan program.
 
     Examples
     --------

@@ -154,7 +154,7 @@ def whiten(z: Floats, difficulty: Floats, log_size: Floats, log_kappa: float) ->
     difficulty, log_size : ndarray, shapes (J,) and (I,)
         A fit of model 2, d and ln n.
     log_kappa : float
-        Its ln κ. Maximum likelihood puts every ln v too low by about ln(N / (N − I − J + 1)); corrected here.
+        ln κ of that fit. Maximum likelihood puts every ln v too low by about ln(N / (N − I − J + 1)); corrected here.
     """
     observed = ~np.isnan(z)
     mask = observed.astype(float)
