@@ -136,8 +136,8 @@ def simulate(
         would lose all its cells keeps one of them.
     mechanism : {"MCAR", "MAR", "MNAR"}
         Mechanism by which cells go missing (appendix A). Their chance depends on nothing; on the surprisal
-        of the intent in the first edition, which is observed; or on how far the missing cell itself would have been above what its
-        intent and edition predict. See the notes for what each does to a fit.
+        of the intent in the first edition, which is observed; or on how far the missing cell itself would
+        have been above what its intent and edition predict. See the notes for what each does to a fit.
     seed : int or numpy.random.Generator
         Seed of everything that is drawn.
 

@@ -13,7 +13,7 @@ from langdiff.regression.check.held_out import held_out_log_likelihood, known_ed
 from langdiff.regression.kernel.density import cell_log_density
 from langdiff.regression.kernel.new_intents import KnownEditions, SizePrior, log_marginal, most_likely_sizes
 
-KINKS = 1e-3  # nats a row, of 2L, whose density has a kink at every cell; the others are smooth
+KINKS = 1e-3  # nats per row, of 2L, whose density has a kink at every cell; the others are smooth
 SMOOTH = 1e-8
 MODELS = ["1", "2", "2L", "2C", "3"]
 
