@@ -130,6 +130,8 @@ def _climb(
         },
     )
     mu, c = at(found.x)
+    if not (np.isfinite(mu).all() and np.isfinite(c).all()):  # a step left the range of numbers
+        mu, c, found.fun = mu_0, c_0, np.nan
     grad_norm = float(np.abs(found.jac).max())
     return Optimum(
         mu=mu,

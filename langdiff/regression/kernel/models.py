@@ -167,7 +167,7 @@ def _estimate_robust(
     optimum = maximize_robust(
         two_way, model, b, restricted, start, rough=not with_covariance, max_iterations=settings.max_iterations
     )
-    if b is not None and is_degenerate(two_way, b, optimum):
+    if b is not None and (not np.isfinite(optimum.log_likelihood) or is_degenerate(two_way, b, optimum)):
         message = (
             f"no maximum with noise in few cells was found: laplace_scale={b:g} is too large beside the "
             "standard deviation of log bits, and the density grows without bound as the dispersion vanishes"
