@@ -1,4 +1,4 @@
-"""Files as they come: plain, compressed or inside a zip archive, opened without trusting them."""
+"""Opening files that are plain, compressed or inside a zip archive, without trusting them."""
 
 import bz2
 import gzip

@@ -14,7 +14,7 @@ from typing import Any
 from langdiff._archives import File, open_bytes
 from langdiff.errors import DataError, OutputError
 
-MAX_LINE = 64 << 20  # bytes; longer lines are no lines of text, and would have to be held in memory
+MAX_LINE = 64 << 20  # bytes; a longer line is not text, and would have to be held in memory
 
 
 def read_lines(path: File, *, errors: str = "strict") -> Iterator[tuple[int, str]]:
@@ -42,7 +42,7 @@ def read_lines(path: File, *, errors: str = "strict") -> Iterator[tuple[int, str
                 size += len(raw)
                 if len(raw) > MAX_LINE:
                     raise DataError(
-                        f"{path}, line {number}: longer than {MAX_LINE >> 20} MiB; this is no text in lines."
+                        f"{path}, line {number}: longer than {MAX_LINE >> 20} MiB; this is not text in lines."
                     )
                 if allowed is not None and size > allowed:
                     raise DataError(

@@ -21,7 +21,7 @@ def progress_bar(*, progress: bool | None = None) -> Iterator[Progress]:
     Parameters
     ----------
     progress : bool, optional
-        Draw or not; by default only if stderr is a terminal.
+        Whether to draw; by default only if stderr is a terminal.
     """
     console = Console(stderr=True)
     show = console.is_terminal if progress is None else progress

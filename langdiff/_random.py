@@ -19,15 +19,15 @@ def generator(seed: object, drawn: str = "") -> np.random.Generator:
     Parameters
     ----------
     seed : int or numpy.random.Generator
-        What the caller was given. NumPy would take None for "any seed", True for 1 and a list for a seed of
+        The seed that the caller was given. NumPy would take None for "any seed", True for 1 and a list for a seed of
         several numbers; all of these are refused.
     drawn : str, optional
-        What the caller draws at random, for the message: "bootstrap samples".
+        Name of what the caller draws at random, for the message: "bootstrap samples".
 
     Returns
     -------
     numpy.random.Generator
-        A new one for a number; the one given, which moves on as it is drawn from, otherwise.
+        A new one for a number, else the one given, whose state changes as it is drawn from.
 
     Raises
     ------
@@ -55,12 +55,12 @@ repeated (bootstrap samples are drawn at random); got None.
 
 
 def seed_number(seed: object, drawn: str = "") -> int:
-    """Return a seed as a number, for what is kept under it; one drawn from the generator if that was given.
+    """Return a seed as a number, for results that are stored under it; drawn from the generator if one was given.
 
     Raises
     ------
     ConfigError
-        As `generator`.
+        If the seed is neither a whole number from 0 up nor a generator.
 
     Examples
     --------
@@ -89,13 +89,14 @@ def torch_generator(rng: np.random.Generator, device: "torch.device | str" = "cp
     Parameters
     ----------
     rng : numpy.random.Generator
-        What it was made from decides the seed of torch's; what has been drawn from it does not.
+        Generator whose seed decides that of torch's; what has been drawn from it does not matter.
     device : torch.device or str
         Device whose random numbers are wanted.
 
     Returns
     -------
     torch.Generator
+        A generator on `device`, seeded.
 
     Examples
     --------

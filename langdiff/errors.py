@@ -20,7 +20,7 @@ class InfeasibleError(LangdiffError, ValueError):
 
 
 class SolverError(LangdiffError, RuntimeError):
-    """An optimizer stopped without an answer that can be trusted."""
+    """A solver or sampler stopped without a result that can be trusted."""
 
 
 class TrainingError(LangdiffError, RuntimeError):

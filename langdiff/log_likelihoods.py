@@ -1,4 +1,4 @@
-"""Surprisals from files of log-likelihoods, one number a line, one file an edition."""
+"""Surprisals from files of log-likelihoods, one number per line, one file per edition."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -19,15 +19,15 @@ def read_log_likelihoods(
     intents: Sequence[str] | None = None,
     lm: str = "unknown",
 ) -> Surprisals:
-    r"""Read what most toolkits write: the log-probability of each sentence, one a line.
+    r"""Read what most toolkits write: the log-probability of each sentence, one per line.
 
     Parameters
     ----------
     files : mapping from edition to path
-        Line i of every file is intent i; an empty line is a missing translation. Numbers are
+        One file per edition. Line i of every file is intent i; an empty line is a missing translation. Numbers are
         log-probabilities (0 or less) in all files, or their negatives in all files.
     unit : {"bits", "nats", "log10"}
-        Of the logarithms: base 2, e or 10. Toolkits differ, so there is no default.
+        Unit of the logarithms: base 2, e or 10. Toolkits differ, so it must be given.
     intents : sequence of str, optional
         Names of the lines; by default their numbers, from ``"1"``.
     lm : str
@@ -36,15 +36,15 @@ def read_log_likelihoods(
     Returns
     -------
     Surprisals
-        In bits.
+        The table in bits.
 
     Raises
     ------
     DataError
         If a file cannot be read or has no number, a line is something else (``-nan`` too, which is a failure
-        and no missing translation), signs are mixed, or files differ in length.
+        and not a missing translation), signs are mixed, or files differ in length.
     ConfigError
-        If there is no file, or the unit is unknown.
+        If no file is given, or the unit is unknown.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def _read(path: Path) -> pd.Series:
             numbers.append(np.nan if line.strip() in _MISSING else _number(line))
         except ValueError:
             raise DataError(
-                f"{path}, line {number}: {line[:40]!r} is not a number. Give one log-likelihood a line, and an empty "
+                f"{path}, line {number}: {line[:40]!r} is not a number. Give one log-likelihood per line, and an empty "
                 "line for a missing translation."
             ) from None
     if np.isnan(numbers).all():
@@ -96,7 +96,7 @@ def _read(path: Path) -> pd.Series:
 
 
 def _number(line: str) -> float:
-    """Read a number, which Python's digit groups (``1_000``) and its other spellings of NaN are not."""
+    """Read a number; refuse Python's digit groups (``1_000``) and its other spellings of NaN."""
     number = float(line)
     if np.isnan(number) or "_" in line:
         raise ValueError(line)

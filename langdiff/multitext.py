@@ -50,19 +50,19 @@ class MappedText:
 class Multitext:
     """The same content in many languages: intents (rows) expressed in editions (columns).
 
-    Only the catalogue is held in memory; texts are read when asked for. Nothing changes a
-    multitext: `sel`, `dropna` and `map_text` return another one.
+    Only the catalogue is held in memory; texts are read when needed. A multitext never changes:
+    `sel`, `between`, `dropna` and `map_text` return another one.
 
     Attributes
     ----------
     presence : DataFrame of bool, shape (I, J)
         Whether edition j (column) has intent i (row).
     edition_info : DataFrame, J rows
-        What is known of each edition; always a column ``language`` (ISO 639-3 where known).
+        Properties of each edition; always a column ``language`` (ISO 639-3 where known).
     intent_info : DataFrame, I rows
-        What is known of each intent, such as ``book`` or ``original_language``.
+        Properties of each intent, such as ``book`` or ``original_language``.
     sources : mapping from edition to TextSource
-        Where the texts come from.
+        Sources of the texts.
 
     Raises
     ------
@@ -117,7 +117,7 @@ class Multitext:
         Parameters
         ----------
         edition : str
-            One of `editions`.
+            Name of the edition, one of `editions`.
 
         Returns
         -------
@@ -128,6 +128,12 @@ class Multitext:
         ------
         DataError
             If the edition is unknown, or its file no longer holds what was catalogued.
+
+        Examples
+        --------
+        >>> import langdiff as ld
+        >>> ld.read_frame(pd.DataFrame({"eng": ["a dog", "a cat"]}, index=["1", "2"])).text("eng").to_dict()
+        {'1': 'a dog', '2': 'a cat'}
         """
         self._check("edition", [edition], self.editions)
         texts = self.sources[edition].read()
@@ -135,7 +141,7 @@ class Multitext:
         gone = wanted.difference(texts.index, sort=False)
         if len(gone):
             raise DataError(
-                f"edition {edition!r}: {len(gone)} intents catalogued before are no longer there, "
+                f"edition {edition!r}: {len(gone)} intents catalogued before are gone, "
                 f"the first {gone[0]!r}. The file has changed; read the multitext again."
             )
         return texts.reindex(wanted).rename(edition).rename_axis("intent")
@@ -151,6 +157,7 @@ class Multitext:
         Returns
         -------
         Multitext
+            The smaller multitext; texts come from the same sources.
 
         Raises
         ------
@@ -188,6 +195,7 @@ class Multitext:
         Returns
         -------
         Multitext
+            The smaller multitext; texts come from the same sources.
 
         Raises
         ------
@@ -223,7 +231,7 @@ class Multitext:
         Returns
         -------
         Multitext
-            Without a missing cell.
+            A multitext without missing cells.
 
         Examples
         --------
@@ -239,11 +247,13 @@ class Multitext:
         Parameters
         ----------
         function : callable
-            Takes and returns a str. Worker processes can read the texts only if it is defined in a module.
+            Function that takes and returns a str. Worker processes can read the texts only if it is
+            defined in a module.
 
         Returns
         -------
         Multitext
+            A multitext of the same cells; nothing is read yet.
 
         Examples
         --------
@@ -262,6 +272,14 @@ class Multitext:
         -------
         DataFrame of str, shape (I, J)
             Intents × editions; NaN where a text is missing.
+
+        Examples
+        --------
+        >>> import langdiff as ld
+        >>> ld.read_frame(pd.DataFrame({"eng": ["a dog"], "deu": ["ein Hund"]}, index=["1"])).to_frame()
+               eng       deu
+        intent
+        1    a dog  ein Hund
         """
         frame = pd.DataFrame(index=self.intents.rename("intent"), dtype=object)
         return frame.assign(**{edition: self.text(edition) for edition in self.editions})
@@ -299,6 +317,12 @@ class Multitext:
         Series of int
             ``editions``, ``languages``, ``families``, ``intents``, ``cells`` (texts that are not missing), ``words``
             and ``characters``.
+
+        Examples
+        --------
+        >>> import langdiff as ld
+        >>> ld.read_frame(pd.DataFrame({"eng": ["a dog", "a cat"]}, index=["1", "2"])).describe()["words"]
+        np.int64(4)
         """
         sizes = self.edition_sizes()
         counts = {
@@ -318,13 +342,21 @@ class Multitext:
         Parameters
         ----------
         ax : Axes, optional
-            Where to draw; by default in a new figure.
+            Axes to draw on; by default those of a new figure.
         **style
-            Passed on to `langdiff.plots.plot_presence`.
+            Settings that are passed on to `langdiff.plots.plot_presence`.
 
         Returns
         -------
         Axes
+            The axes drawn on.
+
+        Examples
+        --------
+        >>> import langdiff as ld
+        >>> axes = ld.read_frame(pd.DataFrame({"eng": ["a"], "deu": ["A"]}, index=["1"])).plot_presence()
+        >>> len(axes.images) + len(axes.collections) > 0
+        True
         """
         from langdiff.plots.presence import plot_presence  # Matplotlib only when asked for
 
@@ -380,7 +412,7 @@ def multitext_from_sources(
     intents : iterable
         All intents, in order.
     edition_info, intent_info : DataFrame
-        What is known of editions and of intents, indexed by them.
+        Properties of editions and of intents, indexed by them.
 
     Returns
     -------
@@ -410,7 +442,7 @@ def multitext_from_sources(
 
 @dataclass(frozen=True, kw_only=True)
 class Parts:
-    """A multitext divided into what models learn from, are tuned on and are measured on.
+    """A multitext divided into parts for training, for tuning and for measuring.
 
     Attributes
     ----------
@@ -423,5 +455,19 @@ class Parts:
     test: Multitext
 
     def summary(self) -> str:
-        """Return how many intents each part has."""
+        """Return how many intents each part has.
+
+        Returns
+        -------
+        str
+            One line with the three numbers.
+
+        Examples
+        --------
+        >>> import langdiff as ld
+        >>> multitext = ld.read_frame(pd.DataFrame({"eng": ["a", "b", "c"]}, index=["1", "2", "3"]))
+        >>> train, dev, test = (multitext.sel(intents=[name]) for name in multitext.intents)
+        >>> Parts(train=train, dev=dev, test=test).summary()
+        'train 1, dev 1, test 1 intents'
+        """
         return f"train {len(self.train):,}, dev {len(self.dev):,}, test {len(self.test):,} intents"

@@ -11,7 +11,7 @@ from langdiff._signature import full_hash, short_hash
 from langdiff.errors import DataError
 
 FORMAT = "langdiff.Provenance"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2  # 1 had another hash of the bits
 MOST_NAMES = 3  # written out where tables of several are joined
 
 
@@ -22,10 +22,10 @@ class Provenance:
     Attributes
     ----------
     recipe : str
-        Name of the recipe of the language models and, after ``#``, a hash of all settings of training:
+        Name of the recipe of the language models, and after ``#``, a hash of all settings of training:
         ``"char-small#3fa1c09b"``. Only a name where the settings are not known.
     scoring : str or None
-        How texts were scored: ``"priced"`` if the bits of replaced characters were added, else
+        Way of scoring: ``"priced"`` if the bits of replaced characters were added, else
         ``"unpriced"``; with ``",carried"`` if the state of the network was carried from intent to intent.
     seed : int or None
         Seed of the training.
@@ -33,7 +33,7 @@ class Provenance:
         Hash of the texts and names of intents that the models were trained, stopped and measured on, in
         all editions of the table as it was computed.
     preparation : str or None
-        What was done to texts when they were read: ``"reversible"`` (`langdiff.corpora.tokenize`),
+        Preparation of the texts when they were read: ``"reversible"`` (`langdiff.corpora.tokenize`),
         ``"as-is"`` (nothing), or the name of the function given to `Multitext.map_text`.
     split : str or None
         Number of intents in each part: ``"train:4000,dev:500,test:500"``, or ``"scored:500"`` where models
@@ -65,7 +65,7 @@ class Provenance:
     versions: str | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what JSON would not give back."""
+        """Refuse values that JSON would not return unchanged."""
         for field in fields(self):
             value = getattr(self, field.name)
             kind: type = int if field.name == "seed" else str
@@ -74,7 +74,18 @@ class Provenance:
                 raise DataError(f"provenance: {field.name} is {value!r}, not of type {kind.__name__}.")
 
     def signature(self) -> dict[str, str | int | None]:
-        """Return what the signature of a fit says of it, by name."""
+        """Return the parts that the signature of a fit takes over, by name.
+
+        Returns
+        -------
+        dict
+            ``lm``, ``scoring``, ``lm-seed`` and ``texts``; None where not known.
+
+        Examples
+        --------
+        >>> Provenance(recipe="mine").signature()["lm"]
+        'mine'
+        """
         return {"lm": self.recipe, "scoring": self.scoring, "lm-seed": self.seed, "texts": self.texts}
 
 
@@ -84,15 +95,15 @@ def join_provenance(records: Iterable[Provenance | None], name: str) -> Provenan
     Parameters
     ----------
     records : iterable of Provenance or None
-        Those of the tables.
+        Records of the tables.
     name : str
-        Of the language model of the new table.
+        Name of the language model of the new table.
 
     Returns
     -------
     Provenance or None
-        What all tables have in common, and the different texts joined by ``+``; the hash in `recipe` is one
-        of all records. None if a table has none.
+        The values that all tables share, and different ones joined by ``+``; the hash in `recipe` is that of
+        all records. None if a table has no record.
 
     Examples
     --------

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Literal, cast
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from langdiff._io import atomic_path, read_table, write_text
+from langdiff._types import Booleans
 from langdiff.errors import ConfigError, DataError, LangdiffWarning, OutputError, listing
 from langdiff.provenance import Provenance, from_document, to_document
 
@@ -38,7 +38,7 @@ class Surprisals:
     replaced : DataFrame, shape (I, J), or None
         Characters of the scored text that the model saw as one symbol, since they were too rare in training.
     lm : str
-        The language model that gave the surprisals.
+        Name of the language model that gave the surprisals.
     provenance : Provenance or None
         What the surprisals depend on; None for a table made elsewhere.
 
@@ -64,7 +64,7 @@ class Surprisals:
     provenance: Provenance | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what is no surprisal, naming the first cells."""
+        """Refuse values that are not surprisals, naming the first cells."""
         for what, names in (("intent", self.bits.index), ("edition", self.bits.columns)):
             if isinstance(names, pd.MultiIndex):
                 raise DataError(
@@ -116,10 +116,26 @@ class Surprisals:
         return self.bits.columns
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row an observed cell: intent, edition, bits and what else is known of it."""
+        """Return the long table, one row per observed cell.
+
+        Returns
+        -------
+        DataFrame
+            Columns ``intent``, ``edition`` and ``bits``, and those of ``eos_bits``, ``characters``, ``bytes`` and
+            ``replaced`` that are known.
+
+        Examples
+        --------
+        >>> frame = pd.DataFrame({"eng": [10.0, 20.0], "deu": [12.0, float("nan")]}, index=["1", "2"])
+        >>> Surprisals(bits=frame).to_frame()
+          intent edition  bits
+        0      1     eng  10.0
+        1      1     deu  12.0
+        2      2     eng  20.0
+        """
         return self._long(self.bits.notna().to_numpy())
 
-    def _long(self, cells: npt.NDArray[np.bool_]) -> pd.DataFrame:
+    def _long(self, cells: Booleans) -> pd.DataFrame:
         rows, columns = np.nonzero(cells)
         long = pd.DataFrame({"intent": self.intents[rows], "edition": self.editions[columns]})
         for name, part in {"bits": self.bits, **self._beside()}.items():
@@ -127,13 +143,25 @@ class Surprisals:
         return long
 
     def bits_per_character(self) -> pd.DataFrame:
-        """Return one row per edition: ``intents``, ``bits``, ``characters``, ``bytes`` and rates.
+        """Sum the bits of every edition, and divide them by its intents, characters and bytes.
 
-        All rates have all bits above the line, those of the end-of-intent symbols included. Below it
-        are, for ``bits_per_character``, the characters of the text, these symbols not counted; for
-        ``bits_per_symbol``, the characters and one such symbol an intent; for ``bits_per_byte``, the
-        bytes of the text. ``replaced_percent`` is the share of the characters, in percent, that the model
-        saw as one symbol. NaN where one of the edition's intents lacks the count.
+        All rates count all bits, those of the end-of-intent symbols included. They are divided by the
+        characters of the text without these symbols (``bits_per_character``), by the characters and one such
+        symbol per intent (``bits_per_symbol``), or by the bytes of the text (``bits_per_byte``).
+
+        Returns
+        -------
+        DataFrame
+            One row per edition: ``intents``, ``bits``, ``characters`` and ``bytes`` in total;
+            ``bits_per_intent``, ``bits_per_character``, ``bits_per_symbol`` and ``bits_per_byte``;
+            ``replaced_percent``, the share of characters, in percent, that the language model saw as one
+            symbol. NaN where the count of one of the edition's intents is not known.
+
+        Examples
+        --------
+        >>> bits = pd.DataFrame({"eng": [10.0, 20.0]}, index=["1", "2"])
+        >>> Surprisals(bits=bits, characters=bits / 2).bits_per_character()["bits_per_character"].to_dict()
+        {'eng': 2.0}
         """
         observed = self.bits.notna()
 
@@ -150,7 +178,31 @@ class Surprisals:
         return total.rename_axis("edition")
 
     def sel(self, *, intents: Iterable[object] | None = None, editions: Iterable[str] | None = None) -> "Surprisals":
-        """Keep some intents and editions, in the order given."""
+        """Keep some intents and editions, in the order given.
+
+        Parameters
+        ----------
+        intents : iterable, optional
+            Names of the intents to keep; all by default.
+        editions : iterable of str, optional
+            Names of the editions to keep; all by default.
+
+        Returns
+        -------
+        Surprisals
+            The smaller table, with the same language model and provenance.
+
+        Raises
+        ------
+        DataError
+            If a name is unknown or given twice.
+
+        Examples
+        --------
+        >>> frame = pd.DataFrame({"eng": [10.0, 20.0], "deu": [12.0, 25.0]}, index=["1", "2"])
+        >>> Surprisals(bits=frame).sel(intents=["2"], editions=["deu", "eng"]).bits.to_numpy()
+        array([[25., 20.]])
+        """
         rows = self.intents if intents is None else list(intents)
         columns = self.editions if editions is None else list(editions)
         for what, wanted, known in (("intent", rows, self.intents), ("edition", columns, self.editions)):
@@ -166,12 +218,26 @@ class Surprisals:
         `provenance`, if there is one, is written into the metadata of a Parquet file, and beside a CSV or TSV
         file as NAME.csv.provenance.json, which belongs to it: move both together.
 
+        Parameters
+        ----------
+        path : str or Path
+            The file to write, ending in ``.csv``, ``.tsv`` or ``.parquet``.
+
         Raises
         ------
         ConfigError
-            If the ending is none of these.
+            If the name has another ending.
         OutputError
             If the file cannot be written.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     Surprisals(bits=pd.DataFrame({"eng": [10.0]}, index=["1"])).save(f"{folder}/bits.csv")
+        ...     print(Path(folder, "bits.csv").read_text())
+        intent,edition,bits,lm
+        1,eng,10.0,unknown
         """
         path = Path(path)
         cells = self.bits.notna().to_numpy(copy=True)
@@ -187,7 +253,7 @@ class Surprisals:
             _write_beside(path, self.provenance, self.bits)
 
     def __repr__(self) -> str:
-        """Say how large it is and how much is missing."""
+        """Return its size and how much is missing."""
         missing = int(self.bits.isna().to_numpy().sum())
         return (
             f"Surprisals by {self.lm}: {len(self.intents):,} intents × {len(self.editions):,} editions, "
@@ -247,7 +313,7 @@ def check_table_name(path: Path) -> None:
     Raises
     ------
     ConfigError
-        If the ending is none of .csv, .tsv and .parquet.
+        If the name does not end in .csv, .tsv or .parquet.
     """
     _format_of(path)
 
@@ -260,7 +326,7 @@ def _format_of(path: Path) -> str:
 
 
 def read_surprisals(path: str | Path, *, unit: Unit = "bits") -> Surprisals:
-    """Read a table of surprisals, the package's own or one made elsewhere.
+    r"""Read a table of surprisals, the package's own or one made elsewhere.
 
     Parameters
     ----------
@@ -279,14 +345,23 @@ def read_surprisals(path: str | Path, *, unit: Unit = "bits") -> Surprisals:
     Raises
     ------
     DataError
-        If the file cannot be read, a cell is given twice or a value is no surprisal.
+        If the file cannot be read, a cell is given twice or a value is not a surprisal.
     ConfigError
         If the ending or the unit is unknown.
 
     Warns
     -----
     LangdiffWarning
-        If there is a record of provenance, but damaged or of other bits; it is then left out.
+        If the record of provenance is damaged or belongs to other bits; it is then left out.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "mine.csv")
+    ...     _ = path.write_text("intent,eng,deu\n1,10.0,12.0\n2,20.0,\n")
+    ...     read_surprisals(path)
+    Surprisals by mine: 2 intents × 2 editions, 1 of 4 cells missing
     """
     path = Path(path)
     kind = _format_of(path)
@@ -304,7 +379,7 @@ def read_surprisals(path: str | Path, *, unit: Unit = "bits") -> Surprisals:
 
 
 def _as_numbers(bits: pd.DataFrame) -> pd.DataFrame:
-    """Turn columns of objects into numbers, naming the cells that are none."""
+    """Turn columns of objects into numbers, naming the cells that are not."""
     others = [edition for edition in bits.columns if not pd.api.types.is_numeric_dtype(bits[edition])]
     cells = bits[others].astype(object)
     known = cells.notna() & ~cells.map(lambda cell: isinstance(cell, bool))
@@ -325,7 +400,7 @@ def _as_numbers(bits: pd.DataFrame) -> pd.DataFrame:
 
 
 def _read_text(path: Path, delimiter: str) -> pd.DataFrame:
-    """Read all cells as text, indexed by line: names such as "nan" (Min Nan) are no missing values."""
+    """Read all cells as text, indexed by line: names such as "nan" (Min Nan) are not missing values."""
     header, rows = read_table(path, delimiter)
     lines = pd.Index([line for line, _ in rows], dtype=int)
     return pd.DataFrame([cells for _, cells in rows], index=lines, columns=header, dtype=object)
@@ -355,7 +430,7 @@ def _numbers(column: pd.Series, path: Path) -> pd.Series:
 def _from_long(frame: pd.DataFrame, factor: float, path: Path) -> Surprisals:
     models = frame["lm"].unique() if "lm" in frame else [path.stem]
     if len(models) > 1:
-        raise DataError(f"{path}: surprisals of {len(models)} language models; give one table a model.")
+        raise DataError(f"{path}: surprisals of {len(models)} language models; give one table per model.")
     twice = frame.duplicated(["intent", "edition"])
     if twice.any():
         row = frame.loc[twice].iloc[0]

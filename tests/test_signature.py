@@ -10,7 +10,7 @@ from hypothesis.extra import numpy as hnp
 from langdiff._signature import full_hash, name_of_number, name_of_seed, short_hash
 
 arrays = hnp.arrays(
-    np.float64, hnp.array_shapes(max_dims=2, min_side=0, max_side=4), elements=st.sampled_from([0.0, 1.0, np.nan])
+    np.float64, hnp.array_shapes(max_dims=2, min_side=0, max_side=4), elements=st.sampled_from([0.0, -0.0, 1.0, np.nan])
 )
 
 
@@ -20,7 +20,24 @@ def test_arrays_have_equal_hashes_if_and_only_if_they_are_equal(one, other):
     assert (full_hash(one) == full_hash(other)) == equal
 
 
-def test_the_hash_depends_on_no_layout_and_no_block():
+@given(arrays)
+def test_the_hash_is_that_of_the_values_whatever_their_layout(array):
+    strided = np.repeat(array, 2, axis=-1)[..., ::2]
+    backwards = np.flip(np.flip(array).copy())
+    for same in (np.asfortranarray(array), strided, backwards, array.astype(">f8"), array.astype(np.float32)):
+        np.testing.assert_array_equal(same, array)
+        assert full_hash(same) == full_hash(array)
+
+
+def test_frames_of_equal_values_have_equal_hashes_whatever_their_blocks():
+    values = np.arange(12.0).reshape(4, 3)
+    one = pd.DataFrame(values, columns=list("abc"))
+    by_column = pd.DataFrame({name: one[name].copy() for name in "abc"})
+    assert full_hash(one) == full_hash(pd.DataFrame(np.asfortranarray(values), columns=list("abc")))
+    assert full_hash(one) == full_hash(by_column)
+
+
+def test_a_change_of_one_number_of_a_large_table_changes_the_hash():
     table = np.arange(20_000.0).reshape(10_000, 2)
     assert full_hash(table) == full_hash(np.asfortranarray(table))
     changed = table.copy()

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from langdiff._types import Model
 from langdiff.cli.output import check_picture_name, print_json, save_picture
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ def fit(
         Path,
         typer.Argument(help="Table (.csv, .tsv, .parquet): long, or intents × editions.", metavar="SURPRISALS"),
     ],
-    model: Annotated[Literal["1", "2", "2L", "2C", "3"], typer.Option(help="Regression model.")] = "2",
+    model: Annotated[Model, typer.Option(help="Regression model.")] = "2",
     restricted: Annotated[bool, typer.Option("--restricted", help="Maximize the restricted likelihood.")] = False,
     laplace_scale: Annotated[float | None, typer.Option(help="b of model 3, nats.")] = None,
     editions: Annotated[

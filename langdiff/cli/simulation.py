@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from langdiff._types import Model
 from langdiff.cli.output import print_table
 
 
@@ -12,7 +13,7 @@ def simulate(
     intents: Annotated[int, typer.Option(help="Number of intents (rows).")],
     editions: Annotated[int, typer.Option(help="Number of editions (columns).")],
     out: Annotated[Path, typer.Option("--out", "-o", help="Write the surprisals here (.csv, .tsv, .parquet).")],
-    model: Annotated[Literal["1", "2", "2L", "2C", "3"], typer.Option(help="Model to draw from.")] = "2",
+    model: Annotated[Model, typer.Option(help="Model to draw from.")] = "2",
     sigma: Annotated[float | None, typer.Option(help="Dispersion in nats; 0.2 in model 1, else 1.3.")] = None,
     laplace_scale: Annotated[float | None, typer.Option(help="Scale of the blunders of model 3, nats.")] = None,
     missing: Annotated[float, typer.Option(help="Share of cells to delete.")] = 0.0,

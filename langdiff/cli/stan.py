@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from langdiff._types import StanModel
 from langdiff.cli.output import print_json, print_table
 
 SHOWN = {
@@ -24,7 +25,7 @@ def sample(
         Path,
         typer.Argument(help="Table (.csv, .tsv, .parquet): long, or intents × editions.", metavar="SURPRISALS"),
     ],
-    model: Annotated[Literal["1", "2", "2L", "3"], typer.Option(help="Regression model.")] = "2",
+    model: Annotated[StanModel, typer.Option(help="Regression model.")] = "2",
     laplace_scale: Annotated[float | None, typer.Option(help="b of model 3, nats.")] = None,
     unit: Annotated[Literal["bits", "nats", "log10"], typer.Option(help="Unit of the table.")] = "bits",
     chains: Annotated[int, typer.Option(help="Markov chains.")] = 4,

@@ -34,13 +34,13 @@ class Effects:
     covariance : DataFrame, shape (J, J)
         Their joint sampling covariance. It may be singular; NaN where it is not known.
     scale : Scale
-        What the estimates measure.
+        Quantity and unit of the estimates.
     title : str
         Name of their source in tables and plots, such as "char-lstm, model 2".
     converged : bool
         Whether the fit behind the estimates converged.
     signature : str
-        What the estimates depend on, to be quoted with them; empty if not known.
+        Everything the estimates depend on, to be quoted with them; empty if not known.
 
     Raises
     ------
@@ -145,7 +145,7 @@ class Effects:
         Returns
         -------
         Contrast
-            `one` less `other`, in the unit of the scale.
+            Mean of `one` less mean of `other`, in the unit of the scale.
 
         Raises
         ------

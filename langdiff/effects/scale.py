@@ -17,13 +17,13 @@ class Scale:
     Attributes
     ----------
     quantity : {"difficulty", "ability"}
-        What the estimates are; the name of their column in tables.
+        Quantity that is estimated; the name of its column in tables.
     unit : {"nats", "log odds"}
         Unit of the estimates.
     first : {"hardest", "ablest"}
-        What rank 1, the highest estimate, means.
+        Meaning of rank 1, the highest estimate.
     centre : {"factors", "mean"}
-        What the estimates are relative to: ``"factors"`` if their exponentials average 1,
+        Reference of the estimates: ``"factors"`` if their exponentials average 1,
         ``"mean"`` if they themselves average 0.
 
     Examples
@@ -91,12 +91,12 @@ class Contrast:
     Attributes
     ----------
     name : str
-        What was compared.
+        Names of the effects compared.
     estimate, std_error, low, high : float
         The difference, its standard error and its 95 % interval, in the unit of the scale. The standard error
         is 0 where a formula ties the effects, and NaN where their covariance is not known.
     scale : Scale
-        What the effects measure.
+        Quantity and unit of the effects.
 
     Examples
     --------

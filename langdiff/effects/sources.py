@@ -41,14 +41,14 @@ def as_effects(source: EffectsLike, *, title: str = "") -> Effects:
     Returns
     -------
     Effects
-        What `source` has; effects made of plain numbers are difficulties in nats.
+        Effects of `source`; those made of plain numbers are difficulties in nats.
 
     Raises
     ------
     DataError
         If numbers are not finite, names occur twice, or a frame of several columns has no ``difficulty``.
     ConfigError
-        If `source` is none of these.
+        If `source` is of another type.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def effects_by_source(sources: Sources) -> list[tuple[str, Effects]]:
     DataError
         If numbers are not finite, or names of editions occur twice.
     ConfigError
-        If a source is none of those that `as_effects` takes.
+        If a source is not one that `as_effects` takes.
 
     Examples
     --------

@@ -8,13 +8,13 @@ import numpy as np
 import pandas as pd
 
 from langdiff._random import generator, seed_numbers
+from langdiff._types import Model
 from langdiff.errors import ConfigError
 from langdiff.lm import compute_surprisals
 from langdiff.lm.ngram.recipe import AnyRecipe
 from langdiff.lm.scoring import Scoring
 from langdiff.multitext import Parts
 from langdiff.regression import fit
-from langdiff.regression.fitting import Model
 from langdiff.surprisals import Surprisals
 
 

@@ -1,7 +1,8 @@
 """Difficulty regression: how much harder one edition is than another, given surprisals of the same intents.
 
 The models are those of Mielke et al. (2019), "What Kind of Language Is Hard to Language-Model?",
-section 3. Arrays below (`_two_way`, `_likelihood`, `_lbfgs`), names above (`_fit`, `result`).
+section 3. `kernel` holds the mathematics on plain arrays; the modules beside it add names, `check` judges fits,
+`simulation` draws tables with known parameters, and `stan` samples posteriors.
 """
 
 import lazy_loader

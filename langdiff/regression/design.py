@@ -1,17 +1,16 @@
-"""Which difficulties are free: one an edition, one a group of editions, or terms of a formula."""
+"""Which difficulties are free: one per edition, one per group of editions, or one per term of a formula."""
 
 import re
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 from scipy.linalg import qr
 
+from langdiff._types import Booleans, Floats, Integers
 from langdiff.errors import ConfigError, listing
 
-Floats = npt.NDArray[np.float64]
 Groups = str | Mapping[str, object] | pd.Series
 
 ALIASED = 1e-8  # of a column's length is left when those before it are taken out
@@ -39,7 +38,7 @@ class Design:
     Attributes
     ----------
     units : Index, shape (U,)
-        What has a difficulty of its own in the result: editions, or groups of them.
+        Names of what has a difficulty of its own in the result: editions, or groups of them.
     first : ndarray of int, shape (U,)
         An edition of each unit.
     basis : ndarray, shape (J, K), or None
@@ -49,7 +48,7 @@ class Design:
     """
 
     units: pd.Index
-    first: npt.NDArray[np.int_]
+    first: Integers
     basis: Floats | None = None
     terms: pd.DataFrame | None = None
 
@@ -58,7 +57,7 @@ class Design:
         """How many difficulties are free, their common level included."""
         return len(self.units) if self.terms is None else self.terms.shape[1] + 1
 
-    def observed(self, cells: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    def observed(self, cells: Booleans) -> Booleans:
         """Return which units have which intents, shape (I, U), from that of editions."""
         if self.basis is None or self.terms is not None:
             return cells
@@ -152,7 +151,7 @@ def _from_formula(editions: pd.Index, formula: str, info: pd.DataFrame) -> Desig
         reason = " ".join(ESCAPES.sub("", str(error)).split())
         raise ConfigError(f"formula {formula!r} cannot be used with edition_info: {reason}") from error
     if not isinstance(matrix, pd.DataFrame):
-        raise ConfigError(f"formula {formula!r} has two sides; difficulties are the left one already.")
+        raise ConfigError(f"formula {formula!r} has two sides; give the right-hand side only.")
     terms = matrix.drop(columns="Intercept", errors="ignore").astype(float)
     infinite = terms.columns[~np.isfinite(terms.to_numpy()).all(axis=0)]
     if len(infinite):

@@ -12,6 +12,7 @@ import pandas as pd
 from langdiff import __version__
 from langdiff._random import generator
 from langdiff._signature import join_signature, name_of_number, name_of_seed
+from langdiff._types import Booleans, Floats, Integers, Model
 from langdiff.errors import ConfigError, ConvergenceWarning, DataError, LangdiffWarning, listing
 from langdiff.regression.design import Design, Groups, make_design
 from langdiff.regression.identity import identify_design, identify_table
@@ -24,8 +25,6 @@ from langdiff.regression.result import DifficultyFit
 from langdiff.regression.table import as_surprisals, log_bits
 from langdiff.surprisals import Surprisals
 
-Floats = npt.NDArray[np.float64]
-Model = Literal["1", "2", "2L", "2C", "3"]
 Method = Literal["auto", "newton", "lbfgs"]
 
 SMOOTH = ("1", "2")  # models with an observed information
@@ -83,7 +82,7 @@ def fit(
     surprisals : Surprisals, DataFrame, array or tensor, shape (I, J)
         Bits of intent i (row) in edition j (column); NaN where missing.
     model : {"1", "2", "2L", "2C", "3"}
-        Which. 2L and 2C resist outliers, such as sloppy translations.
+        Regression model to fit, as defined above. 2L and 2C resist outliers, such as sloppy translations.
     method : {"auto", "newton", "lbfgs"}
         Optimizer of model 2: ``"auto"`` is Newton's method, with L-BFGS if that fails. Model 1 is
         solved exactly; 2L, 2C and 3 by L-BFGS on likelihoods that approach theirs.
@@ -91,9 +90,9 @@ def fit(
         Editions of one group share a difficulty: a column of `edition_info`, or the group of each edition.
     formula : str, optional
         Difficulties as sums of terms, such as ``"language + lm"``, over the columns of `edition_info`
-        (Wilkinson's notation, read by formulaic). It may contain Python: use no formula of strangers.
+        (Wilkinson's notation, read by formulaic). It may contain Python, so use only formulas that you trust.
     edition_info : DataFrame, optional
-        Indexed by edition.
+        Properties of the editions, indexed by edition; needed for a formula and for groups given as a column.
     restricted : bool
         Maximize the restricted likelihood, which makes up for the many intent sizes: without it the
         dispersion of models 2, 2L and 2C is too small, and if what is missing is missing mostly from
@@ -101,22 +100,23 @@ def fit(
     laplace_scale : float, optional
         b of model 3, nats; it cannot be estimated, and must be well below the standard deviation of z.
     bootstrap : int
-        If positive, standard errors come from so many samples of intents; 500 is a good number.
-        Otherwise from the information matrix, which for models 2L, 2C and 3 is multiplied by what
+        Number of samples of intents that standard errors come from; 500 is a good number. With 0, the
+        default, they come from the information matrix, which for models 2L, 2C and 3 is multiplied by what
         leaving out groups of intents shows to be missing.
     seed : int or numpy.random.Generator, optional
         Seed of the bootstrap; required if `bootstrap` is positive.
     max_iterations : int
-        After so many the optimizer gives up, with a warning.
+        Number of iterations after which the optimizer stops, with a warning.
 
     Returns
     -------
     DifficultyFit
+        Difficulties by edition (or by group) with their covariance, and the facts needed to trust them.
 
     Raises
     ------
     DataError
-        If a value is no surprisal, a row or column has no cell, all surprisals of an edition are
+        If a value is not a surprisal, a row or column has no cell, all surprisals of an edition are
         equal, no chain of shared intents connects two editions, there are too few cells, or the
         residuals vanish.
     ConfigError
@@ -284,7 +284,7 @@ class _Again:
         self.z, self.design, self.settings, self.found = z, design, settings, found
         self.fits = self.stopped = 0
 
-    def __call__(self, rows: npt.NDArray[np.int_]) -> Floats | None:
+    def __call__(self, rows: Integers) -> Floats | None:
         """Return the normalized difficulties of the units, shape (U,); None if no residuals are left."""
         two_way = solve_two_way(self.z[rows], self.design.basis)
         if _vanishes(two_way):
@@ -314,7 +314,7 @@ def _label(
     design: Design,
     table: Surprisals,
     two_way: TwoWay,
-    single: npt.NDArray[np.bool_],
+    single: Booleans,
     uncertainty: Uncertainty,
 ) -> DifficultyFit:
     units, parameters = design.units, published_parameters(found, design.first)

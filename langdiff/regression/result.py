@@ -29,7 +29,7 @@ class DifficultyFit:
     restricted : bool
         Whether the restricted likelihood was maximized.
     laplace_scale : float or None
-        b of model 3, nats.
+        b of model 3, nats; None in the other models.
     lm : str
         The language model whose surprisals were fitted.
     difficulty : Series, shape (J,)
@@ -41,14 +41,15 @@ class DifficultyFit:
         samples of intents if there was a `bootstrap`. Otherwise from the information (observed in
         models 1 and 2, expected in the others) with the intent sizes eliminated. In models 1 and 2 it is
         multiplied by N / (N − I − J + 1), unless `restricted`, to make up for the residual variation
-        that fitting one size an intent uses up; in the others by factors that leaving out groups
-        of intents in turn (the jackknife) asks for. NaN only if not `converged`.
+        that fitting one size per intent uses up; in the others by factors estimated by leaving out groups
+        of intents in turn (the jackknife). NaN only if not `converged`.
     bootstrap : int
         Number of samples of intents behind `covariance`; 0 if it is from the information.
     inflation : float
-        That factor of the jackknife on variances, pooled over editions; 1 where there is none.
+        Factor by which the jackknife multiplies variances, pooled over editions; 1 where it is not used.
     terms : DataFrame or None
-        Of a formula: ``estimate`` and ``std_error`` (from the information) of each coefficient, nats.
+        Coefficients of a formula, one row per term: ``estimate`` and ``std_error`` (from the information),
+        nats. None without a formula.
     intent_size : Series, shape (I,)
         n, in bits that an edition of average difficulty (factor 1) spends: their median in model 1; in
         model 2 the mean bits are n·exp(σ²/2).
@@ -64,17 +65,17 @@ class DifficultyFit:
     converged : bool
         Whether `grad_norm` met the tolerance, and the covariance exists.
     n_iterations, n_evaluations : int
-        Work of the optimizer; 0 if there was none.
+        Numbers of iterations and of evaluations of the likelihood; 0 in model 1, which needs none.
     grad_norm : float
         Largest component of the gradient of the log-likelihood, in variables scaled to unit curvature.
     message : str
-        The optimizer's own words.
+        Message of the optimizer on why it stopped.
     cells, free_difficulties, single_cell_intents : int
         Observed cells, N; difficulties that are free, their common level included (editions, groups, or
         terms and one); intents with only one cell, which say nothing of difficulties and are only given
-        the size that their cell asks for.
+        the size that explains their cell exactly.
     signature : str
-        What the numbers depend on, to be quoted with them.
+        Everything the numbers depend on, to be quoted with them.
     replaced_percent : Series or None
         Share of the characters of each edition, in percent, that the language model saw as one symbol since they
         were too rare in training; None where the table does not tell.
@@ -159,11 +160,31 @@ class DifficultyFit:
             Indexed by edition: ``difficulty``, ``std_error``, ``low`` and ``high`` (95 % interval), all
             in nats; ``factor`` = exp(difficulty); ``percent`` = 100·(factor − 1), ``percent_std_error`` (to first
             order, 100·factor·std_error), ``percent_low`` and ``percent_high``; ``rank``, 1 the hardest.
+
+        Examples
+        --------
+        >>> import langdiff as ld
+        >>> surprisals = ld.simulate(500, 3, difficulties=[0.0, 0.1, 0.0], seed=1).surprisals
+        >>> ld.fit(surprisals).to_frame()["rank"].loc["e2"]
+        np.int64(1)
         """
         return self.effects.to_frame()
 
     def summary(self) -> str:
-        """Format the table, with what is needed to trust it."""
+        """Format the table of difficulties, with what is needed to trust it.
+
+        Returns
+        -------
+        str
+            Several lines: model, convergence, size of the table, dispersion, log-likelihood, source of the
+            standard errors, the table of `to_frame`, the terms of a formula, and the signature.
+
+        Examples
+        --------
+        >>> import langdiff as ld
+        >>> print(ld.fit(ld.simulate(500, 3, seed=1).surprisals).summary().splitlines()[1])
+        1,500 cells, 500 intents × 3 editions
+        """
         state = "converged" if self.converged else f"NOT CONVERGED ({self.message})"
         single = f" ({self.single_cell_intents:,} with one cell)" if self.single_cell_intents else ""
         how = f"{self.method}, restricted likelihood" if self.restricted else self.method
@@ -194,12 +215,12 @@ class DifficultyFit:
         Parameters
         ----------
         one, other : str, or list of str
-            Editions, or groups where they share difficulties.
+            Names of editions, or of groups where editions share difficulties.
 
         Returns
         -------
         Contrast
-            Of `one` less `other`, nats.
+            Difficulty of `one` less that of `other`, nats.
 
         Raises
         ------
@@ -216,17 +237,59 @@ class DifficultyFit:
         return self.effects.contrast(one, other)
 
     def plot(self, ax: "Axes | None" = None, **style: Any) -> "Axes":
-        """Draw a forest plot; see `langdiff.plots.plot_difficulties`."""
+        """Draw a forest plot; see `langdiff.plots.plot_difficulties`.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Axes to draw on; by default those of a new figure.
+        **style
+            Settings for ``Axes.errorbar``, which override the defaults.
+
+        Returns
+        -------
+        Axes
+            The axes drawn on.
+
+        Examples
+        --------
+        >>> import langdiff as ld
+        >>> ld.fit(ld.simulate(50, 3, seed=1).surprisals).plot().get_xlabel()
+        'difficulty (nats), with 95 % interval'
+        """
         from langdiff.plots.difficulty import plot_difficulties  # Matplotlib only when asked for
 
         return plot_difficulties(self, ax, **style)
 
     def to_json(self) -> str:
-        """Write everything as JSON; numbers keep all digits, NaN becomes null, infinity a text."""
+        """Return all fields as JSON; numbers keep all digits, NaN becomes null, infinity a text.
+
+        Returns
+        -------
+        str
+            A JSON object on one line, with one member per field and the version of the format.
+
+        Raises
+        ------
+        DataError
+            If a name of an edition or intent is neither text nor a whole number.
+
+        Examples
+        --------
+        >>> import json
+        >>> import langdiff as ld
+        >>> json.loads(ld.fit(ld.simulate(50, 3, seed=1).surprisals).to_json())["model"]
+        '2'
+        """
         return to_json({field.name: getattr(self, field.name) for field in fields(self)})
 
     def save(self, path: str | Path) -> None:
-        """Write everything as JSON (`to_json`), atomically.
+        """Write all fields as JSON (`to_json`), atomically; `read_fit` reads them.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file to write, such as ``"fit.json"``.
 
         Raises
         ------
@@ -234,11 +297,21 @@ class DifficultyFit:
             If a name of an edition or intent is neither text nor a whole number.
         OutputError
             If the file cannot be written.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import langdiff as ld
+        >>> fit = ld.fit(ld.simulate(50, 3, seed=1).surprisals)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     fit.save(f"{folder}/fit.json")
+        ...     ld.read_fit(f"{folder}/fit.json")
+        DifficultyFit: model 2, 50 intents × 3 editions, sigma ..., converged
         """
         write_text(Path(path), self.to_json() + "\n")
 
     def __repr__(self) -> str:
-        """Say what was fitted and whether it can be trusted."""
+        """Return what was fitted and whether it can be trusted."""
         state = "converged" if self.converged else "NOT CONVERGED"
         return (
             f"DifficultyFit: model {self.model}, {len(self.intent_size):,} intents × "

@@ -16,7 +16,7 @@ FORMAT_VERSION = 2
 
 
 def to_json(values: Mapping[str, Any]) -> str:
-    """Write the fields of a fit.
+    """Return the fields of a fit as JSON.
 
     Raises
     ------
@@ -98,7 +98,7 @@ def _names(index: pd.Index) -> list[Any]:
 
 
 def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value  # NumPy's own numbers are none of JSON's
+    return value.item() if isinstance(value, np.generic) else value  # JSON does not take NumPy's own numbers
 
 
 def _words(values: Any) -> list[float | str | None]:

@@ -1,19 +1,17 @@
-"""From what a user gives to the logarithms that can be fitted; all that is wrong with a table is said here."""
+"""From what a user gives to the logarithms that can be fitted; every check of a table is made here."""
 
 import logging
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from langdiff._types import Booleans, Floats
 from langdiff.errors import DataError, listing
 from langdiff.regression.design import Design
 from langdiff.regression.kernel.connected import edition_components
 from langdiff.surprisals import Surprisals
 
-Floats = npt.NDArray[np.float64]
-
-CONSTANT_CELLS = 3  # an edition with so many cells, all equal, was not measured
+CONSTANT_CELLS = 3  # an edition with at least this many cells, all equal, was not measured
 
 log = logging.getLogger(__name__)
 
@@ -42,14 +40,14 @@ def log_bits(table: Surprisals, design: Design) -> Floats:
     Raises
     ------
     DataError
-        If it cannot; see `langdiff.fit`.
+        If the table cannot be fitted; see `langdiff.fit`.
     """
     bits = table.bits.to_numpy()
     intents, editions = bits.shape
     if min(bits.shape) < 2:
         raise DataError(f"{intents} intent(s) × {editions} edition(s): comparing needs at least two of each.")
     z: Floats = np.log(bits, out=np.empty(bits.shape))  # by rows, where a frame's numbers lie by columns
-    observed: npt.NDArray[np.bool_] = ~np.isnan(z)
+    observed: Booleans = ~np.isnan(z)
     empty = {
         "intent": table.intents[np.flatnonzero(~observed.any(axis=1))],
         "edition": table.editions[np.flatnonzero(~observed.any(axis=0))],
@@ -83,7 +81,7 @@ def _check_variation(table: Surprisals, z: Floats) -> None:
         )
 
 
-def _check_connected(units: pd.Index, observed: npt.NDArray[np.bool_]) -> None:
+def _check_connected(units: pd.Index, observed: Booleans) -> None:
     component = edition_components(observed)
     if component.max() == 0:
         return
@@ -93,5 +91,5 @@ def _check_connected(units: pd.Index, observed: npt.NDArray[np.bool_]) -> None:
     raise DataError(
         f"the {what} fall into {component.max() + 1} groups (of {sizes} {what}) that share no intent; for "
         f"one, no chain of shared intents leads from {one!r} to {other!r}, so their difficulties cannot be "
-        "compared. Fit each group on its own, or add intents that join them."
+        "compared. Fit each group separately, or add intents that join them."
     )

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from langdiff._types import FormatName, Ranges, Tokenization
+from langdiff._types import FormatName, Model, Ranges, Tokenization
 from langdiff.corpora.formats.registry import OPTIONS, check_format_options
 from langdiff.errors import ConfigError
 from langdiff.lm.ngram.recipe import find_scored_lm
@@ -115,7 +115,7 @@ class LmSettings(_Section):
 class FitSettings(_Section):
     """``[fit]``: the regression model; see `langdiff.fit`."""
 
-    model: Literal["1", "2", "2L", "2C", "3"] = "2"
+    model: Model = "2"
     restricted: bool = False
     laplace_scale: float | None = Field(None, gt=0)
     bootstrap: int = Field(0, ge=0)

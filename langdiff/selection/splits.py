@@ -3,8 +3,8 @@
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from langdiff._types import Booleans
 from langdiff.errors import ConfigError, DataError
 from langdiff.multitext import Multitext, Parts
 
@@ -62,7 +62,7 @@ def split(
     if incomplete not in ("error", "drop", "test"):
         raise ConfigError(f"incomplete must be 'error', 'drop' or 'test', not {incomplete!r}.")
     present = multitext.presence.to_numpy()
-    complete: npt.NDArray[np.bool_] = np.logical_and.reduce(present, axis=1)
+    complete: Booleans = np.logical_and.reduce(present, axis=1)
     if not complete.any():
         raise DataError(
             f"no intent is in all {len(multitext.editions):,} editions. Choose editions that share some: `select` "

@@ -6,14 +6,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from langdiff._types import Integers
 
 
 class Counts(NamedTuple):
     """Bins that occur, whole numbers or floats, sorted, and how often; both of shape (B,)."""
 
     bins: npt.NDArray[Any]
-    counts: npt.NDArray[np.int64]
+    counts: Integers
 
     @classmethod
     def of(cls, values: npt.NDArray[Any]) -> "Counts":
@@ -35,7 +35,7 @@ class Counts(NamedTuple):
         np.add.at(counts, place, np.concatenate([one.counts for one in several]))
         return cls(bins, counts)
 
-    def at(self, bins: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    def at(self, bins: npt.NDArray[Any]) -> Integers:
         """Return how often each of some bins occurs."""
         if not len(self.bins):
             return np.zeros(len(bins), dtype=np.int64)

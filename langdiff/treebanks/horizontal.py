@@ -5,10 +5,10 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from langdiff._types import Booleans, Floats, Integers
 from langdiff.treebanks.counts import Counts
-from langdiff.treebanks.shape import Ints, siblings
+from langdiff.treebanks.shape import siblings
 
-Floats = npt.NDArray[np.float64]
 Normalizer = Literal["columns", "rows"]
 
 
@@ -48,7 +48,7 @@ def cooccurrences(parents: npt.ArrayLike, deprels: npt.ArrayLike, relations: int
     last = np.append(rank[1:] == 0, True)
     size = relations + 1
 
-    def cells(t: Ints, x: Ints | int, y: Ints | int) -> Ints:
+    def cells(t: Integers, x: Integers | int, y: Integers | int) -> Integers:
         return (t * size + x) * size + y
 
     at_start, at_end = (rank == 0, last) if adjacent else (slice(None), slice(None))
@@ -68,7 +68,7 @@ def cooccurrences(parents: npt.ArrayLike, deprels: npt.ArrayLike, relations: int
     return Counts.total(counts)
 
 
-def _first_of_relation(heads: npt.NDArray[np.integer], child: Ints) -> npt.NDArray[np.bool_]:
+def _first_of_relation(heads: npt.NDArray[np.integer], child: Integers) -> Booleans:
     """Say of every child whether it is the first of its relation under its head."""
     codes = heads.astype(np.int64) * (int(child.max()) + 1) + child
     first = np.zeros(len(child), dtype=np.bool_)
@@ -124,7 +124,7 @@ def chain_costs(
     return np.bincount(chain[earlier], weights=cost[earlier], minlength=len(first)).astype(float)
 
 
-def chain_lengths(parents: npt.ArrayLike) -> Ints:
+def chain_lengths(parents: npt.ArrayLike) -> Integers:
     """Return the number of children of every word that has any, in the order of words.
 
     Examples

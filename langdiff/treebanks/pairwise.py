@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
-import numpy.typing as npt
 
 from langdiff import __version__
 from langdiff._progress import progress_bar
 from langdiff._random import generator
 from langdiff._signature import name_of_seed, short_hash
+from langdiff._types import Floats
 from langdiff.errors import ConfigError, DataError
 from langdiff.treebanks.comparison import COLUMNS, TreebankComparison
 from langdiff.treebanks.counts import Counts
@@ -25,7 +25,6 @@ from langdiff.treebanks.treebank import Paths, Treebank, read_treebank
 if TYPE_CHECKING:
     import pandas as pd
 
-Floats = npt.NDArray[np.float64]
 Equalize = Literal["tokens", "sentences"]
 
 

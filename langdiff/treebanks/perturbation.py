@@ -11,12 +11,13 @@ from langdiff import __version__
 from langdiff._progress import progress_bar
 from langdiff._random import generator
 from langdiff._signature import join_signature, name_of_number, name_of_seed
+from langdiff._types import Floats, Integers
 from langdiff.errors import ConfigError, DataError
 from langdiff.treebanks.comparison import COLUMNS, Column
-from langdiff.treebanks.pairwise import Floats, between, between_halves
+from langdiff.treebanks.pairwise import between, between_halves
 from langdiff.treebanks.settings import SimilaritySettings
 from langdiff.treebanks.tables import AVERAGED
-from langdiff.treebanks.treebank import Codes, Ints, Treebank
+from langdiff.treebanks.treebank import Codes, Treebank
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -82,7 +83,7 @@ def perturb(
     return replace(treebank, deprels=deprels)
 
 
-def _reordered(treebank: Treebank, words: Ints, rng: np.random.Generator) -> Treebank:
+def _reordered(treebank: Treebank, words: Integers, rng: np.random.Generator) -> Treebank:
     sentence = np.repeat(np.arange(treebank.sentences), treebank.lengths)
     shuffled = words[np.lexsort((rng.random(len(words)), sentence[words]))]  # within each sentence
     place = np.arange(treebank.words)  # of every word, after
@@ -94,7 +95,7 @@ def _reordered(treebank: Treebank, words: Ints, rng: np.random.Generator) -> Tre
     return replace(treebank, parents=parents, upos=upos, deprels=deprels)
 
 
-def _reattached(treebank: Treebank, words: Ints, rng: np.random.Generator) -> Codes:
+def _reattached(treebank: Treebank, words: Integers, rng: np.random.Generator) -> Codes:
     parents = treebank.parents.copy()
     sentence = np.searchsorted(treebank.starts, words, side="right") - 1
     for word, start, end in zip(words, treebank.starts[sentence], treebank.starts[sentence + 1], strict=True):

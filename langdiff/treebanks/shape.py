@@ -5,8 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-Ints = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
+from langdiff._types import Booleans, Integers
 
 
 class Siblings(NamedTuple):
@@ -20,8 +19,8 @@ class Siblings(NamedTuple):
         Place of each word of `order` among the children of its head, from 0; 0 for root words.
     """
 
-    order: Ints
-    rank: Ints
+    order: Integers
+    rank: Integers
 
 
 def siblings(parents: npt.ArrayLike) -> Siblings:
@@ -45,7 +44,7 @@ def siblings(parents: npt.ArrayLike) -> Siblings:
     return Siblings(order, np.arange(len(order)) - np.repeat(first, lengths))
 
 
-def depths(parents: npt.ArrayLike) -> Ints:
+def depths(parents: npt.ArrayLike) -> Integers:
     """Return the number of edges from the root word to every word, shape (V,).
 
     Examples
@@ -65,7 +64,7 @@ def depths(parents: npt.ArrayLike) -> Ints:
     return depth
 
 
-def leaves(parents: npt.ArrayLike) -> Bools:
+def leaves(parents: npt.ArrayLike) -> Booleans:
     """Say of every word whether it has no children, shape (V,)."""
     parents = np.asarray(parents)
     leaf = np.ones(len(parents), dtype=np.bool_)
@@ -73,7 +72,7 @@ def leaves(parents: npt.ArrayLike) -> Bools:
     return leaf
 
 
-def combine(*columns: Ints) -> Ints:
+def combine(*columns: Integers) -> Integers:
     """Return the number of every row of a table among its distinct rows, sorted, from 0.
 
     Examples

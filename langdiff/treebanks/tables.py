@@ -6,10 +6,11 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from langdiff._types import Floats, Integers
 from langdiff.treebanks import horizontal, vertical
-from langdiff.treebanks.counts import Counts, Floats
+from langdiff.treebanks.counts import Counts
 from langdiff.treebanks.settings import SimilaritySettings
-from langdiff.treebanks.shape import Ints, combine, depths, leaves
+from langdiff.treebanks.shape import combine, depths, leaves
 from langdiff.treebanks.treebank import Treebank
 
 Metric = Literal["size", "depth", "width", "length", "matrix"]
@@ -62,7 +63,7 @@ def mean_depths(treebank: Treebank) -> Floats:
     return result
 
 
-def size_bins(treebank: Treebank, width: float) -> Ints:
+def size_bins(treebank: Treebank, width: float) -> Integers:
     """Return the bin of Size of every sentence, depth and length in one number; shape (S,)."""
     return np.floor(mean_depths(treebank) / width + 0.5).astype(np.int64) * ROW + treebank.lengths
 
@@ -99,7 +100,7 @@ def distinct_keys(treebank: Treebank, settings: SimilaritySettings) -> int:
     return len(np.unique(cells[treebank.parents >= 0]))
 
 
-def _labels(treebank: Treebank, settings: SimilaritySettings) -> Ints:
+def _labels(treebank: Treebank, settings: SimilaritySettings) -> Integers:
     upos, deprels = treebank.upos.astype(np.int64), treebank.deprels.astype(np.int64)
     if settings.label == "upos":
         return upos
@@ -114,7 +115,7 @@ def _pairs(treebank: Treebank, adjacent: bool) -> Counts:
     return Counts(counts.bins[inside], counts.counts[inside])
 
 
-def split_cells(cells: npt.NDArray[np.number], relations: int) -> tuple[Ints, Ints, Ints]:
+def split_cells(cells: npt.NDArray[np.number], relations: int) -> tuple[Integers, Integers, Integers]:
     """Return the relations t, x and y of cells of Matrix."""
     rest, later = np.divmod(cells.astype(np.int64), relations + 1)
     kind, earlier = np.divmod(rest, relations + 1)

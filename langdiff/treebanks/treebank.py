@@ -12,11 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from langdiff._signature import short_hash
+from langdiff._types import Integers
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
 from langdiff.treebanks.conllu import Fault, sound_trees
 from langdiff.treebanks.tree import Tree
 
-Ints = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.int32]
 Paths = str | Path | Iterable[str | Path]
 FEW_SENTENCES = 50
@@ -49,7 +49,7 @@ class Treebank:
     """
 
     name: str
-    starts: Ints
+    starts: Integers
     parents: Codes
     upos: Codes
     deprels: Codes
@@ -70,7 +70,7 @@ class Treebank:
         return len(self.parents)
 
     @property
-    def lengths(self) -> Ints:
+    def lengths(self) -> Integers:
         """Words of each sentence, shape (S,)."""
         return np.diff(self.starts)
 
@@ -119,7 +119,7 @@ class Treebank:
         names = [self.name, self.upos_names, self.deprel_names]
         return short_hash(names, self.starts, self.parents, self.upos, self.deprels)
 
-    def take(self, sentences: Ints) -> "Treebank":
+    def take(self, sentences: Integers) -> "Treebank":
         """Return the treebank of some sentences, given by number, in the order given."""
         lengths = self.lengths[sentences]
         starts = np.concatenate([[0], np.cumsum(lengths)])

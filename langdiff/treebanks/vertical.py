@@ -6,14 +6,14 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from langdiff.treebanks.shape import Bools, Ints, combine, depths, siblings
+from langdiff._types import Booleans, Floats, Integers
+from langdiff.treebanks.shape import combine, depths, siblings
 
-Floats = npt.NDArray[np.float64]
 Levels = Literal["separate", "pooled", "context"]
 NOTHING = -1  # stands where there is no sibling or no ancestor
 
 
-def edge_keys(parents: npt.ArrayLike, labels: Ints, ancestors: int) -> tuple[Ints, Ints]:
+def edge_keys(parents: npt.ArrayLike, labels: Integers, ancestors: int) -> tuple[Integers, Integers]:
     r"""Return the number of the key of the edge into every word, among distinct keys.
 
     The triple of a word is :math:`\tau(v)` = (label of its left sibling, its own, that of its right sibling),
@@ -58,7 +58,7 @@ def edge_keys(parents: npt.ArrayLike, labels: Ints, ancestors: int) -> tuple[Int
 
 
 def chain_costs(
-    parents: npt.ArrayLike, labels: Ints, learn: Bools, *, ancestors: int = 2, levels: Levels = "separate"
+    parents: npt.ArrayLike, labels: Integers, learn: Booleans, *, ancestors: int = 2, levels: Levels = "separate"
 ) -> Floats:
     r"""Cost of the chain from the root word to every word, in decimal digits.
 
@@ -98,7 +98,7 @@ def chain_costs(
     return _sum_from_root(edge, parents, depth)
 
 
-def _sum_from_root(edge: Floats, parents: npt.NDArray[np.integer], depth: Ints) -> Floats:
+def _sum_from_root(edge: Floats, parents: npt.NDArray[np.integer], depth: Integers) -> Floats:
     total = edge
     words = np.argsort(depth, kind="stable")
     ends = np.cumsum(np.bincount(depth))

@@ -1,1 +1,1 @@
-"""How well a model fits, and how sure its order of editions is."""
+"""How well a model fits, and how certain its order of editions is."""

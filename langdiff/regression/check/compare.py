@@ -14,20 +14,20 @@ def compare(fits: Mapping[str, DifficultyFit] | Iterable[DifficultyFit]) -> pd.D
     """Put fits beside each other: how likely, how large, and how far their difficulties differ.
 
     Log-likelihoods of models compare only on the same cells, of the same unit, and not between
-    restricted and unrestricted ones; that of model 3 is of cells and noise together. A higher one is no
-    proof of a better model either: every intent has a size of its own. `langdiff.cross_validate` is the
+    restricted and unrestricted ones; that of model 3 is of cells and noise together. Nor does a higher one
+    prove a model better, since every intent has a size of its own. `langdiff.cross_validate` is the
     fair comparison.
 
     Parameters
     ----------
     fits : mapping from name to DifficultyFit, or iterable of DifficultyFit
-        All with the same editions; the first is the one that difficulties are compared with. Fits without names
+        Fits of the same editions; difficulties are compared with those of the first. Fits without names
         are named by their models, and from the second fit of a model on by a number as well: ``"2"``, ``"2 (2)"``.
 
     Returns
     -------
     DataFrame
-        Indexed by name: ``model``; ``restricted``; ``cells``, those of intents with two or more;
+        Indexed by name: ``model``; ``restricted``; ``cells``, the number of cells of intents with two or more;
         ``log_likelihood`` of log bits and ``log_likelihood_bits`` of bits, nats; ``parameters`` that are free
         (the scale, on which nothing depends, is not counted); ``sigma``, nats; ``converged``; ``correlation``
         (Pearson's) of difficulties with those of the first, and the ``largest_difference``, nats.
@@ -35,7 +35,7 @@ def compare(fits: Mapping[str, DifficultyFit] | Iterable[DifficultyFit]) -> pd.D
     Raises
     ------
     DataError
-        If there is no fit, something else than a fit, or editions differ.
+        If no fit is given, something is not a fit, or editions differ.
 
     Examples
     --------

@@ -5,24 +5,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from langdiff import __version__
 from langdiff._progress import progress_bar
 from langdiff._random import generator
 from langdiff._signature import join_signature, name_of_number, name_of_seed
+from langdiff._types import Booleans, Floats, Model
 from langdiff.errors import ConfigError, DataError, LangdiffWarning, listing
 from langdiff.regression.check.folds import NEVER, assign_folds
-from langdiff.regression.check.held_out import known_editions, mean_a_cell, predictive_size_prior
-from langdiff.regression.fitting import Model, fit
+from langdiff.regression.check.held_out import known_editions, mean_per_cell, predictive_size_prior
+from langdiff.regression.fitting import fit
 from langdiff.regression.identity import identify_table
 from langdiff.regression.kernel.new_intents import log_marginal
 from langdiff.regression.result import DifficultyFit
 from langdiff.regression.table import as_surprisals
 from langdiff.surprisals import Surprisals
-
-Floats = npt.NDArray[np.float64]
 
 RESTRICTABLE = ("2", "2L", "2C")  # model 1 is unbiased as it is; model 3 has no such likelihood
 
@@ -37,15 +35,15 @@ class CrossValidation:
         Sum over the held-out cells of each intent of the predictive log-density of z = ln(bits), nats;
         only intents of which cells were held out.
     held_out : Series, shape (I,)
-        How many cells of each of these intents were held out, each once.
+        Number of held-out cells of each of these intents; each cell is held out once.
     kept_cells, kept_intents : int
         Cells that were never held out, since too few would have been left, and intents of which none was.
     not_converged : Series, shape (models,)
-        Fits, of the `folds`, that did not converge.
+        Number of fits of each model, one per fold, that did not converge.
     folds : int
         Number of folds that hold cells: k, or fewer for a small table.
     signature : str
-        What the numbers depend on, to be quoted with them.
+        Everything the numbers depend on, to be quoted with them.
     """
 
     per_intent: pd.DataFrame
@@ -62,20 +60,20 @@ class CrossValidation:
         return str(self.to_frame().index[0])
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row a model, best first.
+        """Return one row per model, best first.
 
         Returns
         -------
         DataFrame
-            Indexed by model: ``log_density``, mean a held-out cell, nats, of log bits, and ``std_error``;
+            Indexed by model: ``log_density``, mean per held-out cell, nats, of log bits, and ``std_error``;
             ``difference`` to the best model, at most 0, and ``difference_std_error``, of the paired
-            differences (both with the intents as the sample); ``rank``; ``not_converged``, fits.
+            differences (both with the intents as the sample); ``rank``; ``not_converged``, the number of such fits.
         """
         counts = self.held_out.to_numpy()
-        scores = {name: mean_a_cell(column.to_numpy(), counts) for name, column in self.per_intent.items()}
+        scores = {name: mean_per_cell(column.to_numpy(), counts) for name, column in self.per_intent.items()}
         best = max(scores, key=lambda name: scores[name][0])
         paired = {
-            name: mean_a_cell((column - self.per_intent[best]).to_numpy(), counts)
+            name: mean_per_cell((column - self.per_intent[best]).to_numpy(), counts)
             for name, column in self.per_intent.items()
         }
         frame = pd.DataFrame(
@@ -92,12 +90,12 @@ class CrossValidation:
         return frame
 
     def summary(self) -> str:
-        """Format the table, with what is needed to trust it."""
+        """Format the table of models, with the numbers of cells and the signature."""
         cells = int(self.held_out.sum())
         lines = [
             f"{self.folds}-fold cross-validation: {cells:,} cells of {len(self.held_out):,} intents predicted, "
             f"{self.kept_cells:,} cells never held out ({self.kept_intents:,} intents with too few to spare)",
-            "log-density of log bits, nats a cell; differences are paired, to the best model",
+            "log-density of log bits, nats per cell; differences are paired, to the best model",
             "",
             self.to_frame().round(4).to_string(),
             "",
@@ -108,7 +106,7 @@ class CrossValidation:
     def __repr__(self) -> str:
         """Rank the models."""
         order = ", ".join(f"{name} ({value:.4f})" for name, value in self.to_frame()["log_density"].items())
-        return f"CrossValidation, {self.folds} folds, nats a cell: {order}"
+        return f"CrossValidation, {self.folds} folds, nats per cell: {order}"
 
     def _repr_html_(self) -> str:
         return f"<p>{self!r}</p>{self.to_frame().to_html(escape=True)}"
@@ -142,29 +140,30 @@ def cross_validate(
     Parameters
     ----------
     surprisals : Surprisals, DataFrame or array, shape (I, J)
-        Bits; NaN where missing.
+        Bits of intent i (row) in edition j (column); NaN where missing.
     models : {"1", "2", "2L", "2C", "3"}, or sequence of them
-        What to compare.
+        Regression models to compare.
     k : int
         Number of folds, at least 2.
     restricted : bool
         Fit models 2, 2L and 2C by restricted likelihood (see `langdiff.fit`). Without it their dispersion is too
         small, unlike that of model 1, and with few editions so are the densities of what they predict.
     laplace_scale : float, optional
-        b of model 3, nats.
+        b of model 3, nats; needed if model 3 is among the models.
     seed : int or numpy.random.Generator
         Seed of the folds and of random starts.
     progress : bool, optional
-        Draw a bar on stderr; by default only on a terminal.
+        Whether to draw a progress bar on stderr; by default only on a terminal.
 
     Returns
     -------
     CrossValidation
+        Predictive log-densities of every model, by intent.
 
     Raises
     ------
     ConfigError
-        If k is below 2, models are unknown or named twice, or the seed is not one.
+        If k is below 2, models are unknown or named twice, or `seed` is neither a whole number nor a generator.
     DataError
         If no cell can be held out, or the table, or what a fold leaves of it, cannot be fitted.
 
@@ -228,7 +227,7 @@ def cross_validate(
 
 
 def _fit_rest(
-    table: Surprisals, out: npt.NDArray[np.bool_], model: Model, restricted: bool, laplace_scale: float | None
+    table: Surprisals, out: Booleans, model: Model, restricted: bool, laplace_scale: float | None
 ) -> DifficultyFit:
     rest = Surprisals(bits=table.bits.mask(out), lm=table.lm)
     with warnings.catch_warnings():
@@ -247,7 +246,7 @@ def _fit_rest(
             ) from error
 
 
-def _predict(table: Surprisals, out: npt.NDArray[np.bool_], trained: DifficultyFit, rng: np.random.Generator) -> Floats:
+def _predict(table: Surprisals, out: Booleans, trained: DifficultyFit, rng: np.random.Generator) -> Floats:
     """Return the log-density of each intent's cells that are out, given those that are not, shape (I,)."""
     rows = out.any(axis=1)
     z = np.log(table.bits.to_numpy()[rows])

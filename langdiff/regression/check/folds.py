@@ -1,15 +1,15 @@
 """Which cells of a table are held out together."""
 
 import numpy as np
-import numpy.typing as npt
 
+from langdiff._types import Booleans, Integers
 from langdiff.regression.kernel.connected import edition_components
 
 LEAST_LEFT = 2  # cells of an intent that stay: one alone says nothing of difficulties
 NEVER = -1
 
 
-def assign_folds(observed: npt.NDArray[np.bool_], k: int, rng: np.random.Generator) -> npt.NDArray[np.int_]:
+def assign_folds(observed: Booleans, k: int, rng: np.random.Generator) -> Integers:
     """Spread the cells of a table over k folds.
 
     Whichever fold is held out, every intent keeps at least two cells, all editions stay connected, and so many
@@ -18,17 +18,17 @@ def assign_folds(observed: npt.NDArray[np.bool_], k: int, rng: np.random.Generat
     Parameters
     ----------
     observed : ndarray of bool, shape (I, J)
-        Cells there are; connected, and I + J of them or more.
+        Which cells are observed; connected, and at least I + J of them.
     k : int
         Number of folds.
     rng : numpy.random.Generator
-        Who comes where.
+        Source of the random assignment.
 
     Returns
     -------
     ndarray of int, shape (I, J)
-        Fold of each cell, from 0; -1 for one that is never held out, or not there. In a small table some folds
-        have no cell.
+        Fold of each cell, from 0; -1 for a cell that is never held out or is missing. In a small table some
+        folds have no cell.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def assign_folds(observed: npt.NDArray[np.bool_], k: int, rng: np.random.Generat
            [-1, -1, -1]])
     """
     intents, editions = observed.shape
-    # cells of a row in random order, those not there last; dealt out one by one from a random fold on
+    # cells of a row in random order, missing ones last; dealt out one by one from a random fold on
     order = np.argsort(rng.random((intents, editions)) + ~observed, axis=1)
     rank = np.empty_like(order)
     np.put_along_axis(rank, order, np.arange(editions)[None, :], axis=1)
@@ -53,9 +53,7 @@ def assign_folds(observed: npt.NDArray[np.bool_], k: int, rng: np.random.Generat
     return folds
 
 
-def _leave_enough(
-    folds: npt.NDArray[np.int_], fold: int, observed: npt.NDArray[np.bool_], rng: np.random.Generator
-) -> None:
+def _leave_enough(folds: Integers, fold: int, observed: Booleans, rng: np.random.Generator) -> None:
     """Take cells out of a fold, in place, until one more than connects them all stays for each intent and edition."""
     rows, columns = np.nonzero(folds == fold)
     short = sum(observed.shape) - (int(observed.sum()) - len(rows))
@@ -64,7 +62,7 @@ def _leave_enough(
         folds[rows[kept], columns[kept]] = NEVER
 
 
-def _reconnect(folds: npt.NDArray[np.int_], fold: int, observed: npt.NDArray[np.bool_]) -> None:
+def _reconnect(folds: Integers, fold: int, observed: Booleans) -> None:
     """Take cells out of a fold, in place, until what stays is connected."""
     while True:
         left = observed & (folds != fold)

@@ -4,22 +4,20 @@ from dataclasses import dataclass
 from typing import Literal, cast, get_args
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 from scipy.optimize import minimize_scalar
 
 from langdiff import __version__
 from langdiff._random import generator
 from langdiff._signature import join_signature, name_of_seed, short_hash
+from langdiff._types import Floats, Integers, Model
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.regression.identity import identify_table
-from langdiff.regression.kernel.density import Model
 from langdiff.regression.kernel.new_intents import FARTHEST, KnownEditions, SizePrior, log_marginal, most_likely_sizes
 from langdiff.regression.result import DifficultyFit
 from langdiff.regression.table import as_surprisals
 from langdiff.surprisals import Surprisals
 
-Floats = npt.NDArray[np.float64]
 Fix = Literal["difficulty+dispersion", "difficulty"]
 Sizes = Literal["map", "posterior"]
 
@@ -37,18 +35,18 @@ class HeldOutLikelihood:
     model, fix, n : str
         The model, and how it was applied: see `held_out_log_likelihood`.
     total, total_bits : float
-        Of the log surprisals z = ln(bits), as in Figure 6 of Mielke et al. (2019), and of the bits
-        themselves, which is lower by Σz.
+        Log-likelihood of the log surprisals z = ln(bits), as in Figure 6 of Mielke et al. (2019), and of the
+        bits themselves, which is lower by Σz.
     per_cell, std_error : float
         `total` over the number of cells, and its standard error, the intents being the sample.
     per_intent : Series, shape (I,)
-        Of z, summed over the cells of each held-out intent.
+        Log-likelihood of z, summed over the cells of each held-out intent.
     dispersion : float
         The κ that was used: that of the fit, or a new one if only difficulties were fixed.
     cells : int
-        Held-out cells.
+        Number of held-out cells.
     signature : str
-        What the numbers depend on, to be quoted with them; after ``fit:`` comes a hash of the fit's signature.
+        Everything the numbers depend on, to be quoted with them; after ``fit:`` comes a hash of the fit's signature.
     """
 
     model: str
@@ -64,9 +62,9 @@ class HeldOutLikelihood:
     signature: str
 
     def __repr__(self) -> str:
-        """Give the figure with what it is of."""
+        """Return the log-likelihood per cell, and what it was computed on."""
         return (
-            f"HeldOutLikelihood: model {self.model}, {self.per_cell:.4f} ± {self.std_error:.4f} nats a cell of log "
+            f"HeldOutLikelihood: model {self.model}, {self.per_cell:.4f} ± {self.std_error:.4f} nats per cell of log "
             f"bits, {self.total:,.2f} in {self.cells:,} cells (fixed: {self.fix}; sizes: {self.n})"
         )
 
@@ -94,20 +92,20 @@ def held_out_log_likelihood(
     Parameters
     ----------
     fit : DifficultyFit
-        Of other intents.
+        Fit of other intents, with one difficulty per edition.
     held_out : Surprisals, DataFrame or array, shape (I, J)
-        Bits; its editions are among those of the fit. NaN where missing.
+        Bits of the held-out intents; NaN where missing. Its editions are among those of the fit.
     fix : {"difficulty+dispersion", "difficulty"}
-        What stays; with ``"difficulty"`` the dispersion is fitted anew to the held-out intents.
+        Parameters that stay as fitted; with ``"difficulty"`` the dispersion is fitted anew to the held-out intents.
     n : {"map", "posterior"}
-        How sizes of intents are dealt with.
+        Treatment of the sizes of held-out intents, as described above.
     seed : int or numpy.random.Generator
         Seed of the random starts, from which sizes of held-out intents are fitted.
 
     Returns
     -------
     HeldOutLikelihood
-        Of the log surprisals; and of the bits.
+        Log-likelihood of the log surprisals and of the bits, in total, per cell and per intent.
 
     Raises
     ------
@@ -115,7 +113,7 @@ def held_out_log_likelihood(
         If an edition is not in the fit, there is nothing to score, or sizes are to be integrated out
         though all those of the fit are equal.
     ConfigError
-        If `fix` or `n` is unknown, or the seed is not one.
+        If `fix` or `n` is unknown, or `seed` is neither a whole number nor a generator.
 
     References
     ----------
@@ -128,8 +126,8 @@ def held_out_log_likelihood(
     >>> train, test = surprisals.bits.iloc[:200], surprisals.bits.iloc[200:]
     >>> for model in ("1", "2"):
     ...     print(held_out_log_likelihood(ld.fit(train, model=model), test, n="posterior", seed=0))
-    HeldOutLikelihood: model 1, ... nats a cell of log bits, ... in 500 cells (fixed: difficulty+dispersion; ...)
-    HeldOutLikelihood: model 2, ... nats a cell of log bits, ... in 500 cells (fixed: difficulty+dispersion; ...)
+    HeldOutLikelihood: model 1, ... nats per cell of log bits, ... in 500 cells (fixed: difficulty+dispersion; ...)
+    HeldOutLikelihood: model 2, ... nats per cell of log bits, ... in 500 cells (fixed: difficulty+dispersion; ...)
     """
     for what, given, offered in (("fix", fix, get_args(Fix)), ("n", n, get_args(Sizes))):
         if given not in offered:
@@ -152,7 +150,7 @@ def held_out_log_likelihood(
     rows = _row_log_density(z, editions, prior, n, rng)
     per_intent = pd.Series(rows, index=table.intents[some], name="log_likelihood")
     counts = (~np.isnan(z)).sum(axis=1)
-    per_cell, std_error = mean_a_cell(rows, counts)
+    per_cell, std_error = mean_per_cell(rows, counts)
     return HeldOutLikelihood(
         model=fit.model,
         fix=fix,
@@ -223,15 +221,15 @@ def _unknown_editions(fit: DifficultyFit, unknown: list[object]) -> str:
     )
 
 
-def mean_a_cell(rows: Floats, counts: npt.NDArray[np.int_]) -> tuple[float, float]:
-    r"""Return the mean a cell of sums by row, and its standard error with rows as clusters.
+def mean_per_cell(rows: Floats, counts: Integers) -> tuple[float, float]:
+    r"""Return the mean per cell of sums by row, and its standard error with rows as clusters.
 
     A ratio of totals, :math:`\bar\ell = \sum_i s_i / \sum_i n_i`, whose variance is
     :math:`\frac{I}{I-1} \sum_i (s_i - \bar\ell n_i)^2 / (\sum_i n_i)^2`; NaN for a single row.
 
     Examples
     --------
-    >>> mean_a_cell(np.array([1.0, 3.0]), np.array([1, 1]))
+    >>> mean_per_cell(np.array([1.0, 3.0]), np.array([1, 1]))
     (2.0, 1.0)
     """
     cells = counts.sum()

@@ -1,15 +1,13 @@
 """What a fit leaves unexplained."""
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from langdiff._types import Floats, Integers
 from langdiff.errors import DataError, listing
 from langdiff.regression.result import DifficultyFit
 from langdiff.regression.table import as_surprisals
 from langdiff.surprisals import Surprisals
-
-Floats = npt.NDArray[np.float64]
 
 
 def standardized_residuals(fit: DifficultyFit, surprisals: Surprisals | pd.DataFrame | Floats) -> pd.DataFrame:
@@ -25,9 +23,9 @@ def standardized_residuals(fit: DifficultyFit, surprisals: Surprisals | pd.DataF
     Parameters
     ----------
     fit : DifficultyFit
-        One difficulty an edition.
+        Fit with one difficulty per edition, not per group.
     surprisals : Surprisals, DataFrame or array, shape (I, J)
-        The table that was fitted.
+        Bits of the table that was fitted; NaN where missing.
 
     Returns
     -------
@@ -57,7 +55,7 @@ def standardized_residuals(fit: DifficultyFit, surprisals: Surprisals | pd.DataF
         if unknown:
             raise DataError(
                 f"{len(unknown)} {what}(s) that the fit does not know: {listing(unknown)}. Give the table "
-                "that was fitted; residuals are of fits with one difficulty an edition."
+                "that was fitted; residuals need a fit with one difficulty per edition."
             )
     z = np.log(table.bits.to_numpy())
     m = np.log(fit.intent_size[table.intents].to_numpy())[:, None]
@@ -68,7 +66,7 @@ def standardized_residuals(fit: DifficultyFit, surprisals: Surprisals | pd.DataF
     return pd.DataFrame(deviation / np.sqrt(spread), index=table.intents, columns=table.editions)
 
 
-def _share_left(fit: DifficultyFit, cells: npt.NDArray[np.int_]) -> Floats:
+def _share_left(fit: DifficultyFit, cells: Integers) -> Floats:
     """Return the share of the variance that fitting leaves in the residuals of intents; NaN of those with one cell."""
     several = cells > 1
     if fit.model == "2C":  # no variance, and no correction
@@ -86,9 +84,9 @@ def model_variance(fit: DifficultyFit, size: Floats) -> Floats:
     Parameters
     ----------
     fit : DifficultyFit
-        Gives model and dispersion.
+        Fit whose model and dispersion are used.
     size : ndarray
-        n, bits.
+        Intent sizes n, bits.
     """
     if fit.model == "1":
         return np.full_like(size, np.log1p(fit.dispersion))

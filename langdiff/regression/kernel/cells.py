@@ -1,4 +1,4 @@
-r"""Models whose likelihood has no sums to stand for a row: 2L, 2C and 3.
+r"""Models whose likelihood needs every cell, not only sums over rows: 2L, 2C and 3.
 
 In the scale-free parameters of `langdiff.regression.kernel.likelihood`, with :math:`x_{ij} = z_{ij} - c_j`,
 :math:`v = \ln(1 + e^{-\mu})` and :math:`h = \mu - v/2`, a cell costs (minus its log-density)
@@ -15,13 +15,11 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import expit
 
+from langdiff._types import Floats
 from langdiff.regression.kernel.likelihood import Gradient, ScaleFreeLikelihood, Scales, mu_at_mean
 from langdiff.regression.kernel.two_way import TwoWay
-
-Floats = npt.NDArray[np.float64]
 
 CELLS_AT_A_TIME = 32768  # so that temporaries stay in the processor's cache
 MOST_INNER_STEPS = 50
@@ -202,7 +200,7 @@ class CellLikelihood:
     two_way : TwoWay
         Model 1 fitted to the same table.
     model : CellModel
-        What a cell costs.
+        Cost of a cell under the model.
     restricted : bool
         Count ½ ln v once less in each row; see `langdiff.regression.kernel.likelihood`.
     second_modes : bool

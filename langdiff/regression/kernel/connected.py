@@ -1,10 +1,11 @@
 """Whether every two editions can be compared: the bipartite graph of intents and editions."""
 
 import numpy as np
-import numpy.typing as npt
+
+from langdiff._types import Booleans, Integers
 
 
-def edition_components(observed: npt.NDArray[np.bool_]) -> npt.NDArray[np.int_]:
+def edition_components(observed: Booleans) -> Integers:
     """Label the connected component of each edition, linking editions that share an intent.
 
     Differences of difficulty are estimable only within a component.
@@ -36,5 +37,5 @@ def edition_components(observed: npt.NDArray[np.bool_]) -> npt.NDArray[np.int_]:
     _, first, sizes = np.unique(labels, return_index=True, return_counts=True)
     rank = np.empty(len(sizes), dtype=int)
     rank[np.lexsort((first, -sizes))] = np.arange(len(sizes))
-    numbered: npt.NDArray[np.int_] = rank[labels]
+    numbered: Integers = rank[labels]
     return numbered

@@ -5,17 +5,14 @@ All are densities of z = ln(bits); that of the bits y is less by z, the logarith
 
 from collections.abc import Callable
 from itertools import pairwise
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from langdiff._types import Floats, Model
 from langdiff.regression.kernel.quadrature import log_integral, peak_between
 
-Floats = npt.NDArray[np.float64]
-Model = Literal["1", "2", "2L", "2C", "3"]
-
-CELLS_AT_A_TIME = 4096  # bounds the memory of model 3, which needs hundreds of nodes a cell
+CELLS_AT_A_TIME = 4096  # bounds the memory of model 3, which needs hundreds of nodes per cell
 LEAST_VARIANCE = 1e-100  # of an intent of 10^100 bits
 NEGLIGIBLE = 45.0  # e^-45 is 3e-20
 
@@ -49,14 +46,14 @@ def cell_log_density(
     kappa : float
         Dispersion, exp(σ²) − 1, positive.
     model : {"1", "2", "2L", "2C", "3"}
-        Which.
+        Name of the model, as in the equations above.
     laplace_scale : float, optional
-        b of model 3, nats, positive; of no other model.
+        b of model 3, nats, positive; refused for the other models.
 
     Returns
     -------
     ndarray, shape (I, J)
-        NaN where z is. In model 3 the error is below 1e-8.
+        Log-densities; NaN where z is. In model 3 the error is below 1e-8.
 
     Raises
     ------
@@ -109,7 +106,7 @@ def profile_log_density(z: Floats, m: Floats, d: Floats, kappa: float, laplace_s
     Parameters
     ----------
     z, m, d, kappa, laplace_scale
-        As in `cell_log_density`.
+        The same as in `cell_log_density`.
 
     Returns
     -------
@@ -137,7 +134,9 @@ def _check(kappa: float, model: str, laplace_scale: float | None) -> None:
     if model not in ("1", "2", "2L", "2C", "3"):
         raise ValueError(f"unknown model {model!r}")
     if (model == "3") != (laplace_scale is not None):
-        raise ValueError(f"laplace_scale goes with model 3 and with no other, got {laplace_scale!r} for {model!r}")
+        raise ValueError(
+            f"laplace_scale is needed for model 3 and refused for the others, got {laplace_scale!r} for {model!r}"
+        )
     if laplace_scale is not None and not laplace_scale > 0:
         raise ValueError(f"laplace_scale must be positive, got {laplace_scale!r}")
 

@@ -1,13 +1,11 @@
 """From information on all parameters to the covariance of difficulties."""
 
 import numpy as np
-import numpy.typing as npt
 from scipy.linalg import cholesky, solve_triangular
 from scipy.special import softmax
 
+from langdiff._types import Floats
 from langdiff.regression.kernel.two_way import TwoWay, weighted_gram
-
-Floats = npt.NDArray[np.float64]
 
 
 def eliminated_information(table: TwoWay, of_c: Floats, mixed: Floats, of_mu: Floats) -> Floats:

@@ -3,13 +3,11 @@
 from typing import NamedTuple, Protocol
 
 import numpy as np
-import numpy.typing as npt
 from scipy.optimize import minimize
 
+from langdiff._types import Floats
 from langdiff.regression.kernel.likelihood import Gradient, Scales
 from langdiff.regression.kernel.two_way import TwoWay
-
-Floats = npt.NDArray[np.float64]
 
 GRADIENT_TOLERANCE = 1e-5  # in scaled variables: every parameter within about 1e-5 of its standard error
 ROUND = 40  # iterations before the scales are taken anew; well-behaved tables need fewer
@@ -67,11 +65,11 @@ def maximize_lbfgs(
     Parameters
     ----------
     likelihood : Likelihood
-        What to maximize.
+        Likelihood to maximize.
     start : pair of ndarray, shapes (I,) and (J,), optional
         μ and c; by default those with the means of model 1.
     max_iterations : int
-        Stop there, converged or not.
+        Largest number of iterations.
     tolerance : float
         Largest component of the scaled gradient at which it is done.
 
@@ -132,6 +130,8 @@ def _climb(
         },
     )
     mu, c = at(found.x)
+    if not (np.isfinite(mu).all() and np.isfinite(c).all()):  # a step left the range of numbers
+        mu, c, found.fun = mu_0, c_0, np.nan
     grad_norm = float(np.abs(found.jac).max())
     return Optimum(
         mu=mu,

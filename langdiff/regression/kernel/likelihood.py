@@ -26,15 +26,13 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from scipy.optimize import brentq, minimize_scalar
 from scipy.special import expit, logsumexp
 from scipy.stats import chi2
 
+from langdiff._types import Floats
 from langdiff.regression.kernel.information import eliminated_information
 from langdiff.regression.kernel.two_way import TwoWay, blocks
-
-Floats = npt.NDArray[np.float64]
 
 FAR_VARIANCES = np.geomspace(0.5, 100, 64)  # where the second mode of an intent lies, if it has one
 MOST_INNER_STEPS = 50  # about four are needed

@@ -3,17 +3,15 @@
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from scipy.linalg import LinAlgError
 
+from langdiff._types import Floats, Integers
 from langdiff.regression.kernel.information import inverse_information
 from langdiff.regression.kernel.lbfgs import Optimum, maximize_lbfgs
 from langdiff.regression.kernel.likelihood import ScaleFreeLikelihood, mu_at_mean, normalize
 from langdiff.regression.kernel.newton import maximize_newton
 from langdiff.regression.kernel.robust import is_degenerate, maximize_robust, robust_covariance
 from langdiff.regression.kernel.two_way import TwoWay
-
-Floats = npt.NDArray[np.float64]
 
 LEAST_GAIN = 1e-3  # of log-likelihood, for a second optimum to be preferred
 NEWTON_STEPS = 100  # more than it ever needs; then L-BFGS takes over
@@ -169,7 +167,7 @@ def _estimate_robust(
     optimum = maximize_robust(
         two_way, model, b, restricted, start, rough=not with_covariance, max_iterations=settings.max_iterations
     )
-    if b is not None and is_degenerate(two_way, b, optimum):
+    if b is not None and (not np.isfinite(optimum.log_likelihood) or is_degenerate(two_way, b, optimum)):
         message = (
             f"no maximum with noise in few cells was found: laplace_scale={b:g} is too large beside the "
             "standard deviation of log bits, and the density grows without bound as the dispersion vanishes"
@@ -210,7 +208,7 @@ class Parameters(NamedTuple):
     dispersion: float
 
 
-def published_parameters(estimate: Estimate, first: npt.NDArray[np.int_]) -> Parameters:
+def published_parameters(estimate: Estimate, first: Integers) -> Parameters:
     """Return normalized difficulties, intent sizes and dispersion.
 
     Parameters
@@ -244,7 +242,7 @@ def size_of_single_cells(z: Floats, c: Floats, estimate: Estimate) -> Floats:
     c : ndarray, shape (J,)
         Difficulties up to a constant.
     estimate : Estimate
-        From the other intents.
+        Estimate from the other intents.
     """
     mean: Floats = np.nanmax(z - c, axis=1)
     return mean if estimate.dispersion is not None else mu_at_mean(mean)

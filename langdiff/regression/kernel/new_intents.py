@@ -3,13 +3,11 @@
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from langdiff.regression.kernel.density import Model, cell_log_density
+from langdiff._types import Floats, Model
+from langdiff.regression.kernel.density import cell_log_density
 from langdiff.regression.kernel.quadrature import climb, log_integral
 from langdiff.regression.kernel.tabulated import tabulated_log_density
-
-Floats = npt.NDArray[np.float64]
 
 FARTHEST = 9.0  # standard deviations of the prior; beyond lies 1e-19 of it
 
@@ -97,7 +95,7 @@ def log_marginal(z: Floats, editions: KnownEditions, prior: SizePrior, rng: np.r
     Parameters
     ----------
     z, editions, prior, rng
-        As in `most_likely_sizes`.
+        The same as in `most_likely_sizes`.
 
     Returns
     -------

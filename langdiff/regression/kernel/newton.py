@@ -3,13 +3,11 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
+from langdiff._types import Floats
 from langdiff.regression.kernel.lbfgs import Optimum
 from langdiff.regression.kernel.likelihood import Profile, ScaleFreeLikelihood
-
-Floats = npt.NDArray[np.float64]
 
 NEWTON_TOLERANCE = 1e-8  # the Newton step, in standard errors
 INTENT_TOLERANCE = 1e-6  # the derivative in an intent's size, in its standard errors; rounding is far below
@@ -40,11 +38,11 @@ def maximize_newton(
     Parameters
     ----------
     likelihood : ScaleFreeLikelihood
-        What to maximize.
+        Likelihood of model 2 to maximize.
     start : pair of ndarray, shapes (I,) and (J,), optional
         μ and c; by default those with the means of model 1.
     max_iterations : int
-        Stop there, converged or not.
+        Largest number of iterations.
 
     Returns
     -------

@@ -3,11 +3,10 @@
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from langdiff._types import Floats
 
-GRID = 17  # points a round: each round narrows the search eightfold
+GRID = 17  # points per round: each round narrows the search eightfold
 ROUNDS = 10  # to a 10^-9 of the interval
 PANELS, NODES = 16, 10
 MOST_STEPS = 100
@@ -56,9 +55,9 @@ def log_integral(log_f: Callable[[Floats], Floats], start: Floats, length: Float
     log_f : function
         Takes points, shape (K, P), row k being arguments of function k; returns f there.
     start : ndarray, shape (K,)
-        Where f is highest, or nearly so.
+        Points where f is highest, or nearly so.
     length : ndarray, shape (K,)
-        How far to integrate; negative: to the left. The result is positive either way.
+        Length of the interval of integration; if negative, it lies to the left. The result is positive either way.
     finest : ndarray, shape (K,)
         Length of the first panel, positive.
 
@@ -103,7 +102,7 @@ def climb(f: Callable[[Floats], Floats], start: Floats, *, step: float = 0.5, fi
     f : function
         Takes points, shape (K,), and returns values, shape (K,).
     start : ndarray, shape (K,)
-        Where to begin.
+        Points at which the search begins.
     step, finest : float
         The first step, and that at which to stop.
 

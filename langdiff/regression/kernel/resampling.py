@@ -4,22 +4,20 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from langdiff._types import Booleans, Floats, Integers
 from langdiff.errors import DataError
 from langdiff.regression.kernel.connected import edition_components
-
-Floats = npt.NDArray[np.float64]
 
 DEVIATIONS = 100  # of difficulties, that the inflation is estimated from: 7 % of a standard error
 PULL = 20  # groups that the pooled inflation counts for beside a unit's own
 FEWEST_GROUPS, MOST_GROUPS = 5, 50
-MOST_REDRAWN = 0.1  # of the samples; more, and what is left is not a sample of samples
+MOST_REDRAWN = 0.1  # of the samples; more, and those that are left are not representative
 
 
 def bootstrap_draws(
-    observed: npt.NDArray[np.bool_],
-    estimate: Callable[[npt.NDArray[np.int_]], Floats | None],
+    observed: Booleans,
+    estimate: Callable[[Integers], Floats | None],
     *,
     replicates: int,
     rng: np.random.Generator,
@@ -78,8 +76,8 @@ class Inflation(NamedTuple):
 
 
 def jackknife_inflation(
-    observed: npt.NDArray[np.bool_],
-    estimate: Callable[[npt.NDArray[np.int_]], Floats | None],
+    observed: Booleans,
+    estimate: Callable[[Integers], Floats | None],
     covariance: Floats,
 ) -> Inflation:
     """Compare variances with what leaving out groups of intents, each in turn, does to the estimates.
@@ -91,7 +89,7 @@ def jackknife_inflation(
     Parameters
     ----------
     observed, estimate
-        As for `bootstrap_draws`.
+        The same as for `bootstrap_draws`.
     covariance : ndarray, shape (U, U)
         Covariance of the difficulties according to a model.
 
@@ -124,5 +122,5 @@ def jackknife_inflation(
     return Inflation((freedom * own + PULL * pooled) / (freedom + PULL), pooled, freedom * (units - 1))
 
 
-def _comparable(sample: npt.NDArray[np.bool_]) -> bool:
+def _comparable(sample: Booleans) -> bool:
     return bool(sample.any(axis=0).all()) and edition_components(sample).max() == 0

@@ -3,15 +3,13 @@
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import expit
 
+from langdiff._types import Floats
 from langdiff.regression.kernel.cells import CauchyCells, CellLikelihood, CellModel, LaplaceCells, SparseCells
 from langdiff.regression.kernel.information import eliminated_information, inverse_information
 from langdiff.regression.kernel.lbfgs import Optimum, maximize_lbfgs
 from langdiff.regression.kernel.two_way import TwoWay
-
-Floats = npt.NDArray[np.float64]
 
 WIDTHS = (0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4, 1e-4)  # to which the kink of 2L is rounded off, in turn
 ROUGH_WIDTHS = (0.03,)  # do for samples of intents, which are started from the whole table's fit

@@ -8,12 +8,10 @@ which is given.
 from functools import lru_cache
 
 import numpy as np
-import numpy.typing as npt
 from scipy.interpolate import RectBivariateSpline
 
+from langdiff._types import Floats
 from langdiff.regression.kernel.density import cell_log_density
-
-Floats = npt.NDArray[np.float64]
 
 STEP_OF_SIZE, STEP_OF_RESIDUAL = 0.125, 0.05
 FARTHEST = 6.5  # of asinh(residual / √v): 330 standard deviations
@@ -28,7 +26,7 @@ def tabulated_log_density(
     Parameters
     ----------
     z, m, d, kappa, laplace_scale
-        As in `langdiff.regression.kernel.density.cell_log_density`.
+        The same as in `langdiff.regression.kernel.density.cell_log_density`.
     sizes : pair of float
         A range of m to be expected; outside it, and for residuals of more than 300 standard deviations, the
         density is computed by quadrature, slowly.

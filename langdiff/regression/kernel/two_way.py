@@ -3,10 +3,9 @@
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from scipy.linalg import cho_factor, cho_solve
 
-Floats = npt.NDArray[np.float64]
+from langdiff._types import Floats
 
 CELLS_AT_A_TIME = 2**18  # 2 MB, which stay in the processor's cache
 

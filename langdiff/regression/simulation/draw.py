@@ -4,22 +4,20 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, get_args
+from typing import get_args
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 from scipy.special import logsumexp
 
 from langdiff._io import write_text
 from langdiff._random import generator
+from langdiff._types import Floats, Model
 from langdiff.errors import ConfigError, listing
 from langdiff.regression.simulation.missingness import Mechanism, draw_missing
 from langdiff.surprisals import Surprisals
 
-Floats = npt.NDArray[np.float64]
 Numbers = Sequence[float] | Floats | pd.Series
-SimulatedModel = Literal["1", "2", "2L", "2C", "3"]
 
 USUAL_SIGMA = {"1": 0.2}  # of a sentence
 USUAL_SIGMA_OF_A_UNIT = 1.3  # in all other models; alike at 100 units
@@ -35,13 +33,13 @@ class Simulation:
     Attributes
     ----------
     surprisals : Surprisals, shape (I, J)
-        What was drawn; intents are named ``"1"``, ``"2"``, …, editions ``"e1"``, ``"e2"``, ….
+        The surprisals drawn; intents are named ``"1"``, ``"2"``, …, editions ``"e1"``, ``"e2"``, ….
     model : str
         ``"1"``, ``"2"``, ``"2L"``, ``"2C"`` or ``"3"``.
     difficulty : Series, shape (J,)
         δ, nats; the factors exp(δ) average 1.
     intent_size : Series, shape (I,)
-        n, bits; see `DifficultyFit`.
+        Intent sizes n, bits; see `DifficultyFit`.
     sigma : float
         σ, nats.
     laplace_scale : float or None
@@ -67,6 +65,14 @@ class Simulation:
         ------
         OutputError
             If the file cannot be written.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     simulate(5, 2, seed=1).save(f"{folder}/truth.json")
+        ...     sorted(json.loads(Path(folder, "truth.json").read_text()))
+        ['difficulty', 'intent_size', 'laplace_scale', 'model', 'sigma']
         """
         document = {
             "model": self.model,
@@ -78,7 +84,7 @@ class Simulation:
         write_text(Path(path), json.dumps(document, ensure_ascii=False, allow_nan=False) + "\n")
 
     def __repr__(self) -> str:
-        """Say what was simulated."""
+        """Return what was simulated."""
         return (
             f"Simulation: model {self.model}, {len(self.intent_size):,} intents × "
             f"{len(self.difficulty):,} editions, sigma {self.sigma:.4g}"
@@ -89,7 +95,7 @@ def simulate(
     n_intents: int,
     n_editions: int,
     *,
-    model: SimulatedModel = "2",
+    model: Model = "2",
     sigma: float | None = None,
     laplace_scale: float | None = None,
     difficulties: Numbers | None = None,
@@ -114,24 +120,24 @@ def simulate(
     n_intents, n_editions : int
         Numbers of intents, I, and of editions, J.
     model : {"1", "2", "2L", "2C", "3"}
-        The model to draw from.
+        Regression model to draw from.
     sigma : float, optional
-        σ, nats; by default 0.2 in model 1 and 1.3, of each unit, in the others.
+        σ, nats; by default 0.2 in model 1 and 1.3 (of each unit of an intent) in the others.
     laplace_scale : float, optional
-        b, nats; for model 3, which needs it.
+        b of model 3, nats; needed for that model and refused for the others.
     difficulties : sequence of float, shape (J,), optional
-        Nats; a constant is added so that their factors average 1. By default normal with standard
+        Difficulties in nats; a constant is added so that their factors average 1. By default normal with standard
         deviation 0.07.
     intent_sizes : sequence of float, shape (I,), optional
-        n, bits, positive; by default log-normal around 150.
+        Intent sizes n, bits, positive; by default log-normal with median 148.
     missing : float
         Average chance of a cell to be missing, from 0 up to but not including 1: of all cells under
         MCAR, else of those of all editions but the first, which stays complete. An intent or edition that
         would lose all its cells keeps one of them.
     mechanism : {"MCAR", "MAR", "MNAR"}
-        What the chance depends on (appendix A): nothing; the surprisal of the intent in the first
-        edition, which is observed; or how much the missing cell itself would have been above what
-        its intent and edition ask for. See the notes for what each does to a fit.
+        Mechanism by which cells go missing (appendix A). Their chance depends on nothing; on the surprisal
+        of the intent in the first edition, which is observed; or on how far the missing cell itself would
+        have been above what its intent and edition predict. See the notes for what each does to a fit.
     seed : int or numpy.random.Generator
         Seed of everything that is drawn.
 
@@ -150,9 +156,9 @@ def simulate(
     Odds of going missing are multiplied by e² for each standard deviation of what they depend on. MNAR
     makes all editions but the first look easier, since their hard cells are gone. MAR leaves the
     differences among these editions alone, yet makes the first look a little easier against them:
-    intents with a chance peak there lose their other cells, and an intent with one cell is no witness. (The
-    textbook says that likelihood ignores MAR. It does where intent sizes are drawn from a
-    distribution; here each is a free parameter.)
+    intents with a chance peak there lose their other cells, and an intent with one cell tells nothing of
+    difficulties. (Likelihood ignores MAR only where intent sizes are drawn from a distribution; here each is a
+    free parameter.)
 
     Examples
     --------
@@ -207,7 +213,7 @@ def _check(
         if not isinstance(count, int | np.integer) or count < 1:
             raise ConfigError(f"{what} must be a whole number, at least 1, got {count!r}.")
     for what, given, offered in (
-        ("model", model, get_args(SimulatedModel)),
+        ("model", model, get_args(Model)),
         ("mechanism", mechanism, get_args(Mechanism)),
     ):
         if given not in offered:
@@ -244,7 +250,7 @@ def _too_far(without_noise: bool, sigma: float, laplace_scale: float | None) -> 
 
 
 def _noise(
-    model: SimulatedModel,
+    model: Model,
     sigma: float,
     laplace_scale: float | None,
     log_sizes: Floats,

@@ -7,21 +7,18 @@ Missing Data".
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 from scipy.optimize import brentq
 from scipy.special import expit, ndtri
 from scipy.stats import rankdata
 
-Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
+from langdiff._types import Booleans, Floats
+
 Mechanism = Literal["MCAR", "MAR", "MNAR"]
 
 SLOPE = 2.0  # log odds of going missing, for one standard deviation more of what it depends on
 
 
-def draw_missing(
-    z: Floats, residual: Floats, share: float, mechanism: Mechanism, rng: np.random.Generator
-) -> npt.NDArray[np.bool_]:
+def draw_missing(z: Floats, residual: Floats, share: float, mechanism: Mechanism, rng: np.random.Generator) -> Booleans:
     r"""Draw which cells go missing.
 
     Under MCAR every cell of every edition may. Under the others the first edition stays complete, as that
@@ -42,7 +39,7 @@ def draw_missing(
     share : float
         Average chance to go missing, of all cells (MCAR) or those of all editions but the first; in [0, 1).
     mechanism : {"MCAR", "MAR", "MNAR"}
-        What the chance depends on.
+        Mechanism by which cells go missing, as above.
     rng : numpy.random.Generator
         Source of randomness.
 
@@ -80,7 +77,7 @@ def _chance(ranked: Floats, share: float) -> Floats:
     return chance
 
 
-def _spare_one(gone: Bools, rng: np.random.Generator) -> Bools:
+def _spare_one(gone: Booleans, rng: np.random.Generator) -> Booleans:
     """Give back one cell, at random, to rows and columns that would lose all of theirs."""
     intents, editions = gone.shape
     rows = np.flatnonzero(gone.all(axis=1))

@@ -8,13 +8,13 @@ import pandas as pd
 
 from langdiff._random import generator
 from langdiff._signature import join_signature, name_of_seed
+from langdiff._types import StanModel
 from langdiff.errors import ConfigError, listing
 from langdiff.regression.stan.cmdstan import DIGITS, QUANTITIES, compiled
 from langdiff.regression.stan.engine import Draws
 from langdiff.regression.stan.label import label
 from langdiff.regression.stan.posterior import prepare
 from langdiff.regression.stan.priors import Priors
-from langdiff.regression.stan.programs import Model
 from langdiff.surprisals import Surprisals
 
 if TYPE_CHECKING:
@@ -28,9 +28,9 @@ LARGEST_SEED = 2**31 - 1
 def approximate(
     surprisals: Surprisals | pd.DataFrame,
     *,
-    model: Model = "2",
+    model: StanModel = "2",
     algorithm: Algorithm = "pathfinder",
-    draws: int = 1000,
+    n_draws: int = 1000,
     seed: int | np.random.Generator,
     priors: Priors | None = None,
     laplace_scale: float | None = None,
@@ -42,36 +42,47 @@ def approximate(
     surprisals : Surprisals or DataFrame, shape (I, J)
         Bits of intent i (row) in edition j (column); NaN where missing.
     model : {"1", "2", "2L", "3"}
-        As in `sample`.
+        Regression model, as in `sample`.
     algorithm : {"pathfinder", "laplace", "optimize"}
-        Pathfinder (Zhang et al. 2022), draws from a normal distribution at the mode, or the mode of
-        the whitened parameters alone, one draw.
-    draws : int
-        Approximate draws; the optimizer gives one.
+        Method: Pathfinder (Zhang et al. 2022), draws from a normal distribution at the mode, or the mode of
+        the whitened parameters as a single draw.
+    n_draws : int
+        Number of approximate draws; the optimizer gives one.
     seed : int or numpy.random.Generator
         Seed of everything that is drawn.
-    priors, laplace_scale
-        As in `sample`.
+    priors : Priors, optional
+        Priors of the parameters; flat by default.
+    laplace_scale : float, optional
+        b of model 3, nats; needed for that model and refused for the others.
 
     Returns
     -------
     arviz.InferenceData
-        As `sample` gives it, with one chain. What approximates has no R-hat: compare with `sample`.
+        The same groups as those of `sample`, with one chain. Approximations have no R-hat: compare them with
+        `sample`.
 
     Raises
     ------
     ConfigError
         If CmdStan is not installed, or an argument is unknown or out of range.
     DataError
-        As `sample`.
+        If the table cannot be fitted or flat priors give no proper posterior, as in `sample`.
     SolverError
         If CmdStan fails.
+
+    Examples
+    --------
+    >>> import langdiff as ld
+    >>> surprisals = ld.simulate(50, 4, seed=1).surprisals
+    >>> idata = approximate(surprisals, seed=1)  # doctest: +SKIP
+    >>> sorted(idata.posterior.data_vars)  # doctest: +SKIP
+    ['difficulty', 'dispersion', 'intent_size', 'sigma']
     """
     rng = generator(seed)
     if algorithm not in get_args(Algorithm):
         raise ConfigError(f"unknown algorithm {algorithm!r}; use one of {listing(get_args(Algorithm))}.")
-    if draws < 1:
-        raise ConfigError(f"draws must be at least 1, got {draws!r}.")
+    if n_draws < 1:
+        raise ConfigError(f"n_draws must be at least 1, got {n_draws!r}.")
     posterior = prepare(
         surprisals,
         model=model,
@@ -82,7 +93,7 @@ def approximate(
         save_bits=False,
     )
     program = compiled(posterior.program)
-    count = 1 if algorithm == "optimize" else draws
+    count = 1 if algorithm == "optimize" else n_draws
     named = name_of_seed(seed, rng)
     with tempfile.TemporaryDirectory(prefix="langdiff-stan-") as folder:
         settings: dict[str, Any] = {

@@ -21,7 +21,7 @@ QUANTITIES = ("difficulty", "intent_size", "dispersion", "log_lik", "bits")
 
 
 def why_no_cmdstan() -> str:
-    """Say why CmdStanPy finds no CmdStan, and what to do; nothing if it finds one."""
+    """Return why CmdStanPy finds no CmdStan, and what to do; empty if it finds one."""
     import cmdstanpy
 
     try:
@@ -93,7 +93,7 @@ def sample_cmdstan(request: Request) -> Draws:
     ConfigError
         If CmdStan is not installed.
     SolverError
-        If it fails; the message is its own, in a line.
+        If CmdStan fails; the message is CmdStan's own, on one line.
     """
     model = compiled(request.program)
     adaptation = {}
@@ -146,14 +146,14 @@ def install_cmdstan(*, version: str | None = None, folder: Path | None = None, c
     version : str, optional
         Release, such as ``"2.35.0"``; by default the latest.
     folder : Path, optional
-        Where; by default where CmdStanPy looks for it.
+        Directory to install to; by default where CmdStanPy looks for it.
     cores : int
-        Processes to build with.
+        Number of processes to build with.
 
     Returns
     -------
     Path
-        Where it is.
+        Directory of the installed CmdStan.
 
     Raises
     ------
@@ -162,7 +162,7 @@ def install_cmdstan(*, version: str | None = None, folder: Path | None = None, c
     """
     import cmdstanpy
 
-    advice = "is there a network, and a C++ compiler with make?"
+    advice = "check the network connection, and that a C++ compiler and make are installed."
     try:
         with contextlib.redirect_stdout(sys.stderr):
             done = cmdstanpy.install_cmdstan(version=version, dir=None if folder is None else str(folder), cores=cores)

@@ -28,9 +28,9 @@ class Diagnosis:
     ess_bulk, ess_tail : float
         The smallest effective sample sizes, of the middle and of the 5 % and 95 % quantiles.
     divergences : int
-        Transitions whose energy went astray.
+        Number of divergent transitions.
     chains, draws : int
-        Chains, and draws of each.
+        Number of chains, and of draws of each.
     worst : str
         The quantity with the largest R-hat.
     """
@@ -71,7 +71,12 @@ class Diagnosis:
         return "no sign of trouble."
 
     def summary(self) -> str:
-        """Format everything.
+        """Format the diagnosis in two lines.
+
+        Returns
+        -------
+        str
+            The verdict, and the figures that it rests on.
 
         Examples
         --------
@@ -95,11 +100,12 @@ def diagnose(idata: "az.InferenceData") -> Diagnosis:
     Parameters
     ----------
     idata : arviz.InferenceData
-        From `sample`.
+        Draws, as `sample` returns them.
 
     Returns
     -------
     Diagnosis
+        Convergence of the chains, with a verdict.
 
     Raises
     ------
@@ -112,6 +118,13 @@ def diagnose(idata: "az.InferenceData") -> Diagnosis:
     ----------
     Vehtari, Gelman, Simpson, Carpenter and Bürkner (2021), "Rank-normalization, folding, and
     localization: An improved R-hat for assessing convergence of MCMC".
+
+    Examples
+    --------
+    >>> import langdiff as ld
+    >>> idata = ld.sample(ld.simulate(50, 4, seed=1).surprisals, seed=1)  # doctest: +SKIP
+    >>> print(diagnose(idata).verdict)  # doctest: +SKIP
+    no sign of trouble.
     """
     arviz = import_arviz()
     posterior = _posterior(idata)[list(QUANTITIES)]
@@ -130,12 +143,12 @@ def diagnose(idata: "az.InferenceData") -> Diagnosis:
 
 
 def posterior_table(idata: "az.InferenceData") -> pd.DataFrame:
-    """Return one row an edition, hardest first.
+    """Summarize the posterior of each edition: one row per edition, hardest first.
 
     Parameters
     ----------
     idata : arviz.InferenceData
-        From `sample`.
+        Draws, as `sample` returns them.
 
     Returns
     -------
@@ -147,6 +160,15 @@ def posterior_table(idata: "az.InferenceData") -> pd.DataFrame:
     ------
     DataError
         If there is no posterior of difficulties.
+    MissingExtraError
+        If ArviZ is not installed.
+
+    Examples
+    --------
+    >>> import langdiff as ld
+    >>> idata = ld.sample(ld.simulate(50, 4, seed=1).surprisals, seed=1)  # doctest: +SKIP
+    >>> posterior_table(idata).index.name  # doctest: +SKIP
+    'edition'
     """
     arviz = import_arviz()
     posterior = _posterior(idata)[["difficulty"]]
@@ -175,7 +197,9 @@ def _posterior(idata: "az.InferenceData") -> Any:
     if hasattr(posterior, "to_dataset"):
         posterior = posterior.to_dataset()
     if posterior is None or not set(QUANTITIES) <= set(posterior.data_vars):
-        raise DataError("no posterior of difficulties and dispersion in it; give what langdiff.sample returned.")
+        raise DataError(
+            "there is no posterior of difficulties and dispersion in it; give what langdiff.sample returned."
+        )
     return posterior
 
 

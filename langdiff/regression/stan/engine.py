@@ -4,11 +4,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
+from langdiff._types import Floats
 
 # quantity, or Stan's own such as "divergent__", to an array of shape (chains, draws, *shape of the quantity)
-Draws = dict[str, npt.NDArray[np.float64]]
+Draws = dict[str, Floats]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,17 +21,17 @@ class Request:
     whitened : bool
         Whether its posterior has scale 1, so that warm-up need adapt the step size only.
     data : dict
-        Its data.
+        Data of the program.
     inits : list of dict
-        One start a chain, by parameter.
+        One start per chain, by parameter.
     chains, iter_warmup, iter_sampling, seed : int
-        Work to do, and the source of its randomness.
+        Numbers of chains and of draws per chain, in warm-up and after it, and the seed.
     target_accept : float
         Acceptance rate that the step size is adapted to.
     max_treedepth : int
         A trajectory has less than two to the power of this many steps.
     progress : bool, optional
-        Draw a bar; by default only if stderr is a terminal.
+        Whether to draw a progress bar; by default only if stderr is a terminal.
     """
 
     program: Path

@@ -52,9 +52,9 @@ def label(draws: Draws, posterior: Posterior, facts: dict[str, Any]) -> "az.Infe
     Parameters
     ----------
     draws : dict of ndarray, shapes (chains, draws, ...)
-        From an engine.
+        Draws of an engine, by quantity.
     posterior : Posterior
-        What was sampled.
+        Posterior that was sampled.
     facts : dict
         Further attributes, such as the engine; they must be numbers or text, as NetCDF takes them.
 

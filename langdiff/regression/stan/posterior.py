@@ -5,21 +5,19 @@ from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from langdiff import __version__
 from langdiff._signature import join_signature, name_of_number
+from langdiff._types import Floats, StanModel
 from langdiff.errors import ConfigError, DataError
 from langdiff.regression.fitting import fit
 from langdiff.regression.identity import identify_table
 from langdiff.regression.result import DifficultyFit
 from langdiff.regression.stan.priors import Priors
-from langdiff.regression.stan.programs import Model, program_path
+from langdiff.regression.stan.programs import program_path
 from langdiff.regression.stan.whiten import Data, long_data, whiten, whiten_model_1
 from langdiff.surprisals import Surprisals
-
-Floats = npt.NDArray[np.float64]
 
 LEAST_FREEDOM = 3  # flat priors leave a tail of the posterior like κ, or ln κ, to minus half the degrees of freedom
 RANDOM_RADIUS = 2.0  # of uniform starts, in posterior standard deviations; Stan's own habit
@@ -38,18 +36,18 @@ class Posterior:
     program : Path
         The Stan program.
     data : dict
-        Its data.
+        Data of the program.
     bits : DataFrame, shape (I, J)
         The table, without the intents of one cell.
     fit : DifficultyFit
         The fit that whitens the posterior.
     lm, signature, priors : str
-        For attributes.
+        Name of the language model, signature and priors, for the attributes of the result.
     single_cell_intents : int
-        Intents left out.
+        Number of intents left out because they have one cell.
     """
 
-    model: Model
+    model: StanModel
     whitened: bool
     program: Path
     data: Data
@@ -89,7 +87,7 @@ class Posterior:
 def prepare(
     surprisals: Surprisals | pd.DataFrame,
     *,
-    model: Model,
+    model: StanModel,
     priors: Priors,
     laplace_scale: float | None,
     plain: bool,
@@ -101,14 +99,14 @@ def prepare(
     Raises
     ------
     DataError
-        As `langdiff.fit`, or if the posterior would be improper.
+        If the table cannot be fitted (see `langdiff.fit`), or if the posterior would be improper.
     ConfigError
         If the model is unknown, or `laplace_scale` missing, superfluous or not positive.
     """
     program = program_path(model, plain=plain)
     if (laplace_scale is None) == (model == "3"):
         raise ConfigError(
-            f"laplace_scale={laplace_scale!r} with model {model}: model 3 needs it, and no other model has it."
+            f"laplace_scale={laplace_scale!r} with model {model}: model 3 needs it, and the other models refuse it."
         )
     if laplace_scale is not None and not 0 < laplace_scale < np.inf:
         raise ConfigError(f"laplace_scale must be positive, got {laplace_scale!r}.")
@@ -157,7 +155,7 @@ def prepare(
     )
 
 
-def _cells_or_sums(model: Model, z: Floats, whitened: Data, laplace_scale: float | None) -> Data:
+def _cells_or_sums(model: StanModel, z: Floats, whitened: Data, laplace_scale: float | None) -> Data:
     """Return the data of the program of model 2, or of 2L or 3, which visit every cell."""
     variance = whitened.pop("row_variance")
     if model == "2":

@@ -41,7 +41,7 @@ class Priors:
     log_dispersion: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what is no normal distribution."""
+        """Refuse parameters that do not make a normal distribution."""
         given = {"log_size": self.log_size, "log_dispersion": self.log_dispersion}
         if self.difficulty is not None:
             given["difficulty"] = (0.0, self.difficulty)
@@ -53,7 +53,18 @@ class Priors:
                 )
 
     def to_data(self) -> dict[str, float]:
-        """Return the data that the Stan programs take; a precision of 0 is flat."""
+        """Return the data that the Stan programs take; a precision of 0 is flat.
+
+        Returns
+        -------
+        dict of float
+            Means and precisions (one over the variance) of the three priors, by their names in the programs.
+
+        Examples
+        --------
+        >>> Priors().to_data()["log_size_precision"]
+        0.0
+        """
         size, dispersion = self.log_size or (0.0, np.inf), self.log_dispersion or (0.0, np.inf)
         return {
             "log_size_mean": float(size[0]),

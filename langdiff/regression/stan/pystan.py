@@ -18,7 +18,7 @@ from langdiff.errors import MissingExtraError, SolverError
 from langdiff.regression.stan.engine import Draws, Request
 
 PERCENT = re.compile(r"Sampling:\s+(\d+)%")
-REPORTS = 20  # of progress a chain; each costs PyStan a message
+REPORTS = 20  # of progress per chain; each costs PyStan a message
 
 
 def check_pystan() -> None:
@@ -34,14 +34,14 @@ def check_pystan() -> None:
 
 
 def sample_pystan(request: Request) -> Draws:
-    """Sample in a process of its own, so that a running event loop (Jupyter's) is no obstacle.
+    """Sample in a process of its own, so that a running event loop (Jupyter's) does not interfere.
 
     Raises
     ------
     MissingExtraError
         If PyStan is not installed.
     SolverError
-        If it fails; the message is its own, in a line.
+        If PyStan fails; the message is PyStan's own, on one line.
     """
     check_pystan()
     with tempfile.TemporaryDirectory(prefix="langdiff-stan-") as name:

@@ -9,6 +9,7 @@ import pandas as pd
 
 from langdiff._random import generator
 from langdiff._signature import join_signature, name_of_number, name_of_seed
+from langdiff._types import StanModel
 from langdiff.errors import ConfigError, ConvergenceWarning, LangdiffWarning, listing
 from langdiff.regression.stan.cmdstan import sample_cmdstan, why_no_cmdstan
 from langdiff.regression.stan.diagnosis import diagnose
@@ -16,7 +17,6 @@ from langdiff.regression.stan.engine import Request
 from langdiff.regression.stan.label import label
 from langdiff.regression.stan.posterior import Posterior, prepare
 from langdiff.regression.stan.priors import Priors
-from langdiff.regression.stan.programs import Model
 from langdiff.regression.stan.pystan import sample_pystan
 from langdiff.surprisals import Surprisals
 
@@ -37,7 +37,7 @@ LARGEST_SEED = 2**31 - 1
 def sample(
     surprisals: Surprisals | pd.DataFrame,
     *,
-    model: Model = "2",
+    model: StanModel = "2",
     engine: Engine = "auto",
     chains: int = 4,
     iter_warmup: int = 200,
@@ -64,27 +64,27 @@ def sample(
     surprisals : Surprisals or DataFrame, shape (I, J)
         Bits of intent i (row) in edition j (column); NaN where missing.
     model : {"1", "2", "2L", "3"}
-        As in `langdiff.fit`.
+        Regression model, as in `langdiff.fit`; 2C has no Stan program.
     engine : {"auto", "cmdstan", "pystan"}
-        ``"auto"`` is CmdStan where it is installed, else PyStan.
+        Engine to sample with: ``"auto"`` is CmdStan where it is installed, else PyStan.
     chains, iter_warmup, iter_sampling : int
         Number of chains, and draws of each, those of warm-up not counted.
     seed : int or numpy.random.Generator
         Seed of everything that is drawn; a seed gives the same draws again with the same engine.
     inits : {"map", "random"}
-        Start every chain at the fit that whitens the posterior, or each at a random point as far from
+        Start of the chains: all at the fit that whitens the posterior, or each at a random point as far from
         it as the posterior reaches.
     priors : Priors, optional
-        Flat by default.
+        Priors of the parameters; flat by default.
     laplace_scale : float, optional
-        b of model 3, nats, which needs it.
+        b of model 3, nats; needed for that model and refused for the others.
     log_lik : bool
-        Add the log-density of every intent's cells of z = ln(bits) in every draw, group ``log_likelihood``.
-        Not of model 3, where it would be given ν and so no density of the row.
+        Whether to add the log-density of every intent's cells of z = ln(bits) in every draw, as group
+        ``log_likelihood``. Refused for model 3, where it would be conditional on ν.
     posterior_predictive : bool
-        Add bits drawn for every cell, missing ones too, group ``posterior_predictive``.
+        Whether to add bits drawn for every cell, missing ones too, as group ``posterior_predictive``.
     plain : bool
-        Run the program that reads as the paper does: the same posterior, a hundred times slower.
+        Whether to run the program that reads as the paper does: the same posterior, a hundred times slower.
     target_accept : float
         Acceptance rate that the step size is adapted to.
     max_treedepth : int, optional
@@ -92,7 +92,7 @@ def sample(
         whitened programs of models 1 and 2 about as many as make a quarter turn, the best length on a normal
         posterior of scale 1, so that nearly every trajectory has the most steps allowed.
     progress : bool, optional
-        Draw a bar; by default only if stderr is a terminal.
+        Whether to draw a progress bar; by default only if stderr is a terminal.
 
     Returns
     -------
@@ -104,8 +104,8 @@ def sample(
     Raises
     ------
     DataError
-        As `langdiff.fit`; and if flat priors give no proper posterior, for which N − I − J + 1 must be
-        at least 3.
+        If the table cannot be fitted (see `langdiff.fit`), or if flat priors give an improper posterior, as
+        they do where N − I − J + 1 is below 3.
     ConfigError
         If an argument is unknown or out of range.
     MissingExtraError
@@ -195,7 +195,7 @@ def _choose(engine: str) -> str:
         return engine
     why = why_no_cmdstan()
     if why.startswith("CMDSTAN "):  # somebody wanted it
-        warnings.warn(f"{why}. PyStan samples instead.", LangdiffWarning, stacklevel=3)
+        warnings.warn(f"{why}. PyStan is used instead.", LangdiffWarning, stacklevel=3)
     return "pystan" if why else "cmdstan"
 
 

@@ -22,13 +22,12 @@ matrix. The posterior itself does not depend on the fit. Model 1 is whitened exa
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.linalg import cholesky, helmert, solve_triangular
 from scipy.special import logsumexp
 
+from langdiff._types import Floats
 from langdiff.regression.kernel.likelihood import mu_at_mean
 
-Floats = npt.NDArray[np.float64]
 Data = dict[str, Any]  # names in the Stan programs to numbers and arrays
 
 
@@ -155,7 +154,7 @@ def whiten(z: Floats, difficulty: Floats, log_size: Floats, log_kappa: float) ->
     difficulty, log_size : ndarray, shapes (J,) and (I,)
         A fit of model 2, d and ln n.
     log_kappa : float
-        Its ln κ. Maximum likelihood puts every ln v too low by about ln(N / (N − I − J + 1)); corrected here.
+        ln κ of that fit. Maximum likelihood puts every ln v too low by about ln(N / (N − I − J + 1)); corrected here.
     """
     observed = ~np.isnan(z)
     mask = observed.astype(float)

@@ -129,7 +129,7 @@ def run(folder: Path) -> None:
 def _draws(fit: Any) -> dict[str, np.ndarray[Any, Any]]:
     """Return arrays of shape (chains, draws, *shape of the quantity); Stan's own end in two underscores."""
     chains, draws = fit.num_chains, fit.num_samples
-    flat = fit._draws  # (numbers a draw, draws, chains), quantities in column-major order
+    flat = fit._draws  # (numbers per draw, draws, chains), quantities in column-major order
     arrays, start = {}, len(fit.sample_and_sampler_param_names)
     for row, name in enumerate(fit.sample_and_sampler_param_names):
         arrays[name] = flat[row].T
@@ -144,7 +144,9 @@ def _draws(fit: Any) -> dict[str, np.ndarray[Any, Any]]:
 def _in_a_line(error: Exception) -> str:
     lines = [line for line in str(error).splitlines() if line.strip()]
     if isinstance(error, TimeoutError):  # most say nothing themselves
-        lines.append("PyStan waited in vain for the compiler or the chains. Is the machine busy? Run it again then.")
+        lines.append(
+            "PyStan waited too long for the compiler or the chains. If the machine is busy, run it again later."
+        )
     return f"{type(error).__name__}: {' '.join(lines)}"
 
 

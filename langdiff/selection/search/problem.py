@@ -5,10 +5,8 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-Bools = npt.NDArray[np.bool_]
-Ints = npt.NDArray[np.int64]
+from langdiff._types import Booleans, Integers
 
 
 class Solution(NamedTuple):
@@ -18,7 +16,7 @@ class Solution(NamedTuple):
     n_editions: int
     units: int
     intents: int
-    editions: Bools
+    editions: Booleans
 
     @property
     def rank(self) -> tuple[int, int]:
@@ -52,11 +50,11 @@ class Problem:
         Limits on |B| and on the editions of one language in B.
     """
 
-    present: Bools
-    weight: Ints
-    language: Ints
+    present: Booleans
+    weight: Integers
+    language: Integers
     count_languages: bool
-    required: Bools
+    required: Booleans
     required_languages: tuple[int, ...]
     min_intents: int
     n_editions: int | None
@@ -69,7 +67,7 @@ class Problem:
         return not (self.count_languages and self.n_editions is not None)
 
     @cached_property
-    def group(self) -> Ints:
+    def group(self) -> Integers:
         """Number of the unit each edition belongs to, shape (J,), from 0 without a gap."""
         if self.count_languages or self.max_per_language == 1:
             return self.language
@@ -86,7 +84,7 @@ class Problem:
         return self.n_groups < len(self.language)
 
     @cached_property
-    def required_groups(self) -> Bools:
+    def required_groups(self) -> Booleans:
         """Units that must be in, shape (n_groups,)."""
         groups = np.zeros(self.n_groups, dtype=bool)
         groups[self.group[self.required]] = True
@@ -113,7 +111,7 @@ class Problem:
         return min(limit, int(np.minimum(np.bincount(self.language), self.max_per_language).sum()))
 
     @cached_property
-    def candidates(self) -> Bools:
+    def candidates(self) -> Booleans:
         """Editions to choose from, shape (J,): where one per unit is enough, a required one excludes the others."""
         if not self.single:
             return np.ones(len(self.language), dtype=bool)
@@ -122,7 +120,7 @@ class Problem:
         return self.required | ~decided[self.group]
 
     @cached_property
-    def may_be_added(self) -> Bools:
+    def may_be_added(self) -> Booleans:
         """Editions of a further unit that no limit on languages can forbid to add, shape (J,)."""
         if not self.single:
             return np.zeros(len(self.language), dtype=bool)
@@ -130,28 +128,28 @@ class Problem:
             return self.candidates
         return self.candidates & (np.bincount(self.language)[self.language] <= self.max_per_language)
 
-    def shared(self, editions: Bools) -> Bools:
+    def shared(self, editions: Booleans) -> Booleans:
         """Return which rows all of some editions have, shape (K,)."""
-        shared: Bools = np.logical_and.reduce(self.present[:, editions], axis=1)
+        shared: Booleans = np.logical_and.reduce(self.present[:, editions], axis=1)
         return shared
 
-    def intents_of(self, rows: Bools) -> int:
+    def intents_of(self, rows: Booleans) -> int:
         """Count the intents of some rows."""
         return int(self.weight[rows].sum())
 
-    def best_editions(self, rows: Bools) -> Solution | None:
+    def best_editions(self, rows: Booleans) -> Solution | None:
         """Return the best editions that have all of some rows, or None if no choice is allowed.
 
         With the intents given, it is optimal to take one edition per required language, then one per language (if they
         are counted), then as many others as the limits allow; fuller editions come first.
         """
-        eligible: Bools = np.logical_and.reduce(self.present[rows], axis=0)
+        eligible: Booleans = np.logical_and.reduce(self.present[rows], axis=0)
         order = self._fullest_first
         chosen = self.required.copy()
         taken = np.bincount(self.language[chosen], minlength=int(self.language.max()) + 1)
         limit = self.max_editions if self.n_editions is None else self.n_editions
 
-        def take(candidates: Ints, most: int) -> None:
+        def take(candidates: Integers, most: int) -> None:
             for j in candidates:
                 if most == 0 or chosen.sum() >= limit:
                     return
@@ -167,10 +165,10 @@ class Problem:
         return self._solution(chosen, taken)
 
     @cached_property
-    def _fullest_first(self) -> Ints:
+    def _fullest_first(self) -> Integers:
         return np.argsort(-weigh(self.weight, self.present), kind="stable")
 
-    def _solution(self, chosen: Bools, taken: Ints) -> Solution | None:
+    def _solution(self, chosen: Booleans, taken: Integers) -> Solution | None:
         """Return what some editions make, of which each language has taken so many; None if not allowed."""
         intents = self.intents_of(self.shared(chosen))
         count = int(chosen.sum())
@@ -185,12 +183,12 @@ class Problem:
         return Solution(units * intents, count, units, intents, chosen) if allowed else None
 
 
-def weigh(weight: Ints, matrix: Bools) -> Ints:
+def weigh(weight: Integers, matrix: Booleans) -> Integers:
     """Sum the weights of the rows that are true in each column, shape (J,); by floats, which are exact up to 2⁵³."""
     return (weight.astype(np.float64) @ matrix).astype(np.int64)
 
 
-def collapse(presence: Bools, weight: Ints | None = None) -> tuple[Bools, Ints]:
+def collapse(presence: Booleans, weight: Integers | None = None) -> tuple[Booleans, Integers]:
     """Return the distinct rows that some edition has, and how often (or with what weight) each occurs.
 
     Examples

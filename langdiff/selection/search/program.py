@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pulp
 
+from langdiff._types import Booleans, Integers
 from langdiff.errors import SolverError
-from langdiff.selection.search.problem import Bools, Ints, Problem, collapse
+from langdiff.selection.search.problem import Problem, collapse
 from langdiff.selection.search.reduction import Remainder
 
 
@@ -25,7 +26,7 @@ class Answer(NamedTuple):
 
     status: str
     value: float  # of the objective
-    editions: Bools | None
+    editions: Booleans | None
     interrupted: bool
 
 
@@ -72,7 +73,7 @@ class Program:
                 self.lp += counted[-1] <= self._of(members)
         return pulp.lpSum(counted)
 
-    def _limits(self, inside: Bools) -> None:
+    def _limits(self, inside: Booleans) -> None:
         """Keep to the requirements and to the limits on editions."""
         problem = self.problem
         required, language = problem.required[self.columns], problem.language[self.columns]
@@ -92,7 +93,7 @@ class Program:
         for capped in np.flatnonzero(np.bincount(language) > problem.max_per_language):
             self.lp += self._of(np.flatnonzero(language == capped)) <= problem.max_per_language
 
-    def _of(self, columns: Ints) -> pulp.LpAffineExpression:
+    def _of(self, columns: Integers) -> pulp.LpAffineExpression:
         return pulp.lpSum(self.b[j] for j in columns)
 
     def maximize(self, objective: Any, solver: pulp.LpSolver, *, relaxed: bool = False) -> Answer:

@@ -3,16 +3,15 @@
 from collections.abc import Iterable
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from langdiff._signature import name_of_number
+from langdiff._types import Booleans, Floats
 from langdiff.errors import ConfigError, DataError
-from langdiff.typology.association.outcome import Floats
 from langdiff.typology.association.result import Correlations
 
 
-def benjamini_hochberg(p: Floats, alpha: float = 0.05) -> tuple[Floats, npt.NDArray[np.bool_]]:
+def benjamini_hochberg(p: Floats, alpha: float = 0.05) -> tuple[Floats, Booleans]:
     r"""Adjust p-values so that rejecting those up to `alpha` keeps the false discovery rate at `alpha`.
 
     .. math:: \tilde p_{(i)} = \min\Bigl(1, \min_{j \ge i} \frac{m}{j}\, p_{(j)}\Bigr)
@@ -53,7 +52,7 @@ def benjamini_hochberg(p: Floats, alpha: float = 0.05) -> tuple[Floats, npt.NDAr
     if not ((p[known] >= 0) & (p[known] <= 1)).all():
         raise DataError(f"p-values must lie between 0 and 1; got {p[known].min():g} to {p[known].max():g}.")
     adjusted: Floats = np.full(len(p), np.nan)
-    rejected: npt.NDArray[np.bool_] = np.zeros(len(p), dtype=bool)
+    rejected: Booleans = np.zeros(len(p), dtype=bool)
     if known.any():
         rejected[known], adjusted[known] = multipletests(p[known], alpha=alpha, method="fdr_bh")[:2]
     return adjusted, rejected

@@ -11,13 +11,14 @@ from pandas.api.types import is_numeric_dtype
 from langdiff import __version__
 from langdiff._random import generator
 from langdiff._signature import join_signature, name_of_number, name_of_seed
+from langdiff._types import Floats
 from langdiff.effects import Sources
 from langdiff.errors import ConfigError, listing
 from langdiff.typology.association.adjust import benjamini_hochberg
 from langdiff.typology.association.categories import compare_categories
 from langdiff.typology.association.correlation import correlation
 from langdiff.typology.association.family import mixed_slope, permute_within_families
-from langdiff.typology.association.outcome import MIN_LANGUAGES, Floats, Outcome, Test, is_constant
+from langdiff.typology.association.outcome import MIN_LANGUAGES, Outcome, Test, is_constant
 from langdiff.typology.association.result import Correlations
 from langdiff.typology.association.sample import (
     Averaging,

@@ -7,7 +7,8 @@ import numpy as np
 from scipy import stats
 
 from langdiff._random import generator
-from langdiff.typology.association.outcome import NAN, Floats, Outcome
+from langdiff._types import Floats
+from langdiff.typology.association.outcome import NAN, Outcome
 
 SYMBOL = {"pearson": "r", "spearman": "rho", "kendall": "tau"}
 NINETY_FIVE = float(stats.norm.ppf(0.975))

@@ -12,10 +12,11 @@ from scipy import stats
 from langdiff import __version__
 from langdiff._random import generator
 from langdiff._signature import join_signature, name_of_seed, short_hash
+from langdiff._types import Floats
 from langdiff.effects import Effects, HasEffects, effects_by_source
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.typology.association.correlation import SYMBOL, fisher_interval
-from langdiff.typology.association.outcome import MIN_LANGUAGES, NAN, Floats, is_constant
+from langdiff.typology.association.outcome import MIN_LANGUAGES, NAN, is_constant
 from langdiff.typology.association.sample import PredictorTable, check_names, gather, hash_sample, names_once
 
 TESTS = ("pearson", "spearman")

@@ -7,8 +7,9 @@ from scipy import optimize, stats
 from scipy.special import gammaln
 
 from langdiff._random import generator
+from langdiff._types import Floats
 from langdiff.typology.association.correlation import PERFECT, fisher_interval
-from langdiff.typology.association.outcome import NAN, Floats, Outcome
+from langdiff.typology.association.outcome import NAN, Outcome
 
 MIN_FAMILIES = 4  # with fewer, how families differ can hardly be estimated
 MOST = 1e4  # times the residual variance: relatives are then equal but for rounding

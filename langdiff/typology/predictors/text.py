@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import regex
 
+from langdiff._types import Floats
 from langdiff.corpora import tokenize
 from langdiff.errors import ConfigError, DataError
 
@@ -236,12 +237,12 @@ def separates_words(counts: Mapping[str, int]) -> bool:
     return unspaced <= tokens / 2 or letters <= LONGEST_MEAN_WORD * unspaced
 
 
-def _plug_in(tokens: npt.NDArray[np.float64]) -> float:
+def _plug_in(tokens: Floats) -> float:
     share = tokens / tokens.sum()
     return float(-(share * np.log2(share)).sum()) + 0.0  # no -0.0 for a single type
 
 
-def _chao_shen(tokens: npt.NDArray[np.float64]) -> float:
+def _chao_shen(tokens: Floats) -> float:
     total = tokens.sum()
     if total == 1:
         return 0.0

@@ -9,11 +9,11 @@ from scipy.stats import multivariate_normal, norm
 
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError
-from langdiff.regression.check.held_out import held_out_log_likelihood, known_editions, mean_a_cell, size_prior
+from langdiff.regression.check.held_out import held_out_log_likelihood, known_editions, mean_per_cell, size_prior
 from langdiff.regression.kernel.density import cell_log_density
 from langdiff.regression.kernel.new_intents import KnownEditions, SizePrior, log_marginal, most_likely_sizes
 
-KINKS = 1e-3  # nats a row, of 2L, whose density has a kink at every cell; the others are smooth
+KINKS = 1e-3  # nats per row, of 2L, whose density has a kink at every cell; the others are smooth
 SMOOTH = 1e-8
 MODELS = ["1", "2", "2L", "2C", "3"]
 
@@ -162,13 +162,13 @@ def test_editions_come_in_any_order_and_need_not_be_all(split):
     assert part.cells == test[["e5", "e2"]].notna().to_numpy().sum()
 
 
-def test_mean_a_cell_has_the_spread_of_repeated_samples():
+def test_mean_per_cell_has_the_spread_of_repeated_samples():
     rng = np.random.default_rng(0)
     estimates, errors = [], []
     for _ in range(2000):
         counts = rng.integers(1, 9, 50)
         rows = counts * rng.normal(1, 1, 50) + rng.normal(0, np.sqrt(counts))
-        mean, error = mean_a_cell(rows, counts)
+        mean, error = mean_per_cell(rows, counts)
         estimates.append(mean)
         errors.append(error)
     assert np.mean(errors) == pytest.approx(np.std(estimates), rel=0.06)  # 2,000 samples: 1.6 %; a ratio's own bias
