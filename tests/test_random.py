@@ -88,13 +88,13 @@ CALLS = {
     "compare_treebanks": lambda seed: ld.compare_treebanks([treebank("a"), treebank("b")], seed=seed),
     "compute_surprisals": lambda seed: ld.compute_surprisals(None, lm="char-tiny", seed=seed),
     "correlate": lambda seed: ld.correlate(None, None, tests="permutation", seed=seed),
-    "correlation": lambda seed: ld.typology.correlation(None, None, "pearson", resamples=99, seed=seed),
+    "correlation": lambda seed: ld.typology.correlation(None, None, "pearson", n_resamples=99, seed=seed),
     "cross_validate": lambda seed: ld.cross_validate(bits(), seed=seed),
     "fit": lambda seed: ld.fit(bits(), bootstrap=9, seed=seed),
     "held_out_log_likelihood": lambda seed: ld.held_out_log_likelihood(ld.fit(bits()), bits(), seed=seed),
     "marginal_surprisal": lambda seed: ld.lm.marginal_surprisal(None, ["a"], seed=seed),
     "permute_within_families": lambda seed: ld.typology.permute_within_families(
-        None, None, None, resamples=9, seed=seed
+        None, None, None, n_resamples=9, seed=seed
     ),
     "perturb": lambda seed: ld.treebanks.perturb(treebank("a"), 0.5, seed=seed),
     "perturbation_curve": lambda seed: ld.treebanks.perturbation_curve(treebank("a"), seed=seed),

@@ -115,7 +115,9 @@ def compare(
     banks = [
         ld.read_treebank(file, strict=strict, punctuation=punctuation, strip_subtypes=strip_subtypes) for file in files
     ]
-    result = ld.compare_treebanks(banks, settings=settings, equalize=equalize, repeats=repeats, noise=noise, seed=seed)
+    result = ld.compare_treebanks(
+        banks, settings=settings, equalize=equalize, n_repeats=repeats, noise=noise, seed=seed
+    )
     if out is not None:
         _write(result, out, cluster, noise)
         typer.echo(f"Tables and pictures: {out}", err=True)

@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 
 from langdiff._progress import progress_bar
+from langdiff._types import Booleans
 from langdiff.errors import ConfigError
 from langdiff.multitext import Multitext
 from langdiff.selection.requirements import check_feasible, name_problem
 from langdiff.selection.result import ParetoFront
 from langdiff.selection.search.exact import Search
-from langdiff.selection.search.problem import Bools
 from langdiff.selection.search.solver import configured
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class FrontSearch(Search):
                 attempt(u)
                 self._advance()
 
-    def _offer(self, rows: Bools) -> bool:
+    def _offer(self, rows: Booleans) -> bool:
         """Note the intents of the best selection with all of some rows; fewer units share at least as many."""
         super()._offer(rows)
         found = self.problem.best_editions(rows)

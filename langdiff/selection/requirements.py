@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from langdiff._types import Booleans
 from langdiff.errors import ConfigError, DataError, InfeasibleError, SolverError, listing
 from langdiff.multitext import Multitext
 from langdiff.selection.search.exact import Search
-from langdiff.selection.search.problem import Bools, Problem, collapse
+from langdiff.selection.search.problem import Problem, collapse
 
 if TYPE_CHECKING:
     import pulp
@@ -119,7 +120,7 @@ def _requirements(multitext: Multitext, require: Iterable[str], have: pd.Series,
     return kinds
 
 
-def check_feasible(named: Named, solver: "pulp.LpSolver | str | None", deadline: float) -> Bools | None:
+def check_feasible(named: Named, solver: "pulp.LpSolver | str | None", deadline: float) -> Booleans | None:
     """Find out whether the requirements can be met together.
 
     Returns
@@ -183,7 +184,7 @@ def _check_counts(named: Named, counts: "np.ndarray[tuple[int], np.dtype[np.int6
 
 def _most_intents(
     problem: Problem, n_editions: int, solver: "pulp.LpSolver | str | None", deadline: float
-) -> tuple[int, Bools | None]:
+) -> tuple[int, Booleans | None]:
     """Return how many intents so many editions that meet the requirements share at most, 0 if none do, and which.
 
     Once the deadline has passed, fewer are enough if the problem asks for no more.

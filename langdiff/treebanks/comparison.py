@@ -88,13 +88,13 @@ class TreebankComparison:
         names = list(self.profiles)
         return [names[place] for place in leaves_list(self._linkage())]
 
-    def groups(self, count: int) -> "pd.Series":
+    def groups(self, n_groups: int) -> "pd.Series":
         """Divide the treebanks into groups: average linkage on the mean divergence of both directions.
 
         Parameters
         ----------
-        count : int
-            How many groups, at most.
+        n_groups : int
+            Largest number of groups.
 
         Returns
         -------
@@ -106,14 +106,14 @@ class TreebankComparison:
         DataError
             If a divergence is infinite.
         ConfigError
-            If `count` is below 1.
+            If `n_groups` is below 1.
         """
         import pandas as pd
         from scipy.cluster.hierarchy import fcluster
 
-        if count < 1:
-            raise ConfigError(f"there is at least one group; got count={count}.")
-        members = fcluster(self._linkage(), count, criterion="maxclust")
+        if n_groups < 1:
+            raise ConfigError(f"there is at least one group; got n_groups={n_groups}.")
+        members = fcluster(self._linkage(), n_groups, criterion="maxclust")
         return pd.Series(members, index=pd.Index(list(self.profiles), name="treebank"), name="group")
 
     def _linkage(self) -> "np.ndarray[Any, np.dtype[np.float64]]":

@@ -6,8 +6,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
-
 
 class Counts(NamedTuple):
     """Bins that occur, whole numbers or floats, sorted, and how often; both of shape (B,)."""

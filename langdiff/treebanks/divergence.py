@@ -5,7 +5,8 @@ from typing import Literal
 import numpy as np
 from scipy.special import rel_entr
 
-from langdiff.treebanks.counts import Counts, Floats
+from langdiff._types import Floats
+from langdiff.treebanks.counts import Counts
 
 CONSTANT = 1e-12  # relative variance below which a table does not vary but for rounding
 Kind = Literal["kl", "js", "symmetric", "correlation"]

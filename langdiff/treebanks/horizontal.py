@@ -5,10 +5,10 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from langdiff._types import Floats
 from langdiff.treebanks.counts import Counts
 from langdiff.treebanks.shape import Ints, siblings
 
-Floats = npt.NDArray[np.float64]
 Normalizer = Literal["columns", "rows"]
 
 

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
-import numpy.typing as npt
 
 from langdiff import __version__
 from langdiff._progress import progress_bar
 from langdiff._random import generator
 from langdiff._signature import name_of_seed, short_hash
+from langdiff._types import Floats
 from langdiff.errors import ConfigError, DataError
 from langdiff.treebanks.comparison import COLUMNS, TreebankComparison
 from langdiff.treebanks.counts import Counts
@@ -25,7 +25,6 @@ from langdiff.treebanks.treebank import Paths, Treebank, read_treebank
 if TYPE_CHECKING:
     import pandas as pd
 
-Floats = npt.NDArray[np.float64]
 Equalize = Literal["tokens", "sentences"]
 
 
@@ -34,7 +33,7 @@ def compare_treebanks(
     *,
     settings: SimilaritySettings | None = None,
     equalize: Equalize | None = None,
-    repeats: int = 5,
+    n_repeats: int = 5,
     noise: bool = True,
     punctuation: bool = True,
     seed: int | np.random.Generator | None = None,
@@ -56,7 +55,7 @@ def compare_treebanks(
     equalize : {"tokens", "sentences"}, optional
         Compare random subsamples of all treebanks that are as large as the smallest (in words: as many
         sentences as do not exceed it).
-    repeats : int
+    n_repeats : int
         Subsamples of each treebank, and divisions in halves.
     noise : bool
         Compare random halves of each treebank (of its subsamples) as well.
@@ -75,7 +74,7 @@ def compare_treebanks(
     Raises
     ------
     ConfigError
-        If there are fewer than two treebanks, two have one name, `equalize` is something else, `repeats` is
+        If there are fewer than two treebanks, two have one name, `equalize` is something else, `n_repeats` is
         below 1, or subsamples or halves are wanted without a seed; or if ``rescale`` meets an infinite divergence.
     DataError
         If a treebank cannot be read, or it or a subsample has one sentence and so no halves.
@@ -99,8 +98,8 @@ def compare_treebanks(
     cats       2.65  0.00
     """
     settings = settings or SimilaritySettings()
-    if repeats < 1:
-        raise ConfigError(f"repeats must be at least 1; got {repeats}.")
+    if n_repeats < 1:
+        raise ConfigError(f"n_repeats must be at least 1; got {n_repeats}.")
     if equalize not in (None, *get_args(Equalize)):
         raise ConfigError(f"equalize is one of {', '.join(get_args(Equalize))}, or None; got {equalize!r}.")
     banks = shared_names(_opened(treebanks, punctuation))
@@ -110,11 +109,11 @@ def compare_treebanks(
     rng = generator(seed, "subsamples and halves of treebanks") if random else generator(0)
     named = name_of_seed(seed, rng) if random else "none"
     count = len(banks)
-    across = np.empty((repeats if equalize else 1, len(METRICS), count, count))
-    halves = np.full((repeats, len(METRICS), count), np.nan)
+    across = np.empty((n_repeats if equalize else 1, len(METRICS), count, count))
+    halves = np.full((n_repeats, len(METRICS), count), np.nan)
     with progress_bar(progress=progress) as bar:
-        task = bar.add_task("treebanks", total=repeats, note="")
-        for repeat, children in enumerate(rng.spawn(repeats)):
+        task = bar.add_task("treebanks", total=n_repeats, note="")
+        for repeat, children in enumerate(rng.spawn(n_repeats)):
             samples = list(_samples(banks, equalize, children))
             if equalize or repeat == 0:
                 across[repeat] = between(samples, settings)
@@ -125,7 +124,7 @@ def compare_treebanks(
     parts = [
         settings.signature,
         *(f"{option}:{_common(banks, option)}" for option in ("punctuation", "strip_subtypes")),
-        f"equalize:{equalize or 'no'}|repeats:{repeats}|seed:{named}|noise:{'yes' if noise else 'no'}",
+        f"equalize:{equalize or 'no'}|repeats:{n_repeats}|seed:{named}|noise:{'yes' if noise else 'no'}",
         f"treebanks:{len(banks)}#{short_hash([bank.digest for bank in banks])}|version:{__version__}",
     ]
     names = [bank.name for bank in banks]

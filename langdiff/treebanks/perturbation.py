@@ -11,9 +11,10 @@ from langdiff import __version__
 from langdiff._progress import progress_bar
 from langdiff._random import generator
 from langdiff._signature import join_signature, name_of_number, name_of_seed
+from langdiff._types import Floats
 from langdiff.errors import ConfigError, DataError
 from langdiff.treebanks.comparison import COLUMNS, Column
-from langdiff.treebanks.pairwise import Floats, between, between_halves
+from langdiff.treebanks.pairwise import between, between_halves
 from langdiff.treebanks.settings import SimilaritySettings
 from langdiff.treebanks.tables import AVERAGED
 from langdiff.treebanks.treebank import Codes, Ints, Treebank
@@ -166,7 +167,7 @@ def perturbation_curve(
     rates: Sequence[float] = RATES,
     kinds: Perturbation | Sequence[Perturbation] = KINDS,
     settings: SimilaritySettings | None = None,
-    repeats: int = 3,
+    n_repeats: int = 3,
     seed: int | np.random.Generator,
     progress: bool | None = None,
 ) -> PerturbationCurve:
@@ -182,7 +183,7 @@ def perturbation_curve(
         What is changed: ``"relations"``, ``"heads"`` or ``"order"`` (see `perturb`); at least one.
     settings : SimilaritySettings, optional
         How copies are compared with the source; ``rescale`` must be off, since there is no matrix to rescale by.
-    repeats : int
+    n_repeats : int
         How many copies are made of each kind and rate, and how often the source is divided in halves.
     seed : int or numpy.random.Generator
         Seed of the copies and of the halves of the source.
@@ -197,7 +198,7 @@ def perturbation_curve(
     Raises
     ------
     ConfigError
-        If a rate or kind is unknown or there is none, `repeats` is below 1, or settings ask for ``rescale``.
+        If a rate or kind is unknown or there is none, `n_repeats` is below 1, or settings ask for ``rescale``.
     DataError
         If the treebank has one sentence and so no halves.
 
@@ -219,22 +220,22 @@ def perturbation_curve(
 
     settings = settings or SimilaritySettings()
     kinds = [kinds] if isinstance(kinds, str) else list(kinds)
-    _check_curve(treebank, rates, kinds, settings, repeats)
+    _check_curve(treebank, rates, kinds, settings, n_repeats)
     rng = generator(seed)
     named = name_of_seed(seed, rng)
     rows = []
     with progress_bar(progress=progress) as bar:
-        task = bar.add_task("copies", total=len(kinds) * len(rates) * repeats, note="")
-        for kind, rate, repeat in itertools.product(kinds, rates, range(repeats)):
+        task = bar.add_task("copies", total=len(kinds) * len(rates) * n_repeats, note="")
+        for kind, rate, repeat in itertools.product(kinds, rates, range(n_repeats)):
             copy = perturb(treebank, rate, kind=kind, seed=rng)
             apart = _with_mean(between([treebank, copy], settings)[:, 0, 1])
             rows += [(kind, float(rate), repeat, metric, value) for metric, value in apart.items()]
             bar.advance(task)
-    halves = [between_halves(treebank, settings, rng) for _ in range(repeats)]
+    halves = [between_halves(treebank, settings, rng) for _ in range(n_repeats)]
     parts = {
         "kinds": ",".join(kinds),
         "rates": ",".join(name_of_number(rate) for rate in rates),
-        "repeats": repeats,
+        "repeats": n_repeats,
         "seed": named,
         "treebank": f"#{treebank.digest}",
         "version": __version__,
@@ -248,13 +249,13 @@ def perturbation_curve(
 
 
 def _check_curve(
-    treebank: Treebank, rates: Sequence[float], kinds: Sequence[str], settings: SimilaritySettings, repeats: int
+    treebank: Treebank, rates: Sequence[float], kinds: Sequence[str], settings: SimilaritySettings, n_repeats: int
 ) -> None:
     """Refuse what cannot be done before anything is."""
     if not (len(rates) and kinds):
         raise ConfigError("a curve needs at least one rate and one kind.")
-    if repeats < 1:
-        raise ConfigError(f"repeats must be at least 1; got {repeats}.")
+    if n_repeats < 1:
+        raise ConfigError(f"n_repeats must be at least 1; got {n_repeats}.")
     if settings.rescale:
         raise ConfigError("rescale divides by the largest of all treebanks; a curve has one: leave rescale out.")
     for kind, rate in itertools.product(kinds, rates):

@@ -5,8 +5,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from langdiff._types import Booleans
+
 Ints = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
 
 
 class Siblings(NamedTuple):
@@ -65,7 +66,7 @@ def depths(parents: npt.ArrayLike) -> Ints:
     return depth
 
 
-def leaves(parents: npt.ArrayLike) -> Bools:
+def leaves(parents: npt.ArrayLike) -> Booleans:
     """Say of every word whether it has no children, shape (V,)."""
     parents = np.asarray(parents)
     leaf = np.ones(len(parents), dtype=np.bool_)

@@ -6,8 +6,9 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from langdiff._types import Floats
 from langdiff.treebanks import horizontal, vertical
-from langdiff.treebanks.counts import Counts, Floats
+from langdiff.treebanks.counts import Counts
 from langdiff.treebanks.settings import SimilaritySettings
 from langdiff.treebanks.shape import Ints, combine, depths, leaves
 from langdiff.treebanks.treebank import Treebank

@@ -153,7 +153,7 @@ class Treebank:
 
 
 def read_treebank(
-    paths: Paths,
+    path: Paths,
     *,
     name: str | None = None,
     strict: bool = False,
@@ -202,7 +202,7 @@ def read_treebank(
     ...     read_treebank(path)
     Treebank 'dogs': 50 sentences, 100 words, 2 relations
     """
-    files = [Path(path) for path in ([paths] if isinstance(paths, (str, os.PathLike)) else paths)]
+    files = [Path(file) for file in ([path] if isinstance(path, (str, os.PathLike)) else path)]
     if not files:
         raise ConfigError("no file is given.")
     faults: list[Fault] = []

@@ -14,8 +14,8 @@ class UDPipeParser:
 
     Parameters
     ----------
-    model : str or Path
-        A model file, such as ``german-gsd-ud-2.5-191206.udpipe``; models of Universal Dependencies are at
+    path : str or Path
+        Model file, such as ``german-gsd-ud-2.5-191206.udpipe``; models of Universal Dependencies are at
         lindat.mff.cuni.cz (mostly CC BY-NC-SA). UDPipe 2 has no such files.
 
     Raises
@@ -30,9 +30,9 @@ class UDPipeParser:
     Straka, Hajič & Straková (2016), "UDPipe", LREC.
     """
 
-    def __init__(self, model: str | Path) -> None:
+    def __init__(self, path: str | Path) -> None:
         """Load the model."""
-        self.path = Path(model).expanduser()
+        self.path = Path(path).expanduser()
         self._udpipe = _import_udpipe()
         if not self.path.is_file():
             raise DataError(

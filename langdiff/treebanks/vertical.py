@@ -6,9 +6,9 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from langdiff.treebanks.shape import Bools, Ints, combine, depths, siblings
+from langdiff._types import Booleans, Floats
+from langdiff.treebanks.shape import Ints, combine, depths, siblings
 
-Floats = npt.NDArray[np.float64]
 Levels = Literal["separate", "pooled", "context"]
 NOTHING = -1  # stands where there is no sibling or no ancestor
 
@@ -58,7 +58,7 @@ def edge_keys(parents: npt.ArrayLike, labels: Ints, ancestors: int) -> tuple[Int
 
 
 def chain_costs(
-    parents: npt.ArrayLike, labels: Ints, learn: Bools, *, ancestors: int = 2, levels: Levels = "separate"
+    parents: npt.ArrayLike, labels: Ints, learn: Booleans, *, ancestors: int = 2, levels: Levels = "separate"
 ) -> Floats:
     r"""Cost of the chain from the root word to every word, in decimal digits.
 

@@ -18,8 +18,9 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order, maximum_flow
 
+from langdiff._types import Booleans
 from langdiff.errors import DataError
-from langdiff.selection.search.problem import Bools, Ints
+from langdiff.selection.search.problem import Ints
 
 
 class Priced(NamedTuple):
@@ -30,14 +31,14 @@ class Priced(NamedTuple):
     value: int  # q × intents + p × units
     intents: int
     units: int
-    rows: Bools
+    rows: Booleans
 
     def bound(self, u: int) -> int:
         """Return an upper bound on c(u)."""
         return (self.value - self.p * u) // self.q
 
 
-def best_at_price(present: Bools, weight: Ints, p: int, q: int) -> Priced:
+def best_at_price(present: Booleans, weight: Ints, p: int, q: int) -> Priced:
     """Choose rows and units to maximize q × intents + p × units.
 
     Parameters
@@ -85,7 +86,7 @@ def best_at_price(present: Bools, weight: Ints, p: int, q: int) -> Priced:
     )
 
 
-def sweep(present: Bools, weight: Ints, wanted: Callable[[int, int], bool]) -> Iterator[Priced]:
+def sweep(present: Booleans, weight: Ints, wanted: Callable[[int, int], bool]) -> Iterator[Priced]:
     """Yield the best selections at ever finer prices, from the two ends inwards.
 
     Parameters

@@ -18,10 +18,11 @@ import pandas as pd
 import pulp
 from rich.progress import Progress, TaskID
 
+from langdiff._types import Booleans
 from langdiff.selection.search.bounds import first_bounds
 from langdiff.selection.search.cut import sweep
 from langdiff.selection.search.heuristic import exchange, stages, without_worst
-from langdiff.selection.search.problem import Bools, Problem, Solution, collapse, weigh
+from langdiff.selection.search.problem import Problem, Solution, collapse, weigh
 from langdiff.selection.search.program import Answer, Program
 from langdiff.selection.search.reduction import NEVER, Remainder, bound, by_unit, reduce
 from langdiff.selection.search.solver import configured
@@ -74,7 +75,7 @@ class Search:
         self.deadline = np.inf if time_limit is None else time.monotonic() + time_limit
         self.best: Solution | None = None
         self.found: dict[int, int] = {}
-        self.stages: dict[int, Bools] = {}
+        self.stages: dict[int, Booleans] = {}
         self.bounds = first_bounds(problem)
         self.ties_open = False
         self._bar, self._task = bar, TaskID(0)
@@ -94,7 +95,7 @@ class Search:
                 raise
             log.warning("interrupted; the best selection so far is returned, with its proven gap")
 
-    def begin_with(self, editions: Bools | None) -> None:
+    def begin_with(self, editions: Booleans | None) -> None:
         """Take editions that meet the requirements as incumbent, if there are any."""
         if editions is not None:
             self._offer(self.problem.shared(editions))
@@ -150,7 +151,7 @@ class Search:
             if self.can_improve(u) and time.monotonic() < self.deadline:
                 yield u
 
-    def _offer(self, rows: Bools) -> bool:
+    def _offer(self, rows: Booleans) -> bool:
         """Take the best selection with all of some rows as incumbent, if it is better; return whether it is."""
         found = self.problem.best_editions(rows)
         if found is None or (self.best is not None and found.rank <= self.best.rank):
@@ -302,7 +303,7 @@ class Search:
             left = reduce(problem, u, intents, self.bounds.at_most[u + 1])
             if left is None:
                 return True
-            full: Bools = problem.required | (weigh(problem.weight * left.rows, problem.present) >= intents)
+            full: Booleans = problem.required | (weigh(problem.weight * left.rows, problem.present) >= intents)
             if min(int(full.sum()), problem.max_editions) <= self.best.n_editions:
                 return True
             if time.monotonic() >= self.deadline:

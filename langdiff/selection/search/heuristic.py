@@ -4,10 +4,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from langdiff.selection.search.problem import Bools, Problem, weigh
+from langdiff._types import Booleans
+from langdiff.selection.search.problem import Problem, weigh
 
 
-def representatives(problem: Problem) -> Bools:
+def representatives(problem: Problem) -> Booleans:
     """Return all editions, or, where one per unit is enough, the fullest of each unit and those required."""
     candidates = problem.candidates
     if problem.group is not problem.language or not problem.single:
@@ -21,7 +22,7 @@ def representatives(problem: Problem) -> Bools:
     return chosen
 
 
-def stages(problem: Problem) -> Iterator[tuple[Bools, Bools]]:
+def stages(problem: Problem) -> Iterator[tuple[Booleans, Booleans]]:
     """Remove editions one by one, each time the one whose removal frees most intents.
 
     Yields
@@ -45,7 +46,7 @@ def stages(problem: Problem) -> Iterator[tuple[Bools, Bools]]:
         lacking -= absent[:, gone]
 
 
-def without_worst(problem: Problem, kept: Bools) -> Bools:
+def without_worst(problem: Problem, kept: Booleans) -> Booleans:
     """Remove the edition whose removal frees most intents."""
     absent, removable = ~problem.present, np.flatnonzero(kept & ~problem.required)
     if not len(removable):
@@ -56,7 +57,7 @@ def without_worst(problem: Problem, kept: Bools) -> Bools:
     return fewer
 
 
-def exchange(problem: Problem, kept: Bools, allowed: Bools) -> Bools:
+def exchange(problem: Problem, kept: Booleans, allowed: Booleans) -> Booleans:
     """Swap an edition for another as long as more intents are shared, the best swap first.
 
     Parameters
@@ -91,14 +92,14 @@ def exchange(problem: Problem, kept: Bools, allowed: Bools) -> Bools:
         kept[inside[i]], kept[outside[j]] = False, True
 
 
-def _may_swap(problem: Problem, kept: Bools, inside: np.ndarray, outside: np.ndarray) -> Bools:
+def _may_swap(problem: Problem, kept: Booleans, inside: np.ndarray, outside: np.ndarray) -> Booleans:
     """Return which swaps keep to the limits on languages, and on one edition per unit, shape (inside, outside)."""
     taken = np.bincount(problem.language[kept], minlength=int(problem.language.max()) + 1)
-    same: Bools = problem.language[inside][:, None] == problem.language[outside]
+    same: Booleans = problem.language[inside][:, None] == problem.language[outside]
     if problem.group is problem.language:
         free = taken[problem.language[outside]] == 0
     else:
         free = taken[problem.language[outside]] < problem.max_per_language
     last = np.isin(problem.language[inside], problem.required_languages) & (taken[problem.language[inside]] == 1)
-    may: Bools = same | (free & ~last[:, None])
+    may: Booleans = same | (free & ~last[:, None])
     return may

@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-Bools = npt.NDArray[np.bool_]
+from langdiff._types import Booleans
+
 Ints = npt.NDArray[np.int64]
 
 
@@ -18,7 +19,7 @@ class Solution(NamedTuple):
     n_editions: int
     units: int
     intents: int
-    editions: Bools
+    editions: Booleans
 
     @property
     def rank(self) -> tuple[int, int]:
@@ -52,11 +53,11 @@ class Problem:
         Limits on |B| and on the editions of one language in B.
     """
 
-    present: Bools
+    present: Booleans
     weight: Ints
     language: Ints
     count_languages: bool
-    required: Bools
+    required: Booleans
     required_languages: tuple[int, ...]
     min_intents: int
     n_editions: int | None
@@ -86,7 +87,7 @@ class Problem:
         return self.n_groups < len(self.language)
 
     @cached_property
-    def required_groups(self) -> Bools:
+    def required_groups(self) -> Booleans:
         """Units that must be in, shape (n_groups,)."""
         groups = np.zeros(self.n_groups, dtype=bool)
         groups[self.group[self.required]] = True
@@ -113,7 +114,7 @@ class Problem:
         return min(limit, int(np.minimum(np.bincount(self.language), self.max_per_language).sum()))
 
     @cached_property
-    def candidates(self) -> Bools:
+    def candidates(self) -> Booleans:
         """Editions to choose from, shape (J,): where one per unit is enough, a required one excludes the others."""
         if not self.single:
             return np.ones(len(self.language), dtype=bool)
@@ -122,7 +123,7 @@ class Problem:
         return self.required | ~decided[self.group]
 
     @cached_property
-    def may_be_added(self) -> Bools:
+    def may_be_added(self) -> Booleans:
         """Editions of a further unit that no limit on languages can forbid to add, shape (J,)."""
         if not self.single:
             return np.zeros(len(self.language), dtype=bool)
@@ -130,22 +131,22 @@ class Problem:
             return self.candidates
         return self.candidates & (np.bincount(self.language)[self.language] <= self.max_per_language)
 
-    def shared(self, editions: Bools) -> Bools:
+    def shared(self, editions: Booleans) -> Booleans:
         """Return which rows all of some editions have, shape (K,)."""
-        shared: Bools = np.logical_and.reduce(self.present[:, editions], axis=1)
+        shared: Booleans = np.logical_and.reduce(self.present[:, editions], axis=1)
         return shared
 
-    def intents_of(self, rows: Bools) -> int:
+    def intents_of(self, rows: Booleans) -> int:
         """Count the intents of some rows."""
         return int(self.weight[rows].sum())
 
-    def best_editions(self, rows: Bools) -> Solution | None:
+    def best_editions(self, rows: Booleans) -> Solution | None:
         """Return the best editions that have all of some rows, or None if no choice is allowed.
 
         With the intents given, it is optimal to take one edition per required language, then one per language (if they
         are counted), then as many others as the limits allow; fuller editions come first.
         """
-        eligible: Bools = np.logical_and.reduce(self.present[rows], axis=0)
+        eligible: Booleans = np.logical_and.reduce(self.present[rows], axis=0)
         order = self._fullest_first
         chosen = self.required.copy()
         taken = np.bincount(self.language[chosen], minlength=int(self.language.max()) + 1)
@@ -170,7 +171,7 @@ class Problem:
     def _fullest_first(self) -> Ints:
         return np.argsort(-weigh(self.weight, self.present), kind="stable")
 
-    def _solution(self, chosen: Bools, taken: Ints) -> Solution | None:
+    def _solution(self, chosen: Booleans, taken: Ints) -> Solution | None:
         """Return what some editions make, of which each language has taken so many; None if not allowed."""
         intents = self.intents_of(self.shared(chosen))
         count = int(chosen.sum())
@@ -185,12 +186,12 @@ class Problem:
         return Solution(units * intents, count, units, intents, chosen) if allowed else None
 
 
-def weigh(weight: Ints, matrix: Bools) -> Ints:
+def weigh(weight: Ints, matrix: Booleans) -> Ints:
     """Sum the weights of the rows that are true in each column, shape (J,); by floats, which are exact up to 2⁵³."""
     return (weight.astype(np.float64) @ matrix).astype(np.int64)
 
 
-def collapse(presence: Bools, weight: Ints | None = None) -> tuple[Bools, Ints]:
+def collapse(presence: Booleans, weight: Ints | None = None) -> tuple[Booleans, Ints]:
     """Return the distinct rows that some edition has, and how often (or with what weight) each occurs.
 
     Examples

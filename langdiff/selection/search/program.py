@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pulp
 
+from langdiff._types import Booleans
 from langdiff.errors import SolverError
-from langdiff.selection.search.problem import Bools, Ints, Problem, collapse
+from langdiff.selection.search.problem import Ints, Problem, collapse
 from langdiff.selection.search.reduction import Remainder
 
 
@@ -25,7 +26,7 @@ class Answer(NamedTuple):
 
     status: str
     value: float  # of the objective
-    editions: Bools | None
+    editions: Booleans | None
     interrupted: bool
 
 
@@ -72,7 +73,7 @@ class Program:
                 self.lp += counted[-1] <= self._of(members)
         return pulp.lpSum(counted)
 
-    def _limits(self, inside: Bools) -> None:
+    def _limits(self, inside: Booleans) -> None:
         """Keep to the requirements and to the limits on editions."""
         problem = self.problem
         required, language = problem.required[self.columns], problem.language[self.columns]

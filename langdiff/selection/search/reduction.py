@@ -17,8 +17,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from langdiff._types import Booleans
 from langdiff.selection.search.cut import sweep
-from langdiff.selection.search.problem import Bools, Ints, Problem, collapse, weigh
+from langdiff.selection.search.problem import Ints, Problem, collapse, weigh
 
 NEVER = np.iinfo(np.int64).max  # as a bound: nothing is known of u + 1 units
 
@@ -35,9 +36,9 @@ class Remainder:
         Units that are in any.
     """
 
-    rows: Bools
-    editions: Bools
-    inside: Bools
+    rows: Booleans
+    editions: Booleans
+    inside: Booleans
 
 
 def reduce(problem: Problem, u: int, need: int, above: int, start: Remainder | None = None) -> Remainder | None:
@@ -69,7 +70,7 @@ def reduce(problem: Problem, u: int, need: int, above: int, start: Remainder | N
         units, numbers = by_unit(table, group)
         if len(numbers) < u or inside.sum() > u or not np.isin(np.flatnonzero(inside), numbers).all():
             return None
-        kept: Bools = (units.sum(axis=1) >= u) & np.logical_and.reduce(units[:, inside[numbers]], axis=1)
+        kept: Booleans = (units.sum(axis=1) >= u) & np.logical_and.reduce(units[:, inside[numbers]], axis=1)
         total = int(weight[kept].sum())
         if total < need:
             return None
@@ -95,7 +96,7 @@ def bound(problem: Problem, left: Remainder, u: int, need: int) -> int:
     return min(bounds)
 
 
-def by_unit(table: Bools, group: Ints) -> tuple[Bools, Ints]:
+def by_unit(table: Booleans, group: Ints) -> tuple[Booleans, Ints]:
     """Return which rows some edition of each unit has, shape (K, units), and the units' numbers."""
     numbers, first = np.unique(group, return_index=True)
     if len(numbers) == len(group):
@@ -105,7 +106,7 @@ def by_unit(table: Bools, group: Ints) -> tuple[Bools, Ints]:
     return np.logical_or.reduceat(table[:, order], starts, axis=1), numbers
 
 
-def _dominated(table: Bools, group: Ints) -> Bools:
+def _dominated(table: Booleans, group: Ints) -> Booleans:
     """Mark editions that another one of the unit makes superfluous, shape (J,)."""
     marked = np.zeros(len(group), dtype=bool)
     numbers, counts = np.unique(group, return_counts=True)

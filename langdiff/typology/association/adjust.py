@@ -7,8 +7,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from langdiff._signature import name_of_number
+from langdiff._types import Floats
 from langdiff.errors import ConfigError, DataError
-from langdiff.typology.association.outcome import Floats
 from langdiff.typology.association.result import Correlations
 
 

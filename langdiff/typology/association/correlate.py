@@ -11,13 +11,14 @@ from pandas.api.types import is_numeric_dtype
 from langdiff import __version__
 from langdiff._random import generator
 from langdiff._signature import join_signature, name_of_number, name_of_seed
+from langdiff._types import Floats
 from langdiff.effects import Sources
 from langdiff.errors import ConfigError, listing
 from langdiff.typology.association.adjust import benjamini_hochberg
 from langdiff.typology.association.categories import compare_categories
 from langdiff.typology.association.correlation import correlation
 from langdiff.typology.association.family import mixed_slope, permute_within_families
-from langdiff.typology.association.outcome import MIN_LANGUAGES, Floats, Outcome, Test, is_constant
+from langdiff.typology.association.outcome import MIN_LANGUAGES, Outcome, Test, is_constant
 from langdiff.typology.association.result import Correlations
 from langdiff.typology.association.sample import (
     Averaging,
@@ -42,7 +43,7 @@ class _Settings:
     given: tuple[str, ...]
     unit: Unit
     interval: Interval
-    resamples: int
+    n_resamples: int
 
 
 def correlate(
@@ -57,7 +58,7 @@ def correlate(
     averaging: Averaging = "difficulty",
     unit: Unit = "language",
     interval: Interval = "fisher",
-    resamples: int = 9999,
+    n_resamples: int = 9999,
     alpha: float = 0.05,
     seed: int | np.random.Generator | None = None,
 ) -> Correlations:
@@ -99,7 +100,7 @@ def correlate(
         language inside that of family.
     interval : {"fisher", "bootstrap"}
         Kind of 95 % interval of correlations: see `langdiff.typology.correlation`.
-    resamples : int
+    n_resamples : int
         Number of permutations and of bootstrap samples.
     alpha : float
         False discovery rate.
@@ -144,7 +145,7 @@ def correlate(
         given=held,
         unit=unit,
         interval=interval,
-        resamples=resamples,
+        n_resamples=n_resamples,
     )
     _check(settings)
     random = interval == "bootstrap" or "permutation" in settings.tests
@@ -166,7 +167,7 @@ def correlate(
                 "averaging": averaging,
                 "unit": unit,
                 "interval": interval,
-                "resamples": resamples if random else None,
+                "resamples": n_resamples if random else None,
                 "seed": named,
                 "alpha": name_of_number(alpha),
                 "data": f"{corpus}#{hash_sample(sample, frame['predictor'].unique())}",
@@ -185,8 +186,8 @@ def _check(settings: _Settings) -> None:
         raise ConfigError(f"unknown test(s) {listing(unknown)}; there are {listing(known, 9)}.")
     if settings.interval not in ("fisher", "bootstrap"):
         raise ConfigError(f"interval={settings.interval!r}: must be 'fisher' or 'bootstrap'.")
-    if settings.resamples < 99:
-        raise ConfigError(f"resamples={settings.resamples}: at least 99, or p is too coarse.")
+    if settings.n_resamples < 99:
+        raise ConfigError(f"n_resamples={settings.n_resamples}: at least 99, or p is too coarse.")
     if settings.unit == "edition" and settings.tests != ("mixed",):
         raise ConfigError(
             "editions of one language are not independent: with unit='edition', tests must be ['mixed']; or keep "
@@ -242,14 +243,14 @@ def _one(
         family = sample.family[have]
         if test == "permutation":
             column = x if values is None else values
-            return permute_within_families(column, y, family, resamples=settings.resamples, seed=rng), missing
+            return permute_within_families(column, y, family, n_resamples=settings.n_resamples, seed=rng), missing
         language = sample.language[have] if settings.unit == "edition" else None
         return mixed_slope(np.asarray(values), y, family, language), missing
     if values is None:
         return compare_categories(pd.Series(y, index=x.index), x, test), missing
     given = sample.predictors.loc[have, list(settings.given)].to_numpy(dtype=float) if settings.given else None
-    resamples = settings.resamples if settings.interval == "bootstrap" else 0
-    return correlation(values, y, test, given=given, resamples=resamples, seed=rng), missing
+    n_resamples = settings.n_resamples if settings.interval == "bootstrap" else 0
+    return correlation(values, y, test, given=given, n_resamples=n_resamples, seed=rng), missing
 
 
 def _obstacle(x: pd.Series, y: Floats, unit: Unit) -> str:

@@ -12,10 +12,11 @@ from scipy import stats
 from langdiff import __version__
 from langdiff._random import generator
 from langdiff._signature import join_signature, name_of_seed, short_hash
+from langdiff._types import Floats
 from langdiff.effects import Effects, HasEffects, effects_by_source
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.typology.association.correlation import SYMBOL, fisher_interval
-from langdiff.typology.association.outcome import MIN_LANGUAGES, NAN, Floats, is_constant
+from langdiff.typology.association.outcome import MIN_LANGUAGES, NAN, is_constant
 from langdiff.typology.association.sample import PredictorTable, check_names, gather, hash_sample, names_once
 
 TESTS = ("pearson", "spearman")
@@ -35,14 +36,14 @@ class PropagatedCorrelations:
         ``reliability``, the share of the variance of the estimates that is not error; ``disattenuated``, the
         estimate over the root of that (Spearman 1904), of Pearson's r only; and ``reason``, where there is
         no estimate.
-    draws : int
+    n_draws : int
         Draws of all difficulties.
     signature : str
         The settings.
     """
 
     estimates: pd.DataFrame
-    draws: int
+    n_draws: int
     signature: str
 
     def to_frame(self) -> pd.DataFrame:
@@ -59,7 +60,7 @@ class PropagatedCorrelations:
         """Say how much measurement matters."""
         known = self.estimates["reliability"].dropna()
         worst = f", reliability of difficulties at least {known.min():.4f}" if len(known) else ""
-        return f"PropagatedCorrelations: {len(self.estimates)} correlations over {self.draws:,} draws{worst}"
+        return f"PropagatedCorrelations: {len(self.estimates)} correlations over {self.n_draws:,} draws{worst}"
 
 
 def propagate_errors(
@@ -69,7 +70,7 @@ def propagate_errors(
     edition_info: pd.DataFrame | None = None,
     tests: str | Iterable[str] = TESTS,
     only: str | Iterable[str] = (),
-    draws: int = 4000,
+    n_draws: int = 4000,
     seed: int | np.random.Generator,
 ) -> PropagatedCorrelations:
     r"""Carry the errors of estimated difficulties into correlations.
@@ -93,7 +94,7 @@ def propagate_errors(
         As for `langdiff.correlate`; numeric predictors are taken.
     tests : str or iterable of str
         Correlations to compute: ``"pearson"``, ``"spearman"`` or both.
-    draws : int
+    n_draws : int
         How many draws are made from a fit's covariance; of a posterior's draws at most so many are used, evenly
         chosen.
     seed : int or numpy.random.Generator
@@ -106,7 +107,7 @@ def propagate_errors(
     Raises
     ------
     ConfigError
-        If a test or predictor is unknown, or draws are fewer than 100.
+        If a test or predictor is unknown, or `n_draws` is below 100.
     DataError
         If there are no draws, or values that are not finite; or as for `langdiff.correlate`.
 
@@ -124,7 +125,7 @@ def propagate_errors(
         raise ConfigError(f"tests={tests}: must be 'pearson', 'spearman' or both.")
     rng = generator(seed)
     named = name_of_seed(seed, rng)
-    point, drawn = _draws(source, draws, rng)
+    point, drawn = _draws(source, n_draws, rng)
     sample = gather(point, predictors, edition_info=edition_info, corpus="", averaging="difficulty", unit="language")
     language = _language_of(point.index, predictors, edition_info)
     by_language = drawn.T.groupby(language).mean().reindex(sample.difficulty.index).to_numpy().T  # (K, n)
@@ -140,7 +141,7 @@ def propagate_errors(
     ]
     return PropagatedCorrelations(
         estimates=pd.DataFrame(rows),
-        draws=len(drawn),
+        n_draws=len(drawn),
         signature=join_signature(
             {
                 "tests": ",".join(tests),
@@ -216,15 +217,15 @@ def _correlations(x: Floats, rows: Floats) -> Floats:
     return r
 
 
-def _draws(source: Any, draws: int, rng: np.random.Generator) -> tuple[pd.Series, pd.DataFrame]:
+def _draws(source: Any, n_draws: int, rng: np.random.Generator) -> tuple[pd.Series, pd.DataFrame]:
     """Return point estimates by edition, and draws × editions."""
-    if draws < 100:
-        raise ConfigError(f"draws={draws}: at least 100, or the ends of the interval are arbitrary.")
+    if n_draws < 100:
+        raise ConfigError(f"n_draws={n_draws}: at least 100, or the ends of the interval are arbitrary.")
     if isinstance(source, pd.DataFrame):
         drawn = source.astype(float)
     elif isinstance(source, Effects | HasEffects):
         ((name, effects),) = effects_by_source(source)
-        return effects.estimate.rename(name), effects.draws(draws, seed=rng)
+        return effects.estimate.rename(name), effects.draws(n_draws, seed=rng)
     elif hasattr(source, "posterior") and "difficulty" in source.posterior:
         array = source.posterior["difficulty"]
         if "edition" not in array.dims:
@@ -242,5 +243,5 @@ def _draws(source: Any, draws: int, rng: np.random.Generator) -> tuple[pd.Series
     if len(bad) or len(drawn) < 100:
         what = f"draws of {listing(bad)} are not finite" if len(bad) else f"{len(drawn)} draws; at least 100 are needed"
         raise DataError(f"{what}.")
-    every = -(-len(drawn) // draws)
+    every = -(-len(drawn) // n_draws)
     return drawn.mean().rename("unknown"), drawn.iloc[::every]

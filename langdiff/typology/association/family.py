@@ -7,8 +7,9 @@ from scipy import optimize, stats
 from scipy.special import gammaln
 
 from langdiff._random import generator
+from langdiff._types import Floats
 from langdiff.typology.association.correlation import PERFECT, fisher_interval
-from langdiff.typology.association.outcome import NAN, Floats, Outcome
+from langdiff.typology.association.outcome import NAN, Outcome
 
 MIN_FAMILIES = 4  # with fewer, how families differ can hardly be estimated
 MOST = 1e4  # times the residual variance: relatives are then equal but for rounding
@@ -131,7 +132,7 @@ def _satterthwaite(design: Floats, y: Floats, parts: list[Floats], variances: Fl
 
 
 def permute_within_families(
-    x: Floats | pd.Series, y: Floats, family: pd.Series, *, resamples: int, seed: int | np.random.Generator
+    x: Floats | pd.Series, y: Floats, family: pd.Series, *, n_resamples: int, seed: int | np.random.Generator
 ) -> Outcome:
     r"""Permute difficulties among the languages of each family.
 
@@ -147,7 +148,7 @@ def permute_within_families(
         Difficulties, nats.
     family : Series, shape (n,)
         Language family of each row.
-    resamples : int
+    n_resamples : int
         Number of random permutations.
     seed : int or numpy.random.Generator
         Seed of the permutations.
@@ -168,7 +169,7 @@ def permute_within_families(
     >>> x = np.array([1.0, 2, 3, 11, 12, 13])
     >>> y = np.array([3.0, 2, 1, 33, 32, 31])  # the families differ one way, their members the other
     >>> family = pd.Series(["a"] * 3 + ["b"] * 3)
-    >>> round(permute_within_families(x, y, family, resamples=99, seed=0).estimate, 6)
+    >>> round(permute_within_families(x, y, family, n_resamples=99, seed=0).estimate, 6)
     -1.0
     """
     rng = generator(seed)
@@ -187,9 +188,9 @@ def permute_within_families(
     if not deviations.any():
         return Outcome(symbol, n, reason="difficulty does not vary within any family")
     observed = basis.T @ deviations
-    drawn = np.zeros((resamples, basis.shape[1]))
+    drawn = np.zeros((n_resamples, basis.shape[1]))
     for rows in several:
-        shuffled = rng.permuted(np.broadcast_to(deviations[rows], (resamples, len(rows))), axis=1)
+        shuffled = rng.permuted(np.broadcast_to(deviations[rows], (n_resamples, len(rows))), axis=1)
         drawn += shuffled @ basis[rows]
     size = float(observed @ observed)
     hits = int(np.sum((drawn**2).sum(axis=1) >= size * (1 - DISTINCT)))
@@ -199,7 +200,7 @@ def permute_within_families(
     reason = f"{alone} languages alone in their family say nothing" if alone else ""
     if (least := np.exp(-sum(gammaln(len(rows) + 1) for rows in several))) > 0.025:
         reason = f"only {round(1 / least)} permutations: p cannot be below {least:.2g}"
-    p = (1 + hits) / (1 + resamples)
+    p = (1 + hits) / (1 + n_resamples)
     if not numeric:
         return Outcome(symbol, n, estimate=share, p=p, reason=reason)
     estimate = float(np.sign(_centered(columns, members)[:, 0] @ deviations) * np.sqrt(share))

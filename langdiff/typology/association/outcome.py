@@ -3,9 +3,9 @@
 from typing import Literal, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from langdiff._types import Floats
+
 NumericTest = Literal["pearson", "spearman", "kendall", "mixed", "permutation"]
 Test = Literal[NumericTest, "mood", "kruskal"]
 

@@ -7,10 +7,11 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
+from langdiff._types import Floats
 from langdiff.effects import Sources
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.typology.association.adjust import benjamini_hochberg
-from langdiff.typology.association.outcome import Floats, is_constant
+from langdiff.typology.association.outcome import is_constant
 from langdiff.typology.association.sample import (
     Averaging,
     PredictorTable,

@@ -6,16 +6,15 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from langdiff._io import read_lines
+from langdiff._types import Booleans
 from langdiff.errors import ConfigError, DataError, listing
 
 COLUMNS = ["lemma", "form", "features"]
 
 Syncretism = Literal["count", "merge"]
-Bools = npt.NDArray[np.bool_]
 
 
 def read_unimorph(path: str | Path) -> pd.DataFrame:
@@ -187,7 +186,7 @@ def _paradigms(lemmas: Iterable[str], forms: Iterable[str], places: Iterable[int
     return by_lemma.values()
 
 
-def _classes(apart: Bools, together: Bools) -> int:
+def _classes(apart: Booleans, together: Booleans) -> int:
     """Count classes of cells: the same row of `apart`, and a chain of lemmas that have two of them."""
     from scipy.sparse.csgraph import connected_components
 
