@@ -42,7 +42,7 @@ def correlation(
         ``"pearson"``, ``"spearman"`` or ``"kendall"``.
     given : ndarray, shape (n, k), optional
         Variables held fixed: the correlation is that of what is left of x and y (of their ranks, for
-        Spearman) after least squares on them. Not for Kendall.
+        Spearman) after least squares on them. Not available for Kendall's tau.
     n_resamples : int
         Number of bootstrap samples; 0 for Fisher's interval.
     seed : int or numpy.random.Generator, optional
@@ -118,7 +118,7 @@ def fisher_interval(estimate: float, n: int, test: str, given: int = 0) -> tuple
 
 
 def residuals(values: Floats, given: Floats, test: str) -> Floats:
-    """Return what least squares on an intercept and the columns of `given` leaves of `values` (of ranks: of theirs).
+    """Return what least squares on an intercept and the columns of `given` leaves of `values` (Spearman: of the ranks of both).
 
     Exactly 0 where only rounding is left.
     """

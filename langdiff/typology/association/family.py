@@ -28,16 +28,16 @@ def mixed_slope(x: Floats, y: Floats, family: pd.Series, language: pd.Series | N
     Parameters
     ----------
     x, y : ndarray, shape (n,)
-        Predictor, difficulty in nats; neither constant.
+        Predictor, and difficulty in nats; neither may be constant.
     family : Series, shape (n,)
         Language family of each row.
     language : Series, shape (n,), optional
-        If rows are editions: their languages.
+        Languages of the rows, if rows are editions.
 
     Returns
     -------
     Outcome
-        Its estimate is b, nats by which difficulty rises with one standard deviation of the predictor.
+        The estimate is b, the rise of difficulty in nats with one standard deviation of the predictor.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Which correlations so few languages could show."""
+"""How strong a correlation must be for a number of languages to show it."""
 
 import numpy as np
 from scipy import optimize, stats
@@ -18,16 +18,18 @@ def power_of_correlation(r: float, n: int, *, alpha: float = 0.05, n_tests: int 
     r : float
         True correlation, between −1 and 1.
     n : int
-        Languages, at least 4. Where relatives are alike, as many as there are families is the safer figure.
+        Number of languages, at least 4. Where related languages are alike, the number of families is the safer
+        figure.
     alpha : float
-        Level, two-sided.
+        Level of the two-sided test.
     n_tests : int
-        Tests in the family of Benjamini and Hochberg: the level of the strictest of them, alpha / n_tests, is
-        used, which the only true effect among them must pass.
+        Number of tests in the family of Benjamini and Hochberg; the strictest level, alpha / n_tests, is used,
+        which a single true effect among them must pass.
 
     Returns
     -------
     float
+        Probability between 0 and 1.
 
     Raises
     ------
@@ -62,7 +64,7 @@ def detectable_correlation(n: int, *, power: float = 0.8, alpha: float = 0.05, n
     Returns
     -------
     float
-        Positive; correlations are detected as well with either sign.
+        Positive; a negative correlation of the same size is detected equally well.
 
     Raises
     ------
@@ -90,4 +92,4 @@ def _check(n: int, alpha: float, n_tests: int) -> None:
     if not 0 < alpha < 1:
         raise ConfigError(f"alpha={alpha!r} must lie between 0 and 1.")
     if n_tests < 1:
-        raise ConfigError(f"n_tests={n_tests!r}: at least one is made.")
+        raise ConfigError(f"n_tests={n_tests!r}: at least one is needed.")

@@ -25,12 +25,12 @@ class Wals:
     Attributes
     ----------
     features : Series of str
-        Names, by feature id such as ``26A``.
+        Names of features, by id such as ``26A``.
     languages : DataFrame
         Indexed by WALS code: ``name``, ``family``, ``codes`` (ISO 639-3, a tuple), ``sample`` (100 or 200 if it is in
         WALS's sample of that many languages, else 9999) and ``coded`` (how many features it has a value for).
     values : DataFrame
-        One row a value: ``language`` (WALS code), ``feature``, ``number``, ``label``.
+        One row per value: ``language`` (WALS code), ``feature``, ``number``, ``label``.
     same_as : mapping from str to str
         ISO 639-3 codes to be looked up as others; see `read_wals`.
     """
@@ -43,7 +43,7 @@ class Wals:
     def feature(self, feature: str, languages: Iterable[str]) -> pd.DataFrame:
         """Look up one feature of languages.
 
-        WALS knows varieties: several of its languages may have the same ISO 639-3 code (``deu`` is German and five
+        WALS distinguishes varieties: several of its languages may have the same ISO 639-3 code (``deu`` is German and five
         dialects). Of those with a value for the feature, the one is taken that is in WALS's sample of 100
         languages, else in that of 200, else has the most features coded, else comes first by WALS code. The
         values of the others are reported where they differ. A WALS language with several codes gives its
@@ -52,7 +52,7 @@ class Wals:
         Parameters
         ----------
         feature : str
-            Id, such as ``26A``.
+            Id of the feature, such as ``26A``.
         languages : iterable of str
             ISO 639-3 codes.
 
@@ -84,7 +84,7 @@ class Wals:
         return table.rename_axis("code").assign(value=pd.Categorical(table["value"], categories=labels))
 
     def __repr__(self) -> str:
-        """Say how large it is."""
+        """Give the numbers of features, languages and values."""
         return f"Wals: {len(self.features)} features of {len(self.languages):,} languages, {len(self.values):,} values"
 
 
@@ -94,17 +94,16 @@ def read_wals(path: str | Path, *, same_as: Mapping[str, str] | None = None) -> 
     Parameters
     ----------
     path : str or Path
-        Folder with ``languages.csv``, ``parameters.csv``, ``codes.csv`` and ``values.csv`` (each maybe with
+        Folder with ``languages.csv``, ``parameters.csv``, ``codes.csv`` and ``values.csv`` (each may end in
         ``.gz``), as in ``cldf/`` of the release at github.com/cldf-datasets/wals; or the folder above.
     same_as : mapping from str to str, optional
-        ISO 639-3 codes to be looked up as others. WALS codes some languages otherwise than texts do:
-        Serbian-Croatian is ``hbs``, Norwegian ``nor``, Albanian ``sqi``. Whether Croatian may stand there
-        is for you to say: ``{"hrv": "hbs"}``.
+        ISO 639-3 codes that are to be looked up under other codes. WALS uses ``hbs`` for Serbian-Croatian, ``nor``
+        for Norwegian and ``sqi`` for Albanian; ``{"hrv": "hbs"}`` gives Croatian the values of Serbian-Croatian.
 
     Returns
     -------
     Wals
-        Names of features and languages, and the values by language.
+        Names of features and languages, and the value of each feature in each language.
 
     Raises
     ------
@@ -113,8 +112,7 @@ def read_wals(path: str | Path, *, same_as: Mapping[str, str] | None = None) -> 
 
     Notes
     -----
-    Plain CSV is read rather than CLDF's metadata, whose library brings an RDF parser along for four tables of
-    which ten columns are needed.
+    The CSV tables are read directly, without CLDF's metadata: ten columns of four tables are needed.
 
     References
     ----------

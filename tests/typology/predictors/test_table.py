@@ -4,7 +4,8 @@ import pytest
 
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
-from langdiff.typology import predictors, read_wals
+from langdiff import predictors
+from langdiff.typology import read_wals
 from langdiff.typology.predictors.lexicon import morphological_counting_complexity
 from langdiff.typology.predictors.text import compressed_bits, count_words, type_token_ratio, unigram_entropy
 
