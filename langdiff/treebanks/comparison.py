@@ -1,4 +1,4 @@
-"""How far treebanks are from each other, as a result to look at."""
+"""Result of a comparison of treebanks."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -32,13 +32,13 @@ class TreebankComparison:
         D between two random halves of each treebank, mean and standard deviation over divisions; NaN if not
         asked for.
     profiles : mapping from name to TreebankProfile
-        What the metrics count in each whole treebank.
+        Counts of the metrics in each whole treebank.
     settings : SimilaritySettings
-        What was counted and compared.
+        Settings of the metrics and of the divergence.
     equalize : {"tokens", "sentences"} or None
-        What subsamples had in common.
+        Quantity of which all subsamples had the same amount; None for whole treebanks.
     signature : str
-        All that the numbers depend on besides the treebanks.
+        Settings, and a hash of the treebanks, to be quoted with the numbers.
     """
 
     divergence: "dict[Column, pd.DataFrame]"
@@ -54,7 +54,7 @@ class TreebankComparison:
         """Return one row per metric, reference and compared treebank.
 
         Columns: ``metric``, ``reference``, ``compared``, ``divergence``, ``std`` and ``noise`` (the larger of the
-        two treebanks' own; a divergence below it says nothing).
+        two treebanks' own; a smaller divergence cannot be distinguished from 0).
         """
         import pandas as pd
 
@@ -153,6 +153,6 @@ class TreebankComparison:
         return plot_divergences(self, metric, ax, **options)
 
     def __repr__(self) -> str:
-        """Say what is compared."""
+        """Name the treebanks, the divergence and what was equalized."""
         kind = "" if not self.equalize else f", equal {self.equalize}"
         return f"TreebankComparison of {', '.join(self.profiles)} ({self.settings.divergence}{kind})"

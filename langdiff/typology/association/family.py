@@ -143,7 +143,7 @@ def permute_within_families(
     Parameters
     ----------
     x : ndarray or Series, shape (n,)
-        Numbers; or categories, as a Series that is not numeric.
+        Predictor: numbers, or categories as a Series that is not numeric.
     y : ndarray, shape (n,)
         Difficulties, nats.
     family : Series, shape (n,)
@@ -156,13 +156,13 @@ def permute_within_families(
     Returns
     -------
     Outcome
-        Its estimate is the correlation of deviations from the family's means, with Fisher's interval; of
-        categories the share of the variance within families that they explain, without one.
+        For numbers, the estimate is the correlation of deviations from the means of families, with Fisher's
+        interval; for categories, the share of the variance within families that they explain, without an interval.
 
     Raises
     ------
     ConfigError
-        If the seed is not one.
+        If the seed is missing or not valid.
 
     Examples
     --------

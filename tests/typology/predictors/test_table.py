@@ -3,8 +3,8 @@ import pandas as pd
 import pytest
 
 import langdiff as ld
-from langdiff.errors import ConfigError, DataError, LangdiffWarning
 from langdiff import predictors
+from langdiff.errors import ConfigError, DataError, LangdiffWarning
 from langdiff.typology import read_wals
 from langdiff.typology.predictors.lexicon import morphological_counting_complexity
 from langdiff.typology.predictors.text import compressed_bits, count_words, type_token_ratio, unigram_entropy
@@ -108,7 +108,7 @@ def test_every_source_at_once_and_a_reason_for_every_nan(multitext, wals, tmp_pa
     lexicons = folder_of(tmp_path / "lexicons", {"eng": LEXICON})
     with pytest.warns(LangdiffWarning) as warned:
         result = predictors(multitext, treebanks=treebanks, lexicons=lexicons, wals=wals, lang2vec="syntax_wals:S_SVO")
-    assert "81A: WALS knows varieties of 1 language(s)" in str(warned[0].message)
+    assert "81A: WALS has varieties of 1 language(s)" in str(warned[0].message)
     assert warned[0].filename == __file__
     gaps = result.values.isna().stack()
     assert set(gaps[gaps].index) == set(result.missing.set_index(["edition", "predictor"]).index)
