@@ -82,7 +82,7 @@ def compare(
         typer.Option("--punctuation/--no-punctuation", help="Keep punctuation in the trees or take it out."),
     ] = True,
     strip_subtypes: Annotated[bool, typer.Option("--strip-subtypes", help="Read acl:relcl as acl.")] = False,
-    strict: Annotated[bool, typer.Option("--strict", help="Stop at a sentence that is no tree.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Stop at a sentence that is not a tree.")] = False,
     cluster: Annotated[bool, typer.Option("--cluster", help="Draw similar treebanks side by side.")] = False,
     seed: Annotated[int, typer.Option(help="Of subsamples and halves.", min=0)] = 0,
     as_tsv: Tsv = False,

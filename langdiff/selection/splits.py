@@ -26,7 +26,7 @@ def split(
     Parameters
     ----------
     multitext : Multitext
-        What to divide.
+        Multitext to divide.
     block : int
         Number of intents per block.
     dev, test : int

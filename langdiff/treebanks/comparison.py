@@ -147,7 +147,22 @@ class TreebankComparison:
         return "\n".join([*lines, f"[{self.signature}]"])
 
     def plot(self, metric: Column = "mean", ax: "Axes | None" = None, **options: Any) -> "Axes":
-        """Draw a map of divergences; see `langdiff.plots.plot_divergences`."""
+        """Draw a map of divergences; see `langdiff.plots.plot_divergences`.
+
+        Parameters
+        ----------
+        metric : str
+            Metric to draw, or ``"mean"``.
+        ax : Axes, optional
+            Axes to draw on; by default those of a new figure.
+        **options
+            Options of Matplotlib, passed to the function that draws.
+
+        Returns
+        -------
+        Axes
+            The axes drawn on.
+        """
         from langdiff.plots.treebanks import plot_divergences  # Matplotlib only when asked for
 
         return plot_divergences(self, metric, ax, **options)

@@ -32,6 +32,12 @@ class HeadPosEntropy:
         Share of tokens (or of types) whose type has one head POS only, for instance because it occurs once.
     over : {"tokens", "types"}
         Whether mean, skewness and share count each type as often as it occurs, or once.
+
+    Examples
+    --------
+    >>> from langdiff.treebanks.tree import Tree
+    >>> head_pos_entropy([Tree(("dogs", "bark"), ("NOUN", "VERB"), (2, 0), ("nsubj", "root"))])
+    HeadPosEntropy(mean=0.0, skew=nan, tokens=2, types=2, zero_share=1.0, over='tokens')
     """
 
     mean: float

@@ -25,6 +25,11 @@ class DependencyLength:
         Share of dependencies whose head comes after the dependent.
     dependencies : int
         Number of dependencies measured.
+
+    Examples
+    --------
+    >>> dependency_length([Tree(("dogs", "bark"), ("NOUN", "VERB"), (2, 0), ("nsubj", "root"))])
+    DependencyLength(mean=1.0, head_final=1.0, dependencies=1)
     """
 
     mean: float
@@ -60,8 +65,8 @@ def dependency_length(source: TreeSource, *, heads: Heads = "content", punctuati
 
     Notes
     -----
-    This is the measure of Mielke et al. (2019, section 5), after Futrell et al. (2015). Long sentences have longer dependencies:
-    compare corpora whose sentences are about as long, best translations of one text.
+    This is the measure of Mielke et al. (2019, section 5), after Futrell et al. (2015). Long sentences have longer
+    dependencies: compare corpora whose sentences are about as long, best translations of one text.
 
     Examples
     --------

@@ -34,6 +34,16 @@ class TreebankMeasures:
     punctuation : bool or None
         Whether all measures were taken with or without punctuation; if None, head-POS entropy with and
         dependency length without.
+
+    Examples
+    --------
+    >>> from langdiff.treebanks.tree import Tree
+    >>> tree = Tree(("dogs", "bark"), ("NOUN", "VERB"), (2, 0), ("nsubj", "root"))
+    >>> measures = measure_treebanks({"eng": [tree]})
+    >>> measures
+    TreebankMeasures of 1 treebanks, 2 words
+    >>> float(measures.table.loc["eng", "head_final"])
+    1.0
     """
 
     table: "pd.DataFrame"
@@ -50,7 +60,22 @@ class TreebankMeasures:
         return f"{self.table.round(3).to_string()}\n[hpe_over:{self.over}|punctuation:{punctuation}]"
 
     def plot(self, measure: str = "dependency_length", ax: "Axes | None" = None, **style: Any) -> "Axes":
-        """Draw a measure of all treebanks; see `langdiff.plots.plot_treebank_measures`."""
+        """Draw a measure of all treebanks; see `langdiff.plots.plot_treebank_measures`.
+
+        Parameters
+        ----------
+        measure : str
+            Column of `table` to draw.
+        ax : Axes, optional
+            Axes to draw on; by default those of a new figure.
+        **style
+            Options of Matplotlib, passed to the function that draws.
+
+        Returns
+        -------
+        Axes
+            The axes drawn on.
+        """
         from langdiff.plots.treebanks import plot_treebank_measures  # Matplotlib only when asked for
 
         return plot_treebank_measures(self, measure, ax, **style)

@@ -44,8 +44,8 @@ def perturb(
     rate : float
         Probability with which each word is chosen, between 0 and 1.
     kind : {"relations", "heads", "order"}
-        Kind of change. Give chosen words other than root words a relation at random, as frequent as in the treebank (so perhaps
-        their own); or attach them to a random word of the sentence that is not below them; or let all
+        Kind of change. Give chosen words other than root words a relation at random, as frequent as in the treebank
+        (so perhaps their own); or attach them to a random word of the sentence that is not below them; or let all
         chosen words of a sentence change places at random, each keeping its label and its head.
     seed : int or numpy.random.Generator, optional
         Seed of the words that are chosen and of what becomes of them; required if `rate` is above 0.
@@ -150,7 +150,22 @@ class PerturbationCurve:
         return f"Divergence of copies of {self.treebank!r}\n{table}\n\n{noise}\n[{self.signature}]"
 
     def plot(self, kind: Perturbation = "relations", ax: "Axes | None" = None, **style: Any) -> "Axes":
-        """Draw divergence against rate; see `langdiff.plots.plot_perturbation`."""
+        """Draw divergence against rate; see `langdiff.plots.plot_perturbation`.
+
+        Parameters
+        ----------
+        kind : {"relations", "heads", "order"}
+            Kind of change to draw.
+        ax : Axes, optional
+            Axes to draw on; by default those of a new figure.
+        **style
+            Options of Matplotlib, passed to the function that draws.
+
+        Returns
+        -------
+        Axes
+            The axes drawn on.
+        """
         from langdiff.plots.treebanks import plot_perturbation  # Matplotlib only when asked for
 
         return plot_perturbation(self, kind, ax, **style)

@@ -108,7 +108,22 @@ class TreebankProfile:
         return f"{self.sizes.to_string()}\n[{self.settings.signature}]"
 
     def plot(self, metric: Metric = "size", ax: "Axes | None" = None, **style: Any) -> "Axes":
-        """Draw a table; see `langdiff.plots.plot_treebank_profile`."""
+        """Draw a table; see `langdiff.plots.plot_treebank_profile`.
+
+        Parameters
+        ----------
+        metric : {"size", "depth", "width", "length", "matrix"}
+            Metric whose table is drawn.
+        ax : Axes, optional
+            Axes to draw on; by default those of a new figure.
+        **style
+            Options of Matplotlib, passed to the function that draws.
+
+        Returns
+        -------
+        Axes
+            The axes drawn on.
+        """
         from langdiff.plots.treebanks import plot_treebank_profile  # Matplotlib only when asked for
 
         return plot_treebank_profile(self, metric, ax, **style)

@@ -39,7 +39,8 @@ class SimilaritySettings:
     width_by : {"columns", "rows"}
         Width: divide co-occurrences by how often the later child occurs, or the earlier.
     divergence : {"kl", "js", "symmetric", "correlation"}
-        Measure of divergence: Kullback–Leibler, Jensen–Shannon, the mean of Kullback–Leibler in both directions, 1 - Pearson's r.
+        Measure of divergence: Kullback–Leibler, Jensen–Shannon, the mean of Kullback–Leibler in both directions, 1 -
+        Pearson's r.
     alpha : float
         Number added to every bin that occurs in either treebank; without effect on the correlation.
     base : float

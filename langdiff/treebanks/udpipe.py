@@ -92,7 +92,8 @@ class UDPipeParser:
         Parameters
         ----------
         texts : iterable of (str, str)
-            Ids of intents, and their texts. The sentences of intent ``40001001`` get ``sent_id`` ``40001001-1``, ``40001001-2`` …
+            Ids of intents, and their texts. The sentences of intent ``40001001`` get ``sent_id`` ``40001001-1``,
+            ``40001001-2`` …
         path : Path
             File to write.
 

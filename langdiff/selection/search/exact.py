@@ -1,4 +1,4 @@
-r"""Exact search: bounds for every number of units at once, then ever sharper ones where they leave room.
+r"""Exact search: bounds for every number of units at once, then tighter ones where these are not conclusive.
 
 Write c(u) for the most intents that u units (editions, or languages) share. Minimum cuts (`cut`) bound c
 by its concave hull. Only those u where u·⌊bound⌋ beats the best known selection are examined again, the largest

@@ -83,10 +83,10 @@ def correlate(
     corpus : str
         Name of the corpus in the table of tests.
     tests : str or iterable of str, optional
-        Tests to make. For numbers: ``"pearson"``, ``"spearman"``, ``"kendall"``; ``"mixed"`` (slope with a random intercept of
-        family) and ``"permutation"`` (within families), which allow for the similarity of related languages. For
-        categories: ``"mood"``, ``"kruskal"``, ``"permutation"``. By default Pearson's, Spearman's and, if nothing
-        is held fixed, Mood's.
+        Tests to make. For numbers: ``"pearson"``, ``"spearman"``, ``"kendall"``; ``"mixed"`` (slope with a random
+        intercept of family) and ``"permutation"`` (within families), which allow for the similarity of related
+        languages. For categories: ``"mood"``, ``"kruskal"``, ``"permutation"``. By default Pearson's, Spearman's and,
+        if nothing is held fixed, Mood's.
     only : str or iterable of str, optional
         Predictors to test; by default all.
     given : str or iterable of str, optional
@@ -95,8 +95,8 @@ def correlate(
         Mean over the editions of a language: the mean difficulty, as in the paper's correlations, or the logarithm
         of the mean factor, as in its Table 2.
     unit : {"language", "edition"}
-        Unit of observation. ``"edition"`` keeps editions apart; only the test ``"mixed"`` allows for this, by a random intercept of
-        language inside that of family.
+        Unit of observation. ``"edition"`` keeps editions apart; only the test ``"mixed"`` allows for this, by a
+        random intercept of language inside that of family.
     interval : {"fisher", "bootstrap"}
         Kind of 95 % interval of correlations: see `langdiff.typology.association.correlation.correlation`.
     n_resamples : int

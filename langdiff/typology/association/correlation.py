@@ -118,7 +118,7 @@ def fisher_interval(estimate: float, n: int, test: str, given: int = 0) -> tuple
 
 
 def residuals(values: Floats, given: Floats, test: str) -> Floats:
-    """Return what least squares on an intercept and the columns of `given` leaves of `values` (Spearman: of the ranks of both).
+    """Return the residuals of `values` after least squares on an intercept and `given` (Spearman: ranks of both).
 
     Exactly 0 where only rounding is left.
     """

@@ -30,13 +30,12 @@ class PropagatedCorrelations:
     ----------
     estimates : DataFrame
         One row per predictor and test: ``predictor``, ``test``, ``n``, ``statistic``; ``estimate``, at the point
-        estimates of difficulty; ``sampling_low`` and ``sampling_high``, the 95 % interval that takes the
-        difficulties for exact (other languages might have been chosen); ``measurement_low`` and ``measurement_high``, the
-        central 95 % over draws (these languages, measured again); ``low`` and ``high``, the interval that
-        allows for both sources of error;
-        ``reliability``, the share of the variance of the estimates that is not error; ``disattenuated``, the
-        estimate over the root of that (Spearman 1904), of Pearson's r only; and ``reason``, where there is
-        no estimate.
+        estimates of difficulty; ``sampling_low`` and ``sampling_high``, the 95 % interval that takes the difficulties
+        for exact (other languages might have been chosen); ``measurement_low`` and ``measurement_high``, the central
+        95 % over draws (these languages, measured again); ``low`` and ``high``, the interval that allows for both
+        sources of error; ``reliability``, the share of the variance of the estimates that is not error;
+        ``disattenuated``, the estimate over the root of that (Spearman 1904), of Pearson's r only; and ``reason``,
+        where there is no estimate.
     n_draws : int
         Number of draws of all difficulties.
     signature : str

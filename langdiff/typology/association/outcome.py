@@ -28,6 +28,11 @@ class Outcome(NamedTuple):
         Two-sided p-value; NaN only with a `reason`.
     reason : str
         Why there is no p-value, or what limits it; else empty.
+
+    Examples
+    --------
+    >>> Outcome("r", 21, estimate=0.5, p=0.02).reason
+    ''
     """
 
     statistic: str

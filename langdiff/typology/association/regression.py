@@ -45,6 +45,16 @@ class MultipleRegression:
         p-value of all predictors together (F test).
     alpha : float
         False discovery rate.
+
+    Examples
+    --------
+    >>> from langdiff.datasets import mielke2019
+    >>> figures = mielke2019()
+    >>> result = regress(
+    ...     figures.difficulties("europarl")["bpe"], figures.predictors("europarl"), only=["mcc", "hpe_mean"]
+    ... )
+    >>> result.terms["vif"].round(2).to_dict()
+    {'mcc': 1.5, 'hpe_mean': 1.5}
     """
 
     terms: pd.DataFrame

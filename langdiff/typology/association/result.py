@@ -34,6 +34,18 @@ class Correlations:
         False discovery rate at which `significant` was decided.
     signature : str
         The settings, to be quoted with the figures.
+
+    Examples
+    --------
+    >>> import langdiff as ld
+    >>> figures = ld.datasets.mielke2019()
+    >>> result = ld.correlate(
+    ...     figures.difficulties("europarl")["bpe"], figures.predictors("europarl"), corpus="europarl"
+    ... )
+    >>> result
+    Correlations: 20 tests (europarl), 0 significant at false discovery rate 0.05
+    >>> result.points("mcc").columns.tolist()
+    ['corpus', 'language_model', 'name', 'family', 'predictor', 'difficulty']
     """
 
     tests: pd.DataFrame

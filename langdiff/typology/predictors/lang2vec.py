@@ -19,9 +19,9 @@ def lang2vec_features(features: Sequence[str], languages: Iterable[str]) -> pd.D
     Parameters
     ----------
     features : sequence of str
-        Features, each written ``SET:FEATURE``, such as ``syntax_wals:S_SVO`` or ``inventory_average:INV_VOW_10_MORE``. Sets that end
-        in ``_knn`` hold predicted values where nothing is known. The set ``learned`` is not available, since it
-        is stored as a pickle.
+        Features, each written ``SET:FEATURE``, such as ``syntax_wals:S_SVO`` or
+        ``inventory_average:INV_VOW_10_MORE``. Sets that end in ``_knn`` hold predicted values where nothing is known.
+        The set ``learned`` is not available, since it is stored as a pickle.
     languages : iterable of str
         ISO 639-3 codes.
 
@@ -40,6 +40,16 @@ def lang2vec_features(features: Sequence[str], languages: Iterable[str]) -> pd.D
     References
     ----------
     Littell et al. (2017), "URIEL and lang2vec", EACL.
+
+    Examples
+    --------
+    The package lang2vec is an extra that may not be installed, so this example is not run as a test.
+
+    >>> lang2vec_features(["syntax_wals:S_SVO"], ["eng", "jpn"])  # doctest: +SKIP
+          syntax_wals:S_SVO
+    code
+    eng                 1.0
+    jpn                 0.0
     """
     package = _import_lang2vec()
     codes = list(dict.fromkeys(languages))

@@ -91,7 +91,24 @@ class Predictors:
         return "\n".join(lines)
 
     def plot(self, predictor: str, ax: "Axes | None" = None, *, by: str | None = None, **style: Any) -> "Axes":
-        """Draw one predictor, one dot per edition; see `langdiff.plots.predictors.plot_predictor`."""
+        """Draw one predictor, one dot per edition; see `langdiff.plots.predictors.plot_predictor`.
+
+        Parameters
+        ----------
+        predictor : str
+            Predictor to draw.
+        ax : Axes, optional
+            Axes to draw on; by default those of a new figure.
+        by : str, optional
+            Categorical predictor by which editions are grouped.
+        **style
+            Options of Matplotlib, passed to the function that draws.
+
+        Returns
+        -------
+        Axes
+            The axes drawn on.
+        """
         from langdiff.plots.predictors import plot_predictor  # Matplotlib only when asked for
 
         return plot_predictor(self, predictor, ax, by=by, **style)

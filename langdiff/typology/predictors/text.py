@@ -149,8 +149,8 @@ def compressed_bits(texts: Sequence[str], compressor: Compressor = "lzma") -> fl
         One text per intent, compressed together. The list of characters, header, check sum and end mark are not
         counted.
     compressor : {"lzma", "zlib"}
-        LZMA at its highest level refers back to all of the text; zlib (DEFLATE at level 9) refers back to the last 32 KiB and so misses
-        what is repeated from chapter to chapter.
+        LZMA at its highest level refers back to all of the text; zlib (DEFLATE at level 9) refers back to the last 32
+        KiB and so misses what is repeated from chapter to chapter.
 
     Returns
     -------

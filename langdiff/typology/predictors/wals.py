@@ -43,11 +43,11 @@ class Wals:
     def feature(self, feature: str, languages: Iterable[str]) -> pd.DataFrame:
         """Look up one feature of languages.
 
-        WALS distinguishes varieties: several of its languages may have the same ISO 639-3 code (``deu`` is German and five
-        dialects). Of those with a value for the feature, the one is taken that is in WALS's sample of 100
-        languages, else in that of 200, else has the most features coded, else comes first by WALS code. The
-        values of the others are reported where they differ. A WALS language with several codes gives its
-        value to each of them that no other language has alone.
+        WALS distinguishes varieties: several of its languages may have the same ISO 639-3 code (``deu`` is German and
+        five dialects). Of those with a value for the feature, the one is taken that is in WALS's sample of 100
+        languages, else in that of 200, else has the most features coded, else comes first by WALS code. The values of
+        the others are reported where they differ. A WALS language with several codes gives its value to each of them
+        that no other language has alone.
 
         Parameters
         ----------
@@ -89,7 +89,7 @@ class Wals:
 
 
 def read_wals(path: str | Path, *, same_as: Mapping[str, str] | None = None) -> Wals:
-    """Read the CLDF tables of WALS.
+    r"""Read the CLDF tables of WALS.
 
     Parameters
     ----------
@@ -117,6 +117,24 @@ def read_wals(path: str | Path, *, same_as: Mapping[str, str] | None = None) -> 
     References
     ----------
     Dryer & Haspelmath (2013), "The World Atlas of Language Structures Online".
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> tables = {
+    ...     "languages": "ID,Name,ISO639P3code\nger,German,deu\njpn,Japanese,jpn\n",
+    ...     "parameters": "ID,Name\n83A,Order of Object and Verb\n",
+    ...     "codes": "ID,Parameter_ID,Name,Number\n83A-1,83A,OV,1\n83A-3,83A,No dominant order,3\n",
+    ...     "values": "Language_ID,Parameter_ID,Code_ID\nger,83A,83A-3\njpn,83A,83A-1\n",
+    ... }
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for name, table in tables.items():
+    ...         _ = Path(folder, f"{name}.csv").write_text(table)
+    ...     wals = read_wals(folder)
+    >>> wals
+    Wals: 1 features of 2 languages, 2 values
+    >>> wals.feature("83A", ["jpn", "deu", "eng"])["value"].astype(str).to_dict()
+    {'jpn': 'OV', 'deu': 'No dominant order'}
     """
     folder = Path(path).expanduser()
     if (folder / "cldf").is_dir():
