@@ -38,20 +38,20 @@ class Search:
     Parameters
     ----------
     problem : Problem
-        What to solve.
+        Problem to solve.
     solver : pulp.LpSolver, str or None
         Solver of the integer programs; None means HiGHS.
     time_limit : float or None
         Seconds from now after which to stop; None means no limit.
     bar : Progress, optional
-        Where to show how many u are settled.
+        Progress bar of the numbers u that are settled.
 
     Attributes
     ----------
     best : Solution or None
         The incumbent: the best selection found so far.
     bounds : Bounds
-        What is known of c(u).
+        Bounds on c(u).
     found : dict from int to int
         Intents shared by so many units, where a whole front is searched.
     stages : dict from int to ndarray of bool

@@ -1,6 +1,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.collections import PathCollection
 
 import langdiff as ld
 from langdiff import predictors
@@ -198,16 +199,16 @@ def test_plot_draws_the_values_in_their_order(multitext, wals):
     with pytest.warns(LangdiffWarning):
         result = predictors(multitext, wals=wals, features=["26A"])
     ax = result.plot("word_types", by="26A")
-    points = np.concatenate([dots.get_offsets() for dots in ax.collections])
+    points = np.concatenate([dots.get_offsets() for dots in ax.collections if isinstance(dots, PathCollection)])
     expected = result.values["word_types"].dropna().sort_values()
     assert points[np.argsort(points[:, 1]), 0].tolist() == expected.tolist()
     assert [label.get_text() for label in ax.get_yticklabels()] == list(expected.index)
     assert ax.get_xlabel() == "word types; 1 without a value"
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["Suffixing"]
     assert result.plot("characters", ax) is ax
-    with pytest.raises(ConfigError, match="'26A' is no numeric predictor here; there are 'characters'"):
+    with pytest.raises(ConfigError, match="'26A' is not a numeric predictor of this table; there are 'characters'"):
         result.plot("26A")
-    with pytest.raises(ConfigError, match="'word_types' is no categorical predictor here; there are '26A'"):
+    with pytest.raises(ConfigError, match="'word_types' is not a categorical predictor of this table; there are '26A'"):
         result.plot("word_types", by="word_types")
 
 
