@@ -27,7 +27,7 @@ ENGLISH = ("en_ewt", "en_gum", "en_lines", "en_partut")
 def errors(banks, repeats, out):
     """Perturb one treebank at several rates; compare a copy with other treebanks."""
     source = banks["en_ewt"]
-    curve = perturbation_curve(source, repeats=repeats, seed=0)
+    curve = perturbation_curve(source, n_repeats=repeats, seed=0)
     print(curve.summary(), "\n")
     if out:
         figure = Figure(figsize=(12, 3.8), layout="constrained")
@@ -45,7 +45,7 @@ def settings_of_depth(banks, repeats):
     apart = ~np.eye(len(banks), dtype=bool)
     for levels, ancestors in itertools.product(("separate", "pooled", "context"), (0, 1, 2)):
         settings = SimilaritySettings(levels=levels, ancestors=ancestors)
-        result = ld.compare_treebanks(banks, settings=settings, equalize="tokens", repeats=repeats, seed=0)
+        result = ld.compare_treebanks(banks, settings=settings, equalize="tokens", n_repeats=repeats, seed=0)
         between, halves = result.divergence["depth"].to_numpy()[apart].mean(), result.noise["depth"].mean()
         rows.append((levels, ancestors, between, halves, between / halves))
     columns = ["levels", "ancestors", "between", "halves", "ratio"]

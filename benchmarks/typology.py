@@ -41,7 +41,7 @@ def rates(sizes, share, slope, tables, rng):
     for _ in range(tables):
         x, y, family = draw(sizes, share, slope, rng)
         ps = [correlation(x, y, test).p for test in ("pearson", "spearman")]
-        ps += [mixed_slope(x, y, family).p, permute_within_families(x, y, family, resamples=399, seed=rng).p]
+        ps += [mixed_slope(x, y, family).p, permute_within_families(x, y, family, n_resamples=399, seed=rng).p]
         found += np.array(ps) <= 0.05
     return found / tables
 

@@ -82,7 +82,7 @@ def compare(
         typer.Option("--punctuation/--no-punctuation", help="Keep punctuation in the trees or take it out."),
     ] = True,
     strip_subtypes: Annotated[bool, typer.Option("--strip-subtypes", help="Read acl:relcl as acl.")] = False,
-    strict: Annotated[bool, typer.Option("--strict", help="Stop at a sentence that is no tree.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Stop at a sentence that is not a tree.")] = False,
     cluster: Annotated[bool, typer.Option("--cluster", help="Draw similar treebanks side by side.")] = False,
     seed: Annotated[int, typer.Option(help="Of subsamples and halves.", min=0)] = 0,
     as_tsv: Tsv = False,
@@ -115,7 +115,9 @@ def compare(
     banks = [
         ld.read_treebank(file, strict=strict, punctuation=punctuation, strip_subtypes=strip_subtypes) for file in files
     ]
-    result = ld.compare_treebanks(banks, settings=settings, equalize=equalize, repeats=repeats, noise=noise, seed=seed)
+    result = ld.compare_treebanks(
+        banks, settings=settings, equalize=equalize, n_repeats=repeats, noise=noise, seed=seed
+    )
     if out is not None:
         _write(result, out, cluster, noise)
         typer.echo(f"Tables and pictures: {out}", err=True)

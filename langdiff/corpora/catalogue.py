@@ -22,7 +22,7 @@ class CorpusSource:
     sha256 : str, optional
         Checksum of the archive; without one, that of the first download is kept and later ones are compared.
     format : str, optional
-        Its format, as in `langdiff.read_multitext`.
+        Format of the files, as in `langdiff.read_multitext`.
     how : str
         How to read it, or how to get it where there is no `url`.
     """

@@ -40,7 +40,7 @@ def fetch(
     name : str
         Name of the corpus, as ``langdiff corpora list`` shows it with its licence.
     directory : str or Path, optional
-        Where corpora are kept, each in a directory of its name; by default in the user's cache.
+        Folder of all corpora, each in a directory of its name; by default in the user's cache.
     progress : bool, optional
         Whether to draw a progress bar on stderr; by default only if stderr is a terminal.
     sources : mapping from name to CorpusSource

@@ -74,7 +74,7 @@ def edition_info_of(
     editions : iterable of str
         Rows of the result.
     known : DataFrame
-        As `find_edition_info` returns it.
+        Table of editions, as `find_edition_info` returns it.
     headers : mapping from edition to mapping
         For each edition, column to value, from the header of its file.
 
@@ -98,7 +98,7 @@ def with_language(info: pd.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     info : DataFrame
-        What is known, indexed by edition; it is not changed.
+        Information on editions, indexed by edition; it is not changed.
 
     Returns
     -------
@@ -155,7 +155,7 @@ def edition_info_csv(edition_info: pd.DataFrame, files: Mapping[str, str]) -> st
     Parameters
     ----------
     edition_info : DataFrame
-        What is known, indexed by edition; the column ``path`` is left out.
+        Information on editions, indexed by edition; the column ``path`` is left out.
     files : mapping from edition to str
         Name of the file of each edition.
 

@@ -29,7 +29,7 @@ def read_frame(
         Long (columns ``intent``, ``edition`` and ``text``, one row per text) or wide (the index has the intents, one
         column per edition). Intents and editions are in the order of their first appearance; their names become str.
     edition_info, intent_info : DataFrame, optional
-        What is known of the editions and of the intents, indexed by them; other rows are ignored. A ``language`` that
+        Information on the editions and on the intents, indexed by them; other rows are ignored. A ``language`` that
         is not given is the ISO 639-3 code that begins the edition's name, if one does.
 
     Returns

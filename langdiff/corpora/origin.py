@@ -19,7 +19,7 @@ def original_language_of(multitext: Multitext, original_language: pd.Series | No
     Parameters
     ----------
     multitext : Multitext
-        Its intents.
+        Intents of which the original language is looked up.
     original_language : Series of str, optional
         Language codes indexed by intent, perhaps of more intents; by default
         ``multitext.intent_info["original_language"]``.
@@ -92,7 +92,7 @@ def codes_of_editions(multitext: Multitext, source: pd.Series, edition_info: Edi
     Parameters
     ----------
     multitext : Multitext
-        Its editions are to be named.
+        Multitext whose editions are looked up.
     source : Series
         Original languages, as `original_language_of` returns them.
     edition_info : DataFrame, Series or mapping, optional
@@ -173,7 +173,7 @@ def native_share(
     Parameters
     ----------
     multitext : Multitext
-        What to count; no text is read.
+        Multitext whose intents are counted; no text is read.
     original_language : Series of str, optional
         Language codes indexed by intent, ``""``, ``"und"`` or NaN where not known; by default
         ``multitext.intent_info["original_language"]``.

@@ -13,12 +13,17 @@ def corpus_sizes(corpora: Mapping[str, Multitext]) -> pd.DataFrame:
     Parameters
     ----------
     corpora : mapping from name to Multitext
-        The corpora.
+        Corpora to count, with the names of their rows.
 
     Returns
     -------
     DataFrame
         One row per corpus; see `langdiff.Multitext.describe` for the columns.
+
+    Raises
+    ------
+    DataError
+        If a text cannot be read.
 
     Examples
     --------

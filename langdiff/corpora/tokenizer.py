@@ -112,7 +112,7 @@ def detokenize(text: str) -> str:
     Parameters
     ----------
     text : str
-        What `tokenize` returned.
+        Text that `tokenize` returned.
 
     Returns
     -------

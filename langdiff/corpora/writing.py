@@ -18,9 +18,9 @@ def text_files(
     Parameters
     ----------
     multitext : Multitext
-        What is to be written.
+        Multitext to write.
     directory : Path
-        Where it is to be written.
+        Folder to write to.
     suffixes : sequence of str
         Endings of the names of files that a reader of the format would read.
     beside : iterable of str
@@ -61,7 +61,7 @@ def writable_texts(
     Parameters
     ----------
     multitext : Multitext
-        What is to be written.
+        Multitext to write.
     edition : str
         One of its editions.
     unwritable : Pattern

@@ -1,4 +1,4 @@
-"""The figures of Mielke et al. (2019) that sections 4 and 5 rest on."""
+"""Figures of Mielke et al. (2019) on which sections 4 and 5 are based."""
 
 from dataclasses import dataclass
 from importlib import resources
@@ -31,20 +31,20 @@ class Mielke2019:
     ----------
     europarl : DataFrame, 21 rows
         Indexed by edition (ISO 639-1); ``language`` (ISO 639-3), ``family``, ``genus``; difficulty factors
-        exp(d) under three language models, each adding up to 21: ``factor_bpe`` (0.4 merges a word type),
+        exp(d) under three language models, each adding up to 21: ``factor_bpe`` (0.4 merges per word type),
         ``factor_bpe_best`` (merges tuned by language), ``factor_char``; and predictors of the training
         text: ``mcc`` (cells of inflection), ``dependency_length`` (tokens, test text), ``hpe_mean``,
         ``hpe_skew``, ``characters``, ``bpe_tokens``, ``word_tokens``, ``word_types`` (counts),
-        ``unigram_entropy`` (bits a token).
+        ``unigram_entropy`` (bits per token).
     bibles : DataFrame, 106 rows
-        Likewise, 62 languages; the factors add up to 106. No measure of morphology or syntax.
+        The same columns for 106 Bibles in 62 languages; the factors add up to 106. No measure of morphology or syntax.
     wals : DataFrame
         Features 26A and 81A of the Bibles' languages, and which ``language_set`` each row is in.
     claims : DataFrame, 76 rows
-        What the paper says: ``claim``, ``where``, ``published``, how it is recomputed (``kind``, ``about``), and a
-        ``note`` where that disagrees or is not possible from these figures.
+        Claims of the paper: ``claim``, ``where``, ``published``, how each is recomputed (``kind``, ``about``), and a
+        ``note`` where the result disagrees or these figures do not suffice.
     expected_correlations, expected_mood, expected_categories : DataFrame
-        The tests computed once with SciPy 1.17.1 alone, to hold `langdiff.correlate` against.
+        Results of the tests computed with SciPy 1.17.1 alone, for comparison with `langdiff.correlate`.
 
     Examples
     --------
@@ -67,32 +67,32 @@ class Mielke2019:
     expected_categories: pd.DataFrame
 
     def editions(self, corpus: Corpus) -> pd.DataFrame:
-        """Return `europarl` or `bibles`: one row an edition."""
+        """Return `europarl` or `bibles`: one row per edition."""
         return self.europarl if corpus == "europarl" else self.bibles
 
     def edition_info(self, corpus: Corpus) -> pd.DataFrame:
-        """Return language, family and, of Europarl, genus; one row an edition."""
+        """Return language, family and, of Europarl, genus; one row per edition."""
         columns = ["language", "family", "genus"] if corpus == "europarl" else ["language", "family"]
         return self.editions(corpus)[columns]
 
     def difficulties(self, corpus: Corpus) -> pd.DataFrame:
-        """Return the difficulties in nats, ln of the factors: one row an edition, one column a language model."""
+        """Return the difficulties in nats, ln of the factors: one row per edition, one column per language model."""
         table = self.editions(corpus).filter(like="factor_")
         logs = table.rename(columns=lambda name: name.removeprefix("factor_")).apply(np.log)
         return logs.rename_axis(columns="language_model")
 
     def predictors(self, corpus: Corpus) -> pd.DataFrame:
-        """Return the predictors, ``type_token_ratio`` = types / tokens among them; one row an edition."""
+        """Return the predictors, ``type_token_ratio`` = types / tokens among them; one row per edition."""
         table = self.editions(corpus)
         return table[PREDICTORS[corpus]].assign(type_token_ratio=table["word_types"] / table["word_tokens"])
 
     def wals_features(self, language_set: LanguageSet = "iso_join") -> pd.DataFrame:
-        """Return features 26A and 81A as categories in the order of WALS: one row a language.
+        """Return features 26A and 81A as categories in the order of WALS: one row per language.
 
         Parameters
         ----------
         language_set : str
-            ``"iso_join"``: languages with equal ISO 639-3 codes; ``"iso_join_without_cmn"``; or
+            Choice of languages. ``"iso_join"``: languages with equal ISO 639-3 codes; ``"iso_join_without_cmn"``; or
             ``"reconstruction"``: the languages that give the means of the paper's Table 2, which does
             not name them. They were found by search, and include Albanian (``aln``) by another code.
         """
@@ -111,7 +111,7 @@ class Mielke2019:
         return pd.DataFrame(columns).sort_index()
 
     def __repr__(self) -> str:
-        """Say how much there is."""
+        """Give the numbers of languages, Bibles and claims."""
         return (
             f"Mielke2019: {len(self.europarl)} languages of Europarl, {len(self.bibles)} Bibles in "
             f"{self.bibles['language'].nunique()} languages, {len(self.claims)} claims"
@@ -124,6 +124,7 @@ def mielke2019() -> Mielke2019:
     Returns
     -------
     Mielke2019
+        Frames of difficulty factors, predictors, features and claims.
 
     Examples
     --------

@@ -65,7 +65,7 @@ def pareto_front(
     Parameters
     ----------
     multitext : Multitext
-        What to select from; only its catalogue is used, no text is read.
+        Multitext to select from; only its catalogue is used, no text is read.
     objective : {"cells", "languages"}
         Whether editions or languages are counted.
     require : iterable of str

@@ -25,7 +25,7 @@ class Named:
     Attributes
     ----------
     problem : Problem
-        What to solve.
+        Problem to solve.
     editions, languages : Index
         Names of the problem's editions and languages, in its order.
     dropped : Index

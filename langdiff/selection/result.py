@@ -83,7 +83,20 @@ class Selection:
         return pd.DataFrame({**columns, "intents": self.edition_intents}).rename_axis("edition")
 
     def plot(self, ax: "Axes | None" = None, **style: Any) -> "Axes":
-        """Draw the certificate; see `langdiff.plots.plot_certificate`."""
+        """Draw the certificate; see `langdiff.plots.plot_certificate`.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Axes to draw on; by default those of a new figure.
+        **style
+            Options of Matplotlib, passed to the function that draws.
+
+        Returns
+        -------
+        Axes
+            The axes drawn on.
+        """
         from langdiff.plots.pareto import plot_certificate  # Matplotlib only when asked for
 
         return plot_certificate(self, ax, **style)
@@ -190,7 +203,20 @@ class ParetoFront:
         return f"{self!r}\n\n{self.to_frame().to_string()}"
 
     def plot(self, ax: "Axes | None" = None, **style: Any) -> "Axes":
-        """Draw intents against editions; see `langdiff.plots.plot_pareto_front`."""
+        """Draw intents against editions; see `langdiff.plots.plot_pareto_front`.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Axes to draw on; by default those of a new figure.
+        **style
+            Options of Matplotlib, passed to the function that draws.
+
+        Returns
+        -------
+        Axes
+            The axes drawn on.
+        """
         from langdiff.plots.pareto import plot_pareto_front  # Matplotlib only when asked for
 
         return plot_pareto_front(self, ax, **style)

@@ -39,7 +39,7 @@ def select(
     Parameters
     ----------
     multitext : Multitext
-        What to select from; only its catalogue is used, no text is read.
+        Multitext to select from; only its catalogue is used, no text is read.
     min_intents : int
         Fewest intents to select (Mielke et al. 2019, appendix E: 20,000).
     objective : {"cells", "languages"}

@@ -26,13 +26,13 @@ def split(
     Parameters
     ----------
     multitext : Multitext
-        What to divide.
+        Multitext to divide.
     block : int
         Number of intents per block.
     dev, test : int
         Number of intents of each block that go to dev and to test.
     incomplete : {"error", "drop", "test"}
-        What to do about intents that some edition lacks: raise an error, leave them out, or add them to test in the
+        Treatment of intents that some edition lacks: raise an error, leave them out, or add them to test in the
         multitext's order, where the regression can use them. Intents that no edition has are left out except with
         ``"error"``.
 

@@ -1,4 +1,4 @@
-"""How far treebanks are from each other, as a result to look at."""
+"""Result of a comparison of treebanks."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -32,13 +32,13 @@ class TreebankComparison:
         D between two random halves of each treebank, mean and standard deviation over divisions; NaN if not
         asked for.
     profiles : mapping from name to TreebankProfile
-        What the metrics count in each whole treebank.
+        Counts of the metrics in each whole treebank.
     settings : SimilaritySettings
-        What was counted and compared.
+        Settings of the metrics and of the divergence.
     equalize : {"tokens", "sentences"} or None
-        What subsamples had in common.
+        Quantity of which all subsamples had the same amount; None for whole treebanks.
     signature : str
-        All that the numbers depend on besides the treebanks.
+        Settings, and a hash of the treebanks, to be quoted with the numbers.
     """
 
     divergence: "dict[Column, pd.DataFrame]"
@@ -54,7 +54,7 @@ class TreebankComparison:
         """Return one row per metric, reference and compared treebank.
 
         Columns: ``metric``, ``reference``, ``compared``, ``divergence``, ``std`` and ``noise`` (the larger of the
-        two treebanks' own; a divergence below it says nothing).
+        two treebanks' own; a smaller divergence cannot be distinguished from 0).
         """
         import pandas as pd
 
@@ -88,13 +88,13 @@ class TreebankComparison:
         names = list(self.profiles)
         return [names[place] for place in leaves_list(self._linkage())]
 
-    def groups(self, count: int) -> "pd.Series":
+    def groups(self, n_groups: int) -> "pd.Series":
         """Divide the treebanks into groups: average linkage on the mean divergence of both directions.
 
         Parameters
         ----------
-        count : int
-            How many groups, at most.
+        n_groups : int
+            Largest number of groups.
 
         Returns
         -------
@@ -106,14 +106,14 @@ class TreebankComparison:
         DataError
             If a divergence is infinite.
         ConfigError
-            If `count` is below 1.
+            If `n_groups` is below 1.
         """
         import pandas as pd
         from scipy.cluster.hierarchy import fcluster
 
-        if count < 1:
-            raise ConfigError(f"there is at least one group; got count={count}.")
-        members = fcluster(self._linkage(), count, criterion="maxclust")
+        if n_groups < 1:
+            raise ConfigError(f"there is at least one group; got n_groups={n_groups}.")
+        members = fcluster(self._linkage(), n_groups, criterion="maxclust")
         return pd.Series(members, index=pd.Index(list(self.profiles), name="treebank"), name="group")
 
     def _linkage(self) -> "np.ndarray[Any, np.dtype[np.float64]]":
@@ -147,12 +147,27 @@ class TreebankComparison:
         return "\n".join([*lines, f"[{self.signature}]"])
 
     def plot(self, metric: Column = "mean", ax: "Axes | None" = None, **options: Any) -> "Axes":
-        """Draw a map of divergences; see `langdiff.plots.plot_divergences`."""
+        """Draw a map of divergences; see `langdiff.plots.plot_divergences`.
+
+        Parameters
+        ----------
+        metric : str
+            Metric to draw, or ``"mean"``.
+        ax : Axes, optional
+            Axes to draw on; by default those of a new figure.
+        **options
+            Options of Matplotlib, passed to the function that draws.
+
+        Returns
+        -------
+        Axes
+            The axes drawn on.
+        """
         from langdiff.plots.treebanks import plot_divergences  # Matplotlib only when asked for
 
         return plot_divergences(self, metric, ax, **options)
 
     def __repr__(self) -> str:
-        """Say what is compared."""
+        """Name the treebanks, the divergence and what was equalized."""
         kind = "" if not self.equalize else f", equal {self.equalize}"
         return f"TreebankComparison of {', '.join(self.profiles)} ({self.settings.divergence}{kind})"

@@ -14,9 +14,9 @@ from langdiff._io import read_lines
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
 from langdiff.treebanks.tree import Tree
 
-COLUMNS = 8  # ID to DEPREL; the last two are not looked at
+COLUMNS = 8  # ID to DEPREL; the last two are not used
 TreeSource = str | Path | Iterable[str | Path | Tree]
-_PARSERS: dict[str, Any] = {"id": lambda cells, i: parse_id_value(cells[i])}  # of other columns the text is enough
+_PARSERS: dict[str, Any] = {"id": lambda cells, i: parse_id_value(cells[i])}  # other columns are kept as text
 
 
 class Fault(NamedTuple):
@@ -33,11 +33,11 @@ def read_conllu(
 
     Parameters
     ----------
-    path : path
-        CoNLL-U, plain or compressed (``.gz``, ``.bz2``, ``.xz``). Ranges (``3-4``) and empty nodes
-        (``5.1``) are passed over.
+    path : str or Path
+        CoNLL-U file, plain or compressed (``.gz``, ``.bz2``, ``.xz``). Ranges (``3-4``) and empty nodes
+        (``5.1``) are ignored.
     strict : bool
-        Stop at a sentence that is no tree, instead of leaving it out with a warning at the end.
+        Stop at a sentence that is not a tree, instead of leaving it out with a warning at the end.
     punctuation : bool
         Whether trees keep words whose relation is ``punct``; see `Tree.without_punctuation`.
     strip_subtypes : bool
@@ -46,18 +46,19 @@ def read_conllu(
     Yields
     ------
     Tree
+        Tree of each sentence, in the order of the file.
 
     Raises
     ------
     DataError
-        If the file cannot be read, a row has fewer than 8 columns, an ID is not valid, comes twice
+        If the file cannot be read, a row has fewer than 8 columns, an ID is not valid, occurs twice
         or is lower than the one before, or a HEAD is not an integer; with ``strict`` also if a sentence
         has not exactly one root, a head that does not exist or a cycle. The message names the line.
 
     Warns
     -----
     LangdiffWarning
-        How many sentences were left out, and the lines of the first five.
+        If sentences were left out; the message has their number and the lines of the first five.
 
     Examples
     --------
@@ -75,7 +76,7 @@ def read_conllu(
 def sound_trees(
     path: Path, faults: list[Fault], *, strict: bool, punctuation: bool, strip_subtypes: bool
 ) -> Iterator[Tree]:
-    """Do what `read_conllu` says; add to `faults` why sentences were left out."""
+    """Yield trees as `read_conllu` does; append to `faults` why sentences were left out."""
     own: list[Fault] = []
     used = 0
     for sentence in scan(path):
@@ -117,7 +118,7 @@ def read_trees(source: TreeSource) -> Iterator[Tree]:
 
 
 def scan(path: Path) -> Iterator[Tree | Fault]:
-    """Yield every sentence as a tree, or as the reason why it is none."""
+    """Yield every sentence as a tree, or as the reason why it is not one."""
     rows: list[tuple[int, str]] = []
     for number, line in read_lines(path):
         if line.startswith("#"):

@@ -32,15 +32,15 @@ def divergence(
     reference, compared : Counts
         How often each bin occurs.
     kind : {"kl", "js", "symmetric", "correlation"}
-        The above (Kullback–Leibler); Jensen–Shannon, the mean divergence of p and q from their mean; the mean
+        Measure: the above (Kullback–Leibler); Jensen–Shannon, the mean divergence of p and q from their mean; the mean
         of both directions; or 1 - Pearson's correlation of the counts over `box`.
     alpha : float
-        Added to every count of S. At 0 the Kullback–Leibler divergence is infinite if the reference has a
+        Number added to every count of S. At 0 the Kullback–Leibler divergence is infinite if the reference has a
         bin that the other lacks.
     base : float
-        Of the logarithm.
+        Base of the logarithm.
     box : int, optional
-        For correlation: number of bins of the smallest box around S, empty ones included; by default |S|.
+        Only for the correlation: number of bins of the smallest box around S, empty ones included; by default |S|.
 
     Returns
     -------

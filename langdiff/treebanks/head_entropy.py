@@ -10,7 +10,7 @@ from langdiff.errors import ConfigError, DataError
 from langdiff.treebanks.conllu import TreeSource, read_trees
 from langdiff.treebanks.tree import Tree
 
-ROOT = "ROOT"  # what stands for the part of speech of the root word's head
+ROOT = "ROOT"  # used as the part of speech of the root word's head
 UNKNOWN = "_"
 Over = Literal["tokens", "types"]
 ROUNDING = 1e-12  # bits by which equal entropies may differ
@@ -23,15 +23,21 @@ class HeadPosEntropy:
     Attributes
     ----------
     mean : float
-        Bits. Over tokens, the entropy of the POS of a random token's head, given the token's type.
+        Mean in bits. Over tokens, the entropy of the POS of a random token's head, given the token's type.
     skew : float
         Skewness, m3 / m2 ** 1.5; NaN if all tokens have the same entropy.
     tokens, types : int
-        How many words and distinct words there are.
+        Numbers of words and of distinct words.
     zero_share : float
         Share of tokens (or of types) whose type has one head POS only, for instance because it occurs once.
     over : {"tokens", "types"}
         Whether mean, skewness and share count each type as often as it occurs, or once.
+
+    Examples
+    --------
+    >>> from langdiff.treebanks.tree import Tree
+    >>> head_pos_entropy([Tree(("dogs", "bark"), ("NOUN", "VERB"), (2, 0), ("nsubj", "root"))])
+    HeadPosEntropy(mean=0.0, skew=nan, tokens=2, types=2, zero_share=1.0, over='tokens')
     """
 
     mean: float
@@ -61,13 +67,13 @@ def head_pos_entropy(
     source : path, paths or trees
         CoNLL-U files of one corpus (see `read_conllu`), or trees.
     over : {"tokens", "types"}
-        Average over tokens, so that a type counts as often as it occurs, or over types, each of which counts
+        Units of the mean: tokens, so that a type counts as often as it occurs, or types, each of which counts
         once.
     lowercase : bool
-        Whether "The" and "the" are one type.
+        Whether "The" and "the" count as one type.
     punctuation : bool
-        Whether trees keep words whose relation is ``punct``; without, their children count as children of
-        their heads (`Tree.without_punctuation`).
+        Whether trees keep words whose relation is ``punct``. If not, the children of such words count as
+        children of their heads (`Tree.without_punctuation`).
     root : bool
         Whether root words count, as tokens whose head has a part of speech of its own, ``ROOT``.
 
@@ -81,7 +87,7 @@ def head_pos_entropy(
     ConfigError
         If `over` is neither of the two.
     DataError
-        If there is no token to count, or no word has a part of speech.
+        If the corpus has no token to count, or no word has a part of speech.
 
     Notes
     -----
@@ -135,7 +141,7 @@ class HeadPairs:
         Raises
         ------
         DataError
-            If nothing was, or no word has a part of speech.
+            If nothing was counted, or no word has a part of speech.
         """
         if not self._counts:
             raise DataError("No token to measure: the corpus has no sentence, or all of it is left out.")

@@ -94,15 +94,16 @@ def chain_costs(
     Parameters
     ----------
     parents, deprels, relations
-        As for `cooccurrences`.
+        Heads, relations and number of relations; see `cooccurrences`.
     counts : Counts
-        What `cooccurrences` returned, of this corpus or of a reference.
+        Result of `cooccurrences` for this corpus or for a reference.
     normalize : {"columns", "rows"}
+        Divisor of the counts, see above.
 
     Returns
     -------
     ndarray, shape (chains,)
-        One value a head, in the order of heads; 0 for an only child, inf where `counts` lacks a cell.
+        One value per head, in the order of heads; 0 for an only child, inf where `counts` lacks a cell.
     """
     parents, deprels = np.asarray(parents), np.asarray(deprels, dtype=np.int64)
     order, rank = siblings(parents)

@@ -20,11 +20,16 @@ class DependencyLength:
     Attributes
     ----------
     mean : float
-        Words; 1 for neighbours.
+        Mean distance in words; 1 for neighbours.
     head_final : float
         Share of dependencies whose head comes after the dependent.
     dependencies : int
-        How many were measured.
+        Number of dependencies measured.
+
+    Examples
+    --------
+    >>> dependency_length([Tree(("dogs", "bark"), ("NOUN", "VERB"), (2, 0), ("nsubj", "root"))])
+    DependencyLength(mean=1.0, head_final=1.0, dependencies=1)
     """
 
     mean: float
@@ -40,10 +45,10 @@ def dependency_length(source: TreeSource, *, heads: Heads = "content", punctuati
     source : path, paths or trees
         CoNLL-U files of one corpus (see `read_conllu`), or trees.
     heads : {"content", "function"}
-        Trees as Universal Dependencies draws them, or with adpositions and subordinators as heads;
-        see `with_function_heads`.
+        Heads of the trees: content words, as in Universal Dependencies, or adpositions and subordinators;
+        see `langdiff.treebanks.lengths.with_function_heads`.
     punctuation : bool
-        Whether trees keep words whose relation is ``punct``. Without, such words are neither measured nor
+        Whether trees keep words whose relation is ``punct``. If not, such words are neither measured nor
         counted between a word and its head (`Tree.without_punctuation`).
 
     Returns
@@ -54,14 +59,14 @@ def dependency_length(source: TreeSource, *, heads: Heads = "content", punctuati
     Raises
     ------
     DataError
-        If there is nothing to measure.
+        If the corpus has no dependency to measure.
     ConfigError
         If `heads` is neither of the two.
 
     Notes
     -----
-    Mielke et al. (2019, section 5), after Futrell et al. (2015). Long sentences have longer dependencies:
-    compare corpora whose sentences are about as long, best translations of one text.
+    This is the measure of Mielke et al. (2019, section 5), after Futrell et al. (2015). Long sentences have longer
+    dependencies: compare corpora whose sentences are about as long, best translations of one text.
 
     Examples
     --------
@@ -99,7 +104,7 @@ class Distances:
         Raises
         ------
         DataError
-            If nothing was.
+            If nothing was measured.
         """
         if not self._count:
             raise DataError("No dependency to measure: the corpus has no sentence of two words.")

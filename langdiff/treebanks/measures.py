@@ -1,4 +1,4 @@
-"""What a treebank says about its language, one row per treebank."""
+"""Measures of treebanks, one row per treebank."""
 
 import os
 from collections.abc import Iterable, Mapping
@@ -30,10 +30,20 @@ class TreebankMeasures:
         ``dependency_length`` and ``head_final`` of trees with content words as heads, and
         ``dependency_length_function`` and ``head_final_function`` with function words as heads.
     over : {"tokens", "types"}
-        What ``hpe_mean`` and ``hpe_skew`` are taken over.
+        Units over which ``hpe_mean`` and ``hpe_skew`` are taken.
     punctuation : bool or None
         Whether all measures were taken with or without punctuation; if None, head-POS entropy with and
         dependency length without.
+
+    Examples
+    --------
+    >>> from langdiff.treebanks.tree import Tree
+    >>> tree = Tree(("dogs", "bark"), ("NOUN", "VERB"), (2, 0), ("nsubj", "root"))
+    >>> measures = measure_treebanks({"eng": [tree]})
+    >>> measures
+    TreebankMeasures of 1 treebanks, 2 words
+    >>> float(measures.table.loc["eng", "head_final"])
+    1.0
     """
 
     table: "pd.DataFrame"
@@ -50,13 +60,28 @@ class TreebankMeasures:
         return f"{self.table.round(3).to_string()}\n[hpe_over:{self.over}|punctuation:{punctuation}]"
 
     def plot(self, measure: str = "dependency_length", ax: "Axes | None" = None, **style: Any) -> "Axes":
-        """Draw a measure of all treebanks; see `langdiff.plots.plot_treebank_measures`."""
+        """Draw a measure of all treebanks; see `langdiff.plots.plot_treebank_measures`.
+
+        Parameters
+        ----------
+        measure : str
+            Column of `table` to draw.
+        ax : Axes, optional
+            Axes to draw on; by default those of a new figure.
+        **style
+            Options of Matplotlib, passed to the function that draws.
+
+        Returns
+        -------
+        Axes
+            The axes drawn on.
+        """
         from langdiff.plots.treebanks import plot_treebank_measures  # Matplotlib only when asked for
 
         return plot_treebank_measures(self, measure, ax, **style)
 
     def __repr__(self) -> str:
-        """Say how much was measured."""
+        """Give the numbers of treebanks and words."""
         return f"TreebankMeasures of {len(self.table)} treebanks, {self.table['words'].sum():,} words"
 
 
@@ -71,10 +96,10 @@ def measure_treebanks(
 
     Parameters
     ----------
-    treebanks : mapping from name to path, paths or trees; or paths
-        Paths alone are named as their files, without ``.conllu`` and the like.
+    treebanks : mapping from name to path, paths or trees; or path or paths
+        Treebanks to measure. A path without a name gets that of its file, without ``.conllu`` and the like.
     over : {"tokens", "types"}
-        What the mean and the skewness of head-POS entropy are taken over; see `head_pos_entropy`.
+        Units over which the mean and the skewness of head-POS entropy are taken; see `head_pos_entropy`.
     punctuation : bool, optional
         Whether trees keep words whose relation is ``punct``. By default each measure does what its definition
         says: `head_pos_entropy` counts all tokens, `dependency_length` leaves punctuation out. The numbers of
@@ -90,7 +115,7 @@ def measure_treebanks(
     Raises
     ------
     ConfigError
-        If there is no treebank, two have the same name, or `over` is unknown.
+        If no treebank is given, two have the same name, or `over` is unknown.
     DataError
         If a file cannot be read, or a treebank has no token, no part of speech or no dependency to measure.
 
@@ -147,12 +172,12 @@ def _measure(name: str, trees: Iterable[Tree], over: Over, punctuation: bool | N
 
 
 def named(treebanks: Mapping[str, TreeSource] | str | Path | Iterable[str | Path]) -> dict[str, TreeSource]:
-    """Give paths without names those of their files.
+    """Name paths without names after their files.
 
     Raises
     ------
     ConfigError
-        If there is no treebank, or two have the same name.
+        If no treebank is given, or two have the same name.
     """
     if isinstance(treebanks, Mapping):
         sources = dict(treebanks)

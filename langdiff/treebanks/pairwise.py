@@ -33,34 +33,34 @@ def compare_treebanks(
     *,
     settings: SimilaritySettings | None = None,
     equalize: Equalize | None = None,
-    repeats: int = 5,
+    n_repeats: int = 5,
     noise: bool = True,
     punctuation: bool = True,
     seed: int | np.random.Generator | None = None,
     progress: bool | None = None,
 ) -> TreebankComparison:
-    """Compute how far the syntax of every treebank is from that of every other, and from its own.
+    """Compute the divergence of the syntax of every treebank from that of every other, and of its own halves.
 
-    Five tables of counts are made of each treebank and compared one by one: mean depth and length of sentences
+    Five tables are counted in each treebank and compared one by one: mean depth and length of sentences
     (``size``), probabilities of chains from root words to leaves (``depth``) and of chains of children
     (``width``), numbers of children (``length``), and pairs of children (``matrix``). The mean is over the first
     four.
 
     Parameters
     ----------
-    treebanks : mapping from name to Treebank, path or paths; or Treebanks and paths
-        At least two. Paths alone are named as their files.
+    treebanks : mapping from name to Treebank or path, or iterable of Treebanks and paths
+        Treebanks to compare, at least two. A path without a name gets that of its file.
     settings : SimilaritySettings, optional
-        What is counted and compared.
+        Settings of the metrics and of the divergence; by default those of `SimilaritySettings`.
     equalize : {"tokens", "sentences"}, optional
         Compare random subsamples of all treebanks that are as large as the smallest (in words: as many
         sentences as do not exceed it).
-    repeats : int
-        Subsamples of each treebank, and divisions in halves.
+    n_repeats : int
+        Number of subsamples of each treebank, and of its divisions into halves.
     noise : bool
-        Compare random halves of each treebank (of its subsamples) as well.
+        Whether to compare random halves of each treebank (or of its subsamples) as well.
     punctuation : bool
-        Whether trees keep words whose relation is ``punct``; of files only, since a `Treebank` stays as it was read.
+        Whether trees keep words whose relation is ``punct``. It applies to files; a `Treebank` stays as it was read.
     seed : int or numpy.random.Generator, optional
         Seed of the random subsamples and of the random halves; required unless `equalize` is None and `noise` false.
     progress : bool, optional
@@ -74,10 +74,10 @@ def compare_treebanks(
     Raises
     ------
     ConfigError
-        If there are fewer than two treebanks, two have one name, `equalize` is something else, `repeats` is
+        If there are fewer than two treebanks, two have the same name, `equalize` is unknown, `n_repeats` is
         below 1, or subsamples or halves are wanted without a seed; or if ``rescale`` meets an infinite divergence.
     DataError
-        If a treebank cannot be read, or it or a subsample has one sentence and so no halves.
+        If a treebank cannot be read, or a treebank or subsample that is to be divided into halves has one sentence.
 
     Notes
     -----
@@ -98,8 +98,8 @@ def compare_treebanks(
     cats       2.65  0.00
     """
     settings = settings or SimilaritySettings()
-    if repeats < 1:
-        raise ConfigError(f"repeats must be at least 1; got {repeats}.")
+    if n_repeats < 1:
+        raise ConfigError(f"n_repeats must be at least 1; got {n_repeats}.")
     if equalize not in (None, *get_args(Equalize)):
         raise ConfigError(f"equalize is one of {', '.join(get_args(Equalize))}, or None; got {equalize!r}.")
     banks = shared_names(_opened(treebanks, punctuation))
@@ -109,11 +109,11 @@ def compare_treebanks(
     rng = generator(seed, "subsamples and halves of treebanks") if random else generator(0)
     named = name_of_seed(seed, rng) if random else "none"
     count = len(banks)
-    across = np.empty((repeats if equalize else 1, len(METRICS), count, count))
-    halves = np.full((repeats, len(METRICS), count), np.nan)
+    across = np.empty((n_repeats if equalize else 1, len(METRICS), count, count))
+    halves = np.full((n_repeats, len(METRICS), count), np.nan)
     with progress_bar(progress=progress) as bar:
-        task = bar.add_task("treebanks", total=repeats, note="")
-        for repeat, children in enumerate(rng.spawn(repeats)):
+        task = bar.add_task("treebanks", total=n_repeats, note="")
+        for repeat, children in enumerate(rng.spawn(n_repeats)):
             samples = list(_samples(banks, equalize, children))
             if equalize or repeat == 0:
                 across[repeat] = between(samples, settings)
@@ -124,7 +124,7 @@ def compare_treebanks(
     parts = [
         settings.signature,
         *(f"{option}:{_common(banks, option)}" for option in ("punctuation", "strip_subtypes")),
-        f"equalize:{equalize or 'no'}|repeats:{repeats}|seed:{named}|noise:{'yes' if noise else 'no'}",
+        f"equalize:{equalize or 'no'}|repeats:{n_repeats}|seed:{named}|noise:{'yes' if noise else 'no'}",
         f"treebanks:{len(banks)}#{short_hash([bank.digest for bank in banks])}|version:{__version__}",
     ]
     names = [bank.name for bank in banks]
@@ -207,7 +207,7 @@ def between_halves(bank: Treebank, settings: SimilaritySettings, rng: np.random.
     Raises
     ------
     DataError
-        If it has one sentence.
+        If the treebank has one sentence.
     """
     if bank.sentences < 2:
         raise DataError(

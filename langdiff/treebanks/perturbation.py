@@ -1,4 +1,4 @@
-"""Spoiling treebanks on purpose, to see how divergences answer."""
+"""Random changes to treebanks, to see how divergences respond."""
 
 import itertools
 from collections.abc import Sequence
@@ -40,12 +40,12 @@ def perturb(
     Parameters
     ----------
     treebank : Treebank
-        The source; it is not changed.
+        Treebank to copy; it is not changed.
     rate : float
-        Probability of every word to be chosen, between 0 and 1.
+        Probability with which each word is chosen, between 0 and 1.
     kind : {"relations", "heads", "order"}
-        Give chosen words other than root words a relation at random, as frequent as in the treebank (so perhaps
-        their own); or attach them to a random word of the sentence that is not below them; or let all
+        Kind of change. Give chosen words other than root words a relation at random, as frequent as in the treebank
+        (so perhaps their own); or attach them to a random word of the sentence that is not below them; or let all
         chosen words of a sentence change places at random, each keeping its label and its head.
     seed : int or numpy.random.Generator, optional
         Seed of the words that are chosen and of what becomes of them; required if `rate` is above 0.
@@ -58,7 +58,7 @@ def perturb(
     Raises
     ------
     ConfigError
-        If `rate` or `kind` is none of these, or `rate` is above 0 and there is no seed.
+        If `rate` is out of range, `kind` is unknown, or `rate` is above 0 without a seed.
 
     Examples
     --------
@@ -128,7 +128,7 @@ class PerturbationCurve:
     noise : Series, index: metric
         Divergence of random halves of the source.
     signature : str
-        All that the numbers depend on.
+        Settings and a hash of the treebank, to be quoted with the numbers.
     """
 
     treebank: str
@@ -142,7 +142,7 @@ class PerturbationCurve:
         return cells.agg(divergence="mean", std="std").reset_index()
 
     def summary(self) -> str:
-        """Format the mean divergences: a row a kind and rate, a column a metric."""
+        """Format the mean divergences: one row per kind and rate, one column per metric."""
         wide = self.to_frame().pivot(index=["kind", "rate"], columns="metric", values="divergence")
         columns = list(self.noise.index)
         noise = self.noise.round(4).to_frame("halves").T.to_string()
@@ -150,13 +150,28 @@ class PerturbationCurve:
         return f"Divergence of copies of {self.treebank!r}\n{table}\n\n{noise}\n[{self.signature}]"
 
     def plot(self, kind: Perturbation = "relations", ax: "Axes | None" = None, **style: Any) -> "Axes":
-        """Draw divergence against rate; see `langdiff.plots.plot_perturbation`."""
+        """Draw divergence against rate; see `langdiff.plots.plot_perturbation`.
+
+        Parameters
+        ----------
+        kind : {"relations", "heads", "order"}
+            Kind of change to draw.
+        ax : Axes, optional
+            Axes to draw on; by default those of a new figure.
+        **style
+            Options of Matplotlib, passed to the function that draws.
+
+        Returns
+        -------
+        Axes
+            The axes drawn on.
+        """
         from langdiff.plots.treebanks import plot_perturbation  # Matplotlib only when asked for
 
         return plot_perturbation(self, kind, ax, **style)
 
     def __repr__(self) -> str:
-        """Say what was tried."""
+        """Name the treebank, the kinds and the number of rates."""
         kinds, rates = self.table["kind"].unique(), self.table["rate"].nunique()
         return f"PerturbationCurve of {self.treebank!r}: {', '.join(kinds)} at {rates} rates"
 
@@ -167,7 +182,7 @@ def perturbation_curve(
     rates: Sequence[float] = RATES,
     kinds: Perturbation | Sequence[Perturbation] = KINDS,
     settings: SimilaritySettings | None = None,
-    repeats: int = 3,
+    n_repeats: int = 3,
     seed: int | np.random.Generator,
     progress: bool | None = None,
 ) -> PerturbationCurve:
@@ -176,15 +191,16 @@ def perturbation_curve(
     Parameters
     ----------
     treebank : Treebank
-        The source of all copies.
+        Treebank from which all copies are made.
     rates : sequence of float
         Shares of words to change, between 0 and 1; at least one.
     kinds : str or sequence of str
-        What is changed: ``"relations"``, ``"heads"`` or ``"order"`` (see `perturb`); at least one.
+        Kinds of change: ``"relations"``, ``"heads"`` or ``"order"`` (see `perturb`); at least one.
     settings : SimilaritySettings, optional
-        How copies are compared with the source; ``rescale`` must be off, since there is no matrix to rescale by.
-    repeats : int
-        How many copies are made of each kind and rate, and how often the source is divided in halves.
+        Settings of the comparison of copies with the source; ``rescale`` must be off, since only one treebank
+        is compared.
+    n_repeats : int
+        Number of copies of each kind and rate, and of divisions of the source into halves.
     seed : int or numpy.random.Generator
         Seed of the copies and of the halves of the source.
     progress : bool, optional
@@ -198,9 +214,9 @@ def perturbation_curve(
     Raises
     ------
     ConfigError
-        If a rate or kind is unknown or there is none, `repeats` is below 1, or settings ask for ``rescale``.
+        If a rate or kind is invalid or none is given, `n_repeats` is below 1, or settings ask for ``rescale``.
     DataError
-        If the treebank has one sentence and so no halves.
+        If the treebank has one sentence, so that it cannot be divided into halves.
 
     Notes
     -----
@@ -220,22 +236,22 @@ def perturbation_curve(
 
     settings = settings or SimilaritySettings()
     kinds = [kinds] if isinstance(kinds, str) else list(kinds)
-    _check_curve(treebank, rates, kinds, settings, repeats)
+    _check_curve(treebank, rates, kinds, settings, n_repeats)
     rng = generator(seed)
     named = name_of_seed(seed, rng)
     rows = []
     with progress_bar(progress=progress) as bar:
-        task = bar.add_task("copies", total=len(kinds) * len(rates) * repeats, note="")
-        for kind, rate, repeat in itertools.product(kinds, rates, range(repeats)):
+        task = bar.add_task("copies", total=len(kinds) * len(rates) * n_repeats, note="")
+        for kind, rate, repeat in itertools.product(kinds, rates, range(n_repeats)):
             copy = perturb(treebank, rate, kind=kind, seed=rng)
             apart = _with_mean(between([treebank, copy], settings)[:, 0, 1])
             rows += [(kind, float(rate), repeat, metric, value) for metric, value in apart.items()]
             bar.advance(task)
-    halves = [between_halves(treebank, settings, rng) for _ in range(repeats)]
+    halves = [between_halves(treebank, settings, rng) for _ in range(n_repeats)]
     parts = {
         "kinds": ",".join(kinds),
         "rates": ",".join(name_of_number(rate) for rate in rates),
-        "repeats": repeats,
+        "repeats": n_repeats,
         "seed": named,
         "treebank": f"#{treebank.digest}",
         "version": __version__,
@@ -249,13 +265,13 @@ def perturbation_curve(
 
 
 def _check_curve(
-    treebank: Treebank, rates: Sequence[float], kinds: Sequence[str], settings: SimilaritySettings, repeats: int
+    treebank: Treebank, rates: Sequence[float], kinds: Sequence[str], settings: SimilaritySettings, n_repeats: int
 ) -> None:
-    """Refuse what cannot be done before anything is."""
+    """Check all arguments before any copy is made."""
     if not (len(rates) and kinds):
         raise ConfigError("a curve needs at least one rate and one kind.")
-    if repeats < 1:
-        raise ConfigError(f"repeats must be at least 1; got {repeats}.")
+    if n_repeats < 1:
+        raise ConfigError(f"n_repeats must be at least 1; got {n_repeats}.")
     if settings.rescale:
         raise ConfigError("rescale divides by the largest of all treebanks; a curve has one: leave rescale out.")
     for kind, rate in itertools.product(kinds, rates):

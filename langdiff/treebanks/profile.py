@@ -32,7 +32,7 @@ BOS, EOS = "BOS", "EOS"
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class TreebankProfile:
-    """What the five metrics see of a treebank.
+    """Counts of the five metrics in a treebank.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class TreebankProfile:
         Name of the treebank.
     sizes : Series
         ``sentences``, ``words``, ``leaves``, ``chains`` (words with children), ``relations``,
-        ``depth_keys`` (distinct, at each depth apart), ``mean_size_bin``, ``left_out`` (sentences that are no
+        ``depth_keys`` (distinct, at each depth apart), ``mean_size_bin``, ``left_out`` (sentences that are not
         trees).
     tables : mapping from metric to Series
         Counts of bins. ``size``: sentences by ``depth`` (bin of the mean depth of leaves) and ``length`` (words);
@@ -52,7 +52,7 @@ class TreebankProfile:
     cooccurrences : Series
         All cells of the matrices, as ``matrix`` but with BOS and EOS, and never of neighbours alone.
     settings : SimilaritySettings
-        How it was counted.
+        Settings of the counts.
     """
 
     name: str
@@ -81,7 +81,7 @@ class TreebankProfile:
         head : str
             Relation of the head, or ``"BOS"`` for the artificial one above root words.
         by : {"columns", "rows"}
-            Divide by how often the later child occurs, which gives shares; or the earlier.
+            Divisor: how often the later child occurs, which gives shares; or how often the earlier child occurs.
 
         Returns
         -------
@@ -108,25 +108,40 @@ class TreebankProfile:
         return f"{self.sizes.to_string()}\n[{self.settings.signature}]"
 
     def plot(self, metric: Metric = "size", ax: "Axes | None" = None, **style: Any) -> "Axes":
-        """Draw a table; see `langdiff.plots.plot_treebank_profile`."""
+        """Draw a table; see `langdiff.plots.plot_treebank_profile`.
+
+        Parameters
+        ----------
+        metric : {"size", "depth", "width", "length", "matrix"}
+            Metric whose table is drawn.
+        ax : Axes, optional
+            Axes to draw on; by default those of a new figure.
+        **style
+            Options of Matplotlib, passed to the function that draws.
+
+        Returns
+        -------
+        Axes
+            The axes drawn on.
+        """
         from langdiff.plots.treebanks import plot_treebank_profile  # Matplotlib only when asked for
 
         return plot_treebank_profile(self, metric, ax, **style)
 
     def __repr__(self) -> str:
-        """Say what it is of."""
+        """Name the treebank and give its size."""
         return f"TreebankProfile of {self.name!r}: {self.sizes['sentences']:,} sentences, {self.sizes['words']:,} words"
 
 
 def profile_treebank(treebank: Treebank, settings: SimilaritySettings | None = None) -> TreebankProfile:
-    """Count what the five metrics count in a treebank.
+    """Count the bins of the five metrics in a treebank.
 
     Parameters
     ----------
     treebank : Treebank
-        The trees to count in; see `read_treebank`.
+        Treebank in which to count; see `read_treebank`.
     settings : SimilaritySettings, optional
-        How to count; by default those of the paper as we read it.
+        Settings of the counts; by default those of `SimilaritySettings`.
 
     Returns
     -------

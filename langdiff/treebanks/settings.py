@@ -1,4 +1,4 @@
-"""What the similarity of treebanks is computed from, and how."""
+"""Settings of the similarity of treebanks."""
 
 import math
 from dataclasses import dataclass, fields
@@ -25,12 +25,12 @@ class SimilaritySettings:
     size_bin : float
         Size: width of the bins of the mean depth of leaves.
     label : {"upos+deprel", "deprel", "upos"}
-        Depth: what is known of a word.
+        Depth: labels of a word that its key holds.
     levels : {"separate", "pooled", "context"}
-        Depth: count keys at each depth apart; or at all depths together; or divide by the count of keys
+        Depth: count keys at each depth separately; or at all depths together; or divide by the count of keys
         whose triples above are the same, which gives a probability of transition.
     ancestors : {0, 1, 2}
-        Depth: how many words above one its key holds.
+        Depth: number of ancestors of a word that its key holds.
     statistics : {"own", "reference"}
         Depth and Width: probabilities from each treebank itself, or from the reference for both; what the
         reference lacks then has probability 0 and a bin of its own.
@@ -39,9 +39,10 @@ class SimilaritySettings:
     width_by : {"columns", "rows"}
         Width: divide co-occurrences by how often the later child occurs, or the earlier.
     divergence : {"kl", "js", "symmetric", "correlation"}
-        Kullback–Leibler, Jensen–Shannon, the mean of Kullback–Leibler in both directions, 1 - Pearson's r.
+        Measure of divergence: Kullback–Leibler, Jensen–Shannon, the mean of Kullback–Leibler in both directions, 1 -
+        Pearson's r.
     alpha : float
-        Added to every bin that occurs in either treebank; without effect on the correlation.
+        Number added to every bin that occurs in either treebank; without effect on the correlation.
     base : float
         Base of the logarithm in divergences; e gives nats, 2 gives bits.
     rescale : bool
@@ -90,7 +91,7 @@ class SimilaritySettings:
 
     @property
     def signature(self) -> str:
-        """All settings in a line."""
+        """All settings in one line."""
         return "|".join(f"{field.name}:{_short(getattr(self, field.name))}" for field in fields(self))
 
 

@@ -27,11 +27,12 @@ def tables(treebank: Treebank, settings: SimilaritySettings, reference: Treebank
     Parameters
     ----------
     treebank : Treebank
-        What is counted.
+        Treebank in which bins are counted.
     settings : SimilaritySettings
+        Settings of the metrics.
     reference : Treebank, optional
-        Whose statistics give the probabilities of Depth and Width; by default its own. Must have the same
-        lists of label names.
+        Treebank from which the probabilities of Depth and Width are taken; by default `treebank` itself. It must
+        have the same lists of label names.
 
     Returns
     -------

@@ -44,7 +44,7 @@ class Tree:
             raise DataError("forms, upos, heads and deprels of a tree must have the same length.")
         fault = _fault(self.heads)
         if fault:
-            raise DataError(f"This is no tree: {fault}.")
+            raise DataError(f"This is not a tree: {fault}.")
 
     def __len__(self) -> int:
         return len(self.heads)

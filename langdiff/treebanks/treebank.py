@@ -25,14 +25,14 @@ COMPRESSED = (".gz", ".bz2", ".xz")
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class Treebank:
-    """The shapes and labels of all trees of a corpus, without their words: 12 bytes a word.
+    """The shapes and labels of all trees of a corpus, without their words: 12 bytes per word.
 
     Words are numbered through the corpus, in text order; V of them, in S sentences.
 
     Attributes
     ----------
     name : str
-        What tables and pictures call it.
+        Name of the treebank in tables and pictures.
     starts : ndarray of int64, shape (S + 1,)
         First word of every sentence; the last is V.
     parents : ndarray of int32, shape (V,)
@@ -42,7 +42,7 @@ class Treebank:
     upos_names, deprel_names : tuple of str
         Distinct parts of speech and relations.
     left_out : int
-        Sentences that were not used, because they are no trees.
+        Number of sentences that were not used because they are not trees.
     punctuation, strip_subtypes : bool
         Whether words whose relation is ``punct`` are in it, and whether relations lost their subtypes when it
         was read.
@@ -78,10 +78,22 @@ class Treebank:
     def from_trees(cls, trees: Iterable[Tree], *, name: str) -> "Treebank":
         """Collect trees.
 
+        Parameters
+        ----------
+        trees : iterable of Tree
+            Trees of the corpus, in text order.
+        name : str
+            Name of the treebank.
+
+        Returns
+        -------
+        Treebank
+            Shapes and labels of the trees.
+
         Raises
         ------
         DataError
-            If there are none.
+            If there are no trees.
 
         Examples
         --------
@@ -147,13 +159,13 @@ class Treebank:
         )
 
     def __repr__(self) -> str:
-        """Say how large it is."""
+        """Give the numbers of sentences, words and relations."""
         relations = len(np.unique(self.deprels))
         return f"Treebank {self.name!r}: {self.sentences:,} sentences, {self.words:,} words, {relations} relations"
 
 
 def read_treebank(
-    paths: Paths,
+    path: Paths,
     *,
     name: str | None = None,
     strict: bool = False,
@@ -164,16 +176,16 @@ def read_treebank(
 
     Parameters
     ----------
-    paths : path or paths
-        Files, plain or compressed.
+    path : str, Path or iterable of them
+        CoNLL-U file or files of one corpus, plain or compressed.
     name : str, optional
-        By default that of the first file, without its endings.
+        Name of the treebank; by default that of the first file, without its endings.
     strict : bool
-        Stop at a sentence that is not a tree, instead of leaving it out with a warning.
+        Whether to stop at a sentence that is not a tree, instead of leaving it out with a warning.
     punctuation : bool
         Whether trees keep words whose relation is ``punct``; see `Tree.without_punctuation`.
     strip_subtypes : bool
-        Use universal relations only: ``acl:relcl`` becomes ``acl``.
+        Whether to use universal relations only: ``acl:relcl`` becomes ``acl``.
 
     Returns
     -------
@@ -185,7 +197,7 @@ def read_treebank(
     DataError
         If a file cannot be read or no sentence is left; see `read_conllu`.
     ConfigError
-        If there is no path.
+        If no path is given.
 
     Warns
     -----
@@ -202,7 +214,7 @@ def read_treebank(
     ...     read_treebank(path)
     Treebank 'dogs': 50 sentences, 100 words, 2 relations
     """
-    files = [Path(path) for path in ([paths] if isinstance(paths, (str, os.PathLike)) else paths)]
+    files = [Path(file) for file in ([path] if isinstance(path, (str, os.PathLike)) else path)]
     if not files:
         raise ConfigError("no file is given.")
     faults: list[Fault] = []

@@ -10,12 +10,12 @@ from langdiff.errors import DataError, MissingExtraError
 
 
 class UDPipeParser:
-    """A UDPipe 1 model: sentences, words, lemmas, tags and heads of plain text.
+    """Parser of plain text: a UDPipe 1 model that finds sentences, words, lemmas, tags and heads.
 
     Parameters
     ----------
-    model : str or Path
-        A model file, such as ``german-gsd-ud-2.5-191206.udpipe``; models of Universal Dependencies are at
+    path : str or Path
+        Model file, such as ``german-gsd-ud-2.5-191206.udpipe``; models of Universal Dependencies are at
         lindat.mff.cuni.cz (mostly CC BY-NC-SA). UDPipe 2 has no such files.
 
     Raises
@@ -23,16 +23,24 @@ class UDPipeParser:
     MissingExtraError
         If ufal.udpipe is not installed.
     DataError
-        If the file is missing or no UDPipe model, or the model lacks its tokenizer, tagger or parser.
+        If the file is missing or is not a UDPipe 1 model, or the model has no tokenizer.
 
     References
     ----------
     Straka, Hajič & Straková (2016), "UDPipe", LREC.
+
+    Examples
+    --------
+    The model is a file of 20 MB or more, so this example is not run as a test.
+
+    >>> parser = UDPipeParser("english-ewt-ud-2.5-191206.udpipe")  # doctest: +SKIP
+    >>> parser.write([("40001001", "Dogs bark. Cats sleep.")], Path("eng.conllu"))  # doctest: +SKIP
+    2
     """
 
-    def __init__(self, model: str | Path) -> None:
-        """Load the model."""
-        self.path = Path(model).expanduser()
+    def __init__(self, path: str | Path) -> None:
+        """Load the model file."""
+        self.path = Path(path).expanduser()
         self._udpipe = _import_udpipe()
         if not self.path.is_file():
             raise DataError(
@@ -41,7 +49,7 @@ class UDPipeParser:
             )
         self._model = self._udpipe.Model.load(str(self.path))
         if self._model is None:
-            raise DataError(f"{self.path}: no UDPipe 1 model, or damaged. Download it again and compare its size.")
+            raise DataError(f"{self.path}: not a UDPipe 1 model, or damaged. Download it again and compare its size.")
         if self._model.newTokenizer(self._model.DEFAULT) is None:
             raise DataError(f"{self.path}: the model has no tokenizer. Take one trained on raw text.")
 
@@ -51,12 +59,12 @@ class UDPipeParser:
         Parameters
         ----------
         text : str
-            Plain, not tokenized.
+            Plain text, not tokenized.
 
         Yields
         ------
         str
-            CoNLL-U of one sentence: ``# text`` and one row a word; no empty line.
+            CoNLL-U of one sentence: ``# text`` and one row per word, without the empty line at the end.
 
         Raises
         ------
@@ -79,24 +87,25 @@ class UDPipeParser:
         self._check(problem, text)
 
     def write(self, texts: Iterable[tuple[str, str]], path: Path) -> int:
-        """Parse texts into a CoNLL-U file, whole or not at all.
+        """Parse texts into a CoNLL-U file; if that fails, no file is left.
 
         Parameters
         ----------
         texts : iterable of (str, str)
-            Ids and texts. The sentences of intent ``40001001`` get ``sent_id`` ``40001001-1``, ``40001001-2`` …
+            Ids of intents, and their texts. The sentences of intent ``40001001`` get ``sent_id`` ``40001001-1``,
+            ``40001001-2`` …
         path : Path
-            The file to write.
+            File to write.
 
         Returns
         -------
         int
-            Sentences written.
+            Number of sentences written.
 
         Raises
         ------
         DataError
-            See `parse`.
+            If UDPipe fails; see `parse`.
         OutputError
             If the file cannot be written.
         """

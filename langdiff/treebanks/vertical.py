@@ -70,11 +70,11 @@ def chain_costs(
     Parameters
     ----------
     parents, labels, ancestors
-        As for `edge_keys`.
+        Heads, labels and size of keys; see `edge_keys`.
     learn : ndarray of bool, shape (V,)
-        Words that n and N count.
+        Words that are counted in n and N.
     levels : {"separate", "pooled", "context"}
-        Count each depth apart; or all depths together; or each depth apart, with N the number of words
+        Count each depth separately; or all depths together; or each depth separately, with N the number of words
         whose triples above them are the same, so that n / N is a probability of transition.
 
     Returns

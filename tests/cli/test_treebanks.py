@@ -95,7 +95,7 @@ def test_errors(langdiff, files, tmp_path):
         assert "1 of 61 sentences left out: line 181" in langdiff("treebanks", "measures", bad).err
     strict = langdiff("treebanks", "compare", bad, files[0], "--strict")
     assert strict.code == 1
-    assert "line 181: This is no tree: it has 2 roots" in strict.err
+    assert "line 181: This is not a tree: it has 2 roots" in strict.err
     assert langdiff("treebanks", "compare", files[0]).code == 1
     assert langdiff("treebanks", "compare", *files, "--levels", "deep").code == 2
     assert "Example: langdiff treebanks compare" in langdiff("treebanks", "compare", "--help").out

@@ -50,7 +50,7 @@ def test_adpositions_of_adpositions():
 @pytest.mark.parametrize(
     "text",
     [
-        "to PART 2 mark; go VERB 0 root",  # an infinitive's marker is no subordinator
+        "to PART 2 mark; go VERB 0 root",  # an infinitive's marker is not a subordinator
         "he PRON 3 nmod; 's PART 1 case; hat NOUN 0 root",
         "up ADP 2 advmod; go VERB 0 root",
         "of ADP 0 root; course ADV 1 fixed",

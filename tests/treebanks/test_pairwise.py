@@ -196,9 +196,9 @@ def test_equalized_samples(unequal, equalize):
         longest = max(bank.lengths.max() for bank in unequal)
         assert all(smallest - longest < sample.words <= smallest for sample in samples)
         assert samples[0].words == smallest
-    result = ld.compare_treebanks(unequal, equalize=equalize, repeats=4, seed=3)
-    again = ld.compare_treebanks(unequal, equalize=equalize, repeats=4, seed=3)
-    other = ld.compare_treebanks(unequal, equalize=equalize, repeats=4, seed=4)
+    result = ld.compare_treebanks(unequal, equalize=equalize, n_repeats=4, seed=3)
+    again = ld.compare_treebanks(unequal, equalize=equalize, n_repeats=4, seed=3)
+    other = ld.compare_treebanks(unequal, equalize=equalize, n_repeats=4, seed=4)
     assert_frame_equal(result.to_frame(), again.to_frame())
     assert not result.to_frame().equals(other.to_frame())
     assert (result.std["mean"].to_numpy()[~np.eye(3, dtype=bool)] > 0).all()
@@ -208,7 +208,7 @@ def test_equalized_samples(unequal, equalize):
 
 
 def test_noise_is_below_real_differences(unequal):
-    result = ld.compare_treebanks(unequal, repeats=8, seed=0)
+    result = ld.compare_treebanks(unequal, n_repeats=8, seed=0)
     assert (result.noise_std["mean"] > 0).all()
     matrix = result.divergence["matrix"]
     assert matrix.at["many", "other"] > 10 * max(result.noise.loc[["many", "other"], "matrix"])
@@ -227,7 +227,7 @@ def test_groups_and_order(unequal):
     assert sorted(order) == ["few", "many", "other"]
     assert order[1] != "other"
     assert result.groups(1).nunique() == 1
-    with pytest.raises(ConfigError, match="got count=0"):
+    with pytest.raises(ConfigError, match="got n_groups=0"):
         result.groups(0)
 
 
@@ -265,8 +265,8 @@ def test_bad_calls(tmp_path):
         ld.compare_treebanks("x.conllu", seed=0)
     with pytest.raises(ConfigError, match="several treebanks are called 'A'"):
         ld.compare_treebanks(banks()[:1] * 2, seed=0)
-    with pytest.raises(ConfigError, match="repeats must be at least 1; got 0"):
-        compare(repeats=0)
+    with pytest.raises(ConfigError, match="n_repeats must be at least 1; got 0"):
+        compare(n_repeats=0)
     with pytest.raises(ConfigError, match="equalize is one of tokens, sentences, or None; got 'words'"):
         compare(equalize="words")
     with pytest.raises(DataError, match="'B', or a subsample of it, has one sentence and so no halves"):

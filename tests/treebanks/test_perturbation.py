@@ -107,8 +107,8 @@ def test_bad_calls(source):
         perturb(source, 2, seed=0)
     with pytest.raises(ConfigError, match="kind is one of relations, heads, order; got 'words'"):
         perturb(source, 0.1, kind="words", seed=0)
-    with pytest.raises(ConfigError, match="repeats must be at least 1"):
-        perturbation_curve(source, repeats=0, seed=0)
+    with pytest.raises(ConfigError, match="n_repeats must be at least 1"):
+        perturbation_curve(source, n_repeats=0, seed=0)
     with pytest.raises(ConfigError, match="at least one rate and one kind"):
         perturbation_curve(source, rates=[], seed=0)
     with pytest.raises(ConfigError, match="a curve has one: leave rescale out"):
@@ -118,7 +118,7 @@ def test_bad_calls(source):
 
 
 def test_a_curve_says_what_it_depends_on(source):
-    curve = perturbation_curve(source, rates=[0.5], kinds="order", repeats=1, seed=4, progress=False)
+    curve = perturbation_curve(source, rates=[0.5], kinds="order", n_repeats=1, seed=4, progress=False)
     assert set(curve.table["kind"]) == {"order"}
     assert curve.signature == (
         f"{SimilaritySettings().signature}|kinds:order|rates:0.5|repeats:1|seed:4|treebank:#{source.digest}"

@@ -24,7 +24,7 @@ def banks():
 
 @pytest.fixture(scope="module")
 def comparison(banks):
-    return ld.compare_treebanks(banks, repeats=2, seed=0)
+    return ld.compare_treebanks(banks, n_repeats=2, seed=0)
 
 
 def axes():
@@ -97,7 +97,7 @@ def test_profile_of_single_words_draws():
 
 
 def test_perturbation(banks):
-    curve = perturbation_curve(banks[2], rates=[0, 1], kinds=["order"], repeats=1, progress=False, seed=0)
+    curve = perturbation_curve(banks[2], rates=[0, 1], kinds=["order"], n_repeats=1, progress=False, seed=0)
     ax = axes()
     assert plot_perturbation(curve, "order", ax) is ax
     lines = {line.get_label(): list(line.get_ydata()) for line in ax.get_lines() if len(line.get_xdata()) == 2}

@@ -93,7 +93,7 @@ def test_files_that_are_no_models(udpipe, model, tmp_path):
     broken = tmp_path / "broken.udpipe"
     for content in (b"", b"text", model.read_bytes()[:-1000], gzip.compress(model.read_bytes())):
         broken.write_bytes(content)
-        with pytest.raises(DataError, match=r"broken.udpipe: no UDPipe 1 model, or damaged"):
+        with pytest.raises(DataError, match=r"broken.udpipe: not a UDPipe 1 model, or damaged"):
             UDPipeParser(broken)
 
 

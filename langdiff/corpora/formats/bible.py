@@ -162,7 +162,7 @@ def catalogue_verses(reading: Reading, files: Mapping[str, File], text_of: Calla
     Parameters
     ----------
     reading : Reading
-        What was asked for.
+        Options of the request.
     files : mapping from edition to Path or Member
         The editions.
     text_of : callable
@@ -171,7 +171,7 @@ def catalogue_verses(reading: Reading, files: Mapping[str, File], text_of: Calla
     Returns
     -------
     Multitext
-        Its intents are the verses that any edition lists, in the order of their ids; `intent_info` has the column
+        The intents are the verses that any edition lists, in the order of their ids; `intent_info` has the column
         ``book``.
 
     Raises

@@ -72,7 +72,7 @@ def costep_statistics(
     path : str, Path or sequence of these
         Files, directories (their ``.xml`` files, plain or compressed), zip archives or globs.
     edition_info : str, Path or DataFrame, optional
-        What is known of the editions, which are called by the code of their language: a CSV file with a column
+        Information on the editions, which are called by the code of their language: a CSV file with a column
         ``edition``, or a frame indexed by edition.
     editions : str or iterable of str, optional
         Languages to keep, in the order wanted; by default all, by code. Whether a turn fits is judged by all its

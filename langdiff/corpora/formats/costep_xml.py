@@ -24,7 +24,7 @@ class Turn(NamedTuple):
     language : str
         The speaker's native language, ``"und"`` if it is not known, as for presidents.
     paragraphs : dict from language to list of str
-        What was spoken, comments left out; languages without any are not in it.
+        Paragraphs of the turn in each language, without comments; languages without any are not in it.
     """
 
     name: str

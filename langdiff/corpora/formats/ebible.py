@@ -35,7 +35,7 @@ class EbibleText(VerseText):
     vref : File
         The list of verses.
     ranges : {"missing", "merge"}
-        What becomes of a text that stands for several verses.
+        Treatment of a text that stands for several verses.
     """
 
     vref: File

@@ -62,7 +62,7 @@ class Reading:
         files : dict from edition to Path or Member
             The same files; editions that the table does not know come last.
         known : DataFrame
-            As `langdiff.corpora.edition_info.find_edition_info` returns it.
+            Table of editions, as `langdiff.corpora.edition_info.find_edition_info` returns it.
         """
         known = find_edition_info(files, self.edition_info)
         order = dict.fromkeys([*known.index, *files]) if self.editions is None else files
@@ -78,7 +78,7 @@ class Reading:
         files : mapping from edition to Path or Member
             The editions, in order.
         known : DataFrame
-            As `ordered` returns it.
+            Table of editions, as `ordered` returns it.
         headers : mapping from edition to mapping
             For each edition, column to value, from the header of its file.
         """
@@ -120,13 +120,13 @@ class Format:
     Attributes
     ----------
     name : str
-        What users write as ``format=``, and the name of the module.
+        Value of the argument ``format``, and name of the module.
     suffixes : tuple of str
         Endings of the names of its files.
     catalogue : callable
         Makes the multitext that a `Reading` asks for.
     options : tuple of str
-        Which of the options that only some formats have (``ranges``, ``vref``, ``original_language``) it has.
+        Those of the options ``ranges``, ``vref`` and ``original_language`` that the format has.
     beginning : Pattern, optional
         Matches the beginning of a file in this format; see `begins_with` and `begins_as_xml`. Formats with neither
         this nor `beside` are never guessed.

@@ -44,7 +44,7 @@ class OsisText(VerseText):
     Attributes
     ----------
     ranges : {"missing", "merge"}
-        What becomes of a text that stands for several verses.
+        Treatment of a text that stands for several verses.
     """
 
     ranges: Ranges = "missing"

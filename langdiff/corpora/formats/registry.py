@@ -70,7 +70,7 @@ def read_multitext(
         ``"mteval"`` (NIST's reference translations). ``"auto"`` recognizes all but ``"moses"``, which any text could
         be, by the beginning of the files.
     edition_info : str, Path or DataFrame, optional
-        What is known of the editions: a frame indexed by edition, or a CSV file with a column ``file`` or ``edition``
+        Information on the editions: a frame indexed by edition, or a CSV file with a column ``file`` or ``edition``
         and other columns, which are kept as text; ``iso639_3`` becomes the column ``language`` of `edition_info` (and
         ``language``, beside it, ``language_name``), and ``family``, ``title``, ``year``, ``licence`` and any other
         keep their names. It counts more than what files and their names say. By default ``metadata.csv`` in each
@@ -82,7 +82,7 @@ def read_multitext(
     errors : {"strict", "replace"}
         Whether bytes that are not UTF-8 are an error or become U+FFFD.
     ranges : {"missing", "merge"}, optional
-        What becomes of verses that were translated together, in ``"ebible"``, ``"usfm"`` and ``"osis"``: all of them
+        Treatment of verses that were translated together, in ``"ebible"``, ``"usfm"`` and ``"osis"``: all of them
         are missing (the default), or the first has the text and the others are missing.
     vref : str or Path, optional
         List of the verses of ``"ebible"``, one per line; by default ``vref.txt`` among the files, in their directory,
@@ -158,9 +158,9 @@ def write_multitext(multitext: Multitext, directory: str | Path, *, format: AnyF
     Parameters
     ----------
     multitext : Multitext
-        What to write; all its texts are read.
+        Multitext to write; all its texts are read.
     directory : str or Path
-        Where to write, made if it is not there.
+        Folder to write to; it is made if it does not exist.
     format : {"auto", "pbc", "moses"}
         ``"pbc"`` for Bibles: every file lists every intent, in the order of their ids. ``"moses"`` for anything:
         line-aligned files, with ``intents.txt`` unless the intents are 1, 2, 3 …, and ``original_language.txt`` if

@@ -36,7 +36,7 @@ class UsfmText(VerseText):
     books : tuple of Path or Member
         The files of the books; `file` is the folder or archive that they are in, or the only one of them.
     ranges : {"missing", "merge"}
-        What becomes of a text that stands for several verses.
+        Treatment of a text that stands for several verses.
     """
 
     books: tuple[File, ...]

@@ -54,9 +54,9 @@ class UsfmBook:
     file : Path or Member
         The file, for messages.
     text : str
-        What it holds.
+        Text in USFM.
     verses : Verses
-        Where the verses go.
+        Collection to which the verses are added.
 
     Attributes
     ----------

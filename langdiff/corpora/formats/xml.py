@@ -66,7 +66,7 @@ def read_xml(file: File, events: Events, *, errors: str = "strict") -> None:
     file : Path or Member
         The file.
     events : Events
-        What to do with its elements and text.
+        Handler of the elements and the text.
     errors : {"strict", "replace"}
         Whether bytes that are not UTF-8 are an error or become U+FFFD.
 

@@ -15,7 +15,7 @@ class Alternatives:
     Parameters
     ----------
     what : str
-        What is chosen, for messages.
+        Name of what is chosen, for messages.
     weights : array-like of float, shape (K,)
         Finite, not negative, not all 0; divided by their sum.
 

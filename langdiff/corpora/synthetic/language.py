@@ -37,12 +37,12 @@ class SyntheticLanguage:
     affixes : {"suffix", "prefix"}
         Whether markers stand after or before.
     case : {"none", "accusative", "ergative"}
-        Which participants are marked: none; objects and recipients; subjects of verbs that take an
+        Participants that are marked: none; objects and recipients; subjects of verbs that take an
         object, and recipients. Where orders differ in the order of subject and object, case is needed.
     verb_agreement, adjective_agreement : bool
         Whether verbs repeat the number of the subject, and adjectives number and case of the noun.
     adjective : {"before", "after"}
-        Where adjectives stand.
+        Position of adjectives.
     synonyms : tuple of float
         Weights of the words among which speakers choose for one meaning; with ``(1.0,)`` there is one word for each.
     script : str

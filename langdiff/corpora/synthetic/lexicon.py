@@ -45,7 +45,7 @@ def draw_lexicon(language: SyntheticLanguage, grammar: Grammar, rng: np.random.G
     Parameters
     ----------
     language : SyntheticLanguage
-        Its morphology and script.
+        Language whose morphology and script are used.
     grammar : Grammar
         How many words are needed.
     rng : Generator

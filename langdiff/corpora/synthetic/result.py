@@ -40,7 +40,7 @@ class SyntheticMultitext:
     languages : mapping from edition to SyntheticLanguage
         The parameters.
     grammar : Grammar
-        What intents were drawn from.
+        Distribution from which intents were drawn.
     """
 
     multitext: Multitext

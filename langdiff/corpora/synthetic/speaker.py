@@ -27,7 +27,7 @@ class Speaker:
     language : SyntheticLanguage
         Word order, case and script.
     lexicon : Lexicon
-        Its words.
+        Words of the language.
     """
 
     def __init__(self, language: SyntheticLanguage, lexicon: Lexicon) -> None:
@@ -46,7 +46,7 @@ class Speaker:
         Parameters
         ----------
         intent : tuple of Event
-            What to say.
+            Intent to express.
         decide : callable
             Makes the free choices: the order of each clause, the synonym of each word.
 

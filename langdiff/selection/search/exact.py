@@ -1,4 +1,4 @@
-r"""Exact search: bounds for every number of units at once, then ever sharper ones where they leave room.
+r"""Exact search: bounds for every number of units at once, then tighter ones where these are not conclusive.
 
 Write c(u) for the most intents that u units (editions, or languages) share. Minimum cuts (`cut`) bound c
 by its concave hull. Only those u where u·⌊bound⌋ beats the best known selection are examined again, the largest
@@ -38,20 +38,20 @@ class Search:
     Parameters
     ----------
     problem : Problem
-        What to solve.
+        Problem to solve.
     solver : pulp.LpSolver, str or None
         Solver of the integer programs; None means HiGHS.
     time_limit : float or None
         Seconds from now after which to stop; None means no limit.
     bar : Progress, optional
-        Where to show how many u are settled.
+        Progress bar of the numbers u that are settled.
 
     Attributes
     ----------
     best : Solution or None
         The incumbent: the best selection found so far.
     bounds : Bounds
-        What is known of c(u).
+        Bounds on c(u).
     found : dict from int to int
         Intents shared by so many units, where a whole front is searched.
     stages : dict from int to ndarray of bool

@@ -28,7 +28,7 @@ def stages(problem: Problem) -> Iterator[tuple[Booleans, Booleans]]:
     Yields
     ------
     kept, rows : ndarray of bool, shapes (J,) and (K,)
-        What is left each time, and which rows all of it has.
+        Editions left at each stage, and the rows that all of them have.
     """
     kept = representatives(problem).copy()
     absent = ~problem.present
@@ -63,7 +63,7 @@ def exchange(problem: Problem, kept: Booleans, allowed: Booleans) -> Booleans:
     Parameters
     ----------
     problem : Problem
-        What to choose from.
+        Problem whose editions are exchanged.
     kept : ndarray of bool, shape (J,)
         Editions to begin with.
     allowed : ndarray of bool, shape (J,)

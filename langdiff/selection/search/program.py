@@ -36,9 +36,9 @@ class Program:
     Parameters
     ----------
     problem : Problem
-        What to choose from.
+        Problem to choose from.
     left : Remainder
-        What may be chosen, and which units must be chosen.
+        Editions that may be chosen, and units that must be chosen.
     single : bool
         Whether each unit is one edition.
     """

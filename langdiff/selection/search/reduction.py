@@ -31,7 +31,7 @@ class Remainder:
     Attributes
     ----------
     rows, editions : ndarray of bool, shapes (K,) and (J,)
-        What can be in a selection.
+        Editions and rows that can be in a selection.
     inside : ndarray of bool, shape (n_groups,)
         Units that are in any.
     """
@@ -47,13 +47,13 @@ def reduce(problem: Problem, u: int, need: int, above: int, start: Remainder | N
     Parameters
     ----------
     problem : Problem
-        What to choose from.
+        Problem to reduce.
     u, need : int
         Units, and the intents they must share at least.
     above : int
         Bound on the intents that u + 1 units share (without limits on their number).
     start : Remainder, optional
-        What is left after a reduction for no more units and no more intents.
+        Remainder of an earlier reduction, for at most as many units and intents.
 
     Returns
     -------

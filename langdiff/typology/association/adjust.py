@@ -16,27 +16,28 @@ def benjamini_hochberg(p: Floats, alpha: float = 0.05) -> tuple[Floats, Booleans
 
     .. math:: \tilde p_{(i)} = \min\Bigl(1, \min_{j \ge i} \frac{m}{j}\, p_{(j)}\Bigr)
 
-    for the m values that are not NaN, sorted (Benjamini and Hochberg 1995). NaN stays NaN, and outside.
+    for the m values that are not NaN, sorted (Benjamini and Hochberg 1995). NaN stays NaN and is not counted.
 
     Parameters
     ----------
     p : ndarray, shape (N,)
-        Between 0 and 1, or NaN.
+        The p-values, between 0 and 1, or NaN.
     alpha : float
         False discovery rate, between 0 and 1.
 
     Returns
     -------
     p_adjusted : ndarray, shape (N,)
+        Adjusted p-values.
     significant : ndarray of bool, shape (N,)
-        Whether it is rejected.
+        Whether each hypothesis is rejected.
 
     Raises
     ------
     ConfigError
         If alpha is out of range.
     DataError
-        If a p is.
+        If a p-value is out of range.
 
     Examples
     --------
@@ -59,29 +60,29 @@ def benjamini_hochberg(p: Floats, alpha: float = 0.05) -> tuple[Floats, Booleans
 
 
 def adjust(results: Iterable[Correlations], *, alpha: float = 0.05) -> Correlations:
-    """Take several calls of `correlate` together, as one family of tests.
+    """Adjust the tests of several calls of `correlate` together, as one family.
 
-    Whoever looks at two corpora or language models makes all the tests of both: call this before speaking of
-    significance.
+    Two corpora or language models that are examined together make one family of tests, so their p-values
+    must be adjusted together before any is called significant.
 
     Parameters
     ----------
     results : iterable of Correlations
-        What `langdiff.correlate` returned, of any number of calls.
+        Results of any number of calls of `langdiff.correlate`.
     alpha : float
         False discovery rate.
 
     Returns
     -------
     Correlations
-        All tests, in order; ``p_adjusted`` and ``significant`` anew.
+        All tests, in order, with ``p_adjusted`` and ``significant`` computed over all of them.
 
     Raises
     ------
     ConfigError
         If there is nothing to adjust, or alpha is out of range.
     DataError
-        If a test is in it twice, which would count it twice.
+        If a test occurs twice.
 
     Examples
     --------

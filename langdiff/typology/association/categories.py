@@ -18,7 +18,7 @@ def compare_categories(values: pd.Series, categories: pd.Series, test: str) -> O
     values : Series, shape (n,)
         Difficulties, nats; not all equal.
     categories : Series, shape (n,)
-        In the same order; none missing.
+        Category of each value, in the same order; none missing.
     test : str
         ``"mood"``: a chi-squared test of the table *above the grand median or not* × category, values equal
         to the median counted as below (Mood 1950); with two categories Yates's correction is made.
@@ -27,7 +27,7 @@ def compare_categories(values: pd.Series, categories: pd.Series, test: str) -> O
     Returns
     -------
     Outcome
-        Its estimate is the statistic; no interval. Categories with fewer than two languages stay in the
+        The statistic as estimate, without an interval. Categories with fewer than two languages stay in the
         test, and are named in ``reason``.
 
     Examples

@@ -43,7 +43,7 @@ class _Settings:
     given: tuple[str, ...]
     unit: Unit
     interval: Interval
-    resamples: int
+    n_resamples: int
 
 
 def correlate(
@@ -58,16 +58,15 @@ def correlate(
     averaging: Averaging = "difficulty",
     unit: Unit = "language",
     interval: Interval = "fisher",
-    resamples: int = 9999,
+    n_resamples: int = 9999,
     alpha: float = 0.05,
     seed: int | np.random.Generator | None = None,
 ) -> Correlations:
-    """Test predictors against difficulties, one language a point.
+    """Test predictors against difficulties, with one observation per language.
 
     Difficulties and predictors are first averaged over the editions of a language, since translations of one
-    text into one language are no independent evidence of the language. Then every test is made of every
-    predictor of its kind, under every language model, and all are adjusted together by Benjamini and Hochberg's
-    procedure.
+    text into one language are not independent evidence. Then every predictor is tested by every test of its kind,
+    under every language model, and all p-values are adjusted together by Benjamini and Hochberg's procedure.
 
     Parameters
     ----------
@@ -76,31 +75,31 @@ def correlate(
         goes from language model to fit, Effects or Series, and a DataFrame in nats has one column per language
         model, or a column ``difficulty`` as the frame of a fit has.
     predictors : Predictors, DataFrame or Series
-        One row an edition, or a language; numbers are tested as such, everything else as categories. Columns
-        ``language``, ``family`` and ``genus`` are no predictors: they serve if there is no `edition_info`.
+        One row per edition or per language; numbers are tested as such, everything else as categories. Columns
+        ``language``, ``family`` and ``genus`` are not tested: they are used if there is no `edition_info`.
     edition_info : DataFrame, optional
-        One row an edition: ``language`` and, if families are to be reckoned with, ``family``. Without it, every
-        edition is a language of its own.
+        One row per edition: ``language`` and, for tests that allow for families, ``family``. Without it, every
+        edition counts as a language of its own.
     corpus : str
-        Name in the table, to tell calls apart.
+        Name of the corpus in the table of tests.
     tests : str or iterable of str, optional
-        Of numbers: ``"pearson"``, ``"spearman"``, ``"kendall"``; ``"mixed"`` (slope with a random intercept of
-        family) and ``"permutation"`` (within families), which allow for relatives that are alike. Of
-        categories: ``"mood"``, ``"kruskal"``, ``"permutation"``. By default Pearson's, Spearman's and, if nothing
-        is held fixed, Mood's.
+        Tests to make. For numbers: ``"pearson"``, ``"spearman"``, ``"kendall"``; ``"mixed"`` (slope with a random
+        intercept of family) and ``"permutation"`` (within families), which allow for the similarity of related
+        languages. For categories: ``"mood"``, ``"kruskal"``, ``"permutation"``. By default Pearson's, Spearman's and,
+        if nothing is held fixed, Mood's.
     only : str or iterable of str, optional
         Predictors to test; by default all.
     given : str or iterable of str, optional
         Numeric predictors to hold fixed: Pearson's and Spearman's become partial correlations.
     averaging : {"difficulty", "factor"}
-        Over the editions of a language: the mean difficulty, as the paper's correlations have it, or the
-        logarithm of the mean factor, as its Table 2.
+        Mean over the editions of a language: the mean difficulty, as in the paper's correlations, or the logarithm
+        of the mean factor, as in its Table 2.
     unit : {"language", "edition"}
-        ``"edition"`` keeps editions apart; of the tests only ``"mixed"`` allows for it, by a random intercept of
-        language inside that of family.
+        Unit of observation. ``"edition"`` keeps editions apart; only the test ``"mixed"`` allows for this, by a
+        random intercept of language inside that of family.
     interval : {"fisher", "bootstrap"}
-        Kind of 95 % interval of correlations: see `langdiff.typology.correlation`.
-    resamples : int
+        Kind of 95 % interval of correlations: see `langdiff.typology.association.correlation.correlation`.
+    n_resamples : int
         Number of permutations and of bootstrap samples.
     alpha : float
         False discovery rate.
@@ -112,12 +111,12 @@ def correlate(
     -------
     Correlations
         A test that cannot be made (a constant predictor, fewer than four languages with a value) has NaN
-        for a p and says why in ``reason``; it is not counted in the family.
+        as its p-value and the cause in ``reason``; it is not counted in the family.
 
     Raises
     ------
     ConfigError
-        If a setting or predictor is unknown, no test fits any predictor, or a seed is needed and there is none.
+        If a setting or predictor is unknown, no test fits any predictor, or a seed is needed and was not given.
     DataError
         If values are infinite, names occur twice, languages are unknown, or fewer than four languages have
         both difficulties and predictors.
@@ -145,7 +144,7 @@ def correlate(
         given=held,
         unit=unit,
         interval=interval,
-        resamples=resamples,
+        n_resamples=n_resamples,
     )
     _check(settings)
     random = interval == "bootstrap" or "permutation" in settings.tests
@@ -167,7 +166,7 @@ def correlate(
                 "averaging": averaging,
                 "unit": unit,
                 "interval": interval,
-                "resamples": resamples if random else None,
+                "resamples": n_resamples if random else None,
                 "seed": named,
                 "alpha": name_of_number(alpha),
                 "data": f"{corpus}#{hash_sample(sample, frame['predictor'].unique())}",
@@ -186,8 +185,8 @@ def _check(settings: _Settings) -> None:
         raise ConfigError(f"unknown test(s) {listing(unknown)}; there are {listing(known, 9)}.")
     if settings.interval not in ("fisher", "bootstrap"):
         raise ConfigError(f"interval={settings.interval!r}: must be 'fisher' or 'bootstrap'.")
-    if settings.resamples < 99:
-        raise ConfigError(f"resamples={settings.resamples}: at least 99, or p is too coarse.")
+    if settings.n_resamples < 99:
+        raise ConfigError(f"n_resamples={settings.n_resamples}: at least 99, or p is too coarse.")
     if settings.unit == "edition" and settings.tests != ("mixed",):
         raise ConfigError(
             "editions of one language are not independent: with unit='edition', tests must be ['mixed']; or keep "
@@ -243,14 +242,14 @@ def _one(
         family = sample.family[have]
         if test == "permutation":
             column = x if values is None else values
-            return permute_within_families(column, y, family, resamples=settings.resamples, seed=rng), missing
+            return permute_within_families(column, y, family, n_resamples=settings.n_resamples, seed=rng), missing
         language = sample.language[have] if settings.unit == "edition" else None
         return mixed_slope(np.asarray(values), y, family, language), missing
     if values is None:
         return compare_categories(pd.Series(y, index=x.index), x, test), missing
     given = sample.predictors.loc[have, list(settings.given)].to_numpy(dtype=float) if settings.given else None
-    resamples = settings.resamples if settings.interval == "bootstrap" else 0
-    return correlation(values, y, test, given=given, resamples=resamples, seed=rng), missing
+    n_resamples = settings.n_resamples if settings.interval == "bootstrap" else 0
+    return correlation(values, y, test, given=given, n_resamples=n_resamples, seed=rng), missing
 
 
 def _obstacle(x: pd.Series, y: Floats, unit: Unit) -> str:

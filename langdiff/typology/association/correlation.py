@@ -21,7 +21,7 @@ def correlation(
     test: str,
     *,
     given: Floats | None = None,
-    resamples: int = 0,
+    n_resamples: int = 0,
     seed: int | np.random.Generator | None = None,
 ) -> Outcome:
     r"""Correlate two variables, with a two-sided p and a 95 % interval.
@@ -42,11 +42,11 @@ def correlation(
         ``"pearson"``, ``"spearman"`` or ``"kendall"``.
     given : ndarray, shape (n, k), optional
         Variables held fixed: the correlation is that of what is left of x and y (of their ranks, for
-        Spearman) after least squares on them. Not for Kendall.
-    resamples : int
+        Spearman) after least squares on them. Not available for Kendall's tau.
+    n_resamples : int
         Number of bootstrap samples; 0 for Fisher's interval.
     seed : int or numpy.random.Generator, optional
-        Seed of the bootstrap; required if `resamples` is positive.
+        Seed of the bootstrap; required if `n_resamples` is positive.
 
     Returns
     -------
@@ -64,7 +64,7 @@ def correlation(
     >>> round(out.estimate, 3), round(out.p, 3)
     (0.8, 0.104)
     """
-    if resamples:
+    if n_resamples:
         seed = generator(seed, "bootstrap samples")
     n, k = len(x), 0 if given is None else given.shape[1]
     symbol = SYMBOL[test]
@@ -85,8 +85,8 @@ def correlation(
         degrees = n - 2 - k
         t = found * np.sqrt(degrees / max(1 - found**2, 1e-300))
         p = float(2 * stats.t.sf(abs(t), degrees))
-    if resamples and abs(found) <= PERFECT:
-        low, high = _bootstrap(x, y, test, given, resamples, generator(seed))
+    if n_resamples and abs(found) <= PERFECT:
+        low, high = _bootstrap(x, y, test, given, n_resamples, generator(seed))
     else:
         low, high = fisher_interval(found, n, test, k)
     reason = ""
@@ -118,7 +118,7 @@ def fisher_interval(estimate: float, n: int, test: str, given: int = 0) -> tuple
 
 
 def residuals(values: Floats, given: Floats, test: str) -> Floats:
-    """Return what least squares on an intercept and the columns of `given` leaves of `values` (of ranks: of theirs).
+    """Return the residuals of `values` after least squares on an intercept and `given` (Spearman: ranks of both).
 
     Exactly 0 where only rounding is left.
     """
@@ -141,7 +141,7 @@ def _pearson(x: Floats, y: Floats, axis: int = -1) -> Floats:
 
 
 def _bootstrap(
-    x: Floats, y: Floats, test: str, given: Floats | None, resamples: int, rng: np.random.Generator
+    x: Floats, y: Floats, test: str, given: Floats | None, n_resamples: int, rng: np.random.Generator
 ) -> tuple[float, float]:
     def simple(x: Floats, y: Floats, axis: int = -1) -> Floats:
         if test == "spearman":
@@ -161,7 +161,7 @@ def _bootstrap(
         found = stats.bootstrap(
             columns,
             simple if vectorized else one,
-            n_resamples=resamples,
+            n_resamples=n_resamples,
             paired=True,
             vectorized=vectorized,
             batch=500 if vectorized else None,

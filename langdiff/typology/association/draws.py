@@ -29,21 +29,21 @@ class PropagatedCorrelations:
     Attributes
     ----------
     estimates : DataFrame
-        One row a predictor and test: ``predictor``, ``test``, ``n``, ``statistic``; ``estimate``, at the point
-        estimates of difficulty; ``sampling_low`` and ``sampling_high``, the 95 % interval that takes them for
-        exact (other languages might have been chosen); ``measurement_low`` and ``measurement_high``, the
-        central 95 % over draws (these languages, measured again); ``low`` and ``high``, both together;
-        ``reliability``, the share of the variance of the estimates that is not error; ``disattenuated``, the
-        estimate over the root of that (Spearman 1904), of Pearson's r only; and ``reason``, where there is
-        no estimate.
-    draws : int
-        Draws of all difficulties.
+        One row per predictor and test: ``predictor``, ``test``, ``n``, ``statistic``; ``estimate``, at the point
+        estimates of difficulty; ``sampling_low`` and ``sampling_high``, the 95 % interval that takes the difficulties
+        for exact (other languages might have been chosen); ``measurement_low`` and ``measurement_high``, the central
+        95 % over draws (these languages, measured again); ``low`` and ``high``, the interval that allows for both
+        sources of error; ``reliability``, the share of the variance of the estimates that is not error;
+        ``disattenuated``, the estimate over the root of that (Spearman 1904), of Pearson's r only; and ``reason``,
+        where there is no estimate.
+    n_draws : int
+        Number of draws of all difficulties.
     signature : str
-        The settings.
+        Settings, to be quoted with the figures.
     """
 
     estimates: pd.DataFrame
-    draws: int
+    n_draws: int
     signature: str
 
     def to_frame(self) -> pd.DataFrame:
@@ -51,16 +51,16 @@ class PropagatedCorrelations:
         return self.estimates.copy()
 
     def summary(self) -> str:
-        """Format the estimates; no p is given, since that of the point estimates stands in `correlate`."""
+        """Format the estimates; p-values of the point estimates are given by `correlate`."""
         table = self.estimates
         table = table if table["reason"].str.len().any() else table.drop(columns="reason")
         return f"{self!r}\n\n{table.round(4).to_string(index=False)}\n\n[{self.signature}]"
 
     def __repr__(self) -> str:
-        """Say how much measurement matters."""
+        """Give the number of correlations and draws, and the lowest reliability."""
         known = self.estimates["reliability"].dropna()
         worst = f", reliability of difficulties at least {known.min():.4f}" if len(known) else ""
-        return f"PropagatedCorrelations: {len(self.estimates)} correlations over {self.draws:,} draws{worst}"
+        return f"PropagatedCorrelations: {len(self.estimates)} correlations over {self.n_draws:,} draws{worst}"
 
 
 def propagate_errors(
@@ -70,46 +70,51 @@ def propagate_errors(
     edition_info: pd.DataFrame | None = None,
     tests: str | Iterable[str] = TESTS,
     only: str | Iterable[str] = (),
-    draws: int = 4000,
+    n_draws: int = 4000,
     seed: int | np.random.Generator,
 ) -> PropagatedCorrelations:
     r"""Carry the errors of estimated difficulties into correlations.
 
     Every draw k is a set of all difficulties and gives a correlation :math:`r_k`; its spread is the error of
-    measurement. That n languages are a sample is added in Fisher's variable,
+    measurement. The error of sampling n languages is added in Fisher's variable,
 
     .. math:: z_k = \operatorname{artanh} r + (\operatorname{artanh} r_k - \overline{\operatorname{artanh} r})
               + e_k, \quad e_k \sim \mathcal N(0, s^2),
 
-    centred at the estimate, since draws about noisy estimates are noisy twice and their own correlations are
-    nearer 0; s as in `langdiff.typology.correlation`.
+    centred at the estimate, since draws around noisy estimates contain the noise twice, so that their own
+    correlations are nearer 0; s as in `langdiff.typology.correlation`.
 
     Parameters
     ----------
     source : DifficultyFit, Effects, InferenceData or DataFrame
-        A fit or effects, from whose joint distribution is drawn; a posterior of `langdiff.sample`; or draws ×
-        editions, in nats, as of a bootstrap. The posterior must be one of flat priors: under others, draws are
-        less noisy than is assumed here.
-    predictors, edition_info, only
-        As for `langdiff.correlate`; numeric predictors are taken.
+        Source of the draws: a fit or effects, whose joint distribution is sampled; a posterior of `langdiff.sample`;
+        or a frame of draws × editions, in nats, such as a bootstrap gives. The posterior must have flat priors: under
+        others, draws are less noisy than is assumed here.
+    predictors : Predictors, DataFrame or Series
+        Predictors, one row per edition or per language; see `langdiff.correlate`. Only numeric ones are used.
+    edition_info : DataFrame, optional
+        One row per edition, with a column ``language``; see `langdiff.correlate`.
     tests : str or iterable of str
         Correlations to compute: ``"pearson"``, ``"spearman"`` or both.
-    draws : int
-        How many draws are made from a fit's covariance; of a posterior's draws at most so many are used, evenly
-        chosen.
+    only : str or iterable of str, optional
+        Predictors to use; by default all that are numeric.
+    n_draws : int
+        Number of draws from the covariance of a fit; of the draws of a posterior at most this number is used,
+        evenly spaced.
     seed : int or numpy.random.Generator
         Seed of the draws from a covariance and of e.
 
     Returns
     -------
     PropagatedCorrelations
+        Estimates with three kinds of 95 % intervals, one row per predictor and test.
 
     Raises
     ------
     ConfigError
-        If a test or predictor is unknown, or draws are fewer than 100.
+        If a test or predictor is unknown, or `n_draws` is below 100.
     DataError
-        If there are no draws, or values that are not finite; or as for `langdiff.correlate`.
+        If the draws are fewer than 100 or not all finite, or for the reasons given at `langdiff.correlate`.
 
     Examples
     --------
@@ -125,7 +130,7 @@ def propagate_errors(
         raise ConfigError(f"tests={tests}: must be 'pearson', 'spearman' or both.")
     rng = generator(seed)
     named = name_of_seed(seed, rng)
-    point, drawn = _draws(source, draws, rng)
+    point, drawn = _draws(source, n_draws, rng)
     sample = gather(point, predictors, edition_info=edition_info, corpus="", averaging="difficulty", unit="language")
     language = _language_of(point.index, predictors, edition_info)
     by_language = drawn.T.groupby(language).mean().reindex(sample.difficulty.index).to_numpy().T  # (K, n)
@@ -141,7 +146,7 @@ def propagate_errors(
     ]
     return PropagatedCorrelations(
         estimates=pd.DataFrame(rows),
-        draws=len(drawn),
+        n_draws=len(drawn),
         signature=join_signature(
             {
                 "tests": ",".join(tests),
@@ -217,15 +222,15 @@ def _correlations(x: Floats, rows: Floats) -> Floats:
     return r
 
 
-def _draws(source: Any, draws: int, rng: np.random.Generator) -> tuple[pd.Series, pd.DataFrame]:
+def _draws(source: Any, n_draws: int, rng: np.random.Generator) -> tuple[pd.Series, pd.DataFrame]:
     """Return point estimates by edition, and draws × editions."""
-    if draws < 100:
-        raise ConfigError(f"draws={draws}: at least 100, or the ends of the interval are arbitrary.")
+    if n_draws < 100:
+        raise ConfigError(f"n_draws={n_draws}: at least 100, or the ends of the interval are arbitrary.")
     if isinstance(source, pd.DataFrame):
         drawn = source.astype(float)
     elif isinstance(source, Effects | HasEffects):
         ((name, effects),) = effects_by_source(source)
-        return effects.estimate.rename(name), effects.draws(draws, seed=rng)
+        return effects.estimate.rename(name), effects.draws(n_draws, seed=rng)
     elif hasattr(source, "posterior") and "difficulty" in source.posterior:
         array = source.posterior["difficulty"]
         if "edition" not in array.dims:
@@ -243,5 +248,5 @@ def _draws(source: Any, draws: int, rng: np.random.Generator) -> tuple[pd.Series
     if len(bad) or len(drawn) < 100:
         what = f"draws of {listing(bad)} are not finite" if len(bad) else f"{len(drawn)} draws; at least 100 are needed"
         raise DataError(f"{what}.")
-    every = -(-len(drawn) // draws)
+    every = -(-len(drawn) // n_draws)
     return drawn.mean().rename("unknown"), drawn.iloc[::every]

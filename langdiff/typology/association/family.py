@@ -28,16 +28,16 @@ def mixed_slope(x: Floats, y: Floats, family: pd.Series, language: pd.Series | N
     Parameters
     ----------
     x, y : ndarray, shape (n,)
-        Predictor, difficulty in nats; neither constant.
+        Predictor, and difficulty in nats; neither may be constant.
     family : Series, shape (n,)
         Language family of each row.
     language : Series, shape (n,), optional
-        If rows are editions: their languages.
+        Languages of the rows, if rows are editions.
 
     Returns
     -------
     Outcome
-        Its estimate is b, nats by which difficulty rises with one standard deviation of the predictor.
+        The estimate is b, the rise of difficulty in nats with one standard deviation of the predictor.
 
     Examples
     --------
@@ -132,7 +132,7 @@ def _satterthwaite(design: Floats, y: Floats, parts: list[Floats], variances: Fl
 
 
 def permute_within_families(
-    x: Floats | pd.Series, y: Floats, family: pd.Series, *, resamples: int, seed: int | np.random.Generator
+    x: Floats | pd.Series, y: Floats, family: pd.Series, *, n_resamples: int, seed: int | np.random.Generator
 ) -> Outcome:
     r"""Permute difficulties among the languages of each family.
 
@@ -143,12 +143,12 @@ def permute_within_families(
     Parameters
     ----------
     x : ndarray or Series, shape (n,)
-        Numbers; or categories, as a Series that is not numeric.
+        Predictor: numbers, or categories as a Series that is not numeric.
     y : ndarray, shape (n,)
         Difficulties, nats.
     family : Series, shape (n,)
         Language family of each row.
-    resamples : int
+    n_resamples : int
         Number of random permutations.
     seed : int or numpy.random.Generator
         Seed of the permutations.
@@ -156,20 +156,20 @@ def permute_within_families(
     Returns
     -------
     Outcome
-        Its estimate is the correlation of deviations from the family's means, with Fisher's interval; of
-        categories the share of the variance within families that they explain, without one.
+        For numbers, the estimate is the correlation of deviations from the means of families, with Fisher's
+        interval; for categories, the share of the variance within families that they explain, without an interval.
 
     Raises
     ------
     ConfigError
-        If the seed is not one.
+        If the seed is missing or not valid.
 
     Examples
     --------
     >>> x = np.array([1.0, 2, 3, 11, 12, 13])
     >>> y = np.array([3.0, 2, 1, 33, 32, 31])  # the families differ one way, their members the other
     >>> family = pd.Series(["a"] * 3 + ["b"] * 3)
-    >>> round(permute_within_families(x, y, family, resamples=99, seed=0).estimate, 6)
+    >>> round(permute_within_families(x, y, family, n_resamples=99, seed=0).estimate, 6)
     -1.0
     """
     rng = generator(seed)
@@ -188,9 +188,9 @@ def permute_within_families(
     if not deviations.any():
         return Outcome(symbol, n, reason="difficulty does not vary within any family")
     observed = basis.T @ deviations
-    drawn = np.zeros((resamples, basis.shape[1]))
+    drawn = np.zeros((n_resamples, basis.shape[1]))
     for rows in several:
-        shuffled = rng.permuted(np.broadcast_to(deviations[rows], (resamples, len(rows))), axis=1)
+        shuffled = rng.permuted(np.broadcast_to(deviations[rows], (n_resamples, len(rows))), axis=1)
         drawn += shuffled @ basis[rows]
     size = float(observed @ observed)
     hits = int(np.sum((drawn**2).sum(axis=1) >= size * (1 - DISTINCT)))
@@ -200,7 +200,7 @@ def permute_within_families(
     reason = f"{alone} languages alone in their family say nothing" if alone else ""
     if (least := np.exp(-sum(gammaln(len(rows) + 1) for rows in several))) > 0.025:
         reason = f"only {round(1 / least)} permutations: p cannot be below {least:.2g}"
-    p = (1 + hits) / (1 + resamples)
+    p = (1 + hits) / (1 + n_resamples)
     if not numeric:
         return Outcome(symbol, n, estimate=share, p=p, reason=reason)
     estimate = float(np.sign(_centered(columns, members)[:, 0] @ deviations) * np.sqrt(share))

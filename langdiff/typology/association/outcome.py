@@ -10,7 +10,7 @@ NumericTest = Literal["pearson", "spearman", "kendall", "mixed", "permutation"]
 Test = Literal[NumericTest, "mood", "kruskal"]
 
 NAN = float("nan")
-MIN_LANGUAGES = 4  # with fewer, no correlation can be told from none
+MIN_LANGUAGES = 4  # with fewer, no correlation can be distinguished from 0
 
 
 class Outcome(NamedTuple):
@@ -19,15 +19,20 @@ class Outcome(NamedTuple):
     Attributes
     ----------
     statistic : str
-        What `estimate` is: ``"r"``, ``"rho"``, ``"tau"``, ``"chi2"``, ``"H"`` …
+        Name of the estimate: ``"r"``, ``"rho"``, ``"tau"``, ``"chi2"``, ``"H"`` …
     n : int
-        Languages (or editions) tested.
+        Number of languages (or editions) tested.
     estimate, low, high : float
         The estimate and its 95 % interval; NaN where the test has none.
     p : float
-        Two-sided; NaN only with a `reason`.
+        Two-sided p-value; NaN only with a `reason`.
     reason : str
-        Why there is no p, or what limits it; else empty.
+        Why there is no p-value, or what limits it; else empty.
+
+    Examples
+    --------
+    >>> Outcome("r", 21, estimate=0.5, p=0.02).reason
+    ''
     """
 
     statistic: str

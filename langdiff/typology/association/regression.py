@@ -20,7 +20,7 @@ from langdiff.typology.association.sample import (
     names_once,
 )
 
-COLLINEAR = 1e-8  # of the largest singular value of standardized predictors
+COLLINEAR = 1e-8  # smallest singular value of standardized predictors, relative to the largest
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -36,15 +36,25 @@ class MultipleRegression:
         inflation factor: by how much the variance of the estimate is greater than if the predictor were
         uncorrelated with the others. Above 10, signs should not be believed.
     language_model : str
-        Whose difficulties they are.
+        Name of the language model whose difficulties are regressed.
     n, missing : int
-        Languages used; languages left out since a predictor is missing.
+        Number of languages used, and of languages left out because a predictor is missing.
     r_squared, r_squared_adjusted : float
         Share of the variance explained; the latter allows for the number of predictors.
     f_p : float
-        p of all predictors together (F test).
+        p-value of all predictors together (F test).
     alpha : float
         False discovery rate.
+
+    Examples
+    --------
+    >>> from langdiff.datasets import mielke2019
+    >>> figures = mielke2019()
+    >>> result = regress(
+    ...     figures.difficulties("europarl")["bpe"], figures.predictors("europarl"), only=["mcc", "hpe_mean"]
+    ... )
+    >>> result.terms["vif"].round(2).to_dict()
+    {'mcc': 1.5, 'hpe_mean': 1.5}
     """
 
     terms: pd.DataFrame
@@ -95,26 +105,35 @@ def regress(
     averaging: Averaging = "difficulty",
     alpha: float = 0.05,
 ) -> MultipleRegression:
-    """Regress difficulties on several numeric predictors by least squares, a language a point.
+    """Regress difficulties on several numeric predictors by least squares, with one observation per language.
 
     Parameters
     ----------
-    difficulties, predictors, edition_info, only, averaging
-        As for `langdiff.correlate`; the difficulties of one language model.
+    difficulties : fit, Effects, Series or DataFrame
+        Difficulties by edition under one language model; see `langdiff.correlate`.
+    predictors : Predictors, DataFrame or Series
+        Predictors, one row per edition or per language; see `langdiff.correlate`.
+    edition_info : DataFrame, optional
+        One row per edition, with a column ``language``; see `langdiff.correlate`.
+    only : str or iterable of str, optional
+        Numeric predictors to use; by default all.
+    averaging : {"difficulty", "factor"}
+        Mean over the editions of a language: of their difficulties, or of their factors; see `langdiff.correlate`.
     alpha : float
         False discovery rate over the predictors.
 
     Returns
     -------
     MultipleRegression
+        One row per predictor, with the share of variance explained.
 
     Raises
     ------
     ConfigError
-        If a predictor is unknown or a category.
+        If a predictor is unknown or categorical, or there are several language models.
     DataError
-        If languages are no more than predictors by three, a predictor is constant or determined by the others;
-        or as for `langdiff.correlate`.
+        If there are fewer than three more languages than predictors, or a predictor is constant or determined by
+        the others; or for the reasons given at `langdiff.correlate`.
 
     Examples
     --------

@@ -23,17 +23,29 @@ class Correlations:
     Attributes
     ----------
     tests : DataFrame
-        One row a test: ``predictor``, ``language_model``, ``corpus``, ``test``, ``given`` (predictors held
+        One row per test: ``predictor``, ``language_model``, ``corpus``, ``test``, ``given`` (predictors held
         fixed), ``n`` (languages tested), ``missing`` (languages without a value), ``statistic`` (what the
         estimate is), ``estimate``, ``low`` and ``high`` (95 % interval; NaN where the test has none), ``p``
         (two-sided), ``p_adjusted`` (Benjamini–Hochberg), ``significant``, and ``reason`` (why there is no p, or
         what limits it).
     samples : tuple of Sample
-        What was tested, one a corpus.
+        Languages, difficulties and predictors that were tested, one sample per corpus.
     alpha : float
         False discovery rate at which `significant` was decided.
     signature : str
         The settings, to be quoted with the figures.
+
+    Examples
+    --------
+    >>> import langdiff as ld
+    >>> figures = ld.datasets.mielke2019()
+    >>> result = ld.correlate(
+    ...     figures.difficulties("europarl")["bpe"], figures.predictors("europarl"), corpus="europarl"
+    ... )
+    >>> result
+    Correlations: 20 tests (europarl), 0 significant at false discovery rate 0.05
+    >>> result.points("mcc").columns.tolist()
+    ['corpus', 'language_model', 'name', 'family', 'predictor', 'difficulty']
     """
 
     tests: pd.DataFrame
@@ -74,7 +86,12 @@ class Correlations:
         return pd.concat(tables, ignore_index=True)[columns] if tables else pd.DataFrame(columns=columns)
 
     def points(self, predictor: str) -> pd.DataFrame:
-        """Return what a test of a predictor saw: one row a language, language model and corpus.
+        """Return the data of the tests of a predictor: one row per language, language model and corpus.
+
+        Parameters
+        ----------
+        predictor : str
+            Name of the predictor.
 
         Returns
         -------
@@ -108,7 +125,7 @@ class Correlations:
         return pd.concat(parts, ignore_index=True).dropna(subset=["predictor", "difficulty"])
 
     def summary(self) -> str:
-        """Format the tests, strongest evidence first, with the size of the family and what is doubtful."""
+        """Format the tests, smallest p-value first, with the number of tests and what is doubtful."""
         found = int(self.tests["significant"].sum())
         head = (
             f"{self.family_size} tests with a p, Benjamini-Hochberg over all of them at false discovery rate "
@@ -150,16 +167,16 @@ class Correlations:
         Parameters
         ----------
         predictor : str, optional
-            By default the numeric one with the smallest p.
+            Predictor to draw; by default the numeric one with the smallest p-value.
         ax : Axes, optional
-            Where; by default a new figure.
+            Axes to draw on; by default those of a new figure.
         **style
-            Passed on.
+            Options of Matplotlib for the points.
 
         Raises
         ------
         DataError
-            If none was named and none is numeric.
+            If no predictor was named and none is numeric.
         """
         from langdiff.plots.typology import plot_correlation  # Matplotlib only when asked for
 
@@ -171,7 +188,7 @@ class Correlations:
         Raises
         ------
         DataError
-            If there is none.
+            If no numeric predictor was tested.
         """
         names = {n for s in self.samples for n in s.predictors if is_numeric_dtype(s.predictors[n])}
         tested = self.tests[self.tests["p"].notna() & self.tests["predictor"].isin(names)]

@@ -19,10 +19,10 @@ Unit = Literal["language", "edition"]
 
 
 class HasFrame(Protocol):
-    """What is used of predictors that are no frame, such as those of `langdiff.predictors`."""
+    """Predictors that can be turned into a frame, such as those of `langdiff.predictors`."""
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row an edition or language."""
+        """Return one row per edition or per language."""
         ...
 
 
@@ -36,11 +36,11 @@ class Sample:
     Attributes
     ----------
     corpus : str
-        What they are from.
+        Name of the corpus; empty if none was given.
     difficulty : DataFrame, shape (n, L)
-        Nats, one column a language model; NaN where one was not fitted.
+        Difficulties in nats, one column per language model; NaN where a model has no estimate.
     predictors : DataFrame, shape (n, P)
-        Floats, or categories; missing values as NaN.
+        Predictors, as floats or categories; missing values are NaN.
     language : Series, shape (n,)
         Language of each row; the row's own name if rows are languages.
     family : Series or None, shape (n,)
@@ -59,7 +59,7 @@ class Sample:
         Raises
         ------
         ConfigError
-            If it is unknown; the message names those that are alike.
+            If it is unknown; the message names similar ones.
         """
         if name not in self.predictors:
             near = get_close_matches(name, map(str, self.predictors), n=3)
@@ -139,7 +139,7 @@ def difficulty_table(difficulties: Sources) -> pd.DataFrame:
 def _predictor_table(
     predictors: PredictorTable, edition_info: pd.DataFrame | None, editions: pd.Index
 ) -> tuple[pd.DataFrame, pd.DataFrame | None]:
-    """Return predictors alone, as floats or categories, and what is known of editions."""
+    """Return the predictors, as floats or categories, and the information on editions."""
     given: Any = predictors
     table = given if isinstance(given, pd.DataFrame) or not hasattr(given, "to_frame") else given.to_frame()
     if not isinstance(table, pd.DataFrame):
@@ -179,7 +179,7 @@ def _languages(editions: pd.Index, info: pd.DataFrame | None) -> tuple[pd.Series
     if info is None:
         return pd.Series(editions, index=editions), None
     if "language" not in info:
-        raise DataError("edition_info needs a column 'language', one row an edition.")
+        raise DataError("edition_info needs a column 'language', one row per edition.")
     info = info[info.index.isin(editions)]
     twice = info.index[info.index.duplicated()].unique()
     if len(twice):
@@ -208,7 +208,7 @@ def _average_difficulty(table: pd.DataFrame, language: pd.Series, averaging: Ave
 
 
 def _average_predictors(table: pd.DataFrame, language: pd.Series, unit: Unit) -> pd.DataFrame:
-    """Return one row a unit; the rows given are editions, or else languages."""
+    """Return one row per unit; the rows of `table` are editions or languages."""
     editions = sum(name in language.index for name in table.index)
     languages = set(language)
     if editions >= sum(name in languages for name in table.index):
@@ -233,7 +233,7 @@ def _average(name: str, column: pd.Series, language: pd.Series) -> pd.Series:
     if len(differ):
         raise DataError(
             f"predictor {name!r}: {len(differ)} language(s) have editions in different categories: "
-            f"{listing(differ.index)}. Categories cannot be averaged; give one a language."
+            f"{listing(differ.index)}. Categories cannot be averaged; give one category per language."
         )
     return grouped.first()
 
@@ -246,5 +246,5 @@ def check_names(sample: Sample, names: Sequence[str]) -> list[str]:
 
 
 def names_once(names: str | Iterable[str]) -> tuple[Any, ...]:
-    """Return names once each; one alone needs no brackets."""
+    """Return names without repetitions; a single name may be given as a string."""
     return (names,) if isinstance(names, str) else tuple(dict.fromkeys(names))

@@ -31,16 +31,16 @@ def files_by_edition(folder: Path, languages: Mapping[str, str | None], what: st
 
     A file belongs to the edition that has its name, else to the editions of the language that its name
     begins with: ``deu``, ``deu.tsv.gz``, ``de_pud.conllu``. The code of a macrolanguage stands also for its standard
-    language (``zh`` for ``cmn``). Files of other languages are passed over.
+    language (``zh`` for ``cmn``). Files of other languages are ignored.
 
     Parameters
     ----------
     folder : Path
-        Where to look.
+        Folder to search.
     languages : mapping from edition to str or None
-        ISO 639-3.
+        ISO 639-3 code of each edition's language, None where unknown.
     what : str
-        What the files are, for messages.
+        Kind of files, for messages.
 
     Returns
     -------

@@ -25,7 +25,7 @@ _TREEBANK_UNITS = {"hpe_mean": "bits", "hpe_skew": "", "dependency_length": "wor
 
 @dataclass(frozen=True, kw_only=True)
 class Column:
-    """One predictor: a value or the reason why there is none, by edition."""
+    """One predictor: for each edition a value, or the reason why it is missing."""
 
     name: str
     unit: str
@@ -35,7 +35,7 @@ class Column:
     categories: Sequence[str] | None = None  # of a categorical predictor, in order
 
     def series(self, editions: pd.Index) -> pd.Series:
-        """Return the values, NaN where there is none."""
+        """Return the values, NaN where one is missing."""
         values = [self.values.get(edition) for edition in editions]
         if self.categories is None:
             return pd.Series(values, index=editions, dtype="float64")
@@ -150,7 +150,7 @@ def _warn_of_varieties(feature: str, table: pd.DataFrame) -> None:
             f"{code}: {row['name']} ({row['value']}) but {row['differing']}" for code, row in differing.iterrows()
         ]
         warnings.warn(
-            f"{feature}: WALS knows varieties of {len(chosen)} language(s) with different values: {listing(chosen)}. "
+            f"{feature}: WALS has varieties of {len(chosen)} language(s) with different values: {listing(chosen)}. "
             "The first is taken.",
             LangdiffWarning,
             stacklevel=4,
@@ -166,7 +166,7 @@ def check_codes(codes: Codes) -> None:
         If no edition has an ISO 639-3 code.
     """
     without = [edition for edition, code in codes.items() if code is None]
-    advice = "Set edition_info['language'], or a column iso639_3 in the metadata."
+    advice = "Set edition_info['language'], or a column iso639_3 in edition_info."
     if len(without) == len(codes):
         raise DataError(
             f"no edition has an ISO 639-3 code, such as {listing(without)}; nothing can be joined. {advice}"

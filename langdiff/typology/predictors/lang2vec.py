@@ -19,9 +19,9 @@ def lang2vec_features(features: Sequence[str], languages: Iterable[str]) -> pd.D
     Parameters
     ----------
     features : sequence of str
-        ``SET:FEATURE``, such as ``syntax_wals:S_SVO`` or ``inventory_average:INV_VOW_10_MORE``. Sets that end
-        in ``_knn`` hold predicted values where nothing is known. The set ``learned`` cannot be had: it is
-        stored as a pickle.
+        Features, each written ``SET:FEATURE``, such as ``syntax_wals:S_SVO`` or
+        ``inventory_average:INV_VOW_10_MORE``. Sets that end in ``_knn`` hold predicted values where nothing is known.
+        The set ``learned`` is not available, since it is stored as a pickle.
     languages : iterable of str
         ISO 639-3 codes.
 
@@ -35,11 +35,21 @@ def lang2vec_features(features: Sequence[str], languages: Iterable[str]) -> pd.D
     MissingExtraError
         If lang2vec, or the setuptools below 81 that it needs, is not installed.
     ConfigError
-        If a feature is not written so, or its set or itself is unknown; the message names similar ones.
+        If a feature is not written in this way, or it or its set is unknown; the message names similar ones.
 
     References
     ----------
     Littell et al. (2017), "URIEL and lang2vec", EACL.
+
+    Examples
+    --------
+    The package lang2vec is an extra that may not be installed, so this example is not run as a test.
+
+    >>> lang2vec_features(["syntax_wals:S_SVO"], ["eng", "jpn"])  # doctest: +SKIP
+          syntax_wals:S_SVO
+    code
+    eng                 1.0
+    jpn                 0.0
     """
     package = _import_lang2vec()
     codes = list(dict.fromkeys(languages))

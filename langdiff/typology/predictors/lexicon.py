@@ -23,18 +23,18 @@ def read_unimorph(path: str | Path) -> pd.DataFrame:
     Parameters
     ----------
     path : str or Path
-        Lines of lemma, form and features (``V;PRS;3;SG``), separated by tabs, maybe compressed; further
+        File with lines of lemma, form and features (``V;PRS;3;SG``), separated by tabs; may be compressed. Further
         columns, such as UniMorph 4's segmentation, are not read. Empty lines are skipped.
 
     Returns
     -------
     DataFrame of str
-        Columns ``lemma``, ``form``, ``features``, one row a line.
+        Columns ``lemma``, ``form``, ``features``, one row per line.
 
     Raises
     ------
     DataError
-        If the file cannot be read, holds nothing, or a line has no three columns or an empty one.
+        If the file cannot be read, holds nothing, or a line has fewer than three columns or an empty one.
 
     References
     ----------
@@ -68,11 +68,11 @@ def morphological_counting_complexity(lexicon: pd.DataFrame, *, syncretism: Sync
     lexicon : DataFrame
         Columns ``lemma``, ``form``, ``features``, as `read_unimorph` gives them.
     syncretism : {"count", "merge"}
-        What to do with cells whose forms are always the same, such as the nominative and accusative plural
+        Treatment of cells whose forms are always the same, such as the nominative and accusative plural
         of German nouns.
 
         * ``"count"`` counts each: how finely the annotation describes the language.
-        * ``"merge"`` counts those as one that no word tells apart. Two cells are *told apart* if some lemma
+        * ``"merge"`` counts cells as one that no word tells apart. Two cells are *told apart* if some lemma
           has both with different sets of forms. Cells are merged if they are of one part of speech, some lemma
           has both, and the same other cells are told apart from either. The last keeps gaps in the lexicon
           from joining what differs, and makes the outcome independent of any order; so with gaps,
@@ -81,14 +81,14 @@ def morphological_counting_complexity(lexicon: pd.DataFrame, *, syncretism: Sync
     Returns
     -------
     int
-        Cells.
+        Number of cells.
 
     Raises
     ------
     DataError
-        If columns are missing, a cell is, or there is no row.
+        If a column or a value is missing, or the lexicon is empty.
     ConfigError
-        If `syncretism` is something else.
+        If `syncretism` is neither of the two.
 
     Notes
     -----

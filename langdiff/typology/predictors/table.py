@@ -41,28 +41,29 @@ _UNITS = {
     "characters": "characters",
     "word_tokens": "tokens",
     "word_types": "types",
-    "type_token_ratio": "types a token",
-    "unigram_entropy": "bits a token",
-    "compression_bits_per_character": "bits a character",
-    "compression_bits_per_intent": "bits an intent",
+    "type_token_ratio": "types per token",
+    "unigram_entropy": "bits per token",
+    "compression_bits_per_character": "bits per character",
+    "compression_bits_per_intent": "bits per intent",
 }
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class Predictors:
-    """What may make a language hard, edition by edition.
+    """Predictors of difficulty, one row per edition.
 
     Attributes
     ----------
     values : DataFrame, shape (J, P)
-        Editions × predictors; numbers, or categories (WALS). NaN where there is none: see `missing`.
+        Editions × predictors; numbers, or categories (WALS). NaN where a value is missing: see `missing`.
     language : Series of str, shape (J,)
         ISO 639-3 code of each edition, NaN where it is not known.
     info : DataFrame, P rows
-        Of each predictor ``kind`` (``"numeric"`` or ``"categorical"``), ``unit``, ``source``, ``editions`` (how many
-        have a value) and ``distinct`` (how many different values; nothing correlates with 1).
+        One row per predictor: ``kind`` (``"numeric"`` or ``"categorical"``), ``unit``, ``source``, ``editions`` (number
+        of editions with a value) and ``distinct`` (number of different values; a predictor with one value cannot
+        correlate with anything).
     missing : DataFrame
-        One row a missing value: ``edition``, ``predictor``, ``reason``.
+        One row per missing value: ``edition``, ``predictor``, ``reason``.
     """
 
     values: pd.DataFrame
@@ -71,11 +72,11 @@ class Predictors:
     missing: pd.DataFrame
 
     def to_frame(self) -> pd.DataFrame:
-        """Return ``language`` and the predictors, one row an edition."""
+        """Return ``language`` and the predictors, one row per edition."""
         return pd.concat([self.language, self.values], axis=1)
 
     def summary(self) -> str:
-        """Say what there is, what is constant, what is missing and why, and the range of each predictor."""
+        """Describe the predictors: source, range, which are constant, and which values are missing for what reason."""
         numbers = self.values.select_dtypes("number")
         spread = numbers.agg(["min", "median", "max"]).T.map("{:.6g}".format)
         lines = [repr(self), "", self.info.join(spread).fillna("").to_string()]
@@ -90,13 +91,30 @@ class Predictors:
         return "\n".join(lines)
 
     def plot(self, predictor: str, ax: "Axes | None" = None, *, by: str | None = None, **style: Any) -> "Axes":
-        """Draw one predictor, a dot an edition; see `langdiff.plots.predictors.plot_predictor`."""
+        """Draw one predictor, one dot per edition; see `langdiff.plots.predictors.plot_predictor`.
+
+        Parameters
+        ----------
+        predictor : str
+            Predictor to draw.
+        ax : Axes, optional
+            Axes to draw on; by default those of a new figure.
+        by : str, optional
+            Categorical predictor by which editions are grouped.
+        **style
+            Options of Matplotlib, passed to the function that draws.
+
+        Returns
+        -------
+        Axes
+            The axes drawn on.
+        """
         from langdiff.plots.predictors import plot_predictor  # Matplotlib only when asked for
 
         return plot_predictor(self, predictor, ax, by=by, **style)
 
     def __repr__(self) -> str:
-        """Say how large the table is and what is missing."""
+        """Give the size of the table and the number of missing values."""
         editions, count = self.values.shape
         return (
             f"Predictors: {editions} editions ({self.language.nunique()} languages) × {count} predictors, "
@@ -128,38 +146,40 @@ def predictors(
     Parameters
     ----------
     multitext : Multitext
-        The paper counts words in the training text, ``parts.train``. Every edition should have every intent
-        (`Multitext.dropna`): counts of different contents cannot be compared.
+        Texts of all editions; the paper counts words in the training text, ``parts.train``. Every edition should
+        have every intent (`Multitext.dropna`): counts of different contents cannot be compared.
     tokenized : bool
-        The texts are tokenized already; else words are counted after `langdiff.tokenize`.
+        Whether the texts are tokenized already; if not, words are counted after `langdiff.tokenize`.
     entropy : {"plug-in", "miller-madow", "chao-shen"}
-        See `unigram_entropy`.
+        Estimator of the entropy of words; see `langdiff.typology.predictors.text.unigram_entropy`.
     compressor : {"lzma", "zlib"}
-        See `compressed_bits`.
+        Program that measures compressed size; see `langdiff.typology.predictors.text.compressed_bits`.
     treebanks : path or mapping, optional
-        CoNLL-U: a folder whose files are named by edition or language (``deu.conllu``, ``de_pud.conllu.gz``), or
-        edition or language → one file or several.
+        CoNLL-U files: a folder whose files are named by edition or language (``deu.conllu``, ``de_pud.conllu.gz``), or
+        a mapping from edition or language to one file or several.
     lexicons : path or mapping, optional
-        UniMorph: likewise, or frames as `read_unimorph` gives them.
+        Lexicons in UniMorph's format, given in the same way, or as frames with columns ``lemma``, ``form`` and
+        ``features``.
     syncretism : {"count", "merge"}
-        See `morphological_counting_complexity`.
+        Whether cells that no word of a lexicon distinguishes count separately or as one in ``mcc``.
     wals : path or Wals, optional
-        Folder of the CLDF tables, or what `read_wals` returned.
+        Folder of WALS's CLDF tables, or the result of `langdiff.typology.read_wals`.
     features : str or iterable of str
-        Ids of WALS features.
+        Ids of the WALS features to look up, used with `wals`.
     lang2vec : str or iterable of str
-        ``SET:FEATURE`` each; needs the extra ``lang2vec``.
+        Features of URIEL to look up, each written ``SET:FEATURE``; needs the extra ``lang2vec``.
     progress : bool, optional
         Draw a bar on stderr; by default only on a terminal.
 
     Returns
     -------
     Predictors
+        One row per edition and one column per predictor, with units, sources and reasons of missing values.
 
     Raises
     ------
     DataError
-        If a source cannot be read, or has nothing on any edition.
+        If a source cannot be read, or has no value for any edition.
     ConfigError
         If a feature or option is unknown, or a mapping names no edition or language of the multitext.
     MissingExtraError
@@ -183,7 +203,7 @@ def predictors(
     """
     features, lang2vec = _names(features), _names(lang2vec)
     codes = {str(edition): iso639_3(code) for edition, code in multitext.edition_info["language"].items()}
-    external: list[Column] = []  # before the texts are read, so that what is wrong is said at once
+    external: list[Column] = []  # before the texts are read, so that errors are reported at once
     if wals is not None or lang2vec:
         check_codes(codes)
     if wals is not None:

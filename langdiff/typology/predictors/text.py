@@ -19,7 +19,7 @@ from langdiff.errors import ConfigError, DataError
 EntropyEstimator = Literal["plug-in", "miller-madow", "chao-shen"]
 Compressor = Literal["lzma", "zlib"]
 
-# Letters a token: 1.7, 1.8 and 3.4 in the segmented Chinese, Japanese and Thai of PUD; from 5.1 (a Burmese Bible) to
+# Letters per token: 1.7, 1.8 and 3.4 in the segmented Chinese, Japanese and Thai of PUD; from 5.1 (a Burmese Bible) to
 # 28.8 (Thai) in 34 texts without spaces.
 LONGEST_MEAN_WORD = 4.5
 _UNSPACED_SCRIPTS = ("Han", "Hiragana", "Katakana", "Thai", "Lao", "Khmer", "Myanmar")
@@ -78,7 +78,7 @@ def type_token_ratio(counts: Mapping[str, int]) -> float:
 
 
 def unigram_entropy(counts: Mapping[str, int], estimator: EntropyEstimator = "plug-in") -> float:
-    r"""Entropy of the distribution of words, bits a word.
+    r"""Entropy of the distribution of words, in bits per word.
 
     With K types of :math:`n_k` tokens, :math:`N = \sum_k n_k`, :math:`p_k = n_k / N`, the estimators are
 
@@ -97,12 +97,12 @@ def unigram_entropy(counts: Mapping[str, int], estimator: EntropyEstimator = "pl
     counts : mapping from word to int
         Tokens by type, all positive.
     estimator : {"plug-in", "miller-madow", "chao-shen"}
-        See above. Where every type is seen once, C would be 0; then :math:`f_1 = N - 1`, as is usual.
+        Estimator, see above. Where every type is seen once, C would be 0; then :math:`f_1 = N - 1`, as is usual.
 
     Returns
     -------
     float
-        Bits.
+        Entropy in bits per word.
 
     Raises
     ------
@@ -147,11 +147,11 @@ def compressed_bits(texts: Sequence[str], compressor: Compressor = "lzma") -> fl
     Parameters
     ----------
     texts : sequence of str
-        One text an intent, compressed together. The list of characters, header, check sum and end mark are not
+        One text per intent, compressed together. The list of characters, header, check sum and end mark are not
         counted.
     compressor : {"lzma", "zlib"}
-        LZMA, at its most thorough, sees all of the text; zlib (DEFLATE at level 9) sees the last 32 KiB and so misses
-        what is repeated from chapter to chapter.
+        LZMA at its highest level refers back to all of the text; zlib (DEFLATE at level 9) refers back to the last 32
+        KiB and so misses what is repeated from chapter to chapter.
 
     Returns
     -------
@@ -180,12 +180,12 @@ def compressed_bits(texts: Sequence[str], compressor: Compressor = "lzma") -> fl
     if compressor == "zlib":
         deflate = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)  # negative: neither header nor check sum
         return 8.0 * len(deflate.compress(data) + deflate.flush()) if data else 0.0
-    aligned = width // 2  # 0 for one byte a character, 1 for two
+    aligned = width // 2  # 0 for one byte per character, 1 for two
     filters = [
         {
             "id": lzma.FILTER_LZMA1,
             "preset": 9 | lzma.PRESET_EXTREME,
-            "dict_size": max(len(data), 1 << 12),  # sees all; the least that LZMA takes
+            "dict_size": max(len(data), 1 << 12),  # the whole text; at least the smallest size that LZMA takes
             "pb": aligned,
             "lp": aligned,
         }

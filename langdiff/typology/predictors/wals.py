@@ -25,12 +25,12 @@ class Wals:
     Attributes
     ----------
     features : Series of str
-        Names, by feature id such as ``26A``.
+        Names of features, by id such as ``26A``.
     languages : DataFrame
         Indexed by WALS code: ``name``, ``family``, ``codes`` (ISO 639-3, a tuple), ``sample`` (100 or 200 if it is in
         WALS's sample of that many languages, else 9999) and ``coded`` (how many features it has a value for).
     values : DataFrame
-        One row a value: ``language`` (WALS code), ``feature``, ``number``, ``label``.
+        One row per value: ``language`` (WALS code), ``feature``, ``number``, ``label``.
     same_as : mapping from str to str
         ISO 639-3 codes to be looked up as others; see `read_wals`.
     """
@@ -43,16 +43,16 @@ class Wals:
     def feature(self, feature: str, languages: Iterable[str]) -> pd.DataFrame:
         """Look up one feature of languages.
 
-        WALS knows varieties: several of its languages may have the same ISO 639-3 code (``deu`` is German and five
-        dialects). Of those with a value for the feature, the one is taken that is in WALS's sample of 100
-        languages, else in that of 200, else has the most features coded, else comes first by WALS code. The
-        values of the others are reported where they differ. A WALS language with several codes gives its
-        value to each of them that no other language has alone.
+        WALS distinguishes varieties: several of its languages may have the same ISO 639-3 code (``deu`` is German and
+        five dialects). Of those with a value for the feature, the one is taken that is in WALS's sample of 100
+        languages, else in that of 200, else has the most features coded, else comes first by WALS code. The values of
+        the others are reported where they differ. A WALS language with several codes gives its value to each of them
+        that no other language has alone.
 
         Parameters
         ----------
         feature : str
-            Id, such as ``26A``.
+            Id of the feature, such as ``26A``.
         languages : iterable of str
             ISO 639-3 codes.
 
@@ -84,27 +84,26 @@ class Wals:
         return table.rename_axis("code").assign(value=pd.Categorical(table["value"], categories=labels))
 
     def __repr__(self) -> str:
-        """Say how large it is."""
+        """Give the numbers of features, languages and values."""
         return f"Wals: {len(self.features)} features of {len(self.languages):,} languages, {len(self.values):,} values"
 
 
 def read_wals(path: str | Path, *, same_as: Mapping[str, str] | None = None) -> Wals:
-    """Read the CLDF tables of WALS.
+    r"""Read the CLDF tables of WALS.
 
     Parameters
     ----------
     path : str or Path
-        Folder with ``languages.csv``, ``parameters.csv``, ``codes.csv`` and ``values.csv`` (each maybe with
+        Folder with ``languages.csv``, ``parameters.csv``, ``codes.csv`` and ``values.csv`` (each may end in
         ``.gz``), as in ``cldf/`` of the release at github.com/cldf-datasets/wals; or the folder above.
     same_as : mapping from str to str, optional
-        ISO 639-3 codes to be looked up as others. WALS codes some languages otherwise than texts do:
-        Serbian-Croatian is ``hbs``, Norwegian ``nor``, Albanian ``sqi``. Whether Croatian may stand there
-        is for you to say: ``{"hrv": "hbs"}``.
+        ISO 639-3 codes that are to be looked up under other codes. WALS uses ``hbs`` for Serbian-Croatian, ``nor``
+        for Norwegian and ``sqi`` for Albanian; ``{"hrv": "hbs"}`` gives Croatian the values of Serbian-Croatian.
 
     Returns
     -------
     Wals
-        Names of features and languages, and the values by language.
+        Names of features and languages, and the value of each feature in each language.
 
     Raises
     ------
@@ -113,12 +112,29 @@ def read_wals(path: str | Path, *, same_as: Mapping[str, str] | None = None) -> 
 
     Notes
     -----
-    Plain CSV is read rather than CLDF's metadata, whose library brings an RDF parser along for four tables of
-    which ten columns are needed.
+    The CSV tables are read directly, without CLDF's metadata: ten columns of four tables are needed.
 
     References
     ----------
     Dryer & Haspelmath (2013), "The World Atlas of Language Structures Online".
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> tables = {
+    ...     "languages": "ID,Name,ISO639P3code\nger,German,deu\njpn,Japanese,jpn\n",
+    ...     "parameters": "ID,Name\n83A,Order of Object and Verb\n",
+    ...     "codes": "ID,Parameter_ID,Name,Number\n83A-1,83A,OV,1\n83A-3,83A,No dominant order,3\n",
+    ...     "values": "Language_ID,Parameter_ID,Code_ID\nger,83A,83A-3\njpn,83A,83A-1\n",
+    ... }
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for name, table in tables.items():
+    ...         _ = Path(folder, f"{name}.csv").write_text(table)
+    ...     wals = read_wals(folder)
+    >>> wals
+    Wals: 1 features of 2 languages, 2 values
+    >>> wals.feature("83A", ["jpn", "deu", "eng"])["value"].astype(str).to_dict()
+    {'jpn': 'OV', 'deu': 'No dominant order'}
     """
     folder = Path(path).expanduser()
     if (folder / "cldf").is_dir():

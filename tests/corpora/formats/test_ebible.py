@@ -48,7 +48,7 @@ def test_ranges_merged(corpus):
 
 def test_where_the_list_may_be(corpus, tmp_path):
     (corpus / "vref.txt").write_text(VREF)
-    assert list(read(corpus).editions) == ["deu-a", "eng-b"]  # the list is no edition
+    assert list(read(corpus).editions) == ["deu-a", "eng-b"]  # the list is not an edition
     assert len(read([corpus / "deu-a.txt"], vref=tmp_path / "metadata" / "vref.txt")) == 5
     (corpus / "vref.txt").unlink()
     (tmp_path / "metadata" / "vref.txt").unlink()

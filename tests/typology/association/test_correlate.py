@@ -79,7 +79,7 @@ def test_bootstrap_interval_is_near_fishers(test):
     x = rng.normal(size=80)
     y = x + rng.normal(size=80)
     fisher = correlation(x, y, test)
-    drawn = correlation(x, y, test, resamples=999, seed=rng)
+    drawn = correlation(x, y, test, n_resamples=999, seed=rng)
     assert_allclose([drawn.low, drawn.high], [fisher.low, fisher.high], atol=0.08)
     assert (drawn.low, drawn.high) != (fisher.low, fisher.high)
     assert (drawn.estimate, drawn.p) == (fisher.estimate, fisher.p)
@@ -198,7 +198,7 @@ def test_no_nan_p_without_a_reason_whatever_comes():
         family = pd.DataFrame({"language": names, "family": rng.choice(list("abcde"), n)}, index=names)
         table = pd.DataFrame({"x": numbers, "c": pd.Series(words, dtype=object).to_numpy()}, index=names)
         tests = ["pearson", "spearman", "kendall", "mood", "kruskal", "mixed", "permutation"]
-        frame = correlate(d, table, edition_info=family, tests=tests, resamples=99, seed=0).to_frame()
+        frame = correlate(d, table, edition_info=family, tests=tests, n_resamples=99, seed=0).to_frame()
         assert (frame["p"].notna() | (frame["reason"] != "")).all()
         assert frame["p"].dropna().between(0, 1).all()
         inside = frame.dropna(subset=["low"])
@@ -235,7 +235,7 @@ D, X, _ = languages(6)
         ((D, X), {"unit": "family"}, ConfigError, "unit"),
         ((D, X), {"unit": "edition"}, ConfigError, "tests must be"),
         ((D, X), {"interval": "exact"}, ConfigError, "interval"),
-        ((D, X), {"resamples": 10}, ConfigError, "at least 99"),
+        ((D, X), {"n_resamples": 10}, ConfigError, "at least 99"),
         ((D, X), {"alpha": 0}, ConfigError, "alpha"),
         ((D.iloc[:3], X), {}, DataError, "3 languages have both"),
         ((D, X.rename(lambda name: name.upper())), {}, DataError, "0 languages have both.*'l00'.*'L00'"),
@@ -327,4 +327,4 @@ def test_an_edition_told_of_twice_is_refused():
 
 
 def test_the_signature_holds_any_integer_seed():
-    assert "|seed:3|" in correlate(D, X, interval="bootstrap", resamples=99, seed=np.int64(3)).signature
+    assert "|seed:3|" in correlate(D, X, interval="bootstrap", n_resamples=99, seed=np.int64(3)).signature

@@ -25,7 +25,7 @@ def problem(n=15, error=0.0, seed=0, rho=0.6):
 
 def test_without_errors_the_interval_is_fishers():
     fit, x = problem()
-    frame = propagate_errors(fit, x, draws=20_000, seed=0).to_frame()
+    frame = propagate_errors(fit, x, n_draws=20_000, seed=0).to_frame()
     plain = correlate(fit, x).to_frame()
     assert_allclose(frame["estimate"], plain["estimate"], rtol=1e-9)
     assert_allclose(frame[["sampling_low", "sampling_high"]], plain[["low", "high"]], rtol=1e-9)
@@ -36,7 +36,7 @@ def test_without_errors_the_interval_is_fishers():
 
 def test_reliability_and_disattenuation_find_what_errors_hid():
     found = [
-        propagate_errors(*problem(n=400, error=0.7, seed=seed), draws=200, seed=0).to_frame().iloc[0]
+        propagate_errors(*problem(n=400, error=0.7, seed=seed), n_draws=200, seed=0).to_frame().iloc[0]
         for seed in range(6)
     ]
     rows = pd.DataFrame(found)
@@ -56,7 +56,7 @@ def test_measurement_interval_is_that_of_measuring_again():
     fit, x = problem(error=0.3)
     rng = np.random.default_rng(5)
     loop = [np.corrcoef(x, fit.estimate + 0.3 * rng.normal(size=15))[0, 1] for _ in range(8000)]
-    row = propagate_errors(fit, x, draws=8000, tests=["pearson"], seed=0).to_frame().iloc[0]
+    row = propagate_errors(fit, x, n_draws=8000, tests=["pearson"], seed=0).to_frame().iloc[0]
     assert_allclose([row["measurement_low"], row["measurement_high"]], np.quantile(loop, [0.025, 0.975]), atol=0.02)
     assert row["low"] < row["sampling_low"]
     assert row["high"] > row["sampling_high"]
@@ -67,7 +67,7 @@ def test_interval_covers_the_correlation_of_what_is_measured():
     truth = 0.6 / np.sqrt(1 + 0.3**2)  # of estimates, errors included
     for seed in range(tables):
         row = (
-            propagate_errors(*problem(n=25, error=0.3, seed=seed), draws=300, tests=["pearson"], seed=0)
+            propagate_errors(*problem(n=25, error=0.3, seed=seed), n_draws=300, tests=["pearson"], seed=0)
             .to_frame()
             .iloc[0]
         )
@@ -108,7 +108,7 @@ def test_bad_input_is_named():
     with pytest.raises(ConfigError, match="tests"):
         propagate_errors(fit, x, tests=["kendall"], seed=0)
     with pytest.raises(ConfigError, match="at least 100"):
-        propagate_errors(fit, x, draws=10, seed=0)
+        propagate_errors(fit, x, n_draws=10, seed=0)
     with pytest.raises(ConfigError, match="draws come from"):
         propagate_errors([1], x, seed=0)
     with pytest.raises(ConfigError, match="no numeric predictor"):
@@ -134,6 +134,6 @@ def test_reasons_and_texts():
 def test_one_name_needs_no_brackets():
     fit, x = problem(error=0.1)
     table = x.to_frame("words").assign(other=1.0)
-    one = propagate_errors(fit, table, tests="pearson", only="words", draws=100, seed=0)
-    listed = propagate_errors(fit, table, tests=["pearson"], only=["words"], draws=100, seed=0)
+    one = propagate_errors(fit, table, tests="pearson", only="words", n_draws=100, seed=0)
+    listed = propagate_errors(fit, table, tests=["pearson"], only=["words"], n_draws=100, seed=0)
     pd.testing.assert_frame_equal(one.to_frame(), listed.to_frame())

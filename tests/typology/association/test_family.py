@@ -98,7 +98,7 @@ def test_permutation_p_is_that_of_all_permutations():
         for r, order in zip(rows, orders, strict=True):
             shuffled[r] = values[list(order)]
         every.append(abs(inside["x"] @ shuffled) >= observed - 1e-12)
-    out = permute_within_families(x, y, family, resamples=20_000, seed=np.random.default_rng(0))
+    out = permute_within_families(x, y, family, n_resamples=20_000, seed=np.random.default_rng(0))
     assert abs(out.p - np.mean(every)) < 4 * np.sqrt(0.25 / 20_000)
     assert_allclose(out.estimate, np.corrcoef(inside["x"], inside["y"])[0, 1], rtol=1e-9)
 
@@ -106,8 +106,8 @@ def test_permutation_p_is_that_of_all_permutations():
 def test_categories_within_families_are_tested_too():
     x, y, family = families(5)
     order = pd.Series(np.where(x > 0, "SOV", "SVO"))
-    out = permute_within_families(order, y, family, resamples=999, seed=np.random.default_rng(0))
-    number = permute_within_families((x > 0).astype(float), y, family, resamples=999, seed=np.random.default_rng(0))
+    out = permute_within_families(order, y, family, n_resamples=999, seed=np.random.default_rng(0))
+    number = permute_within_families((x > 0).astype(float), y, family, n_resamples=999, seed=np.random.default_rng(0))
     assert_allclose(out.estimate, number.estimate**2, rtol=1e-9)  # two categories are one 0/1 variable
     assert out.p == number.p
 
@@ -116,7 +116,7 @@ def test_a_shift_of_a_whole_family_changes_no_permutation():
     x, y, family = families(6)
     moved = y + family.map({name: i for i, name in enumerate(family.unique())}).to_numpy()
     first, second = (
-        permute_within_families(x, v, family, resamples=499, seed=np.random.default_rng(0)) for v in (y, moved)
+        permute_within_families(x, v, family, n_resamples=499, seed=np.random.default_rng(0)) for v in (y, moved)
     )
     assert_allclose([first.estimate, first.p], [second.estimate, second.p], rtol=1e-9)
 
@@ -136,12 +136,12 @@ def test_reasons(sizes, test, reason):
     if test == "mixed":
         assert reason in mixed_slope(x, y, family).reason
     else:
-        assert reason in permute_within_families(x, y, family, resamples=99, seed=np.random.default_rng(0)).reason
+        assert reason in permute_within_families(x, y, family, n_resamples=99, seed=np.random.default_rng(0)).reason
 
 
 def test_what_families_share_entirely_cannot_be_permuted_and_unknown_families_are_named():
     x, y, family = families(0, shared=1.0)
-    out = permute_within_families(x, y + np.arange(len(y)), family, resamples=99, seed=np.random.default_rng(0))
+    out = permute_within_families(x, y + np.arange(len(y)), family, n_resamples=99, seed=np.random.default_rng(0))
     assert out.reason == "the predictor does not vary within any family"
     names = [f"l{i}" for i in range(len(y))]
     row = correlate(pd.Series(y, index=names), pd.Series(x, index=names, name="x"), tests=["mixed"]).to_frame().iloc[0]
@@ -156,7 +156,7 @@ def test_relatives_make_false_positives_only_of_tests_that_take_them_as_independ
         ps = (
             correlation(x, y, "pearson").p,
             mixed_slope(x, y, family).p,
-            permute_within_families(x, y, family, resamples=199, seed=rng).p,
+            permute_within_families(x, y, family, n_resamples=199, seed=rng).p,
         )
         rejected += np.array(ps) <= 0.05
     naive, mixed, permuted = rejected / tables
@@ -169,4 +169,4 @@ def test_relatives_make_false_positives_only_of_tests_that_take_them_as_independ
 def test_an_effect_is_found_despite_families():
     x, y, family = families(1, slope=1.5)
     assert mixed_slope(x, y, family).p < 0.001
-    assert permute_within_families(x, y, family, resamples=1999, seed=np.random.default_rng(0)).p < 0.005
+    assert permute_within_families(x, y, family, n_resamples=1999, seed=np.random.default_rng(0)).p < 0.005

@@ -30,11 +30,11 @@ def test_power_is_the_share_of_significant_samples(r, n):
     )  # Fisher's approximation, and four times 0.007 of Monte-Carlo error
 
 
-@given(n=st.integers(5, 500), power=st.floats(0.3, 0.99), tests=st.integers(1, 100))
-def test_detectable_correlation_inverts_power(n, power, tests):
-    r = detectable_correlation(n, power=power, tests=tests)
-    assert_allclose(power_of_correlation(r, n, tests=tests), power, atol=1e-6)
-    assert detectable_correlation(n + 10, power=power, tests=tests) < r
+@given(n=st.integers(5, 500), power=st.floats(0.3, 0.99), n_tests=st.integers(1, 100))
+def test_detectable_correlation_inverts_power(n, power, n_tests):
+    r = detectable_correlation(n, power=power, n_tests=n_tests)
+    assert_allclose(power_of_correlation(r, n, n_tests=n_tests), power, atol=1e-6)
+    assert detectable_correlation(n + 10, power=power, n_tests=n_tests) < r
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_detectable_correlation_inverts_power(n, power, tests):
         (lambda: power_of_correlation(1.0, 20), "between -1 and 1"),
         (lambda: power_of_correlation(0.5, 3), "at least 4"),
         (lambda: power_of_correlation(0.5, 20, alpha=2), "alpha"),
-        (lambda: power_of_correlation(0.5, 20, tests=0), "tests"),
+        (lambda: power_of_correlation(0.5, 20, n_tests=0), "tests"),
         (lambda: detectable_correlation(20, power=0.01), "power"),
     ],
 )

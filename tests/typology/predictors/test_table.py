@@ -1,10 +1,12 @@
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.collections import PathCollection
 
 import langdiff as ld
+from langdiff import predictors
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
-from langdiff.typology import predictors, read_wals
+from langdiff.typology import read_wals
 from langdiff.typology.predictors.lexicon import morphological_counting_complexity
 from langdiff.typology.predictors.text import compressed_bits, count_words, type_token_ratio, unigram_entropy
 
@@ -107,7 +109,7 @@ def test_every_source_at_once_and_a_reason_for_every_nan(multitext, wals, tmp_pa
     lexicons = folder_of(tmp_path / "lexicons", {"eng": LEXICON})
     with pytest.warns(LangdiffWarning) as warned:
         result = predictors(multitext, treebanks=treebanks, lexicons=lexicons, wals=wals, lang2vec="syntax_wals:S_SVO")
-    assert "81A: WALS knows varieties of 1 language(s)" in str(warned[0].message)
+    assert "81A: WALS has varieties of 1 language(s)" in str(warned[0].message)
     assert warned[0].filename == __file__
     gaps = result.values.isna().stack()
     assert set(gaps[gaps].index) == set(result.missing.set_index(["edition", "predictor"]).index)
@@ -197,16 +199,16 @@ def test_plot_draws_the_values_in_their_order(multitext, wals):
     with pytest.warns(LangdiffWarning):
         result = predictors(multitext, wals=wals, features=["26A"])
     ax = result.plot("word_types", by="26A")
-    points = np.concatenate([dots.get_offsets() for dots in ax.collections])
+    points = np.concatenate([dots.get_offsets() for dots in ax.collections if isinstance(dots, PathCollection)])
     expected = result.values["word_types"].dropna().sort_values()
     assert points[np.argsort(points[:, 1]), 0].tolist() == expected.tolist()
     assert [label.get_text() for label in ax.get_yticklabels()] == list(expected.index)
     assert ax.get_xlabel() == "word types; 1 without a value"
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["Suffixing"]
     assert result.plot("characters", ax) is ax
-    with pytest.raises(ConfigError, match="'26A' is no numeric predictor here; there are 'characters'"):
+    with pytest.raises(ConfigError, match="'26A' is not a numeric predictor of this table; there are 'characters'"):
         result.plot("26A")
-    with pytest.raises(ConfigError, match="'word_types' is no categorical predictor here; there are '26A'"):
+    with pytest.raises(ConfigError, match="'word_types' is not a categorical predictor of this table; there are '26A'"):
         result.plot("word_types", by="word_types")
 
 
