@@ -91,7 +91,7 @@ def _replicate(parts: "Parts", seeds: int, settings: dict[str, Any], as_json: bo
     from langdiff.experiments import replicate
 
     out = settings["cache"]
-    replicates = replicate(parts, seeds=seeds, **settings)
+    replicates = replicate(parts, n_seeds=seeds, **settings)
     lm = next(iter(replicates.surprisals.values())).lm
     for number, table in replicates.surprisals.items():
         table.save(out / f"surprisals-{lm}-seed-{number}.csv")
