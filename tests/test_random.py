@@ -82,7 +82,7 @@ def bits():
 
 # A seed is looked at before anything else that takes long, so that nothing else has to be good.
 CALLS = {
-    "Replicates.draws": lambda seed: ld.experiments.Replicates.draws(None, seed=seed),
+    "Replicates.draws": lambda seed: ld.experiments.replicates.Replicates.draws(None, seed=seed),
     "approximate": lambda seed: ld.regression.approximate(bits(), seed=seed),
     "balance_by_origin": lambda seed: ld.balance_by_origin(None, "deu", seed=seed),
     "compare_treebanks": lambda seed: ld.compare_treebanks([treebank("a"), treebank("b")], seed=seed),

@@ -289,7 +289,12 @@ def run_balanced(
     >>> texts = {name: [f"{name} {word}" for word in rng.permutation(600)] for name in ("deu", "eng", "fra")}
     >>> multitext = ld.read_frame(pd.DataFrame(texts))
     >>> result = run_balanced(
-    ...     multitext, ["deu"], budget_words=200, seed=0, lm="kneser-ney-2", progress=False,
+    ...     multitext,
+    ...     ["deu"],
+    ...     budget_words=200,
+    ...     seed=0,
+    ...     lm="kneser-ney-2",
+    ...     progress=False,
     ...     original_language=pd.Series(origin, index=multitext.intents),
     ... )
     >>> result.words[["native_words", "translated_words"]].to_numpy().tolist()

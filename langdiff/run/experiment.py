@@ -172,7 +172,7 @@ def read_experiment(path: str | Path) -> Experiment:
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder) / "small.toml"
-    ...     _ = path.write_text("name = 'small'\n[corpus]\nformat = 'synthetic'\n")
+    ...     _ = path.write_text('name = "small"\\ncorpus = {format = "synthetic"}')
     ...     read_experiment(path).corpus.n_languages
     8
     """

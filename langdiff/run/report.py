@@ -62,8 +62,11 @@ def write_report(run: RunResult) -> Path:
     --------
     >>> import tempfile
     >>> from langdiff.run import Experiment, run_experiment
-    >>> settings = {"name": "small", "corpus": {"format": "synthetic", "n_intents": 60, "n_languages": 2},
-    ...             "lm": {"models": ["kneser-ney-2"], "max_replaced": 1.0}}
+    >>> settings = {
+    ...     "name": "small",
+    ...     "corpus": {"format": "synthetic", "n_intents": 60, "n_languages": 2},
+    ...     "lm": {"models": ["kneser-ney-2"], "max_replaced": 1.0},
+    ... }
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_report(run_experiment(Experiment.model_validate(settings), folder, progress=False)).name
     'report.html'

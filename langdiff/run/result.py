@@ -93,8 +93,11 @@ def read_run(directory: str | Path) -> RunResult:
     --------
     >>> import tempfile
     >>> from langdiff.run import run_experiment
-    >>> settings = {"name": "small", "corpus": {"format": "synthetic", "n_intents": 60, "n_languages": 2},
-    ...             "lm": {"models": ["kneser-ney-2"], "max_replaced": 1.0}}
+    >>> settings = {
+    ...     "name": "small",
+    ...     "corpus": {"format": "synthetic", "n_intents": 60, "n_languages": 2},
+    ...     "lm": {"models": ["kneser-ney-2"], "max_replaced": 1.0},
+    ... }
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     run = run_experiment(Experiment.model_validate(settings), folder, progress=False)
     ...     list(read_run(folder).fits)

@@ -77,8 +77,11 @@ def run_experiment(
     --------
     >>> import tempfile
     >>> from langdiff.run import Experiment
-    >>> settings = {"name": "small", "corpus": {"format": "synthetic", "n_intents": 60, "n_languages": 2},
-    ...             "lm": {"models": ["kneser-ney-2"], "max_replaced": 1.0}}
+    >>> settings = {
+    ...     "name": "small",
+    ...     "corpus": {"format": "synthetic", "n_intents": 60, "n_languages": 2},
+    ...     "lm": {"models": ["kneser-ney-2"], "max_replaced": 1.0},
+    ... }
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     run = run_experiment(Experiment.model_validate(settings), folder, progress=False)
     ...     run.report.name, len(run.surprisals["kneser-ney-2"].editions)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import langdiff as ld
-from langdiff.errors import ConfigError, ConvergenceWarning, DataError, LangdiffWarning
+from langdiff.errors import ConfigError, DataError, LangdiffWarning
 from langdiff.experiments import balance_by_origin, run_balanced
 
 ORIGINS = ["eng", "deu", "fra", "und", np.nan]

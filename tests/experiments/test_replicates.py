@@ -110,7 +110,9 @@ def test_more_seeds_are_the_same_ones_and_others(parts, replicates, tmp_path, mo
     assert not {seed for seed, _ in trained} & set(more.surprisals)
 
 
-@pytest.mark.parametrize(("options", "message"), [({"n_seeds": 1}, "n_seeds must be at least 2"), ({"seed": -1}, "seed")])
+@pytest.mark.parametrize(
+    ("options", "message"), [({"n_seeds": 1}, "n_seeds must be at least 2"), ({"seed": -1}, "seed")]
+)
 def test_settings_that_cannot_be_used(parts, options, message):
     with pytest.raises(ConfigError, match=message):
         replicate(parts, lm=RECIPE, progress=False, **({"seed": 0} | options))
