@@ -79,7 +79,7 @@ def _show(result: "RunResult", as_json: bool) -> None:
 
 
 def _side_by_side(result: "RunResult") -> "pd.DataFrame":
-    """Return one row per edition, hardest first: percent ± standard error and bits per character by model; the truth last."""
+    """Return percent ± standard error and bits per character by model, then the truth; one row per edition."""
     import numpy as np
     import pandas as pd
 

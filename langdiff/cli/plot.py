@@ -21,8 +21,9 @@ def plot(
     what: Annotated[
         Literal["presence", "sizes", "languages", "intents", "native"],
         typer.Argument(
-            help="presence: which edition has which intent; sizes: words and characters per edition; languages: languages "
-            "per intent; intents: intents per edition; native: intents first said in the language of the edition."
+            help="presence: which edition has which intent; sizes: words and characters per edition; "
+            "languages: languages per intent; intents: intents per edition; "
+            "native: intents first said in the language of the edition."
         ),
     ],
     corpus: Corpus,

@@ -212,7 +212,7 @@ def find_origins(surprisals: object, original_language: object, edition_info: Ed
 
 
 def read_origins(path: str | Path) -> pd.Series:
-    """Read the original language of intents.
+    r"""Read the original language of intents.
 
     Parameters
     ----------
@@ -235,7 +235,7 @@ def read_origins(path: str | Path) -> pd.Series:
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder) / "origins.csv"
-    ...     _ = path.write_text("intent,original_language\\n1,deu\\n2,eng\\n")
+    ...     _ = path.write_text("intent,original_language\n1,deu\n2,eng\n")
     ...     read_origins(path).to_dict()
     {'1': 'deu', '2': 'eng'}
     """

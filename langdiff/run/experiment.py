@@ -149,7 +149,7 @@ def demo_experiment() -> Experiment:
 
 
 def read_experiment(path: str | Path) -> Experiment:
-    """Read and check an experiment file; environment variables in its paths are filled in.
+    r"""Read and check an experiment file; environment variables in its paths are filled in.
 
     Parameters
     ----------
@@ -172,7 +172,7 @@ def read_experiment(path: str | Path) -> Experiment:
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder) / "small.toml"
-    ...     _ = path.write_text('name = "small"\\ncorpus = {format = "synthetic"}')
+    ...     _ = path.write_text('name = "small"\ncorpus = {format = "synthetic"}')
     ...     read_experiment(path).corpus.n_languages
     8
     """

@@ -199,7 +199,7 @@ def _cell(value: Any, look: str) -> Markup:
 
 
 def _bits(run: RunResult) -> pd.DataFrame:
-    """Return bits per intent and per character for every model, and the share replaced if known, one row per edition."""
+    """Return bits per intent and per character of every model, and the share replaced, one row per edition."""
     columns = {}
     for lm, table in run.surprisals.items():
         totals = table.bits_per_character()

@@ -121,8 +121,8 @@ class _Run:
             multitext, notes = self.choose(multitext)
             if len(multitext.editions) < 2:
                 raise DataError(
-                    f"there is only one edition, {multitext.editions[0]!r}: difficulties compare editions, so at least two "
-                    "are needed. Add files, or loosen [selection]."
+                    f"there is only one edition, {multitext.editions[0]!r}: difficulties compare at least two "
+                    "editions. Add files, or loosen [selection]."
                 )
             parts = split(multitext, **self.experiment.split.model_dump())
             editions = multitext.edition_sizes()
@@ -221,7 +221,7 @@ class _Run:
 
 
 def _hashes(multitext: Multitext) -> dict[Hashable, str]:
-    """Return the SHA-256 of each edition's file, of the zip archive that it is in, or of all files in its folder."""
+    """Return the SHA-256 of each edition's file, of its zip archive, or of all files in its folder."""
     if "path" not in multitext.edition_info:
         return {}
     paths = multitext.edition_info["path"].dropna()

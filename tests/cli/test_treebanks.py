@@ -71,8 +71,8 @@ def test_every_option_arrives(langdiff, files):
     done = langdiff("treebanks", "compare", *files, *options.split())
     assert done.code == 0, done.err
     assert (
-        "[size_bin:0.5|label:deprel|levels:context|ancestors:1|statistics:reference|adjacent:yes|width_by:rows|"
-        "divergence:js|alpha:0.1|base:2|rescale:yes|punctuation:no|strip_subtypes:yes|equalize:tokens|repeats:2|seed:3]"
+        "size_bin:0.5|label:deprel|levels:context|ancestors:1|statistics:reference|adjacent:yes|width_by:rows|"
+        "divergence:js|alpha:0.1|base:2|rescale:yes|punctuation:no|strip_subtypes:yes|equalize:tokens|repeats:2|seed:3|noise:no|"
     ) in done.out
 
 

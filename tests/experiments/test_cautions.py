@@ -44,8 +44,8 @@ def test_warnings_of_what_was_done_come_also_before_an_error():
 def strange():
     """Texts in which many characters are too rare to be learned."""
     texts = {
-        "deu": [f"ein Satz {chr(0x4E00 + 7 * number)}" for number in range(160)],
-        "eng": [f"a sentence {chr(0x6E00 + 7 * number)}" for number in range(160)],
+        "deu": [f"ein{' sehr' * (number % 3)} kurzer Satz {chr(0x4E00 + 7 * number)}" for number in range(160)],
+        "eng": [f"a{' very' * (number % 3)} short sentence {chr(0x6E00 + 7 * number)}" for number in range(160)],
     }
     bible = ld.read_frame(pd.DataFrame(texts))
     train, dev, test = (bible.sel(intents=bible.intents[a:b]) for a, b in ((0, 120), (120, 140), (140, 160)))
