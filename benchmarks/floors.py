@@ -39,7 +39,7 @@ def timed(function, *arguments, **options):
 
 
 def floors(parts, edition):
-    """Return characters, bits per character of 6-grams, 10-grams and LZMA, and seconds: 6-grams learned, scored, LZMA."""
+    """Return characters, bits per character of 6-grams, 10-grams and LZMA, and seconds to learn, score and compress."""
     train, dev, test = (getattr(parts, part).text(edition) for part in ("train", "dev", "test"))
     model, training = timed(train_kneser_ney, train, dev)
     table, scoring = timed(model.surprisal, test)
