@@ -1,6 +1,6 @@
-"""Native against translated sentences of Europarl under models that read as much of either, and under others.
+"""Native against translated sentences of Europarl under models trained on equal amounts of both, and under others.
 
-Draws `DRAWS` samples a language from the English-French sample of LANGDIFF_DATA (../shared/data by default),
+Draws `DRAWS` samples per language from the English-French sample of LANGDIFF_DATA (../shared/data by default),
 balanced (`langdiff.balance_by_origin`) and, for comparison, of as many intents whatever their origin; trains character
 n-grams on two thirds of each and compares native with translated sentences of a sixth. Some minutes:
 

@@ -39,7 +39,7 @@ def timed(function, *arguments, **options):
 
 
 def floors(parts, edition):
-    """Return characters, bits a character of 6-grams, 10-grams and LZMA, and seconds: 6-grams learned, scored, LZMA."""
+    """Return characters, bits per character of 6-grams, 10-grams and LZMA, and seconds to learn, score and compress."""
     train, dev, test = (getattr(parts, part).text(edition) for part in ("train", "dev", "test"))
     model, training = timed(train_kneser_ney, train, dev)
     table, scoring = timed(model.surprisal, test)
@@ -63,7 +63,7 @@ def whole_bible():
 
 
 def lstm_rates(run, editions):
-    """Return bits a character on test, editions × recipes, of a run; no columns if it is not there."""
+    """Return bits per character on test, editions × recipes, of a run; no columns if it is not there."""
     paths = [path for path in sorted((run / "surprisals").glob("*.csv")) if not path.stem.startswith("kneser-ney")]
     tables = {path.stem: ld.read_surprisals(path) for path in paths}
     rates = {lm: table.bits_per_character()["bits_per_character"] for lm, table in tables.items()}
@@ -79,7 +79,7 @@ def main():
     lstms = lstm_rates(run, multitext.editions)
     verses = multitext.presence.loc[NEW_TESTAMENT].index
     parts = ld.split(multitext.sel(intents=verses).dropna())
-    print(f"{parts.summary()}; bits a character on test")
+    print(f"{parts.summary()}; bits per character on test")
     columns = ["6-grams", "10-grams", "LZMA", *lstms.columns, "s: learn", "score", "LZMA"]
     print(" ".join([f"{'edition':20} characters", *(f"{column:>10}" for column in columns)]))
     for edition in multitext.editions:

@@ -1,6 +1,6 @@
 """What an edition left whole does to the native - translated difference of another language.
 
-Draws tables (`langdiff.simulate`, Model 2, 300 intents a language, each language the original of a part of them), makes
+Draws tables (`ld.simulate`, Model 2, 300 intents per language, each language the original of a part of them), makes
 native texts longer, and compares native with translated e2, with e2 alone divided and with all. Some minutes:
 
     OMP_NUM_THREADS=1 python benchmarks/left_whole.py

@@ -101,7 +101,7 @@ def _ntrex(folder: Path) -> tuple[ld.Multitext, None]:
     texts = {}
     for path in sorted(folder.glob("*.txt.gz")):
         name = path.name.removesuffix(".txt.gz")
-        if name[3:4] != "-" or name == "aze-Latn":  # one edition a language
+        if name[3:4] != "-" or name == "aze-Latn":  # one edition per language
             with gzip.open(path, "rt", encoding="utf-8", newline="\n") as stream:
                 texts[name] = stream.read().removesuffix("\n").split("\n")
     texts.pop("spa_ref2", None)

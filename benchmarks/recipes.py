@@ -1,4 +1,4 @@
-"""The fast recipes against the published ones, in small: dev bits a character, epochs and seconds.
+"""The fast recipes against the published ones, in small: dev bits per character, epochs and seconds.
 
     OMP_NUM_THREADS=1 python benchmarks/recipes.py [--units char] [--editions eng-web rus-synodal] [--plot curves.svg]
 
@@ -68,7 +68,7 @@ def main() -> None:
     parser.add_argument("--plot", type=Path, help="picture of the curves")
     options = parser.parse_args()
     names = RECIPES_OF[options.units]
-    print(f"{options.verses:,} verses, layers of {options.hidden}; dev bits a character")
+    print(f"{options.verses:,} verses, layers of {options.hidden}; dev bits per character")
     print(f"| edition | {' | '.join(f'{name} | epochs | time' for name in names)} | as good after |", flush=True)
     curves = []
     for edition in options.editions:

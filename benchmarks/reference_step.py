@@ -1,4 +1,4 @@
-"""The training step of the published AWD-LSTM, written anew with torch's own modules: what ours is timed against.
+"""The training step of the published AWD-LSTM, written with torch's own modules: what ours is timed against.
 
 One nn.LSTM a layer whose recurrent matrix is dropped by putting a tensor in the place of the module's weight, dropout
 by masks, a text cut into columns and read in stretches of the same length, the state carried on; cross-entropy over

@@ -1,7 +1,7 @@
 """How fast `fit` is, and what memory it needs, beside others on the same problem, in one run.
 
 Rivals: SciPy's L-BFGS on model 2 as published (unscaled, row means for a start, analytic gradients, a few
-I × J temporaries a step); statsmodels' least squares with a dummy an intent and edition for model 1, where
+I × J temporaries per step); statsmodels' least squares with a dummy per intent and edition for model 1, where
 that is feasible; CmdStan's optimizer on the plain program, where CmdStan is installed. Each measurement is
 a process of its own, so that peak memory is its own, the table included. Run on an idle machine:
 

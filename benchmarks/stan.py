@@ -1,4 +1,4 @@
-"""Whitened against plain Stan programs of model 2: time, effective draws a second, R-hat, in one run.
+"""Whitened against plain Stan programs of model 2: time, effective draws per second, R-hat, in one run.
 
     python benchmarks/stan.py [--sizes 200x10 1000x21 4336x106] [--plain-seconds 120] [--seed 0]
 

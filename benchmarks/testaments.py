@@ -41,7 +41,7 @@ def main() -> None:
     minutes = (time.perf_counter() - start) / 60
     rates = surprisals.bits_per_character()["bits_per_character"]
     print(f"{len(most)} editions x {len(testaments.intents):,} verses, {SMALLEST.epochs} epochs: {minutes:.1f} minutes")
-    print(f"bits a character, least, median, most: {rates.min():.3f}, {rates.median():.3f}, {rates.max():.3f}")
+    print(f"bits per character, least, median, most: {rates.min():.3f}, {rates.median():.3f}, {rates.max():.3f}")
     for_all = minutes * TESTAMENTS / len(most)
     print(f"for {TESTAMENTS}: {for_all:.1f} minutes ({'within' if for_all <= MOST_MINUTES else 'NOT within'} 45)")
 

@@ -124,7 +124,7 @@ def report(surprisals, origin, groups, languages):
         print(table.round(4).to_string(), flush=True)
     rate = ld.Surprisals(bits=surprisals.bits / surprisals.characters)
     result = ld.translationese(rate, origin, languages=languages, model="1")
-    print("bits a character, model 1:", result.to_frame()[["difference", "std_error"]].round(4).T.to_dict())
+    print("bits per character, model 1:", result.to_frame()[["difference", "std_error"]].round(4).T.to_dict())
     for language in languages:
         fit = ld.fit(split_by_source(surprisals, origin, languages=[language]))
         own, *foreign = [edition for edition in fit.difficulty.index if edition.startswith(f"{language}:from-")]
@@ -154,7 +154,7 @@ def main():
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", LangdiffWarning)  # rare characters outside the alphabet
                 surprisals = cross_scored(texts, groups, lm, cache / name)
-            print(f"{lm}, bits a character:")
+            print(f"{lm}, bits per character:")
             report(surprisals, origin, groups, languages)
 
 

@@ -1,4 +1,4 @@
-"""The `langdiff` command: it parses, calls and prints; one file a stage."""
+"""The `langdiff` command: it parses options, calls the package and prints; one file per stage."""
 
 from langdiff.cli.app import main
 

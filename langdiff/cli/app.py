@@ -1,4 +1,4 @@
-"""The command's door: global options, errors in a line, exit codes 0 (done), 1 (failed), 2 (usage)."""
+"""The command: global options, errors in one line, exit codes 0 (done), 1 (failed), 2 (usage)."""
 
 import logging
 import os
@@ -32,8 +32,8 @@ from langdiff.cli import (
 from langdiff.errors import LangdiffError
 
 
-class _Door(TyperGroup):
-    """Turns what a person can act on into one line and exit code 1; the rest is ours to mend."""
+class _Commands(TyperGroup):
+    """Turns errors that a user can act on into one line and exit code 1; other exceptions keep their traceback."""
 
     def invoke(self, ctx: Any) -> Any:
         try:
@@ -53,7 +53,7 @@ class _Door(TyperGroup):
 
 
 app = typer.Typer(
-    cls=_Door,
+    cls=_Commands,
     name="langdiff",
     help="Measure how hard languages are for language models, from texts that say the same thing.",
     no_args_is_help=True,

@@ -68,10 +68,10 @@ def fetch(
 @reads_corpus
 def describe(
     corpus: Corpus,
-    by_edition: Annotated[bool, typer.Option("--by-edition", help="Count each edition, not all together.")] = False,
+    by_edition: Annotated[bool, typer.Option("--by-edition", help="Count each edition separately.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Count editions, languages, intents, words and characters; all texts are read.
+    """Count editions, languages, intents, words and characters, which takes reading all texts.
 
     Example: langdiff corpora describe 'bible/*.txt.gz' --by-edition
     """

@@ -26,7 +26,7 @@ class Corpus:
     ]
     format: Annotated[AnyFormat, typer.Option("--format", help="Format of the files.")] = "auto"
     edition_info: Annotated[
-        Path | None, typer.Option("--edition-info", help="CSV file with what is known of the editions, a row per file.")
+        Path | None, typer.Option("--edition-info", help="CSV file of editions, one row per file.")
     ] = None
     edition: Annotated[
         list[str] | None,
@@ -34,7 +34,7 @@ class Corpus:
     ] = None
     ranges: Annotated[
         Ranges | None,
-        typer.Option("--ranges", help="Verses translated together are missing, or the first has the text."),
+        typer.Option("--ranges", help="Verses translated together: missing, or merged into the first."),
     ] = None
     vref: Annotated[Path | None, typer.Option("--vref", help="List of verses of the eBible corpus.")] = None
     original_language: Annotated[

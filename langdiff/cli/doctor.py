@@ -1,4 +1,4 @@
-"""`langdiff doctor`: what is installed and what it is good for."""
+"""`langdiff doctor`: what is installed."""
 
 import json
 import os
@@ -21,7 +21,7 @@ Finding = tuple[str, bool, str]
 def doctor(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
-    """Tell what is installed: device, solvers, Stan, extras.
+    """Show what is installed: device, solvers, Stan, extras.
 
     Example: langdiff doctor
     """

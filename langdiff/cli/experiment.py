@@ -1,4 +1,4 @@
-"""`langdiff demo`, `run` and `report`: the whole way at once."""
+"""`langdiff demo`, `run` and `report`: all stages at once."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -18,7 +18,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a tabl
 
 
 def demo(out: Out = Path("runs/demo"), as_json: Json = False) -> None:
-    """Estimate the difficulties of eight made-up languages, whose true ones are known.
+    """Estimate the difficulties of eight synthetic languages, whose true difficulties are known.
 
     Takes a few minutes on two cores. Example: langdiff demo --out runs/demo
     """
@@ -79,7 +79,7 @@ def _show(result: "RunResult", as_json: bool) -> None:
 
 
 def _side_by_side(result: "RunResult") -> "pd.DataFrame":
-    """One row per edition, hardest first: percent ± standard error and bits per character by model; the truth last."""
+    """Return percent ± standard error and bits per character by model, then the truth; one row per edition."""
     import numpy as np
     import pandas as pd
 

@@ -47,11 +47,11 @@ def train(
     workers: Annotated[int, typer.Option(help="Editions trained at a time.", min=1)] = 1,
     seed: Annotated[int, typer.Option(help="Seed.", min=0)] = 0,
     seeds: Annotated[
-        int, typer.Option(help="Models an edition, each from a seed of its own; more than one show the spread.", min=1)
+        int, typer.Option(help="Models per edition, each from its own seed; more than one show the spread.", min=1)
     ] = 1,
     as_json: Json = False,
 ) -> None:
-    """Train one language model an edition on the intents they share; score the test intents.
+    """Train one language model per edition on the intents they share; score the test intents.
 
     Example: langdiff train selected/ --lm char-small --out models
 
@@ -62,7 +62,7 @@ def train(
     from langdiff.lm.ngram.recipe import find_scored_lm
     from langdiff.lm.preparation import note_preparation
 
-    named = find_scored_lm(lm, scoring)  # refused before the corpus is read
+    named = find_scored_lm(lm, scoring)  # an error before the corpus is read
     tokenization: Tokenization = "reversible" if tokenize else "as-is"
     multitext = prepare_text(corpus.open(), tokenization)
     parts = ld.split(multitext.dropna())
@@ -79,7 +79,7 @@ def train(
     }
     if seeds > 1:
         for folder in _replicate(parts, seeds, settings, as_json):
-            note_preparation(folder, tokenization)  # `langdiff score` takes it as it takes OUT
+            note_preparation(folder, tokenization)  # so that `langdiff score` reads it, too
     else:
         _finish(ld.compute_surprisals(parts, **settings), out / f"surprisals-{named.name}.csv", as_json)
     _draw_learning(out, named.recipe.name)
@@ -91,7 +91,7 @@ def _replicate(parts: "Parts", seeds: int, settings: dict[str, Any], as_json: bo
     from langdiff.experiments import replicate
 
     out = settings["cache"]
-    replicates = replicate(parts, seeds=seeds, **settings)
+    replicates = replicate(parts, n_seeds=seeds, **settings)
     lm = next(iter(replicates.surprisals.values())).lm
     for number, table in replicates.surprisals.items():
         table.save(out / f"surprisals-{lm}-seed-{number}.csv")
@@ -113,9 +113,8 @@ def _draw_learning(out: Path, recipe: str) -> None:
     logs = read_training_logs(out)
     logs = logs[(logs["lm"] == recipe) & logs["train_bits_per_unit"].notna()]
     if len(logs):
-        models = len(logs[["edition", "seed"]].drop_duplicates())
         picture = out / f"learning-curves-{recipe}.svg"
-        save_picture(lambda ax: plot_learning_curves(logs, ax), picture, height=3.2 + 0.1 * min(models, 60))
+        save_picture(lambda: plot_learning_curves(logs), picture)
         typer.echo(f"Learning curves: {picture}", err=True)
 
 
@@ -157,6 +156,6 @@ def _finish(table: "Surprisals", path: Path, as_json: bool) -> None:
         formats |= dict.fromkeys(
             ("bits_per_character", "bits_per_symbol", "bits_per_byte", "replaced_percent"), "{:.3f}"
         )
-        spaced = {name: str(name).replace("_", " ") for name in totals}  # which a narrow terminal can break
+        spaced = {name: str(name).replace("_", " ") for name in totals}  # so that a narrow terminal can break the names
         print_table(totals.rename(columns=spaced), repr(table), {spaced[name]: look for name, look in formats.items()})
     typer.echo(f"Surprisals: {path}", err=True)

@@ -20,11 +20,11 @@ def print_table(frame: "pd.DataFrame", title: str, formats: dict[str, str]) -> N
     Parameters
     ----------
     frame : DataFrame
-        What to print; the index is not shown.
+        Table to print, without its index.
     title : str
-        Printed above it.
+        Line printed above the table.
     formats : dict
-        Format of a column's numbers, such as ``"{:+.1f}"``.
+        Format of the numbers of each column, such as ``"{:+.1f}"``.
     """
     from pandas.api.types import is_numeric_dtype
 
@@ -34,12 +34,12 @@ def print_table(frame: "pd.DataFrame", title: str, formats: dict[str, str]) -> N
         table.add_column(Text(str(name)), justify="right" if numeric else "left", overflow="fold")
     for row in frame.itertuples(index=False):
         cells = zip(frame.columns, row, strict=True)
-        # as Text: brackets in a name are no markup
+        # as Text: brackets in a name are not markup
         table.add_row(*(Text(_shown(value, formats.get(name))) for name, value in cells))
     console = Console()
-    if not console.is_terminal:  # a pipe or a file has no edge to fold at
+    if not console.is_terminal:  # a pipe or a file has no width to fold at
         console = Console(width=200)
-    typer.echo(title)  # not as the table's own, which would be folded at the table's width
+    typer.echo(title)  # the title of a rich table would be folded at the table's width
     console.print(table)
 
 
@@ -60,7 +60,7 @@ def check_picture_name(path: Path) -> None:
     Raises
     ------
     ConfigError
-        If the ending is no kind of picture.
+        If the ending does not name a kind of picture.
     """
     from matplotlib.figure import Figure
 
@@ -70,22 +70,33 @@ def check_picture_name(path: Path) -> None:
         raise ConfigError(f"{path}: unknown kind of picture {path.suffix!r}; use .svg, .png or .pdf.")
 
 
-def save_picture(draw: "Callable[[Axes], Any]", path: Path, *, width: float = 7.0, height: float) -> None:
-    """Draw on new axes and write the figure, inches wide and high, as the kind that the name's ending says.
+def save_picture(draw: "Callable[[], Axes]", path: Path) -> None:
+    """Write a picture in the format that the ending of its name says.
+
+    Parameters
+    ----------
+    draw : callable
+        Function that draws on axes of a new figure, of the size that the picture needs, and returns them.
+    path : Path
+        File to write.
 
     Raises
     ------
     ConfigError
-        If the ending is no kind of picture.
+        If the ending does not name a kind of picture.
     OutputError
         If the file cannot be written.
     """
-    from matplotlib.figure import Figure
+    import matplotlib as mpl
+    import matplotlib.pyplot as plt
 
     from langdiff._io import atomic_path
 
     check_picture_name(path)
-    figure = Figure(figsize=(width, height), layout="constrained")
-    draw(figure.subplots())
-    with atomic_path(path) as temporary:
-        figure.savefig(temporary, format=path.suffix.lstrip("."))
+    mpl.use("agg")  # no window, whatever the user's settings
+    figure: Any = draw().get_figure(root=True)
+    try:
+        with atomic_path(path) as temporary:
+            figure.savefig(temporary, format=path.suffix.lstrip("."))
+    finally:
+        plt.close(figure)

@@ -22,7 +22,7 @@ def parse(
         list[str],
         typer.Option("--model", metavar="NAME=FILE", help="UDPipe 1 model of an edition or a language (repeat)."),
     ],
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for one EDITION.conllu each.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the files EDITION.conllu.")],
     as_json: Json = False,
 ) -> None:
     """Parse the texts of a corpus with UDPipe; the files serve `langdiff predictors --treebanks`.
@@ -69,7 +69,7 @@ def _model_by_edition(models: list[str], language_of: "pd.Series") -> dict[str, 
             raise ConfigError(f"--model {option}: write NAME=FILE, such as deu=german-gsd.udpipe.")
         if name not in languages and name not in languages.values():
             known = listing(sorted(set(languages.values())))
-            raise ConfigError(f"--model {option}: {name!r} is no edition and no language; there are {known}.")
+            raise ConfigError(f"--model {option}: {name!r} is neither an edition nor a language; there are {known}.")
         given[name] = Path(file)
     found = {
         edition: path

@@ -1,8 +1,7 @@
 """`langdiff plot`: pictures of a corpus."""
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -12,6 +11,7 @@ from langdiff.errors import ConfigError
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
 
     from langdiff.multitext import Multitext
 
@@ -21,15 +21,18 @@ def plot(
     what: Annotated[
         Literal["presence", "sizes", "languages", "intents", "native"],
         typer.Argument(
-            help="presence: which edition has which intent; sizes: words and characters an edition; languages: how "
-            "many an intent has; intents: how many an edition has; native: how many were first said in its language."
+            help="presence: which edition has which intent; sizes: words and characters per edition; "
+            "languages: languages per intent; intents: intents per edition; "
+            "native: intents first said in the language of the edition."
         ),
     ],
     corpus: Corpus,
     out: Annotated[Path, typer.Option("--out", "-o", help="Picture (.png, .svg, .pdf).")],
     origins: Annotated[
         Path | None,
-        typer.Option(help="For native: table (.csv, .tsv), intents first, a column original_language."),
+        typer.Option(
+            help="For native: table (.csv, .tsv) with intents in its first column and a column original_language."
+        ),
     ] = None,
 ) -> None:
     """Draw a corpus.
@@ -40,33 +43,25 @@ def plot(
 
     check_picture_name(out)
     if origins is not None and what != "native":
-        raise ConfigError(f"--origins is for native; {what} does not need to know who said what.")
+        raise ConfigError(f"--origins is for native; {what} does not use original languages.")
     original_language = None if origins is None else read_origins(origins)
     multitext = corpus.open()
-    draw, height = _picture(what, multitext, original_language)
-    save_picture(draw, out, height=height)
+    save_picture(lambda: _draw(what, multitext, original_language), out)
     typer.echo(f"Picture: {out}", err=True)
 
 
-def _picture(
-    what: str, multitext: "Multitext", original_language: "pd.Series | None"
-) -> tuple[Callable[..., Any], float]:
-    """Return what draws on axes, and inches of height."""
+def _draw(what: str, multitext: "Multitext", original_language: "pd.Series | None") -> "Axes":
     from langdiff import plots
     from langdiff.corpora.origin import languages_per_intent, native_share
 
-    rows = len(multitext.editions)
     match what:
         case "presence":
-            return multitext.plot_presence, 1.2 + (0.14 * rows if rows <= plots.presence.NAMED else 5.0)
+            return multitext.plot_presence()
         case "sizes":
-            sizes = multitext.edition_sizes()
-            return lambda ax: plots.plot_corpus_sizes(sizes, ax), 1.1 + 0.15 * rows
+            return plots.plot_corpus_sizes(multitext.edition_sizes())
         case "languages":
-            counts = languages_per_intent(multitext)
-            return lambda ax: plots.plot_languages_per_intent(counts, ax), 3.2
+            return plots.plot_languages_per_intent(languages_per_intent(multitext))
         case "intents":
-            return lambda ax: plots.plot_intents_per_edition(multitext, ax), 0.9 + 0.18 * rows
+            return plots.plot_intents_per_edition(multitext)
         case _:
-            share = native_share(multitext, original_language)
-            return lambda ax: plots.plot_native_share(share, ax), 0.9 + 0.18 * rows
+            return plots.plot_native_share(native_share(multitext, original_language))

@@ -1,4 +1,4 @@
-"""`langdiff predictors`: what may make a language hard, one row an edition."""
+"""`langdiff predictors`: what may make a language hard, one row per edition."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -21,7 +21,7 @@ def predictors(
     ] = None,
     lexicon: Annotated[Path | None, typer.Option(help="Folder of UniMorph files named by edition or language.")] = None,
     syncretism: Annotated[
-        Literal["count", "merge"], typer.Option(help="Count cells that no word tells apart, or merge them.")
+        Literal["count", "merge"], typer.Option(help="Count the cells that share a word form, or merge them.")
     ] = "count",
     wals: Annotated[Path | None, typer.Option(help="Folder of the CLDF tables of WALS.")] = None,
     feature: Annotated[

@@ -19,15 +19,17 @@ def fit(
     ],
     model: Annotated[Model, typer.Option(help="Regression model.")] = "2",
     restricted: Annotated[bool, typer.Option("--restricted", help="Maximize the restricted likelihood.")] = False,
-    laplace_scale: Annotated[float | None, typer.Option(help="b of model 3, nats.")] = None,
+    laplace_scale: Annotated[float | None, typer.Option(help="Scale b of model 3, nats.")] = None,
     editions: Annotated[
-        Path | None, typer.Option(help="Table of editions (.csv, .tsv), its first column their names.")
+        Path | None, typer.Option(help="Table of editions (.csv, .tsv), with their names in the first column.")
     ] = None,
     groups: Annotated[
-        str | None, typer.Option(help="Column of --editions: editions alike in it share a difficulty.")
+        str | None, typer.Option(help="Column of --editions: editions with the same value share a difficulty.")
     ] = None,
-    bootstrap: Annotated[int, typer.Option(help="Standard errors from so many samples of intents.", min=0)] = 0,
-    seed: Annotated[int, typer.Option(help="Of the bootstrap.", min=0)] = 0,
+    bootstrap: Annotated[
+        int, typer.Option(help="Number of bootstrap samples of intents for standard errors.", min=0)
+    ] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the bootstrap.", min=0)] = 0,
     unit: Annotated[Literal["bits", "nats", "log10"], typer.Option(help="Unit of the table.")] = "bits",
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Save the fit here (.json).")] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw the forest plot here (.svg, .png, .pdf).")] = None,
@@ -57,7 +59,7 @@ def fit(
     if out is not None:
         result.save(out)
     if plot is not None:
-        save_picture(result.plot, plot, height=max(2.4, 1.2 + 0.26 * len(result.difficulty)))
+        save_picture(result.plot, plot)
     if as_json:
         print_json(result.to_frame().reset_index())
     else:

@@ -12,16 +12,18 @@ from langdiff.cli.output import print_table
 def simulate(
     intents: Annotated[int, typer.Option(help="Number of intents (rows).")],
     editions: Annotated[int, typer.Option(help="Number of editions (columns).")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="Write the surprisals here (.csv, .tsv, .parquet).")],
+    out: Annotated[
+        Path, typer.Option("--out", "-o", help="Write the surprisals to this table (.csv, .tsv, .parquet).")
+    ],
     model: Annotated[Model, typer.Option(help="Model to draw from.")] = "2",
     sigma: Annotated[float | None, typer.Option(help="Dispersion in nats; 0.2 in model 1, else 1.3.")] = None,
-    laplace_scale: Annotated[float | None, typer.Option(help="Scale of the blunders of model 3, nats.")] = None,
-    missing: Annotated[float, typer.Option(help="Share of cells to delete.")] = 0.0,
+    laplace_scale: Annotated[float | None, typer.Option(help="Scale b of model 3, nats.")] = None,
+    missing: Annotated[float, typer.Option(help="Share of cells to delete, from 0 to 1.")] = 0.0,
     mechanism: Annotated[
         Literal["MCAR", "MAR", "MNAR"],
-        typer.Option(help="What makes cells missing: nothing, a large first edition, or being hard themselves."),
+        typer.Option(help="What makes cells missing: chance, a large first edition, or their own size."),
     ] = "MCAR",
-    seed: Annotated[int, typer.Option(help="Of everything random.", min=0)] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the draws.", min=0)] = 0,
     truth: Annotated[Path | None, typer.Option(help="Write the true parameters here (.json).")] = None,
 ) -> None:
     """Draw surprisals whose true difficulties are known, and print these.

@@ -26,12 +26,12 @@ def sample(
         typer.Argument(help="Table (.csv, .tsv, .parquet): long, or intents × editions.", metavar="SURPRISALS"),
     ],
     model: Annotated[StanModel, typer.Option(help="Regression model.")] = "2",
-    laplace_scale: Annotated[float | None, typer.Option(help="b of model 3, nats.")] = None,
+    laplace_scale: Annotated[float | None, typer.Option(help="Scale b of model 3, nats.")] = None,
     unit: Annotated[Literal["bits", "nats", "log10"], typer.Option(help="Unit of the table.")] = "bits",
-    chains: Annotated[int, typer.Option(help="Markov chains.")] = 4,
+    chains: Annotated[int, typer.Option(help="Number of Markov chains.")] = 4,
     iter_warmup: Annotated[int, typer.Option(help="Draws of each chain to adapt with, not kept.")] = 200,
     iter_sampling: Annotated[int, typer.Option(help="Draws of each chain to keep.")] = 1000,
-    seed: Annotated[int, typer.Option(help="Source of all randomness.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of all chains.")] = 0,
     engine: Annotated[
         Literal["auto", "cmdstan", "pystan"], typer.Option(help="auto: CmdStan where installed, else PyStan.")
     ] = "auto",
@@ -80,8 +80,10 @@ def _check_netcdf(path: Path) -> None:
 
 def install_stan(
     version: Annotated[str | None, typer.Option(help="Release, such as 2.35.0; by default the latest.")] = None,
-    folder: Annotated[Path | None, typer.Option("--dir", help="Where; by default where it will be looked for.")] = None,
-    cores: Annotated[int, typer.Option(help="Processes to build with.")] = 2,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Folder for CmdStan; by default CmdStanPy's own.")
+    ] = None,
+    cores: Annotated[int, typer.Option(help="Number of processes to build with.")] = 2,
 ) -> None:
     """Download and build CmdStan, the faster of the two engines of `langdiff sample`.
 
@@ -89,4 +91,4 @@ def install_stan(
     """
     from langdiff.regression.stan.cmdstan import install_cmdstan
 
-    typer.echo(str(install_cmdstan(version=version, folder=folder, cores=cores)))
+    typer.echo(str(install_cmdstan(version=version, folder=out, cores=cores)))

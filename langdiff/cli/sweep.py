@@ -1,4 +1,4 @@
-"""`langdiff sweep`: how many BPE merges serve a language model best."""
+"""`langdiff sweep`: the best number of BPE merges of a language model."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -21,7 +21,7 @@ def sweep(
         list[float] | None,
         typer.Option("--ratio", help="Merges per distinct word (repeat for more); 0, 0.1, … 1 by default."),
     ] = None,
-    lm: Annotated[str, typer.Option("--lm", help="Recipe of subwords, such as bpe-small.")] = "bpe-small",
+    lm: Annotated[str, typer.Option("--lm", help="Recipe of BPE units, such as bpe-small.")] = "bpe-small",
     max_replaced: MaxReplaced = 0.05,
     tokenize: Tokenize = True,
     device: Device = "auto",
@@ -29,7 +29,7 @@ def sweep(
     seed: Annotated[int, typer.Option(help="Seed.", min=0)] = 0,
     as_json: Json = False,
 ) -> None:
-    """Train a language model an edition and number of merges; compare their bits on the dev part.
+    """Train a language model per edition and number of merges; compare their bits on the dev part.
 
     Example: langdiff sweep selected/ --lm bpe-small --out merges --ratio 0.2 --ratio 0.4 --ratio 0.8
     """
@@ -56,7 +56,7 @@ def sweep(
     )
     with atomic_path(out / "sweep.csv") as temporary:
         result.to_frame().to_csv(temporary, index=False)
-    save_picture(result.plot, out / "sweep.svg", height=3.2 + 0.1 * min(result.dev_bits.shape[1], 60))
+    save_picture(result.plot, out / "sweep.svg")
     result.best_surprisals().save(out / f"surprisals-{lm}-best.csv")
     if as_json:
         print_json(result.to_frame())

@@ -15,14 +15,18 @@ def translationese(
     ],
     origins: Annotated[
         Path,
-        typer.Argument(help="Table (.csv, .tsv): intents first, a column original_language.", metavar="ORIGINS"),
+        typer.Argument(
+            help="Table (.csv, .tsv) with intents in its first column and a column original_language.",
+            metavar="ORIGINS",
+        ),
     ],
     language: Annotated[
         list[str] | None,
         typer.Option("--language", "-l", help="Divide editions of this language (repeat for more)."),
     ] = None,
     min_native: Annotated[
-        int, typer.Option(help="Without --language: divide editions with so many native intents.", min=1)
+        int,
+        typer.Option(help="Without --language: divide editions with at least this number of native intents.", min=1),
     ] = 500,
     model: Annotated[Literal["1", "2", "2L", "2C"], typer.Option(help="Regression model.")] = "2",
     restricted: Annotated[bool, typer.Option("--restricted", help="Maximize the restricted likelihood.")] = False,
@@ -30,7 +34,7 @@ def translationese(
     plot: Annotated[Path | None, typer.Option(help="Draw the differences here (.svg, .png, .pdf).")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
-    """Say how much harder native texts are than translated ones, by edition.
+    """Estimate how much harder native texts are than translated ones, by edition.
 
     Example: langdiff translationese surprisals.csv origins.csv --min-native 500 --plot native.svg
     """
@@ -49,7 +53,7 @@ def translationese(
         restricted=restricted,
     )
     if plot is not None:
-        save_picture(result.plot, plot, height=1.6 + 0.4 * len(result.cells))
+        save_picture(result.plot, plot)
     if as_json:
         print_json(result.to_frame().reset_index())
     else:

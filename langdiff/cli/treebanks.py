@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 treebanks_app = typer.Typer(name="treebanks", help="Measure and compare dependency treebanks.", no_args_is_help=True)
 
-Files = Annotated[list[Path], typer.Argument(help="CoNLL-U files (.conllu, .gz), one a treebank.", metavar="FILE…")]
+Files = Annotated[list[Path], typer.Argument(help="CoNLL-U files (.conllu, .gz), one per treebank.", metavar="FILE…")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 Tsv = Annotated[bool, typer.Option("--tsv", help="Print tab-separated values instead of a table.")]
 
@@ -36,7 +36,7 @@ def measures(
     as_tsv: Tsv = False,
     as_json: Json = False,
 ) -> None:
-    """Head-POS entropy (bits) and dependency length (words), one row a treebank.
+    """Head-POS entropy (bits) and dependency length (words), one row per treebank.
 
     Example: langdiff treebanks measures pud/*.conllu.gz --tsv
     """
@@ -54,24 +54,25 @@ def compare(
     equalize: Annotated[
         Literal["tokens", "sentences"] | None, typer.Option(help="Compare random subsamples as large as the smallest.")
     ] = None,
-    repeats: Annotated[int, typer.Option(help="Subsamples, and divisions in halves.", min=1)] = 5,
+    repeats: Annotated[int, typer.Option(help="Number of subsamples, and of divisions in halves.", min=1)] = 5,
     noise: Annotated[bool, typer.Option(help="Compare random halves of each treebank as well.")] = True,
     divergence: Annotated[
         Literal["kl", "js", "symmetric", "correlation"],
         typer.Option(help="Kullback–Leibler, Jensen–Shannon, Kullback–Leibler both ways, 1 - Pearson's r."),
     ] = "kl",
     alpha: Annotated[float, typer.Option(help="Added to every count.", min=0)] = 0.5,
-    base: Annotated[float | None, typer.Option(help="Of the logarithm; e by default.")] = None,
+    base: Annotated[float | None, typer.Option(help="Base of the logarithm; e by default.")] = None,
     label: Annotated[
-        Literal["upos+deprel", "deprel", "upos"], typer.Option(help="Depth: what is known of a word.")
+        Literal["upos+deprel", "deprel", "upos"], typer.Option(help="Depth: label of a word.")
     ] = "upos+deprel",
     levels: Annotated[
         Literal["separate", "pooled", "context"],
         typer.Option(help="Depth: count each depth apart, all together, or given the triples above."),
     ] = "separate",
-    ancestors: Annotated[int, typer.Option(help="Depth: words above one in its key.", min=0, max=2)] = 2,
+    ancestors: Annotated[int, typer.Option(help="Depth: number of ancestors in the key of a word.", min=0, max=2)] = 2,
     statistics: Annotated[
-        Literal["own", "reference"], typer.Option(help="Depth and Width: whose probabilities.")
+        Literal["own", "reference"],
+        typer.Option(help="Depth and Width: probabilities of each treebank, or of the reference."),
     ] = "own",
     adjacent: Annotated[bool, typer.Option("--adjacent", help="Matrix: neighbouring children only.")] = False,
     width_by: Annotated[Literal["columns", "rows"], typer.Option(help="Width: divide by columns or rows.")] = "columns",
@@ -84,11 +85,11 @@ def compare(
     strip_subtypes: Annotated[bool, typer.Option("--strip-subtypes", help="Read acl:relcl as acl.")] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Stop at a sentence that is not a tree.")] = False,
     cluster: Annotated[bool, typer.Option("--cluster", help="Draw similar treebanks side by side.")] = False,
-    seed: Annotated[int, typer.Option(help="Of subsamples and halves.", min=0)] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of subsamples and halves.", min=0)] = 0,
     as_tsv: Tsv = False,
     as_json: Json = False,
 ) -> None:
-    """Say how far the syntax of treebanks is apart, in five metrics and their mean.
+    """Compare the syntax of treebanks in five metrics and their mean.
 
     Example: langdiff treebanks compare ud/en_*.conllu.gz --equalize tokens --out maps
     """
@@ -131,7 +132,7 @@ def _print(
     frame: "pd.DataFrame", as_tsv: bool, as_json: bool, title: str = "", formats: dict[str, str] | None = None
 ) -> None:
     if as_json:
-        infinite = frame.isin([math.inf])  # of which JSON knows nothing
+        infinite = frame.isin([math.inf])  # JSON has no infinity
         print_json(frame.astype(object).mask(infinite, "inf") if infinite.any(axis=None) else frame)
     elif as_tsv:
         typer.echo(frame.to_csv(sep="\t", index=False), nl=False)
@@ -147,18 +148,16 @@ def _write(result: "TreebankComparison", out: Path, cluster: bool, noise: bool) 
     from langdiff._io import atomic_path, write_text
     from langdiff.plots import plot_metric_maps, plot_treebank_profile
 
-    order = result.cluster_order() if cluster else None  # which may fail, so before anything is written
+    order = result.cluster_order() if cluster else None  # may fail, so before anything is written
     counts = pd.concat([profile.to_frame() for profile in result.profiles.values()])
     tables = {"divergences": result.to_frame(), "sizes": result.sizes().reset_index(), "counts": counts}
     for name, frame in tables.items():
         write_text(out / f"{name}.tsv", frame.to_csv(sep="\t", index=False))
     write_text(out / "settings.txt", f"{result.signature}\n")
-    side = 1.6 + 0.62 * len(result.profiles)
-    save_picture(lambda ax: result.plot(ax=ax, order=order), out / "mean.svg", width=side + 0.6, height=side)
+    save_picture(lambda: result.plot(order=order), out / "mean.svg")
     if noise:
-        save_picture(
-            lambda ax: result.plot(ax=ax, order=order, noise=True), out / "noise.svg", width=side + 0.6, height=side
-        )
+        save_picture(lambda: result.plot(order=order, noise=True), out / "noise.svg")
+    side = 1.6 + 0.62 * len(result.profiles)
     figure = Figure(figsize=(2 * side + 1, 2 * side), layout="constrained")
     plot_metric_maps(result, figure.subplots(2, 2), order=order)
     with atomic_path(out / "metrics.svg") as temporary:

@@ -39,14 +39,14 @@ def correlate(
         list[str] | None, typer.Option(help="Numbers in this column are names of categories (repeat for more).")
     ] = None,
     corpus: Annotated[str, typer.Option(help="Name of the corpus in the table.")] = "",
-    unit: Annotated[Literal["language", "edition"], typer.Option(help="What a point is.")] = "language",
+    unit: Annotated[Literal["language", "edition"], typer.Option(help="Unit of a point.")] = "language",
     interval: Annotated[Literal["fisher", "bootstrap"], typer.Option(help="Kind of 95 % interval.")] = "fisher",
     alpha: Annotated[float, typer.Option(help="False discovery rate.")] = 0.05,
-    seed: Annotated[int, typer.Option(help="Of permutations and bootstrap.", min=0)] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of permutations and bootstrap.", min=0)] = 0,
     plot: Annotated[Path | None, typer.Option(help="Draw the strongest predictor here (.svg, .png, .pdf).")] = None,
     as_json: Json = False,
 ) -> None:
-    """Test what languages are like against how hard they are, adjusted for the number of tests.
+    """Test predictors against the difficulties of languages, adjusted for the number of tests.
 
     Example: langdiff correlate fit.json predictors.tsv --editions editions.csv --test pearson --test mixed
     """
@@ -80,7 +80,7 @@ def reproduce(
     plot: Annotated[Path | None, typer.Option(help="Draw MCC against difficulty here (.svg, .png, .pdf).")] = None,
     as_json: Json = False,
 ) -> None:
-    """Compute claims of Mielke et al. (2019) anew from its published figures, and say what agrees.
+    """Recompute claims of Mielke et al. (2019) from its published figures, and show which agree.
 
     Where the paper's text and its own figures differ, both are shown. The exit code is 1 only if this package
     gets a figure wrong.
@@ -94,17 +94,17 @@ def reproduce(
         check_picture_name(plot)
     result = ld.reproduce()
     if plot is not None:
-        save_picture(result.plot, plot, height=4.6)
+        save_picture(result.plot, plot)
     if as_json:
         print_json(result.to_frame())
     else:
-        print_table(result.claims, "What the paper says of its figures, and what they say", {})
+        print_table(result.claims, "Claims of the paper, published and recomputed", {})
         if rows:
             reference = result.reference.assign(
                 **{name: result.reference[name].map("{:.12g}".format) for name in ("expected", "recomputed")}
             )
-            print_table(reference, "Figures computed once with SciPy alone, and by this package", {})
-        print_table(result.counts().reset_index(), "How many agree", {})
+            print_table(reference, "Reference figures computed with SciPy only, and by this package", {})
+        print_table(result.counts().reset_index(), "Numbers of figures that agree", {})
     typer.echo(repr(result), err=True)
     if not result.exact:
         raise LangdiffError(
@@ -114,7 +114,7 @@ def reproduce(
 
 def _draw(result: "Correlations", path: Path, predictor: list[str] | None) -> None:
     name = predictor[0] if predictor and len(predictor) == 1 else result.strongest()
-    save_picture(lambda ax: result.plot(name, ax), path, height=4.6)
+    save_picture(lambda: result.plot(name), path)
 
 
 def _read_difficulties(path: Path) -> "DifficultyFit | pd.DataFrame":
@@ -127,7 +127,9 @@ def _read_difficulties(path: Path) -> "DifficultyFit | pd.DataFrame":
     columns = ["difficulty"] if "difficulty" in frame else list(frame)
     words = [name for name in columns if frame[name].dtype.kind != "f"]
     if words:
-        raise DataError(f"{path}: column {words[0]!r} is not of numbers; difficulties are in nats, one column a model.")
+        raise DataError(
+            f"{path}: column {words[0]!r} is not of numbers; difficulties are in nats, one column per model."
+        )
     return frame[columns]
 
 

@@ -1,4 +1,4 @@
-"""Experiments of Mielke et al. (2019) on finished surprisals; all work is done by the stages below."""
+"""Experiments of Mielke et al. (2019), which combine language models, regression and typology."""
 
 import lazy_loader
 

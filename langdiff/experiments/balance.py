@@ -1,4 +1,4 @@
-"""Native against translated texts under models that read as much of either (Mielke et al. 2019, section 6)."""
+"""Native against translated texts under models trained on equal amounts of both (Mielke et al. 2019, section 6)."""
 
 from collections.abc import Iterable, Mapping
 from concurrent.futures import Executor
@@ -13,7 +13,7 @@ from langdiff._random import generator, seed_number
 from langdiff.corpora.edition_info import EditionInfo
 from langdiff.corpora.origin import codes_of_editions, original_language_of
 from langdiff.errors import ConfigError, DataError, listing
-from langdiff.experiments.cautions import Heard, hearing, warn_once
+from langdiff.experiments.cautions import warns_caller
 from langdiff.experiments.native import NATIVE, TRANSLATED, divide_by_origin, find_origins
 from langdiff.experiments.native_and_translated import TranslationeseResult, translationese
 from langdiff.multitext import Multitext
@@ -41,42 +41,43 @@ def balance_by_origin(
     original_language: pd.Series | None = None,
     edition_info: EditionInfo | None = None,
 ) -> Multitext:
-    """Draw as much text first said in a language as text translated into it.
+    """Draw equal amounts of text that was first said in a language and of text translated into it.
 
-    By words, native intents are taken in random order until they hold the budget, then translated ones until
-    these hold as much as the native ones. By intents, one native and one translated intent are taken at a time, both
-    in random order, until all together hold twice the budget. Native and translated intents are then shuffled
-    together. Words are counted in one reference edition, so that the same intents are as large whichever
-    language is balanced. Only intents that every edition has are drawn.
+    With ``by="words"``, native intents are taken in random order until they have as many words as the budget, then
+    translated intents until they have as many words as the native ones. With ``by="intents"``, one native and one
+    translated intent are taken at a time, both in random order, until all together have twice the budget. Native and
+    translated intents are then shuffled together. Words are counted in one reference edition, so that an intent has
+    the same size whichever language is balanced. Only intents that every edition has are drawn.
 
     Parameters
     ----------
     multitext : Multitext
-        What to draw from.
+        Multitext to draw from.
     language : str
-        The language to balance, in the codes of the original languages.
+        Language to balance, in the codes of the original languages.
     by : {"words", "intents"}
-        What native and translated text have in equal number. Equal words is the default, since a language model
-        learns from text: where native sentences are longer or shorter than translated ones, equal numbers of
-        sentences give it more text of one kind. The paper balances numbers of sentences: ``"intents"``.
+        Unit of which native and translated text have equal numbers. The default is words: where native sentences
+        are longer or shorter than translated ones, equal numbers of sentences give a language model more text of
+        one kind. The paper balances numbers of sentences, ``"intents"``.
     budget_words : int
-        White-space tokens of the reference edition to take of native and of translated intents each, or by
-        intents on average of the two; the last intents may exceed it.
+        Number of white-space tokens of the reference edition to draw for native and for translated intents each
+        (with ``by="intents"``, the mean of the two); the last intents may exceed it.
     reference : str
-        The edition that is counted, or the ISO 639-3 code of a language with one edition.
+        Edition whose words are counted, or the ISO 639-3 code of a language with one edition.
     seed : int or numpy.random.Generator
         Seed of the draw.
     original_language : Series of str, optional
-        By intent; NaN, ``""`` or ``"und"`` where it is not known, which are not drawn. By default
-        ``intent_info["original_language"]``.
+        Code of the original language of each intent; intents with NaN, ``""`` or ``"und"`` are of unknown origin
+        and not drawn. By default ``intent_info["original_language"]``.
     edition_info : DataFrame, Series or mapping from edition to language, optional
-        Codes of editions, where neither their names nor ``edition_info["language"]`` give them.
+        Language codes of editions, where neither their names nor the multitext's ``edition_info["language"]``
+        give them.
 
     Returns
     -------
     Multitext
-        In the order of the draw; ``intent_info`` has ``origin``, ``"native"`` or ``"translated"``, and
-        ``original_language``.
+        The drawn intents, shuffled; its ``intent_info`` has the columns ``origin`` (``"native"`` or
+        ``"translated"``) and ``original_language``.
 
     Raises
     ------
@@ -84,7 +85,7 @@ def balance_by_origin(
         If the language or the reference is unknown, no intent is native or none translated, or there are fewer
         words than the budget asks for.
     ConfigError
-        If `by` is neither of the two, the budget is below 1, or the seed is not one.
+        If `by` is neither of the two, the budget is below 1, or `seed` is not a seed.
 
     References
     ----------
@@ -133,18 +134,18 @@ def balance_by_origin(
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class BalancedResult:
-    """Native against translated texts, each language under models trained on as much of either.
+    """Native against translated texts, each language under models trained on equal amounts of both.
 
     Attributes
     ----------
     results : mapping from language to TranslationeseResult
-        Of the test part of the language's own balanced sample. Other languages are in there, too, as far as they
-        have native intents; for them the sample is not balanced.
+        Result for the test part of each language's own balanced sample. It also has other languages that have
+        native intents, for which the sample is not balanced.
     words : DataFrame, one row per language
         ``native_intents`` and ``translated_intents`` of the whole sample, and their ``native_words`` and
         ``translated_words``, counted in the reference edition.
     by : {"words", "intents"}
-        What the samples have in equal number.
+        Unit of which native and translated text have equal numbers.
     """
 
     results: Mapping[str, TranslationeseResult]
@@ -153,29 +154,29 @@ class BalancedResult:
 
     @property
     def mean(self) -> float:
-        """Mean difference over the editions, nats. The samples may share intents: no standard error follows."""
+        """Mean difference over the editions, nats; without a standard error, since the samples may share intents."""
         return float(self.to_frame()["difference"].mean())
 
     @property
     def standard_deviation(self) -> float:
-        """Sample standard deviation of the differences, nats: what the paper gives after ±; NaN for one."""
+        """Sample standard deviation of the differences, nats, as the paper gives after ±; NaN for one edition."""
         return float(self.to_frame()["difference"].std(ddof=1))
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row per balanced edition: see `TranslationeseResult.to_frame`, and the size of the sample."""
+        """Return one row per balanced edition: columns of `TranslationeseResult.to_frame`, and sizes of the sample."""
         frames = {name: result.to_frame() for name, result in self.results.items()}
         frame = pd.concat([frame[frame["language"] == name] for name, frame in frames.items()])
         return frame.join(self.words, on="language")
 
     def summary(self) -> str:
-        """Format the table and the mean, with what is needed to trust them."""
+        """Format the table and the mean, with convergence and signatures."""
         fits = [result.fit for result in self.results.values()]
         failed = [language for language, result in self.results.items() if not result.fit.converged]
         state = f"NOT CONVERGED: {listing(failed)}" if failed else "converged"
         spread = f", standard deviation {self.standard_deviation:.4f}" if len(fits) > 1 else ""
         return "\n".join(
             [
-                f"Native - translated, nats, trained on as much of either: model {fits[0].model}, {state}",
+                f"Native - translated, nats, trained on equal amounts of both: model {fits[0].model}, {state}",
                 "",
                 self.to_frame().round(4).to_string(),
                 "",
@@ -194,12 +195,13 @@ class BalancedResult:
         return plot_balanced(self, ax, **style)
 
     def __repr__(self) -> str:
-        """Say what was found."""
+        """Return the mean difference and the number of languages."""
         return (
             f"BalancedResult: native - translated {self.mean:+.4f} nats on average over {len(self.results)} language(s)"
         )
 
 
+@warns_caller
 def run_balanced(
     multitext: Multitext,
     languages: Iterable[str],
@@ -218,37 +220,58 @@ def run_balanced(
     progress: bool | None = None,
     **fit_settings: Any,
 ) -> BalancedResult:
-    """Balance one language at a time, train all on its sample, and compare its native and translated texts.
+    """Balance one language at a time, train on its sample, and compare its native and translated texts.
 
-    In the fit every language that has native and translated intents is divided, as in `translationese`; only the
-    balanced one is reported.
+    Language models of all editions are trained on the sample of each language. In the fit every language that has
+    native and translated intents is divided, as in `translationese`; only the balanced one is reported.
 
     Parameters
     ----------
-    multitext, by, budget_words, reference, original_language, edition_info
-        See `balance_by_origin`, also for the errors; texts as models are to see them.
+    multitext : Multitext
+        Texts in the form in which language models are to read them. Of each sample, two thirds are for training, one
+        sixth to choose the best epoch and one sixth to measure (`langdiff.split`).
     languages : iterable of str
         Languages to balance, in the codes of the original languages.
+    by : {"words", "intents"}
+        Unit of which native and translated text have equal numbers; see `balance_by_origin`.
+    budget_words : int
+        Number of words of the reference edition to draw for native and for translated intents each.
+    reference : str
+        Edition whose words are counted, or the ISO 639-3 code of a language with one edition.
     seed : int or numpy.random.Generator
-        Seed of the draws, of every model, and of the bootstrap if `fit_settings` ask for one.
-    lm, device, workers, executor, progress
-        See `langdiff.compute_surprisals`, also for the errors. Models are trained on two thirds of a sample,
-        stopped by a sixth and measured on a sixth (`langdiff.split`).
+        Seed of the draws, of every language model, and of the bootstrap if `fit_settings` ask for one.
+    original_language : Series of str, optional
+        Code of the original language of each intent; see `balance_by_origin`.
+    edition_info : DataFrame, Series or mapping from edition to language, optional
+        Language codes of editions; see `balance_by_origin`.
+    lm : str, Recipe or KneserNeyRecipe
+        Language model to train, by name or as a recipe; see `langdiff.compute_surprisals`.
+    device : str
+        Device to train on: ``"auto"``, ``"cpu"`` or ``"cuda"``.
     cache : str or Path, optional
-        Folder of the models, with one folder a balanced language.
+        Folder that keeps models and surprisals, in ``balanced-LANGUAGE/EDITION/LM/``.
+    workers : int
+        Number of processes that train side by side; see `langdiff.compute_surprisals`.
+    executor : concurrent.futures.Executor, optional
+        Executor of the trainings, instead of processes of this call; `cache` is then a folder that all workers see.
+    progress : bool, optional
+        Whether to draw a progress bar; by default if stderr is a terminal.
     **fit_settings
-        For `langdiff.fit`, as in `translationese`.
+        Settings of `langdiff.fit`, as in `translationese`.
 
     Returns
     -------
     BalancedResult
+        The difference between native and translated texts of each language, and the sizes of the samples.
 
     Raises
     ------
     ConfigError
-        If no language is named, or one twice, or the seed is not one.
+        If no language is named or one twice, `seed` is not a seed, or a setting of the draws cannot be used.
     DataError
-        If what a sample has for the test cannot be compared; like the errors of the draws, before any training.
+        If a sample cannot be drawn, or its test part cannot be compared; both are found before any training.
+    LangdiffError
+        If a language model cannot be trained or a fit fails; see `langdiff.compute_surprisals` and `langdiff.fit`.
 
     Warns
     -----
@@ -258,6 +281,24 @@ def run_balanced(
     References
     ----------
     Mielke et al. (2019), section 6: −0.0044 ± 0.022 over 10 languages of Europarl, with ``by="intents"``.
+
+    Examples
+    --------
+    >>> import langdiff as ld
+    >>> rng, origin = np.random.default_rng(0), ["deu", "eng", "fra"] * 200
+    >>> texts = {name: [f"{name} {word}" for word in rng.permutation(600)] for name in ("deu", "eng", "fra")}
+    >>> multitext = ld.read_frame(pd.DataFrame(texts))
+    >>> result = run_balanced(
+    ...     multitext,
+    ...     ["deu"],
+    ...     budget_words=200,
+    ...     seed=0,
+    ...     lm="kneser-ney-2",
+    ...     progress=False,
+    ...     original_language=pd.Series(origin, index=multitext.intents),
+    ... )
+    >>> result.words[["native_words", "translated_words"]].to_numpy().tolist()
+    [[200, 200]]
     """
     from langdiff.lm import compute_surprisals
 
@@ -286,24 +327,21 @@ def run_balanced(
         codes[name] = {str(edition): code for edition, code in found.items()}
         _check_test_part(parts[name].test, name, sources[name], codes[name])
     results = {}
-    heard: Heard = []
     for name in names:
-        with hearing(heard):
-            surprisals = compute_surprisals(
-                parts[name],
-                lm=lm,
-                device=device,
-                seed=number,
-                cache=None if cache is None else Path(cache) / f"balanced-{name}",
-                workers=workers,
-                executor=executor,
-                progress=progress,
-            )
-            # all languages are divided: what native text of another is like must not be taken for the intent's size
-            results[name] = translationese(
-                surprisals, sources[name], min_native=1, edition_info=codes[name], seed=number, **fit_settings
-            )
-    warn_once(heard, stacklevel=2)
+        surprisals = compute_surprisals(
+            parts[name],
+            lm=lm,
+            device=device,
+            seed=number,
+            cache=None if cache is None else Path(cache) / f"balanced-{name}",
+            workers=workers,
+            executor=executor,
+            progress=progress,
+        )
+        # all languages are divided: what native text of another is like must not be taken for the intent's size
+        results[name] = translationese(
+            surprisals, sources[name], min_native=1, edition_info=codes[name], seed=number, **fit_settings
+        )
     return BalancedResult(
         results=results,
         words=pd.DataFrame({name: _sizes(sample, reference) for name, sample in samples.items()}).T.rename_axis(
@@ -337,7 +375,7 @@ def _words(multitext: Multitext, reference: str) -> pd.Series:
     found = [reference] if reference in multitext.editions else list(language.index[language == reference])
     if len(found) != 1:
         raise DataError(
-            f"reference {reference!r} is {'the language of several editions' if found else 'no edition'}: "
+            f"reference {reference!r} is {'the language of several editions' if found else 'not an edition'}: "
             f"{listing(found or multitext.editions)}. Name one edition."
         )
     return multitext.text(found[0]).map(lambda text: len(text.split())).astype(int)

@@ -12,6 +12,7 @@ import pandas as pd
 
 from langdiff._random import seed_number
 from langdiff.errors import ConfigError
+from langdiff.experiments.cautions import warns_caller
 from langdiff.lm import Recipe, compute_surprisals
 from langdiff.lm.jobs.job import read_job_states
 from langdiff.lm.ngram.recipe import AnyRecipe, find_scored_lm
@@ -27,19 +28,19 @@ RATIOS = tuple(tenth / 10 for tenth in range(11))
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class SweepResult:
-    """Language models that differ in their number of merges alone.
+    """Language models that differ only in their number of merges.
 
     Attributes
     ----------
     lm : str
         Name of the recipe that was varied.
     dev_bits : DataFrame, shape (R, J)
-        Total surprisal of the dev part, end symbols included: one row a ratio (merges a distinct word
-        of the training text), one column an edition.
+        Total surprisal of the dev part in bits, end symbols included: one row per ratio (merges per distinct word
+        of the training text), one column per edition.
     surprisals : mapping from ratio to Surprisals
-        Of the test part.
+        Surprisals of the test part for each ratio.
     seed : int
-        Of every model.
+        Seed of every model.
     """
 
     lm: str
@@ -49,15 +50,15 @@ class SweepResult:
 
     @property
     def best(self) -> pd.Series:
-        """The ratio of fewest dev bits of each edition; of equals the lowest."""
+        """Ratio with the fewest dev bits for each edition; the lowest of several such."""
         return self.dev_bits.idxmin().rename("best_ratio")
 
     @property
     def best_overall(self) -> float:
-        """The ratio of fewest dev bits over all editions, each measured by its own best: one for all.
+        """Ratio with the fewest dev bits on average over all editions.
 
-        An edition's bits are divided by its minimum before they are averaged, so that none counts
-        more because its text is longer or its language harder.
+        The bits of each edition are divided by their minimum before they are averaged, so that no edition has more
+        weight because its text is longer or its language harder.
         """
         means = self._relative().mean(axis=1).to_numpy()
         return float(self.dev_bits.index[int(means.argmin())])
@@ -84,12 +85,12 @@ class SweepResult:
         )
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row an edition and ratio: ``dev_bits`` and ``excess_percent`` over the edition's best."""
+        """Return one row per edition and ratio: ``dev_bits`` and ``excess_percent`` over the edition's best."""
         columns = {"dev_bits": self.dev_bits.T.stack(), "excess_percent": 100 * (self._relative().T.stack() - 1)}
         return pd.DataFrame(columns).reset_index()
 
     def summary(self) -> str:
-        """Format the best ratios, and what one for all costs."""
+        """Format the best ratios, and the bits that one ratio for all editions adds."""
         relative = self._relative()
         overall = self.best_overall
         table = pd.DataFrame(
@@ -102,7 +103,7 @@ class SweepResult:
         )
         ratios = ", ".join(f"{ratio:g}" for ratio in self.dev_bits.index)
         return (
-            f"Merges a distinct word, {self.lm}: {overall:g} is best for all "
+            f"Merges per distinct word, {self.lm}: {overall:g} is best for all "
             f"{len(table)} edition(s) together, of {ratios}\n\n{table.to_string()}\n"
             f"[experiment:bpe-sweep|lm:{self.lm}|seed:{self.seed}]"
         )
@@ -122,6 +123,7 @@ class SweepResult:
         return f"SweepResult of {self.lm}: {ratios} ratios × {editions} editions, best overall {self.best_overall:g}"
 
 
+@warns_caller
 def sweep_merges(
     parts: Parts,
     *,
@@ -135,37 +137,55 @@ def sweep_merges(
     executor: Executor | None = None,
     progress: bool | None = None,
 ) -> SweepResult:
-    """Train the same recipe with several numbers of merges, one model an edition and ratio.
+    """Train the same recipe with several numbers of merges, one model per edition and ratio.
 
     Parameters
     ----------
     parts : Parts
-        What models learn from, are compared on (dev) and are measured on (test).
+        Texts to train on (train), to compare ratios on (dev) and to measure (test).
     ratios : iterable of float
         Merges per distinct white-space token of the training text; 0 leaves single characters.
     lm : str or Recipe
-        Of subwords; its own ``bpe_ratio`` is replaced. A model's name is the recipe's and the ratio's,
-        such as ``bpe-small-0.4``. A name may end in ``-unpriced``: a way of scoring, see `langdiff.lm.Scoring`.
+        Recipe of BPE units, whose own ``bpe_ratio`` is replaced. The name of a model is that of the recipe followed
+        by the ratio, such as ``bpe-small-0.4``. A name given here may end in ``-unpriced``, which is a way of
+        scoring; see `langdiff.lm.Scoring`.
+    max_replaced : float
+        Fraction of an edition's test characters, from 0 to 1, that may be replaced as too rare in training.
+    device : str
+        Device to train on: ``"auto"``, ``"cpu"`` or ``"cuda"``.
     seed : int or numpy.random.Generator
         Seed of every model.
-    max_replaced, device, cache, workers, executor, progress
-        As for `langdiff.compute_surprisals`.
+    cache : str or Path, optional
+        Folder that keeps models and surprisals, in ``EDITION/LM-RATIO/``.
+    workers : int
+        Number of processes that train side by side; see `langdiff.compute_surprisals`.
+    executor : concurrent.futures.Executor, optional
+        Executor of the trainings, instead of processes of this call; `cache` is then a folder that all workers see.
+    progress : bool, optional
+        Whether to draw a progress bar; by default if stderr is a terminal.
 
     Returns
     -------
     SweepResult
+        Dev bits and test surprisals for each ratio, with the best ratios.
 
     Raises
     ------
     ConfigError
-        If the recipe is not one of subwords, there are no ratios, equal or negative ones, or the seed is not one.
+        If the recipe does not predict BPE units, no ratio is given or one twice, a ratio is negative, or `seed` is
+        not a seed.
     LangdiffError
         If an edition cannot be trained or scored; the message names it.
 
+    Warns
+    -----
+    LangdiffWarning
+        As `langdiff.compute_surprisals`, each kind once for all ratios and editions.
+
     Notes
     -----
-    Two seeds differ, too: a minimum is no more certain than the curve around it is deep. And a ratio
-    chosen on dev bits is no longer independent of them; measure on the test part.
+    Bits also differ between seeds, so a shallow minimum may be due to chance. A ratio chosen by its dev bits is not
+    independent of them; report bits of the test part.
 
     Examples
     --------

@@ -1,46 +1,63 @@
-"""Warnings of several trainings, given once: at the caller's line, with the names of all editions."""
+"""Warnings of several trainings and fits, given once: at the caller's line, with the names of all editions."""
 
+import functools
 import re
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar
 
 from langdiff.errors import LangdiffWarning, listing
 
-Heard = list[tuple[str, type[Warning], str]]  # edition or "", category, text
+P = ParamSpec("P")
+R = TypeVar("R")
 
 EDITION = re.compile(r"edition '(.*?)': (.*)", re.DOTALL)
 FIGURES = re.compile(r"\([^()]*[0-9][^()]*\)|[0-9][0-9.,]*")  # in brackets with what they are of, or bare
 
 
-@contextmanager
-def hearing(heard: Heard) -> Iterator[None]:
-    """Collect the package's warnings inside the block; all others come at once."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", LangdiffWarning)
-        yield
-    for warning in caught:
-        if not issubclass(warning.category, LangdiffWarning):
-            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
-            continue
-        found = EDITION.fullmatch(str(warning.message))
-        edition, text = found.groups() if found else ("", str(warning.message))
-        heard.append((edition, warning.category, text))
+def warns_caller(function: Callable[P, R]) -> Callable[P, R]:
+    """Make a function give each kind of the package's warnings once, when it ends, at the line that called it.
 
-
-def warn_once(heard: Heard, *, stacklevel: int) -> None:
-    """Give each kind of warning once; those that differ in their figures alone are of one kind.
+    Warnings that differ only in their edition or their figures are of one kind. Warnings of other packages keep
+    their place.
 
     Parameters
     ----------
-    heard : list
-        What `hearing` collected.
-    stacklevel : int
-        As for `warnings.warn`, seen from the caller.
+    function : callable
+        A function that trains or fits several times.
+
+    Returns
+    -------
+    callable
+        The function with the same signature.
     """
+
+    @functools.wraps(function)
+    def warning(*args: P.args, **kwargs: P.kwargs) -> R:
+        caught: list[warnings.WarningMessage] = []
+        try:
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always", LangdiffWarning)
+                return function(*args, **kwargs)
+        finally:  # also where a later edition ends in an error
+            for each in caught:
+                if not issubclass(each.category, LangdiffWarning):
+                    warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
+            for category, text in merge(caught):
+                warnings.warn(text, category, stacklevel=2)
+
+    return warning
+
+
+def merge(caught: list[warnings.WarningMessage]) -> list[tuple[type[Warning], str]]:
+    """Return category and text of each kind of the package's warnings, with the names of all its editions."""
     kinds: dict[tuple[type[Warning], str], list[tuple[str, str]]] = {}
-    for edition, category, text in heard:
-        kinds.setdefault((category, FIGURES.sub("#", text)), []).append((edition, text))
+    for warning in caught:
+        if issubclass(warning.category, LangdiffWarning):
+            found = EDITION.fullmatch(str(warning.message))
+            edition, text = found.groups() if found else ("", str(warning.message))
+            kinds.setdefault((warning.category, FIGURES.sub("#", text)), []).append((edition, text))
+    merged = []
     for (category, _), given in kinds.items():
         editions = dict.fromkeys(edition for edition, _ in given if edition)
         text = given[0][1]
@@ -49,4 +66,5 @@ def warn_once(heard: Heard, *, stacklevel: int) -> None:
             text = f"{len(editions)} editions, {listing(editions, len(editions))}{alike}: {text}"
         elif editions:
             text = f"edition {given[0][0]!r}: {text}"
-        warnings.warn(text, category, stacklevel=stacklevel + 1)
+        merged.append((category, text))
+    return merged

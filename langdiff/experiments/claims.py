@@ -1,4 +1,4 @@
-"""Statements of Mielke et al. (2019), each computed anew from the published figures as far as these allow."""
+"""Statements of Mielke et al. (2019), each recomputed from the published figures as far as these allow."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -13,12 +13,12 @@ NAMES: dict[Corpus, str] = {"europarl": "Europarl", "bibles": "Bibles"}
 ORDER = ("yes", "nearly", "in part", "no")
 UNAVAILABLE = "cannot be recomputed"
 MANY_BIBLES = ["deu", "fra", "eng"]  # the paper looks at translations within these languages (section 4.4)
-WEAK, STRONG, SIMILAR = 0.1, 0.8, 0.1  # what is made of "very weak", "strongly" and "similarly", in units of r
+WEAK, STRONG, SIMILAR = 0.1, 0.8, 0.1  # how "very weak", "strongly" and "similarly" are read, in units of r
 
 
 @dataclass(frozen=True, kw_only=True)
 class Recomputed:
-    """What claims are held against.
+    """Published figures and the tests of them with which claims are compared.
 
     Attributes
     ----------

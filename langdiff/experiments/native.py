@@ -56,14 +56,15 @@ def split_by_origin(
     Parameters
     ----------
     surprisals : Surprisals, shape (I, J)
-        What to divide.
+        Surprisals to divide.
     original_language : Series of str
-        Language code by intent; NaN, ``""`` or ``"und"`` where it is not known. It may know more intents.
+        Code of the original language of each intent; NaN, ``""`` or ``"und"`` where it is not known. Further
+        intents are ignored.
     languages : iterable of str, optional
         Languages whose editions are divided; others stay as they are. By default those of the editions
         that have at least `min_native` native intents.
     min_native : int
-        See `languages`, which overrule it.
+        Least number of native intents of an edition that is divided; ignored if `languages` are given.
     edition_info : DataFrame, Series or mapping from edition to language, optional
         Languages of editions in the codes of `original_language`: a frame indexed by edition with a column
         ``language``, or the languages of some editions. For other editions, the code that is their name, such as
@@ -72,8 +73,8 @@ def split_by_origin(
     Returns
     -------
     Surprisals
-        Up to 2J editions. Intents of unknown origin are missing from divided editions, and left out if
-        they are in no other.
+        Surprisals of up to 2J editions. Intents of unknown origin are missing in divided editions, and left out if
+        no other edition has them.
 
     Raises
     ------
@@ -137,15 +138,19 @@ def split_by_source(
     """Divide editions by the language that each intent comes from (Mielke et al. 2019, footnote 23).
 
     A cell of a divided edition goes to ``EDITION:from-SOURCE``. Differences between these are relative to the
-    editions that stay whole, which are taken to be as difficult whatever the source: were all divided,
-    no intent would join one source to another.
+    editions that are not divided, which are assumed to be equally difficult whatever the source: if all editions
+    were divided, no intent would connect one source to another.
 
     Parameters
     ----------
-    surprisals, original_language, edition_info
-        As for `split_by_origin`.
+    surprisals : Surprisals, shape (I, J)
+        Surprisals to divide.
+    original_language : Series of str
+        Code of the original language of each intent; see `split_by_origin`.
     languages : iterable of str
-        Languages whose editions are divided; not all.
+        Languages whose editions are divided; at least one edition must be left whole.
+    edition_info : DataFrame, Series or mapping from edition to language, optional
+        Languages of editions in the codes of `original_language`; see `split_by_origin`.
 
     Returns
     -------
@@ -180,13 +185,13 @@ def split_by_source(
 
 
 def find_origins(surprisals: object, original_language: object, edition_info: EditionInfo | None) -> Origins:
-    """Say of every cell whether it is native or translated.
+    """Find out whether each cell is native or translated.
 
     Raises
     ------
     DataError
-        If `surprisals` is no table of them, `original_language` no Series, or has no row or several of some
-        intents, or an edition named in `edition_info` is unknown.
+        If `surprisals` is not a Surprisals, `original_language` is not a Series or has no row or several rows for
+        some intents, or an edition named in `edition_info` is unknown.
     """
     if not isinstance(surprisals, Surprisals):
         raise DataError(
@@ -207,23 +212,32 @@ def find_origins(surprisals: object, original_language: object, edition_info: Ed
 
 
 def read_origins(path: str | Path) -> pd.Series:
-    """Read the original language of intents.
+    r"""Read the original language of intents.
 
     Parameters
     ----------
     path : str or Path
         Table (``.tsv`` with tabs, else with commas) whose first column names the intents, with a column
-        ``original_language``; others are not read.
+        ``original_language``; other columns are not read.
 
     Returns
     -------
     Series of str
-        Indexed by intent.
+        Code of the original language, indexed by intent.
 
     Raises
     ------
     DataError
         If the file cannot be read or has no such column.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "origins.csv"
+    ...     _ = path.write_text("intent,original_language\n1,deu\n2,eng\n")
+    ...     read_origins(path).to_dict()
+    {'1': 'deu', '2': 'eng'}
     """
     path = Path(path)
     header, rows = read_table(path, "\t" if path.suffix == ".tsv" else ",")
@@ -259,7 +273,7 @@ def _too_few(origins: Origins, min_native: int) -> str:
         return f"no edition has native intents. {_codes(origins)}"
     return (
         f"no edition has {min_native:,} native intents and translated ones; native are: {found}. Lower min_native, or "
-        "name languages; standard errors will tell what so few can show."
+        "name languages; the standard errors will be large."
     )
 
 
@@ -276,7 +290,7 @@ def _divide(surprisals: Surprisals, parts: Mapping[str, Mapping[str, pd.Series]]
         return pd.concat(columns, axis=1)
 
     bits = divide(surprisals.bits)
-    # an intent that was empty before stays, for whoever fits to complain of
+    # an intent that was empty before stays, so that the fit can report it
     lost = bits.isna().all(axis=1) & surprisals.bits.notna().any(axis=1)
     if lost.any():
         log.info("%d of %d intents are left out: their origin is not known", lost.sum(), len(lost))

@@ -1,4 +1,4 @@
-"""Are native texts harder than translated ones? The first experiment of Mielke et al. (2019, section 6)."""
+"""Native against translated texts: the first experiment of section 6 of Mielke et al. (2019)."""
 
 import warnings
 from collections.abc import Iterable
@@ -11,6 +11,7 @@ from scipy.stats import norm
 from langdiff.corpora.edition_info import EditionInfo
 from langdiff.effects import Contrast
 from langdiff.errors import ConfigError, LangdiffWarning, listing
+from langdiff.experiments.cautions import warns_caller
 from langdiff.experiments.native import NATIVE, TRANSLATED, choose_editions, divide_by_origin, find_origins
 from langdiff.regression import DifficultyFit, fit
 from langdiff.surprisals import Surprisals
@@ -29,22 +30,11 @@ class TranslationeseResult:
     Attributes
     ----------
     fit : DifficultyFit
-        Of all editions, the divided ones as ``EDITION:native`` and ``EDITION:translated``.
-    cells : DataFrame, one row a divided edition
+        Fit of all editions, the divided ones as ``EDITION:native`` and ``EDITION:translated``.
+    cells : DataFrame, one row per divided edition
         ``language``, and the numbers of ``native`` and ``translated`` intents.
     unknown_intents : int
         Intents whose original language is not known; they are in no divided edition.
-
-    Examples
-    --------
-    >>> import langdiff as ld
-    >>> surprisals = ld.simulate(900, 3, seed=1).surprisals
-    >>> origin = pd.Series(["e1", "e2", "e3"] * 300, index=surprisals.intents)
-    >>> result = translationese(surprisals, origin, min_native=300)
-    >>> result
-    TranslationeseResult: native - translated -0.0047 nats on average over 3 edition(s), standard deviation 0.0068
-    >>> bool((result.to_frame()["difference"].abs() < 4 * result.to_frame()["std_error"]).all())
-    True
     """
 
     fit: DifficultyFit
@@ -53,29 +43,29 @@ class TranslationeseResult:
 
     @property
     def mean(self) -> Contrast:
-        """Mean difference over the divided editions; its standard error says nothing of other languages."""
+        """Mean difference over the divided editions; its standard error does not extend to other languages."""
         return self.fit.contrast(
             *([f"{edition}:{part}" for edition in self.cells.index] for part in (NATIVE, TRANSLATED))
         )
 
     @property
     def standard_deviation(self) -> float:
-        """Sample standard deviation of the differences over editions, nats: what the paper gives after ±.
+        """Sample standard deviation of the differences over editions, nats, as the paper gives after ±.
 
-        It holds both what languages differ by and the errors of measurement; NaN for one edition.
+        It includes both differences between languages and errors of measurement; NaN for one edition.
         """
         return float(self.to_frame()["difference"].std(ddof=1))
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row a divided edition, in the order of the table.
+        """Return one row per divided edition, in the order of the table.
 
         Returns
         -------
         DataFrame
             ``language``; numbers of ``native`` and ``translated`` intents; the ``difference``, its
             ``std_error``, ``low`` and ``high`` (95 % interval), in nats; ``percent`` more bits for native
-            texts; ``detectable``, the difference in nats that four of five such samples would tell from
-            none (at 5 %, two-sided).
+            texts; ``detectable``, the difference in nats that would be found significant (at 5 %, two-sided) in
+            four of five such samples.
         """
         found = [self.fit.contrast(f"{e}:{NATIVE}", f"{e}:{TRANSLATED}") for e in self.cells.index]
         return self.cells.assign(
@@ -88,7 +78,7 @@ class TranslationeseResult:
         )
 
     def summary(self) -> str:
-        """Format the table and the mean, with what is needed to trust them."""
+        """Format the table and the mean, with convergence and signature."""
         state = "converged" if self.fit.converged else f"NOT CONVERGED ({self.fit.message})"
         unknown = f"; {self.unknown_intents:,} intents of unknown origin" if self.unknown_intents else ""
         mean = self.mean
@@ -110,7 +100,7 @@ class TranslationeseResult:
         return plot_translationese(self, ax, **style)
 
     def __repr__(self) -> str:
-        """Say what was found."""
+        """Return the mean difference and the number of editions."""
         return (
             f"TranslationeseResult: native - translated {self.mean.estimate:+.4f} nats on average over "
             f"{len(self.cells)} edition(s){self._spread()}"
@@ -120,6 +110,7 @@ class TranslationeseResult:
         return f", standard deviation {self.standard_deviation:.4f}" if len(self.cells) > 1 else ""
 
 
+@warns_caller
 def translationese(
     surprisals: Surprisals,
     original_language: pd.Series,
@@ -132,20 +123,30 @@ def translationese(
     r"""Estimate how much harder native texts are than translated ones of the same language.
 
     Every chosen edition is divided by origin (`split_by_origin`) and all are fitted together, so that
-    the size of an intent, which all its cells share, is no part of the difference
+    the size of an intent, which all its cells share, does not enter the difference
 
     .. math:: \delta_{j,\text{native}} - \delta_{j,\text{translated}}.
 
     Parameters
     ----------
-    surprisals, original_language, languages, min_native, edition_info
-        See `split_by_origin`.
+    surprisals : Surprisals, shape (I, J)
+        Surprisals of native and translated texts.
+    original_language : Series of str
+        Code of the original language of each intent; see `split_by_origin`.
+    languages : iterable of str, optional
+        Languages whose editions are divided; by default those with at least `min_native` native intents.
+    min_native : int
+        Least number of native intents of an edition that is divided; see `split_by_origin`.
+    edition_info : DataFrame, Series or mapping from edition to language, optional
+        Languages of editions in the codes of `original_language`; see `split_by_origin`.
     **fit_settings
-        For `langdiff.fit`, such as ``model="1"`` or ``restricted=True``; not those that tie difficulties.
+        Settings of `langdiff.fit`, such as ``model="1"`` or ``restricted=True``; not ``groups`` or ``formula``,
+        which tie difficulties.
 
     Returns
     -------
     TranslationeseResult
+        The fit of the divided editions, and the numbers of intents behind each difference.
 
     Raises
     ------
@@ -157,23 +158,34 @@ def translationese(
     Warns
     -----
     LangdiffWarning
-        If `languages` leave an edition whole that has `min_native` native intents, too.
+        If `languages` leave out an edition that has `min_native` native intents, or as `langdiff.fit` warns.
 
     Notes
     -----
-    What a whole edition needs for an intent counts for the intent's size, also where it is native. If native texts of
-    edition k, left whole, differ from its translations by :math:`\tau_k`, a divided edition seems to differ the same
-    way: by :math:`p_k \tau_k / (J - 1)`, if it alone is divided, in Model 1 and with all cells of J editions there,
-    where :math:`p_k` is the part of its translated intents that k's language is the original of. So divide all
-    languages that have many native intents, and look at those of interest.
+    The bits of an edition that is not divided count towards an intent's size, also where the edition is native. If
+    native texts of such an edition k differ from its translations by :math:`\tau_k`, a divided edition appears to
+    differ in the same direction: by :math:`p_k \tau_k / (J - 1)` if it is the only one divided, in Model 1 and
+    without missing cells, where :math:`p_k` is the share of its translated intents whose original language is that
+    of k. So divide all languages that have many native intents, and report those of interest.
 
-    A language model that has read mostly translated text may find native text harder for that alone: the
-    difference is one between texts only if the model was trained on as much of either (section 6).
+    A language model trained mostly on translated text may find native text harder for that reason only: the
+    difference is one between texts only if the model was trained on equal amounts of both (section 6).
 
     References
     ----------
     Mielke, Cotterell, Gorman, Roark and Eisner (2019), "What Kind of Language Is Hard to
     Language-Model?", section 6: 0.027 ± 0.023 over 8 languages of Europarl.
+
+    Examples
+    --------
+    >>> import langdiff as ld
+    >>> surprisals = ld.simulate(900, 3, seed=1).surprisals
+    >>> origin = pd.Series(["e1", "e2", "e3"] * 300, index=surprisals.intents)
+    >>> result = translationese(surprisals, origin, min_native=300)
+    >>> result
+    TranslationeseResult: native - translated -0.0047 nats on average over 3 edition(s), standard deviation 0.0068
+    >>> bool((result.to_frame()["difference"].abs() < 4 * result.to_frame()["std_error"]).all())
+    True
     """
     tying = [name for name in ("groups", "formula") if fit_settings.get(name) is not None]
     if tying:
@@ -188,8 +200,8 @@ def translationese(
     if len(whole):
         warnings.warn(
             f"{len(whole)} edition(s) with {min_native:,} native intents or more are left whole: {listing(whole)}. If "
-            "their native texts differ from their translations, part of that is taken for a difference of the divided "
-            "ones. Name these languages, too, and look at those of interest.",
+            "their native texts differ from their translations, part of that difference is attributed to the divided "
+            "editions. Name these languages, too, and report those of interest.",
             LangdiffWarning,
             stacklevel=2,
         )

@@ -1,4 +1,4 @@
-"""How much of a difference between editions is the luck of the seed? Language models trained again."""
+"""The spread of difficulties between seeds: language models trained several times."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,6 +10,7 @@ import pandas as pd
 from langdiff._random import generator, seed_numbers
 from langdiff._types import Model
 from langdiff.errors import ConfigError
+from langdiff.experiments.cautions import warns_caller
 from langdiff.lm import compute_surprisals
 from langdiff.lm.ngram.recipe import AnyRecipe
 from langdiff.lm.scoring import Scoring
@@ -20,24 +21,24 @@ from langdiff.surprisals import Surprisals
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class Replicates:
-    r"""Surprisals of the same intents by language models that differ in their seed alone.
+    r"""Surprisals of the same intents by language models that differ only in their seed.
 
-    The standard error of a difficulty speaks of the sample of intents; that another seed would have
-    trained another model is the spread between seeds. Of the difficulty from one seed's models, the
-    standard error that covers both is
+    The standard error of a difficulty describes the sampling of intents only; language models trained from another
+    seed would give another difficulty, which the spread between seeds describes. The standard error of a difficulty
+    from the models of one seed that covers both is
 
     .. math:: \sqrt{\text{std\_error}^2 + \text{seed\_sd}^2}
 
     Attributes
     ----------
     surprisals : mapping from int to Surprisals
-        By seed.
+        Surprisals of the test part for each seed.
     difficulty, std_error : DataFrame, shape (J, R)
-        Nats, editions × seeds: the fit to the surprisals of each seed.
+        Difficulties and their standard errors in nats, editions × seeds, from the fits to each seed's surprisals.
     covariance : DataFrame, shape (J, J)
-        Of the difficulties over samples of intents, nats squared: mean of the fits'.
+        Covariance of the difficulties over samples of intents, nats squared; the mean over the fits.
     model : str
-        The model of difficulty that was fitted.
+        Regression model that was fitted.
     """
 
     surprisals: Mapping[int, Surprisals]
@@ -47,11 +48,11 @@ class Replicates:
     model: str
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row an edition, hardest first.
+        """Return one row per edition, hardest first.
 
         ``bits``, the total of the intents, and ``difficulty`` (nats) are means over the seeds, with
         their standard deviations between seeds in ``bits_seed_sd`` and ``seed_sd``; ``std_error`` is
-        that of the fits (root mean square) and ``total_std_error`` has both.
+        that of the fits (root mean square) and ``total_std_error`` covers both.
         """
         bits = pd.DataFrame({seed: table.bits.sum() for seed, table in self.surprisals.items()})
         seed_sd = self.difficulty.std(axis=1, ddof=1)
@@ -71,25 +72,25 @@ class Replicates:
         """Standard deviation of a difficulty between seeds, nats: root mean square over editions."""
         return float(np.sqrt(self.difficulty.var(axis=1, ddof=1).mean()))
 
-    def draws(self, n: int = 4000, *, seed: int | np.random.Generator) -> pd.DataFrame:
-        r"""Draw difficulties with both errors, for what takes draws: `langdiff.typology.propagate_errors`.
+    def draws(self, n_draws: int = 4000, *, seed: int | np.random.Generator) -> pd.DataFrame:
+        r"""Draw difficulties that vary by both errors, for functions such as `langdiff.typology.propagate_errors`.
 
         .. math:: \bar d + e + u, \quad e \sim \mathcal N(0, \Sigma), \quad u_j \sim \mathcal N(0, s^2 / R)
 
-        with Σ the `covariance`, s the `seed_sd` of all editions (that of one, from a few seeds, says
-        little) and R the number of seeds.
+        with Σ the `covariance`, s the `seed_sd` pooled over editions (that of one edition is poorly known from a
+        few seeds) and R the number of seeds.
 
         Parameters
         ----------
-        n : int
-            How many.
+        n_draws : int
+            Number of draws.
         seed : int or numpy.random.Generator
             Seed of the draws.
 
         Returns
         -------
-        DataFrame, shape (n, J)
-            Nats; columns are the editions.
+        DataFrame, shape (n_draws, J)
+            Difficulties in nats, one column per edition.
 
         Examples
         --------
@@ -102,7 +103,7 @@ class Replicates:
         """
         rng = generator(seed)
         mean = self.difficulty.mean(axis=1)
-        drawn = rng.multivariate_normal(mean, self.covariance.loc[mean.index, mean.index], size=n, method="eigh")
+        drawn = rng.multivariate_normal(mean, self.covariance.loc[mean.index, mean.index], size=n_draws, method="eigh")
         luck = rng.normal(0, self.seed_sd / np.sqrt(self.difficulty.shape[1]), size=drawn.shape)
         return pd.DataFrame(drawn + luck, columns=mean.index)
 
@@ -123,13 +124,14 @@ class Replicates:
         return f"Replicates of {', '.join(lms)}: {len(self.surprisals)} seeds × {len(self.difficulty)} editions"
 
 
+@warns_caller
 def replicate(
     parts: Parts,
     *,
     lm: str | AnyRecipe = "char-small",
     scoring: Scoring | str | None = None,
     max_replaced: float = 0.05,
-    seeds: int = 3,
+    n_seeds: int = 3,
     seed: int | np.random.Generator,
     model: Model = "2",
     device: str = "auto",
@@ -142,30 +144,46 @@ def replicate(
     Parameters
     ----------
     parts : Parts
-        What models learn from, stop by and are measured on.
-    lm : str or recipe
+        Texts to train on (train), to choose the best epoch by (dev) and to measure (test).
+    lm : str, Recipe or KneserNeyRecipe
+        Language model to train, by name or as a recipe; see `langdiff.compute_surprisals`.
     scoring : Scoring or str, optional
+        How the trained models score, such as ``"unpriced"``; see `langdiff.lm.Scoring`.
     max_replaced : float
-        As for `langdiff.compute_surprisals`.
-    seeds : int
-        How many times, at least 2.
+        Fraction of an edition's test characters, from 0 to 1, that may be replaced as too rare in training.
+    n_seeds : int
+        Number of seeds, at least 2; one model per edition is trained from each.
     seed : int or numpy.random.Generator
-        What the seeds of the models are made from: of the same number, the first seeds are the same however
-        many are asked for.
+        Seed from which the seeds of the models are made. With the same number, the first seeds are the same
+        whatever `n_seeds` is.
     model : {"1", "2", "2L", "2C", "3"}
-        Of difficulty, as for `langdiff.fit`.
-    device, workers, progress
-        As for `langdiff.compute_surprisals`.
+        Regression model to fit to each seed's surprisals; see `langdiff.fit`.
+    device : str
+        Device to train on: ``"auto"``, ``"cpu"`` or ``"cuda"``.
     cache : str or Path, optional
         Folder that keeps models and surprisals, in ``seed-SEED/EDITION/LM/``.
+    workers : int
+        Number of processes that train side by side; see `langdiff.compute_surprisals`.
+    progress : bool, optional
+        Whether to draw a progress bar; by default if stderr is a terminal.
+
+    Returns
+    -------
+    Replicates
+        Surprisals, difficulties and standard errors of each seed.
 
     Raises
     ------
     ConfigError
-        If `seeds` is less than 2, `seed` is not one, there is one edition only, or another setting
+        If `n_seeds` is less than 2, `seed` is not a seed, there is only one edition, or another setting
         cannot be used.
     LangdiffError
-        As `langdiff.compute_surprisals` and `langdiff.fit`.
+        If a language model cannot be trained or a fit fails; see `langdiff.compute_surprisals` and `langdiff.fit`.
+
+    Warns
+    -----
+    LangdiffWarning
+        As `langdiff.compute_surprisals` and `langdiff.fit`, each kind once for all seeds and editions.
 
     Examples
     --------
@@ -176,14 +194,14 @@ def replicate(
     >>> train, dev, test = (bible.intents[a:b] for a, b in ((0, 120), (120, 130), (130, 140)))
     >>> parts = ld.Parts(train=bible.sel(intents=train), dev=bible.sel(intents=dev), test=bible.sel(intents=test))
     >>> short = replace(ld.lm.RECIPES["char-tiny"], epochs=1, embedding_size=16)
-    >>> replicate(parts, lm=short, seeds=2, seed=1, progress=False)
+    >>> replicate(parts, lm=short, n_seeds=2, seed=1, progress=False)
     Replicates of char-tiny: 2 seeds × 2 editions
     """
-    if seeds < 2:
-        raise ConfigError(f"seeds must be at least 2, got {seeds}: there is no spread in one.")
-    numbers = seed_numbers(seed, seeds)
+    if n_seeds < 2:
+        raise ConfigError(f"n_seeds must be at least 2, got {n_seeds}: one seed has no spread.")
+    numbers = seed_numbers(seed, n_seeds)
     if len(parts.train.editions) < 2:
-        raise ConfigError("replicates compare difficulties, which takes two editions or more; there is one.")
+        raise ConfigError("replicates compare difficulties of at least two editions; there is only one.")
     tables = {}
     for number in numbers:
         tables[number] = compute_surprisals(

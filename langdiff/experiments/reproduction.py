@@ -1,4 +1,4 @@
-"""What makes a language hard, on the published figures: claims of Mielke et al. (2019) row by row."""
+"""Claims of Mielke et al. (2019) about what makes a language hard, recomputed from its published figures."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 TOLERANCE = 1e-6  # the reference figures are rounded to twelve digits
-TESTED = ["bpe", "char"]  # bpe_best is given besides, outside the families
+TESTED = ["bpe", "char"]  # bpe_best is also published, but not part of the families of tests
 SYMBOLS = {"pearson": "r", "spearman": "rho"}
 Averaging = Literal["difficulty", "factor"]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class Reproduction:
-    """What the paper says in sections 4 and 5, computed anew from its published difficulties and predictors.
+    """Claims of sections 4 and 5 of the paper, recomputed from its published difficulties and predictors.
 
     Attributes
     ----------
@@ -49,11 +49,11 @@ class Reproduction:
 
     @property
     def exact(self) -> bool:
-        """Whether all reference figures were met: if not, the package is at fault, not the paper."""
+        """Whether all reference figures were met; if not, this package computes something wrong."""
         return bool((self.reference["agreement"] == "yes").all())
 
     def to_frame(self) -> pd.DataFrame:
-        """Return claims and reference figures below each other.
+        """Return the claims, then the reference figures, in one table.
 
         Returns
         -------
@@ -72,10 +72,20 @@ class Reproduction:
     def table(self, number: Literal[2, 3, 4]) -> pd.DataFrame:
         """Return Table 2 (categories), 3 (length in characters) or 4 (word inventory) of the paper.
 
+        Parameters
+        ----------
+        number : {2, 3, 4}
+            Number of the table in the paper.
+
+        Returns
+        -------
+        DataFrame
+            One row per category (Table 2), or one row per test of a corpus and language model (Tables 3 and 4).
+
         Raises
         ------
         ConfigError
-            If the number is another.
+            If `number` is not 2, 3 or 4.
         """
         if number == 2:
             return self.wals.categories()
@@ -94,7 +104,7 @@ class Reproduction:
         return table.rename_axis(columns=None).reindex(frame["source"].unique())
 
     def summary(self) -> str:
-        """Format all claims, and count the reference figures."""
+        """Format all claims, and the number of reference figures that agree."""
         unavailable = self.claims["agreement"] == UNAVAILABLE
         checked, unchecked = self.claims[~unavailable], self.claims[unavailable]
         differing = checked[checked["note"] != ""]
@@ -104,11 +114,11 @@ class Reproduction:
         return "\n".join([*lines, "", self.counts().to_string()])
 
     def plot(self, ax: "Axes | None" = None, *, predictor: str = "mcc", **style: Any) -> "Axes":
-        """Draw difficulty against a predictor, as Figure 5 does for MCC; see `langdiff.plots.plot_correlation`."""
+        """Draw difficulty against a predictor, as in Figure 5 for MCC; see `langdiff.plots.plot_correlation`."""
         return self.pearson.plot(predictor, ax, **style)
 
     def __repr__(self) -> str:
-        """Say how much agrees."""
+        """Return the numbers of claims and figures that agree."""
         agreed = self.claims["agreement"].value_counts()
         met = int((self.reference["agreement"] == "yes").sum())
         unavailable = int(agreed.get(UNAVAILABLE, 0))
@@ -120,13 +130,18 @@ class Reproduction:
 
 
 def reproduce() -> Reproduction:
-    """Compute claims of Mielke et al. (2019) from the published figures, which are shipped with the package.
+    """Recompute claims of Mielke et al. (2019) from the published figures, which are part of the package.
 
     Returns
     -------
     Reproduction
-        The claims of sections 4 and 5 with published and recomputed figures, those of other sections that need
-        more than the published figures, and the tests themselves.
+        The claims of sections 4 and 5 with published and recomputed figures, claims of other sections that cannot
+        be recomputed from published figures, and the tests themselves.
+
+    Raises
+    ------
+    DataError
+        If the files of published figures are missing from the installed package or damaged.
 
     Examples
     --------
@@ -183,7 +198,7 @@ def _mood(figures: Mielke2019, languages: LanguageSet, averaging: Averaging) -> 
 def _compare(
     table: str, key: list[str], expected: pd.DataFrame, found: pd.DataFrame, figures: dict[str, str]
 ) -> pd.DataFrame:
-    """Return one row an expected figure; `figures` maps its column to that of `found`. What is not found is NaN."""
+    """Return one row per expected figure; `figures` maps its column to that of `found`. Figures not found are NaN."""
     found = found[[*key, *figures.values()]].rename(columns={new: f"found {old}" for old, new in figures.items()})
     both = expected.merge(found, on=key, how="left", validate="one_to_one")
     label = both[key].astype(str).agg(" ".join, axis=1)

@@ -66,7 +66,7 @@ def plot_translationese(result: Differences, ax: "Axes | None" = None, **style: 
 
 
 def plot_balanced(result: BalancedDifferences, ax: "Axes | None" = None, **style: Any) -> "Axes":
-    """Draw native less translated difficulty by language, each under models trained on as much of either.
+    """Draw native less translated difficulty by language, each under models trained on equal amounts of both.
 
     Parameters
     ----------
@@ -91,10 +91,10 @@ def plot_balanced(result: BalancedDifferences, ax: "Axes | None" = None, **style
     >>> one = ld.translationese(surprisals, origin, min_native=300)
     >>> axes = plot_balanced(SimpleNamespace(results={"e1": one}, to_frame=one.to_frame))
     >>> axes.get_xlabel().splitlines()[-1]
-    'of models trained on as much of either'
+    'of models trained on equal amounts of both'
     """
     fits = [differences.fit for differences in result.results.values()]
-    return _draw(result.to_frame(), fits, "\nof models trained on as much of either", ax, style)
+    return _draw(result.to_frame(), fits, "\nof models trained on equal amounts of both", ax, style)
 
 
 def _draw(

@@ -18,13 +18,13 @@ from langdiff.errors import OutputError
 EXPERIMENT = "experiment.json"
 MANIFEST = "manifest.json"
 STAGE = ".new"
-JOBS = "jobs"  # language models, one folder an edition
+JOBS = "jobs"  # language models, one folder per edition
 RECORDED = ("langdiff", "torch", "sentencepiece", "numpy", "scipy", "pandas", "PuLP", "highspy")
 
 
 @contextmanager
 def own_directory(directory: Path) -> Iterator[None]:
-    """Make the directory if need be and keep other processes out of it.
+    """Make the directory if it is missing and keep other processes out of it.
 
     Raises
     ------
@@ -58,7 +58,7 @@ def own_directory(directory: Path) -> Iterator[None]:
 
 @contextmanager
 def staged(directory: Path) -> Iterator[Path]:
-    """Give an empty folder for what a run writes, beside what an earlier run left; it is removed in the end.
+    """Give an empty folder for the output of a run, beside that of an earlier run; it is removed at the end.
 
     Raises
     ------
@@ -67,7 +67,7 @@ def staged(directory: Path) -> Iterator[Path]:
     """
     stage = directory / STAGE
     try:
-        shutil.rmtree(stage, ignore_errors=True)  # what a kill left
+        shutil.rmtree(stage, ignore_errors=True)  # left by a process that was killed
         stage.mkdir(exist_ok=True)
     except OSError as error:
         raise OutputError(f"{stage}: cannot be written: {error.strerror or error}.") from error
@@ -78,18 +78,18 @@ def staged(directory: Path) -> Iterator[Path]:
 
 
 def publish(stage: Path, directory: Path, stale: Iterable[str]) -> None:
-    """Put all files of a stage in the place of those of an earlier run.
+    """Replace the files of an earlier run by all files of a stage.
 
-    The manifest is taken away first and put there last, so that a mixture of two runs never passes for one.
+    The manifest is removed first and written last, so that a mixture of two runs is never read as one.
 
     Parameters
     ----------
     stage : Path
-        From `staged`; it holds a manifest.
+        Folder from `staged`, with a manifest.
     directory : Path
         The run directory.
     stale : iterable of str
-        Patterns of files that an earlier run may have left and that are removed unless the stage has them.
+        Patterns of files of earlier runs that are removed unless the stage has them.
 
     Raises
     ------
@@ -110,7 +110,7 @@ def publish(stage: Path, directory: Path, stale: Iterable[str]) -> None:
 
 
 def environment() -> dict[str, Any]:
-    """Return what a reader needs to judge the figures: versions, hardware, code revision, date."""
+    """Return versions, hardware, revision of the code, and date."""
     import torch
 
     gpu = torch.cuda.get_device_name(0) if torch.cuda.is_available() else None
@@ -124,7 +124,7 @@ def environment() -> dict[str, Any]:
 
 
 def _git_revision() -> str | None:
-    """Revision of the code that runs, if it runs from a git checkout of its own."""
+    """Return the revision of the running code, if it runs from its own git checkout."""
     root = Path(__file__).parents[2]
     if not (root / ".git").exists():
         return None

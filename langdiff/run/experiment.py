@@ -1,4 +1,4 @@
-"""The experiment file: one TOML file that says everything a run depends on."""
+"""The experiment file: a TOML file with all settings of a run."""
 
 import difflib
 import os
@@ -45,7 +45,7 @@ class FileCorpus(_Section):
 
 
 class SyntheticCorpus(_Section):
-    """``[corpus]`` made up by a grammar, so that the true difficulties are known."""
+    """``[corpus]`` synthesized by a grammar, so that the true difficulties are known."""
 
     format: Literal["synthetic"]
     n_intents: int = Field(3000, ge=60)
@@ -80,10 +80,10 @@ class SplitSettings(_Section):
 
 
 class LmSettings(_Section):
-    """``[lm]``: language models, how they score, where they are trained, how many at a time.
+    """``[lm]``: language models, how they score, on which device and with how many workers they are trained.
 
     A name in ``models`` may end in ``-unpriced`` or ``-carried``; ``scoring`` (``"unpriced"``, ``"carried"``)
-    says it for all of them. ``max_replaced`` is the fraction of an edition's test characters that may be
+    holds for all of them. ``max_replaced`` is the fraction of an edition's test characters that may be
     replaced as too rare in training; above it the run ends with an error.
     """
 
@@ -108,7 +108,7 @@ class LmSettings(_Section):
 
     @property
     def names(self) -> list[str]:
-        """What the tables call the models, in their order."""
+        """Names of the models in tables, in order."""
         return [find_scored_lm(model, self.scoring).name for model in self.models]
 
 
@@ -122,7 +122,7 @@ class FitSettings(_Section):
 
 
 class Experiment(_Section):
-    """All that a run depends on.
+    """All settings of a run.
 
     Examples
     --------
@@ -140,7 +140,7 @@ class Experiment(_Section):
 
 
 def demo_experiment() -> Experiment:
-    """Return the experiment of ``langdiff demo``: minutes on two cores, the truth known."""
+    """Return the experiment of ``langdiff demo``, which takes minutes on two cores and whose truth is known."""
     return Experiment(
         name="demo",
         corpus=SyntheticCorpus(format="synthetic", n_intents=3000, n_languages=8),
@@ -149,18 +149,32 @@ def demo_experiment() -> Experiment:
 
 
 def read_experiment(path: str | Path) -> Experiment:
-    """Read and check an experiment file; environment variables in its paths are filled in.
+    r"""Read and check an experiment file; environment variables in its paths are filled in.
 
     Parameters
     ----------
     path : str or Path
-        A TOML file.
+        Path of a TOML file; relative paths in it start at its folder.
+
+    Returns
+    -------
+    Experiment
+        The settings, with defaults filled in and absolute paths.
 
     Raises
     ------
     ConfigError
-        If the file cannot be read or is no TOML, a key is unknown (with the nearest known one),
+        If the file cannot be read or is not TOML, a key is unknown (the message names the nearest known one),
         a value is out of range, or a path names an environment variable that is not set.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "small.toml"
+    ...     _ = path.write_text('name = "small"\ncorpus = {format = "synthetic"}')
+    ...     read_experiment(path).corpus.n_languages
+    8
     """
     path = Path(path)
     try:
@@ -224,12 +238,12 @@ def _explain(error: ValidationError, path: Path) -> str:
 
 
 def _without_format(location: tuple[int | str, ...]) -> tuple[int | str, ...]:
-    """Leave out what Pydantic puts after ``corpus``: its format, which is no key."""
+    """Leave out what Pydantic puts after ``corpus``: its format, which is not a key."""
     return (*location[:1], *location[2:]) if location[:1] == ("corpus",) else location
 
 
 def _known_keys(location: tuple[int | str, ...]) -> list[str]:
-    if location[:1] == ("corpus",):  # of which there are two kinds; the second part says which
+    if location[:1] == ("corpus",):  # there are two kinds; the second part says which
         return list((SyntheticCorpus if location[1] == "synthetic" else FileCorpus).model_fields)
     section: type[BaseModel] = Experiment
     for part in location:

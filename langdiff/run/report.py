@@ -1,4 +1,4 @@
-"""The HTML report of a run: one file that works offline, every text escaped."""
+"""The HTML report of a run: one file that works offline, with all text escaped."""
 
 import base64
 import io
@@ -27,7 +27,7 @@ HERE = Path(__file__).parent
 
 @dataclass(frozen=True)
 class Figure:
-    """A drawing with the words that go with it; it stands under the results, or where they are doubted."""
+    """A picture with its caption; it is shown with the results, or in the section on whether to trust them."""
 
     name: str
     caption: str
@@ -46,17 +46,30 @@ def write_report(run: RunResult) -> Path:
     Parameters
     ----------
     run : RunResult
-        From `langdiff.run_experiment` or `langdiff.run.read_run`.
+        Result of `langdiff.run_experiment` or `langdiff.run.read_run`.
 
     Returns
     -------
     Path
-        The report.
+        Path of the report.
 
     Raises
     ------
     OutputError
-        If the directory cannot be written to.
+        If the directory cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from langdiff.run import Experiment, run_experiment
+    >>> settings = {
+    ...     "name": "small",
+    ...     "corpus": {"format": "synthetic", "n_intents": 60, "n_languages": 2},
+    ...     "lm": {"models": ["kneser-ney-2"], "max_replaced": 1.0},
+    ... }
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_report(run_experiment(Experiment.model_validate(settings), folder, progress=False)).name
+    'report.html'
     """
     write_pages(run, run.directory)
     return run.report
@@ -118,7 +131,7 @@ def _draw(run: RunResult) -> list[Figure]:
 
 
 def _draw_training(run: RunResult) -> list[Figure]:
-    """Draw the learning curves of the run's models, as far as their logs are still there; n-grams have none."""
+    """Draw the learning curves of the run's models whose logs still exist; n-grams have none."""
     from langdiff.plots import plot_learning_curves
 
     logs = read_training_logs(run.directory / JOBS).dropna(subset="train_bits_per_unit")
@@ -161,10 +174,9 @@ def html_table(frame: pd.DataFrame, formats: Mapping[str, str] = MappingProxyTyp
     Parameters
     ----------
     frame : DataFrame
-        What to show; the index is not shown.
+        Table to show, without its index.
     formats : mapping
-        By the end of a column's name, how its numbers look, such as ``"{:+.1f}"``; whole numbers
-        with separators by default.
+        Format of numbers, such as ``"{:+.1f}"``, by the end of a column's name; ``"{:,}"`` by default.
     """
     looks = [next((f for end, f in formats.items() if str(name).endswith(end)), "{:,}") for name in frame.columns]
     head = Markup().join(
@@ -182,24 +194,24 @@ def _cell(value: Any, look: str) -> Markup:
         return Markup("<td>{}</td>").format(value)
     if pd.isna(value):
         return Markup("<td class='number'>–</td>")
-    # nine digits sort as well as all, and do not show in which order a sum was taken
+    # nine digits are enough to sort by, and do not depend on the order of summation
     return Markup("<td class='number' data-value='{:.9g}'>{}</td>").format(value, look.format(value))
 
 
 def _bits(run: RunResult) -> pd.DataFrame:
-    """One row per edition: bits per intent and character for every model, and what was replaced where known."""
+    """Return bits per intent and per character of every model, and the share replaced, one row per edition."""
     columns = {}
     for lm, table in run.surprisals.items():
         totals = table.bits_per_character()
-        columns[f"{lm}: bits an intent"] = totals["bits_per_intent"]
-        columns[f"{lm}: bits a character"] = totals["bits_per_character"]
+        columns[f"{lm}: bits per intent"] = totals["bits_per_intent"]
+        columns[f"{lm}: bits per character"] = totals["bits_per_character"]
         if totals["replaced_percent"].notna().any():
             columns[f"{lm}: replaced, %"] = totals["replaced_percent"]
     return pd.DataFrame(columns).rename_axis("edition").reset_index()
 
 
 def _difficulties(run: RunResult) -> pd.DataFrame:
-    """One row an edition: percent above or below average, standard error and rank for every model."""
+    """Return percent above average, standard error and rank for every model, one row per edition."""
     columns: dict[str, pd.Series] = {}
     for lm, fit in run.fits.items():
         rows = fit.to_frame()

@@ -23,18 +23,18 @@ class RunResult:
     Attributes
     ----------
     directory : Path
-        Where everything is stored.
+        Directory of the run, where everything is stored.
     experiment : Experiment
-        What was run.
+        Settings of the run.
     editions : DataFrame
-        One row an edition: language, family, intents, words, characters.
+        One row per edition: language, family, intents, words, characters.
     surprisals, fits : dict
-        By name of language model.
+        Surprisals of the test part and fits, by name of language model.
     truth : Series or None
         True difficulties (nats) of a synthetic multitext.
     manifest : dict
-        Versions, hardware, hashes of the data, sizes of the parts, and ``seconds``: of the stages of the last
-        run, and for each language model of the training in all editions, when it was done.
+        Versions, hardware, hashes of the data, sizes of the parts, and ``seconds``: the time of each stage of the last
+        run, and for each language model that of its training in all editions, whenever it was trained.
     """
 
     directory: Path
@@ -47,7 +47,7 @@ class RunResult:
 
     @property
     def report(self) -> Path:
-        """Where the report is."""
+        """Path of the report."""
         return self.directory / "report.html"
 
     def bits(self) -> pd.DataFrame:
@@ -56,14 +56,14 @@ class RunResult:
         return pd.concat(tables, ignore_index=True)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row an edition × language model: difficulty with interval, rank, bits, truth if known."""
+        """Return one row per edition × language model: difficulty with interval, rank, bits, truth if known."""
         tables = [fit.to_frame().assign(lm=lm).reset_index() for lm, fit in self.fits.items()]
         table = pd.concat(tables, ignore_index=True).merge(self.bits(), on=["edition", "lm"])
         table = table.join(self.editions["language"], on="edition")
         return table if self.truth is None else table.join(self.truth.rename("truth"), on="edition")
 
     def correlations(self) -> pd.DataFrame:
-        """Return one row a pair of models (or model and truth): ``x``, ``y`` and ``pearson_r`` of difficulties."""
+        """Return one row per pair of models (or model and truth): ``x``, ``y`` and ``pearson_r`` of difficulties."""
         columns = {lm: fit.difficulty for lm, fit in self.fits.items()}
         if self.truth is not None:
             columns["truth"] = self.truth
@@ -74,10 +74,34 @@ class RunResult:
 def read_run(directory: str | Path) -> RunResult:
     """Read a finished run back from its directory.
 
+    Parameters
+    ----------
+    directory : str or Path
+        Directory that `langdiff.run_experiment` wrote.
+
+    Returns
+    -------
+    RunResult
+        Surprisals, fits and manifest of the run.
+
     Raises
     ------
     DataError
-        If the directory holds no finished run.
+        If the directory does not hold a finished run.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from langdiff.run import run_experiment
+    >>> settings = {
+    ...     "name": "small",
+    ...     "corpus": {"format": "synthetic", "n_intents": 60, "n_languages": 2},
+    ...     "lm": {"models": ["kneser-ney-2"], "max_replaced": 1.0},
+    ... }
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     run = run_experiment(Experiment.model_validate(settings), folder, progress=False)
+    ...     list(read_run(folder).fits)
+    ['kneser-ney-2']
     """
     directory = Path(directory)
     try:
@@ -96,7 +120,7 @@ def read_run(directory: str | Path) -> RunResult:
         )
     except (OSError, ValueError) as error:
         raise DataError(
-            f"{directory}: no finished run here ({error}). `langdiff run` makes one, or completes it."
+            f"{directory}: not a finished run ({error}). `langdiff run` starts or completes one."
         ) from error
 
 

@@ -1,4 +1,4 @@
-"""From an experiment to difficulties and a report: the stages, one after another."""
+"""The stages of an experiment, from the corpus to difficulties and a report."""
 
 import hashlib
 import logging
@@ -34,7 +34,7 @@ from langdiff.run.result import RunResult
 from langdiff.selection import select, split
 from langdiff.surprisals import Surprisals
 
-STALE = ("tables/truth.csv", "tables/selection.csv", "figures/*.svg")  # what not every run makes anew
+STALE = ("tables/truth.csv", "tables/selection.csv", "figures/*.svg")  # files that only some runs write
 
 log = logging.getLogger(__name__)
 
@@ -42,28 +42,50 @@ log = logging.getLogger(__name__)
 def run_experiment(
     experiment: Experiment | str | Path, directory: str | Path, *, progress: bool | None = None
 ) -> RunResult:
-    """Run all stages; repeat it after an interruption and only what is missing is done.
+    """Run all stages of an experiment; after an interruption, the same call does only what is missing.
 
     Tables, figures and report of an earlier run in the directory stay as they are until all new ones are made.
 
     Parameters
     ----------
-    experiment : Experiment, or path of a TOML file
-        What to run.
+    experiment : Experiment, str or Path
+        Settings of the experiment, or the path of a TOML file with them.
     directory : str or Path
-        Where to keep language models, tables, figures and ``report.html``.
+        Directory for language models, tables, figures and ``report.html``; made if missing.
     progress : bool, optional
-        Draw progress on stderr; by default on a terminal.
+        Whether to draw progress bars on stderr; by default if it is a terminal.
 
     Returns
     -------
     RunResult
-        Also readable later with `langdiff.run.read_run`.
+        Surprisals and fits of every language model; `langdiff.run.read_run` reads them again later.
 
     Raises
     ------
-    ConfigError, DataError, InfeasibleError, TrainingError, OutputError
-        As the stages do; what was finished stays in the directory.
+    ConfigError
+        If the experiment file or a setting cannot be used.
+    DataError
+        If the corpus cannot be read, has fewer than two editions, or cannot be scored.
+    InfeasibleError
+        If no selection satisfies ``[selection]``.
+    TrainingError
+        If a language model cannot be trained; models that were finished stay in the directory.
+    OutputError
+        If the directory cannot be written, holds other files, or another process is using it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from langdiff.run import Experiment
+    >>> settings = {
+    ...     "name": "small",
+    ...     "corpus": {"format": "synthetic", "n_intents": 60, "n_languages": 2},
+    ...     "lm": {"models": ["kneser-ney-2"], "max_replaced": 1.0},
+    ... }
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     run = run_experiment(Experiment.model_validate(settings), folder, progress=False)
+    ...     run.report.name, len(run.surprisals["kneser-ney-2"].editions)
+    ('report.html', 2)
     """
     if not isinstance(experiment, Experiment):
         experiment = read_experiment(experiment)
@@ -84,7 +106,7 @@ class _Run:
     Parameters
     ----------
     directory, new : Path
-        The run directory, of which only the language models are written to, and the folder for all else.
+        The run directory, in which only the language models are written, and the folder for everything else.
     """
 
     def __init__(self, experiment: Experiment, directory: Path, new: Path, progress: bool | None) -> None:
@@ -99,8 +121,8 @@ class _Run:
             multitext, notes = self.choose(multitext)
             if len(multitext.editions) < 2:
                 raise DataError(
-                    f"one edition only, {multitext.editions[0]!r}: difficulties compare editions, so at least two "
-                    "are needed. Add files, or loosen [selection]."
+                    f"there is only one edition, {multitext.editions[0]!r}: difficulties compare at least two "
+                    "editions. Add files, or loosen [selection]."
                 )
             parts = split(multitext, **self.experiment.split.model_dump())
             editions = multitext.edition_sizes()
@@ -145,7 +167,7 @@ class _Run:
         self.seconds[name] = round(time.perf_counter() - start, 2)
 
     def open_corpus(self) -> tuple[Multitext, pd.Series | None]:
-        """Read or make the multitext; with the true difficulties if it was made."""
+        """Read or synthesize the multitext; return the true difficulties, too, if it is synthetic."""
         corpus = self.experiment.corpus
         if not isinstance(corpus, FileCorpus):
             made = synthesize(corpus.n_intents, corpus.n_languages, seed=self.experiment.seed)
@@ -189,7 +211,7 @@ class _Run:
             )
         table.save(self.new / "surprisals" / f"{table.lm}.csv")
         jobs = read_job_states(self.directory / JOBS).query("lm == @lm and edition in @table.editions")
-        self.seconds[lm] = round(float(jobs["seconds"].sum()), 2)  # of training, not of reading what is kept of it
+        self.seconds[lm] = round(float(jobs["seconds"].sum()), 2)  # of training, also if it was done in an earlier run
         return table
 
     def save_table(self, name: str, table: pd.DataFrame) -> None:
@@ -199,7 +221,7 @@ class _Run:
 
 
 def _hashes(multitext: Multitext) -> dict[Hashable, str]:
-    """SHA-256 by edition: of its file, of the zip archive that it is in, or of all files in its folder."""
+    """Return the SHA-256 of each edition's file, of its zip archive, or of all files in its folder."""
     if "path" not in multitext.edition_info:
         return {}
     paths = multitext.edition_info["path"].dropna()

@@ -209,7 +209,7 @@ def test_unknown_language_model_gets_a_suggestion(langdiff, corpus, tmp_path):
 def test_report_needs_a_run(langdiff, tmp_path):
     done = langdiff("report", tmp_path)
     assert done.code == 1
-    assert "no finished run here" in done.err
+    assert "not a finished run" in done.err
 
 
 def test_doctor_reports_torch(langdiff):
@@ -229,7 +229,7 @@ def test_doctor_names_a_cmdstan_that_is_not_there(langdiff, tmp_path, monkeypatc
 
 
 def test_debug_shows_the_traceback(langdiff, tmp_path):
-    with pytest.raises(DataError, match="no finished run"):
+    with pytest.raises(DataError, match="not a finished run"):
         langdiff("--debug", "report", tmp_path)
 
 

@@ -52,7 +52,7 @@ def test_each_edition_is_parsed_by_its_model(langdiff, corpus, tmp_path):
     [
         ("en.udpipe", "--model en.udpipe: write NAME=FILE"),
         ("eng=", "--model eng=: write NAME=FILE"),
-        ("en=en.udpipe", "'en' is no edition and no language; there are 'deu', 'eng', 'fra'"),
+        ("en=en.udpipe", "'en' is neither an edition nor a language; there are 'deu', 'eng', 'fra'"),
     ],
 )
 def test_models_must_be_named_after_what_is_there(langdiff, corpus, tmp_path, model, message):

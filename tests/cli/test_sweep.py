@@ -30,7 +30,7 @@ def test_writes_table_picture_and_surprisals(langdiff, corpus, tmp_path):
     assert (tmp_path / "sweep.svg").read_text().startswith("<?xml")
     assert ld.read_surprisals(tmp_path / "surprisals-bpe-tiny-best.csv").lm == "bpe-tiny-best"
     again = langdiff(*arguments)  # from the folder, for people
-    assert again.out.startswith("Merges a distinct word, bpe-tiny: ")
+    assert again.out.startswith("Merges per distinct word, bpe-tiny: ")
 
 
 def test_characters_have_no_merges(langdiff, corpus, tmp_path):

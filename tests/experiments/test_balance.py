@@ -2,7 +2,6 @@
 
 import gzip
 import re
-import warnings
 
 import numpy as np
 import pandas as pd
@@ -11,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import langdiff as ld
-from langdiff.errors import ConfigError, ConvergenceWarning, DataError, LangdiffWarning
+from langdiff.errors import ConfigError, DataError, LangdiffWarning
 from langdiff.experiments import balance_by_origin, run_balanced
-from langdiff.experiments.cautions import hearing, warn_once
 
 ORIGINS = ["eng", "deu", "fra", "und", np.nan]
 
@@ -155,7 +153,7 @@ def test_intent_info_is_the_default_and_codes_may_differ():
         ("eng", {}, r"no native intent for 'eng' among the 6 that all editions have"),
         ("deu", {"budget_words": 10**6}, r"native intents of 'deu': 9 words in 3 intents, but 1,000,000 are wanted"),
         ("deu", {"budget_words": 9}, r"translated intents of 'deu': 6 words in 2 intents, but 9 are wanted"),
-        ("deu", {"reference": "swe"}, r"reference 'swe' is no edition: 'deu', 'eng'"),
+        ("deu", {"reference": "swe"}, r"reference 'swe' is not an edition: 'deu', 'eng'"),
     ],
 )
 def test_what_cannot_be_drawn_is_explained(language, settings, message):
@@ -284,7 +282,7 @@ def test_result_says_what_was_done(tmp_path):
     assert list(frame.index) == ["deu", "eng"]
     assert result.mean == pytest.approx(frame["difference"].mean())
     assert result.standard_deviation == pytest.approx(np.std(frame["difference"], ddof=1))
-    assert "trained on as much of either: model 1, converged" in result.summary()
+    assert "trained on equal amounts of both: model 1, converged" in result.summary()
     assert "native_words" in result.summary()
     assert "[experiment:balanced|by:words|language:deu|" in result.summary()
     assert (result.words["native_intents"] != result.words["translated_intents"]).any()
@@ -292,7 +290,7 @@ def test_result_says_what_was_done(tmp_path):
     assert sorted(folder.name for folder in tmp_path.iterdir()) == ["balanced-deu", "balanced-eng"]
     axes = result.plot()
     assert axes.get_title(loc="left") == "kneser-ney-2, model 1"
-    assert "models trained on as much of either" in axes.get_xlabel()
+    assert "models trained on equal amounts of both" in axes.get_xlabel()
     axes.figure.clear()
 
 
@@ -318,27 +316,6 @@ def test_cautions_come_once_for_all_editions_at_the_callers_line():
         r"\(train \d+\.\d+%, dev \d+\.\d+%\)",
         str(warning.message),
     )
-
-
-def test_other_warnings_come_as_they_are_and_different_ones_apart():
-    heard = []
-
-    def train():
-        with hearing(heard):
-            warnings.warn("other", RuntimeWarning, stacklevel=1)
-            for edition, text in (("eng", "12 rare"), ("fra", "12 rare"), ("deu", "few merges")):
-                warnings.warn(f"edition {edition!r}: {text}", LangdiffWarning, stacklevel=1)
-            warnings.warn("not converged", ConvergenceWarning, stacklevel=1)
-
-    with pytest.warns(RuntimeWarning, match="^other$") as caught:
-        train()
-    assert len(caught) == 1
-    with pytest.warns(LangdiffWarning) as caught:
-        warn_once(heard, stacklevel=1)
-    expected = ["2 editions, 'eng', 'fra': 12 rare", "edition 'deu': few merges", "not converged"]
-    assert [str(warning.message) for warning in caught] == expected
-    assert [warning.category for warning in caught] == [LangdiffWarning, LangdiffWarning, ConvergenceWarning]
-    assert {warning.filename for warning in caught} == {__file__}
 
 
 def test_standard_errors_by_bootstrap_need_no_other_seed():

@@ -14,7 +14,7 @@ from langdiff.lm.jobs import job
 from langdiff.multitext import Parts
 
 RATIOS = [0.0, 0.5, 1.0]
-ROUNDING = 1e-9  # bits a character times characters, against the sum of bits
+ROUNDING = 1e-9  # bits per character times characters, against the sum of bits
 
 
 @pytest.fixture(scope="module")

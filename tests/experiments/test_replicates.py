@@ -28,7 +28,7 @@ def parts():
 
 @pytest.fixture(scope="module")
 def replicates(parts, tmp_path_factory):
-    return replicate(parts, lm=RECIPE, seeds=3, cache=tmp_path_factory.mktemp("cache"), progress=False, seed=0)
+    return replicate(parts, lm=RECIPE, n_seeds=3, cache=tmp_path_factory.mktemp("cache"), progress=False, seed=0)
 
 
 def test_each_seed_is_a_run_of_its_own(parts, replicates):
@@ -101,16 +101,18 @@ def test_more_seeds_are_the_same_ones_and_others(parts, replicates, tmp_path, mo
         return replicates.surprisals[next(iter(replicates.surprisals))]
 
     monkeypatch.setattr("langdiff.experiments.replicates.compute_surprisals", recorded)
-    more = replicate(parts, lm=RECIPE, seeds=5, cache=tmp_path, progress=False, seed=0)
+    more = replicate(parts, lm=RECIPE, n_seeds=5, cache=tmp_path, progress=False, seed=0)
     assert isinstance(more, Replicates)
     assert [seed for seed, _ in trained][:3] == list(replicates.surprisals)
     assert len({name for _, name in trained}) == 5
     trained.clear()
-    replicate(parts, lm=RECIPE, seeds=2, seed=1, cache=tmp_path, progress=False)
+    replicate(parts, lm=RECIPE, n_seeds=2, seed=1, cache=tmp_path, progress=False)
     assert not {seed for seed, _ in trained} & set(more.surprisals)
 
 
-@pytest.mark.parametrize(("options", "message"), [({"seeds": 1}, "seeds must be at least 2"), ({"seed": -1}, "seed")])
+@pytest.mark.parametrize(
+    ("options", "message"), [({"n_seeds": 1}, "n_seeds must be at least 2"), ({"seed": -1}, "seed")]
+)
 def test_settings_that_cannot_be_used(parts, options, message):
     with pytest.raises(ConfigError, match=message):
         replicate(parts, lm=RECIPE, progress=False, **({"seed": 0} | options))

@@ -151,7 +151,7 @@ def test_table_cells_are_escaped():
 
 def test_unfinished_run_is_refused(tmp_path):
     (tmp_path / "experiment.json").write_text("{}")
-    with pytest.raises(DataError, match="no finished run here"):
+    with pytest.raises(DataError, match="not a finished run"):
         read_run(tmp_path)
 
 
