@@ -3,12 +3,12 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-# One thread a process: the models are small, and two processes beat two threads.
+# One thread per process: the models are small, and two processes are faster than two threads.
 export OMP_NUM_THREADS ?= 1
 
 .PHONY: help demo test lint type docs bench notebooks format clean
 help:
-	@echo "make demo       train, fit and report on made-up languages whose difficulty is known (minutes)"
+	@echo "make demo       train, fit and report on artificial languages whose difficulty is known (minutes)"
 	@echo "make test       run the tests"
 	@echo "make lint       ruff, import contracts make type       mypy"
 	@echo "make docs       build the handbook     make notebooks  execute the notebooks"
