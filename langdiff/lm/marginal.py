@@ -18,7 +18,8 @@ from langdiff.lm.lstm.network import AWDLSTM
 from langdiff.lm.lstm.scoring import one_thread
 from langdiff.lm.scoring import Scoring
 from langdiff.lm.units.alphabet import SPACE
-from langdiff.lm.units.subwords import BPEUnits, Ids
+from langdiff.lm.units.bpe import BPEUnits
+from langdiff.lm.units.characters import Ids
 
 Floats = npt.NDArray[np.float64]
 

@@ -23,7 +23,7 @@ from langdiff.lm.lstm.schedule import learning_rate, stopped_improving
 from langdiff.lm.lstm.scoring import score
 from langdiff.lm.lstm.stream import cut, draw_segments, lay_out
 from langdiff.lm.recipes import Recipe
-from langdiff.lm.units.subwords import Ids
+from langdiff.lm.units.characters import Ids
 
 Report = Callable[[float, Epoch | None], None]  # epochs done (with a fraction), the last one finished
 

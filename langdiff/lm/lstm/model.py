@@ -14,8 +14,8 @@ from langdiff.lm.lstm.scoring import find_device, one_thread, score, score_in_or
 from langdiff.lm.recipes import Recipe
 from langdiff.lm.scoring import Scoring, as_scoring
 from langdiff.lm.units.alphabet import Alphabet
+from langdiff.lm.units.characters import Units
 from langdiff.lm.units.kinds import load_units
-from langdiff.lm.units.subwords import Units
 
 
 @dataclass(frozen=True, kw_only=True)

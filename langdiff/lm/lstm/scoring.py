@@ -13,7 +13,7 @@ from torch import Tensor
 from langdiff.errors import ConfigError
 from langdiff.lm.lstm.batches import Batch, pad, rows_by_length
 from langdiff.lm.lstm.network import AWDLSTM, State
-from langdiff.lm.units.subwords import Ids
+from langdiff.lm.units.characters import Ids
 
 Floats = npt.NDArray[np.float64]
 

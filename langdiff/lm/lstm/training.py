@@ -24,8 +24,8 @@ from langdiff.lm.lstm.scoring import find_device, one_thread
 from langdiff.lm.recipes import Recipe, find_recipe
 from langdiff.lm.scoring import Scoring
 from langdiff.lm.units.alphabet import Alphabet, learn_alphabet
+from langdiff.lm.units.characters import Units
 from langdiff.lm.units.kinds import learn_units
-from langdiff.lm.units.subwords import Units
 
 LEAST_CHARACTERS = 1_000  # of training text; below, no model of any use can be learned
 HIGH_RATE = 0.001  # of characters outside the alphabet

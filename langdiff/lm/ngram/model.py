@@ -19,7 +19,7 @@ from langdiff.lm.ngram.kneser_ney import Grams, KneserNey
 from langdiff.lm.ngram.recipe import KneserNeyRecipe, find_lm
 from langdiff.lm.scoring import Scoring, as_scoring
 from langdiff.lm.units.alphabet import Alphabet, learn_alphabet
-from langdiff.lm.units.subwords import CharacterUnits
+from langdiff.lm.units.characters import CharacterUnits
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)

@@ -17,7 +17,7 @@ from langdiff.lm.lstm.loop import Trainer
 from langdiff.lm.lstm.model import build_network
 from langdiff.lm.lstm.network import activation_regularization
 from langdiff.lm.units.alphabet import Alphabet
-from langdiff.lm.units.subwords import CharacterUnits
+from langdiff.lm.units.characters import CharacterUnits
 from tests.lm.conftest import verses
 
 
