@@ -75,7 +75,7 @@ def test_one_model_scores_with_prices_and_without(name):
 def test_dev_bits_of_training_have_no_price(scoring):
     recipe = replace(find_recipe("char-tiny"), embedding_size=8, epochs=1)
     with pytest.warns(LangdiffWarning, match="dev"):
-        model = train_language_model(TEXTS, NEW, recipe=recipe, progress=False)
+        model = train_language_model(TEXTS, NEW, recipe=recipe, progress=False, seed=0)
     frame = model.surprisal(NEW, scoring=scoring)
     same = frame["bits"].sum() / frame["characters"].sum() == pytest.approx(model.dev_bits_per_character, rel=1e-6)
     assert same == (scoring == "unpriced")
