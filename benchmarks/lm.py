@@ -16,10 +16,11 @@ import numpy as np
 import torch
 from reference_step import ReferenceTraining
 
+from langdiff.lm.device import one_thread
 from langdiff.lm.lstm.batches import pad, rows_by_length
 from langdiff.lm.lstm.gradients import accumulate_gradients
 from langdiff.lm.lstm.model import build_network
-from langdiff.lm.lstm.scoring import one_thread, score
+from langdiff.lm.lstm.scoring import score
 from langdiff.lm.lstm.stream import Segment, cut, lay_out
 from langdiff.lm.recipes import find_recipe
 from langdiff.lm.units.alphabet import Alphabet

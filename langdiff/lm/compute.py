@@ -20,6 +20,7 @@ from rich.progress import Progress, TaskID
 from langdiff._progress import progress_bar
 from langdiff._random import seed_number
 from langdiff.errors import ConfigError, DataError, LangdiffWarning, TrainingError
+from langdiff.lm.device import find_device
 from langdiff.lm.jobs.failures import Failures
 from langdiff.lm.jobs.job import (
     Job,
@@ -36,11 +37,11 @@ from langdiff.lm.jobs.job import (
 from langdiff.lm.jobs.logs import LOG, read_log
 from langdiff.lm.jobs.record import hash_texts, provenance_of_parts, provenance_of_scored
 from langdiff.lm.lstm.model import Epoch
-from langdiff.lm.lstm.scoring import find_device
-from langdiff.lm.lstm.training import describe, naming
+from langdiff.lm.lstm.training import describe
 from langdiff.lm.ngram.recipe import AnyRecipe, find_scored_lm
 from langdiff.lm.recipes import Recipe
 from langdiff.lm.scoring import Scoring
+from langdiff.lm.texts import naming
 from langdiff.multitext import Multitext, Parts
 from langdiff.provenance import Provenance
 from langdiff.surprisals import Surprisals

@@ -7,14 +7,15 @@ from dataclasses import dataclass
 import pandas as pd
 
 from langdiff.errors import LangdiffError
+from langdiff.lm.device import one_thread
 from langdiff.lm.grouped.gradients import GroupedGradients
 from langdiff.lm.grouped.training import run_epochs
 from langdiff.lm.jobs.failures import Failures
 from langdiff.lm.jobs.job import Job, JobResult, claim, keep_result, read_texts, score_texts
 from langdiff.lm.lstm.model import Epoch
-from langdiff.lm.lstm.scoring import one_thread
-from langdiff.lm.lstm.training import Training, begin_training, naming
+from langdiff.lm.lstm.training import Training, begin_training
 from langdiff.lm.recipes import Recipe
+from langdiff.lm.texts import naming
 
 EditionReport = Callable[[str, float, Epoch | None], None]  # the edition, and as for Report
 

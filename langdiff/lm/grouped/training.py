@@ -7,7 +7,7 @@ from langdiff.lm.grouped.gradients import GroupedGradients
 from langdiff.lm.lstm.gradients import BatchLoss
 from langdiff.lm.lstm.loop import Demand, Trainer
 from langdiff.lm.lstm.model import Epoch
-from langdiff.lm.lstm.training import naming
+from langdiff.lm.texts import naming
 
 
 def run_epochs(trainers: Sequence[Trainer], gradients: GroupedGradients) -> list[Epoch | TrainingError]:

@@ -19,16 +19,18 @@ from langdiff import __version__
 from langdiff._io import atomic_path, write_text
 from langdiff._signature import full_hash
 from langdiff.errors import CheckpointError, DataError, MissingExtraError, OutputError
+from langdiff.lm.device import find_device
 from langdiff.lm.jobs.logs import LOG, read_log
-from langdiff.lm.jobs.record import JobRecord, describe_compute, hash_texts, training_precision
+from langdiff.lm.jobs.record import JobRecord, describe_compute, hash_texts
+from langdiff.lm.lstm.gradients import training_precision
 from langdiff.lm.lstm.loop import Report
-from langdiff.lm.lstm.model import Epoch, LanguageModel, check_texts, read_language_model, sizes_of
+from langdiff.lm.lstm.model import Epoch, LanguageModel, read_language_model
 from langdiff.lm.lstm.resume import remove_states
-from langdiff.lm.lstm.scoring import find_device
-from langdiff.lm.lstm.training import caution_about_rates, fit_language_model, naming
+from langdiff.lm.lstm.training import fit_language_model
 from langdiff.lm.ngram.model import KneserNeyModel, fit_kneser_ney, read_kneser_ney
 from langdiff.lm.ngram.recipe import AnyRecipe, KneserNeyRecipe
 from langdiff.lm.scoring import Scoring
+from langdiff.lm.texts import caution_about_rates, check_texts, naming, sizes_of
 from langdiff.lm.units.alphabet import Alphabet
 from langdiff.multitext import Parts
 

@@ -23,7 +23,7 @@ from langdiff.lm.lstm.schedule import learning_rate, stopped_improving
 from langdiff.lm.lstm.scoring import score
 from langdiff.lm.lstm.stream import cut, draw_segments, lay_out
 from langdiff.lm.recipes import Recipe
-from langdiff.lm.units.characters import Ids
+from langdiff.lm.units.characters import Ids, Units
 
 Report = Callable[[float, Epoch | None], None]  # epochs done (with a fraction), the last one finished
 
@@ -48,6 +48,11 @@ class EncodedPart(NamedTuple):
 
     intents: Sequence[Ids]
     characters: int
+
+    @classmethod
+    def from_texts(cls, texts: Sequence[str], units: Units) -> "EncodedPart":
+        """Cut texts over the alphabet of the units."""
+        return cls([units.encode(text) for text in texts], sum(map(len, texts)))
 
     @property
     def lengths(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:

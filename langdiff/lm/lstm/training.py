@@ -3,11 +3,9 @@
 import json
 import logging
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -15,20 +13,17 @@ import pandas as pd
 from langdiff._io import write_text
 from langdiff._progress import progress_bar
 from langdiff._random import seed_number
-from langdiff.errors import DataError, LangdiffError, LangdiffWarning, OutputError, TrainingError
+from langdiff.errors import LangdiffWarning, OutputError
+from langdiff.lm.device import find_device, one_thread
 from langdiff.lm.lstm.averaging import WeightAverage
 from langdiff.lm.lstm.loop import EncodedPart, Randomness, Report, Trainer
-from langdiff.lm.lstm.model import Epoch, LanguageModel, build_network, check_texts
+from langdiff.lm.lstm.model import Epoch, LanguageModel, build_network
 from langdiff.lm.lstm.resume import StateFolder, TrainingState, remove_states, training_key
-from langdiff.lm.lstm.scoring import find_device, one_thread
 from langdiff.lm.recipes import Recipe, find_recipe
-from langdiff.lm.scoring import Scoring
-from langdiff.lm.units.alphabet import Alphabet, learn_alphabet
-from langdiff.lm.units.characters import Units
+from langdiff.lm.texts import naming, prepare_texts
 from langdiff.lm.units.kinds import learn_units
 
 LEAST_CHARACTERS = 1_000  # of training text; below, no model of any use can be learned
-HIGH_RATE = 0.001  # of characters outside the alphabet
 
 logger = logging.getLogger(__name__)
 
@@ -120,18 +115,6 @@ def train_language_model(
     return model
 
 
-@contextmanager
-def naming(edition: str | None) -> Iterator[None]:
-    """Name the edition in errors; what torch or the memory complain of becomes a TrainingError."""
-    prefix = "" if edition is None else f"edition {edition!r}: "
-    try:
-        yield
-    except LangdiffError as error:
-        raise type(error)(f"{prefix}{error}") from error
-    except (RuntimeError, MemoryError) as error:
-        raise TrainingError(f"{prefix}{type(error).__name__}: {error}") from error
-
-
 def describe(epoch: Epoch | None) -> str:
     """Say in a few words how far training is, for a progress bar."""
     if epoch is None:
@@ -139,30 +122,6 @@ def describe(epoch: Epoch | None) -> str:
     return (
         f"epoch {epoch.epoch}, dev {epoch.dev_bits_per_character:.3f} bits/char, "
         f"{epoch.characters_per_second:,.0f} char/s"
-    )
-
-
-def caution_about_rates(rates: Mapping[str, float], scoring: Scoring | None = None) -> str | None:
-    """Say in which parts (keys) more than 0.1 % of the characters are outside the alphabet.
-
-    Parameters
-    ----------
-    rates : mapping from str to float
-        Fraction of characters replaced, by part.
-    scoring : Scoring, optional
-        How the part was scored, which decides what the rate does to its bits; none in training.
-    """
-    high = ", ".join(f"{part} {rate:.2%}" for part, rate in rates.items() if rate > HIGH_RATE)
-    if not high:
-        return None
-    effect = ""
-    if scoring is not None and scoring.price_replaced:
-        effect = " Each costs the bits that tell it from all others of its script."
-    elif scoring is not None:
-        effect = " Which of them it was is free, so that the edition looks easier than it is."
-    return (
-        f"many characters are too rare in training to be learned and are replaced by one symbol ({high}).{effect} "
-        "Add text, or lower min_count if the recipe sets it."
     )
 
 
@@ -214,29 +173,31 @@ def begin_training(
 ) -> "Training":
     """Make all that `fit_language_model` needs, up to the first epoch."""
     where = find_device(device)
-    prepared = _prepare(check_texts(train, "training part"), check_texts(dev, "dev part"), recipe)
+    texts = prepare_texts(train, dev, min_count=recipe.min_count, least=LEAST_CHARACTERS)
+    units, about_units = learn_units(texts.train, texts.alphabet, recipe)
     randomness = Randomness.from_seed(seed, where)
-    network = build_network(recipe, prepared.units, randomness.initial).to(where)
+    network = build_network(recipe, units, randomness.initial).to(where)
     model = LanguageModel(
         recipe=recipe,
-        alphabet=prepared.alphabet,
-        units=prepared.units,
+        alphabet=texts.alphabet,
+        units=units,
         network=network,
         history=(),
         name=name,
         seed=seed,
-        out_of_alphabet=prepared.out_of_alphabet,
-        cautions=prepared.cautions,
+        out_of_alphabet=texts.out_of_alphabet,
+        cautions=tuple(filter(None, [texts.caution, *about_units])),
     )
+    learned, judged = (EncodedPart.from_texts(part, units) for part in (texts.train, texts.dev))
     trainer = Trainer(
         network=network,
         recipe=recipe,
-        train=prepared.train,
-        dev=prepared.dev,
+        train=learned,
+        dev=judged,
         randomness=randomness,
         report=report,
     )
-    key = training_key(recipe, seed=seed, device=where, train=prepared.train.intents, dev=prepared.dev.intents)
+    key = training_key(recipe, seed=seed, device=where, train=learned.intents, dev=judged.intents)
     folder = None if directory is None else Path(directory)
     return Training(model, trainer, folder, StateFolder(folder, key))
 
@@ -293,44 +254,6 @@ class Training:
         if self._directory is not None:
             model.save(self._directory)
         return model
-
-
-class _Prepared(NamedTuple):
-    """The texts as a network sees them, and what was learned on the way."""
-
-    alphabet: Alphabet
-    units: Units
-    train: EncodedPart
-    dev: EncodedPart
-    out_of_alphabet: dict[str, float]
-    cautions: tuple[str, ...]
-
-
-def _prepare(train: pd.Series, dev: pd.Series, recipe: Recipe) -> _Prepared:
-    """Find alphabet and subwords in the training part, and encode both parts."""
-    if not len(dev):
-        raise DataError("dev part: no text. Training stops by it; keep some intents for it.")
-    characters = sum(map(len, train))
-    if characters < LEAST_CHARACTERS:
-        raise DataError(
-            f"training part: {characters:,} characters are too little text to learn from; "
-            f"give at least {LEAST_CHARACTERS:,}."
-        )
-    alphabet = learn_alphabet(train.to_list(), recipe.min_count)
-    rates = {
-        "train": alphabet.out_of_alphabet_rate(train.to_list()),
-        "dev": alphabet.out_of_alphabet_rate(dev.to_list()),
-    }
-    texts = [alphabet.apply(text) for text in train]
-    units, about_units = learn_units(texts, alphabet, recipe)
-    return _Prepared(
-        alphabet=alphabet,
-        units=units,
-        train=EncodedPart([units.encode(text) for text in texts], sum(map(len, texts))),
-        dev=EncodedPart([units.encode(alphabet.apply(text)) for text in dev], sum(map(len, dev))),
-        out_of_alphabet=rates,
-        cautions=tuple(caution for caution in (caution_about_rates(rates), *about_units) if caution),
-    )
 
 
 def _start_log(path: str | Path | None, history: Sequence[Epoch]) -> Callable[[Epoch], None]:

@@ -47,7 +47,7 @@ def test_siblings_are_finished_and_kept(three, tiny_recipe, tmp_path, way, caplo
         caplog.at_level(logging.ERROR, logger="langdiff.lm"),
         pytest.raises(DataError, match=r"^edition 'eng': training part: .* too little text"),
     ):
-        compute_surprisals(parts, lm=tiny_recipe, cache=tmp_path, progress=False, seed=0, **options)
+        compute_surprisals(parts, lm=tiny_recipe, cache=tmp_path, progress=False, seed=0, max_replaced=1, **options)
     found = states(tmp_path)
     assert found["ell"] == found["cmn"] == "done"
     assert found.get("eng") != "done"
@@ -57,7 +57,7 @@ def test_siblings_are_finished_and_kept(three, tiny_recipe, tmp_path, way, caplo
 def test_one_error_names_all_that_failed(three, tiny_recipe, tmp_path):
     parts = replace(three, train=shortened(three.train, ["eng", "cmn"]))
     with pytest.raises(DataError, match=r"^2 of 3 editions failed \('eng', 'cmn'\).* edition 'eng': ") as caught:
-        compute_surprisals(parts, lm=tiny_recipe, cache=tmp_path, progress=False, seed=0)
+        compute_surprisals(parts, lm=tiny_recipe, cache=tmp_path, progress=False, seed=0, max_replaced=1)
     assert [str(error)[:13] for error in caught.value.__cause__.exceptions] == ["edition 'eng'", "edition 'cmn'"]
     assert states(tmp_path)["ell"] == "done"
 
@@ -67,7 +67,7 @@ def test_without_a_cache_the_first_error_ends_the_call(three, tiny_recipe, monke
     trained = []
     monkeypatch.setattr("langdiff.lm.lstm.loop.Trainer.run_epoch", lambda self: trained.append(self))
     with pytest.raises(DataError, match="edition 'eng'"):
-        compute_surprisals(parts, lm=tiny_recipe, progress=False, seed=0)
+        compute_surprisals(parts, lm=tiny_recipe, progress=False, seed=0, max_replaced=1)
     assert not trained
 
 

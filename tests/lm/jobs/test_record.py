@@ -10,7 +10,6 @@ import torch
 import langdiff as ld
 from langdiff.lm import RECIPES, KneserNeyRecipe, compute_surprisals, score_multitext
 from langdiff.lm.jobs import job as job_module
-from langdiff.lm.jobs import record as record_module
 from langdiff.lm.jobs.record import describe_compute, preparation_of, recipe_name
 from langdiff.lm.lstm import gradients
 from langdiff.lm.lstm.resume import training_key
@@ -52,7 +51,7 @@ def test_it_is_the_same_for_any_number_of_workers_groups_and_repetitions(parts, 
     assert compute(parts, tiny_recipe, workers=2) == first
     grouped = compute(parts, tiny_recipe, cache=tmp_path / "b", group=2)
     assert grouped == replace(first, compute="cpu,float32,group:2")
-    assert compute(parts, tiny_recipe, cache=tmp_path / "b") == grouped  # it says how they were trained
+    assert compute(parts, tiny_recipe, cache=tmp_path / "b", group=2) == grouped  # read from the cache
 
 
 def backwards(text):
@@ -122,7 +121,7 @@ def test_it_says_how_texts_were_scored(parts, scoring):
 
 @pytest.mark.parametrize("native", [True, False])
 def test_the_precision_of_training_is_in_the_key(tiny_recipe, monkeypatch, native):
-    monkeypatch.setattr(record_module, "has_bf16", lambda _: native)
+    monkeypatch.setattr(gradients, "has_bf16", lambda _: native)
     parts = make_parts(languages=["eng"])
     mixed = replace(tiny_recipe, bf16=True)
     job = job_module.Job(
@@ -146,8 +145,7 @@ def test_a_cache_of_another_precision_is_trained_anew(tiny_recipe, monkeypatch, 
     parts, mixed = make_parts(languages=["eng"]), replace(tiny_recipe, bf16=True, epochs=1)
     found = []
     for native in (False, True):
-        for module in (gradients, record_module):
-            monkeypatch.setattr(module, "has_bf16", lambda _, has=native: has)
+        monkeypatch.setattr(gradients, "has_bf16", lambda _, has=native: has)
         found.append(compute_surprisals(parts, lm=mixed, cache=tmp_path, progress=False, seed=0))
     assert [table.provenance.compute for table in found] == ["cpu,float32", "cpu,bfloat16"]
     assert not found[0].bits.equals(found[1].bits)
@@ -156,7 +154,7 @@ def test_a_cache_of_another_precision_is_trained_anew(tiny_recipe, monkeypatch, 
 def test_a_training_does_not_go_on_in_another_precision(tiny_recipe, monkeypatch):
     mixed, keys = replace(tiny_recipe, bf16=True), set()
     for native in (False, True):
-        monkeypatch.setattr(record_module, "has_bf16", lambda _, has=native: has)
+        monkeypatch.setattr(gradients, "has_bf16", lambda _, has=native: has)
         keys.add(training_key(mixed, seed=0, device=torch.device("cpu"), train=[], dev=[]))
     assert len(keys) == 2
 
