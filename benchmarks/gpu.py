@@ -28,7 +28,8 @@ import torch.nn.functional as F
 from langdiff import Parts, read_frame
 from langdiff._io import write_text
 from langdiff.lm import RECIPES, Recipe, compute_surprisals
-from langdiff.lm.jobs.job import job_folder, silent
+from langdiff.lm.jobs.folder import job_folder
+from langdiff.lm.jobs.job import silent
 from langdiff.lm.jobs.logs import LOG, read_log
 from langdiff.lm.lstm.gradients import accumulate_gradients, has_bf16
 from langdiff.lm.lstm.loop import Demand, EncodedPart, Randomness, Trainer, make_optimizer

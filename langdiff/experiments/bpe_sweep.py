@@ -13,7 +13,7 @@ import pandas as pd
 from langdiff._random import seed_number
 from langdiff.errors import ConfigError
 from langdiff.lm import Recipe, compute_surprisals
-from langdiff.lm.jobs.job import read_job_states
+from langdiff.lm.jobs.folder import read_job_states
 from langdiff.lm.ngram.recipe import AnyRecipe, find_scored_lm
 from langdiff.multitext import Parts
 from langdiff.provenance import join_provenance

@@ -14,7 +14,7 @@ from pandas.testing import assert_frame_equal
 from langdiff.errors import CheckpointError, ConfigError, DataError, LangdiffWarning, TrainingError
 from langdiff.lm import compute_surprisals, read_language_model, score_multitext, train_language_model
 from langdiff.lm.jobs import job
-from langdiff.lm.jobs.job import read_job_states
+from langdiff.lm.jobs.folder import read_job_states
 from langdiff.lm.lstm.loop import Trainer
 from langdiff.multitext import InMemoryText
 from tests.lm.conftest import make_parts
