@@ -36,9 +36,10 @@ from langdiff.lm.lstm.gradients import training_precision
 from langdiff.lm.lstm.loop import Report
 from langdiff.lm.lstm.model import Epoch, LanguageModel, read_language_model
 from langdiff.lm.lstm.resume import remove_states
-from langdiff.lm.lstm.training import fit_language_model
+from langdiff.lm.lstm.training import TrainingPlan, fit_language_model
 from langdiff.lm.ngram.model import KneserNeyModel, fit_kneser_ney, read_kneser_ney
 from langdiff.lm.ngram.recipe import AnyRecipe, KneserNeyRecipe
+from langdiff.lm.recipes import Recipe
 from langdiff.lm.scoring import Scoring
 from langdiff.lm.texts import caution_about_rates, check_texts, naming, sizes_of
 from langdiff.lm.units.alphabet import Alphabet
@@ -251,18 +252,21 @@ def _train_and_score(job: Job, texts: Mapping[str, pd.Series], report: Report) -
             log_path=job.log_path,
         )
         return score_texts(ngrams, texts["test"], "test", job.scoring)
-    model = fit_language_model(
-        texts["train"],
-        texts["dev"],
-        recipe=job.recipe,
+    model = fit_language_model(texts["train"], texts["dev"], training_plan(job, job.recipe, report))
+    return score_texts(model, texts["test"], "test", job.scoring)
+
+
+def training_plan(job: Job, recipe: Recipe, report: Report) -> TrainingPlan:
+    """Return how the network of a job is trained."""
+    return TrainingPlan(
+        recipe=recipe,
+        seed=job.seed,
         name=job.edition,
         device=job.device,
-        seed=job.seed,
         log_path=job.log_path,
         directory=job.model_folder,
         report=report,
     )
-    return score_texts(model, texts["test"], "test", job.scoring)
 
 
 def score_texts(model: AnyModel, texts: pd.Series, part: str, scoring: Scoring) -> JobResult:
