@@ -28,10 +28,11 @@ import torch.nn.functional as F
 from langdiff import Parts, read_frame
 from langdiff._io import write_text
 from langdiff.lm import RECIPES, Recipe, compute_surprisals
-from langdiff.lm.jobs.job import job_folder, silent
+from langdiff.lm.jobs.folder import job_folder
+from langdiff.lm.jobs.job import silent
 from langdiff.lm.jobs.logs import LOG, read_log
 from langdiff.lm.lstm.gradients import accumulate_gradients, has_bf16
-from langdiff.lm.lstm.loop import Demand, EncodedPart, Randomness, Trainer, make_optimizer
+from langdiff.lm.lstm.loop import Demand, EncodedPart, EpochLoop, Randomness, make_optimizer
 from langdiff.lm.lstm.network import AWDLSTM
 from langdiff.lm.lstm.scoring import score
 
@@ -108,14 +109,14 @@ def make_network(recipe: Recipe, seed: int = 0) -> AWDLSTM:
     return AWDLSTM(SYMBOLS, **options, generator=torch.Generator().manual_seed(seed))
 
 
-def make_trainer(recipe: Recipe, text: EncodedPart, device: torch.device, seed: int) -> Trainer:
+def make_trainer(recipe: Recipe, text: EncodedPart, device: torch.device, seed: int) -> EpochLoop:
     dev = EncodedPart(text.intents[:1], len(text.intents[0]))  # next to nothing: scoring is measured by itself
     randomness = Randomness.from_seed(seed, device)
     network = make_network(recipe, seed).to(device)
-    return Trainer(network=network, recipe=recipe, train=text, dev=dev, randomness=randomness, report=silent)
+    return EpochLoop(network=network, recipe=recipe, train=text, dev=dev, randomness=randomness, report=silent)
 
 
-def endless(trainer: Trainer) -> Iterator[Demand]:
+def endless(trainer: EpochLoop) -> Iterator[Demand]:
     """Demand gradients for ever; whoever asks for the next has put them in place."""
     loss = None
     while True:

@@ -16,14 +16,16 @@ import numpy as np
 import torch
 from reference_step import ReferenceTraining
 
+from langdiff.lm.device import one_thread
 from langdiff.lm.lstm.batches import pad, rows_by_length
 from langdiff.lm.lstm.gradients import accumulate_gradients
 from langdiff.lm.lstm.model import build_network
-from langdiff.lm.lstm.scoring import one_thread, score
+from langdiff.lm.lstm.scoring import score
 from langdiff.lm.lstm.stream import Segment, cut, lay_out
 from langdiff.lm.recipes import find_recipe
 from langdiff.lm.units.alphabet import Alphabet
-from langdiff.lm.units.subwords import BPEUnits, CharacterUnits
+from langdiff.lm.units.bpe import BPEUnits
+from langdiff.lm.units.characters import CharacterUnits
 
 LANGUAGE_SEED = 7
 # embedding and hidden size, layers; the last layer is as wide as the embedding

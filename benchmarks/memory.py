@@ -22,7 +22,7 @@ from pathlib import Path
 import langdiff as ld
 from langdiff.errors import LangdiffWarning
 from langdiff.lm import RECIPES
-from langdiff.lm.lstm.loop import Trainer
+from langdiff.lm.lstm.loop import EpochLoop
 
 DATA = Path(os.environ.get("LANGDIFF_DATA", "../shared/data"))
 
@@ -39,8 +39,8 @@ def train(options):
     words = len({word for text in learned for word in text.split()})
     recipe = RECIPES[options.recipe]
     recipe = replace(recipe, epochs=1, decay_epochs=(), bpe_ratio=options.units / words, min_count=25)
-    steps = Trainer._steps
-    Trainer._steps = lambda trainer: islice(steps(trainer), options.steps)
+    steps = EpochLoop._steps
+    EpochLoop._steps = lambda trainer: islice(steps(trainer), options.steps)
     before, start = peak(), time.process_time()
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore", LangdiffWarning)

@@ -14,7 +14,7 @@ from langdiff._random import seed_number
 from langdiff.errors import ConfigError
 from langdiff.experiments.cautions import warns_caller
 from langdiff.lm import Recipe, compute_surprisals
-from langdiff.lm.jobs.job import read_job_states
+from langdiff.lm.jobs.folder import read_job_states
 from langdiff.lm.ngram.recipe import AnyRecipe, find_scored_lm
 from langdiff.multitext import Parts
 from langdiff.provenance import join_provenance

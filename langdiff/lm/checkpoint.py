@@ -9,13 +9,14 @@ import json
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import torch
+import numpy as np
+import numpy.typing as npt
 from safetensors import SafetensorError
-from safetensors.torch import load, save
-from torch import Tensor
+from safetensors.numpy import load, save
 
 from langdiff import __version__
 from langdiff._io import atomic_path, write_text
@@ -33,14 +34,14 @@ class Checkpoint:
     ----------
     settings : mapping
         All that fits in JSON.
-    weights : mapping from str to Tensor
-        The parameters of the network.
+    weights : mapping from str to ndarray
+        Parameters of the network, or counts of n-grams.
     subwords : bytes or None
         The SentencePiece model.
     """
 
     settings: Mapping[str, Any]
-    weights: Mapping[str, Tensor]
+    weights: Mapping[str, npt.NDArray[Any]]
     subwords: bytes | None
 
 
@@ -52,7 +53,7 @@ def write_checkpoint(directory: Path, checkpoint: Checkpoint) -> None:
     OutputError
         If the files cannot be written.
     """
-    weights = {name: tensor.detach().cpu().contiguous() for name, tensor in checkpoint.weights.items()}
+    weights = {name: np.ascontiguousarray(array) for name, array in checkpoint.weights.items()}
     blobs = {"weights": (save(weights), ".safetensors")}
     if checkpoint.subwords is not None:
         blobs["subwords"] = (checkpoint.subwords, ".model")
@@ -64,7 +65,7 @@ def write_checkpoint(directory: Path, checkpoint: Checkpoint) -> None:
             temporary.write_bytes(blob)
     index = {
         "format": FORMAT,
-        "versions": {"langdiff": __version__, "torch": str(torch.__version__)},
+        "versions": {"langdiff": __version__, "torch": version("torch")},
         "files": files,
         **checkpoint.settings,
     }

@@ -1,51 +1,43 @@
 """From a multitext to surprisals: one language model an edition, as many at once as asked for."""
 
-import multiprocessing
-import os
-import signal
-import threading
-import time
 import warnings
 from collections.abc import Iterator, Mapping
-from concurrent.futures import FIRST_COMPLETED, Executor, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import Executor
 from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import torch
 from rich.progress import Progress, TaskID
 
 from langdiff._progress import progress_bar
 from langdiff._random import seed_number
-from langdiff.errors import ConfigError, DataError, LangdiffWarning, TrainingError
+from langdiff.errors import ConfigError, DataError, LangdiffWarning
+from langdiff.lm.device import find_device
 from langdiff.lm.jobs.failures import Failures
+from langdiff.lm.jobs.folder import job_folder
 from langdiff.lm.jobs.job import (
     Job,
     JobResult,
     ReplacedError,
     explain_replaced,
-    job_folder,
     load_finished,
     read_record,
     replaced_rate,
     run_job,
     score_texts,
 )
-from langdiff.lm.jobs.logs import LOG, read_log
 from langdiff.lm.jobs.record import hash_texts, provenance_of_parts, provenance_of_scored
+from langdiff.lm.jobs.workers import processes, run_in
 from langdiff.lm.lstm.model import Epoch
-from langdiff.lm.lstm.scoring import find_device
-from langdiff.lm.lstm.training import describe, naming
+from langdiff.lm.lstm.training import describe
 from langdiff.lm.ngram.recipe import AnyRecipe, find_scored_lm
 from langdiff.lm.recipes import Recipe
 from langdiff.lm.scoring import Scoring
+from langdiff.lm.texts import naming
 from langdiff.multitext import Multitext, Parts
 from langdiff.provenance import Provenance
 from langdiff.surprisals import Surprisals
-
-_LOOK_AGAIN = 1.0  # seconds between looks at what others have logged
 
 
 def compute_surprisals(
@@ -162,10 +154,10 @@ def compute_surprisals(
         task = bar.add_task(named.name, total=len(jobs), note="")
         with _naming_all_replaced(jobs, max_replaced):
             if executor is not None:
-                results = _run_in(executor, jobs, failures, bar, task)
+                results = run_in(executor, jobs, failures, bar, task)
             elif workers > 1:
-                with _processes(min(workers, len(jobs))) as pool:
-                    results = _run_in(pool, jobs, failures, bar, task)
+                with processes(min(workers, len(jobs))) as pool:
+                    results = run_in(pool, jobs, failures, bar, task)
             elif isinstance(recipe, Recipe) and group > 1:
                 results = _run_together(jobs, recipe, group, failures, bar, task)
             else:
@@ -321,76 +313,3 @@ def _run_here(jobs: list[Job], failures: Failures, bar: Progress, task: TaskID) 
             results[job.edition] = run_job(job, report)
         bar.update(task, completed=number + 1, note=job.edition)
     return results
-
-
-def _run_in(
-    executor: Executor, jobs: list[Job], failures: Failures, bar: Progress, task: TaskID
-) -> dict[str, JobResult]:
-    futures = {executor.submit(run_job, job): job.edition for job in jobs}
-    job_of = {job.edition: job for job in jobs}
-    results = {}
-    running, start = set(futures), time.time()
-    try:
-        while running:
-            finished, running = wait(running, timeout=_LOOK_AGAIN, return_when=FIRST_COMPLETED)
-            for future in finished:
-                edition = futures[future]
-                with failures.of(edition):
-                    results[edition] = future.result()
-            done, note = _look([job_of[futures[future]] for future in running], start)
-            bar.update(task, completed=len(jobs) - len(running) + done, note=note)
-    except BrokenProcessPool as error:
-        unfinished = [edition for edition in futures.values() if edition not in results]
-        raise TrainingError(
-            f"a worker process died with {len(unfinished)} edition(s) unfinished, as when memory runs out or a "
-            'script starts workers outside `if __name__ == "__main__":`. Use fewer workers.'
-        ) from error
-    finally:
-        for future in futures:
-            future.cancel()
-    # not in the order in which they ended
-    return {job.edition: results[job.edition] for job in jobs if job.edition in results}
-
-
-def _look(unfinished: list[Job], start: float) -> tuple[float, str]:
-    """Return how many jobs' worth of epochs others have done, and what the logs say of the one that is farthest.
-
-    A log that was not touched since the start is that of a job which waits, and may be of another key.
-    """
-    paths = {job.edition: job.folder / LOG for job in unfinished if job.folder is not None}
-    logs = {
-        edition: read_log(path) for edition, path in paths.items() if path.is_file() and path.stat().st_mtime >= start
-    }
-    done = sum(len(logs[job.edition]) / job.recipe.epochs for job in unfinished if job.edition in logs)
-    edition = max(logs, key=lambda edition: len(logs[edition]), default=None)
-    if edition is None or "characters_per_second" not in (logs[edition] or [{}])[-1]:
-        return done, ""
-    return done, f"{edition} {describe(Epoch(**logs[edition][-1]))}"
-
-
-@contextmanager
-def _processes(workers: int) -> Iterator[ProcessPoolExecutor]:
-    """Start worker processes; if the block is left by an error or Ctrl-C, end them at once."""
-    context = multiprocessing.get_context("spawn")  # a forked torch can hang
-    pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_start_worker)
-    try:
-        yield pool
-    except BaseException:
-        for process in list((pool._processes or {}).values()):  # public only from Python 3.14 on
-            process.terminate()
-        raise
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-def _start_worker() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent, which ends us
-    torch.set_num_threads(1)
-    threading.Thread(target=_die_with_parent, daemon=True).start()
-
-
-def _die_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)

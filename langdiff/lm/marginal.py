@@ -13,12 +13,14 @@ from torch import Tensor
 
 from langdiff._random import generator
 from langdiff.errors import ConfigError
-from langdiff.lm.lstm.model import LanguageModel, check_texts
+from langdiff.lm.device import one_thread
+from langdiff.lm.lstm.model import LanguageModel
 from langdiff.lm.lstm.network import AWDLSTM
-from langdiff.lm.lstm.scoring import one_thread
 from langdiff.lm.scoring import Scoring
+from langdiff.lm.texts import check_texts
 from langdiff.lm.units.alphabet import SPACE
-from langdiff.lm.units.subwords import BPEUnits, Ids
+from langdiff.lm.units.bpe import BPEUnits
+from langdiff.lm.units.characters import Ids
 
 Floats = npt.NDArray[np.float64]
 

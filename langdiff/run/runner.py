@@ -14,8 +14,8 @@ from langdiff.corpora import read_multitext, synthesize
 from langdiff.corpora.tokenizer import prepare_text
 from langdiff.errors import DataError
 from langdiff.lm import compute_surprisals
-from langdiff.lm.jobs.job import read_job_states
-from langdiff.lm.lstm.scoring import find_device
+from langdiff.lm.device import find_device
+from langdiff.lm.jobs.folder import read_job_states
 from langdiff.lm.preparation import note_preparation
 from langdiff.multitext import Multitext, Parts
 from langdiff.regression import fit

@@ -14,8 +14,8 @@ from pandas.testing import assert_frame_equal
 from langdiff.errors import CheckpointError, ConfigError, DataError, LangdiffWarning, TrainingError
 from langdiff.lm import compute_surprisals, read_language_model, score_multitext, train_language_model
 from langdiff.lm.jobs import job
-from langdiff.lm.jobs.job import read_job_states
-from langdiff.lm.lstm.loop import Trainer
+from langdiff.lm.jobs.folder import read_job_states
+from langdiff.lm.lstm.loop import EpochLoop
 from langdiff.multitext import InMemoryText
 from tests.lm.conftest import make_parts
 
@@ -26,9 +26,9 @@ def trainings(monkeypatch):
     trained = []
     fit = job.fit_language_model
 
-    def spy(*args, **options):
-        trained.append(options["name"])
-        return fit(*args, **options)
+    def spy(train, dev, plan):
+        trained.append(plan.name)
+        return fit(train, dev, plan)
 
     monkeypatch.setattr(job, "fit_language_model", spy)
     return trained
@@ -166,7 +166,7 @@ def test_another_way_of_scoring_trains_nothing(parts, tiny_recipe, tmp_path, mon
     logs = {path: path.read_bytes() for path in tmp_path.glob("*/*/log.jsonl")}
     assert models
     with monkeypatch.context() as patch:
-        patch.setattr(Trainer, "epoch_by_demands", lambda *_: pytest.fail("an epoch was run"))
+        patch.setattr(EpochLoop, "epoch_by_demands", lambda *_: pytest.fail("an epoch was run"))
         tables = {
             scoring: compute(parts, recipe, scoring=scoring, **options)
             for scoring in ("unpriced", "carried", "unpriced, carried")
@@ -245,7 +245,7 @@ def test_a_damaged_cache_is_made_again(parts, tiny_recipe, tmp_path, trainings, 
 
 
 def test_an_interrupted_job_leaves_no_surprisals(parts, tiny_recipe, tmp_path, trainings, monkeypatch):
-    run_epoch = Trainer.run_epoch
+    run_epoch = EpochLoop.run_epoch
 
     def interrupted(self):
         if trainings[-1] == "ell" and self.last is not None:
@@ -253,7 +253,7 @@ def test_an_interrupted_job_leaves_no_surprisals(parts, tiny_recipe, tmp_path, t
         return run_epoch(self)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Trainer, "run_epoch", interrupted)
+        patch.setattr(EpochLoop, "run_epoch", interrupted)
         with pytest.raises(KeyboardInterrupt):
             compute(parts, tiny_recipe, cache=tmp_path)
     states = read_job_states(tmp_path).set_index("edition")

@@ -11,7 +11,7 @@ from langdiff.lm.lstm.scoring import score
 from langdiff.lm.marginal import marginal_surprisal
 from langdiff.lm.recipes import find_recipe
 from langdiff.lm.units.alphabet import Alphabet
-from langdiff.lm.units.subwords import BPEUnits
+from langdiff.lm.units.bpe import BPEUnits
 
 from .conftest import verses
 

@@ -18,9 +18,9 @@ from safetensors import SafetensorError
 from torch import Tensor
 
 from langdiff.errors import CheckpointError, ConfigError, LangdiffWarning, MissingExtraError, TrainingError
+from langdiff.lm.device import find_device
 from langdiff.lm.lstm.batches import rows_by_length
-from langdiff.lm.lstm.model import check_texts, sizes_of
-from langdiff.lm.lstm.scoring import find_device
+from langdiff.lm.texts import check_texts, sizes_of
 
 Floats = npt.NDArray[np.float64]
 

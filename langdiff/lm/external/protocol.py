@@ -9,7 +9,7 @@ import pandas as pd
 from langdiff._progress import progress_bar
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.lm.jobs.record import hash_texts, provenance_of_models
-from langdiff.lm.lstm.model import check_texts
+from langdiff.lm.texts import check_texts
 from langdiff.multitext import Multitext
 from langdiff.surprisals import Surprisals
 

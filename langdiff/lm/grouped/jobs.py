@@ -7,14 +7,15 @@ from dataclasses import dataclass
 import pandas as pd
 
 from langdiff.errors import LangdiffError
+from langdiff.lm.device import one_thread
 from langdiff.lm.grouped.gradients import GroupedGradients
 from langdiff.lm.grouped.training import run_epochs
 from langdiff.lm.jobs.failures import Failures
-from langdiff.lm.jobs.job import Job, JobResult, claim, keep_result, read_texts, score_texts
+from langdiff.lm.jobs.job import Job, JobResult, claim, keep_result, read_texts, score_texts, training_plan
 from langdiff.lm.lstm.model import Epoch
-from langdiff.lm.lstm.scoring import one_thread
-from langdiff.lm.lstm.training import Training, begin_training, naming
+from langdiff.lm.lstm.training import KeptTraining, begin_training
 from langdiff.lm.recipes import Recipe
+from langdiff.lm.texts import naming
 
 EditionReport = Callable[[str, float, Epoch | None], None]  # the edition, and as for Report
 
@@ -27,7 +28,7 @@ class _Running:
 
     job: Job
     texts: Mapping[str, pd.Series]
-    training: Training
+    training: KeptTraining
 
 
 def run_jobs_together(
@@ -75,17 +76,7 @@ def _begin(
             texts = read_texts(job)
             known = claims.enter_context(claim(job, texts))
             if known is None:
-                training = begin_training(
-                    texts["train"],
-                    texts["dev"],
-                    recipe=recipe,
-                    name=job.edition,
-                    device=job.device,
-                    seed=job.seed,
-                    directory=job.model_folder,
-                    report=told,
-                )
-                training.go_on(training.states.read(), job.log_path)
+                training = begin_training(texts["train"], texts["dev"], training_plan(job, recipe, told))
                 running.append(_Running(job=job, texts=texts, training=training))
             else:
                 results[job.edition] = known
@@ -99,17 +90,16 @@ def _train_group(
     """Train until every job is done or has failed."""
     if not running:
         return
-    gradients = GroupedGradients([each.training.trainer.network for each in running], recipe, size)
+    gradients = GroupedGradients([each.training.loop.network for each in running], recipe, size)
     while running := _end_finished(running, failures, results):
         with naming(None):
-            outcomes = run_epochs([each.training.trainer for each in running], gradients)
+            outcomes = run_epochs([each.training.loop for each in running], gradients)
         going = []
         for each, outcome in zip(running, outcomes, strict=True):
             with failures.of(each.job.edition), naming(each.job.edition):
                 if isinstance(outcome, LangdiffError):
                     raise outcome
-                each.training.note(outcome)
-                each.training.keep()
+                each.training.keep(outcome)
                 going.append(each)
         running = going
 
@@ -117,8 +107,8 @@ def _train_group(
 def _end_finished(running: list[_Running], failures: Failures, results: dict[str, JobResult]) -> list[_Running]:
     """Score and keep what is finished; return the others."""
     for each in running:
-        if each.training.trainer.finished:
+        if each.training.loop.finished:
             with failures.of(each.job.edition), naming(each.job.edition):
                 result = score_texts(each.training.finish(), each.texts["test"], "test", each.job.scoring)
                 results[each.job.edition] = keep_result(each.job, each.texts, result)
-    return [each for each in running if not each.training.trainer.finished]
+    return [each for each in running if not each.training.loop.finished]

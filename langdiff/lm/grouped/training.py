@@ -5,13 +5,13 @@ from collections.abc import Generator, Sequence
 from langdiff.errors import TrainingError
 from langdiff.lm.grouped.gradients import GroupedGradients
 from langdiff.lm.lstm.gradients import BatchLoss
-from langdiff.lm.lstm.loop import Demand, Trainer
+from langdiff.lm.lstm.loop import Demand, EpochLoop
 from langdiff.lm.lstm.model import Epoch
-from langdiff.lm.lstm.training import naming
+from langdiff.lm.texts import naming
 
 
-def run_epochs(trainers: Sequence[Trainer], gradients: GroupedGradients) -> list[Epoch | TrainingError]:
-    """Let each trainer run an epoch, as many side by side as `gradients` computes at once.
+def run_epochs(loops: Sequence[EpochLoop], gradients: GroupedGradients) -> list[Epoch | TrainingError]:
+    """Let each loop run an epoch, as many side by side as `gradients` computes at once.
 
     Each takes its own batches in its own order. Of those that wait, the one that is the furthest
     behind takes a step, with those whose batches are the most like its own: little is padded, and all end at
@@ -20,9 +20,9 @@ def run_epochs(trainers: Sequence[Trainer], gradients: GroupedGradients) -> list
     Returns
     -------
     list of Epoch or TrainingError
-        What `Trainer.run_epoch` would have returned or raised, for each.
+        What `EpochLoop.run_epoch` would have returned or raised, for each.
     """
-    epochs = [trainer.epoch_by_demands() for trainer in trainers]
+    epochs = [loop.epoch_by_demands() for loop in loops]
     outcomes: dict[int, Epoch | TrainingError] = {}
     waiting: dict[int, Demand] = {}
 
@@ -41,7 +41,7 @@ def run_epochs(trainers: Sequence[Trainer], gradients: GroupedGradients) -> list
         losses = gradients.accumulate([waiting[number] for number in together])
         for number, loss in zip(together, losses, strict=True):
             go_on(number, loss)
-    return [outcomes[number] for number in range(len(trainers))]
+    return [outcomes[number] for number in range(len(loops))]
 
 
 def _send(epoch: Generator[Demand, BatchLoss, Epoch], loss: BatchLoss | None) -> Demand | Epoch | TrainingError:

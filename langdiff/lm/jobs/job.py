@@ -8,27 +8,40 @@ from dataclasses import asdict, dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, cast
-from urllib.parse import quote, unquote
 
 import pandas as pd
 import sentencepiece
 import torch
-from filelock import FileLock, Timeout
 
 from langdiff import __version__
 from langdiff._io import atomic_path, write_text
 from langdiff._signature import full_hash
-from langdiff.errors import CheckpointError, DataError, MissingExtraError, OutputError
-from langdiff.lm.jobs.logs import LOG, read_log
-from langdiff.lm.jobs.record import JobRecord, describe_compute, hash_texts, training_precision
+from langdiff.errors import CheckpointError, DataError, MissingExtraError
+from langdiff.lm.device import find_device
+from langdiff.lm.jobs.folder import (
+    COMPUTE,
+    KEY,
+    MODEL,
+    TRAINED,
+    job_folder,
+    make_ready,
+    own,
+    read_compute,
+    read_json,
+    write_json,
+)
+from langdiff.lm.jobs.logs import LOG
+from langdiff.lm.jobs.record import JobRecord, describe_compute, hash_texts
+from langdiff.lm.lstm.gradients import training_precision
 from langdiff.lm.lstm.loop import Report
-from langdiff.lm.lstm.model import Epoch, LanguageModel, check_texts, read_language_model, sizes_of
+from langdiff.lm.lstm.model import Epoch, LanguageModel, read_language_model
 from langdiff.lm.lstm.resume import remove_states
-from langdiff.lm.lstm.scoring import find_device
-from langdiff.lm.lstm.training import caution_about_rates, fit_language_model, naming
+from langdiff.lm.lstm.training import TrainingPlan, fit_language_model
 from langdiff.lm.ngram.model import KneserNeyModel, fit_kneser_ney, read_kneser_ney
 from langdiff.lm.ngram.recipe import AnyRecipe, KneserNeyRecipe
+from langdiff.lm.recipes import Recipe
 from langdiff.lm.scoring import Scoring
+from langdiff.lm.texts import caution_about_rates, check_texts, naming, sizes_of
 from langdiff.lm.units.alphabet import Alphabet
 from langdiff.multitext import Parts
 
@@ -36,10 +49,6 @@ AnyModel = LanguageModel | KneserNeyModel
 
 logger = logging.getLogger(__name__)
 
-_KEY = "key.json"
-_TRAINED = "cautions.json"  # what to know of a model, written when it is trained
-_MODEL = "model"
-_COMPUTE = "compute.json"  # what the key leaves out, because results that differ by it are taken for the same
 _COLUMNS = ["bits", "eos_bits", "units", "replaced"]  # what cannot be counted again from the text alone
 
 
@@ -74,7 +83,7 @@ class Job:
     @property
     def model_folder(self) -> Path | None:
         """Where the model is saved."""
-        return None if self.folder is None else self.folder / _MODEL
+        return None if self.folder is None else self.folder / MODEL
 
     @property
     def log_path(self) -> Path | None:
@@ -136,11 +145,6 @@ def explain_replaced(rates: Mapping[str, float], max_replaced: float) -> str | N
     )
 
 
-def job_folder(cache: Path, edition: str, recipe: str) -> Path:
-    """Return the folder of a job; names that no folder may have are quoted."""
-    return cache / _quoted(edition) / _quoted(recipe)
-
-
 def load_finished(cache: Path, edition: str, recipe: AnyRecipe, device: str) -> AnyModel:
     """Load the language model of a job whose training was finished by this very recipe.
 
@@ -150,7 +154,7 @@ def load_finished(cache: Path, edition: str, recipe: AnyRecipe, device: str) -> 
         If there is none, or the files are damaged.
     """
     folder = job_folder(cache, edition, recipe.name)
-    if not (folder / _TRAINED).is_file():
+    if not (folder / TRAINED).is_file():
         raise CheckpointError(f"{folder}: no finished language model here; training was interrupted or never begun.")
     model = _load(folder, recipe, device)
     if model.recipe != recipe:
@@ -160,13 +164,8 @@ def load_finished(cache: Path, edition: str, recipe: AnyRecipe, device: str) -> 
 
 def _load(folder: Path, recipe: AnyRecipe, device: str) -> AnyModel:
     if isinstance(recipe, KneserNeyRecipe):
-        return read_kneser_ney(folder / _MODEL)
-    return read_language_model(folder / _MODEL, device=device)
-
-
-def _quoted(name: str) -> str:
-    quoted = quote(name, safe=" ()+,=@")
-    return quoted.replace(".", "%2E") if not name.strip(".") else quoted
+        return read_kneser_ney(folder / MODEL)
+    return read_language_model(folder / MODEL, device=device)
 
 
 def silent(_epochs: float, _last: Epoch | None) -> None:
@@ -222,12 +221,12 @@ def claim(job: Job, texts: Mapping[str, pd.Series]) -> Iterator[JobResult | None
     if job.folder is None:
         yield None
         return
-    with _own(job.folder):
+    with own(job.folder):
         known = _find_result(job, job.folder, texts)
         if known is None:
-            _make_ready(job.folder, job_key(job, texts))
+            make_ready(job.folder, job_key(job, texts))
         else:
-            remove_states(job.folder / _MODEL)
+            remove_states(job.folder / MODEL)
         yield known
 
 
@@ -235,28 +234,11 @@ def keep_result(job: Job, texts: Mapping[str, pd.Series], result: JobResult) -> 
     """Write the result of a job and return it with its record; the states of its training are of no use any more."""
     compute = describe_compute(job.recipe, find_device(job.device), job.group)
     if job.folder is not None:
-        write_text(job.folder / _COMPUTE, json.dumps(compute))
-        _write_json(job.folder / _TRAINED, result.of_model)
+        write_text(job.folder / COMPUTE, json.dumps(compute))
+        write_json(job.folder / TRAINED, result.of_model)
         _write_table(job, texts, result)
-        remove_states(job.folder / _MODEL)
+        remove_states(job.folder / MODEL)
     return replace(result, record=_record(job, texts, compute))
-
-
-@contextmanager
-def _own(folder: Path) -> Iterator[None]:
-    """Keep other processes out of a job's folder."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(folder / ".lock")
-        lock.acquire(timeout=0)
-    except Timeout as error:
-        raise OutputError(f"{folder}: another process is training here. Wait for it, or use another cache.") from error
-    except OSError as error:
-        raise OutputError(f"{folder}: cannot be written: {error.strerror or error}.") from error
-    try:
-        yield
-    finally:
-        lock.release()
 
 
 def _train_and_score(job: Job, texts: Mapping[str, pd.Series], report: Report) -> JobResult:
@@ -270,18 +252,21 @@ def _train_and_score(job: Job, texts: Mapping[str, pd.Series], report: Report) -
             log_path=job.log_path,
         )
         return score_texts(ngrams, texts["test"], "test", job.scoring)
-    model = fit_language_model(
-        texts["train"],
-        texts["dev"],
-        recipe=job.recipe,
+    model = fit_language_model(texts["train"], texts["dev"], training_plan(job, job.recipe, report))
+    return score_texts(model, texts["test"], "test", job.scoring)
+
+
+def training_plan(job: Job, recipe: Recipe, report: Report) -> TrainingPlan:
+    """Return how the network of a job is trained."""
+    return TrainingPlan(
+        recipe=recipe,
+        seed=job.seed,
         name=job.edition,
         device=job.device,
-        seed=job.seed,
         log_path=job.log_path,
         directory=job.model_folder,
         report=report,
     )
-    return score_texts(model, texts["test"], "test", job.scoring)
 
 
 def score_texts(model: AnyModel, texts: pd.Series, part: str, scoring: Scoring) -> JobResult:
@@ -333,7 +318,7 @@ def _table_key(job: Job, texts: Mapping[str, pd.Series]) -> dict[str, Any]:
 
 
 def _is_trained(folder: Path, key: dict[str, Any]) -> bool:
-    return (folder / _TRAINED).is_file() and bool(_read_json(folder / _KEY) == key)
+    return (folder / TRAINED).is_file() and bool(read_json(folder / KEY) == key)
 
 
 def _find_result(job: Job, folder: Path, texts: Mapping[str, pd.Series]) -> JobResult | None:
@@ -341,12 +326,12 @@ def _find_result(job: Job, folder: Path, texts: Mapping[str, pd.Series]) -> JobR
     try:
         if not _is_trained(folder, job_key(job, texts)):
             return None
-        of_model = tuple(_read_json(folder / _TRAINED))
+        of_model = tuple(read_json(folder / TRAINED))
         frame = _read_table(job, texts)
         if frame is not None:
             return replace(
                 JobResult(surprisals=frame, part="test", scoring=job.scoring, of_model=of_model),
-                record=_record(job, texts, _read_compute(folder)),
+                record=_record(job, texts, read_compute(folder)),
             )
         model = _load(folder, job.recipe, job.device)
     except (
@@ -359,7 +344,7 @@ def _find_result(job: Job, folder: Path, texts: Mapping[str, pd.Series]) -> JobR
         return None
     result = score_texts(model, texts["test"], "test", job.scoring)
     _write_table(job, texts, result)
-    return replace(result, record=_record(job, texts, _read_compute(folder)))
+    return replace(result, record=_record(job, texts, read_compute(folder)))
 
 
 def _record(job: Job, texts: Mapping[str, pd.Series], compute: str | None) -> JobRecord:
@@ -377,21 +362,16 @@ def read_record(cache: Path, edition: str, recipe: str) -> JobRecord:
     """
     folder = job_folder(cache, edition, recipe)
     try:
-        return JobRecord(key=_read_json(folder / _KEY), compute=_read_compute(folder))
+        return JobRecord(key=read_json(folder / KEY), compute=read_compute(folder))
     except (OSError, ValueError) as error:
         raise CheckpointError(f"{folder}: its key cannot be read ({error}). Train it again.") from error
-
-
-def _read_compute(folder: Path) -> str | None:
-    path = folder / _COMPUTE
-    return str(json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else None
 
 
 def _read_table(job: Job, texts: Mapping[str, pd.Series]) -> pd.DataFrame | None:
     """Return the surprisals that an earlier run left, if they are whole and of the same key."""
     path = _table_path(job)
     try:
-        if not path.is_file() or _read_json(path.with_suffix(".json")) != _table_key(job, texts):
+        if not path.is_file() or read_json(path.with_suffix(".json")) != _table_key(job, texts):
             return None
         test = texts["test"]
         return pd.read_parquet(path)[_COLUMNS].set_axis(test.index).assign(**sizes_of(test))
@@ -400,67 +380,12 @@ def _read_table(job: Job, texts: Mapping[str, pd.Series]) -> pd.DataFrame | None
         return None
 
 
-def _read_json(path: Path) -> Any:
-    return json.loads(path.read_text(encoding="utf-8"))
-
-
-def _write_json(path: Path, content: Any) -> None:
-    write_text(path, json.dumps(content, ensure_ascii=False, indent=1))
-
-
-def _make_ready(folder: Path, key: dict[str, Any]) -> None:
-    """Remove what another key left, or a kill in the middle of a file; then write the key."""
-    stale = [folder / _TRAINED, *folder.glob("surprisals*"), *folder.glob("**/.*.part")]
-    try:
-        same = _read_json(folder / _KEY) == key
-    except (OSError, ValueError):
-        same = False
-    if not same:
-        stale += [folder / LOG, *folder.glob(f"{_MODEL}/*")]
-    for path in stale:
-        path.unlink(missing_ok=True)
-    _write_json(folder / _KEY, key)
-
-
 def _write_table(job: Job, texts: Mapping[str, pd.Series], result: JobResult) -> None:
     """Write surprisals after their key: where both are, they belong together."""
     path = _table_path(job)
     path.unlink(missing_ok=True)
-    _write_json(path.with_suffix(".json"), _table_key(job, texts))
+    write_json(path.with_suffix(".json"), _table_key(job, texts))
     frame = result.surprisals
     intents = pd.Series(frame.index.map(str), name="intent")
     with atomic_path(path) as temporary:
         pd.concat([intents, frame.reset_index(drop=True)], axis=1).to_parquet(temporary, index=False)
-
-
-def read_job_states(cache: str | Path) -> pd.DataFrame:
-    """List the jobs in a cache of `langdiff.compute_surprisals`.
-
-    Parameters
-    ----------
-    cache : str or Path
-        Its folder; may be empty or not there yet.
-
-    Returns
-    -------
-    DataFrame, one row a job
-        ``edition``, ``lm`` (the recipe), ``state`` of training (``"done"``, or ``"unfinished"``: running or
-        interrupted), ``epochs`` trained, best ``dev_bits_per_character`` so far and ``seconds`` spent.
-    """
-    rows = []
-    for key in sorted(Path(cache).glob(f"*/*/{_KEY}")):
-        folder = key.parent
-        done = (folder / _TRAINED).is_file()
-        log = read_log(folder / LOG)
-        rows.append(
-            {
-                "edition": unquote(folder.parent.name),
-                "lm": unquote(folder.name),
-                "state": "done" if done else "unfinished",
-                "epochs": len(log),
-                "dev_bits_per_character": min((e["dev_bits_per_character"] for e in log), default=float("nan")),
-                "seconds": sum(e["seconds"] for e in log),
-            }
-        )
-    columns = ["edition", "lm", "state", "epochs", "dev_bits_per_character", "seconds"]
-    return pd.DataFrame(rows, columns=columns)

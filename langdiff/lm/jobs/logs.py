@@ -3,7 +3,6 @@
 import json
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
 
 import pandas as pd
 
@@ -61,10 +60,7 @@ def read_training_logs(cache: str | Path) -> pd.DataFrame:
     for pattern in ("*/*/key.json", "seed-*/*/*/key.json"):
         for key in sorted(Path(cache).glob(pattern)):
             folder = key.parent
-            model = {
-                "edition": unquote(folder.parent.name),
-                "lm": unquote(folder.name),
-                "seed": json.loads(key.read_text(encoding="utf-8"))["seed"],
-            }
+            known = json.loads(key.read_text(encoding="utf-8"))
+            model = {"edition": known["edition"], "lm": known["recipe"]["name"], "seed": known["seed"]}
             rows += [model | epoch for epoch in read_log(folder / LOG)]
     return pd.DataFrame(rows, columns=_COLUMNS)

@@ -13,7 +13,7 @@ import torch
 
 from langdiff import __version__
 from langdiff._signature import short_hash
-from langdiff.lm.lstm.gradients import has_bf16
+from langdiff.lm.lstm.gradients import training_precision
 from langdiff.lm.ngram.recipe import AnyRecipe, KneserNeyRecipe
 from langdiff.lm.scoring import PRICED, Scoring
 from langdiff.lm.units.alphabet import MIN_COUNT, ONE_IN
@@ -37,11 +37,6 @@ class JobRecord:
 
     key: Mapping[str, Any]
     compute: str | None
-
-
-def training_precision(recipe: AnyRecipe, device: torch.device) -> str:
-    """Return in which precision a kind of device trains a recipe, as far as the recipe decides it."""
-    return "bfloat16" if getattr(recipe, "bf16", False) and has_bf16(device.type) else "float32"
 
 
 def describe_compute(recipe: AnyRecipe, device: torch.device, group: int) -> str:

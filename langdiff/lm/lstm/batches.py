@@ -8,7 +8,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from langdiff.lm.units.subwords import Ids
+from langdiff.lm.units.characters import Ids
 
 
 class Batch(NamedTuple):

@@ -190,6 +190,11 @@ def _precision(recipe: Recipe, batch: Batch) -> torch.autocast:
     return torch.autocast(device, dtype=torch.bfloat16, enabled=recipe.bf16 and has_bf16(device))
 
 
+def training_precision(recipe: object, device: torch.device) -> str:
+    """Return in which precision a kind of device trains a recipe, as far as the recipe decides it."""
+    return "bfloat16" if getattr(recipe, "bf16", False) and has_bf16(device.type) else "float32"
+
+
 @cache
 def has_bf16(device: str) -> bool:
     """Return whether a kind of device trains in bfloat16 by instructions of its own, tried once per process.

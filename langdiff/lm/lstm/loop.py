@@ -1,4 +1,4 @@
-"""Training between epochs: what it knows, and how it takes a step."""
+"""The loop over epochs: their steps, their scores, and the state between them."""
 
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -23,7 +23,7 @@ from langdiff.lm.lstm.schedule import learning_rate, stopped_improving
 from langdiff.lm.lstm.scoring import score
 from langdiff.lm.lstm.stream import cut, draw_segments, lay_out
 from langdiff.lm.recipes import Recipe
-from langdiff.lm.units.subwords import Ids
+from langdiff.lm.units.characters import Ids, Units
 
 Report = Callable[[float, Epoch | None], None]  # epochs done (with a fraction), the last one finished
 
@@ -49,6 +49,11 @@ class EncodedPart(NamedTuple):
     intents: Sequence[Ids]
     characters: int
 
+    @classmethod
+    def from_texts(cls, texts: Sequence[str], units: Units) -> "EncodedPart":
+        """Cut texts over the alphabet of the units."""
+        return cls([units.encode(text) for text in texts], sum(map(len, texts)))
+
     @property
     def lengths(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
         """Symbols to predict in each intent, the end symbol included."""
@@ -56,7 +61,7 @@ class EncodedPart(NamedTuple):
 
 
 class Demand(NamedTuple):
-    """A batch of which a trainer wants the gradients before it goes on.
+    """A batch whose gradients the loop needs before it goes on.
 
     Attributes
     ----------
@@ -82,30 +87,30 @@ class _Step(NamedTuple):
     rate: float
 
 
-class Trainer:
-    """The state of training between epochs.
+class EpochLoop:
+    """Trains a network epoch by epoch.
 
     Parameters
     ----------
     network : AWDLSTM
         Trained in place, where it is.
     recipe : Recipe
-        How.
+        Settings of training.
     train, dev : EncodedPart
-        To learn from, and to judge by.
+        Parts to learn from, and to judge by.
     randomness : Randomness
-        Its generators are used up.
+        Generators of random numbers; training draws from them.
     report : callable
-        Told the epochs done, before every step and after every epoch.
+        Called with the epochs done, before every step and after every epoch.
 
     Attributes
     ----------
     history : list of Epoch
         The finished passes.
     best : Epoch or None
-        The one with the fewest dev bits.
+        Epoch with the fewest dev bits.
     best_weights : dict from str to Tensor
-        Those that were scored in it.
+        Weights that were scored in that epoch.
     """
 
     def __init__(
@@ -271,7 +276,7 @@ class Trainer:
         return TrainingState(epoch=len(self.history), settings=settings, tensors=tensors)
 
     def restore(self, state: TrainingState) -> None:
-        """Go back to a state that `state` gave, of a trainer made with the same arguments."""
+        """Go back to a state that `state` gave, of a loop made with the same arguments."""
         device = self.network.embedding.device
 
         def part(prefix: str) -> dict[str, Tensor]:
@@ -279,13 +284,13 @@ class Trainer:
             return {name.removeprefix(f"{prefix}."): value for name, value in found.items()}
 
         self.network.load_state_dict(part("network"))
+        _restore_optimizer(self.optimizer, part("optimizer"))
         self.best_weights = {name: value.to(device) for name, value in part("best").items()}
         self.history = [Epoch(**epoch) for epoch in state.settings["history"]]
         self.best = min(self.history, key=lambda epoch: epoch.dev_bits_per_character)  # the first of equals
         steps = state.settings["averaged"]
         if steps is not None:
             self._average = WeightAverage(steps, {name: x.to(device) for name, x in part("average").items()})
-        _restore_optimizer(self.optimizer, part("optimizer"))
         self.randomness.dropout.set_state(state.tensors["dropout"])
         self.randomness.batches.bit_generator.state = state.settings["batches"]
         self.report(len(self.history), self.last)

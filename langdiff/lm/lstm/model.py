@@ -1,21 +1,23 @@
 """A trained language model: what scores texts, and what is saved."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import pandas as pd
 import torch
 
-from langdiff.errors import CheckpointError, ConfigError, DataError, LangdiffError
+from langdiff.errors import CheckpointError, ConfigError, LangdiffError
 from langdiff.lm.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
+from langdiff.lm.device import find_device, one_thread
 from langdiff.lm.lstm.network import AWDLSTM
-from langdiff.lm.lstm.scoring import find_device, one_thread, score, score_in_order
+from langdiff.lm.lstm.scoring import score, score_in_order
 from langdiff.lm.recipes import Recipe
 from langdiff.lm.scoring import Scoring, as_scoring
+from langdiff.lm.texts import check_texts, sizes_of
 from langdiff.lm.units.alphabet import Alphabet
+from langdiff.lm.units.characters import Units
 from langdiff.lm.units.kinds import load_units
-from langdiff.lm.units.subwords import Units
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,7 +174,7 @@ class LanguageModel:
                     "cautions": self.cautions,
                     "history": [asdict(epoch) for epoch in self.history],
                 },
-                weights=self.network.state_dict(),
+                weights={name: value.detach().cpu().numpy() for name, value in self.network.state_dict().items()},
                 subwords=self.units.model,
             ),
         )
@@ -213,7 +215,7 @@ def read_language_model(directory: str | Path, *, device: str = "auto") -> Langu
         alphabet = Alphabet(**settings["alphabet"])
         units = load_units(recipe, alphabet, checkpoint.subwords)
         network = build_network(recipe, units)
-        network.load_state_dict(dict(checkpoint.weights))
+        network.load_state_dict({name: torch.tensor(value) for name, value in checkpoint.weights.items()})
         return LanguageModel(
             recipe=recipe,
             alphabet=alphabet,
@@ -245,43 +247,3 @@ def build_network(recipe: Recipe, units: Units, generator: torch.Generator | Non
         weight_drop=recipe.weight_drop,
         generator=generator,
     )
-
-
-def sizes_of(texts: Iterable[str]) -> dict[str, list[int]]:
-    """Return the ``characters`` (code points) and the ``bytes`` (UTF-8) of texts.
-
-    Examples
-    --------
-    >>> sizes_of(["ab", "é"])
-    {'characters': [2, 1], 'bytes': [2, 2]}
-    """
-    texts = list(texts)
-    return {"characters": [len(text) for text in texts], "bytes": [len(text.encode()) for text in texts]}
-
-
-def check_texts(texts: Sequence[str] | pd.Series, what: str) -> pd.Series:
-    """Return the texts as a Series, refusing what has no surprisal.
-
-    Raises
-    ------
-    DataError
-        If a text is missing, no string, empty or no valid Unicode; the message names the first.
-    """
-    if isinstance(texts, str):
-        raise DataError(f"{what}: give a sequence of texts, not one string.")
-    series = texts if isinstance(texts, pd.Series) else pd.Series(list(texts), dtype=object)
-    for intent, text in series.items():
-        if not isinstance(text, str):
-            raise DataError(f"{what}: intent {intent!r} is {text!r}, not a string. Leave missing intents out.")
-        if not text.strip():
-            raise DataError(
-                f"{what}: intent {intent!r} is empty, so it has no surprisal. Leave it out, or mark it missing."
-            )
-        try:
-            text.encode()
-        except UnicodeEncodeError as error:
-            raise DataError(
-                f"{what}: intent {intent!r} has half a surrogate pair at character {error.start + 1}; "
-                "decode its file as UTF-8."
-            ) from error
-    return series

@@ -22,9 +22,9 @@ from torch import Tensor
 from langdiff import __version__
 from langdiff._io import atomic_path
 from langdiff.errors import CheckpointError
-from langdiff.lm.jobs.record import training_precision
+from langdiff.lm.lstm.gradients import training_precision
 from langdiff.lm.recipes import Recipe
-from langdiff.lm.units.subwords import Ids
+from langdiff.lm.units.characters import Ids
 
 logger = logging.getLogger(__name__)
 

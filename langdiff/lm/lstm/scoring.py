@@ -1,7 +1,6 @@
 """The surprisal of encoded intents under a network: single precision, summed in double."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from math import log
 
 import numpy as np
@@ -10,10 +9,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from langdiff.errors import ConfigError
 from langdiff.lm.lstm.batches import Batch, pad, rows_by_length
 from langdiff.lm.lstm.network import AWDLSTM, State
-from langdiff.lm.units.subwords import Ids
+from langdiff.lm.units.characters import Ids
 
 Floats = npt.NDArray[np.float64]
 
@@ -115,33 +113,3 @@ def score_in_order(network: AWDLSTM, intents: Sequence[Ids]) -> tuple[Floats, Fl
             each[start : start + _STEPS_AT_ONCE] = _bits_of(network, activations.output[:, 0], inputs[1:]).numpy()
     ends = np.cumsum([len(ids) + 1 for ids in intents])
     return np.add.reduceat(each, np.append(0, ends[:-1])), each[ends - 1]
-
-
-def find_device(name: str) -> torch.device:
-    """Return the device of this name; ``"auto"`` is CUDA where there is one, else the CPU.
-
-    Raises
-    ------
-    ConfigError
-        If there is no such device on this machine.
-    """
-    if name == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    try:
-        device = torch.device(name)
-        torch.empty(0, device=device)
-    except (RuntimeError, AssertionError, NotImplementedError) as error:
-        reason = str(error).splitlines()[0]
-        raise ConfigError(f"device {name!r} cannot be used here ({reason}). Use 'auto' or 'cpu'.") from error
-    return device
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Let torch use one thread: results do not depend on the machine, and editions run side by side."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)

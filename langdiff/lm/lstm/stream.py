@@ -9,7 +9,7 @@ from torch import Tensor
 
 from langdiff.errors import DataError
 from langdiff.lm.lstm.batches import Batch
-from langdiff.lm.units.subwords import Ids
+from langdiff.lm.units.characters import Ids
 
 # of the length of segments (Merity, Keskar & Socher 2018, section 4.1)
 FULL_LENGTH = 0.95  # probability that bptt is meant, and not half of it

@@ -3,11 +3,9 @@
 import json
 import logging
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, replace
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -15,20 +13,17 @@ import pandas as pd
 from langdiff._io import write_text
 from langdiff._progress import progress_bar
 from langdiff._random import seed_number
-from langdiff.errors import DataError, LangdiffError, LangdiffWarning, OutputError, TrainingError
+from langdiff.errors import LangdiffWarning, OutputError
+from langdiff.lm.device import find_device, one_thread
 from langdiff.lm.lstm.averaging import WeightAverage
-from langdiff.lm.lstm.loop import EncodedPart, Randomness, Report, Trainer
-from langdiff.lm.lstm.model import Epoch, LanguageModel, build_network, check_texts
-from langdiff.lm.lstm.resume import StateFolder, TrainingState, remove_states, training_key
-from langdiff.lm.lstm.scoring import find_device, one_thread
+from langdiff.lm.lstm.loop import EncodedPart, EpochLoop, Randomness, Report
+from langdiff.lm.lstm.model import Epoch, LanguageModel, build_network
+from langdiff.lm.lstm.resume import StateFolder, remove_states, training_key
 from langdiff.lm.recipes import Recipe, find_recipe
-from langdiff.lm.scoring import Scoring
-from langdiff.lm.units.alphabet import Alphabet, learn_alphabet
+from langdiff.lm.texts import naming, prepare_texts
 from langdiff.lm.units.kinds import learn_units
-from langdiff.lm.units.subwords import Units
 
 LEAST_CHARACTERS = 1_000  # of training text; below, no model of any use can be learned
-HIGH_RATE = 0.001  # of characters outside the alphabet
 
 logger = logging.getLogger(__name__)
 
@@ -101,35 +96,22 @@ def train_language_model(
     recipe, number = find_recipe(recipe), seed_number(seed)
     with progress_bar(progress=progress) as bar, naming(name):
         task = bar.add_task(name or recipe.name, total=recipe.epochs, note="")
-        model = fit_language_model(
-            train,
-            dev,
+        plan = TrainingPlan(
             recipe=recipe,
+            seed=number,
             name=name,
             device=device,
-            seed=number,
-            log_path=log_path,
-            directory=directory,
+            log_path=None if log_path is None else Path(log_path),
+            directory=None if directory is None else Path(directory),
             report=lambda epochs, last: bar.update(task, completed=epochs, note=describe(last)),
         )
+        model = fit_language_model(train, dev, plan)
         if directory is not None:
             remove_states(Path(directory))
         bar.update(task, completed=recipe.epochs)
     for caution in model.cautions:
         warnings.warn(caution if name is None else f"edition {name!r}: {caution}", LangdiffWarning, stacklevel=2)
     return model
-
-
-@contextmanager
-def naming(edition: str | None) -> Iterator[None]:
-    """Name the edition in errors; what torch or the memory complain of becomes a TrainingError."""
-    prefix = "" if edition is None else f"edition {edition!r}: "
-    try:
-        yield
-    except LangdiffError as error:
-        raise type(error)(f"{prefix}{error}") from error
-    except (RuntimeError, MemoryError) as error:
-        raise TrainingError(f"{prefix}{type(error).__name__}: {error}") from error
 
 
 def describe(epoch: Epoch | None) -> str:
@@ -142,202 +124,131 @@ def describe(epoch: Epoch | None) -> str:
     )
 
 
-def caution_about_rates(rates: Mapping[str, float], scoring: Scoring | None = None) -> str | None:
-    """Say in which parts (keys) more than 0.1 % of the characters are outside the alphabet.
+@dataclass(frozen=True, kw_only=True)
+class TrainingPlan:
+    """Everything that training is told beside the texts.
 
-    Parameters
+    Attributes
     ----------
-    rates : mapping from str to float
-        Fraction of characters replaced, by part.
-    scoring : Scoring, optional
-        How the part was scored, which decides what the rate does to its bits; none in training.
+    recipe : Recipe
+        Settings of the network and its training.
+    seed : int
+        Seed of the initial weights, of the order of the batches and of dropout.
+    name : str, optional
+        Name of the edition.
+    device : str
+        Name of the device; see `find_device`.
+    log_path : Path, optional
+        File of JSON lines, one per epoch.
+    directory : Path, optional
+        Folder of the model, and of the states from which an interrupted training goes on.
+    report : callable
+        Called with the epochs done, before every step and after every epoch.
     """
-    high = ", ".join(f"{part} {rate:.2%}" for part, rate in rates.items() if rate > HIGH_RATE)
-    if not high:
-        return None
-    effect = ""
-    if scoring is not None and scoring.price_replaced:
-        effect = " Each costs the bits that tell it from all others of its script."
-    elif scoring is not None:
-        effect = " Which of them it was is free, so that the edition looks easier than it is."
-    return (
-        f"many characters are too rare in training to be learned and are replaced by one symbol ({high}).{effect} "
-        "Add text, or lower min_count if the recipe sets it."
-    )
+
+    recipe: Recipe
+    seed: int
+    name: str | None = None
+    device: str = "auto"
+    log_path: Path | None = None
+    directory: Path | None = None
+    report: Report
 
 
 def fit_language_model(
-    train: Sequence[str] | pd.Series,
-    dev: Sequence[str] | pd.Series,
-    *,
-    recipe: Recipe,
-    name: str | None,
-    device: str,
-    seed: int,
-    log_path: str | Path | None,
-    directory: str | Path | None,
-    report: Report,
+    train: Sequence[str] | pd.Series, dev: Sequence[str] | pd.Series, plan: TrainingPlan
 ) -> LanguageModel:
-    """Train as `train_language_model` does, but tell `report` instead of drawing a bar.
+    """Train as `train_language_model` does, but call the report of the plan instead of drawing a bar.
 
-    The states in `directory` are left there, so that the caller can finish what comes after
+    The states in the folder are left there, so that the caller can finish what comes after
     training before it removes them.
     """
-    training = begin_training(
-        train,
-        dev,
-        recipe=recipe,
-        name=name,
-        device=device,
-        seed=seed,
-        directory=directory,
-        report=report,
-    )
-    training.go_on(training.states.read(), log_path)
+    training = begin_training(train, dev, plan)
     with one_thread():
-        while not training.trainer.finished:
-            training.note(training.trainer.run_epoch())
-            training.keep()
+        while not training.loop.finished:
+            training.keep(training.loop.run_epoch())
     return training.finish()
 
 
 def begin_training(
-    train: Sequence[str] | pd.Series,
-    dev: Sequence[str] | pd.Series,
-    *,
-    recipe: Recipe,
-    name: str | None,
-    device: str,
-    seed: int,
-    directory: str | Path | None,
-    report: Report,
-) -> "Training":
-    """Make all that `fit_language_model` needs, up to the first epoch."""
-    where = find_device(device)
-    prepared = _prepare(check_texts(train, "training part"), check_texts(dev, "dev part"), recipe)
-    randomness = Randomness.from_seed(seed, where)
-    network = build_network(recipe, prepared.units, randomness.initial).to(where)
+    train: Sequence[str] | pd.Series, dev: Sequence[str] | pd.Series, plan: TrainingPlan
+) -> "KeptTraining":
+    """Prepare texts and network; go on from the last state on disk, if there is one."""
+    recipe, device = plan.recipe, find_device(plan.device)
+    texts = prepare_texts(train, dev, min_count=recipe.min_count, least=LEAST_CHARACTERS)
+    units, about_units = learn_units(texts.train, texts.alphabet, recipe)
+    learned, judged = (EncodedPart.from_texts(part, units) for part in (texts.train, texts.dev))
+    randomness = Randomness.from_seed(plan.seed, device)
+    network = build_network(recipe, units, randomness.initial).to(device)
     model = LanguageModel(
         recipe=recipe,
-        alphabet=prepared.alphabet,
-        units=prepared.units,
+        alphabet=texts.alphabet,
+        units=units,
         network=network,
         history=(),
-        name=name,
-        seed=seed,
-        out_of_alphabet=prepared.out_of_alphabet,
-        cautions=prepared.cautions,
+        name=plan.name,
+        seed=plan.seed,
+        out_of_alphabet=texts.out_of_alphabet,
+        cautions=tuple(filter(None, [texts.caution, *about_units])),
     )
-    trainer = Trainer(
-        network=network,
-        recipe=recipe,
-        train=prepared.train,
-        dev=prepared.dev,
-        randomness=randomness,
-        report=report,
+    loop = EpochLoop(
+        network=network, recipe=recipe, train=learned, dev=judged, randomness=randomness, report=plan.report
     )
-    key = training_key(recipe, seed=seed, device=where, train=prepared.train.intents, dev=prepared.dev.intents)
-    folder = None if directory is None else Path(directory)
-    return Training(model, trainer, folder, StateFolder(folder, key))
+    key = training_key(recipe, seed=plan.seed, device=device, train=learned.intents, dev=judged.intents)
+    return KeptTraining(model, loop, StateFolder(plan.directory, key), plan)
 
 
-class Training:
-    """A training, and what it keeps on disk.
+class KeptTraining:
+    """A training whose log, best model and last state are kept on disk.
 
     Parameters
     ----------
     model : LanguageModel
-        Untrained; its network is that of the trainer.
-    trainer : Trainer
-        Before its first epoch.
-    directory : Path, optional
-        Where the model is saved when it has become better.
+        Untrained model; its network is that of the loop.
+    loop : EpochLoop
+        Loop before its first epoch; it is taken to the last state that was kept.
     states : StateFolder
-        Where training goes on from after an interruption.
+        Folder of the states from which an interrupted training goes on.
+    plan : TrainingPlan
+        Names the log and the folder of the model.
     """
 
-    def __init__(self, model: LanguageModel, trainer: Trainer, directory: Path | None, states: StateFolder) -> None:
-        self.trainer = trainer
-        self.states = states
+    def __init__(self, model: LanguageModel, loop: EpochLoop, states: StateFolder, plan: TrainingPlan) -> None:
+        self.loop = loop
         self._model = model
-        self._directory = directory
-        self._write: Callable[[Epoch], None] = lambda _: None
-        self._saved: Epoch | None = None
-
-    def go_on(self, state: TrainingState | None, log_path: str | Path | None) -> None:
-        """Go on from a state, or begin if there is none; the log begins with the epochs that are done."""
+        self._states = states
+        self._directory = plan.directory
+        state = states.read()
         if state is not None:
-            self.trainer.restore(state)
-            self._saved = self.trainer.best
-            logger.info("%s: going on after epoch %d", self._model.name, state.epoch)
-        self._write = _start_log(log_path, self.trainer.history)
+            loop.restore(state)
+            logger.info("%s: going on after epoch %d", model.name, state.epoch)
+        self._saved = loop.best
+        self._log = _start_log(plan.log_path, loop.history)
 
-    def note(self, epoch: Epoch) -> None:
-        """Log a finished epoch."""
-        self._write(epoch)
+    def keep(self, epoch: Epoch) -> None:
+        """Log a finished epoch; write the state after it, and the model if it has become better."""
+        self._log(epoch)
         logger.info("%s: %s", self._model.name, describe(epoch))
-
-    def keep(self) -> None:
-        """Keep on disk the best model so far, and where to go on from."""
-        best = self.trainer.best
+        best = self.loop.best
         if self._directory is not None and best is not self._saved:
-            with WeightAverage(1, self.trainer.best_weights).applied_to(self._model.network):
-                replace(self._model, history=tuple(self.trainer.history)).save(self._directory)
+            with WeightAverage(1, self.loop.best_weights).applied_to(self._model.network):
+                replace(self._model, history=tuple(self.loop.history)).save(self._directory)
             self._saved = best
-        self.states.write(self.trainer.state())
+        self._states.write(self.loop.state())
 
     def finish(self) -> LanguageModel:
         """Return the best model, and save it."""
-        self._model.network.load_state_dict(self.trainer.best_weights)
-        model = replace(self._model, history=tuple(self.trainer.history))
+        self._model.network.load_state_dict(self.loop.best_weights)
+        model = replace(self._model, history=tuple(self.loop.history))
         if self._directory is not None:
             model.save(self._directory)
         return model
 
 
-class _Prepared(NamedTuple):
-    """The texts as a network sees them, and what was learned on the way."""
-
-    alphabet: Alphabet
-    units: Units
-    train: EncodedPart
-    dev: EncodedPart
-    out_of_alphabet: dict[str, float]
-    cautions: tuple[str, ...]
-
-
-def _prepare(train: pd.Series, dev: pd.Series, recipe: Recipe) -> _Prepared:
-    """Find alphabet and subwords in the training part, and encode both parts."""
-    if not len(dev):
-        raise DataError("dev part: no text. Training stops by it; keep some intents for it.")
-    characters = sum(map(len, train))
-    if characters < LEAST_CHARACTERS:
-        raise DataError(
-            f"training part: {characters:,} characters are too little text to learn from; "
-            f"give at least {LEAST_CHARACTERS:,}."
-        )
-    alphabet = learn_alphabet(train.to_list(), recipe.min_count)
-    rates = {
-        "train": alphabet.out_of_alphabet_rate(train.to_list()),
-        "dev": alphabet.out_of_alphabet_rate(dev.to_list()),
-    }
-    texts = [alphabet.apply(text) for text in train]
-    units, about_units = learn_units(texts, alphabet, recipe)
-    return _Prepared(
-        alphabet=alphabet,
-        units=units,
-        train=EncodedPart([units.encode(text) for text in texts], sum(map(len, texts))),
-        dev=EncodedPart([units.encode(alphabet.apply(text)) for text in dev], sum(map(len, dev))),
-        out_of_alphabet=rates,
-        cautions=tuple(caution for caution in (caution_about_rates(rates), *about_units) if caution),
-    )
-
-
-def _start_log(path: str | Path | None, history: Sequence[Epoch]) -> Callable[[Epoch], None]:
+def _start_log(path: Path | None, history: Sequence[Epoch]) -> Callable[[Epoch], None]:
     """Begin a log of JSON lines; return what adds one, which is on disk when the next epoch begins."""
     if path is None:
         return lambda _: None
-    path = Path(path)
     write_text(path, "".join(f"{json.dumps(asdict(epoch))}\n" for epoch in history))
 
     def write(epoch: Epoch) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from langdiff.lm.ngram.recipe import ORDER
-from langdiff.lm.units.subwords import Ids
+from langdiff.lm.units.characters import Ids
 
 Floats = npt.NDArray[np.float64]
 

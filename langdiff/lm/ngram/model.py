@@ -8,18 +8,16 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import pandas as pd
-import torch
 
 from langdiff._io import write_text
-from langdiff.errors import CheckpointError, ConfigError, DataError, LangdiffError, LangdiffWarning
+from langdiff.errors import CheckpointError, ConfigError, LangdiffError, LangdiffWarning
 from langdiff.lm.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
-from langdiff.lm.lstm.model import check_texts, sizes_of
-from langdiff.lm.lstm.training import caution_about_rates, naming
 from langdiff.lm.ngram.kneser_ney import Grams, KneserNey
 from langdiff.lm.ngram.recipe import KneserNeyRecipe, find_lm
 from langdiff.lm.scoring import Scoring, as_scoring
-from langdiff.lm.units.alphabet import Alphabet, learn_alphabet
-from langdiff.lm.units.subwords import CharacterUnits
+from langdiff.lm.texts import check_texts, naming, prepare_texts, sizes_of
+from langdiff.lm.units.alphabet import Alphabet
+from langdiff.lm.units.characters import CharacterUnits
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -82,10 +80,13 @@ class KneserNeyModel:
         scoring = as_scoring(scoring)
         scoring.check(self.recipe)
         series = check_texts(texts, "texts")
-        frame = _score(self.ngrams, self.alphabet, series)
+        units = CharacterUnits(self.alphabet)
+        bits, eos_bits = self.ngrams.score([units.encode(self.alphabet.apply(text)) for text in series])
         if scoring.price_replaced:
-            frame["bits"] += [self.alphabet.replaced_bits(text) for text in series]
-        return frame
+            bits += [self.alphabet.replaced_bits(text) for text in series]
+        sizes, replaced = sizes_of(series), [self.alphabet.count_replaced(text) for text in series]
+        columns = {"bits": bits, "eos_bits": eos_bits, **sizes, "units": sizes["characters"], "replaced": replaced}
+        return pd.DataFrame(columns, index=series.index)
 
     def save(self, directory: str | Path) -> None:
         """Write ``model.json`` and the counts (safetensors), replacing a model that is there.
@@ -105,7 +106,7 @@ class KneserNeyModel:
             "cautions": self.cautions,
         }
         counts = {
-            f"{what}.{k}": torch.from_numpy(array)
+            f"{what}.{k}": array
             for k, grams in enumerate(self.ngrams.grams, start=1)
             for what, array in grams._asdict().items()
         }
@@ -119,14 +120,6 @@ class KneserNeyModel:
             f"KneserNeyModel {self.recipe.name}{of}: {grams:,} grams, "
             f"{self.dev_bits_per_character:.3f} bits a character on dev"
         )
-
-
-def _score(ngrams: KneserNey, alphabet: Alphabet, texts: pd.Series) -> pd.DataFrame:
-    units = CharacterUnits(alphabet)
-    bits, eos_bits = ngrams.score([units.encode(alphabet.apply(text)) for text in texts])
-    sizes, replaced = sizes_of(texts), [alphabet.count_replaced(text) for text in texts]
-    columns = {"bits": bits, "eos_bits": eos_bits, **sizes, "units": sizes["characters"], "replaced": replaced}
-    return pd.DataFrame(columns, index=texts.index)
 
 
 def train_kneser_ney(
@@ -197,27 +190,19 @@ def fit_kneser_ney(
         File to write one line of JSON to: dev bits a character and seconds.
     """
     start = time.perf_counter()
-    train, dev = check_texts(train, "training part"), check_texts(dev, "dev part")
-    if not len(dev):
-        raise DataError("dev part: no text. The quality of the model is reported on it; keep some intents for it.")
-    alphabet = learn_alphabet(train.to_list(), recipe.min_count)
-    rates = {
-        "train": alphabet.out_of_alphabet_rate(train.to_list()),
-        "dev": alphabet.out_of_alphabet_rate(dev.to_list()),
-    }
-    caution = caution_about_rates(rates)
-    units = CharacterUnits(alphabet)
-    encoded = [units.encode(alphabet.apply(text)) for text in train]
-    ngrams = KneserNey.fit(encoded, units.size + 1, order=recipe.order)
-    scored = _score(ngrams, alphabet, dev)
+    texts = prepare_texts(train, dev, min_count=recipe.min_count)
+    units = CharacterUnits(texts.alphabet)
+    learned, judged = ([units.encode(text) for text in part] for part in (texts.train, texts.dev))
+    ngrams = KneserNey.fit(learned, units.size + 1, order=recipe.order)
+    bits, _ = ngrams.score(judged)
     model = KneserNeyModel(
         recipe=recipe,
-        alphabet=alphabet,
+        alphabet=texts.alphabet,
         ngrams=ngrams,
-        dev_bits_per_character=float(scored["bits"].sum() / scored["characters"].sum()),
+        dev_bits_per_character=float(bits.sum() / sum(map(len, texts.dev))),
         name=name,
-        out_of_alphabet=rates,
-        cautions=() if caution is None else (caution,),
+        out_of_alphabet=texts.out_of_alphabet,
+        cautions=() if texts.caution is None else (texts.caution,),
     )
     if directory is not None:
         model.save(directory)
@@ -241,9 +226,7 @@ def read_kneser_ney(directory: str | Path) -> KneserNeyModel:
     try:
         recipe = KneserNeyRecipe(**settings["recipe"])
         alphabet = Alphabet(**settings["alphabet"])
-        grams = tuple(
-            Grams(counts[f"keys.{k}"].numpy(), counts[f"counts.{k}"].numpy()) for k in range(1, recipe.order + 1)
-        )
+        grams = tuple(Grams(counts[f"keys.{k}"], counts[f"counts.{k}"]) for k in range(1, recipe.order + 1))
         return KneserNeyModel(
             recipe=recipe,
             alphabet=alphabet,

@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import chain
 from typing import ClassVar
 
-from langdiff.errors import ConfigError, DataError
+from langdiff.errors import ConfigError
 from langdiff.lm.units.scripts import identity_bits
 
 SPACE = " "
@@ -178,20 +178,3 @@ def _threshold(counts: Mapping[str, int]) -> int:
         if lost * ONE_IN > total:
             return min_count
     return MIN_COUNT
-
-
-def learn_alphabet(train: Sequence[str], min_count: int | None) -> Alphabet:
-    """Return the alphabet of a training text (`Alphabet.from_texts`).
-
-    Raises
-    ------
-    DataError
-        If it has fewer than two characters.
-    """
-    alphabet = Alphabet.from_texts(train, min_count=min_count)
-    if len(alphabet.characters) < 2:
-        raise DataError(
-            f"training part: {len(alphabet.characters)} character(s) occur {alphabet.min_count} times or more; "
-            "an alphabet needs two. Lower min_count, or check that this is the right text."
-        )
-    return alphabet

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from langdiff.lm.units.alphabet import Alphabet
-from langdiff.lm.units.subwords import Ids, outside
+from langdiff.lm.units.characters import Ids, outside
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import regex
 
 from langdiff.errors import CheckpointError
 from langdiff.lm.units.alphabet import Alphabet
-from langdiff.lm.units.subwords import Ids, outside
+from langdiff.lm.units.characters import Ids, outside
 
 _CLUSTER = regex.compile(r"\X")
 

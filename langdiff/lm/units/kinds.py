@@ -5,10 +5,11 @@ from collections.abc import Sequence
 from langdiff.errors import CheckpointError
 from langdiff.lm.recipes import Recipe
 from langdiff.lm.units.alphabet import Alphabet
+from langdiff.lm.units.bpe import BPEUnits, caution_about_merges, caution_about_words
 from langdiff.lm.units.bytes import ByteUnits
+from langdiff.lm.units.characters import CharacterUnits, Units
 from langdiff.lm.units.graphemes import GraphemeUnits
 from langdiff.lm.units.subword_nmt import SubwordNMTUnits
-from langdiff.lm.units.subwords import BPEUnits, CharacterUnits, Units, caution_about_merges, caution_about_words
 
 _SUBWORDS: dict[str, type[BPEUnits] | type[SubwordNMTUnits]] = {
     "sentencepiece": BPEUnits,

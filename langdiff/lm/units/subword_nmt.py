@@ -12,7 +12,8 @@ import numpy as np
 
 from langdiff.errors import CheckpointError, MissingExtraError
 from langdiff.lm.units.alphabet import SPACE, Alphabet
-from langdiff.lm.units.subwords import BPE_RATIO, MIN_MERGE_COUNT, Ids, merges_wanted, outside, stand_ins
+from langdiff.lm.units.bpe import BPE_RATIO, MIN_MERGE_COUNT, merges_wanted, stand_ins
+from langdiff.lm.units.characters import Ids, outside
 
 _END = "</w>"  # how subword-nmt writes that a unit ends a word
 _HEADER = b"#version: 0.2\n"

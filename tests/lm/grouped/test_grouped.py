@@ -28,7 +28,7 @@ from langdiff.lm.grouped.training import choose, run_epochs
 from langdiff.lm.lstm import loop
 from langdiff.lm.lstm.batches import pad
 from langdiff.lm.lstm.gradients import accumulate_gradients
-from langdiff.lm.lstm.loop import Demand, EncodedPart, Randomness, Trainer
+from langdiff.lm.lstm.loop import Demand, EncodedPart, EpochLoop, Randomness
 from langdiff.lm.lstm.model import Epoch
 from langdiff.lm.lstm.network import AWDLSTM
 from langdiff.lm.lstm.scoring import score
@@ -68,7 +68,7 @@ def make_trainer(symbols, recipe):
     randomness = Randomness.from_seed(1, torch.device("cpu"))
     parts = [draw(symbols, n, 25, seed) for n, seed in ((20 + 2 * symbols, 1), (8, 2))]
     train, dev = (EncodedPart(part, sum(map(len, part))) for part in parts)
-    return Trainer(
+    return EpochLoop(
         network=make_network(symbols, randomness.initial),
         recipe=recipe,
         train=train,
@@ -275,7 +275,7 @@ def test_a_cache_knows_in_which_group_an_edition_was_trained(tmp_path):
 
 
 def test_an_edition_that_fails_does_not_stop_the_others(tmp_path, monkeypatch):
-    steps, failing = Trainer.epoch_by_demands, []
+    steps, failing = EpochLoop.epoch_by_demands, []
 
     def epoch_by_demands(self):
         if len(self.network.embedding) == max(failing, default=0) and len(self.history) == 1:
@@ -284,10 +284,10 @@ def test_an_edition_that_fails_does_not_stop_the_others(tmp_path, monkeypatch):
         return (yield from steps(self))
 
     expected = compute(WHOLE)
-    monkeypatch.setattr(Trainer, "epoch_by_demands", epoch_by_demands)
+    monkeypatch.setattr(EpochLoop, "epoch_by_demands", epoch_by_demands)
     with pytest.raises(TrainingError, match=r"^edition '...': the loss is not a number any more in epoch 2"):
         compute(WHOLE, group=3, cache=tmp_path)
-    monkeypatch.setattr(Trainer, "epoch_by_demands", steps)
+    monkeypatch.setattr(EpochLoop, "epoch_by_demands", steps)
     assert len(list(tmp_path.glob("*/*/surprisals.parquet"))) == 2
     assert_close(compute(WHOLE, group=3, cache=tmp_path), expected)
 

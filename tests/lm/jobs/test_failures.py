@@ -10,7 +10,7 @@ import pytest
 from langdiff.errors import DataError, TrainingError
 from langdiff.lm import compute_surprisals
 from langdiff.lm.jobs.failures import Failures
-from langdiff.lm.jobs.job import read_job_states
+from langdiff.lm.jobs.folder import read_job_states
 from langdiff.multitext import InMemoryText
 from tests.lm.conftest import make_parts
 
@@ -65,7 +65,7 @@ def test_one_error_names_all_that_failed(three, tiny_recipe, tmp_path):
 def test_without_a_cache_the_first_error_ends_the_call(three, tiny_recipe, monkeypatch):
     parts = replace(three, train=shortened(three.train, ["eng"]))
     trained = []
-    monkeypatch.setattr("langdiff.lm.lstm.loop.Trainer.run_epoch", lambda self: trained.append(self))
+    monkeypatch.setattr("langdiff.lm.lstm.loop.EpochLoop.run_epoch", lambda self: trained.append(self))
     with pytest.raises(DataError, match="edition 'eng'"):
         compute_surprisals(parts, lm=tiny_recipe, max_replaced=1.0, progress=False, seed=0)
     assert not trained

@@ -8,8 +8,8 @@ import pytest
 from langdiff.errors import DataError
 from langdiff.experiments import replicate
 from langdiff.lm import compute_surprisals, read_training_logs
-from langdiff.lm.compute import _look
 from langdiff.lm.jobs.logs import LOG, read_log
+from langdiff.lm.jobs.workers import _look
 
 
 def test_one_row_an_epoch_of_every_model(parts, tiny_recipe, tmp_path):

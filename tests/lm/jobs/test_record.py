@@ -10,7 +10,6 @@ import torch
 import langdiff as ld
 from langdiff.lm import RECIPES, KneserNeyRecipe, compute_surprisals, score_multitext
 from langdiff.lm.jobs import job as job_module
-from langdiff.lm.jobs import record as record_module
 from langdiff.lm.jobs.record import describe_compute, preparation_of, recipe_name
 from langdiff.lm.lstm import gradients
 from langdiff.lm.lstm.resume import training_key
@@ -123,7 +122,7 @@ def test_it_says_how_texts_were_scored(parts, scoring):
 
 @pytest.mark.parametrize("native", [True, False])
 def test_the_precision_of_training_is_in_the_key(tiny_recipe, monkeypatch, native):
-    monkeypatch.setattr(record_module, "has_bf16", lambda _: native)
+    monkeypatch.setattr(gradients, "has_bf16", lambda _: native)
     parts = make_parts(languages=["eng"])
     mixed = replace(tiny_recipe, bf16=True)
     job = job_module.Job(
@@ -147,8 +146,7 @@ def test_a_cache_of_another_precision_is_trained_anew(tiny_recipe, monkeypatch, 
     parts, mixed = make_parts(languages=["eng"]), replace(tiny_recipe, bf16=True, epochs=1)
     found = []
     for native in (False, True):
-        for module in (gradients, record_module):
-            monkeypatch.setattr(module, "has_bf16", lambda _, has=native: has)
+        monkeypatch.setattr(gradients, "has_bf16", lambda _, has=native: has)
         found.append(compute_surprisals(parts, lm=mixed, cache=tmp_path, progress=False, seed=0))
     assert [table.provenance.compute for table in found] == ["cpu,float32", "cpu,bfloat16"]
     assert not found[0].bits.equals(found[1].bits)
@@ -157,7 +155,7 @@ def test_a_cache_of_another_precision_is_trained_anew(tiny_recipe, monkeypatch, 
 def test_a_training_does_not_go_on_in_another_precision(tiny_recipe, monkeypatch):
     mixed, keys = replace(tiny_recipe, bf16=True), set()
     for native in (False, True):
-        monkeypatch.setattr(record_module, "has_bf16", lambda _, has=native: has)
+        monkeypatch.setattr(gradients, "has_bf16", lambda _, has=native: has)
         keys.add(training_key(mixed, seed=0, device=torch.device("cpu"), train=[], dev=[]))
     assert len(keys) == 2
 

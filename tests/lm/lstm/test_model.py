@@ -6,7 +6,7 @@ import torch
 
 from langdiff.errors import CheckpointError, ConfigError, DataError
 from langdiff.lm import read_language_model
-from langdiff.lm.units.subwords import BPEUnits
+from langdiff.lm.units.bpe import BPEUnits
 from tests.lm.conftest import verses
 
 TEXTS = [*verses("eng", 12, 7), "◊ é  x"]

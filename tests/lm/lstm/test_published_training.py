@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from langdiff.lm import RECIPES
-from langdiff.lm.lstm.loop import EncodedPart, Randomness, Trainer
+from langdiff.lm.lstm.loop import EncodedPart, EpochLoop, Randomness
 from langdiff.lm.lstm.network import AWDLSTM
 from langdiff.lm.lstm.schedule import stopped_improving
 
@@ -133,7 +133,7 @@ def make_trainer(recipe, train, dev, seed, report):
     options |= {key: getattr(recipe, key) for key in recipe.__dataclass_fields__ if key.startswith("dropout_")}
     network = AWDLSTM(SYMBOLS, **options, generator=randomness.initial).double()
     parts = {name: EncodedPart(part, sum(map(len, part))) for name, part in (("train", train), ("dev", dev))}
-    return Trainer(network=network, recipe=recipe, **parts, randomness=randomness, report=report)
+    return EpochLoop(network=network, recipe=recipe, **parts, randomness=randomness, report=report)
 
 
 def weights_of(network):

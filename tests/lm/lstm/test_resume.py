@@ -18,7 +18,7 @@ from pandas.testing import assert_frame_equal
 
 from langdiff.lm import RECIPES, compute_surprisals, read_language_model, train_language_model
 from langdiff.lm.jobs import job
-from langdiff.lm.jobs.job import read_job_states
+from langdiff.lm.jobs.folder import read_job_states
 from langdiff.lm.lstm import loop
 from langdiff.lm.lstm.resume import StateFolder, TrainingState, remove_states, training_key
 from tests.lm.conftest import make_parts, verses
@@ -140,7 +140,7 @@ def test_killed_again_and_again_the_surprisals_are_the_same_to_the_last_bit(reci
 
 
 def test_no_epoch_is_trained_twice(recipes, tmp_path, monkeypatch):
-    run_epoch, trained = loop.Trainer.run_epoch, []
+    run_epoch, trained = loop.EpochLoop.run_epoch, []
 
     def counted(self):
         if len(trained) in (2, 5) and trained[-1] != "killed":
@@ -150,7 +150,7 @@ def test_no_epoch_is_trained_twice(recipes, tmp_path, monkeypatch):
         trained.append(epoch.epoch)
         return epoch
 
-    monkeypatch.setattr(loop.Trainer, "run_epoch", counted)
+    monkeypatch.setattr(loop.EpochLoop, "run_epoch", counted)
     recipe = replace(recipes["adamw"], epochs=8)
     for _ in range(2):
         with pytest.raises(Killed):
@@ -160,10 +160,10 @@ def test_no_epoch_is_trained_twice(recipes, tmp_path, monkeypatch):
 
 
 def test_a_job_goes_on_where_it_stopped(recipes, tmp_path, monkeypatch):
-    run_epoch, write_result, trained = loop.Trainer.run_epoch, job._write_result, []
+    run_epoch, write_result, trained = loop.EpochLoop.run_epoch, job._write_table, []
 
     def killed_once(*args):
-        monkeypatch.setattr(job, "_write_result", write_result)
+        monkeypatch.setattr(job, "_write_table", write_result)
         raise Killed
 
     def counted(self):
@@ -173,8 +173,8 @@ def test_a_job_goes_on_where_it_stopped(recipes, tmp_path, monkeypatch):
             raise Killed  # before the third is kept
         return epoch
 
-    monkeypatch.setattr(loop.Trainer, "run_epoch", counted)
-    monkeypatch.setattr(job, "_write_result", killed_once)
+    monkeypatch.setattr(loop.EpochLoop, "run_epoch", counted)
+    monkeypatch.setattr(job, "_write_table", killed_once)
     options = {"lm": replace(recipes["adamw"], epochs=5), "cache": tmp_path, "progress": False, "seed": 0}
     for _ in range(2):
         with pytest.raises(Killed):

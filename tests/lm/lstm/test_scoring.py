@@ -8,10 +8,11 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from langdiff.errors import ConfigError
+from langdiff.lm.device import find_device, one_thread
 from langdiff.lm.lstm import scoring
 from langdiff.lm.lstm.batches import pad, rows_by_length
 from langdiff.lm.lstm.network import AWDLSTM
-from langdiff.lm.lstm.scoring import find_device, one_thread, score
+from langdiff.lm.lstm.scoring import score
 
 SINGLE_PRECISION = 1e-3  # bits an intent: what rounding in float32 may move
 V = 6  # symbols, the last is the end symbol

@@ -13,11 +13,11 @@ from langdiff.lm import RECIPES, Recipe, read_language_model, train_language_mod
 from langdiff.lm.lstm import scoring
 from langdiff.lm.lstm.batches import pad
 from langdiff.lm.lstm.gradients import accumulate_gradients
-from langdiff.lm.lstm.loop import Trainer
+from langdiff.lm.lstm.loop import EpochLoop
 from langdiff.lm.lstm.model import build_network
 from langdiff.lm.lstm.network import activation_regularization
 from langdiff.lm.units.alphabet import Alphabet
-from langdiff.lm.units.subwords import CharacterUnits
+from langdiff.lm.units.characters import CharacterUnits
 from tests.lm.conftest import verses
 
 
@@ -142,14 +142,14 @@ def test_early_stopping_keeps_the_best(tiny_recipe, tmp_path):
 
 
 def test_the_model_on_disk_is_the_best_so_far_when_training_is_interrupted(tiny_recipe, tmp_path, monkeypatch):
-    run_epoch = Trainer.run_epoch
+    run_epoch = EpochLoop.run_epoch
 
     def interrupted(self):
         if self.last is not None and self.last.epoch == 2:
             raise KeyboardInterrupt
         return run_epoch(self)
 
-    monkeypatch.setattr(Trainer, "run_epoch", interrupted)
+    monkeypatch.setattr(EpochLoop, "run_epoch", interrupted)
     with pytest.raises(KeyboardInterrupt):
         train(replace(tiny_recipe, epochs=5), directory=tmp_path)
     assert [epoch.epoch for epoch in read_language_model(tmp_path).history] == [1, 2]

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 
 from langdiff.lm.ngram.kneser_ney import FALLBACK, KneserNey, chen_goodman_discounts
 from langdiff.lm.units.alphabet import Alphabet
-from langdiff.lm.units.subwords import CharacterUnits
+from langdiff.lm.units.characters import CharacterUnits
 from tests.lm.conftest import verses
 
 ROUNDING = 1e-9  # both sides are the same sums in another order

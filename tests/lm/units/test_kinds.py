@@ -11,11 +11,11 @@ from langdiff.errors import CheckpointError, ConfigError, DataError, MissingExtr
 from langdiff.lm import RECIPES, read_language_model, train_language_model
 from langdiff.lm.recipes import find_recipe
 from langdiff.lm.units.alphabet import Alphabet
+from langdiff.lm.units.bpe import BPEUnits
 from langdiff.lm.units.bytes import ByteUnits
 from langdiff.lm.units.graphemes import GraphemeUnits
 from langdiff.lm.units.kinds import learn_units, load_units
 from langdiff.lm.units.subword_nmt import SubwordNMTUnits
-from langdiff.lm.units.subwords import BPEUnits
 
 SCRIPTS = {
     "latin": "abcdeé.,-'\"e\u0301",

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from langdiff.errors import CheckpointError, ConfigError, DataError
 from langdiff.lm.units.alphabet import Alphabet
-from langdiff.lm.units.subwords import BPEUnits, CharacterUnits, caution_about_words
+from langdiff.lm.units.bpe import BPEUnits, caution_about_words
+from langdiff.lm.units.characters import CharacterUnits
 
 SCRIPTS = {
     "latin": "abcdeé.,-'\"",

@@ -1,0 +1,45 @@
+"""Names of the folders of jobs: every file system accepts them and keeps them apart."""
+
+from pathlib import PureWindowsPath
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from langdiff.lm.jobs.folder import folder_name, name_of_folder
+
+DEVICES = ["con", "PRN", "aux", "Nul", "com1", "LPT9", "com¹", "conin$"]
+FORBIDDEN = set('<>:"/\\|?*')
+names = st.text(min_size=1) | st.builds(
+    "{}{}".format, st.sampled_from(DEVICES), st.sampled_from(["", ".", " ", ".txt", " .txt", ".tar.gz"])
+)
+
+
+@given(names)
+def test_the_name_is_told_from_the_folder(name):
+    assert name_of_folder(folder_name(name)) == name
+
+
+@given(names, names)
+def test_other_names_have_other_folders_where_case_does_not_count(one, other):
+    assert (folder_name(one).casefold() == folder_name(other).casefold()) == (one == other)
+
+
+@given(st.text(min_size=1))
+def test_names_that_differ_in_case_have_other_folders(name):
+    assert (folder_name(name).casefold() == folder_name(name.swapcase()).casefold()) == (name == name.swapcase())
+
+
+@given(names)
+def test_every_file_system_accepts_the_folder(name):
+    folder = folder_name(name)
+    assert folder.isascii()
+    assert folder.isprintable()
+    assert not FORBIDDEN & set(folder)
+    assert folder[-1] not in ". "
+    assert not PureWindowsPath(folder).is_reserved()
+
+
+@pytest.mark.parametrize("name", ["eng", "deu-x-bible", "bpe-small-0.4", "char-small", "eng (kj, 2)"])
+def test_usual_names_stay_as_they_are(name):
+    assert folder_name(name) == name
