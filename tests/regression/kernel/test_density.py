@@ -185,8 +185,8 @@ def test_table_of_model_3_agrees_with_quadrature_inside_and_outside_its_range():
         (0.0, {"model": "2"}, "kappa must be positive"),
         (np.nan, {"model": "2"}, "kappa must be positive"),
         (1.0, {"model": "4"}, "unknown model '4'"),
-        (1.0, {"model": "3"}, "laplace_scale goes with model 3"),
-        (1.0, {"model": "2", "laplace_scale": 0.1}, "laplace_scale goes with model 3"),
+        (1.0, {"model": "3"}, "laplace_scale is needed for model 3"),
+        (1.0, {"model": "2", "laplace_scale": 0.1}, "laplace_scale is needed for model 3"),
         (1.0, {"model": "3", "laplace_scale": 0.0}, "laplace_scale must be positive"),
     ],
 )

@@ -146,5 +146,5 @@ def test_compiling_may_take_as_long_as_it_takes():
 def test_a_time_out_says_what_happened(error):
     line = worker_module._in_a_line(error)
     assert line.startswith("TimeoutError: ")
-    assert "PyStan waited in vain for the compiler or the chains" in line
+    assert "PyStan waited too long for the compiler or the chains" in line
     assert "\n" not in line
