@@ -6,6 +6,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 import pandas as pd
 
+from langdiff._random import generator
 from langdiff.effects.effects import Effects
 from langdiff.effects.ranks import count_ranks
 from langdiff.errors import ConfigError, DataError, listing
@@ -176,4 +177,4 @@ def rank_probabilities(
     """
     if isinstance(source, pd.DataFrame) and "difficulty" not in source:
         return count_ranks(source)
-    return as_effects(source).ranks(n_draws, seed=seed)
+    return as_effects(source).ranks(n_draws, seed=generator(seed, "ranks of effects"))
