@@ -185,13 +185,13 @@ def score_multitext(
     Parameters
     ----------
     multitext : Multitext
-        Its editions must have the names of those that the models were trained on.
+        Texts to score; editions must have the names of those that the models were trained on.
     models : str or Path
-        The folder that was given as `cache`.
+        Folder that was given to `compute_surprisals` as `cache`.
     lm : str, Recipe or KneserNeyRecipe
-        Which of the models there; a name may end in ``-unpriced`` or ``-carried``, which stand for `scoring`.
+        Language model to take from there; a name may end in ``-unpriced`` or ``-carried``, which stand for `scoring`.
     scoring : Scoring or str, optional
-        How they score, as for `compute_surprisals`; it need not be how they have scored before.
+        Way of scoring, as for `compute_surprisals`; it may differ from earlier ones.
     max_replaced : float
         Fraction of an edition's characters, from 0 to 1, that may be outside its model's alphabet.
     device : str
@@ -202,7 +202,7 @@ def score_multitext(
     Returns
     -------
     Surprisals
-        Of all intents, NaN where an edition lacks one.
+        Bits of all intents, NaN where an edition lacks one.
 
     Raises
     ------
@@ -217,6 +217,18 @@ def score_multitext(
     -----
     LangdiffWarning
         If more than 0.1 % of an edition's characters are outside its model's alphabet.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import langdiff as ld
+    >>> bible = ld.read_frame(pd.DataFrame({"eng": ["the cat sat", "a dog ran"] * 70}))
+    >>> train, dev, test = (bible.sel(intents=bible.intents[a:b]) for a, b in ((0, 120), (120, 130), (130, 140)))
+    >>> parts = ld.Parts(train=train, dev=dev, test=test)
+    >>> with tempfile.TemporaryDirectory() as cache:
+    ...     trained = ld.compute_surprisals(parts, lm="kneser-ney-3", cache=cache, progress=False)
+    ...     score_multitext(dev, cache, lm="kneser-ney-3", progress=False)
+    Surprisals by kneser-ney-3: 10 intents × 1 editions, 0 of 10 cells missing
     """
     recipe, scoring = named = find_scored_lm(lm, scoring)
     _check_fraction(max_replaced)

@@ -50,6 +50,16 @@ class Scoring:
     def named(cls, name: str) -> "Scoring":
         """Return the options of a name: ``"priced"``, ``"unpriced"`` or ``"carried"``, or two with a comma.
 
+        Parameters
+        ----------
+        name : str
+            One or two of these words, with a comma between two.
+
+        Returns
+        -------
+        Scoring
+            The options that the words stand for.
+
         Raises
         ------
         ConfigError
@@ -78,6 +88,11 @@ class Scoring:
 
     def check(self, recipe: _Trained) -> None:
         """Refuse a model that cannot be scored so.
+
+        Parameters
+        ----------
+        recipe : Recipe or KneserNeyRecipe
+            Recipe that the model was trained by.
 
         Raises
         ------

@@ -110,6 +110,11 @@ def plot_certificate(selection: Certified, ax: "Axes | None" = None, **style: An
     Axes
         The axes drawn on.
 
+    Raises
+    ------
+    AttributeError
+        If Matplotlib does not know a setting in `style`.
+
     Examples
     --------
     >>> import langdiff as ld

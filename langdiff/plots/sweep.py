@@ -45,6 +45,11 @@ def plot_bpe_sweep(result: Sweep, ax: "Axes | None" = None, **style: Any) -> "Ax
     Axes
         The axes drawn on.
 
+    Raises
+    ------
+    AttributeError
+        If Matplotlib does not know a setting in `style`.
+
     Examples
     --------
     >>> from types import SimpleNamespace

@@ -53,6 +53,11 @@ def plot_translationese(result: Differences, ax: "Axes | None" = None, **style: 
     Axes
         The axes drawn on.
 
+    Raises
+    ------
+    AttributeError
+        If Matplotlib does not know a setting in `style`.
+
     Examples
     --------
     >>> import langdiff as ld
@@ -81,6 +86,11 @@ def plot_balanced(result: BalancedDifferences, ax: "Axes | None" = None, **style
     -------
     Axes
         The axes drawn on.
+
+    Raises
+    ------
+    AttributeError
+        If Matplotlib does not know a setting in `style`.
 
     Examples
     --------

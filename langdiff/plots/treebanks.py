@@ -298,7 +298,7 @@ def plot_perturbation(curve: Curve, kind: str = "relations", ax: "Axes | None" =
     curve : PerturbationCurve
         Curve from `langdiff.treebanks.perturbation_curve`.
     kind : {"relations", "heads", "order"}
-        What was changed.
+        What was changed in the copies: relations, heads or the order of words.
     ax : Axes, optional
         Axes to draw on; by default those of a new figure.
     **style

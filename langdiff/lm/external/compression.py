@@ -15,18 +15,24 @@ def lzma_bits(train: Sequence[str], test: Sequence[str]) -> float:
     This is a number of a whole corpus, to be divided by its characters and set beside the total bits
     of a language model. It is not a surprisal of intents: the compressor learns from the test
     texts as it goes, so that their order matters, counts whole bytes, and gives no probabilities. It
-    finds long repetitions and little else; a language model that needs more bits has learned nothing
-    worth the name.
+    finds long repetitions and little else; a language model that needs more bits
+    has learned less than these.
 
     Parameters
     ----------
     train, test : sequence of str
-        To compare with a language model, as its alphabet gives them (`langdiff.lm.Alphabet.apply`).
+        Texts to learn from, and texts to measure. To compare with a language model, give them as its alphabet
+        has them (`Alphabet.apply`).
 
     Returns
     -------
     float
         Bits of all test texts, their ends included; 0 if there are none.
+
+    Raises
+    ------
+    UnicodeEncodeError
+        If a text holds half of a surrogate pair, which UTF-8 cannot encode.
 
     Notes
     -----

@@ -47,14 +47,31 @@ def read_training_logs(cache: str | Path) -> pd.DataFrame:
     Parameters
     ----------
     cache : str or Path
-        Its folder, or that of `langdiff.experiments.replicate`, which has one a seed in it; may be
-        empty or not there yet.
+        Folder of the cache, or the one that `langdiff.replicate` was given, with one cache per seed in it; it
+        may be empty or not exist yet.
 
     Returns
     -------
-    DataFrame, one row an epoch
+    DataFrame, one row per epoch
         ``edition``, ``lm``, ``seed``, ``epoch``, ``train_bits_per_unit`` (dropout on; NaN for n-grams),
         ``dev_bits_per_character``, ``characters_per_second`` and ``seconds``.
+
+    Raises
+    ------
+    DataError
+        If a log is damaged.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import langdiff as ld
+    >>> bible = ld.read_frame(pd.DataFrame({"eng": ["the cat sat", "a dog ran"] * 70}))
+    >>> train, dev, test = (bible.sel(intents=bible.intents[a:b]) for a, b in ((0, 120), (120, 130), (130, 140)))
+    >>> parts = ld.Parts(train=train, dev=dev, test=test)
+    >>> with tempfile.TemporaryDirectory() as cache:
+    ...     trained = ld.compute_surprisals(parts, lm="char-tiny", seed=0, cache=cache, progress=False)
+    ...     read_training_logs(cache)["epoch"].tolist()
+    [1, 2, 3, 4, 5, 6, 7, 8]
     """
     rows = []
     for pattern in ("*/*/key.json", "seed-*/*/*/key.json"):

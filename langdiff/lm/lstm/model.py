@@ -194,9 +194,14 @@ def read_language_model(directory: str | Path, *, device: str = "auto") -> Langu
     Parameters
     ----------
     directory : str or Path
-        Where it was saved.
+        Folder that the model was saved in.
     device : str
-        Where it computes: ``"auto"``, ``"cpu"``, ``"cuda"``, ….
+        Device to compute on: ``"auto"`` (CUDA where there is one, else the CPU), ``"cpu"``, ``"cuda"``, ….
+
+    Returns
+    -------
+    LanguageModel
+        The model, ready to score texts.
 
     Raises
     ------
@@ -204,6 +209,18 @@ def read_language_model(directory: str | Path, *, device: str = "auto") -> Langu
         If files are missing, damaged or from an incompatible version; the message names the file.
     ConfigError
         If the device is not there.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import langdiff as ld
+    >>> texts = ["the cat sat on the mat", "the dog lay on the log"] * 40
+    >>> model = ld.train_language_model(texts, texts[:9], recipe="char-tiny", seed=0, progress=False)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     model.save(folder)
+    ...     again = read_language_model(folder)
+    >>> again.surprisal(texts[:2]).equals(model.surprisal(texts[:2]))
+    True
     """
     where = find_device(device)
     checkpoint = read_checkpoint(Path(directory))

@@ -55,7 +55,7 @@ def train_language_model(
     recipe : str or Recipe
         A name in `langdiff.lm.RECIPES`, or a recipe of one's own.
     name : str, optional
-        Of the edition, for messages and the saved model.
+        Name of the edition, for messages and the saved model.
     device : str
         ``"auto"`` (CUDA where there is one, else the CPU), ``"cpu"``, ``"cuda"``, ….
     seed : int or numpy.random.Generator
@@ -63,11 +63,16 @@ def train_language_model(
     progress : bool, optional
         Draw a progress bar; by default if stderr is a terminal.
     log_path : str or Path, optional
-        File of JSON lines, one an epoch (`Epoch`); replaced if it is there.
+        File of JSON lines, one per epoch (`Epoch`); an existing file is replaced.
     directory : str or Path, optional
         Where to save the model whenever it has become better; see `read_language_model`. Until
         training is finished, its state after the last epochs is there too (``training-*``), and a
         second call with the same texts, recipe, seed and device goes on from it.
+
+    Returns
+    -------
+    LanguageModel
+        The model as it was after the epoch with the fewest dev bits.
 
     Raises
     ------

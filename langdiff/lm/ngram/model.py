@@ -137,9 +137,14 @@ def train_kneser_ney(
         Texts to learn from, and texts to report the quality on, in Unicode normal form C; each is
         one intent. Nothing is chosen by `dev`.
     recipe : str or KneserNeyRecipe
-        ``"kneser-ney-N"`` for order N.
+        ``"kneser-ney-N"`` for n-grams of order N, or a recipe of one's own.
     name : str, optional
-        Of the edition, for messages and the saved model.
+        Name of the edition, for messages and the saved model.
+
+    Returns
+    -------
+    KneserNeyModel
+        The model, ready to score texts.
 
     Raises
     ------
@@ -163,7 +168,7 @@ def train_kneser_ney(
     """
     found = find_lm(recipe)
     if not isinstance(found, KneserNeyRecipe):
-        raise ConfigError(f"{found.name!r} is no n-gram model; train it with langdiff.train_language_model.")
+        raise ConfigError(f"{found.name!r} is not an n-gram model; train it with langdiff.train_language_model.")
     with naming(name):
         model = fit_kneser_ney(train, dev, recipe=found, name=name)
     for caution in model.cautions:
@@ -216,10 +221,31 @@ def fit_kneser_ney(
 def read_kneser_ney(directory: str | Path) -> KneserNeyModel:
     """Read a model that `KneserNeyModel.save` wrote.
 
+    Parameters
+    ----------
+    directory : str or Path
+        Folder that the model was saved in.
+
+    Returns
+    -------
+    KneserNeyModel
+        The model, ready to score texts.
+
     Raises
     ------
     CheckpointError
         If files are missing, damaged or of another kind of model; the message names the file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> texts = ["the cat sat on the mat", "the dog lay on the log"] * 40
+    >>> model = train_kneser_ney(texts, texts[:9])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     model.save(folder)
+    ...     again = read_kneser_ney(folder)
+    >>> again.surprisal(texts[:2]).equals(model.surprisal(texts[:2]))
+    True
     """
     checkpoint = read_checkpoint(Path(directory))
     settings, counts = checkpoint.settings, checkpoint.weights
