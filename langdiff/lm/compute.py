@@ -1,4 +1,4 @@
-"""From a multitext to surprisals: one language model an edition, as many at once as asked for."""
+"""From a multitext to surprisals: one language model per edition, as many at once as asked for."""
 
 import warnings
 from collections.abc import Iterator, Mapping
@@ -54,7 +54,7 @@ def compute_surprisals(
     group: int = 1,
     progress: bool | None = None,
 ) -> Surprisals:
-    """Train one language model an edition and give the surprisals of the test intents.
+    """Train one language model per edition and give the surprisals of the test intents.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def compute_surprisals(
     Returns
     -------
     Surprisals
-        Of the test intents, NaN where an edition lacks one; the same to the last bit on the CPU
+        Bits of the test intents, NaN where an edition lacks one; the same to the last bit on the CPU
         for any number of workers and of interruptions (but for rounding if `group` is more than 1).
 
     Raises

@@ -48,7 +48,7 @@ def marginal_surprisal(
     Parameters
     ----------
     model : LanguageModel
-        Of subwords, by SentencePiece.
+        Language model of subwords, by SentencePiece.
     texts : sequence or Series of str
         What to score.
     samples : int
@@ -62,7 +62,7 @@ def marginal_surprisal(
 
     Returns
     -------
-    DataFrame, one row a text, index of `texts`
+    DataFrame, one row per text, index of `texts`
         ``bits``, the estimated marginal surprisal; ``std_error``, its standard error; ``canonical_bits``,
         as `LanguageModel.surprisal` gives; ``gap``, the latter less the former, not negative.
 

@@ -20,7 +20,7 @@ _CHOICES = {
 class Recipe:
     """How a language model is built and trained; change one with `dataclasses.replace`.
 
-    How a trained model scores texts is no part of it: see `langdiff.lm.Scoring`.
+    How a trained model scores texts is not a part of it: see `langdiff.lm.Scoring`.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class Recipe:
         Adam with decoupled weight decay, Adam, or gradient descent without momentum (the last two
         with weight decay as part of the gradient).
     learning_rate, weight_decay, gradient_clip : float
-        Of the optimizer. Gradients are clipped to the norm `gradient_clip`.
+        Settings of the optimizer. Gradients are clipped to the norm `gradient_clip`.
     non_monotone : int, optional
         With ``"sgd"``: average the weights (NT-ASGD) from the moment that the dev bits are worse
         than the best of all epochs but the last `non_monotone`. No average by default.

@@ -17,7 +17,7 @@ class Outcome:
 
 @pytest.fixture
 def langdiff(monkeypatch, capsys):
-    """Run the command through its own door; give exit code, stdout and stderr."""
+    """Run the command as a user does; give exit code, stdout and stderr."""
 
     def run(*arguments):
         monkeypatch.setattr(sys, "argv", ["langdiff", *map(str, arguments)])

@@ -139,7 +139,7 @@ class HuggingFaceLM:
 
         Returns
         -------
-        DataFrame, one row a text, index of `texts`
+        DataFrame, one row per text, index of `texts`
             ``bits``, all surprisal; ``eos_bits``, the share of the end token; ``characters``, ``bytes``
             (UTF-8) and ``units`` (tokens), the end token not counted.
 
@@ -286,7 +286,7 @@ class HuggingFaceLM:
         inputs = torch.tensor([[self._start, self._start], [self._start, other]])
         first = self._logits(inputs, torch.ones_like(inputs))[:, 0]
         if not torch.allclose(first[0], first[1], rtol=0, atol=_SAME * (1 + float(first.abs().max()))):
-            raise ConfigError(f"{self.name} is no causal language model: it looks at the tokens it is to predict.")
+            raise ConfigError(f"{self.name} is not a causal language model: it looks at the tokens it is to predict.")
 
     def __repr__(self) -> str:
         """Say what it is and how it reads."""

@@ -61,7 +61,7 @@ def surprisals_of(
     Returns
     -------
     Surprisals
-        Of all intents, NaN where an edition lacks one.
+        Bits of all intents, NaN where an edition lacks one.
 
     Raises
     ------

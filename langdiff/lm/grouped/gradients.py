@@ -45,7 +45,7 @@ class GroupedGradients:
     networks : sequence of AWDLSTM
         All that may come, on one device; their vocabularies may differ.
     recipe : Recipe
-        Of all of them.
+        Recipe that all networks are trained by.
     size : int
         K, networks computed at once.
 
@@ -78,7 +78,7 @@ class GroupedGradients:
         Parameters
         ----------
         demands : sequence of Demand
-            Of different networks, without gradients yet; at most `size`.
+            Demands of different networks, without gradients yet; at most `size`.
         """
         shares = [_draw(demand) for demand in demands]  # once: a second try must not draw others
         return self._compute(shares, overwritten=False)

@@ -76,7 +76,7 @@ def fused_cells_work(device: torch.device, narrow: torch.dtype, wide: torch.dtyp
     device : torch.device
         CUDA.
     narrow, wide : torch.dtype
-        Of the gates, and of the cell state.
+        Types of the gates and of the cell state.
     """
     if importlib.util.find_spec("triton") is None:
         logger.info("no Triton: the gates of LSTMs are computed by separate kernels, which is slower")

@@ -89,11 +89,11 @@ def compute_gradients(
     batch : GroupBatch
         What to predict.
     recipe : Recipe
-        Its penalties are used.
+        Recipe whose penalties are used.
     into : mapping from str to Tensor
         The gradients are written here, in place of what is there.
     precision : torch.dtype
-        Of matrix products; sums, softmax and cell states are in the type of the weights.
+        Type of matrix products; sums, softmax and cell states are in the type of the weights.
     fused : bool
         See `run_layer`.
     """

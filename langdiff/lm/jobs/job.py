@@ -63,7 +63,7 @@ class Job:
     max_replaced : float
         Fraction of the test characters that may be replaced.
     parts : Parts
-        Of this edition alone; its texts are read by the worker.
+        Parts of this edition alone; the worker reads the texts.
     folder : Path, optional
         Where key, model, log and surprisals are kept.
     group : int

@@ -30,7 +30,7 @@ class BatchLoss(NamedTuple):
     nats : Tensor, shape (), float64, where it was computed
         Sum over the symbols to predict, penalties not included.
     state : State
-        Of the layers after the last time step, without gradients; where a stream goes on from.
+        State of the layers after the last time step, without gradients, from which a stream goes on.
     """
 
     nats: Tensor
@@ -72,7 +72,7 @@ def accumulate_gradients(
     batch : Batch
         What to predict.
     recipe : Recipe
-        Its penalties and its precision are used.
+        Recipe whose penalties and precision are used.
     generator : torch.Generator, optional
         Where dropout masks are drawn from, on the device of the network.
     state : State, optional

@@ -108,7 +108,7 @@ class LanguageModel:
 
         Returns
         -------
-        DataFrame, one row a text, index of `texts`
+        DataFrame, one row per text, index of `texts`
             ``bits``, all surprisal; ``eos_bits``, the share of the end symbol; ``characters``, ``bytes``
             (UTF-8, of the text given) and ``units``, the end symbol not counted; ``replaced``, the characters
             that are outside the alphabet.
@@ -149,7 +149,7 @@ class LanguageModel:
         return min(epoch.dev_bits_per_character for epoch in self.history)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row an epoch of training."""
+        """Return one row per epoch of training."""
         return pd.DataFrame([asdict(epoch) for epoch in self.history]).set_index("epoch")
 
     def save(self, directory: str | Path) -> None:
@@ -184,7 +184,7 @@ class LanguageModel:
         of = "" if self.name is None else f" of {self.name}"
         return (
             f"LanguageModel {self.recipe.name}{of}: {self.units.size:,} units, "
-            f"{self.dev_bits_per_character:.3f} bits a character on dev after {len(self.history)} epochs"
+            f"{self.dev_bits_per_character:.3f} bits per character on dev after {len(self.history)} epochs"
         )
 
 

@@ -23,7 +23,7 @@ class Activations(NamedTuple):
     raw : Tensor, shape (T, B, embedding_size)
         The same before dropout.
     state : State
-        Of the layers after the last time step.
+        State of the layers after the last time step.
     """
 
     output: Tensor
@@ -38,9 +38,9 @@ class Masks(NamedTuple):
     ----------
     embedding : Tensor, shape (vocabulary_size, 1)
     recurrent : list of Tensor, shapes (4 H, H)
-        Of each layer.
+        One mask per layer, for its recurrent weights.
     locked : list of Tensor, shapes (1, B, ·)
-        Of the embeddings, then of the output of each layer.
+        Masks of the embeddings, then of the output of each layer.
     """
 
     embedding: Tensor | None
@@ -222,7 +222,7 @@ def activation_regularization(activations: Activations, real: Tensor, *, alpha: 
     Parameters
     ----------
     activations : Activations
-        Of a batch of shape (T, B).
+        Activations of a batch of shape (T, B).
     real : Tensor of bool, shape (T, B)
         False at padding, which counts in neither mean.
     alpha, beta : float

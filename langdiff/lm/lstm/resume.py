@@ -1,6 +1,6 @@
 """The state of an unfinished training on disk, from which it goes on as if nothing had happened.
 
-One safetensors file an epoch, its settings in JSON in the header and its hash in the name, renamed
+One safetensors file per epoch, its settings in JSON in the header and its hash in the name, renamed
 into place when it is whole. The last two are kept, so that if one is damaged there is another.
 """
 
@@ -77,7 +77,7 @@ class StateFolder:
     directory : Path or None
         Other files in it are left alone.
     key : str
-        Of the training, see `training_key`; a state of another key is removed.
+        Key of the training, see `training_key`; a state of another key is removed.
     """
 
     def __init__(self, directory: Path | None, key: str) -> None:

@@ -40,7 +40,7 @@ def stopped_improving(dev_bits: Sequence[float], interval: int) -> bool:
     Parameters
     ----------
     dev_bits : sequence of float
-        Of every epoch so far, the last one included.
+        Dev bits of every epoch so far, the last one included.
     interval : int
         Epochs in which dev bits may go up and down without consequence.
 

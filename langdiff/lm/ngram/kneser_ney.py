@@ -69,7 +69,7 @@ class KneserNey:
     vocabulary_size : int
         V, the end symbol included, which has the id V - 1.
     grams : tuple of Grams
-        Of the orders 1, 2, …; see `fit`.
+        n-grams of the orders 1, 2, …; see `fit`.
 
     Notes
     -----
@@ -182,7 +182,7 @@ def chen_goodman_discounts(counts: Ids) -> Floats:
     Parameters
     ----------
     counts : ndarray of int64, shape (K,)
-        Of the grams of one order.
+        Counts of the n-grams of one order.
 
     Returns
     -------

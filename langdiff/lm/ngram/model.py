@@ -65,7 +65,7 @@ class KneserNeyModel:
 
         Returns
         -------
-        DataFrame, one row a text, index of `texts`
+        DataFrame, one row per text, index of `texts`
             ``bits``, all surprisal; ``eos_bits``, the share of the end symbol; ``characters``, ``bytes``
             (UTF-8, of the text given) and ``units``, the end symbol not counted; ``replaced``, the characters
             that are outside the alphabet.
@@ -118,7 +118,7 @@ class KneserNeyModel:
         grams = sum(len(grams.keys) for grams in self.ngrams.grams)
         return (
             f"KneserNeyModel {self.recipe.name}{of}: {grams:,} grams, "
-            f"{self.dev_bits_per_character:.3f} bits a character on dev"
+            f"{self.dev_bits_per_character:.3f} bits per character on dev"
         )
 
 
@@ -192,7 +192,7 @@ def fit_kneser_ney(
     directory : Path, optional
         Where to save the model.
     log_path : Path, optional
-        File to write one line of JSON to: dev bits a character and seconds.
+        File to write one line of JSON to: dev bits per character and seconds.
     """
     start = time.perf_counter()
     texts = prepare_texts(train, dev, min_count=recipe.min_count)

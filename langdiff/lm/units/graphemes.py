@@ -27,7 +27,7 @@ class GraphemeUnits:
     alphabet : Alphabet
         Its `symbols`, in order, have the first ids.
     clusters : tuple of str
-        Of two code points or more; they have the ids that follow.
+        Clusters of two code points or more; they have the ids that follow.
 
     Raises
     ------

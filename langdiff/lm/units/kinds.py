@@ -25,7 +25,7 @@ def learn_units(texts: Sequence[str], alphabet: Alphabet, recipe: Recipe) -> tup
     texts : sequence of str
         The training part, over the alphabet.
     alphabet : Alphabet
-        Of that part: a grapheme cluster needs as many occurrences as a character.
+        Alphabet of the training part: a grapheme cluster needs as many occurrences as a character.
     """
     match recipe.units:
         case "char":

@@ -7,7 +7,7 @@ from math import log2
 
 import regex
 
-_CODE_POINTS = 0x110000 - 0x800  # surrogates are no characters
+_CODE_POINTS = 0x110000 - 0x800  # surrogates are not characters
 # assigned code points, from Scripts.txt of the Unicode Character Database, version 18; fixed here, so that bits do
 # not depend on which version is installed
 _ASSIGNED = """

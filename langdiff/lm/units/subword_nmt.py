@@ -40,7 +40,7 @@ class SubwordNMTUnits:
     MissingExtraError
         If subword-nmt is not installed.
     CheckpointError
-        If `model` is no file of merges over the alphabet.
+        If `model` is not a file of merges over the alphabet.
 
     Examples
     --------
@@ -65,8 +65,8 @@ class SubwordNMTUnits:
         wrong = [pair for pair in pairs if len(pair) != 2 or set("".join(pair).removesuffix(_END)) - known]
         if not self.model.startswith(_HEADER) or wrong:
             raise CheckpointError(
-                f"the merges are damaged, or of another text: {len(wrong)} of {len(pairs)} lines are no pair of units "
-                "over the alphabet."
+                f"the merges are damaged, or of another text: {len(wrong)} of {len(pairs)} lines are not pairs of "
+                "units over the alphabet."
             )
 
     @classmethod

@@ -19,7 +19,7 @@ def test_against_the_sizes_of_xz_streams():
 
 def test_what_was_seen_is_nearly_free_and_noise_costs_its_entropy():
     rng = np.random.default_rng(0)
-    noise = ["".join(rng.choice(list("abcdefgh"), 100)) for _ in range(400)]  # 3 bits a character
+    noise = ["".join(rng.choice(list("abcdefgh"), 100)) for _ in range(400)]  # 3 bits per character
     train, test = noise[:200], noise[200:]
     characters = sum(map(len, test))
     assert lzma_bits(train, train[:100]) < 0.05 * lzma_bits(train, test[:100])

@@ -190,7 +190,7 @@ def test_models_that_cannot_be_scored(gpt, tokenizer):
     config = transformers.BertConfig(
         vocab_size=len(tokenizer), hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16
     )
-    with pytest.raises(ConfigError, match="BertForMaskedLM is no causal language model"):
+    with pytest.raises(ConfigError, match="BertForMaskedLM is not a causal language model"):
         HuggingFaceLM(sharpened(transformers.BertForMaskedLM(config)), tokenizer)
     broken = copy.deepcopy(gpt)
     model = HuggingFaceLM(broken, tokenizer)
