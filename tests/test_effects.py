@@ -135,7 +135,7 @@ def test_editions_that_a_formula_ties_share_their_ranks(model):
         ({"n_draws": 10.0}, "a whole number, at least 1, got 10.0"),
         ({"n_draws": True}, "a whole number, at least 1, got True"),
         ({"seed": -1}, "-1"),
-        ({"seed": None}, "give seed"),
+        ({"seed": None}, "seed must be a whole number"),
     ],
 )
 def test_ranks_need_draws_and_a_seed(settings, message):

@@ -371,7 +371,7 @@ def plot_treebank_measures(
     Examples
     --------
     >>> from types import SimpleNamespace
-    >>> measures = SimpleNamespace(table=pd.DataFrame({"hpe_mean": [0.9, 1.1]}, index=["deu", "eng"]))
+    >>> measures = SimpleNamespace(table=pd.DataFrame({"hpe_mean": [0.9, 1.1]}, index=["deu", "eng"]), over="types")
     >>> axes = plot_treebank_measures(measures, "hpe_mean")
     >>> [label.get_text() for label in axes.get_yticklabels()]
     ['eng', 'deu']

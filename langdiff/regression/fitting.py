@@ -319,6 +319,8 @@ def _label(
 ) -> DifficultyFit:
     units, parameters = design.units, published_parameters(found, design.first)
     cells = two_way.cells + int(single.sum())
+    with np.errstate(over="ignore"):  # sizes of a fit that did not converge may be beyond any float
+        sizes = np.exp(parameters.log_intent_size)
     return DifficultyFit(
         model=settings.model,
         method=found.method,
@@ -330,7 +332,7 @@ def _label(
         bootstrap=uncertainty.bootstrap,
         inflation=uncertainty.inflation,
         terms=_terms(design, found),
-        intent_size=pd.Series(np.exp(parameters.log_intent_size), index=table.intents, name="intent_size"),
+        intent_size=pd.Series(sizes, index=table.intents, name="intent_size"),
         dispersion=parameters.dispersion,
         log_likelihood=found.log_likelihood,
         log_likelihood_bits=found.log_likelihood - two_way.total,

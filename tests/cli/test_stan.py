@@ -84,5 +84,5 @@ def test_install_stan(langdiff, monkeypatch, tmp_path):
     monkeypatch.setattr(cmdstanpy, "install_cmdstan", fail)
     done = langdiff("install-stan")
     assert (done.code, done.out) == (1, "")
-    assert "CmdStan could not be installed (Name or service not known): is there a network" in done.err
+    assert "CmdStan could not be installed (Name or service not known): check the network" in done.err
     assert done.err.count("\n") == 1

@@ -154,14 +154,14 @@ def test_a_neighbour_that_explodes_is_an_error_of_its_own():
 
 
 def test_an_edition_that_cannot_be_scored_is_an_error_of_its_own(monkeypatch):
-    score_as = loop.score_as
+    score = loop.score
 
-    def scored(recipe, network, *args):
+    def scored(network, *args):
         if len(network.embedding) == VOCABULARIES[1]:
             raise torch.OutOfMemoryError("CUDA out of memory.")
-        return score_as(recipe, network, *args)
+        return score(network, *args)
 
-    monkeypatch.setattr(loop, "score_as", scored)
+    monkeypatch.setattr(loop, "score", scored)
     trainers = make_trainers(INTENT)
     outcomes = run_epochs(trainers, GroupedGradients([trainer.network for trainer in trainers], INTENT, 3))
     assert [type(outcome) for outcome in outcomes] == [Epoch, TrainingError, Epoch, Epoch]

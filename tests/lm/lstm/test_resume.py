@@ -303,7 +303,7 @@ ld.compute_surprisals(parts, lm=recipe, seed=0, cache="cache", progress=False).s
 @pytest.mark.timeout(4 * STARTED)  # three times Python and torch start
 def test_killed_by_the_system_the_surprisals_are_the_same_to_the_last_bit(tmp_path):
     script, cache = tmp_path / "script.py", tmp_path / "cache"
-    script.write_text(SCRIPT.format(folder=str(Path(__file__).parent), recipe=asdict(RECIPE)))
+    script.write_text(SCRIPT.format(folder=str(Path(__file__).parents[1]), recipe=asdict(RECIPE)))
 
     @contextmanager
     def start():

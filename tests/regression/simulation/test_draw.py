@@ -177,7 +177,7 @@ def test_seed_decides_everything():
 
 def test_truth_shows_and_saves_itself(tmp_path):
     truth = ld.simulate(3, 2, model="3", laplace_scale=0.1, seed=0)
-    assert repr(truth) == "SimulatedTruth: model 3, 3 intents × 2 editions, sigma 1.3"
+    assert repr(truth) == "Simulation: model 3, 3 intents × 2 editions, sigma 1.3"
     truth.save(tmp_path / "truth.json")
     saved = json.loads((tmp_path / "truth.json").read_text())
     assert saved == {
@@ -192,9 +192,9 @@ def test_truth_shows_and_saves_itself(tmp_path):
 @pytest.mark.parametrize(
     ("setting", "message"),
     [
-        ({"intents": 0}, "intents must be a whole number, at least 1, got 0"),
-        ({"intents": 2.5}, "intents must be a whole number, at least 1, got 2.5"),
-        ({"editions": "2"}, "editions must be a whole number, at least 1, got '2'"),
+        ({"n_intents": 0}, "n_intents must be a whole number, at least 1, got 0"),
+        ({"n_intents": 2.5}, "n_intents must be a whole number, at least 1, got 2.5"),
+        ({"n_editions": "2"}, "n_editions must be a whole number, at least 1, got '2'"),
         ({"seed": -1}, "seed must be a whole number .* got -1"),
         ({"seed": "x"}, "seed must be a whole number .* got 'x'"),
         ({"difficulties": [0.0, 800.0]}, "difficulties and intent_sizes so far apart give surprisals beyond"),
@@ -215,4 +215,4 @@ def test_truth_shows_and_saves_itself(tmp_path):
 )
 def test_bad_settings_are_refused(setting, message):
     with pytest.raises(ConfigError, match=message):
-        ld.simulate(**({"intents": 3, "editions": 2, "seed": 0} | setting))
+        ld.simulate(**({"n_intents": 3, "n_editions": 2, "seed": 0} | setting))

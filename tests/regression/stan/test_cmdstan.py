@@ -156,7 +156,7 @@ def test_a_variable_that_points_to_no_cmdstan_is_named(bits, monkeypatch, tmp_pa
             call(bits, seed=1, **({"engine": "cmdstan"} if call is sample else {}))
     monkeypatch.setattr("langdiff.regression.stan.sampling.sample_pystan", lambda request: 1 / 0)
     with (
-        pytest.warns(LangdiffWarning, match=f"^{message}. PyStan samples instead") as caught,
+        pytest.warns(LangdiffWarning, match=f"^{message}. PyStan is used instead") as caught,
         pytest.raises(ZeroDivisionError),
     ):
         sample(bits, seed=1)
@@ -233,10 +233,10 @@ def test_a_failed_installation_is_one_line(monkeypatch):
         raise OSError("no route\nto host")
 
     monkeypatch.setattr(cmdstanpy, "install_cmdstan", fail)
-    with pytest.raises(SolverError, match=r"could not be installed \(no route to host\): is there a network"):
+    with pytest.raises(SolverError, match=r"could not be installed \(no route to host\): check the network"):
         install_cmdstan()
     monkeypatch.setattr(cmdstanpy, "install_cmdstan", lambda **asked: False)
-    with pytest.raises(SolverError, match="could not be installed: is there a network"):
+    with pytest.raises(SolverError, match="could not be installed: check the network"):
         install_cmdstan()
 
 

@@ -272,7 +272,7 @@ def test_too_few_draws_are_not_called_good(incomplete):
         ({"iter_warmup": 5}, "iter_warmup must be at least 20, got 5"),
         ({"target_accept": 1.0}, "target_accept must be between 0 and 1"),
         ({"model": "3"}, "model 3 needs it"),
-        ({"laplace_scale": 0.1}, "no other model has it"),
+        ({"laplace_scale": 0.1}, "the other models refuse it"),
         ({"model": "3", "laplace_scale": -1.0}, "laplace_scale must be positive"),
         ({"model": "3", "laplace_scale": 0.1, "log_lik": True}, "model 3 has no log_lik"),
     ],
