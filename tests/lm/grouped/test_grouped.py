@@ -35,8 +35,8 @@ from langdiff.lm.lstm.scoring import score
 from tests.lm.conftest import make_parts
 
 ROUNDING = 1e-12  # double precision: the same sums in another order
-A_FEW_EPOCHS = 1e-9  # bits an intent, in double precision
-PROMISED = 1e-3  # bits an intent, in single precision
+A_FEW_EPOCHS = 1e-9  # bits per intent, in double precision
+PROMISED = 1e-3  # bits per intent, in single precision
 KILLS = 10  # and more
 
 SIZES = {"embedding_size": 6, "hidden_size": 10, "layers": 2}

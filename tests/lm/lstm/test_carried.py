@@ -14,7 +14,7 @@ from langdiff.lm.lstm.network import AWDLSTM
 from langdiff.lm.lstm.scoring import score, score_in_order
 from langdiff.lm.ngram.recipe import find_scored_lm
 
-SINGLE_PRECISION = 1e-3  # bits an intent: what rounding in float32 may move
+SINGLE_PRECISION = 1e-3  # bits per intent: what rounding in float32 may move
 REMEMBERS = 0.85  # of the bits without memory, at most, where the next text is certain; .71 were seen
 V = 6
 

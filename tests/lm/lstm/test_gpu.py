@@ -11,7 +11,7 @@ from langdiff.lm.lstm.batches import pad
 from langdiff.lm.lstm.gradients import accumulate_gradients
 from langdiff.lm.lstm.network import AWDLSTM
 
-IN_SINGLE_PRECISION = 1e-3  # bits an intent, promised for any device; TF32 would miss it
+IN_SINGLE_PRECISION = 1e-3  # bits per intent, promised for any device; TF32 would miss it
 
 pytestmark = [
     pytest.mark.gpu,

@@ -14,7 +14,7 @@ from langdiff.lm.lstm.batches import pad, rows_by_length
 from langdiff.lm.lstm.network import AWDLSTM
 from langdiff.lm.lstm.scoring import score
 
-SINGLE_PRECISION = 1e-3  # bits an intent: what rounding in float32 may move
+SINGLE_PRECISION = 1e-3  # bits per intent: what rounding in float32 may move
 V = 6  # symbols, the last is the end symbol
 
 
