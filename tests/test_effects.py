@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose
+from scipy import stats
 from scipy.stats import norm
 
 import langdiff as ld
@@ -247,3 +248,40 @@ def test_sources_are_named_by_key_column_language_model_or_title():
 def test_anything_with_effects_is_a_source():
     effects = known([0.1, 0.2], np.eye(2))
     assert as_effects(SimpleNamespace(effects=effects)) is effects
+
+
+def t_effects(freedom):
+    names = ["eng", "fin", "deu"]
+    covariance = pd.DataFrame(np.diag([1e-4, 4e-4, 9e-4]), names, names)
+    estimate = pd.Series([-0.1, 0.12, -0.02], names)
+    return ld.Effects(estimate=estimate, covariance=covariance, degrees_of_freedom=freedom)
+
+
+def test_intervals_and_tests_follow_students_distribution():
+    names = ["eng", "fin", "deu"]
+    freedom = pd.DataFrame([[4.0, 5, 6], [5, 7, 8], [6, 8, 9]], names, names)
+    effects = t_effects(freedom)
+    frame = effects.to_frame().loc[names]
+    expected = stats.t.ppf(0.975, [4, 7, 9]) * [0.01, 0.02, 0.03]
+    assert_allclose(frame["high"] - frame["difficulty"], expected)
+    contrast = effects.contrast("fin", "deu")
+    assert contrast.degrees_of_freedom == 8
+    assert contrast.p_value == pytest.approx(2 * stats.t.sf(0.14 / np.sqrt(13e-4), 8))
+    assert contrast.high - contrast.estimate == pytest.approx(stats.t.ppf(0.975, 8) * np.sqrt(13e-4))
+    assert effects.contrast("eng", ["fin", "deu"]).degrees_of_freedom == 5  # the fewer of 5 and 6
+    assert t_effects(np.inf).contrast("fin", "deu").p_value == pytest.approx(2 * stats.norm.sf(0.14 / np.sqrt(13e-4)))
+
+
+def test_draws_have_the_tails_of_the_intervals():
+    drawn = t_effects(5.0).draws(40_000, seed=1)["fin"]
+    normal = t_effects(np.inf).draws(40_000, seed=1)["fin"]
+    assert np.var(normal) == pytest.approx(4e-4, rel=0.05)
+    assert np.var(drawn) == pytest.approx(4e-4 * 5 / 3, rel=0.1)
+    low, high = t_effects(5.0).to_frame().loc["fin", ["low", "high"]]
+    assert ((drawn < low) | (drawn > high)).mean() == pytest.approx(0.05, abs=0.005)
+
+
+def test_degrees_of_freedom_must_have_the_names_of_the_estimates():
+    wrong = pd.DataFrame(5.0, ["eng", "fin", "ces"], ["eng", "fin", "ces"])
+    with pytest.raises(DataError, match=r"^the degrees of freedom of effects must have their names"):
+        t_effects(wrong)

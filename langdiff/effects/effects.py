@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import norm
+from scipy.stats import t as student
 
 from langdiff._random import generator
 from langdiff._types import Floats, Integers
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Names = str | int | Sequence[str | int]
 
-NINETY_FIVE = float(norm.ppf(0.975))
+NINETY_FIVE = 0.975  # quantile of the upper end of a 95 % interval
 ROUNDING = 1e-12  # of variances that cancel, and nats: by so much do effects that are tied come out different
 
 
@@ -41,12 +41,16 @@ class Effects:
         Whether the fit behind the estimates converged.
     signature : str
         Everything the estimates depend on, to be quoted with them; empty if not known.
+    degrees_of_freedom : float or DataFrame, shape (J, J)
+        Degrees of freedom of Student's t distribution that intervals and tests use; infinite for the normal
+        distribution. In a frame, those of each estimate on the diagonal and those of the difference of two
+        estimates elsewhere.
 
     Raises
     ------
     DataError
-        If names occur twice, an estimate is not a finite number though the fit converged, the covariance has
-        other names than the estimates, or a variance is negative.
+        If names occur twice, an estimate is not a finite number though the fit converged, the covariance or the
+        degrees of freedom have other names than the estimates, or a variance is negative.
 
     Examples
     --------
@@ -64,6 +68,7 @@ class Effects:
     title: str = ""
     converged: bool = True
     signature: str = ""
+    degrees_of_freedom: float | pd.DataFrame = np.inf
 
     def __post_init__(self) -> None:
         """Check that names are unique and that the tables fit together."""
@@ -77,10 +82,12 @@ class Effects:
                 f"effects{of}: {len(bad)} of {len(names)} are not finite numbers: {listing(bad)}. Leave them out, or "
                 "find out why their fit failed."
             )
-        if not (self.covariance.index.equals(names) and self.covariance.columns.equals(names)):
-            raise DataError(
-                f"the covariance of effects{of} must have their names, in their order, as rows and columns."
-            )
+        for what, table in (("covariance", self.covariance), ("degrees of freedom", self.degrees_of_freedom)):
+            named = not isinstance(table, pd.DataFrame) or (table.index.equals(names) and table.columns.equals(names))
+            if not named:
+                raise DataError(
+                    f"the {what} of effects{of} must have their names, in their order, as rows and columns."
+                )
         negative = names[np.diag(self.covariance.to_numpy(dtype=float)) < -ROUNDING]
         if len(negative):
             raise DataError(f"effects{of}: {len(negative)} variances are negative: {listing(negative)}.")
@@ -117,7 +124,7 @@ class Effects:
         fin             0.1     10.5     1
         eng            -0.1     -9.5     2
         """
-        estimate, half = self.estimate, NINETY_FIVE * self.std_error
+        estimate, half = self.estimate, student.ppf(NINETY_FIVE, np.diag(self._freedom())) * self.std_error
         low, high = estimate - half, estimate + half
         columns: dict[str, Any] = {self.scale.quantity: estimate, "std_error": self.std_error, "low": low, "high": high}
         if self.scale.unit == "nats":
@@ -135,7 +142,8 @@ class Effects:
     def contrast(self, one: Names, other: Names) -> Contrast:
         """Compare two effects, or the means of two sets of them.
 
-        The standard error is the difference's own, from the joint covariance.
+        The standard error is the difference's own, from the joint covariance. Of sets, the degrees of freedom are
+        the fewest of the differences between an edition of one set and an edition of the other.
 
         Parameters
         ----------
@@ -166,9 +174,22 @@ class Effects:
         variance = w @ covariance @ w
         tied = variance <= ROUNDING * (np.abs(w) @ np.abs(covariance) @ np.abs(w)) + ROUNDING**2
         std_error = 0.0 if tied else float(np.sqrt(variance))
-        half = NINETY_FIVE * std_error
-        low, high = estimate - half, estimate + half
-        return Contrast(name=name, estimate=estimate, std_error=std_error, low=low, high=high, scale=self.scale)
+        freedom = float(self._freedom()[np.ix_(weights > 0, weights < 0)].min())
+        half = float(student.ppf(NINETY_FIVE, freedom)) * std_error
+        return Contrast(
+            name=name,
+            estimate=estimate,
+            std_error=std_error,
+            low=estimate - half,
+            high=estimate + half,
+            scale=self.scale,
+            degrees_of_freedom=freedom,
+        )
+
+    def _freedom(self) -> Floats:
+        """Return the degrees of freedom of each estimate and of each difference of two, shape (J, J)."""
+        freedom: Floats = np.broadcast_to(np.asarray(self.degrees_of_freedom, dtype=float), self.covariance.shape)
+        return freedom
 
     def _weights(self, one: Names, other: Names) -> tuple[Floats, str]:
         """Return the weight of every estimate in a contrast, shape (J,), and the name of the contrast."""
@@ -191,7 +212,9 @@ class Effects:
         return np.asarray(weights, dtype=np.float64), " - ".join(named)
 
     def draws(self, n_draws: int = 4000, *, seed: int | np.random.Generator) -> pd.DataFrame:
-        """Draw all effects together from their joint normal sampling distribution.
+        """Draw all effects together from their joint sampling distribution.
+
+        The distribution is normal, or Student's t with the fewest of the `degrees_of_freedom`.
 
         Parameters
         ----------
@@ -229,9 +252,10 @@ class Effects:
             )
         estimate = self.estimate.to_numpy(dtype=float)
         # singular in one direction, to rounding; eigh accepts that
-        values = generator(seed).multivariate_normal(
-            estimate, covariance, size=n_draws, method="eigh", check_valid="ignore"
-        )
+        rng, freedom = generator(seed), float(self._freedom().min())
+        values = rng.multivariate_normal(estimate, covariance, size=n_draws, method="eigh", check_valid="ignore")
+        if np.isfinite(freedom):
+            values = estimate + (values - estimate) / np.sqrt(rng.chisquare(freedom, (n_draws, 1)) / freedom)
         return pd.DataFrame(values[:, _first_tied(estimate, covariance)], columns=self.estimate.index)
 
     def ranks(self, n_draws: int = 4000, *, seed: int | np.random.Generator) -> pd.DataFrame:

@@ -5,7 +5,7 @@ from typing import Literal
 
 import numpy as np
 from scipy.special import logsumexp
-from scipy.stats import norm
+from scipy.stats import t as student
 
 from langdiff._types import Floats
 
@@ -97,6 +97,9 @@ class Contrast:
         is 0 where a formula ties the effects, and NaN where their covariance is not known.
     scale : Scale
         Quantity and unit of the effects.
+    degrees_of_freedom : float
+        Degrees of freedom of Student's t distribution behind the interval and `p_value`; infinite for the normal
+        distribution.
 
     Examples
     --------
@@ -111,6 +114,7 @@ class Contrast:
     low: float
     high: float
     scale: Scale = field(default_factory=Scale)
+    degrees_of_freedom: float = np.inf
 
     @property
     def percent(self) -> float:
@@ -119,10 +123,10 @@ class Contrast:
 
     @property
     def p_value(self) -> float:
-        """Two-sided p of no difference, by the normal distribution; NaN if the two are tied and cannot differ."""
+        """Two-sided p of no difference, by the t distribution; NaN if the two are tied and cannot differ."""
         if self.std_error == 0:
             return float("nan")
-        return float(2 * norm.sf(abs(self.estimate) / self.std_error))
+        return float(2 * student.sf(abs(self.estimate) / self.std_error, self.degrees_of_freedom))
 
     def __str__(self) -> str:
         """Return the difference, its interval and its p in one line."""
