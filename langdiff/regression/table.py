@@ -1,17 +1,19 @@
 """From what a user gives to the logarithms that can be fitted; every check of a table is made here."""
 
 import logging
+import warnings
 
 import numpy as np
 import pandas as pd
 
 from langdiff._types import Booleans, Floats
-from langdiff.errors import DataError, listing
+from langdiff.errors import DataError, LangdiffWarning, listing
 from langdiff.regression.design import Design
-from langdiff.regression.kernel.connected import edition_components
+from langdiff.regression.kernel.connected import edition_components, weakly_joined
 from langdiff.surprisals import Surprisals
 
 CONSTANT_CELLS = 3  # an edition with at least this many cells, all equal, was not measured
+FEW = 8
 
 log = logging.getLogger(__name__)
 
@@ -41,6 +43,11 @@ def log_bits(table: Surprisals, design: Design) -> Floats:
     ------
     DataError
         If the table cannot be fitted; see `langdiff.fit`.
+
+    Warns
+    -----
+    LangdiffWarning
+        If two editions are equal in all intents that both have, or editions are joined by single intents only.
     """
     bits = table.bits.to_numpy()
     intents, editions = bits.shape
@@ -64,6 +71,8 @@ def log_bits(table: Surprisals, design: Design) -> Floats:
             f"{cells:,} cells for {intents:,} intents and {free:,} free difficulties: at least "
             f"{intents + free:,} are needed to tell differences from noise. Add intents that several editions have."
         )
+    _warn_of_copies(table, z)
+    _warn_of_weak_joins(design.units, design.observed(observed))
     return z
 
 
@@ -79,6 +88,40 @@ def _check_variation(table: Surprisals, z: Floats) -> None:
             f"{len(constant)} edition(s) whose surprisals are all equal: {listing(constant)}. "
             "Such numbers were not measured; leave them out."
         )
+
+
+def _warn_of_copies(table: Surprisals, z: Floats) -> None:
+    """Warn of editions whose surprisals equal those of another wherever both are known."""
+    copies = []
+    for k in range(1, z.shape[1]):
+        rows = np.flatnonzero(~np.isnan(z[:, k]))
+        few = rows[:: -(-len(rows) // FEW)]  # tell nearly all pairs apart
+        differs = z[few, :k] != z[few, k][:, None]
+        for j in np.flatnonzero(~(differs & ~np.isnan(z[few, :k])).any(axis=0)):
+            both = rows[~np.isnan(z[rows, j])]
+            if len(both) >= CONSTANT_CELLS and (z[both, k] == z[both, j]).all():
+                copies.append(f"{table.editions[k]} = {table.editions[j]}")
+    if copies:
+        warnings.warn(
+            f"{len(copies)} pair(s) of editions have equal surprisals in every intent that both have: "
+            f"{listing(copies)}. Copies are counted as independent evidence; leave one of each pair out.",
+            LangdiffWarning,
+            stacklevel=4,
+        )
+
+
+def _warn_of_weak_joins(units: pd.Index, observed: Booleans) -> None:
+    """Warn of editions that only single intents join to the others: nothing shows the error of such a join."""
+    component = weakly_joined(observed) if not observed.all() else np.zeros(1, dtype=int)
+    if component.max() == 0:
+        return
+    small = np.flatnonzero(component != np.bincount(component).argmax())
+    warnings.warn(
+        f"{len(small)} edition(s) are joined to the others by single intents only: {listing(units[small])}. Nothing "
+        "shows the error of such a comparison; leave them out, or add intents that they share with others.",
+        LangdiffWarning,
+        stacklevel=4,
+    )
 
 
 def _check_connected(units: pd.Index, observed: Booleans) -> None:

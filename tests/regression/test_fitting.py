@@ -7,10 +7,12 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose
 
 import langdiff as ld
-from langdiff.errors import ConfigError, ConvergenceWarning, DataError
+from langdiff.errors import ConfigError, ConvergenceWarning, DataError, LangdiffWarning
+from langdiff.regression.kernel.connected import edition_components, weakly_joined
 from langdiff.regression.kernel.lbfgs import GRADIENT_TOLERANCE
 
 OPTIMIZER = 1e-6  # nats; two runs of L-BFGS on one problem, far below any standard error here
@@ -265,3 +267,27 @@ def test_too_small_or_twice_named_or_no_table():
 def test_bad_settings_are_refused(setting, message):
     with pytest.raises(ConfigError, match=message):
         ld.fit(pd.DataFrame(GOOD), **setting)
+
+
+def test_copies_of_an_edition_are_warned_about():
+    bits = ld.simulate(50, 4, missing=0.2, seed=0).surprisals.bits
+    with pytest.warns(LangdiffWarning, match=r"^1 pair\(s\) of editions have equal surprisals .*'copy = e2'\. Copies"):
+        ld.fit(bits.assign(copy=bits["e2"]))
+    partly = bits["e2"].where(np.arange(50) < 40, bits["e2"] * 1.1)
+    ld.fit(bits.assign(copy=partly))  # warnings are errors here: none
+
+
+def test_editions_that_single_intents_join_are_warned_about():
+    bits = ld.simulate(50, 4, seed=0).surprisals.bits
+    bits.loc[bits.index[1:], "e4"] = np.nan
+    with pytest.warns(LangdiffWarning, match=r"^1 edition\(s\) are joined to the others by single intents only: 'e4'"):
+        ld.fit(bits)
+
+
+@given(arrays(bool, st.tuples(st.integers(2, 8), st.integers(2, 6))))
+def test_weak_joins_are_those_that_one_intent_cuts(observed):
+    """If pairs that share two intents connect all editions, leaving out any one intent leaves them connected."""
+    if weakly_joined(observed).max() == 0:
+        assert edition_components(observed).max() == 0
+        for row in range(len(observed)):
+            assert edition_components(np.delete(observed, row, axis=0)).max() == 0

@@ -1,6 +1,8 @@
 """Whether every two editions can be compared: the bipartite graph of intents and editions."""
 
 import numpy as np
+from scipy.sparse import csr_matrix
+from scipy.sparse.csgraph import connected_components
 
 from langdiff._types import Booleans, Integers
 
@@ -39,3 +41,27 @@ def edition_components(observed: Booleans) -> Integers:
     rank[np.lexsort((first, -sizes))] = np.arange(len(sizes))
     numbered: Integers = rank[labels]
     return numbered
+
+
+def weakly_joined(observed: Booleans) -> Integers:
+    """Return the component of each edition where editions are joined only if they share two intents or more.
+
+    Parameters
+    ----------
+    observed : ndarray of bool, shape (I, J)
+        Which cells are observed.
+
+    Returns
+    -------
+    ndarray of int, shape (J,)
+        Components are numbered from 0; all are 0 if no single intent is needed to connect editions.
+
+    Examples
+    --------
+    >>> weakly_joined(np.array([[True, True, False], [True, True, False], [False, True, True]]))
+    array([0, 0, 1])
+    """
+    cells = observed.astype(np.float32)
+    _, component = connected_components(csr_matrix(cells.T @ cells > 1), directed=False)
+    labels: Integers = component.astype(int)
+    return labels
