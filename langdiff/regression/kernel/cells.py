@@ -1,9 +1,11 @@
-r"""Models whose likelihood needs every cell, not only sums over rows: 2L, 2C and 3.
+r"""Costs of single cells, with their first and second derivatives: models 2, 2L, 2C and 3.
 
 In the scale-free parameters of `langdiff.regression.kernel.likelihood`, with :math:`x_{ij} = z_{ij} - c_j`,
 :math:`v = \ln(1 + e^{-\mu})` and :math:`h = \mu - v/2`, a cell costs (minus its log-density)
 
-* 2L: :math:`\tfrac12\ln 2v + \sqrt2\,|t|`, :math:`t = (x - h)/\sqrt v`: a Laplace distribution of the mean and
+* 2: :math:`\tfrac12\ln 2\pi v + \tfrac12 t^2`, :math:`t = (x - h)/\sqrt v`. Its fit needs only sums over rows
+  (`langdiff.regression.kernel.likelihood`), its cells serve the errors that are robust;
+* 2L: :math:`\tfrac12\ln 2v + \sqrt2\,|t|`: a Laplace distribution of the mean and
   variance of model 2 (Mielke et al. 2019, section 3);
 * 2C: :math:`\tfrac12\ln v + \ln\pi + \ln(1 + t^2)`: a Cauchy distribution of that location, its scale
   :math:`\sqrt v` (their footnote 14);
@@ -18,17 +20,11 @@ import numpy as np
 from scipy.special import expit
 
 from langdiff._types import Floats
-from langdiff.regression.kernel.likelihood import Gradient, ScaleFreeLikelihood, Scales, mu_at_mean
-from langdiff.regression.kernel.two_way import TwoWay
+from langdiff.regression.kernel.likelihood import mu_at_mean
 
-CELLS_AT_A_TIME = 32768  # so that temporaries stay in the processor's cache
 MOST_INNER_STEPS = 50
 INNER_TOLERANCE = 1e-12  # of ν
 DOUBTFUL = 0.3  # of v/b, the residual beyond which ν may leave 0
-NEAR_QUANTILES = (0.0, 0.25, 0.5, 0.75, 1.0)  # of a row's z − c, where the first mode of an intent may lie
-FAR_VARIANCES = np.geomspace(0.3, 100, 20)  # where the second mode of an intent lies, if it has one
-LEAST_GAIN = 1e-3  # of log-likelihood, for an intent to be moved there: far above what rounding off a kink costs
-LEAST_CURVATURE = 1e-3  # of what model 2 would have, so that no scale becomes extreme
 
 
 class Cells(NamedTuple):
@@ -37,6 +33,14 @@ class Cells(NamedTuple):
     value: Floats
     of_mu: Floats
     of_x: Floats
+
+
+class SecondDerivatives(NamedTuple):
+    """Second derivatives of the costs of a block of cells, all of the block's shape."""
+
+    of_x: Floats
+    mixed: Floats
+    of_mu: Floats
 
 
 class CellModel(Protocol):
@@ -48,6 +52,30 @@ class CellModel(Protocol):
     def curvature(self, x: Floats, mu: Floats) -> Floats:
         """Return a second derivative in x, or a bound of it, not negative."""
 
+    def second_derivatives(self, x: Floats, mu: Floats) -> SecondDerivatives:
+        """Return the second derivatives of the costs, of either sign."""
+
+
+@dataclass(frozen=True)
+class NormalCells:
+    """Model 2."""
+
+    def cells(self, x: Floats, mu: Floats) -> Cells:
+        """Return the cost of each cell and its derivatives; see `CellModel`."""
+        v, scale, slope, narrowing = scale_of_cells(mu)
+        t = (x - (mu - 0.5 * v)) / scale
+        return _chain(0.5 * (np.log(2 * np.pi * v) + t * t), t, t, scale, slope, narrowing)
+
+    def curvature(self, x: Floats, mu: Floats) -> Floats:
+        """Return the second derivative in x."""
+        curvature: Floats = 1 / np.logaddexp(0.0, -mu) + np.zeros_like(x)
+        return curvature
+
+    def second_derivatives(self, x: Floats, mu: Floats) -> SecondDerivatives:
+        """Return the second derivatives of the costs; see `CellModel`."""
+        t = _standardized(x, mu)
+        return _chain_twice(t, np.ones_like(t), t, mu)
+
 
 @dataclass(frozen=True)
 class LaplaceCells:
@@ -57,7 +85,7 @@ class LaplaceCells:
 
     def cells(self, x: Floats, mu: Floats) -> Cells:
         """Return the cost of each cell and its derivatives; see `CellModel`."""
-        v, scale, slope, narrowing = _scale(mu)
+        v, scale, slope, narrowing = scale_of_cells(mu)
         t = (x - (mu - 0.5 * v)) / scale
         length = np.sqrt(t * t + self.width**2)
         with np.errstate(invalid="ignore"):  # 0/0 at the kink of an unrounded |t|, where any slope will do
@@ -67,10 +95,16 @@ class LaplaceCells:
 
     def curvature(self, x: Floats, mu: Floats) -> Floats:
         """Return a second derivative in x, or a bound of it, not negative."""
-        v, scale, _, _ = _scale(mu)
+        v, scale, _, _ = scale_of_cells(mu)
         t = (x - (mu - 0.5 * v)) / scale
         curvature: Floats = np.sqrt(2) * self.width**2 / (t * t + self.width**2) ** 1.5 / v
         return curvature
+
+    def second_derivatives(self, x: Floats, mu: Floats) -> SecondDerivatives:
+        """Return the second derivatives of the costs, whose kink must be rounded off; see `CellModel`."""
+        t = _standardized(x, mu)
+        length = np.sqrt(t * t + self.width**2)
+        return _chain_twice(np.sqrt(2) * t / length, np.sqrt(2) * self.width**2 / length**3, t, mu)
 
     def information(self) -> tuple[float, float]:
         """Return what a cell says of its location, in units of 1/v, and of the logarithm of its scale."""
@@ -83,24 +117,30 @@ class CauchyCells:
 
     def cells(self, x: Floats, mu: Floats) -> Cells:
         """Return the cost of each cell and its derivatives; see `CellModel`."""
-        v, scale, slope, narrowing = _scale(mu)
+        v, scale, slope, narrowing = scale_of_cells(mu)
         t = (x - (mu - 0.5 * v)) / scale
         value = 0.5 * np.log(v) + np.log(np.pi) + np.log1p(t * t)
         return _chain(value, 2 * t / (1 + t * t), t, scale, slope, narrowing)
 
     def curvature(self, x: Floats, mu: Floats) -> Floats:
         """Return a second derivative in x, or a bound of it, not negative."""
-        v, scale, _, _ = _scale(mu)
+        v, scale, _, _ = scale_of_cells(mu)
         t = (x - (mu - 0.5 * v)) / scale
         curvature: Floats = 2 / (1 + t * t) / v  # of the parabola above: that of iterated weighted least squares
         return curvature
+
+    def second_derivatives(self, x: Floats, mu: Floats) -> SecondDerivatives:
+        """Return the second derivatives of the costs; see `CellModel`."""
+        t = _standardized(x, mu)
+        square = 1 + t * t
+        return _chain_twice(2 * t / square, 2 * (1 - t * t) / square**2, t, mu)
 
     def information(self) -> tuple[float, float]:
         """Return the same as that of `LaplaceCells`."""
         return 0.5, 0.5
 
 
-def _scale(mu: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+def scale_of_cells(mu: Floats) -> tuple[Floats, Floats, Floats, Floats]:
     """Return v, √v, h' and −(ln √v)'."""
     v = np.logaddexp(0.0, -mu)
     p = expit(-mu)
@@ -111,6 +151,27 @@ def _chain(value: Floats, pull: Floats, t: Floats, scale: Floats, slope: Floats,
     """Return derivatives in μ and x from `pull`, that in t."""
     of_x = pull / scale
     return Cells(value, pull * t * narrowing - of_x * slope - narrowing, of_x)
+
+
+def _standardized(x: Floats, mu: Floats) -> Floats:
+    """Return t."""
+    v = np.logaddexp(0.0, -mu)
+    t: Floats = (x - (mu - 0.5 * v)) / np.sqrt(v)
+    return t
+
+
+def _chain_twice(pull: Floats, bend: Floats, t: Floats, mu: Floats) -> SecondDerivatives:
+    """Return second derivatives in μ and x from the first, `pull`, and the second, `bend`, in t."""
+    v, scale, slope, narrowing = scale_of_cells(mu)
+    p = expit(-mu)
+    steepening, narrower = -0.5 * p * (1 - p), 0.5 * p * (p / v - (1 - p)) / v  # h'' and −(ln √v)''
+    of_t = t * narrowing - slope / scale  # dt/dμ, and its derivative
+    of_of_t = of_t * narrowing + t * narrower - (steepening + slope * narrowing) / scale
+    return SecondDerivatives(
+        of_x=bend / v,
+        mixed=(bend * of_t + pull * narrowing) / scale,
+        of_mu=bend * of_t**2 + pull * of_of_t - narrower,
+    )
 
 
 @dataclass(frozen=True)
@@ -172,6 +233,19 @@ class SparseCells:
         curvature: Floats = kept / np.logaddexp(0.0, -mu)
         return curvature
 
+    def second_derivatives(self, x: Floats, mu: Floats) -> SecondDerivatives:
+        """Return the second derivatives of the costs; see `CellModel`.
+
+        A cell with noise of its own costs ±ν/b more or less whatever μ, and knows x by way of u = μ + ν
+        alone, at which its slope in u is fixed: only its second derivative in x is left, small beside
+        1/v.
+        """
+        nu = self.noise(x, mu)
+        of_x, mixed, of_mu = NormalCells().second_derivatives(x, mu + nu)
+        noisy = nu != 0
+        of_x[noisy] -= mixed[noisy] ** 2 / of_mu[noisy]
+        return SecondDerivatives(of_x, np.where(noisy, 0.0, mixed), np.where(noisy, 0.0, of_mu))
+
 
 def _normal(x: Floats, u: Floats) -> tuple[Floats, Floats, Floats, Floats]:
     """Return the cost of model 2 at u, its derivatives in u and x, and a positive curvature in u."""
@@ -189,113 +263,3 @@ def _normal(x: Floats, u: Floats) -> tuple[Floats, Floats, Floats, Floats]:
         - 0.5 * r * r * (bend * w**2 - 2 * p**2 * w**3)
     )
     return value, of_u, r * w, np.where(observed > 0.1 * expected, observed, expected)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class CellLikelihood:
-    """Likelihood of μ and c under a model of cells, for `langdiff.regression.kernel.lbfgs`.
-
-    Parameters
-    ----------
-    two_way : TwoWay
-        Model 1 fitted to the same table.
-    model : CellModel
-        Cost of a cell under the model.
-    restricted : bool
-        Count ½ ln v once less in each row; see `langdiff.regression.kernel.likelihood`.
-    second_modes : bool
-        Let `best_intents` look for likelier modes of intents.
-    """
-
-    two_way: TwoWay
-    model: CellModel
-    restricted: bool = False
-    second_modes: bool = False
-
-    def blocks(self, c: Floats) -> list[slice]:
-        """Return the rows that are taken at a time."""
-        rows = max(1, CELLS_AT_A_TIME // len(c))
-        return [slice(start, start + rows) for start in range(0, len(self.two_way.intent_effect), rows)]
-
-    def x(self, rows: slice, c: Floats) -> Floats:
-        """Return z − c of some rows; any number in missing cells."""
-        table = self.two_way
-        x: Floats = table.residual[rows] + table.intent_effect[rows, None] + (table.edition_effect - c)
-        return x
-
-    def intent_values(self, mu: Floats, c: Floats) -> Floats:
-        """Return minus the log-likelihood of each row of z, shape (I,)."""
-        return self._sums(mu, c)[0]
-
-    def value_and_gradient(self, mu: Floats, c: Floats, baseline: Floats) -> Gradient:
-        """Return minus the log-likelihood less a baseline of each row, and its gradient."""
-        values, of_mu, of_c = self._sums(mu, c)
-        return Gradient(float(np.sum(values - baseline)), of_mu, of_c)
-
-    def _sums(self, mu: Floats, c: Floats) -> tuple[Floats, Floats, Floats]:
-        values, of_mu, of_c = np.empty_like(mu), np.empty_like(mu), np.zeros_like(c)
-        mask = self.two_way.mask
-        for rows in self.blocks(c):
-            cells = self.model.cells(self.x(rows, c), mu[rows, None])
-            if mask is None:
-                values[rows], of_mu[rows] = cells.value.sum(axis=1), cells.of_mu.sum(axis=1)
-                of_c -= cells.of_x.sum(axis=0)
-            else:
-                values[rows] = np.einsum("ij,ij->i", cells.value, mask[rows])
-                of_mu[rows] = np.einsum("ij,ij->i", cells.of_mu, mask[rows])
-                of_c -= np.einsum("ij,ij->j", cells.of_x, mask[rows])
-        if self.restricted:
-            v = np.logaddexp(0.0, -mu)
-            values -= 0.5 * np.log(v)
-            of_mu += 0.5 * expit(-mu) / v
-        return values, of_mu, of_c
-
-    def curvatures(self, mu: Floats, c: Floats) -> tuple[Floats, Floats]:
-        """Return the sums over rows and over columns of the curvature in x, shapes (I,) and (J,)."""
-        of_rows, of_columns = np.empty_like(mu), np.zeros_like(c)
-        mask = self.two_way.mask
-        for rows in self.blocks(c):
-            curvature = self.model.curvature(self.x(rows, c), mu[rows, None])
-            if mask is not None:
-                curvature *= mask[rows]
-            of_rows[rows] = curvature.sum(axis=1)
-            of_columns += curvature.sum(axis=0)
-        return of_rows, of_columns
-
-    def scales(self, mu: Floats, c: Floats) -> Scales:
-        """Return inverse square roots of the curvature."""
-        v, _, slope, narrowing = _scale(mu)
-        n, w = self.two_way.cells_per_intent, 1 / v
-        normal_c = np.full(len(c), w.sum()) if self.two_way.mask is None else w @ self.two_way.mask
-        of_rows, of_c = self.curvatures(mu, c)
-        of_scale = 2 * n * narrowing**2
-        of_mu = slope**2 * np.maximum(of_rows, LEAST_CURVATURE * n * w) + of_scale
-        of_c = np.maximum(of_c, LEAST_CURVATURE * normal_c)
-        if self.two_way.design is not None:
-            of_c = of_c @ self.two_way.design**2
-        of_k = float(np.sum((slope - 1) ** 2 * n * w + of_scale))
-        return Scales(1 / np.sqrt(of_mu), 1 / np.sqrt(of_c), of_k**-0.5)
-
-    def start(self) -> tuple[Floats, Floats]:
-        """Return where model 2 starts."""
-        return ScaleFreeLikelihood(self.two_way, self.restricted).start()
-
-    def best_intents(self, mu: Floats, c: Floats) -> Floats:
-        """Return μ with every intent moved to another mode if that is likelier, c held fixed.
-
-        See `ScaleFreeLikelihood.best_intents`; here every candidate costs a pass over the table.
-        """
-        if not self.second_modes:
-            return mu
-        quantiles = np.empty((len(NEAR_QUANTILES), len(mu)))
-        for rows in self.blocks(c):
-            x = self.x(rows, c)
-            if self.two_way.mask is not None:
-                x[self.two_way.mask[rows] == 0] = np.nan
-            quantiles[:, rows] = np.nanquantile(x, NEAR_QUANTILES, axis=1)
-        best, least = mu, self.intent_values(mu, c) - LEAST_GAIN
-        far = -np.log(np.expm1(FAR_VARIANCES))
-        for candidate in [*map(mu_at_mean, quantiles), *(np.full_like(mu, u) for u in far)]:
-            values = self.intent_values(candidate, c)
-            best, least = np.where(values < least, candidate, best), np.minimum(values, least)
-        return best

@@ -10,7 +10,7 @@ from langdiff.regression.kernel.information import inverse_information
 from langdiff.regression.kernel.lbfgs import Optimum, maximize_lbfgs
 from langdiff.regression.kernel.likelihood import ScaleFreeLikelihood, mu_at_mean, normalize
 from langdiff.regression.kernel.newton import maximize_newton
-from langdiff.regression.kernel.robust import is_degenerate, maximize_robust, robust_covariance
+from langdiff.regression.kernel.robust import ROUNDING, is_degenerate, maximize_robust, robust_covariance
 from langdiff.regression.kernel.two_way import TwoWay
 
 LEAST_GAIN = 1e-3  # of log-likelihood, for a second optimum to be preferred
@@ -18,13 +18,18 @@ NEWTON_STEPS = 100  # more than it ever needs; then L-BFGS takes over
 
 
 class Settings(NamedTuple):
-    """What is to be fitted, and how; see `langdiff.fit`."""
+    """What is to be fitted, and how; see `langdiff.fit`.
+
+    `rounding` is the width to which the kink of model 2L is rounded off, in standard deviations of the
+    residuals; 0 fits the kink itself.
+    """
 
     model: str
     method: str
     restricted: bool
     laplace_scale: float | None
     max_iterations: int
+    rounding: float = ROUNDING
 
 
 class Estimate(NamedTuple):
@@ -165,7 +170,14 @@ def _estimate_robust(
         near, _ = maximize_model_2(ScaleFreeLikelihood(two_way, restricted), "newton", settings.max_iterations, None)
         start = near.mu, near.c
     optimum = maximize_robust(
-        two_way, model, b, restricted, start, rough=not with_covariance, max_iterations=settings.max_iterations
+        two_way,
+        model,
+        b,
+        restricted,
+        start,
+        rough=not with_covariance,
+        max_iterations=settings.max_iterations,
+        rounding=settings.rounding,
     )
     if b is not None and (not np.isfinite(optimum.log_likelihood) or is_degenerate(two_way, b, optimum)):
         message = (

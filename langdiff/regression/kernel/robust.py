@@ -6,13 +6,17 @@ import numpy as np
 from scipy.special import expit
 
 from langdiff._types import Floats
-from langdiff.regression.kernel.cells import CauchyCells, CellLikelihood, CellModel, LaplaceCells, SparseCells
+from langdiff.regression.kernel.cell_likelihood import CellLikelihood
+from langdiff.regression.kernel.cells import CauchyCells, CellModel, LaplaceCells, SparseCells
 from langdiff.regression.kernel.information import eliminated_information, inverse_information
 from langdiff.regression.kernel.lbfgs import Optimum, maximize_lbfgs
+from langdiff.regression.kernel.polish import polish
 from langdiff.regression.kernel.two_way import TwoWay
 
-WIDTHS = (0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4, 1e-4)  # to which the kink of 2L is rounded off, in turn
-ROUGH_WIDTHS = (0.03,)  # do for samples of intents, which are started from the whole table's fit
+ROUNDING = 0.3  # of the kink of 2L, in standard deviations of residuals: what a sandwich has information for
+WIDTHS = (0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4)  # to which a sharper kink is rounded off first, in turn
+NARROWEST = 1e-4  # for the kink itself
+ROUGH_WIDTH = 0.03  # for the kink itself in samples of intents
 WIDTHS_TO_2C = (0.3, 0.1, 0.03)
 STAGE_TOLERANCE = 1e-3  # of a stage that only leads to the next
 ROBUST_TOLERANCE = 1e-4  # every parameter within about 1e-4 of its standard error
@@ -28,11 +32,20 @@ def maximize_robust(
     *,
     rough: bool,
     max_iterations: int,
+    rounding: float = ROUNDING,
 ) -> Optimum:
     """Maximize the likelihood of model 2L, 2C or 3 from a start near the optimum, such as that of model 2.
 
-    The kink of 2L is approached through ever narrower hyperbolas, each started where the last one
-    ended; 2C starts from 2L, as its likelihood may have several maxima.
+    The kink of 2L is rounded off to a hyperbola, approached through wider ones, each started where the
+    last one ended; 2C starts from 2L, as its likelihood may have several maxima.
+
+    Parameters
+    ----------
+    rounding : float
+        Width of the hyperbola of model 2L, in standard deviations of the residuals; 0 for the kink
+        itself, which is approached to 1e-4.
+    rough : bool
+        Fit as exactly as a bootstrap needs.
 
     Returns
     -------
@@ -41,15 +54,9 @@ def maximize_robust(
     """
     if laplace_scale is not None:
         likelihood = CellLikelihood(two_way, SparseCells(laplace_scale))
-        return maximize_lbfgs(likelihood, start, max_iterations=max_iterations, tolerance=ROBUST_TOLERANCE)
-    stages: list[tuple[CellModel, float]]
-    if model == "2C":
-        stages = [] if rough else [(LaplaceCells(width), STAGE_TOLERANCE) for width in WIDTHS_TO_2C]
-        stages.append((CauchyCells(), STAGE_TOLERANCE if rough else ROBUST_TOLERANCE))
-    else:
-        stages = [(LaplaceCells(width), STAGE_TOLERANCE) for width in (ROUGH_WIDTHS if rough else WIDTHS[:-1])]
-        if not rough:
-            stages.append((LaplaceCells(WIDTHS[-1]), ROBUST_TOLERANCE))
+        optimum = maximize_lbfgs(likelihood, start, max_iterations=max_iterations, tolerance=ROBUST_TOLERANCE)
+        return optimum if rough else _polished(likelihood, optimum)
+    stages = _stages(model, rough, rounding)
     iterations = evaluations = 0
     for stage, (cells, tolerance) in enumerate(stages):
         ends = stage == 0 or stage == len(stages) - 1
@@ -58,10 +65,35 @@ def maximize_robust(
         iterations += optimum.n_iterations
         evaluations += optimum.n_evaluations
         start = optimum.mu, optimum.c
+    if not rough and (model == "2C" or rounding > 0):
+        optimum = _polished(likelihood, optimum)
     exact = CellLikelihood(two_way, LaplaceCells() if model == "2L" else CauchyCells())
     return optimum._replace(
-        log_likelihood=-float(exact.intent_values(*start).sum()), n_iterations=iterations, n_evaluations=evaluations
+        log_likelihood=-float(exact.intent_values(optimum.mu, optimum.c).sum()),
+        n_iterations=iterations,
+        n_evaluations=evaluations,
     )
+
+
+def _stages(model: str, rough: bool, rounding: float) -> list[tuple[CellModel, float]]:
+    """Return the likelihoods to maximize in turn, and how exactly."""
+    stages: list[tuple[CellModel, float]]
+    if model == "2C":
+        stages = [] if rough else [(LaplaceCells(width), STAGE_TOLERANCE) for width in WIDTHS_TO_2C]
+        return [*stages, (CauchyCells(), STAGE_TOLERANCE if rough else ROBUST_TOLERANCE)]
+    if rough:  # samples of intents are started from the whole table's fit
+        return [(LaplaceCells(rounding or ROUGH_WIDTH), STAGE_TOLERANCE)]
+    last = rounding or NARROWEST
+    stages = [(LaplaceCells(width), STAGE_TOLERANCE) for width in WIDTHS if width > last]
+    return [*stages, (LaplaceCells(last), ROBUST_TOLERANCE)]
+
+
+def _polished(likelihood: CellLikelihood, optimum: Optimum) -> Optimum:
+    """Return the optimum to rounding, if it is one; `grad_norm` stays that at which L-BFGS stopped."""
+    if not optimum.converged:
+        return optimum
+    mu, c = polish(likelihood, optimum.mu, optimum.c)
+    return optimum._replace(mu=mu, c=c, log_likelihood=-float(likelihood.intent_values(mu, c).sum()))
 
 
 def is_unbounded(two_way: TwoWay) -> bool:

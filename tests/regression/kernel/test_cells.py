@@ -9,7 +9,8 @@ from scipy.optimize import minimize
 
 import langdiff as ld
 from langdiff.errors import ConfigError, ConvergenceWarning, DataError
-from langdiff.regression.kernel.cells import CauchyCells, CellLikelihood, LaplaceCells, SparseCells
+from langdiff.regression.kernel.cell_likelihood import CellLikelihood
+from langdiff.regression.kernel.cells import CauchyCells, LaplaceCells, SparseCells
 from langdiff.regression.kernel.density import cell_log_density, profile_log_density
 from langdiff.regression.kernel.lbfgs import maximize_lbfgs
 from langdiff.regression.kernel.likelihood import ScaleFreeLikelihood
@@ -72,7 +73,7 @@ def test_blocks_of_rows_do_not_matter(monkeypatch):
     likelihood = CellLikelihood(solve_two_way(z), LaplaceCells(0.1))
     point = likelihood.start()
     whole = likelihood.value_and_gradient(*point, np.zeros(len(z)))
-    monkeypatch.setattr("langdiff.regression.kernel.cells.CELLS_AT_A_TIME", 12)
+    monkeypatch.setattr("langdiff.regression.kernel.cell_likelihood.CELLS_AT_A_TIME", 12)
     parts = likelihood.value_and_gradient(*point, np.zeros(len(z)))
     for one, other in zip(whole, parts, strict=True):
         assert_allclose(one, other, rtol=1e-8, atol=1e-8)

@@ -1,0 +1,287 @@
+r"""Covariance of difficulties when rows of a cluster (a book, a document) vary together.
+
+With the scores :math:`S_g` and the information :math:`B_g` summed over cluster g, :math:`B = \sum_g B_g`, the
+sandwich is
+
+.. math:: V = B^+ \Bigl(\sum_g \tilde S_g \tilde S_g^\top\Bigr) B^+, \quad \tilde S_g = f(B_g B^+) S_g
+
+* CR0: f = 1; CR1: V times G/(G − 1);
+* CR2: :math:`f(x) = (1 - x)^{-1/2}`, which is right on average if errors are independent and alike
+  (Bell and McCaffrey 2002): the :math:`A_g R_g A_g^+` of the literature does not depend on the roots taken;
+* CR3: :math:`f(x) = (1 - x)^{-1}`: in model 1 the jackknife that leaves out each cluster.
+
+All is done in coordinates in which B is the identity: with :math:`B^+ = W W^\top` the shares
+:math:`C_g = W^\top B_g W` are symmetric and sum to the identity, and :math:`W^\top \tilde S_g = f(C_g) W^\top S_g`.
+With many clusters f is a power series, whose terms need no J × J matrix of a cluster; where that converges too
+slowly, and with few clusters, f is taken of the eigenvalues of :math:`C_g`.
+"""
+
+from typing import Literal, Protocol
+
+import numpy as np
+from scipy.linalg import LinAlgError
+
+from langdiff._types import Floats, Integers
+from langdiff.errors import DataError
+from langdiff.regression.kernel.row_information import RowInformation
+
+Kind = Literal["CR0", "CR1", "CR2", "CR3"]
+POWER = {"CR2": 0.5, "CR3": 1.0}  # of 1 / (1 − x)
+
+NO_INFORMATION = 1e-12  # of the largest eigenvalue: the constant, of which model 1 knows nothing
+WHOLE = 1 - 1e-9  # a share from which a cluster has all the information on some difference
+MOST_TERMS = 30  # of the series: enough for shares up to a third
+SERIES_TOLERANCE = 1e-12  # of the sum
+FEW_CLUSTERS = 5e7  # G × J³ up to which eigenvalues cost less than a second
+CELLS_AT_A_TIME = 2**18
+
+
+class Clusters(Protocol):
+    """Scores and information by cluster, in coordinates in which all information is the identity."""
+
+    @property
+    def root(self) -> Floats:
+        """W, shape (P, r): the inverse of the information is W Wᵀ."""
+
+    @property
+    def scores(self) -> Floats:
+        """Wᵀ S_g, shape (G, r)."""
+
+    @property
+    def numbers(self) -> Integers:
+        """The number that stands for each cluster where it came from, shape (G,)."""
+
+    def blocks(self) -> list[slice]:
+        """Return the clusters to take at a time."""
+
+    def shares(self, which: Integers) -> Floats:
+        """Return C_g of some clusters, shape (n, r, r)."""
+
+    def times(self, which: slice, vectors: Floats) -> Floats:
+        """Return C_g times a vector of each of some clusters, (n, r) → (n, r)."""
+
+    def shares_along(self, directions: Floats) -> Floats:
+        """Return xᵀ C_g x for each direction x, (n, r) → (G, n)."""
+
+
+class RowClusters:
+    """Clusters of rows with one intent size each, taken out.
+
+    Parameters
+    ----------
+    rows : RowInformation
+        Scores and information of the rows.
+    cluster : ndarray of int, shape (I,)
+        The cluster of each row.
+    basis : ndarray, shape (J, K), optional
+        Full rank: c was sought among its combinations.
+
+    Raises
+    ------
+    DataError
+        If all rows are in one cluster.
+    numpy.linalg.LinAlgError
+        If the information is not positive definite.
+    """
+
+    def __init__(self, rows: RowInformation, cluster: Integers, basis: Floats | None = None) -> None:
+        self.numbers, code = np.unique(cluster, return_inverse=True)
+        _check_number(self.numbers)
+        if (np.diff(code) < 0).any():
+            order = np.argsort(code, kind="stable")
+            rows, code = RowInformation(*(part[order] for part in rows)), code[order]
+        self._rows = rows
+        self._starts = np.searchsorted(code, np.arange(len(self.numbers) + 1))
+        total = rows.total
+        if basis is None:
+            self.root = inverse_root(total)
+        else:
+            self.root = basis @ inverse_root(basis.T @ total @ basis)
+        self.scores = np.add.reduceat(rows.score, self._starts[:-1], axis=0) @ self.root
+
+    def blocks(self) -> list[slice]:
+        """Return the clusters to take at a time; see `Clusters`."""
+        most = max(1, CELLS_AT_A_TIME // len(self.root))
+        first, blocks = 0, []
+        while first < len(self.numbers):
+            last = int(np.searchsorted(self._starts, self._starts[first] + most, side="right")) - 1
+            blocks.append(slice(first, max(last, first + 1)))
+            first = blocks[-1].stop
+        return blocks
+
+    def _of(self, which: slice) -> tuple[Floats, Floats, Integers]:
+        """Return the weights and mixed derivatives of the rows of some clusters, and where each cluster starts."""
+        starts = self._starts[which.start : which.stop + 1]
+        rows = slice(int(starts[0]), int(starts[-1]))
+        return self._rows.weight[rows], self._rows.mixed[rows], starts - starts[0]
+
+    def shares(self, which: Integers) -> Floats:
+        """Return C_g of some clusters; see `Clusters`."""
+        rank = self.root.shape[1]
+        shares = np.empty((len(which), rank, rank))
+        for place, g in enumerate(which):
+            weight, mixed, _ = self._of(slice(g, g + 1))
+            across = mixed @ self.root
+            shares[place] = (self.root.T * weight.sum(axis=0)) @ self.root - across.T @ across
+        return shares
+
+    def times(self, which: slice, vectors: Floats) -> Floats:
+        """Return C_g times a vector of each of some clusters; see `Clusters`."""
+        weight, mixed, starts = self._of(which)
+        of_rows = np.repeat(vectors @ self.root.T, np.diff(starts), axis=0)
+        products = weight * of_rows - mixed * np.einsum("ij,ij->i", mixed, of_rows)[:, None]
+        result: Floats = np.add.reduceat(products, starts[:-1], axis=0) @ self.root
+        return result
+
+    def shares_along(self, directions: Floats) -> Floats:
+        """Return xᵀ C_g x for each direction x; see `Clusters`."""
+        along = directions @ self.root.T
+        shares = np.empty((len(self.numbers), len(along)))
+        for block in self.blocks():
+            weight, mixed, starts = self._of(block)
+            shares[block] = np.add.reduceat(weight @ (along**2).T - (mixed @ along.T) ** 2, starts[:-1], axis=0)
+        return shares
+
+
+class SummedClusters:
+    """Clusters of which the sums are known, whatever the parameters.
+
+    Parameters
+    ----------
+    scores : ndarray, shape (G, P)
+        Scores in all parameters, summed over each cluster.
+    information : ndarray, shape (G, P, P)
+        Information on them, summed over each cluster.
+    """
+
+    def __init__(self, scores: Floats, information: Floats) -> None:
+        self.numbers = np.arange(len(scores))
+        _check_number(self.numbers)
+        self.root = inverse_root(information.sum(axis=0))
+        self.scores = scores @ self.root
+        self._shares = self.root.T @ information @ self.root
+
+    def blocks(self) -> list[slice]:
+        """Return the clusters to take at a time: all."""
+        return [slice(0, len(self.numbers))]
+
+    def shares(self, which: Integers) -> Floats:
+        """Return C_g of some clusters; see `Clusters`."""
+        shares: Floats = self._shares[which]
+        return shares
+
+    def times(self, which: slice, vectors: Floats) -> Floats:
+        """Return C_g times a vector of each of some clusters; see `Clusters`."""
+        result: Floats = np.einsum("gpq,gq->gp", self._shares[which], vectors)
+        return result
+
+    def shares_along(self, directions: Floats) -> Floats:
+        """Return xᵀ C_g x for each direction x; see `Clusters`."""
+        along: Floats = np.einsum("np,gpq,nq->gn", directions, self._shares, directions, optimize=True)
+        return along
+
+
+def _check_number(numbers: Integers) -> None:
+    if len(numbers) < 2:
+        raise DataError(
+            "all intents are in one cluster: how much clusters differ can be seen from at least 2, and be trusted "
+            "from about 10. Give smaller clusters, such as chapters for books."
+        )
+
+
+def inverse_root(information: Floats) -> Floats:
+    """Return W with W Wᵀ the pseudo-inverse of the information, (P, P) → (P, r).
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        If the information has a negative eigenvalue.
+    """
+    scale = 1 / np.sqrt(np.diag(information))
+    if not np.isfinite(scale).all():
+        raise LinAlgError("the information is not positive definite")
+    values, vectors = np.linalg.eigh(information * scale[:, None] * scale)
+    known = values > NO_INFORMATION * values[-1]
+    if not (values > -NO_INFORMATION * values[-1] * 100).all():
+        raise LinAlgError("the information is not positive definite")
+    root: Floats = scale[:, None] * vectors[:, known] / np.sqrt(values[known])
+    return root
+
+
+def cluster_covariance(
+    rows: RowInformation, cluster: Integers, basis: Floats | None = None, kind: Kind = "CR2"
+) -> Floats:
+    """Return the covariance of c from clusters of rows, shape (J, J); only that of contrasts has a meaning.
+
+    With one row per cluster it is the plain sandwich.
+
+    Parameters
+    ----------
+    rows, cluster, basis
+        See `RowClusters`.
+    kind : {"CR0", "CR1", "CR2", "CR3"}
+        Adjustment for few clusters; see the module.
+
+    Raises
+    ------
+    DataError
+        If all rows are in one cluster; for CR2 and CR3 also if one cluster has all the information on
+        some difference.
+    """
+    return covariance_of_clusters(RowClusters(rows, cluster, basis), kind)
+
+
+def covariance_of_clusters(clusters: Clusters, kind: Kind = "CR2") -> Floats:
+    """Return the covariance of the parameters from clusters, shape (P, P); see `cluster_covariance`."""
+    root = clusters.root @ adjusted(clusters, clusters.scores, kind).T
+    n_clusters = len(clusters.numbers)
+    covariance: Floats = root @ root.T * (n_clusters / (n_clusters - 1) if kind == "CR1" else 1.0)
+    return covariance
+
+
+def adjusted(clusters: Clusters, vectors: Floats, kind: Kind) -> Floats:
+    """Return f(C_g) times a vector of each cluster, (G, r) → (G, r)."""
+    if kind not in POWER:
+        return vectors
+    n_clusters, rank = vectors.shape
+    result, slow = np.empty_like(vectors), np.ones(n_clusters, dtype=bool)
+    if n_clusters * rank**3 > FEW_CLUSTERS:
+        for block in clusters.blocks():
+            result[block], slow[block] = _series(clusters, block, vectors[block], POWER[kind])
+    for g in np.array_split(np.flatnonzero(slow), 1 + slow.sum() * rank**2 // CELLS_AT_A_TIME):
+        values, axes = shares_by_axis(clusters, g)
+        along = np.einsum("gpr,gp->gr", axes, vectors[g]) * (1 - values) ** -POWER[kind]
+        result[g] = np.einsum("gpr,gr->gp", axes, along)
+    return result
+
+
+def _series(clusters: Clusters, block: slice, vectors: Floats, power: float) -> tuple[Floats, np.ndarray]:
+    """Return the sum of the series of f, and of which clusters it has not converged."""
+    total, term, slow = vectors.copy(), vectors, np.zeros(len(vectors), dtype=bool)
+    for k in range(1, MOST_TERMS + 1):
+        term = clusters.times(block, term) * ((k - 1 + power) / k)
+        total += term
+        slow = np.linalg.norm(term, axis=1) > SERIES_TOLERANCE * np.linalg.norm(total, axis=1)
+        if not slow.any():
+            break
+    return total, slow
+
+
+def shares_by_axis(clusters: Clusters, which: Integers) -> tuple[Floats, Floats]:
+    """Return the eigenvalues (n, r) and eigenvectors (n, r, r) of C_g.
+
+    Raises
+    ------
+    DataError
+        If a cluster has all the information on some difference.
+    """
+    values, axes = np.linalg.eigh(clusters.shares(which))
+    whole = clusters.numbers[which][values[:, -1] > WHOLE] if len(which) else which
+    if len(whole):
+        first = ", ".join(str(number) for number in whole[:5])
+        raise DataError(
+            f"{len(whole)} of {len(clusters.numbers)} clusters (number {first}) have all the information on some "
+            "difference between editions, so that nothing says how much it varies between clusters. Merge them with "
+            "others, or leave out the editions that only they have."
+        )
+    return values, axes

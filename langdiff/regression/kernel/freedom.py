@@ -1,0 +1,152 @@
+r"""Degrees of freedom of variances from clusters (Bell and McCaffrey 2002), for CR2.
+
+The variance of a contrast l is a quadratic form of the cells, with matrix P for independent and alike errors:
+in the coordinates of `langdiff.regression.kernel.clusters`, with :math:`\lambda = W^\top l`,
+:math:`u_g = f(C_g)\lambda` and :math:`y_g = C_g u_g`,
+
+.. math:: P_{gk} = \delta_{gk}\, u_g^\top y_g - y_g^\top y_k, \quad
+          \nu = (\mathrm{tr}\,P)^2 / \textstyle\sum_{gk} P_{gk}^2
+
+(Satterthwaite 1946). If all editions have all intents, :math:`C_g` is a number, the share
+:math:`\pi_g`, and
+
+.. math:: 1/\nu = \sum_g \pi_g^2 + \sum_{g \ne k} \frac{\pi_g^2 \pi_k^2}{(1 - \pi_g)(1 - \pi_k)}
+
+which with :math:`\pi_g = \lambda^\top C_g \lambda / \lambda^\top\lambda` comes close in other tables.
+"""
+
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from langdiff._types import Floats
+from langdiff.regression.kernel.clusters import Clusters, adjusted, shares_by_axis
+
+EXACT_COST = 1e10  # G² × J³ up to which the freedom of all pairs is exact: seconds
+SHARES_COST = 2e9  # G × J³ up to which every pair's own shares are known
+
+Source = Literal["exact", "shares", "shares of editions"]
+
+
+class Freedom(NamedTuple):
+    """Degrees of freedom of difficulties and of their differences.
+
+    Attributes
+    ----------
+    values : ndarray, shape (J, J)
+        Of the difference between j and k; on the diagonal of j against the mean. NaN for editions that share
+        one difficulty.
+    source : {"exact", "shares", "shares of editions"}
+        How they were computed: "shares" is the formula for complete tables with each contrast's own
+        shares; "shares of editions" has that for each edition against the mean only, and for a pair the
+        smaller of the two.
+    """
+
+    values: Floats
+    source: Source
+
+
+def satterthwaite(clusters: Clusters, contrasts: Floats) -> Floats:
+    """Return the degrees of freedom of contrasts, exactly.
+
+    Parameters
+    ----------
+    clusters : Clusters
+        Clusters of the fit.
+    contrasts : ndarray, shape (L, P)
+        Weights of the parameters in each contrast.
+
+    Returns
+    -------
+    ndarray, shape (L,)
+    """
+    freedom = np.empty(len(contrasts))
+    for place, direction in enumerate(contrasts @ clusters.root):
+        u = adjusted(clusters, np.broadcast_to(direction, clusters.scores.shape), "CR2")
+        y = np.empty_like(u)
+        for block in clusters.blocks():
+            y[block] = clusters.times(block, u[block])
+        own, square = np.einsum("gr,gr->g", u, y), np.einsum("gr,gr->g", y, y)
+        sum_of_squares = np.sum(own * (own - 2 * square)) + np.sum((y.T @ y) ** 2)
+        freedom[place] = np.sum(own - square) ** 2 / sum_of_squares
+    return freedom
+
+
+def freedom_of_pairs(clusters: Clusters, mean: Floats) -> Freedom:
+    """Return the degrees of freedom of all differences, and of each edition against the mean.
+
+    Parameters
+    ----------
+    clusters : Clusters
+        Clusters of the fit; c are the first J parameters.
+    mean : ndarray, shape (J,)
+        Weights of the editions in the mean, with sum 1.
+    """
+    root = clusters.root[: len(mean)]
+    directions = root - mean @ root  # differences of these rows are those of editions, whatever the mean
+    n_clusters, size = len(clusters.numbers), len(clusters.root)
+    with np.errstate(invalid="ignore", divide="ignore"):  # editions that share one difficulty: 0/0
+        if n_clusters**2 * size**3 <= EXACT_COST:
+            return Freedom(_exact(clusters, directions), "exact")
+        if n_clusters * size**3 <= SHARES_COST:
+            return Freedom(_of_shares(clusters, directions), "shares")
+        shares = clusters.shares_along(directions) / np.einsum("jr,jr->j", directions, directions)
+        own = 1 / _inverse_freedom(shares)
+        values = np.minimum(own[:, None], own)
+    values[_equal(directions)] = np.nan
+    np.fill_diagonal(values, own)
+    return Freedom(values, "shares of editions")
+
+
+def _exact(clusters: Clusters, directions: Floats) -> Floats:
+    n_clusters, editions = len(clusters.numbers), len(directions)
+    values, axes = shares_by_axis(clusters, np.arange(n_clusters))
+    along = directions @ axes  # (G, J, r)
+    own = _of_pairs((along * (values / (1 - values))[:, None, :]) @ along.transpose(0, 2, 1))
+    y = (along * (values / np.sqrt(1 - values))[:, None, :]) @ axes.transpose(0, 2, 1)
+    trace, sum_of_squares = np.zeros((editions, editions)), np.zeros((editions, editions))
+    for g in range(n_clusters):
+        p = _of_pairs(y[g] @ y[: g + 1].transpose(0, 2, 1))
+        p[g] -= own[g]
+        trace -= p[g]
+        sum_of_squares += 2 * np.einsum("gjk,gjk->jk", p[:g], p[:g]) + p[g] ** 2
+    freedom: Floats = trace**2 / sum_of_squares
+    freedom[_equal(directions)] = np.nan
+    return freedom
+
+
+def _of_shares(clusters: Clusters, directions: Floats) -> Floats:
+    n_clusters, editions = len(clusters.numbers), len(directions)
+    shares = np.empty((n_clusters, editions, editions))
+    for g in range(n_clusters):
+        shares[g] = directions @ clusters.shares(np.array([g]))[0] @ directions.T
+    shares = _of_pairs(shares) / _of_pairs((directions @ directions.T)[None])
+    freedom: Floats = 1 / _inverse_freedom(shares)
+    freedom[_equal(directions)] = np.nan
+    return freedom
+
+
+def _of_pairs(forms: Floats) -> Floats:
+    """Return xᵀMy for x = y = the difference of j and k, and on the diagonal for j, from all xᵀMy, (n, J, J)."""
+    own = np.diagonal(forms, axis1=1, axis2=2)
+    of_pairs: Floats = own[:, :, None] + own[:, None, :] - forms - forms.transpose(0, 2, 1)
+    j = np.arange(forms.shape[1])
+    of_pairs[:, j, j] = own
+    return of_pairs
+
+
+def _inverse_freedom(shares: Floats) -> Floats:
+    """Return 1/ν from the shares of clusters, (G, …) → (…)."""
+    squares = shares**2
+    ratio = squares / (1 - shares)
+    inverse: Floats = squares.sum(axis=0) + ratio.sum(axis=0) ** 2 - (ratio**2).sum(axis=0)
+    return inverse
+
+
+def _equal(directions: Floats) -> np.ndarray:
+    """Whether two different editions always have the same difficulty, shape (J, J)."""
+    square = np.einsum("jr,jr->j", directions, directions)
+    distance = square[:, None] + square - 2 * directions @ directions.T
+    equal: np.ndarray = distance <= 1e-12 * (square[:, None] + square)
+    np.fill_diagonal(equal, False)
+    return equal
