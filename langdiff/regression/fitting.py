@@ -179,7 +179,8 @@ def fit(
     else:
         uncertainty = Uncertainty(_covariance(found, design))
         if model not in SMOOTH and found.converged:
-            uncertainty = _inflated(shared, design, settings, found, uncertainty.covariance)
+            order = np.argsort(np.array(table.intents, dtype=str)[~single], kind="stable")
+            uncertainty = _inflated(shared, design, settings, found, uncertainty.covariance, order)
     sizes = np.empty(len(z))
     sizes[~single] = found.sizes
     sizes[single] = size_of_single_cells(z[single], found.c, found)
@@ -187,7 +188,7 @@ def fit(
 
 
 def _check_settings(settings: Settings, bootstrap: object, seed: object) -> None:
-    model, method, restricted, b, max_iterations = settings
+    model, method, restricted, b, max_iterations, _ = settings
     for what, given, offered in (("model", model, get_args(Model)), ("method", method, get_args(Method))):
         if given not in offered:
             raise ConfigError(f"unknown {what} {given!r}; use one of {listing(offered)}.")
@@ -256,13 +257,17 @@ def _bootstrap(
     return covariance
 
 
-def _inflated(z: Floats, design: Design, settings: Settings, found: Estimate, covariance: Floats) -> Uncertainty:
+def _inflated(
+    z: Floats, design: Design, settings: Settings, found: Estimate, covariance: Floats, order: Integers
+) -> Uncertainty:
     """Make the covariance as large as leaving out intents shows it to be.
 
     Medians of few cells vary more, and other residuals than the model's make them vary otherwise still.
     """
     again = _Again(z, design, settings, found)
-    of_units, pooled, deviations = jackknife_inflation(design.observed(~np.isnan(z)), again, covariance)
+    of_units, pooled, deviations = jackknife_inflation(
+        design.observed(~np.isnan(z)), again, covariance, order=order, rng=np.random.default_rng(0)
+    )
     again.warn("parts of the table")
     if deviations < FEWEST_DEVIATIONS:
         of_units, pooled = np.maximum(1.0, of_units), max(1.0, pooled)

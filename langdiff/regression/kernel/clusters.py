@@ -183,10 +183,7 @@ class SummedClusters:
 
 def _check_number(numbers: Integers) -> None:
     if len(numbers) < 2:
-        raise DataError(
-            "all intents are in one cluster: how much clusters differ can be seen from at least 2, and be trusted "
-            "from about 10. Give smaller clusters, such as chapters for books."
-        )
+        raise DataError("all intents are in one cluster; at least 2 are needed, and about 10 to be trusted.")
 
 
 def inverse_root(information: Floats) -> Floats:
@@ -197,13 +194,14 @@ def inverse_root(information: Floats) -> Floats:
     numpy.linalg.LinAlgError
         If the information has a negative eigenvalue.
     """
-    scale = 1 / np.sqrt(np.diag(information))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        scale = 1 / np.sqrt(np.diag(information))
     if not np.isfinite(scale).all():
         raise LinAlgError("the information is not positive definite")
     values, vectors = np.linalg.eigh(information * scale[:, None] * scale)
-    known = values > NO_INFORMATION * values[-1]
-    if not (values > -NO_INFORMATION * values[-1] * 100).all():
+    if values[0] < -NO_INFORMATION * values[-1]:
         raise LinAlgError("the information is not positive definite")
+    known = values > NO_INFORMATION * values[-1]
     root: Floats = scale[:, None] * vectors[:, known] / np.sqrt(values[known])
     return root
 
@@ -249,6 +247,8 @@ def adjusted(clusters: Clusters, vectors: Floats, kind: Kind) -> Floats:
         for block in clusters.blocks():
             result[block], slow[block] = _series(clusters, block, vectors[block], POWER[kind])
     for g in np.array_split(np.flatnonzero(slow), 1 + slow.sum() * rank**2 // CELLS_AT_A_TIME):
+        if not len(g):
+            continue
         values, axes = shares_by_axis(clusters, g)
         along = np.einsum("gpr,gp->gr", axes, vectors[g]) * (1 - values) ** -POWER[kind]
         result[g] = np.einsum("gpr,gr->gp", axes, along)
@@ -276,7 +276,7 @@ def shares_by_axis(clusters: Clusters, which: Integers) -> tuple[Floats, Floats]
         If a cluster has all the information on some difference.
     """
     values, axes = np.linalg.eigh(clusters.shares(which))
-    whole = clusters.numbers[which][values[:, -1] > WHOLE] if len(which) else which
+    whole = clusters.numbers[which][values[:, -1] > WHOLE]
     if len(whole):
         first = ", ".join(str(number) for number in whole[:5])
         raise DataError(

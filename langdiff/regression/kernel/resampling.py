@@ -1,4 +1,4 @@
-"""Uncertainty from what the fit becomes with other intents: the bootstrap, and leaving groups of them out."""
+"""Uncertainty from what the fit becomes with other intents: the bootstrap, and leaving some of them out."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -9,9 +9,9 @@ from langdiff._types import Booleans, Floats, Integers
 from langdiff.errors import DataError
 from langdiff.regression.kernel.connected import edition_components
 
-DEVIATIONS = 100  # of difficulties, that the inflation is estimated from: 7 % of a standard error
+PARTITIONS = 5  # whose variances are averaged: of 50 groups each, 2 % of a standard error are left to chance
 PULL = 20  # groups that the pooled inflation counts for beside a unit's own
-FEWEST_GROUPS, MOST_GROUPS = 5, 50
+MOST_GROUPS = 50
 MOST_REDRAWN = 0.1  # of the samples; more, and those that are left are not representative
 
 
@@ -21,10 +21,11 @@ def bootstrap_draws(
     *,
     replicates: int,
     rng: np.random.Generator,
+    cluster: Integers | None = None,
 ) -> Floats:
-    """Estimate again from samples of intents, drawn with replacement.
+    """Estimate again from samples of intents, or of clusters of intents, drawn with replacement.
 
-    Intents are the clusters: all cells of an intent come and go together, as they share its size.
+    All cells of an intent come and go together, as they share its size; so do all intents of a cluster.
 
     Parameters
     ----------
@@ -36,6 +37,8 @@ def bootstrap_draws(
         Number of samples.
     rng : numpy.random.Generator
         Source of all randomness.
+    cluster : ndarray of int, shape (I,), optional
+        The cluster of each intent; by default each is one of its own.
 
     Returns
     -------
@@ -47,17 +50,21 @@ def bootstrap_draws(
         If more than a tenth of the samples leave editions without a common intent, or no residuals;
         fewer are drawn again.
     """
-    intents = len(observed)
+    members = None if cluster is None else _members(cluster)
+    drawn = len(observed) if members is None else len(members)
     draws = np.empty((replicates, observed.shape[1]))
     done = redrawn = 0
+    what = "intents" if members is None else "clusters"
     while done < replicates:
-        rows = rng.integers(intents, size=intents)
+        rows = rng.integers(drawn, size=drawn)
+        if members is not None:
+            rows = np.concatenate([members[g] for g in rows])
         difficulties = estimate(rows) if _comparable(observed[rows]) else None
         if difficulties is None:
             redrawn += 1
             if redrawn > MOST_REDRAWN * replicates:
                 raise DataError(
-                    f"in {redrawn} of {done + redrawn} samples of intents some editions had no intent in common, or "
+                    f"in {redrawn} of {done + redrawn} samples of {what} some editions had no intent in common, or "
                     "no residuals: the table is too sparse for a bootstrap. Leave out the rarest editions, or use "
                     "bootstrap=0."
                 )
@@ -79,12 +86,16 @@ def jackknife_inflation(
     observed: Booleans,
     estimate: Callable[[Integers], Floats | None],
     covariance: Floats,
+    *,
+    order: Integers,
+    rng: np.random.Generator,
 ) -> Inflation:
     """Compare variances with what leaving out groups of intents, each in turn, does to the estimates.
 
-    Every k-th intent makes a group, so that no randomness is needed. Difficulties are taken relative
-    to their mean over cells, on which a rare edition has no influence. The factor of each unit is drawn
-    towards the one pooled over all cells, as the few groups of a large table say little of each.
+    The intents are put into 50 groups at random, five times over, and the variances averaged: with one
+    partition the groups that happened to be drawn would show. Difficulties are taken relative to their
+    mean over cells, on which a rare edition has no influence. The factor of each unit is drawn towards the
+    one pooled over all cells, as the few groups of a table say little of each.
 
     Parameters
     ----------
@@ -92,6 +103,10 @@ def jackknife_inflation(
         The same as for `bootstrap_draws`.
     covariance : ndarray, shape (U, U)
         Covariance of the difficulties according to a model.
+    order : ndarray of int, shape (I,)
+        Row numbers of the intents sorted by name, so that the order of the table decides nothing.
+    rng : numpy.random.Generator
+        Source of the groups.
 
     Returns
     -------
@@ -104,22 +119,85 @@ def jackknife_inflation(
     observation at a time is right for medians too.
     """
     intents, units = observed.shape
-    groups = min(intents // 2, MOST_GROUPS, max(FEWEST_GROUPS, -(-DEVIATIONS // (units - 1))))
-    draws = []
-    for group in range(groups):
-        rows = np.flatnonzero(np.arange(intents) % groups != group)
-        difficulties = estimate(rows) if _comparable(observed[rows]) else None
-        if difficulties is not None:
-            draws.append(difficulties)
-    if len(draws) < 2:
-        return Inflation(np.ones(units), 1.0, 0)
+    groups = min(intents // 2, MOST_GROUPS)
     cells = observed.sum(axis=0)
     relative = np.eye(units) - cells / cells.sum()
-    variances = (groups - 1) ** 2 / groups * np.var(np.array(draws) @ relative.T, axis=0, ddof=1)
-    own = variances / np.diag(relative @ covariance @ relative.T)
-    pooled = float(np.average(own, weights=cells))
-    freedom = len(draws) - 1
-    return Inflation((freedom * own + PULL * pooled) / (freedom + PULL), pooled, freedom * (units - 1))
+    variances, freedom = [], []
+    for _ in range(PARTITIONS):
+        group = rng.permutation(np.arange(intents) % groups)
+        left_out = [_without(observed, estimate, order[group != g]) for g in range(groups)]
+        draws = np.array([difficulties for difficulties in left_out if difficulties is not None])
+        if len(draws) >= 2:
+            variances.append((groups - 1) ** 2 / groups * np.var(draws @ relative.T, axis=0, ddof=1))
+            freedom.append(len(draws) - 1)
+    if not variances:
+        return Inflation(np.ones(units), 1.0, 0)
+    own = np.mean(variances, axis=0) / np.diag(relative @ covariance @ relative.T)
+    pooled, least = float(np.average(own, weights=cells)), min(freedom)
+    return Inflation((least * own + PULL * pooled) / (least + PULL), pooled, least * (units - 1))
+
+
+class ClusterJackknife(NamedTuple):
+    r"""Covariances of difficulties from leaving out each cluster, of shape (U, U).
+
+    `about_estimate` is :math:`\sum_g (\hat c_{(g)} - \hat c)(\ldots)^\top`, in model 1 exactly CR3 of
+    `langdiff.regression.kernel.clusters`; `about_mean` is
+    :math:`\frac{G - 1}{G} \sum_g (\hat c_{(g)} - \bar c)(\ldots)^\top`, which is smaller. The first errs on the
+    side of caution where clusters differ in size, and is the one to use: the estimates without one of a
+    few large clusters have a mean that is not the estimate, and their distance from it is error, too.
+    """
+
+    about_estimate: Floats
+    about_mean: Floats
+
+
+def cluster_jackknife(
+    observed: Booleans,
+    estimate: Callable[[Integers], Floats | None],
+    found: Floats,
+    cluster: Integers,
+) -> ClusterJackknife:
+    """Estimate again without each cluster.
+
+    Parameters
+    ----------
+    observed, estimate
+        The same as for `bootstrap_draws`.
+    found : ndarray, shape (U,)
+        Estimate from all intents, as `estimate` gives it.
+    cluster : ndarray of int, shape (I,)
+        The cluster of each intent.
+
+    Raises
+    ------
+    DataError
+        If there is one cluster only, or the table without a cluster cannot be fitted; see
+        `langdiff.regression.kernel.disconnecting.check_clusters` for a message with its name.
+    """
+    members = _members(cluster)
+    if len(members) < 2:
+        raise DataError("all intents are in one cluster; a jackknife needs at least 2.")
+    draws = np.empty((len(members), len(found)))
+    for g, rows in enumerate(members):
+        difficulties = _without(observed, estimate, np.setdiff1d(np.arange(len(observed)), rows))
+        if difficulties is None:
+            raise DataError(
+                f"without the {len(rows)} intents of cluster {cluster[rows[0]]} some editions have no intent in "
+                "common, or no residuals: a jackknife cannot spare it. Merge it with others."
+            )
+        draws[g] = difficulties
+    from_found, from_mean = draws - found, draws - draws.mean(axis=0)
+    return ClusterJackknife(from_found.T @ from_found, (1 - 1 / len(members)) * from_mean.T @ from_mean)
+
+
+def _members(cluster: Integers) -> list[Integers]:
+    """Return the row numbers of each cluster."""
+    order = np.argsort(cluster, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(cluster[order])) + 1)
+
+
+def _without(observed: Booleans, estimate: Callable[[Integers], Floats | None], rows: Integers) -> Floats | None:
+    return estimate(rows) if _comparable(observed[rows]) else None
 
 
 def _comparable(sample: Booleans) -> bool:

@@ -6,11 +6,8 @@ import statsmodels.api as sm
 from numpy.testing import assert_allclose
 from scipy.optimize import root
 
-from langdiff.errors import DataError
-from langdiff.regression.kernel import clusters as clusters_module
-from langdiff.regression.kernel import freedom as freedom_module
 from langdiff.regression.kernel.clusters import RowClusters, SummedClusters, cluster_covariance, covariance_of_clusters
-from langdiff.regression.kernel.freedom import freedom_of_pairs, satterthwaite
+from langdiff.regression.kernel.freedom import freedom_of_pairs
 from langdiff.regression.kernel.information import normalized_covariance
 from langdiff.regression.kernel.models import Settings, estimate
 from langdiff.regression.kernel.row_information import row_information
