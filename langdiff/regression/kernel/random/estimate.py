@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from langdiff._types import Booleans, Floats, Integers
+from langdiff._types import Floats, Integers
 from langdiff.errors import ConfigError, DataError
 from langdiff.regression.kernel.likelihood import ScaleFreeLikelihood
 from langdiff.regression.kernel.random.ascent import (
@@ -158,7 +158,8 @@ def _check(z: Floats, model: str, covariates: Floats | None, restricted: bool, s
         raise DataError(f"covariates must have shape ({len(z)}, K), got {covariates.shape}.")
     if not np.isfinite(covariates).all():
         raise DataError(
-            f"{(~np.isfinite(covariates)).sum()} covariates of intents are not finite: fill them or leave the intents out."
+            f"{(~np.isfinite(covariates)).sum()} covariates of intents are not finite: fill them, or leave the "
+            "intents out."
         )
     columns = np.column_stack([np.ones(len(z)), covariates])
     rank = np.linalg.matrix_rank(columns / np.maximum(np.linalg.norm(columns, axis=0), np.finfo(float).tiny))
@@ -283,7 +284,7 @@ def _estimate_free(table: IntentTable, model: str, max_iterations: int) -> Rando
 
 
 def _names(names: tuple[str, ...], counts: tuple[int, ...]) -> tuple[str, ...]:
-    """Number the parameters of which there may be several."""
+    """Return names of parameters, numbered where there may be several."""
     several = ("c", "slope", "weight")
     return tuple(
         f"{name}_{k}" if name in several else name

@@ -147,20 +147,19 @@ def maximize_free(table: IntentTable, model: str, start: Floats, max_iterations:
     located = mean if model == "1" else mu_at_mean(mean)
     rows = FreeRows(table, model, np.linspace(located.min(), located.max(), POINTS))
     theta, weights = start, np.full(POINTS, 1 / POINTS)
-    length, iteration, converged = np.inf, 0, False
-    for iteration in range(1, max_iterations + 1):
+    length, iterations, converged = np.inf, 0, False
+    while iterations < max_iterations and not converged:
+        iterations += 1
         weights, gain = _update_weights(rows, theta, weights)
         full = np.concatenate([theta, np.log(np.maximum(weights, LEAST_WEIGHT))])
         total = sum_of_rows(rows, full)
         basis = free_basis(table, model, counted_weights(weights))
         step, length = _eliminated_step(total.gradient, total.information, basis, len(theta))
-        if length <= STEP_TOLERANCE and gain <= GAIN_TOLERANCE:
-            converged = True
-            break
+        converged = length <= STEP_TOLERANCE and gain <= GAIN_TOLERANCE
         theta = theta + step / max(1.0, float(np.abs(step).max()) / 0.5)
     full = np.concatenate([theta, np.log(np.maximum(weights, LEAST_WEIGHT))])
     message = "neither weights nor difficulties change" if converged else "too many iterations"
-    return FreeFit(full, rows.grid, weights, counted_weights(weights), converged, iteration, length, message)
+    return FreeFit(full, rows.grid, weights, counted_weights(weights), converged, iterations, length, message)
 
 
 def counted_weights(weights: Floats) -> Booleans:

@@ -161,8 +161,9 @@ def _density_of_kinks(part: _Rows, kinks: Floats, values: Floats, inside: Floats
     distance = np.empty_like(x)
     np.put_along_axis(distance, order, (2 * below - n) * x + total - 2 * np.cumsum(x, axis=1), axis=1)
     v = np.logaddexp(0.0, -mu)
-    density = np.exp(_log_joint(mu, v, distance, n, part.expected[:, None], part.tau) - values[:, None])
-    moved: Floats = 2 * inside * density * np.sqrt(2 / v) / (1 + 0.5 * expit(-mu))
+    log_density = _log_joint(mu, v, distance, n, part.expected[:, None], part.tau) - values[:, None]
+    density = np.exp(np.where(inside > 0, log_density, -np.inf))
+    moved: Floats = 2 * density * np.sqrt(2 / v) / (1 + 0.5 * expit(-mu))
     return moved
 
 
