@@ -90,6 +90,15 @@ def test_the_error_of_the_ratio_of_totals_is_the_jackknife():
         assert found.std_error**2 == pytest.approx(jackknife, rel=0.1)
 
 
+def test_single_rows_have_the_error_of_a_mean():
+    bits = np.exp(draw("1", 7))
+    influence = bits[:, 2] / bits[:, 2].mean() - bits[:, 0] / bits[:, 0].mean()
+    expected = influence.std(ddof=1) / np.sqrt(7)
+    assert log_total_ratio(bits, 2, 0).std_error == pytest.approx(expected, rel=1e-12)
+    twice = log_total_ratio(np.repeat(bits, 2, axis=0), 2, 0, np.repeat(np.arange(7), 2))
+    assert twice.std_error == pytest.approx(expected, rel=1e-12)
+
+
 def test_what_is_refused():
     one, two = (estimate_unequal(draw(model), model=model, group=FOUR) for model in "12")
     with pytest.raises(ConfigError, match="unknown estimand 'mean'"):

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy.linalg import null_space
 from scipy.optimize import brentq
 
 from langdiff.errors import ConfigError, DataError
@@ -142,6 +143,16 @@ def test_the_estimate_is_a_maximum_with_the_conventions(model, intents):
     # factors have a fixed sum, so that the covariance is singular along them
     factors = np.append(np.exp(found.c), np.zeros(3))
     assert_allclose(found.covariance @ factors, 0, atol=1e-9)
+
+
+@pytest.mark.parametrize("model", ["1", "2"])
+def test_the_covariance_is_that_under_the_conventions(model):
+    """Inverse information on the tangent of Σ exp(c) = J, on which all parameters are identified."""
+    z, _ = draw(model, 80, [0.2, 0.3, 0.4], missing=0.2, rng=np.random.default_rng(3))
+    found = estimate_unequal(z, model=model, group=np.arange(3))
+    tangent = null_space(np.append(np.exp(found.c), np.zeros(3))[None])
+    expected = tangent @ np.linalg.solve(tangent.T @ found.information @ tangent, tangent.T)
+    assert_allclose(found.covariance, expected, rtol=1e-6, atol=1e-10)
 
 
 @pytest.mark.parametrize("model", ["1", "2"])

@@ -112,4 +112,6 @@ def test_complete_information_is_the_expectation_with_known_sizes():
             ]
         ) / (2 * h)
         expected += (slopes * weights / weights.sum()) @ slopes.T
-    assert_allclose(likelihood.complete_information(x)[np.ix_([3, 7], [3, 7])], expected, rtol=1e-6)
+    complete = likelihood.complete_information(x)
+    assert_allclose(complete[np.ix_([3, 7], [3, 7])], expected, rtol=1e-6)
+    assert_allclose(complete[-2:, -2:], 6 * np.diag([1 / 0.7**2, 2]), rtol=1e-12)
