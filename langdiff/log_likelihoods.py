@@ -17,6 +17,7 @@ def read_log_likelihoods(
     *,
     unit: Unit,
     intents: Sequence[str] | None = None,
+    intent_info: pd.DataFrame | str | Path | None = None,
     lm: str = "unknown",
 ) -> Surprisals:
     r"""Read what most toolkits write: the log-probability of each sentence, one per line.
@@ -30,6 +31,8 @@ def read_log_likelihoods(
         Unit of the logarithms: base 2, e or 10. Toolkits differ, so it must be given.
     intents : sequence of str, optional
         Names of the lines; by default their numbers, from ``"1"``.
+    intent_info : DataFrame, str or Path, optional
+        Properties of the intents, such as their documents; see `Surprisals.with_intent_info`.
     lm : str
         Name of the language model that gave the numbers.
 
@@ -42,7 +45,7 @@ def read_log_likelihoods(
     ------
     DataError
         If a file cannot be read or has no number, a line is something else (``-nan`` too, which is a failure
-        and not a missing translation), signs are mixed, or files differ in length.
+        and not a missing translation), signs are mixed, files differ in length, or `intent_info` lacks an intent.
     ConfigError
         If no file is given, or the unit is unknown.
 
@@ -72,7 +75,8 @@ def read_log_likelihoods(
     n = next(iter(lengths.values()))
     names = [str(line) for line in range(1, n + 1)] if intents is None else list(intents)
     bits = pd.DataFrame(columns).abs().set_axis(names, axis=0) * BITS_PER_UNIT[unit]
-    return Surprisals(bits=bits, lm=lm)
+    table = Surprisals(bits=bits, lm=lm)
+    return table if intent_info is None else table.with_intent_info(intent_info)
 
 
 def _read(path: Path) -> pd.Series:

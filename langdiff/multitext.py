@@ -60,7 +60,8 @@ class Multitext:
     edition_info : DataFrame, J rows
         Properties of each edition; always a column ``language`` (ISO 639-3 where known).
     intent_info : DataFrame, I rows
-        Properties of each intent, such as ``book`` or ``original_language``.
+        Properties of each intent, such as the ``document``, or ``book`` and ``chapter``, that it belongs to, or its
+        ``original_language``.
     sources : mapping from edition to TextSource
         Sources of the texts.
 
@@ -95,6 +96,9 @@ class Multitext:
             raise DataError("edition_info must have one row per edition, in the order of presence.columns.")
         if not self.intents.equals(self.intent_info.index):
             raise DataError("intent_info must have one row per intent, in the order of presence.index.")
+        if self.intent_info.columns.has_duplicates:
+            twice = self.intent_info.columns[self.intent_info.columns.duplicated()].unique()
+            raise DataError(f"intent_info has several columns {listing(twice)}; keep one.")
         if "language" not in self.edition_info:
             raise DataError("edition_info needs a column 'language' (ISO 639-3 where known).")
         without = [edition for edition in self.editions if edition not in self.sources]

@@ -1,6 +1,5 @@
 """The table between language models and regression: bits of every intent in every edition."""
 
-import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -9,10 +8,11 @@ from typing import Literal, cast
 import numpy as np
 import pandas as pd
 
-from langdiff._io import atomic_path, read_table, write_text
 from langdiff._types import Booleans
-from langdiff.errors import ConfigError, DataError, LangdiffWarning, OutputError, listing
-from langdiff.provenance import Provenance, from_document, to_document
+from langdiff.errors import ConfigError, DataError, listing
+from langdiff.intent_info import PREFIX, attributes_of_long, check_intent_info, select_intent_info
+from langdiff.provenance import Provenance
+from langdiff.table_files import numbers_of, read_provenance, read_table_file, table_kind, write_table_file
 
 Unit = Literal["bits", "nats", "log10"]
 BITS_PER_UNIT: dict[Unit, float] = {"bits": 1.0, "nats": 1 / np.log(2), "log10": np.log2(10)}
@@ -37,6 +37,9 @@ class Surprisals:
         Bytes of the scored text in UTF-8, as it was before rare characters were replaced.
     replaced : DataFrame, shape (I, J), or None
         Characters of the scored text that the model saw as one symbol, since they were too rare in training.
+    intent_info : DataFrame, I rows, or None
+        Properties of each intent, such as the ``document``, or ``book`` and ``chapter``, that it belongs to; None if
+        nothing is known.
     lm : str
         Name of the language model that gave the surprisals.
     provenance : Provenance or None
@@ -60,6 +63,7 @@ class Surprisals:
     characters: pd.DataFrame | None = None
     bytes: pd.DataFrame | None = None
     replaced: pd.DataFrame | None = None
+    intent_info: pd.DataFrame | None = None
     lm: str = "unknown"
     provenance: Provenance | None = None
 
@@ -80,6 +84,7 @@ class Surprisals:
                     f"{name} must have the intents and editions of bits, in the same order; use "
                     f"{name}.reindex(index=bits.index, columns=bits.columns)."
                 )
+        object.__setattr__(self, "intent_info", check_intent_info(self.intent_info, self.bits.index))
         bits = _as_numbers(self.bits)
         object.__setattr__(self, "bits", bits.rename_axis(index="intent", columns="edition"))
         values = bits.to_numpy()
@@ -121,8 +126,8 @@ class Surprisals:
         Returns
         -------
         DataFrame
-            Columns ``intent``, ``edition`` and ``bits``, and those of ``eos_bits``, ``characters``, ``bytes`` and
-            ``replaced`` that are known.
+            Columns ``intent``, ``edition`` and ``bits``; those of ``eos_bits``, ``characters``, ``bytes`` and
+            ``replaced`` that are known; and the columns of `intent_info`, as ``intent_document``, ``intent_book``, ….
 
         Examples
         --------
@@ -140,6 +145,9 @@ class Surprisals:
         long = pd.DataFrame({"intent": self.intents[rows], "edition": self.editions[columns]})
         for name, part in {"bits": self.bits, **self._beside()}.items():
             long[name] = part.to_numpy()[rows, columns]
+        if self.intent_info is not None:
+            for attribute, values in self.intent_info.items():
+                long[f"{PREFIX}{attribute}"] = values.array.take(rows)
         return long
 
     def bits_per_character(self) -> pd.DataFrame:
@@ -210,13 +218,47 @@ class Surprisals:
             if unknown:
                 raise DataError(f"{len(unknown)} unknown {what}(s): {listing(unknown)}.")
         beside = {name: frame.loc[rows, columns] for name, frame in self._beside().items()}
-        return Surprisals(bits=self.bits.loc[rows, columns], lm=self.lm, provenance=self.provenance, **beside)
+        info = None if self.intent_info is None else self.intent_info.loc[rows]
+        return Surprisals(
+            bits=self.bits.loc[rows, columns], intent_info=info, lm=self.lm, provenance=self.provenance, **beside
+        )
+
+    def with_intent_info(self, intent_info: pd.DataFrame | str | Path) -> "Surprisals":
+        """Add properties of the intents.
+
+        Parameters
+        ----------
+        intent_info : DataFrame, str or Path
+            A frame indexed by intent, or a CSV or TSV file with the intents in its first column. Its columns replace
+            those of the same name; other intents are ignored.
+
+        Returns
+        -------
+        Surprisals
+            The same bits, with the columns added to `intent_info`.
+
+        Raises
+        ------
+        DataError
+            If the file cannot be read, or an intent has no row or several.
+
+        Examples
+        --------
+        >>> frame = pd.DataFrame({"eng": [10.0, 20.0], "deu": [12.0, 25.0]}, index=["1", "2"])
+        >>> documents = pd.DataFrame({"document": ["x", "y", "y"]}, index=["1", "2", "3"])
+        >>> Surprisals(bits=frame).with_intent_info(documents).intent_info["document"].to_dict()
+        {'1': 'x', '2': 'y'}
+        """
+        given = select_intent_info(intent_info, self.intents)
+        known = pd.DataFrame(index=self.intents) if self.intent_info is None else self.intent_info
+        return replace(self, intent_info=known.drop(columns=given.columns, errors="ignore").join(given))
 
     def save(self, path: str | Path) -> None:
         """Write the long table (`to_frame`) as CSV, TSV or Parquet, by the name's ending.
 
         `provenance`, if there is one, is written into the metadata of a Parquet file, and beside a CSV or TSV
-        file as NAME.csv.provenance.json, which belongs to it: move both together.
+        file as NAME.csv.provenance.json, which belongs to it: move both together. Attributes of intents come back from
+        Parquet as they were, from CSV and TSV as text.
 
         Parameters
         ----------
@@ -243,14 +285,7 @@ class Surprisals:
         cells = self.bits.notna().to_numpy(copy=True)
         cells[:1], cells[:, :1] = True, True  # missing or not, so that all names come back in their order
         frame = self._long(cells).assign(lm=self.lm)
-        with atomic_path(path) as temporary:
-            match _format_of(path):
-                case "parquet":
-                    _write_parquet(frame, temporary, self.provenance, self.bits)
-                case separator:
-                    frame.to_csv(temporary, index=False, sep=separator)
-        if path.suffix != ".parquet":
-            _write_beside(path, self.provenance, self.bits)
+        write_table_file(frame, path, self.provenance, self.bits)
 
     def __repr__(self) -> str:
         """Return its size and how much is missing."""
@@ -261,81 +296,22 @@ class Surprisals:
         )
 
 
-_METADATA = b"langdiff.provenance"  # of a Parquet file
-
-
-def _beside(path: Path) -> Path:
-    return path.with_name(f"{path.name}.provenance.json")
-
-
-def _write_parquet(frame: pd.DataFrame, path: Path, provenance: Provenance | None, bits: pd.DataFrame) -> None:
-    import pyarrow as pa  # slow to import
-    from pyarrow import parquet
-
-    table = pa.Table.from_pandas(frame, preserve_index=False)
-    if provenance is not None:
-        record = {_METADATA: to_document(provenance, bits).encode()}
-        table = table.replace_schema_metadata({**(table.schema.metadata or {}), **record})
-    parquet.write_table(table, path)
-
-
-def _write_beside(path: Path, provenance: Provenance | None, bits: pd.DataFrame) -> None:
-    """Write the record beside a table of text, or remove that of the table that was there before."""
-    if provenance is not None:
-        write_text(_beside(path), to_document(provenance, bits))
-        return
-    try:
-        _beside(path).unlink(missing_ok=True)
-    except OSError as error:
-        raise OutputError(f"{_beside(path)}: cannot be removed: {error.strerror or error}.") from error
-
-
-def _read_provenance(path: Path, bits: pd.DataFrame) -> Provenance | None:
-    """Return the record of a table that was read; warn, and return None, if it is not the table's own."""
-    where = str(path if path.suffix == ".parquet" else _beside(path))
-    try:
-        if path.suffix == ".parquet":
-            from pyarrow import parquet
-
-            text = (parquet.read_schema(path).metadata or {}).get(_METADATA)
-        else:
-            text = _beside(path).read_bytes() if _beside(path).is_file() else None
-        return None if text is None else from_document(text, bits, where)
-    except (DataError, OSError) as error:
-        reason = f"{where}: {error.strerror or error}." if isinstance(error, OSError) else str(error)
-        warnings.warn(f"the provenance of {path} is not known. {reason}", LangdiffWarning, stacklevel=3)
-        return None
-
-
-def check_table_name(path: Path) -> None:
-    """Refuse, before any work is done, a name that `Surprisals.save` would refuse.
-
-    Raises
-    ------
-    ConfigError
-        If the name does not end in .csv, .tsv or .parquet.
-    """
-    _format_of(path)
-
-
-def _format_of(path: Path) -> str:
-    formats = {".csv": ",", ".tsv": "\t", ".parquet": "parquet"}
-    if path.suffix not in formats:
-        raise ConfigError(f"{path}: unknown kind of table {path.suffix!r}; use .csv, .tsv or .parquet.")
-    return formats[path.suffix]
-
-
-def read_surprisals(path: str | Path, *, unit: Unit = "bits") -> Surprisals:
+def read_surprisals(
+    path: str | Path, *, unit: Unit = "bits", intent_info: pd.DataFrame | str | Path | None = None
+) -> Surprisals:
     r"""Read a table of surprisals, the package's own or one made elsewhere.
 
     Parameters
     ----------
     path : str or Path
         CSV, TSV or Parquet; long (columns ``intent``, ``edition``, ``bits``; ``eos_bits``,
-        ``characters``, ``bytes``, ``replaced`` and ``lm`` if known) or wide (first column the intents, then one
-        column per edition; an empty cell is a missing translation).
+        ``characters``, ``bytes``, ``replaced`` and ``lm`` if known; what is known of the intents in columns
+        ``document``, ``book``, ``chapter`` and ``intent_NAME``, with one value per intent) or wide (first column the
+        intents, then one column per edition; an empty cell is a missing translation).
     unit : {"bits", "nats", "log10"}
         Unit of the numbers in the file: minus log2, natural log or log10 of the probability.
+    intent_info : DataFrame, str or Path, optional
+        Properties of the intents; see `Surprisals.with_intent_info`.
 
     Returns
     -------
@@ -345,7 +321,8 @@ def read_surprisals(path: str | Path, *, unit: Unit = "bits") -> Surprisals:
     Raises
     ------
     DataError
-        If the file cannot be read, a cell is given twice or a value is not a surprisal.
+        If a file cannot be read, a cell is given twice, a value is not a surprisal, an intent has several values of
+        one of its properties, or `intent_info` lacks an intent.
     ConfigError
         If the ending or the unit is unknown.
 
@@ -364,18 +341,24 @@ def read_surprisals(path: str | Path, *, unit: Unit = "bits") -> Surprisals:
     Surprisals by mine: 2 intents × 2 editions, 1 of 4 cells missing
     """
     path = Path(path)
-    kind = _format_of(path)
+    table_kind(path)  # an error before the file is looked for
     if unit not in BITS_PER_UNIT:
         raise ConfigError(f"unknown unit {unit!r}; use one of {', '.join(BITS_PER_UNIT)}.")
-    frame = _read_parquet(path) if kind == "parquet" else _read_text(path, kind)
+    frame = read_table_file(path)
     if {"intent", "edition", "bits"} <= set(frame.columns):
         table = _from_long(frame, BITS_PER_UNIT[unit], path)
-        return replace(table, provenance=_read_provenance(path, table.bits))
+        table = replace(table, provenance=read_provenance(path, table.bits))
+    else:
+        table = _from_wide(frame, BITS_PER_UNIT[unit], path)
+    return table if intent_info is None else table.with_intent_info(intent_info)
+
+
+def _from_wide(frame: pd.DataFrame, factor: float, path: Path) -> Surprisals:
     names, *editions = frame.columns
     if not editions:
         raise DataError(f"{path}: only one column. Give a table of intents × editions, or intent, edition, bits.")
-    bits = pd.DataFrame({edition: _numbers(frame[edition], path) for edition in editions})
-    return Surprisals(bits=bits.set_axis(frame[names], axis=0) * BITS_PER_UNIT[unit], lm=path.stem)
+    bits = pd.DataFrame({edition: numbers_of(frame[edition], path) for edition in editions})
+    return Surprisals(bits=bits.set_axis(frame[names], axis=0) * factor, lm=path.stem)
 
 
 def _as_numbers(bits: pd.DataFrame) -> pd.DataFrame:
@@ -399,34 +382,6 @@ def _as_numbers(bits: pd.DataFrame) -> pd.DataFrame:
     return bits.astype(float)
 
 
-def _read_text(path: Path, delimiter: str) -> pd.DataFrame:
-    """Read all cells as text, indexed by line: names such as "nan" (Min Nan) are not missing values."""
-    header, rows = read_table(path, delimiter)
-    lines = pd.Index([line for line, _ in rows], dtype=int)
-    return pd.DataFrame([cells for _, cells in rows], index=lines, columns=header, dtype=object)
-
-
-def _read_parquet(path: Path) -> pd.DataFrame:
-    try:
-        return pd.read_parquet(path)
-    except (OSError, ValueError) as error:  # pyarrow's own errors are ValueErrors
-        raise DataError(f"{path}: cannot be read as a table: {error}") from error
-
-
-def _numbers(column: pd.Series, path: Path) -> pd.Series:
-    """Turn cells into numbers; an empty one, NA or NaN is missing."""
-    missing = column.isna() | column.isin(["", "NA", "NaN", "nan"])
-    numbers = pd.to_numeric(column.mask(missing), errors="coerce").astype(float)
-    bad = numbers.isna() & ~missing
-    if bad.any():
-        first = int(np.flatnonzero(bad)[0])
-        raise DataError(
-            f"{path}, line {column.index[first]}, column {column.name!r}: {column.iloc[first]!r} is not a number. "
-            "Leave the cell empty for a missing translation."
-        )
-    return numbers
-
-
 def _from_long(frame: pd.DataFrame, factor: float, path: Path) -> Surprisals:
     models = frame["lm"].unique() if "lm" in frame else [path.stem]
     if len(models) > 1:
@@ -443,7 +398,7 @@ def _from_long(frame: pd.DataFrame, factor: float, path: Path) -> Surprisals:
     def wide(name: str, scale: float) -> pd.DataFrame | None:
         if name not in frame:
             return None
-        numbers = frame.assign(**{name: _numbers(frame[name], path) * scale})
+        numbers = frame.assign(**{name: numbers_of(frame[name], path) * scale})
         return numbers.pivot(index="intent", columns="edition", values=name).loc[intents, editions]
 
     return Surprisals(
@@ -452,5 +407,6 @@ def _from_long(frame: pd.DataFrame, factor: float, path: Path) -> Surprisals:
         characters=wide("characters", 1.0),
         bytes=wide("bytes", 1.0),
         replaced=wide("replaced", 1.0),
+        intent_info=attributes_of_long(frame, path),
         lm=str(models[0]),
     )

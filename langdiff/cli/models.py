@@ -138,9 +138,9 @@ def score(
     import langdiff as ld
     from langdiff.corpora.tokenizer import prepare_text
     from langdiff.lm.preparation import read_preparation
-    from langdiff.surprisals import check_table_name
+    from langdiff.table_files import table_kind
 
-    check_table_name(out)
+    table_kind(out)  # an error before any work is done
     multitext = prepare_text(corpus.open(), read_preparation(models))
     scored = ld.score_multitext(multitext, models, lm=lm, scoring=scoring, max_replaced=max_replaced, device=device)
     _finish(scored, out, as_json)

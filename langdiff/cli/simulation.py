@@ -31,9 +31,9 @@ def simulate(
     Example: langdiff simulate --intents 500 --editions 8 --missing 0.2 --out drawn.csv --truth truth.json
     """
     import langdiff as ld
-    from langdiff.surprisals import check_table_name
+    from langdiff.table_files import table_kind
 
-    check_table_name(out)
+    table_kind(out)  # an error before any work is done
     known = ld.simulate(
         intents,
         editions,

@@ -24,8 +24,9 @@ class CostepStatistics:
     multitext : Multitext
         The intents of all turns that fit.
     turns : DataFrame
-        One row per turn: ``president``, ``original_language``, the numbers of ``languages`` and of ``intents`` (for a
-        turn that does not fit, the largest number of any language), and whether it ``fits``.
+        One row per turn: ``president``, ``original_language``, the name of the ``speaker`` if it is given, the numbers
+        of ``languages`` and of ``intents`` (for a turn that does not fit, the largest number of any language), and
+        whether it ``fits``.
     days : int
         Files read.
     """

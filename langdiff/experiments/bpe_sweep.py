@@ -80,6 +80,7 @@ class SweepResult:
             characters=beside("characters"),
             bytes=beside("bytes"),
             replaced=beside("replaced"),
+            intent_info=tables[0].intent_info,
             lm=f"{self.lm}-best",
             provenance=join_provenance([table.provenance for table in tables], f"{self.lm}-best"),
         )

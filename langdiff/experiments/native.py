@@ -304,6 +304,7 @@ def _divide(surprisals: Surprisals, parts: Mapping[str, Mapping[str, pd.Series]]
         characters=rest(surprisals.characters),
         bytes=rest(surprisals.bytes),
         replaced=rest(surprisals.replaced),
+        intent_info=None if surprisals.intent_info is None else surprisals.intent_info.loc[~lost],
         lm=surprisals.lm,
         provenance=surprisals.provenance,
     )

@@ -94,8 +94,8 @@ def compute_surprisals(
     Returns
     -------
     Surprisals
-        Bits of the test intents, NaN where an edition lacks one; the same to the last bit on the CPU
-        for any number of workers and of interruptions (but for rounding if `group` is more than 1).
+        Bits of the test intents, NaN where an edition lacks one, with their `intent_info`; the same to the last bit
+        on the CPU for any number of workers and of interruptions (but for rounding if `group` is more than 1).
 
     Raises
     ------
@@ -202,7 +202,7 @@ def score_multitext(
     Returns
     -------
     Surprisals
-        Bits of all intents, NaN where an edition lacks one.
+        Bits of all intents, NaN where an edition lacks one, with the `intent_info` of the multitext.
 
     Raises
     ------
@@ -285,7 +285,12 @@ def _table(results: Mapping[str, JobResult], multitext: Multitext, lm: str, prov
         return pd.DataFrame(columns, index=multitext.intents, dtype=float)[list(multitext.editions)]
 
     columns = ("bits", "eos_bits", "characters", "bytes", "replaced")
-    return Surprisals(lm=lm, provenance=provenance, **{column: wide(column) for column in columns})
+    return Surprisals(
+        lm=lm,
+        provenance=provenance,
+        intent_info=multitext.intent_info,
+        **{column: wide(column) for column in columns},
+    )
 
 
 def _check_group(group: int, recipe: AnyRecipe, *, alone: bool) -> None:

@@ -63,5 +63,6 @@ def test_every_call_of_the_page(corpora, root):
         "it": 50,
         "es": 50,
     }
+    assert pud.intent_info["document"].nunique() == 397  # "# newdoc" of the treebanks
     assert f"{pud.describe()['characters']:,}" in rows["PUD"]
     assert f"{names['parliament'].describe()['words']:,}" in rows["Europarl, three sittings"]

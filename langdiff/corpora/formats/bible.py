@@ -58,6 +58,17 @@ def book_of(verse: str) -> str:
     return BOOKS[number - 1] if number <= len(BOOKS) else verse[:2]
 
 
+def chapter_of(verse: str) -> str:
+    """Return the five digits of book and chapter, by which chapters of different books differ.
+
+    Examples
+    --------
+    >>> chapter_of("40001001")
+    '40001'
+    """
+    return verse[:5]
+
+
 def are_verse_ids(intents: pd.Index) -> bool:
     """Whether every intent is a verse id, ``BBCCCVVV``.
 
@@ -171,8 +182,8 @@ def catalogue_verses(reading: Reading, files: Mapping[str, File], text_of: Calla
     Returns
     -------
     Multitext
-        The intents are the verses that any edition lists, in the order of their ids; `intent_info` has the column
-        ``book``.
+        The intents are the verses that any edition lists, in the order of their ids; `intent_info` has the columns
+        ``book`` and ``chapter``.
 
     Raises
     ------
@@ -197,7 +208,10 @@ def catalogue_verses(reading: Reading, files: Mapping[str, File], text_of: Calla
         {edition: map(verses.__getitem__, numbers.searchsorted(have)) for edition, have in present.items()},
         intents=verses,
         edition_info=reading.describe(files, known, headers),
-        intent_info=pd.DataFrame({"book": [book_of(verse) for verse in verses]}, index=verses),
+        intent_info=pd.DataFrame(
+            {"book": [book_of(verse) for verse in verses], "chapter": [chapter_of(verse) for verse in verses]},
+            index=verses,
+        ),
     )
 
 

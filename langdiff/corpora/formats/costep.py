@@ -160,7 +160,7 @@ class _Catalogue:
     def __init__(self) -> None:
         self.intents: list[str] = []
         self.present: dict[str, list[str]] = {}
-        self._turns: dict[str, tuple[bool, str, int, int, bool]] = {}
+        self._turns: dict[str, tuple[bool, str, str | None, int, int, bool]] = {}
         self._files: dict[str, File] = {}
 
     def add(self, turn: Turn, file: File) -> None:
@@ -170,7 +170,7 @@ class _Catalogue:
             where = f"{file}" if first is file else f"{first} and {file}"
             raise DataError(f"{where}: turn {turn.name} is there twice.")
         sizes = len(turn.paragraphs), turn.intents
-        self._turns[turn.name] = (turn.president, turn.language, *sizes, turn.fits)
+        self._turns[turn.name] = (turn.president, turn.language, turn.speaker, *sizes, turn.fits)
         intents = _intents(turn)  # once, because the names take more memory than everything else
         for language, paragraphs in turn.paragraphs.items():
             have = self.present.setdefault(language, [])
@@ -181,7 +181,7 @@ class _Catalogue:
 
     def table(self) -> pd.DataFrame:
         """Return one row per turn."""
-        columns = ["president", "original_language", "languages", "intents", "fits"]
+        columns = ["president", "original_language", "speaker", "languages", "intents", "fits"]
         return pd.DataFrame.from_dict(self._turns, orient="index", columns=columns).rename_axis("turn")
 
 
@@ -191,9 +191,10 @@ def _intents(turn: Turn) -> list[str]:
 
 def _intent_info(intents: list[str], turns: pd.DataFrame) -> pd.DataFrame:
     names = [intent.rsplit(".", 1)[0] for intent in intents]
-    session, chapter, turn = zip(*(name.rsplit(".", 2) for name in names), strict=True)
-    said = turns.loc[names, ["president", "original_language"]].set_axis(intents)
-    return pd.DataFrame({"session": session, "chapter": chapter, "turn": turn}, index=intents).join(said)
+    document = [name.rsplit(".", 1)[0] for name in names]
+    session = [name.rsplit(".", 1)[0] for name in document]
+    said = turns.loc[names, ["speaker", "president", "original_language"]].set_axis(intents)
+    return pd.DataFrame({"session": session, "document": document, "turn": names}, index=intents).join(said)
 
 
 FORMAT = Format(

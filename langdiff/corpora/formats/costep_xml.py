@@ -23,6 +23,8 @@ class Turn(NamedTuple):
         Whether the president speaks; who that is is not noted.
     language : str
         The speaker's native language, ``"und"`` if it is not known, as for presidents.
+    speaker : str or None
+        Name of the speaker; None if it is not given.
     paragraphs : dict from language to list of str
         Paragraphs of the turn in each language, without comments; languages without any are not in it.
     """
@@ -30,6 +32,7 @@ class Turn(NamedTuple):
     name: str
     president: bool
     language: str
+    speaker: str | None
     paragraphs: dict[str, list[str]]
 
     @property
@@ -127,6 +130,7 @@ class _Day(Events):
             name=f"{self._date}.{self._chapter}.{self._turn}{others}",
             president=president,
             language=language if _LANGUAGE.fullmatch(language) else UNKNOWN,
+            speaker=" ".join(attributes.get("name", "").split()) or None,
             paragraphs={},
         )
         self.turns.append(turn)

@@ -4,7 +4,7 @@ An empty line, or one of white space, is missing. An edition is named by its fil
 or else without the last ending (``deu_Latn.dev`` is ``deu_Latn``). Two files beside the texts are not editions:
 ``original_language.txt`` has the code of the language in which each intent was first said (empty or ``und`` where
 unknown), and ``intents.txt`` the name of each intent, by default the number of its line; both have one line per
-intent.
+intent. A table ``documents.tsv`` says which document each intent belongs to; see `langdiff.corpora.documents`.
 """
 
 import re
@@ -19,6 +19,7 @@ import pandas as pd
 from langdiff._archives import File
 from langdiff._io import read_lines
 from langdiff._progress import progress_bar
+from langdiff.corpora.documents import documents_tsv, find_documents, read_documents
 from langdiff.corpora.edition_info import FILE_NAME, edition_info_csv
 from langdiff.corpora.files import find_files, keep, suffixes_of
 from langdiff.corpora.formats.format import Format, FormatText, Reading
@@ -74,7 +75,9 @@ def catalogue(reading: Reading) -> Multitext:
         {edition: map(intents.__getitem__, have) for edition, have in present.items()},
         intents=intents,
         edition_info=reading.describe(files, known, {}),
-        intent_info=_origins(beside.get(ORIGINAL), intents),
+        intent_info=read_documents(find_documents(files.values()), intents).join(
+            _origins(beside.get(ORIGINAL), intents)
+        ),
     )
 
 
@@ -157,7 +160,7 @@ def _beside(multitext: Multitext) -> dict[str, str]:
         codes = multitext.intent_info[ORIGINAL].astype(object)
         known = codes.where(codes.notna() & (codes != ""), "und")
         files[f"{ORIGINAL}.txt"] = "".join(f"{_checked(str(code), 'an original language')}\n" for code in known)
-    return files
+    return files | documents_tsv(multitext.intent_info)
 
 
 def _checked(text: str, what: str) -> str:

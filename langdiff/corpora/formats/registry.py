@@ -99,10 +99,13 @@ def read_multitext(
     Multitext
         One edition per file, except that it is one per directory or archive in ``"usfm"``, per language in ``"costep"``
         and per ``<refset>`` in ``"mteval"``. Intents of Bibles are verse ids, ``BBCCCVVV``, that any file lists, in
-        order, and `intent_info` has the column ``book``; verses of books that have no number of two digits are left
-        out, and the column ``left_out`` of `edition_info` names these books. Other intents are called by the number of
-        their line (``"moses"``), ``DATE.CHAPTER.TURN.PARAGRAPH`` (``"costep"``) or ``DOCID/SEGID`` (``"mteval"``); of
-        the last two, `intent_info` has the ``original_language``.
+        order; verses of books that have no number of two digits are left out, and the column ``left_out`` of
+        `edition_info` names these books. Other intents are called by the number of their line (``"moses"``),
+        ``DATE.CHAPTER.TURN.PARAGRAPH`` (``"costep"``) or ``DOCID/SEGID`` (``"mteval"``); of the last two,
+        `intent_info` has the ``original_language``. What an intent belongs to is said by its columns ``book`` (code of
+        three letters) and ``chapter`` (five digits, book and chapter) in Bibles, else ``document``: that of
+        ``"mteval"``, ``DATE.CHAPTER`` in ``"costep"`` (beside ``session``, ``turn`` and ``speaker``), and in
+        ``"moses"`` what a table ``documents.tsv`` beside the texts says.
 
     Raises
     ------
@@ -152,8 +155,8 @@ def write_multitext(multitext: Multitext, directory: str | Path, *, format: AnyF
     """Write one file per edition, so that `read_multitext` gives the multitext back.
 
     Texts come back as they were if they are in NFC or are read with ``nfc=False``. What is known of the editions is
-    written as text, into ``metadata.csv``; of what is known of the intents, only ``original_language`` (in ``"moses"``)
-    and ``book`` (in ``"pbc"``, where the ids say it) come back.
+    written as text, into ``metadata.csv``; of what is known of the intents, only ``original_language`` and the columns
+    of ``documents.tsv`` (in ``"moses"``), or ``book`` and ``chapter`` (in ``"pbc"``, where the ids say them) come back.
 
     Parameters
     ----------
@@ -163,8 +166,9 @@ def write_multitext(multitext: Multitext, directory: str | Path, *, format: AnyF
         Folder to write to; it is made if it does not exist.
     format : {"auto", "pbc", "moses"}
         ``"pbc"`` for Bibles: every file lists every intent, in the order of their ids. ``"moses"`` for anything:
-        line-aligned files, with ``intents.txt`` unless the intents are 1, 2, 3 …, and ``original_language.txt`` if
-        `intent_info` has this column. ``"auto"`` is ``"pbc"`` if every intent is a verse id, else ``"moses"``.
+        line-aligned files, with ``intents.txt`` unless the intents are 1, 2, 3 …, ``original_language.txt`` if
+        `intent_info` has this column, and ``documents.tsv`` if it has others such as ``document``. ``"auto"`` is
+        ``"pbc"`` if every intent is a verse id, else ``"moses"``.
 
     Returns
     -------

@@ -153,14 +153,18 @@ def synthesize(
     texts = pd.DataFrame(sentences, index=index, dtype=object).where(present)
     information = pd.DataFrame(bits, index=index)
     total = information.sum().rename_axis("edition")
+    about = pd.DataFrame({"bits": own_bits, "events": [len(m) for m in meanings]}, index=index)
     return SyntheticMultitext(
         multitext=read_frame(
             texts,
             edition_info=_describe(chosen),
-            intent_info=pd.DataFrame({"bits": own_bits, "events": [len(m) for m in meanings]}, index=index),
+            intent_info=about,
         ),
         information=Surprisals(
-            bits=information.where(present), characters=texts.map(len, na_action="ignore").astype(float), lm="truth"
+            bits=information.where(present),
+            characters=texts.map(len, na_action="ignore").astype(float),
+            intent_info=about,
+            lm="truth",
         ),
         difficulty=np.log(total / total.mean()).rename("difficulty"),
         languages={language.name: language for language in chosen},

@@ -61,7 +61,7 @@ def surprisals_of(
     Returns
     -------
     Surprisals
-        Bits of all intents, NaN where an edition lacks one.
+        Bits of all intents, NaN where an edition lacks one, with the `intent_info` of the multitext.
 
     Raises
     ------
@@ -109,7 +109,13 @@ def surprisals_of(
     bits = cast(pd.DataFrame, wide("bits"))  # _score saw to it
     beside = {column: wide(column) for column in ("eos_bits", "characters", "bytes", "replaced")}
     used = [models[edition] for edition in multitext.editions]
-    return Surprisals(bits=bits, lm=name, provenance=provenance_of_models(used, name, multitext, scored), **beside)
+    return Surprisals(
+        bits=bits,
+        lm=name,
+        provenance=provenance_of_models(used, name, multitext, scored),
+        intent_info=multitext.intent_info,
+        **beside,
+    )
 
 
 def _score(model: SurprisalModel, texts: pd.Series, edition: str) -> pd.DataFrame:

@@ -101,7 +101,9 @@ def test_what_is_known_of_intents(folder):
     assert list(info["original_language"]) == ["und", "de", "de", "und", "el"]
     assert list(info["president"]) == [True, False, False, False, False]
     assert list(info["session"].unique()) == ["2000-01-17"]
-    assert list(info["chapter"]) == ["1", "1", "1", "2", "2"]
+    assert list(info["document"]) == ["2000-01-17.1"] * 3 + ["2000-01-17.2"] * 2
+    assert list(info["turn"]) == [f"2000-01-17.{turn}" for turn in ("1.1", "1.2", "1.2", "2.1", "2.2")]
+    assert list(info["speaker"].fillna("none")) == ["none", "Berger", "Berger", "Nobody", "Papadopoulos"]
 
 
 def test_loss_is_counted_and_warned_of(folder):

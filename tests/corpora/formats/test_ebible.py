@@ -34,6 +34,7 @@ def test_texts_and_intents(corpus):
     # every verse that any edition has, alone or in a range; none of the others in the list
     assert list(multitext.intents) == ["01001001", "01001002", "01001003", "19003000", "66022021", "67001001"]
     assert multitext.intent_info["book"].tolist() == ["GEN", "GEN", "GEN", "PSA", "REV", "TOB"]
+    assert multitext.intent_info["chapter"].tolist() == [verse[:5] for verse in multitext.intents]
     assert multitext.edition_info["left_out"].fillna("-").tolist() == ["ENO", "-"]
     assert multitext.edition_info["language"].tolist() == ["deu", "eng"]
 

@@ -192,6 +192,8 @@ def test_real_europarl(real_data, tmp_path):
     again = read_multitext(tmp_path, format="moses")
     assert again.to_frame().equals(europarl.to_frame())
     assert again.intent_info.equals(europarl.intent_info)
+    assert europarl.intent_info[["session", "document", "turn"]].nunique().tolist() == [3, 20, 449]
+    assert europarl.intent_info.loc["1"].tolist() == ["ep-00-01-17", "ep-00-01-17.1", "ep-00-01-17.1.1", "und"]
 
 
 @pytest.mark.real_data
@@ -204,4 +206,7 @@ def test_real_ntrex(real_data, tmp_path):
     as_is = read_multitext(real_data / "ntrex", format="moses", editions=editions, nfc=False)
     assert as_is.edition_sizes()["characters"].to_dict() == characters
     write_multitext(news, tmp_path, format="moses")
-    assert read_multitext(tmp_path, format="moses", editions=editions).to_frame().equals(news.to_frame())
+    again = read_multitext(tmp_path, format="moses", editions=editions)
+    assert again.to_frame().equals(news.to_frame())
+    assert news.intent_info["document"].nunique() == 123  # its README
+    assert again.intent_info.equals(news.intent_info)

@@ -63,6 +63,9 @@ def test_catalogue(folder):
         "40001001": "MAT", "40001002": "MAT", "67001000": "TOB",
     }  # fmt: skip
     assert bibles.intent_info["book"].to_dict() == books
+    assert bibles.intent_info["chapter"].to_dict() == {verse: verse[:5] for verse in books}
+    chapters = bibles.intent_info.groupby("chapter")["book"].nunique()
+    assert chapters.to_dict() == {"01001": 1, "19119": 1, "40001": 1, "67001": 1}  # chapter 1 of three books
     assert list(bibles.presence["deu-alt"]) == [True, False, False, True, False, False, False]
     assert list(bibles.presence["eng-x-bible-new-v1"]) == [True, False, True, False, True, False, True]
 

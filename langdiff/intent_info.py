@@ -1,0 +1,172 @@
+"""What is known of intents, in a table beside their surprisals: the document, book or chapter of each."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from langdiff._io import read_table
+from langdiff.errors import DataError, listing
+
+PREFIX = "intent_"  # of attributes in a long table, where no other column begins so
+USUAL = ("document", "book", "chapter")  # attributes that need no prefix in a table made elsewhere
+
+
+def check_intent_info(info: object, intents: pd.Index) -> pd.DataFrame | None:
+    """Return the attributes of intents as a table keeps them.
+
+    Parameters
+    ----------
+    info : DataFrame, I rows, or None
+        One row per intent, one column per attribute.
+    intents : Index
+        Intents of the table, in order.
+
+    Returns
+    -------
+    DataFrame or None
+        The same attributes, named by text and indexed by ``intent``; None if there is none.
+
+    Raises
+    ------
+    DataError
+        If it is not a frame, has other intents or another order, or two columns have one name.
+
+    Examples
+    --------
+    >>> check_intent_info(pd.DataFrame({"book": ["GEN"]}, index=["01001001"]), pd.Index(["01001001"]))
+             book
+    intent
+    01001001  GEN
+    """
+    if info is None:
+        return None
+    if not isinstance(info, pd.DataFrame):
+        raise DataError(f"intent_info must be a DataFrame indexed by intent, not {type(info).__name__}.")
+    if list(info.index) != list(intents):
+        raise DataError(
+            "intent_info must have one row per intent of bits, in the same order; use intent_info.loc[bits.index]."
+        )
+    if not info.shape[1]:
+        return None
+    names = pd.Index([str(name) for name in info.columns])
+    if names.has_duplicates:
+        raise DataError(f"intent_info has several columns {listing(names[names.duplicated()].unique())}; keep one.")
+    return info.set_axis(names, axis=1).rename_axis(index="intent")
+
+
+def select_intent_info(info: pd.DataFrame | str | Path, intents: pd.Index) -> pd.DataFrame:
+    """Return the rows of a table of attributes that are about some intents, in their order.
+
+    Parameters
+    ----------
+    info : DataFrame, str or Path
+        Attributes indexed by intent, or a file of them (see `read_intent_info`); other intents are ignored.
+    intents : Index
+        The intents wanted.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read, or intents have no row or several.
+    """
+    what = "intent_info" if isinstance(info, pd.DataFrame) else str(info)
+    table = info if isinstance(info, pd.DataFrame) else read_intent_info(info)
+    without = intents.difference(table.index, sort=False)
+    if len(without):
+        raise DataError(
+            f"{what}: no row for {len(without):,} of {len(intents):,} intents: {listing(without)}. Intents there are "
+            f"called {listing(table.index, most=2)}; give each intent a row, and leave a cell empty where nothing is "
+            "known."
+        )
+    twice = table.index[table.index.duplicated()].unique().intersection(intents, sort=False)
+    if len(twice):
+        raise DataError(f"{what}: several rows for {len(twice):,} intent(s): {listing(twice)}. Give each one row.")
+    return table.loc[intents]
+
+
+def read_intent_info(path: str | Path) -> pd.DataFrame:
+    r"""Read a table of attributes of intents.
+
+    Parameters
+    ----------
+    path : str or Path
+        CSV, or TSV if the name ends in ``.tsv``; the first column has the intents, every other one is an attribute.
+
+    Returns
+    -------
+    DataFrame of str
+        Attributes indexed by intent; NaN where a cell is empty.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read as a table.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "documents.csv")
+    ...     _ = path.write_text("line,document\n1,x\n2,x\n3,\n")
+    ...     read_intent_info(path)["document"].tolist()
+    ['x', 'x', nan]
+    """
+    path = Path(path)
+    header, rows = read_table(path, "\t" if path.suffix == ".tsv" else ",")
+    intents = pd.Index([cells[0] for _, cells in rows], name="intent", dtype=object)
+    table = pd.DataFrame([cells[1:] for _, cells in rows], index=intents, columns=header[1:], dtype=object)
+    return table.mask(table == "", np.nan)
+
+
+def attributes_of_long(frame: pd.DataFrame, path: Path) -> pd.DataFrame | None:
+    """Return the attributes that a long table has in its columns, one row per intent in order of appearance.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Long table with a column ``intent``; attributes are the columns ``intent_NAME``, and those called ``document``,
+        ``book`` or ``chapter``.
+    path : Path
+        File of the table, for messages.
+
+    Returns
+    -------
+    DataFrame or None
+        None if the table has no such column.
+
+    Raises
+    ------
+    DataError
+        If an intent has several values of an attribute, or an attribute has two columns.
+    """
+    columns = dict(_attribute_columns(frame.columns, path))
+    if not columns:
+        return None
+    codes, intents = pd.factorize(frame["intent"])
+    first = np.unique(codes, return_index=True)[1]
+    table = {}
+    for name, column in columns.items():
+        values = frame[column].mask(frame[column].isin([""]))
+        kinds = pd.factorize(values)[0]  # -1 where missing
+        differ = np.flatnonzero(kinds != kinds[first][codes])
+        if len(differ):
+            one, other = values.iloc[first[codes[differ[0]]]], values.iloc[differ[0]]
+            raise DataError(
+                f"{path}, column {column!r}: intent {frame['intent'].iloc[differ[0]]!r} has several values, {one!r} "
+                f"and {other!r}. The column is about intents, so that all rows of an intent must have the same; rename "
+                "it if it is about something else."
+            )
+        table[name] = values.iloc[first].to_numpy()
+    return pd.DataFrame(table, index=pd.Index(intents, name="intent"))
+
+
+def _attribute_columns(columns: Iterable[str], path: Path) -> list[tuple[str, str]]:
+    known = [name for name in map(str, columns) if name in USUAL or name.startswith(PREFIX)]
+    found = [(name.removeprefix(PREFIX), name) for name in known]
+    names = [name for name, _ in found]
+    twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
+    if twice:
+        raise DataError(f"{path}: two columns {twice[0]!r} and {PREFIX + twice[0]!r} for one attribute; leave one out.")
+    return found

@@ -1,0 +1,148 @@
+"""Which intents belong together, so that what happens to one may happen to others: clusters."""
+
+import re
+from collections.abc import Hashable, Mapping, Sequence
+
+import pandas as pd
+
+from langdiff._signature import short_hash
+from langdiff.errors import ConfigError, DataError, listing
+from langdiff.surprisals import Surprisals
+
+OneClustering = str | Mapping[object, object] | pd.Series
+Clusters = OneClustering | Sequence[OneClustering]
+
+_VERSE_ID = re.compile(r"[0-9]{8}")  # BBCCCVVV
+_DIGITS = {"book": 2, "chapter": 5}  # of a verse id, which name the book, and book and chapter
+
+
+def resolve_clusters(table: Surprisals, clusters: Clusters | None) -> pd.Series | pd.DataFrame | None:
+    """Return the cluster of every intent of a table.
+
+    Parameters
+    ----------
+    table : Surprisals, shape (I, J)
+        Table whose intents are wanted.
+    clusters : str, mapping, Series, or sequence of two of these, optional
+        A column of the table's `intent_info`, or the cluster of each intent, by intent; those of further intents are
+        ignored. Where all intents are verse ids, ``"book"`` and ``"chapter"`` need no column. Two of them are crossed:
+        intents that share either are dependent.
+
+    Returns
+    -------
+    Series, DataFrame or None
+        Clusters in the order of the table's intents, named as the column, or ``cluster``. For two crossed ones, a
+        frame of two columns. None if `clusters` is None.
+
+    Raises
+    ------
+    ConfigError
+        If there is no such column, `clusters` is of another type, or two crossed ones are the same.
+    DataError
+        If intents have no cluster or several, or all have the same one.
+
+    Examples
+    --------
+    >>> bits = pd.DataFrame({"eng": [9.0, 8.0, 7.0]}, index=["40001001", "40002001", "41001001"])
+    >>> resolve_clusters(Surprisals(bits=bits), "chapter").tolist()
+    ['40001', '40002', '41001']
+    >>> resolve_clusters(Surprisals(bits=bits), {"40001001": "x", "40002001": "y", "41001001": "y"}).tolist()
+    ['x', 'y', 'y']
+    """
+    return None if clusters is None else clusters_of(table.intents, table.intent_info, clusters)
+
+
+def clusters_of(intents: pd.Index, intent_info: pd.DataFrame | None, clusters: Clusters) -> pd.Series | pd.DataFrame:
+    """Return the cluster of every intent, of which there need be no surprisals yet; see `resolve_clusters`.
+
+    Parameters
+    ----------
+    intents : Index
+        Names of the intents.
+    intent_info : DataFrame, I rows, or None
+        Properties of the intents, in the same order.
+    clusters : str, mapping, Series, or sequence of two of these
+        See `resolve_clusters`, also for what is returned and for the errors.
+    """
+    if isinstance(clusters, str | Mapping | pd.Series):
+        return _one(intents, intent_info, clusters)
+    if not isinstance(clusters, list | tuple):
+        raise ConfigError(
+            "clusters must be a column of intent_info, the cluster of each intent (a mapping or a Series indexed by "
+            f"intent), or a list of two of these, not {type(clusters).__name__}."
+        )
+    if len(clusters) != 2:
+        raise ConfigError(f"two clusterings can be crossed, not {len(clusters)}; give one, or a list of two.")
+    first, second = (_one(intents, intent_info, one) for one in clusters)
+    if name_of_clusters(first.rename(None)) == name_of_clusters(second.rename(None)):
+        raise ConfigError(f"clusters: {first.name!r} and {second.name!r} divide the intents alike; give one of them.")
+    if first.name == second.name:
+        first, second = first.rename(f"{first.name} 1"), second.rename(f"{second.name} 2")
+    return pd.concat([first, second], axis=1)
+
+
+def name_of_clusters(clusters: pd.Series) -> str:
+    """Return what a signature says of clusters: their name, and a hash of which intents share one.
+
+    Examples
+    --------
+    >>> one, other = pd.Series(["x", "x", "y"], name="book"), pd.Series([40, 40, 41], name="book")
+    >>> name_of_clusters(one) == name_of_clusters(other)  # names of books do not matter
+    True
+    """
+    return f"{clusters.name}#{short_hash(pd.factorize(clusters)[0])}"
+
+
+def _one(intents: pd.Index, intent_info: pd.DataFrame | None, clusters: object) -> pd.Series:
+    """Return the labels of one clustering, checked."""
+    labels = _labels(intents, intent_info, clusters)
+    unusable = [label for label in labels if not isinstance(label, Hashable)]
+    if unusable:
+        raise ConfigError(f"clusters are named by text or numbers, not by {listing(unusable)}.")
+    missing = labels.index[labels.isna()]
+    if len(missing):
+        raise DataError(
+            f"{len(missing):,} of {len(intents):,} intents have no cluster ({labels.name}): {listing(missing)}. Give "
+            "each one, or leave these intents out with Surprisals.sel(intents=...)."
+        )
+    if labels.nunique() < 2:
+        raise DataError(
+            f"all intents are in one cluster ({labels.name} {labels.iloc[0]!r}), which says nothing of how much "
+            "clusters vary. Give at least two; where sentences of one document are all there is, clusters cannot help."
+        )
+    return labels
+
+
+def _labels(intents: pd.Index, intent_info: pd.DataFrame | None, clusters: object) -> pd.Series:
+    if isinstance(clusters, str):
+        return _column(intents, intent_info, clusters)
+    if not isinstance(clusters, Mapping | pd.Series):
+        raise ConfigError(
+            "clusters must be a column of intent_info, or a mapping or a Series from intent to cluster, not "
+            f"{type(clusters).__name__}."
+        )
+    given = pd.Series(clusters, dtype=object)
+    twice = given.index[given.index.duplicated()].unique().intersection(intents, sort=False)
+    if len(twice):
+        raise DataError(f"clusters: {len(twice):,} intent(s) have several: {listing(twice)}. Give each one.")
+    if not given.index.isin(intents).any():
+        raise DataError(
+            f"clusters are of other intents: {listing(given.index, most=2)}, and the table has "
+            f"{listing(intents, most=2)}. Give a Series indexed by intent."
+        )
+    return given.reindex(intents).rename("cluster" if given.name is None else str(given.name))
+
+
+def _column(intents: pd.Index, intent_info: pd.DataFrame | None, name: str) -> pd.Series:
+    """Return a column, or what verse ids say."""
+    if intent_info is not None and name in intent_info:
+        return intent_info[name].astype(object)
+    are_verses = all(isinstance(intent, str) and _VERSE_ID.fullmatch(intent) for intent in intents)
+    if are_verses and name in _DIGITS:
+        return pd.Series([intent[: _DIGITS[name]] for intent in intents], index=intents, name=name, dtype=object)
+    known = [*([] if intent_info is None else intent_info.columns), *(_DIGITS if are_verses else ())]
+    there = f"There are {listing(dict.fromkeys(known))}" if known else "There is none"
+    raise ConfigError(
+        f"clusters={name!r}: intent_info has no such column. {there}; `Surprisals.with_intent_info` adds columns, "
+        "and a Series from intent to cluster serves as well."
+    )

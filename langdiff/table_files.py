@@ -1,0 +1,135 @@
+"""Files of tables: CSV, TSV and Parquet, with the record of provenance in them or beside them."""
+
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from langdiff._io import atomic_path, read_table, write_text
+from langdiff.errors import ConfigError, DataError, LangdiffWarning, OutputError
+from langdiff.intent_info import PREFIX
+from langdiff.provenance import Provenance, from_document, to_document
+
+_METADATA = b"langdiff.provenance"  # of a Parquet file
+
+
+def table_kind(path: Path) -> str:
+    """Return ``","``, a tab or ``"parquet"``, by the ending of a name.
+
+    Raises
+    ------
+    ConfigError
+        If the name does not end in .csv, .tsv or .parquet.
+    """
+    kinds = {".csv": ",", ".tsv": "\t", ".parquet": "parquet"}
+    if path.suffix not in kinds:
+        raise ConfigError(f"{path}: unknown kind of table {path.suffix!r}; use .csv, .tsv or .parquet.")
+    return kinds[path.suffix]
+
+
+def write_table_file(frame: pd.DataFrame, path: Path, provenance: Provenance | None, bits: pd.DataFrame) -> None:
+    """Write a long table in the format that its name says, and the record of provenance of its bits.
+
+    Raises
+    ------
+    ConfigError
+        If the name has another ending.
+    OutputError
+        If a file cannot be written.
+    """
+    with atomic_path(path) as temporary:
+        match table_kind(path):
+            case "parquet":
+                _write_parquet(frame, temporary, provenance, bits)
+            case separator:
+                frame.to_csv(temporary, index=False, sep=separator)
+    if path.suffix != ".parquet":
+        _write_beside(path, provenance, bits)
+
+
+def read_table_file(path: Path) -> pd.DataFrame:
+    """Read a table; of CSV and TSV all cells are text, indexed by line.
+
+    Raises
+    ------
+    DataError
+        If it cannot be read as a table.
+    ConfigError
+        If the name has another ending.
+    """
+    kind = table_kind(path)
+    if kind == "parquet":
+        try:
+            return pd.read_parquet(path)
+        except (OSError, ValueError) as error:  # pyarrow's own errors are ValueErrors
+            raise DataError(f"{path}: cannot be read as a table: {error}") from error
+    header, rows = read_table(path, kind)  # names such as "nan" (Min Nan) are not missing values
+    lines = pd.Index([line for line, _ in rows], dtype=int)
+    return pd.DataFrame([cells for _, cells in rows], index=lines, columns=header, dtype=object)
+
+
+def read_provenance(path: Path, bits: pd.DataFrame) -> Provenance | None:
+    """Return the record of a table that was read; warn, and return None, if it is not the table's own."""
+    where = str(path if path.suffix == ".parquet" else _beside(path))
+    try:
+        if path.suffix == ".parquet":
+            from pyarrow import parquet
+
+            text = (parquet.read_schema(path).metadata or {}).get(_METADATA)
+        else:
+            text = _beside(path).read_bytes() if _beside(path).is_file() else None
+        return None if text is None else from_document(text, bits, where)
+    except (DataError, OSError) as error:
+        reason = f"{where}: {error.strerror or error}." if isinstance(error, OSError) else str(error)
+        warnings.warn(f"the provenance of {path} is not known. {reason}", LangdiffWarning, stacklevel=3)
+        return None
+
+
+def numbers_of(column: pd.Series, path: Path) -> pd.Series:
+    """Turn the cells of a column into numbers; an empty one, NA or NaN is missing.
+
+    Raises
+    ------
+    DataError
+        If a cell is something else; the message names line and column.
+    """
+    missing = column.isna() | column.isin(["", "NA", "NaN", "nan"])
+    numbers = pd.to_numeric(column.mask(missing), errors="coerce").astype(float)
+    bad = numbers.isna() & ~missing
+    if bad.any():
+        first = int(np.flatnonzero(bad)[0])
+        raise DataError(
+            f"{path}, line {column.index[first]}, column {column.name!r}: {column.iloc[first]!r} is not a number. "
+            "Leave the cell empty for a missing translation."
+        )
+    return numbers
+
+
+def _beside(path: Path) -> Path:
+    return path.with_name(f"{path.name}.provenance.json")
+
+
+def _write_parquet(frame: pd.DataFrame, path: Path, provenance: Provenance | None, bits: pd.DataFrame) -> None:
+    import pyarrow as pa  # slow to import
+    from pyarrow import parquet
+
+    for name in frame.columns[frame.columns.str.startswith(PREFIX)]:
+        if pd.api.types.infer_dtype(frame[name]).startswith("mixed"):  # a column of Parquet has one type
+            frame[name] = frame[name].map(str, na_action="ignore")
+    table = pa.Table.from_pandas(frame, preserve_index=False)
+    if provenance is not None:
+        record = {_METADATA: to_document(provenance, bits).encode()}
+        table = table.replace_schema_metadata({**(table.schema.metadata or {}), **record})
+    parquet.write_table(table, path)
+
+
+def _write_beside(path: Path, provenance: Provenance | None, bits: pd.DataFrame) -> None:
+    """Write the record beside a table of text, or remove that of the table that was there before."""
+    if provenance is not None:
+        write_text(_beside(path), to_document(provenance, bits))
+        return
+    try:
+        _beside(path).unlink(missing_ok=True)
+    except OSError as error:
+        raise OutputError(f"{_beside(path)}: cannot be removed: {error.strerror or error}.") from error

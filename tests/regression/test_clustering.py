@@ -1,0 +1,136 @@
+"""The cluster of every intent."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from langdiff.errors import ConfigError, DataError
+from langdiff.regression.clustering import clusters_of, name_of_clusters, resolve_clusters
+from langdiff.surprisals import Surprisals
+
+VERSES = ["40001001", "40001002", "40002001", "41001001"]
+
+
+def table(intents=VERSES, info=None):
+    bits = pd.DataFrame(np.ones((len(intents), 2)), index=list(intents), columns=["eng", "deu"])
+    return Surprisals(bits=bits, intent_info=None if info is None else pd.DataFrame(info, index=list(intents)))
+
+
+def test_none_is_none():
+    assert resolve_clusters(table(), None) is None
+
+
+def test_a_column_of_what_is_known():
+    labels = resolve_clusters(table(info={"book": ["MAT"] * 3 + ["MRK"], "speaker": list("abca")}), "speaker")
+    assert labels.to_dict() == dict(zip(VERSES, "abca", strict=True))
+    assert labels.name == "speaker"
+    assert labels.index.name == "intent"
+
+
+def test_books_and_chapters_of_verse_ids():
+    assert resolve_clusters(table(), "book").tolist() == ["40", "40", "40", "41"]
+    assert resolve_clusters(table(), "chapter").tolist() == ["40001", "40001", "40002", "41001"]
+    known = resolve_clusters(table(info={"book": ["MAT"] * 3 + ["MRK"]}), "book")
+    assert known.tolist() == ["MAT"] * 3 + ["MRK"]  # what is known comes first
+    assert name_of_clusters(known) == name_of_clusters(resolve_clusters(table(), "book"))
+
+
+@pytest.mark.parametrize("kind", [dict, pd.Series, lambda labels: pd.Series(labels)[::-1].astype("category")])
+def test_labels_by_intent_come_in_the_order_of_the_table(kind):
+    given = kind({"41001001": "z", "66001001": "w", "40001001": "x", "40002001": "y", "40001002": "x"})
+    labels = resolve_clusters(table(), given)
+    assert labels.tolist() == ["x", "x", "y", "z"]
+    assert list(labels.index) == VERSES
+    assert labels.name == "cluster"
+
+
+def test_a_series_keeps_its_name_and_numbers():
+    labels = resolve_clusters(table(), pd.Series([1, 1, 2, 2], index=VERSES, name="sermon"))
+    assert labels.tolist() == [1, 1, 2, 2]
+    assert labels.name == "sermon"
+
+
+def test_every_intent_may_be_a_cluster():
+    assert resolve_clusters(table(), dict(zip(VERSES, VERSES, strict=True))).nunique() == 4
+
+
+def test_two_are_crossed():
+    both = resolve_clusters(table(), ["book", pd.Series(list("abab"), index=VERSES, name="translator")])
+    assert list(both.columns) == ["book", "translator"]
+    assert both.to_numpy().tolist() == [["40", "a"], ["40", "b"], ["40", "a"], ["41", "b"]]
+    same_name = resolve_clusters(
+        table(), [pd.Series(list("abab"), index=VERSES), pd.Series(list("aabb"), index=VERSES)]
+    )
+    assert list(same_name.columns) == ["cluster 1", "cluster 2"]
+
+
+def test_without_surprisals():
+    info = pd.DataFrame({"document": ["x", "y"]}, index=["1", "2"])
+    assert clusters_of(info.index, info, "document").tolist() == ["x", "y"]
+
+
+@pytest.mark.parametrize(
+    ("intents", "info", "clusters", "message"),
+    [
+        (
+            VERSES,
+            None,
+            "document",
+            r"clusters='document': intent_info has no such column\. There are 'book', 'chapter'; ",
+        ),
+        (VERSES, {"speaker": list("abcd")}, "documents", r"There are 'speaker', 'book', 'chapter'; "),
+        (["1", "2"], {"speaker": list("ab")}, "chapter", r"There are 'speaker'; `Surprisals.with_intent_info`"),
+        (["1", "2"], None, "chapter", r"no such column\. There is none; `Surprisals.with_intent_info` adds columns"),
+        (["40001001", "4000100"], None, "book", "no such column"),
+        ([40001001, 40001002], None, "book", "no such column"),
+        (VERSES, None, 7, r"clusters must be a column of intent_info, .* not int"),
+        (VERSES, None, pd.DataFrame({"a": [1]}), r"not DataFrame"),
+        (VERSES, None, ["book", "chapter", "book"], r"two clusterings can be crossed, not 3"),
+        (VERSES, None, ["book"], r"two clusterings can be crossed, not 1"),
+        (VERSES, None, ["book", "book"], r"'book' and 'book' divide the intents alike"),
+        (VERSES, None, ["book", 7], r"mapping or a Series from intent to cluster, not int"),
+        (VERSES, None, {verse: [1] for verse in VERSES}, r"named by text or numbers, not by \[1\]"),
+    ],
+)
+def test_settings_that_cannot_be_used(intents, info, clusters, message):
+    with pytest.raises(ConfigError, match=message):
+        resolve_clusters(table(intents, info), clusters)
+
+
+@pytest.mark.parametrize(
+    ("clusters", "message"),
+    [
+        (
+            {"40001001": "a", "41001001": "b"},
+            r"2 of 4 intents have no cluster \(cluster\): '40001002', '40002001'\. Give",
+        ),
+        (dict(zip(VERSES, ["a", "b", None, np.nan], strict=True)), r"2 of 4 intents have no cluster"),
+        (dict.fromkeys(VERSES, "a"), r"all intents are in one cluster \(cluster 'a'\)"),
+        (
+            pd.Series(["a", "b", "c"], index=[0, 1, 2]),
+            r"clusters are of other intents: 0, 1, …, and the table has '40001001'",
+        ),
+        (pd.Series(list("abcde"), index=[*VERSES, "40001001"]), r"1 intent\(s\) have several: '40001001'"),
+        (["book", dict.fromkeys(VERSES, "a")], r"all intents are in one cluster"),
+    ],
+)
+def test_clusters_that_do_not_fit(clusters, message):
+    with pytest.raises(DataError, match=message):
+        resolve_clusters(table(), clusters)
+
+
+def test_an_intent_whose_column_is_empty_is_named():
+    with pytest.raises(DataError, match=r"1 of 4 intents have no cluster \(document\): '40001002'"):
+        resolve_clusters(table(info={"document": ["x", None, "y", "y"]}), "document")
+
+
+def test_one_book_alone_is_one_cluster():
+    with pytest.raises(DataError, match=r"all intents are in one cluster \(book '40'\)"):
+        resolve_clusters(table(VERSES[:3]), "book")
+
+
+def test_the_hash_tells_partitions_apart():
+    a, b = pd.Series(list("aab"), name="x"), pd.Series(list("abb"), name="x")
+    assert name_of_clusters(a) != name_of_clusters(b)
+    assert name_of_clusters(a) == name_of_clusters(pd.Series([7, 7, 1], name="x"))
+    assert name_of_clusters(a).startswith("x#")
