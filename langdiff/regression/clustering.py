@@ -81,6 +81,25 @@ def clusters_of(intents: pd.Index, intent_info: pd.DataFrame | None, clusters: C
     return pd.concat([first, second], axis=1)
 
 
+def one_clustering(table: Surprisals, clusters: Clusters | None) -> pd.Series | None:
+    """Return the cluster of every intent where crossed ones cannot be used; see `resolve_clusters`.
+
+    Raises
+    ------
+    ConfigError
+        Also if two clusterings are given.
+    DataError
+        As `resolve_clusters`.
+    """
+    labels = resolve_clusters(table, clusters)
+    if isinstance(labels, pd.DataFrame):
+        raise ConfigError(
+            f"clusters: {labels.columns[0]!r} and {labels.columns[1]!r} are crossed, so that there are no whole "
+            "clusters to keep together. Give one of them."
+        )
+    return labels
+
+
 def name_of_clusters(clusters: pd.Series) -> str:
     """Return what a signature says of clusters: their name, and a hash of which intents share one.
 

@@ -15,6 +15,7 @@ from langdiff._types import Booleans, Floats, Model
 from langdiff.errors import ConfigError, DataError, LangdiffWarning, listing
 from langdiff.regression.check.folds import NEVER, assign_folds
 from langdiff.regression.check.held_out import known_editions, mean_per_cell, predictive_size_prior
+from langdiff.regression.clustering import OneClustering, name_of_clusters, one_clustering
 from langdiff.regression.fitting import fit
 from langdiff.regression.identity import identify_table
 from langdiff.regression.kernel.new_intents import log_marginal
@@ -36,6 +37,8 @@ class CrossValidation:
         only intents of which cells were held out.
     held_out : Series, shape (I,)
         Number of held-out cells of each of these intents; each cell is held out once.
+    clusters : Series, shape (I,), or None
+        Cluster of each of these intents; None if each is one.
     kept_cells, kept_intents : int
         Cells that were never held out, since too few would have been left, and intents of which none was.
     not_converged : Series, shape (models,)
@@ -53,6 +56,7 @@ class CrossValidation:
     not_converged: pd.Series
     folds: int
     signature: str
+    clusters: pd.Series | None = None
 
     @property
     def best(self) -> str:
@@ -67,13 +71,14 @@ class CrossValidation:
         DataFrame
             Indexed by model: ``log_density``, mean per held-out cell, nats, of log bits, and ``std_error``;
             ``difference`` to the best model, at most 0, and ``difference_std_error``, of the paired
-            differences (both with the intents as the sample); ``rank``; ``not_converged``, the number of such fits.
+            differences (both with the intents, or their clusters, as the sample); ``rank``; ``not_converged``, the
+            number of such fits.
         """
-        counts = self.held_out.to_numpy()
-        scores = {name: mean_per_cell(column.to_numpy(), counts) for name, column in self.per_intent.items()}
+        counts, clusters = self.held_out.to_numpy(), self.clusters
+        scores = {name: mean_per_cell(column.to_numpy(), counts, clusters) for name, column in self.per_intent.items()}
         best = max(scores, key=lambda name: scores[name][0])
         paired = {
-            name: mean_per_cell((column - self.per_intent[best]).to_numpy(), counts)
+            name: mean_per_cell((column - self.per_intent[best]).to_numpy(), counts, clusters)
             for name, column in self.per_intent.items()
         }
         frame = pd.DataFrame(
@@ -96,12 +101,18 @@ class CrossValidation:
             f"{self.folds}-fold cross-validation: {cells:,} cells of {len(self.held_out):,} intents predicted, "
             f"{self.kept_cells:,} cells never held out ({self.kept_intents:,} intents with too few to spare)",
             "log-density of log bits, nats per cell; differences are paired, to the best model",
+            *([] if self.clusters is None else [f"whole clusters held out and sampled: {self._clusters()}"]),
             "",
             self.to_frame().round(4).to_string(),
             "",
             f"[{self.signature}]",
         ]
         return "\n".join(lines)
+
+    def _clusters(self) -> str:
+        """Return how many clusters there are, and of how many intents."""
+        sizes = pd.Series(self.clusters).value_counts()
+        return f"{len(sizes):,} of {sizes.min():,} to {sizes.max():,} intents ({pd.Series(self.clusters).name})"
 
     def __repr__(self) -> str:
         """Rank the models."""
@@ -119,6 +130,7 @@ def cross_validate(
     k: int = 10,
     restricted: bool = True,
     laplace_scale: float | None = None,
+    clusters: OneClustering | None = None,
     seed: int | np.random.Generator,
     progress: bool | None = None,
 ) -> CrossValidation:
@@ -150,6 +162,11 @@ def cross_validate(
         small, unlike that of model 1, and with few editions so are the densities of what they predict.
     laplace_scale : float, optional
         b of model 3, nats; needed if model 3 is among the models.
+    clusters : str, mapping or Series, optional
+        Clusters of intents whose errors are shared, such as ``"document"``, ``"book"`` or ``"chapter"``: a column of
+        `intent_info` (books and chapters of verse ids need none), or the cluster of each intent. All cells that a
+        cluster has in an edition are held out together, so that no error that they share is known from the
+        others; standard errors take clusters for the sample.
     seed : int or numpy.random.Generator
         Seed of the folds and of random starts.
     progress : bool, optional
@@ -163,9 +180,11 @@ def cross_validate(
     Raises
     ------
     ConfigError
-        If k is below 2, models are unknown or named twice, or `seed` is neither a whole number nor a generator.
+        If k is below 2, models are unknown or named twice, a column of clusters is unknown, or `seed` is neither a
+        whole number nor a generator.
     DataError
-        If no cell can be held out, or the table, or what a fold leaves of it, cannot be fitted.
+        If no cell can be held out, the table, or what a fold leaves of it, cannot be fitted, or an intent has no
+        cluster, or all the same.
 
     Examples
     --------
@@ -181,16 +200,19 @@ def cross_validate(
     if not isinstance(k, int | np.integer) or k < 2:
         raise ConfigError(f"k must be at least 2, got {k!r}.")
     table = as_surprisals(surprisals)
+    labels = one_clustering(table, clusters)
     observed = table.bits.notna().to_numpy()
     fit(table, model="1")  # a table that cannot be fitted is refused here, in full, not fold by fold
     rng = generator(seed)
     named = name_of_seed(seed, rng)
-    folds = assign_folds(observed, k, rng)
+    folds = assign_folds(observed, k, rng, None if labels is None else pd.factorize(labels)[0])
     used = np.unique(folds[folds != NEVER])
     if not len(used):
         raise DataError(
             "no cell can be held out: an intent keeps two, and the table one more than its intents and editions "
-            "together. Use models on more editions."
+            "together"
+            + ("" if labels is None else f", and with one cell goes its whole cluster ({labels.name})")
+            + ". Use models on more editions."
         )
     scores = {name: np.zeros(len(observed)) for name in models}
     failed = dict.fromkeys(models, 0)
@@ -210,6 +232,7 @@ def cross_validate(
         "folds": k,
         "restricted": bool(restricted),
         "laplace_scale": None if laplace_scale is None else name_of_number(laplace_scale),
+        "clusters": None if labels is None else name_of_clusters(labels),
         "seed": named,
         **identify_table(table),
         "cells": int(observed.sum()),
@@ -223,6 +246,7 @@ def cross_validate(
         not_converged=pd.Series(failed, name="not_converged"),
         folds=len(used),
         signature=join_signature(parts),
+        clusters=None if labels is None else labels[some],
     )
 
 

@@ -12,6 +12,7 @@ from langdiff._random import generator
 from langdiff._signature import join_signature, name_of_seed, short_hash
 from langdiff._types import Floats, Integers, Model
 from langdiff.errors import ConfigError, DataError, listing
+from langdiff.regression.clustering import OneClustering, name_of_clusters, one_clustering
 from langdiff.regression.identity import identify_table
 from langdiff.regression.kernel.new_intents import FARTHEST, KnownEditions, SizePrior, log_marginal, most_likely_sizes
 from langdiff.regression.result import DifficultyFit
@@ -38,7 +39,7 @@ class HeldOutLikelihood:
         Log-likelihood of the log surprisals z = ln(bits), as in Figure 6 of Mielke et al. (2019), and of the
         bits themselves, which is lower by Σz.
     per_cell, std_error : float
-        `total` over the number of cells, and its standard error, the intents being the sample.
+        `total` over the number of cells, and its standard error, the intents, or their clusters, being the sample.
     per_intent : Series, shape (I,)
         Log-likelihood of z, summed over the cells of each held-out intent.
     dispersion : float
@@ -75,6 +76,7 @@ def held_out_log_likelihood(
     *,
     fix: Fix = "difficulty+dispersion",
     n: Sizes = "map",
+    clusters: OneClustering | None = None,
     seed: int | np.random.Generator,
 ) -> HeldOutLikelihood:
     r"""Score how well a fit explains intents that it has not seen.
@@ -99,6 +101,9 @@ def held_out_log_likelihood(
         Parameters that stay as fitted; with ``"difficulty"`` the dispersion is fitted anew to the held-out intents.
     n : {"map", "posterior"}
         Treatment of the sizes of held-out intents, as described above.
+    clusters : str, mapping or Series, optional
+        Clusters of the held-out intents, such as ``"document"``: a column of their `intent_info`, or the cluster of
+        each intent. The standard error then takes clusters for the sample; the log-likelihood does not depend on them.
     seed : int or numpy.random.Generator
         Seed of the random starts, from which sizes of held-out intents are fitted.
 
@@ -110,10 +115,10 @@ def held_out_log_likelihood(
     Raises
     ------
     DataError
-        If an edition is not in the fit, there is nothing to score, or sizes are to be integrated out
-        though all those of the fit are equal.
+        If an edition is not in the fit, there is nothing to score, sizes are to be integrated out though all those
+        of the fit are equal, or an intent has no cluster, or all the same.
     ConfigError
-        If `fix` or `n` is unknown, or `seed` is neither a whole number nor a generator.
+        If `fix`, `n` or a column of clusters is unknown, or `seed` is neither a whole number nor a generator.
 
     References
     ----------
@@ -141,6 +146,7 @@ def held_out_log_likelihood(
     if not some.any():
         raise DataError("no held-out surprisals: every cell is missing.")
     z = z[some]
+    labels = one_clustering(table.sel(intents=table.intents[some]), clusters)
     prior = predictive_size_prior(fit) if n == "posterior" else size_prior(fit)
     rng = generator(seed)
     named = name_of_seed(seed, rng)
@@ -150,7 +156,7 @@ def held_out_log_likelihood(
     rows = _row_log_density(z, editions, prior, n, rng)
     per_intent = pd.Series(rows, index=table.intents[some], name="log_likelihood")
     counts = (~np.isnan(z)).sum(axis=1)
-    per_cell, std_error = mean_per_cell(rows, counts)
+    per_cell, std_error = mean_per_cell(rows, counts, labels)
     return HeldOutLikelihood(
         model=fit.model,
         fix=fix,
@@ -168,6 +174,7 @@ def held_out_log_likelihood(
                 "fit": short_hash(fit.signature),
                 "fixed": fix,
                 "sizes": n,
+                "clusters": None if labels is None else name_of_clusters(labels),
                 "seed": named,
                 **identify_table(table),
                 "cells": int(counts.sum()),
@@ -221,17 +228,31 @@ def _unknown_editions(fit: DifficultyFit, unknown: list[object]) -> str:
     )
 
 
-def mean_per_cell(rows: Floats, counts: Integers) -> tuple[float, float]:
-    r"""Return the mean per cell of sums by row, and its standard error with rows as clusters.
+def mean_per_cell(rows: Floats, counts: Integers, clusters: pd.Series | None = None) -> tuple[float, float]:
+    r"""Return the mean per cell of sums by row, and its standard error with rows, or clusters of them, as the sample.
 
-    A ratio of totals, :math:`\bar\ell = \sum_i s_i / \sum_i n_i`, whose variance is
-    :math:`\frac{I}{I-1} \sum_i (s_i - \bar\ell n_i)^2 / (\sum_i n_i)^2`; NaN for a single row.
+    A ratio of totals, :math:`\bar\ell = \sum_g s_g / \sum_g n_g`, whose variance is
+    :math:`\frac{G}{G-1} \sum_g (s_g - \bar\ell n_g)^2 / (\sum_g n_g)^2`; NaN for a single row or cluster.
+
+    Parameters
+    ----------
+    rows : ndarray, shape (I,)
+        Sum of each row.
+    counts : ndarray of int, shape (I,)
+        Number of cells of each row.
+    clusters : Series, shape (I,), optional
+        Cluster of each row, in the same order; by default every row is one.
 
     Examples
     --------
     >>> mean_per_cell(np.array([1.0, 3.0]), np.array([1, 1]))
     (2.0, 1.0)
+    >>> mean_per_cell(np.array([1.0, 1.0, 3.0, 3.0]), np.ones(4, dtype=int), pd.Series(["x", "x", "y", "y"]))
+    (2.0, 1.0)
     """
+    if clusters is not None:
+        codes = pd.factorize(clusters)[0]
+        rows, counts = np.bincount(codes, rows), np.bincount(codes, counts).astype(np.int_)
     cells = counts.sum()
     mean = float(rows.sum() / cells)
     if len(rows) < 2:

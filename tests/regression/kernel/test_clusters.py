@@ -6,10 +6,14 @@ import statsmodels.api as sm
 from numpy.testing import assert_allclose
 from scipy.optimize import root
 
+from langdiff.errors import DataError
+from langdiff.regression.kernel import clusters as clusters_module
+from langdiff.regression.kernel import freedom as freedom_module
 from langdiff.regression.kernel.clusters import RowClusters, SummedClusters, cluster_covariance, covariance_of_clusters
-from langdiff.regression.kernel.freedom import freedom_of_pairs
+from langdiff.regression.kernel.freedom import freedom_of_pairs, satterthwaite
 from langdiff.regression.kernel.information import normalized_covariance
 from langdiff.regression.kernel.models import Settings, estimate
+from langdiff.regression.kernel.resampling import cluster_jackknife
 from langdiff.regression.kernel.row_information import row_information
 from langdiff.regression.kernel.two_way import solve_two_way
 
@@ -171,3 +175,162 @@ def test_adjustments_and_freedom_are_those_of_dense_algebra(seed):
         assert freedom[0, j] == pytest.approx(nu, rel=ALGEBRA)
     against_mean = dense(z, cluster, np.array([0.8, -0.2, -0.2, -0.2]))[2]
     assert freedom[1, 1] == pytest.approx(against_mean, rel=ALGEBRA)
+
+
+MODELS = [
+    ("1", {}),
+    ("2", {}),
+    ("2", {"restricted": True}),
+    ("2L", {}),
+    ("2C", {}),
+    ("3", {"laplace_scale": 0.03}),
+]
+
+
+def summed(rows, cluster):
+    """Scores and information summed by cluster, shapes (G, J) and (G, J, J)."""
+    members = [cluster == g for g in np.unique(cluster)]
+    information = [np.diag(rows.weight[m].sum(axis=0)) - rows.mixed[m].T @ rows.mixed[m] for m in members]
+    return np.array([rows.score[m].sum(axis=0) for m in members]), np.array(information)
+
+
+def longer(seed=0, intents=400, editions=6):
+    """A table with a rare edition and clusters of one to many rows."""
+    rng = np.random.default_rng(seed)
+    mu = rng.normal(3, 0.6, intents)
+    v = np.logaddexp(0.0, -mu)
+    z = (
+        (mu - v / 2)[:, None]
+        + rng.normal(0, 0.1, editions)
+        + np.sqrt(v)[:, None] * rng.normal(size=(intents, editions))
+    )
+    gone = rng.random(z.shape) < 0.2
+    gone[:, -1] = rng.random(intents) < 0.9
+    z[gone] = np.nan
+    z = z[(~np.isnan(z)).sum(axis=1) > 1]
+    return z, rng.permutation(np.minimum(rng.geometric(0.05, len(z)), 60))
+
+
+@pytest.mark.parametrize(("model", "options"), MODELS)
+def test_the_order_of_rows_changes_no_standard_error(model, options):
+    z, cluster = longer()
+    order = np.random.default_rng(1).permutation(len(z))
+    for kind in ("CR0", "CR2"):
+        one = cluster_covariance(rows_of(z, model, **options), cluster, kind=kind)
+        other = cluster_covariance(rows_of(z[order], model, **options), cluster[order], kind=kind)
+        assert_allclose(of_differences(other), of_differences(one), atol=1e-9, rtol=0)
+
+
+@pytest.mark.parametrize(("model", "options"), [MODELS[0], MODELS[1], MODELS[3], MODELS[4]])
+@pytest.mark.parametrize("kind", ["CR2", "CR3"])
+def test_series_eigenvalues_and_sums_agree(monkeypatch, model, options, kind):
+    """Some clusters have nearly all cells of the rare edition, so that their series is left for eigenvalues."""
+    z, cluster = longer()
+    rows = rows_of(z, model, **options)
+    by_eigenvalue = cluster_covariance(rows, cluster, kind=kind)
+    freedom = satterthwaite(RowClusters(rows, cluster), np.eye(6)[1:2] - np.eye(6)[:1])
+    monkeypatch.setattr(clusters_module, "FEW_CLUSTERS", 0)
+    monkeypatch.setattr(clusters_module, "CELLS_AT_A_TIME", 300)
+    by_series = cluster_covariance(rows, cluster, kind=kind)
+    sums = SummedClusters(*summed(rows, cluster))
+    by_sums = covariance_of_clusters(sums, kind)
+    contrasts = np.eye(6) - 1 / 6
+    for other in (by_series, by_sums):
+        assert_allclose(contrasts @ other @ contrasts, contrasts @ by_eigenvalue @ contrasts, rtol=1e-9, atol=1e-14)
+    assert_allclose(satterthwaite(RowClusters(rows, cluster), np.eye(6)[1:2] - np.eye(6)[:1]), freedom, rtol=1e-9)
+    assert_allclose(satterthwaite(sums, np.eye(6)[1:2] - np.eye(6)[:1]), freedom, rtol=1e-9)
+
+
+def test_a_series_is_left_for_eigenvalues_where_it_converges_slowly(monkeypatch):
+    z, cluster = longer()
+    rows = rows_of(z)
+    exact = cluster_covariance(rows, cluster)
+    monkeypatch.setattr(clusters_module, "FEW_CLUSTERS", 0)
+    monkeypatch.setattr(clusters_module, "MOST_TERMS", 1)
+    assert_allclose(cluster_covariance(rows, cluster), exact, rtol=1e-9, atol=1e-14)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_cr3_is_the_jackknife_of_clusters(seed):
+    z, cluster = incomplete(seed)
+    found = solve_two_way(z).edition_effect
+    jackknife = cluster_jackknife(~np.isnan(z), lambda rows: solve_two_way(z[rows]).edition_effect, found, cluster)
+    ours = of_differences(cluster_covariance(rows_of(z), cluster, kind="CR3"))
+    assert_allclose(of_differences(jackknife.about_estimate), ours, atol=1e-12)
+    assert (of_differences(jackknife.about_mean) < ours).all()
+
+
+def test_cr3_comes_near_the_jackknife_of_model_2():
+    z, cluster = longer()
+    two_way, chosen = solve_two_way(z), settings("2")
+    found = estimate(two_way, chosen)
+
+    def again(rows):
+        return estimate(solve_two_way(z[rows]), chosen, start=(found.sizes[rows], found.c), with_covariance=False).c
+
+    jackknife = cluster_jackknife(~np.isnan(z), again, found.c, cluster)
+    ours = cluster_covariance(row_information(two_way, chosen, found), cluster, kind="CR3")
+    assert_allclose(of_differences(jackknife.about_estimate), of_differences(ours), rtol=0.1)
+
+
+@pytest.mark.parametrize(("model", "options"), [MODELS[0], MODELS[1], MODELS[3]])
+def test_editions_that_share_a_difficulty(model, options):
+    """Groups as a basis: difficulties and errors of a table in which each edition of a group is the group."""
+    z, cluster = longer(editions=4)
+    basis = np.array([[1.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
+    two_way, chosen = solve_two_way(z, basis), settings(model, **options)
+    found = estimate(two_way, chosen)
+    rows = row_information(two_way, chosen, found)
+    clusters = RowClusters(rows, cluster, basis)
+    covariance = covariance_of_clusters(clusters, "CR2")
+    scores, information = summed(rows, cluster)
+    tied = SummedClusters(scores @ basis, basis.T @ information @ basis)
+    assert_allclose(of_differences(covariance)[1:], of_differences(covariance_of_clusters(tied, "CR2")), rtol=1e-9)
+    freedom = freedom_of_pairs(clusters, np.array([1 / 6, 1 / 6, 1 / 3, 1 / 3])).values
+    assert np.isnan(freedom[0, 1])
+    theirs = freedom_of_pairs(tied, np.full(3, 1 / 3)).values
+    assert_allclose(freedom[1:, 1:], theirs, rtol=1e-9)
+
+
+def test_freedom_by_shares_is_exact_in_complete_tables_and_near_in_others(monkeypatch):
+    z, cluster = longer()
+    mean = np.full(6, 1 / 6)
+    complete = np.nan_to_num(z, nan=3.0)
+    for table, tolerance in ((complete, 1e-9), (z, 0.1)):
+        clusters = RowClusters(rows_of(table), cluster)
+        with monkeypatch.context() as patch:
+            exact = freedom_of_pairs(clusters, mean)
+            patch.setattr(freedom_module, "EXACT_COST", 0)
+            shares = freedom_of_pairs(clusters, mean)
+            patch.setattr(freedom_module, "SHARES_COST", 0)
+            of_editions = freedom_of_pairs(clusters, mean)
+        assert [exact.source, shares.source, of_editions.source] == ["exact", "shares", "shares of editions"]
+        assert_allclose(shares.values, exact.values, rtol=tolerance)
+        assert_allclose(np.diag(of_editions.values), np.diag(shares.values), rtol=1e-9)
+        assert_allclose(of_editions.values, exact.values, rtol=max(tolerance, 2.5 * tolerance))
+        contrasts = np.array([np.eye(6)[1] - np.eye(6)[4], np.eye(6)[5] - mean])
+        assert_allclose(satterthwaite(clusters, contrasts), [exact.values[1, 4], exact.values[5, 5]], rtol=1e-9)
+
+
+def test_equal_clusters_of_complete_tables_have_one_degree_of_freedom_less_than_clusters():
+    rng = np.random.default_rng(0)
+    z, cluster = rng.normal(size=(60, 4)), np.arange(60) % 12
+    clusters = RowClusters(rows_of(z), cluster)
+    assert_allclose(freedom_of_pairs(clusters, np.full(4, 0.25)).values, 11, rtol=1e-9)
+    assert_allclose(covariance_of_clusters(clusters, "CR1"), covariance_of_clusters(clusters, "CR2"), atol=1e-14)
+
+
+def test_one_cluster_is_refused():
+    with pytest.raises(DataError, match="all intents are in one cluster"):
+        cluster_covariance(rows_of(B), np.zeros(6, dtype=int))
+
+
+def test_a_cluster_that_alone_has_an_edition_is_refused():
+    z, cluster = longer()
+    z[cluster != 7, 5] = np.nan
+    z[np.flatnonzero(cluster == 7)[0], :] = 3.0
+    kept = (~np.isnan(z)).sum(axis=1) > 1
+    z, cluster = z[kept], cluster[kept]
+    with pytest.raises(DataError, match=r"1 of 5\d clusters \(number 7\) have all the information"):
+        cluster_covariance(rows_of(z), cluster, kind="CR2")
+    assert (of_differences(cluster_covariance(rows_of(z), cluster, kind="CR0")) > 0).all()
