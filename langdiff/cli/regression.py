@@ -6,10 +6,15 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from langdiff._types import Model
+from langdiff.cli.clusters import Clusters, IntentInfo
 from langdiff.cli.output import check_picture_name, print_json, save_picture
 
 if TYPE_CHECKING:
     import pandas as pd
+
+Method = Literal["auto", "newton", "lbfgs"]
+Kind = Literal["information", "sandwich", "bootstrap", "jackknife"]
+Correction = Literal["CR0", "CR1", "CR2", "CR3"]
 
 
 def fit(
@@ -18,18 +23,34 @@ def fit(
         typer.Argument(help="Table (.csv, .tsv, .parquet): long, or intents × editions.", metavar="SURPRISALS"),
     ],
     model: Annotated[Model, typer.Option(help="Regression model.")] = "2",
+    method: Annotated[Method, typer.Option(help="Optimizer of models 1 and 2.")] = "auto",
     restricted: Annotated[bool, typer.Option("--restricted", help="Maximize the restricted likelihood.")] = False,
     laplace_scale: Annotated[float | None, typer.Option(help="Scale b of model 3, nats.")] = None,
-    editions: Annotated[
+    edition_info: Annotated[
         Path | None, typer.Option(help="Table of editions (.csv, .tsv), with their names in the first column.")
     ] = None,
     groups: Annotated[
-        str | None, typer.Option(help="Column of --editions: editions with the same value share a difficulty.")
+        str | None, typer.Option(help="Column of --edition-info: editions with the same value share a difficulty.")
     ] = None,
-    bootstrap: Annotated[
-        int, typer.Option(help="Number of bootstrap samples of intents for standard errors.", min=0)
-    ] = 0,
-    seed: Annotated[int, typer.Option(help="Seed of the bootstrap.", min=0)] = 0,
+    formula: Annotated[
+        str | None, typer.Option(help="Difficulties as sums of terms over columns of --edition-info: language + lm.")
+    ] = None,
+    intents: Annotated[
+        Literal["fixed", "random"], typer.Option(help="Sizes of intents: free, or drawn from a distribution.")
+    ] = "fixed",
+    sizes: Annotated[Literal["normal", "free"], typer.Option(help="Distribution of random sizes.")] = "normal",
+    size_formula: Annotated[
+        str | None, typer.Option(help="Mean of random sizes, over columns of --intent-info: book.")
+    ] = None,
+    dispersion: Annotated[
+        str, typer.Option(help="'common', 'edition', or a column of --edition-info: who shares a dispersion.")
+    ] = "common",
+    errors: Annotated[Kind | None, typer.Option(help="Source of standard errors [by model and clusters].")] = None,
+    clusters: Clusters = None,
+    intent_info: IntentInfo = None,
+    correction: Annotated[Correction, typer.Option(help="Small-sample correction of the sandwich.")] = "CR2",
+    bootstrap: Annotated[int, typer.Option(help="Number of bootstrap samples for standard errors.", min=0)] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of bootstrap and jackknife.", min=0)] = 0,
     unit: Annotated[Literal["bits", "nats", "log10"], typer.Option(help="Unit of the table.")] = "bits",
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Save the fit here (.json).")] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw the forest plot here (.svg, .png, .pdf).")] = None,
@@ -37,22 +58,34 @@ def fit(
 ) -> None:
     """Fit one difficulty per edition to a table of surprisals.
 
-    Example: langdiff fit surprisals.csv --model 2L --plot difficulties.svg
+    Example: langdiff fit surprisals.csv --clusters chapter --plot difficulties.svg
     """
     import langdiff as ld
     from langdiff.errors import ConfigError
 
     if plot is not None:
         check_picture_name(plot)
-    if editions is not None and groups is None:
-        raise ConfigError("--editions is the table for --groups: name one of its columns, or leave it out.")
+    if edition_info is not None and groups is None and formula is None and dispersion in ("common", "edition"):
+        raise ConfigError(
+            "--edition-info is the table for --groups, --formula or --dispersion: name its columns there, or leave it "
+            "out."
+        )
     result = ld.fit(
-        ld.read_surprisals(surprisals, unit=unit),
+        ld.read_surprisals(surprisals, unit=unit, intent_info=intent_info),
         model=model,
+        method=method,
         restricted=restricted,
         laplace_scale=laplace_scale,
         groups=groups,
-        edition_info=None if editions is None else _read_editions(editions),
+        formula=formula,
+        edition_info=None if edition_info is None else _read_editions(edition_info),
+        intents=intents,
+        sizes=sizes,
+        size_formula=size_formula,
+        dispersion=dispersion,
+        errors=errors,
+        clusters=clusters,
+        correction=correction,
         bootstrap=bootstrap,
         seed=seed,
     )

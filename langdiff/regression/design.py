@@ -79,7 +79,7 @@ def make_design(
     if groups is not None and formula is not None:
         raise ConfigError("give groups or a formula, not both; a formula may name the groups as a term.")
     if groups is not None:
-        return _grouped(_labels(editions, groups, edition_info))
+        return _grouped(labels_of(editions, groups, edition_info, "groups"))
     if formula is not None:
         return _from_formula(editions, formula, _info(editions, edition_info, "a formula"))
     return Design(units=editions, first=np.arange(len(editions)))
@@ -103,33 +103,51 @@ def _check_once(editions: pd.Index, known: pd.Index, what: str) -> None:
         raise ConfigError(f"{len(twice)} edition(s) are in {what} more than once: {listing(twice)}. Keep one row each.")
 
 
-def _labels(editions: pd.Index, groups: object, edition_info: pd.DataFrame | None) -> pd.Series:
-    labels = _given_labels(editions, groups, edition_info)
-    unusable = [label for label in labels if not isinstance(label, Hashable)]
+def labels_of(editions: pd.Index, labels: object, edition_info: pd.DataFrame | None, what: str) -> pd.Series:
+    """Return the group of every edition, from a column of edition_info, a mapping or a Series.
+
+    Parameters
+    ----------
+    editions : Index
+        Names of the editions.
+    labels : str, mapping or Series
+        Column of `edition_info`, or the group of each edition.
+    edition_info : DataFrame or None
+        Properties of the editions.
+    what : str
+        Name of the argument, for messages.
+
+    Raises
+    ------
+    ConfigError
+        If an edition has no group, or several, or all are of one group.
+    """
+    found = _given_labels(editions, labels, edition_info, what)
+    unusable = [label for label in found if not isinstance(label, Hashable)]
     if unusable:
-        raise ConfigError(f"groups are named by text or numbers, not by {listing(unusable)}.")
-    missing = labels.index[labels.isna()]
+        raise ConfigError(f"{what} are named by text or numbers, not by {listing(unusable)}.")
+    missing = found.index[found.isna()]
     if len(missing):
-        raise ConfigError(f"{len(missing)} edition(s) without a group: {listing(missing)}.")
-    if labels.nunique() < 2:
-        raise ConfigError(f"all editions are of one group ({labels.iloc[0]!r}): there is nothing to compare.")
-    name = "group" if labels.name is None or labels.name in TAKEN else str(labels.name)
-    return labels.map(lambda label: str(label) if isinstance(label, bool | np.bool_) else label).rename(name)
+        raise ConfigError(f"{len(missing)} edition(s) without a group in {what}: {listing(missing)}.")
+    if found.nunique() < 2:
+        raise ConfigError(f"{what}: all editions are of one group ({found.iloc[0]!r}): there is nothing to compare.")
+    name = "group" if found.name is None or found.name in TAKEN else str(found.name)
+    return found.map(lambda label: str(label) if isinstance(label, bool | np.bool_) else label).rename(name)
 
 
-def _given_labels(editions: pd.Index, groups: object, edition_info: pd.DataFrame | None) -> pd.Series:
+def _given_labels(editions: pd.Index, groups: object, edition_info: pd.DataFrame | None, what: str) -> pd.Series:
     if isinstance(groups, str):
-        info = _info(editions, edition_info, f"groups={groups!r}")
+        info = _info(editions, edition_info, f"{what}={groups!r}")
         if groups not in info:
             raise ConfigError(f"edition_info has no column {groups!r}; it has {listing(info.columns)}.")
         return info[groups].astype(object)
     if not isinstance(groups, Mapping | pd.Series):
         raise ConfigError(
-            "groups must be a column of edition_info, or a mapping or Series from edition to group, not "
+            f"{what} must be a column of edition_info, or a mapping or Series from edition to group, not "
             f"{type(groups).__name__}."
         )
     labels = pd.Series(groups, dtype=object)
-    _check_once(editions, labels.index, "groups")
+    _check_once(editions, labels.index, what)
     return labels.reindex(editions)
 
 
@@ -142,6 +160,29 @@ def _grouped(labels: pd.Series) -> Design:
 
 
 def _from_formula(editions: pd.Index, formula: str, info: pd.DataFrame) -> Design:
+    terms = columns_of_formula(formula, info, "edition")
+    columns = np.column_stack([np.ones(len(terms)), terms])
+    basis, _ = np.linalg.qr(columns)
+    return Design(units=editions, first=np.arange(len(editions)), basis=basis, terms=terms)
+
+
+def columns_of_formula(formula: str, info: pd.DataFrame, what: str) -> pd.DataFrame:
+    """Return the columns of a formula less their means, without the constant, which follows from no other.
+
+    Parameters
+    ----------
+    formula : str
+        Right-hand side in Wilkinson's notation.
+    info : DataFrame
+        Properties that the formula names, one row per edition or intent.
+    what : {"edition", "intent"}
+        Kind of the rows, for messages.
+
+    Raises
+    ------
+    ConfigError
+        If the formula cannot be read, or a term is not finite or follows from those before it.
+    """
     from formulaic import model_matrix  # slow to import, and seldom needed
 
     try:
@@ -149,14 +190,14 @@ def _from_formula(editions: pd.Index, formula: str, info: pd.DataFrame) -> Desig
             matrix = model_matrix(formula, info.copy(), na_action="raise", context={})
     except Exception as error:  # a formula may be any Python, and that may raise anything
         reason = " ".join(ESCAPES.sub("", str(error)).split())
-        raise ConfigError(f"formula {formula!r} cannot be used with edition_info: {reason}") from error
+        raise ConfigError(f"formula {formula!r} cannot be used with {what}_info: {reason}") from error
     if not isinstance(matrix, pd.DataFrame):
         raise ConfigError(f"formula {formula!r} has two sides; give the right-hand side only.")
     terms = matrix.drop(columns="Intercept", errors="ignore").astype(float)
     infinite = terms.columns[~np.isfinite(terms.to_numpy()).all(axis=0)]
     if len(infinite):
         raise ConfigError(
-            f"{len(infinite)} term(s) of {formula!r} are not finite for every edition: {listing(infinite)}."
+            f"{len(infinite)} term(s) of {formula!r} are not finite for every {what}: {listing(infinite)}."
         )
     aliased = [str(terms.columns[k]) for k in _dependent(terms.to_numpy())]
     if aliased:
@@ -165,9 +206,7 @@ def _from_formula(editions: pd.Index, formula: str, info: pd.DataFrame) -> Desig
             f"{listing(aliased)}. Leave them out."
         )
     terms[:] = _centred(terms.to_numpy())  # the constant makes up for it; numbers such as years keep their digits
-    columns = np.column_stack([np.ones(len(terms)), terms])
-    basis, _ = np.linalg.qr(columns)
-    return Design(units=editions, first=np.arange(len(editions)), basis=basis, terms=terms)
+    return terms
 
 
 def _dependent(columns: Floats) -> list[int]:

@@ -2,53 +2,33 @@
 
 import logging
 import warnings
-from numbers import Integral, Real
-from typing import Literal, NamedTuple, get_args
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from langdiff import __version__
-from langdiff._random import generator
-from langdiff._signature import join_signature, name_of_number, name_of_seed
-from langdiff._types import Booleans, Floats, Integers, Model
-from langdiff.errors import ConfigError, ConvergenceWarning, DataError, LangdiffWarning, listing
+from langdiff._signature import join_signature, name_of_number, short_hash
+from langdiff._types import Floats, Model
+from langdiff.errors import ConvergenceWarning
+from langdiff.regression.clustering import Clusters, name_of_clusters, resolve_clusters
 from langdiff.regression.design import Design, Groups, make_design
+from langdiff.regression.estimating import Fitted, fit_fixed, fit_random, fit_unequal, sizes_of_all
+from langdiff.regression.further import compared_intents, dispersions_of, size_distribution
 from langdiff.regression.identity import identify_design, identify_table
-from langdiff.regression.kernel.information import normalized_covariance
-from langdiff.regression.kernel.models import Estimate, Settings, estimate, published_parameters, size_of_single_cells
-from langdiff.regression.kernel.resampling import bootstrap_draws, jackknife_inflation
-from langdiff.regression.kernel.robust import is_unbounded
-from langdiff.regression.kernel.two_way import TwoWay, solve_two_way
+from langdiff.regression.kernel.models import Settings, published_parameters
+from langdiff.regression.kernel.robust import ROUNDING
+from langdiff.regression.options import Correction, Dispersion, Intents, Method, Options, Sizes, check_options
+from langdiff.regression.records import Kind
 from langdiff.regression.result import DifficultyFit
 from langdiff.regression.table import as_surprisals, log_bits
+from langdiff.regression.uncertainty import Uncertainty, find_errors
 from langdiff.surprisals import Surprisals
 
-Method = Literal["auto", "newton", "lbfgs"]
-
-SMOOTH = ("1", "2")  # models with an observed information
-FEWEST_DEVIATIONS = 20  # from which an inflation is known to about 30 %, 16 % of a standard error
 USUAL_ITERATIONS = 1000
-LEAST_SIGMA = 1e-8  # residuals of log bits below it are rounding, and the likelihood is unbounded
 
 log = logging.getLogger(__name__)
-
-
-class Uncertainty(NamedTuple):
-    """The covariance of the units' normalized difficulties, and where it is from; see `DifficultyFit`."""
-
-    covariance: Floats
-    bootstrap: int = 0
-    seed: str = ""
-    inflation: float = 1.0
-
-    @property
-    def kind(self) -> str:
-        """Its name in the signature."""
-        if self.bootstrap:
-            return f"bootstrap-{self.bootstrap},seed:{self.seed}"
-        return "information" if self.inflation == 1 else "jackknifed-information"
 
 
 def fit(
@@ -59,8 +39,16 @@ def fit(
     groups: Groups | None = None,
     formula: str | None = None,
     edition_info: pd.DataFrame | None = None,
+    intents: Intents = "fixed",
+    sizes: Sizes = "normal",
+    size_formula: str | None = None,
+    dispersion: Dispersion = "common",
+    errors: Kind | None = None,
+    clusters: Clusters | None = None,
+    correction: Correction = "CR2",
     restricted: bool = False,
     laplace_scale: float | None = None,
+    rounding: float = ROUNDING,
     bootstrap: int = 0,
     seed: int | np.random.Generator | None = None,
     max_iterations: int = USUAL_ITERATIONS,
@@ -84,8 +72,8 @@ def fit(
     model : {"1", "2", "2L", "2C", "3"}
         Regression model to fit, as defined above. 2L and 2C resist outliers, such as sloppy translations.
     method : {"auto", "newton", "lbfgs"}
-        Optimizer of model 2: ``"auto"`` is Newton's method, with L-BFGS if that fails. Model 1 is
-        solved exactly; 2L, 2C and 3 by L-BFGS on likelihoods that approach theirs.
+        Optimizer of models 1 and 2: ``"auto"`` solves model 1 exactly and model 2 by Newton's method, with L-BFGS
+        if that fails. 2L, 2C and 3 are fitted by L-BFGS.
     groups : str, mapping or Series, optional
         Editions of one group share a difficulty: a column of `edition_info`, or the group of each edition.
     formula : str, optional
@@ -93,18 +81,42 @@ def fit(
         (Wilkinson's notation, read by formulaic). It may contain Python, so use only formulas that you trust.
     edition_info : DataFrame, optional
         Properties of the editions, indexed by edition; needed for a formula and for groups given as a column.
+    intents : {"fixed", "random"}
+        Sizes of intents: a parameter each, which is valid if what is missing depends on the intents only; or drawn
+        from one distribution, in models 1, 2 and 2L, which is valid if it depends on observed bits only. See the
+        handbook, "Standard errors and what they assume".
+    sizes : {"normal", "free"}
+        Distribution of ln n of random intents: normal, or any.
+    size_formula : str, optional
+        Mean of ln n of random intents, as a formula over `Surprisals.intent_info`, such as ``"book"``.
+    dispersion : {"common", "edition"}, column, mapping or Series
+        Editions that share a dispersion, in models 1 and 2: all, none, or those with the same value in a column of
+        `edition_info`. Difficulties are then about expected bits; see `DifficultyFit.contrast`.
+    errors : {"information", "sandwich", "bootstrap", "jackknife"}, optional
+        Source of standard errors. ``"information"`` takes the model to be right and intents to be independent; the
+        ``"sandwich"`` takes clusters to be independent, as do the ``"bootstrap"`` and the ``"jackknife"``, which fit
+        again. By default the sandwich where there are clusters, in models 2L, 2C and 3, and in models 1 and 2 from
+        50 intents on (up to ten million cells); otherwise the information.
+    clusters : str, pair of str, mapping or Series, optional
+        Intents that share errors: a column of `Surprisals.intent_info`, such as ``"book"`` or ``"document"``, or the
+        cluster of each intent. Two columns are clusters that cross.
+    correction : {"CR2", "CR0", "CR1", "CR3"}
+        Small-sample correction of the sandwich.
     restricted : bool
         Maximize the restricted likelihood, which makes up for the many intent sizes: without it the
         dispersion of models 2, 2L and 2C is too small, and if what is missing is missing mostly from
-        the same editions, their difficulties are biased by a percent or so. See the handbook, "The models".
+        the same editions, their difficulties are biased by a percent or so. See the handbook, "The models". With
+        random intents, in model 1, REML.
     laplace_scale : float, optional
         b of model 3, nats; it cannot be estimated, and must be well below the standard deviation of z.
+    rounding : float
+        Width, in standard deviations of the residuals, to which the kink of model 2L is rounded off, which gives it
+        a sandwich. 0 fits the kink itself, and its errors come from a jackknife of 50 groups of intents.
     bootstrap : int
-        Number of samples of intents that standard errors come from; 500 is a good number. With 0, the
-        default, they come from the information matrix, which for models 2L, 2C and 3 is multiplied by what
-        leaving out groups of intents shows to be missing.
+        Number of samples of intents, or of clusters, that standard errors come from; a positive number asks for
+        ``errors="bootstrap"``, which by itself takes 500.
     seed : int or numpy.random.Generator, optional
-        Seed of the bootstrap; required if `bootstrap` is positive.
+        Seed of the bootstrap, or of the groups of the jackknife; required if there is one.
     max_iterations : int
         Number of iterations after which the optimizer stops, with a warning.
 
@@ -128,13 +140,15 @@ def fit(
     ConvergenceWarning
         If the optimizer stopped before its criterion was met.
     LangdiffWarning
-        If there are too few intents to check the standard errors of models 2L, 2C and 3.
+        If errors come from few clusters or few intents, editions are copies of others, or single intents join
+        editions.
 
     References
     ----------
     Mielke, Cotterell, Gorman, Roark and Eisner (2019), "What Kind of Language Is Hard to
     Language-Model?", section 3, equations 1, 2, 5 and 6, footnotes 14 and 23, appendix B. Cox and Reid
-    (1987), "Parameter orthogonality and approximate conditional inference".
+    (1987), "Parameter orthogonality and approximate conditional inference". Bell and McCaffrey (2002), "Bias
+    reduction in standard errors for linear regression with multi-stage samples".
 
     Examples
     --------
@@ -154,178 +168,79 @@ def fit(
     >>> language = {"e1": "eng", "e2": "eng", "e3": "deu", "e4": "deu"}
     >>> ld.fit(surprisals, groups=language).to_frame()["difficulty"].round(2).to_dict()
     {'deu': 0.04, 'eng': -0.05}
+
+    Verses of a chapter may share errors:
+
+    >>> chapter = pd.Series(np.arange(300) // 10, surprisals.intents, name="chapter")
+    >>> ld.fit(surprisals, clusters=chapter).errors.words
+    'a sandwich (CR2) over 30 clusters by chapter, design effect ...'
     """
-    _check_settings(Settings(model, method, restricted, laplace_scale, max_iterations), bootstrap, seed)
-    bootstrap, b = int(bootstrap), None if laplace_scale is None else float(laplace_scale)
-    settings = Settings(model, method, bool(restricted), b, int(max_iterations))
+    options = check_options(
+        Options(
+            settings=Settings(model, method, restricted, laplace_scale, max_iterations, rounding),
+            intents=intents,
+            sizes=sizes,
+            size_formula=size_formula,
+            dispersion=dispersion,
+            errors=errors,
+            correction=correction,
+            bootstrap=bootstrap,
+            seed=seed,
+        ),
+        clustered=clusters is not None,
+    )
     table = as_surprisals(surprisals)
     design = make_design(table.editions, groups, formula, edition_info)
     z = log_bits(table, design)
-    single = (~np.isnan(z)).sum(axis=1) == 1
-    if single.any():
-        log.info("%d of %d intents have one cell only and say nothing of difficulties", single.sum(), len(z))
-    shared = z[~single] if single.any() else z
-    two_way = _solve(shared, design, settings, table)
-    found = estimate(two_way, settings)
+    found = resolve_clusters(table, clusters)
+    labels = [] if found is None else [found] if isinstance(found, pd.Series) else [found[name] for name in found]
+    if options.unequal:
+        fitted = fit_unequal(z, design, options, table, edition_info)
+    elif intents == "random":
+        fitted = fit_random(z, design, options, table)
+    else:
+        fitted = fit_fixed(z, design, options, table)
+    fitted = _checked(fitted, design, options)
+    uncertainty = find_errors(z, table.intents, design, options, fitted, labels)
+    return _label(z, fitted, options, design, table, uncertainty, labels, edition_info)
+
+
+def _checked(fitted: Fitted, design: Design, options: Options) -> Fitted:
+    """Tell of intents that were left out; warn of a search that did not converge."""
+    found, single = fitted.found, int((~fitted.used).sum())
+    if single:
+        log.info("%d of %d intents have one cell only and say nothing of difficulties", single, len(fitted.used))
     if found.converged and not np.isfinite(published_parameters(found, design.first).dispersion):
         found = found._replace(converged=False, message="the dispersion is out of range")
     if not found.converged:
-        _warn(found, settings)
-    if bootstrap:
-        rng = generator(seed)
-        named = name_of_seed(seed, rng)
-        covariance = _bootstrap(shared, design, settings, found, bootstrap, rng)
-        uncertainty = Uncertainty(covariance, bootstrap=bootstrap, seed=named)
-    else:
-        uncertainty = Uncertainty(_covariance(found, design))
-        if model not in SMOOTH and found.converged:
-            order = np.argsort(np.array(table.intents, dtype=str)[~single], kind="stable")
-            uncertainty = _inflated(shared, design, settings, found, uncertainty.covariance, order)
-    sizes = np.empty(len(z))
-    sizes[~single] = found.sizes
-    sizes[single] = size_of_single_cells(z[single], found.c, found)
-    return _label(found._replace(sizes=sizes), settings, design, table, two_way, single, uncertainty)
-
-
-def _check_settings(settings: Settings, bootstrap: object, seed: object) -> None:
-    model, method, restricted, b, max_iterations, _ = settings
-    for what, given, offered in (("model", model, get_args(Model)), ("method", method, get_args(Method))):
-        if given not in offered:
-            raise ConfigError(f"unknown {what} {given!r}; use one of {listing(offered)}.")
-    if method != "auto" and model != "2":
-        raise ConfigError(f"method={method!r} is a choice for model '2'; model {model!r} has one way: use 'auto'.")
-    if restricted and model in ("1", "3"):
-        why = "its variance is unbiased already" if model == "1" else "its density is not a likelihood of z"
-        raise ConfigError(f"restricted=True is for models '2', '2L' and '2C'; of model {model!r} {why}.")
-    if (b is None) == (model == "3"):
-        raise ConfigError(
-            "model '3' needs laplace_scale=b, nats (try 0.02 to 0.05): it cannot be estimated."
-            if b is None
-            else f"laplace_scale is for model '3', not {model!r}."
-        )
-    _check_numbers(b, max_iterations, bootstrap, seed)
-
-
-def _check_numbers(b: object, max_iterations: object, bootstrap: object, seed: object) -> None:
-    if b is not None and not (isinstance(b, Real) and 0 < float(b) < np.inf):
-        raise ConfigError(f"laplace_scale must be a positive number, got {b!r}.")
-    if not isinstance(max_iterations, Integral) or max_iterations < 1:
-        raise ConfigError(f"max_iterations must be at least 1, got {max_iterations!r}.")
-    if not isinstance(bootstrap, Integral) or bootstrap < 0 or bootstrap == 1:
-        raise ConfigError(f"bootstrap must be 0 or at least 2 samples, got {bootstrap!r}.")
-    if bootstrap:
-        generator(seed, "bootstrap samples")
-
-
-def _solve(z: Floats, design: Design, settings: Settings, table: Surprisals) -> TwoWay:
-    two_way = solve_two_way(z, design.basis)
-    if _vanishes(two_way):
-        raise DataError(
-            "the residuals vanish: every edition is an exact multiple of every other "
-            f"({listing(table.editions)}), so the likelihood has no maximum. Are they copies of one another?"
-        )
-    if settings.model == "2C" and not settings.restricted and is_unbounded(two_way):
-        raise DataError(
-            "(nearly) all intents have two cells only: then the likelihood of model 2C has no maximum. Use "
-            "restricted=True, or model='2L'."
-        )
-    return two_way
-
-
-def _vanishes(two_way: TwoWay) -> bool:
-    return two_way.degrees_of_freedom < 1 or two_way.sum_of_squares < LEAST_SIGMA**2 * two_way.degrees_of_freedom
-
-
-def _warn(found: Estimate, settings: Settings) -> None:
-    warnings.warn(
-        f"model {settings.model} did not converge in {found.n_iterations} iterations: {found.message}; scaled "
-        f"gradient {found.grad_norm:.1e}. Raise max_iterations (now {settings.max_iterations}), look for extreme "
-        "surprisals, or use model='1', which is solved exactly.",
-        ConvergenceWarning,
-        stacklevel=3,
-    )
-
-
-def _bootstrap(
-    z: Floats, design: Design, settings: Settings, found: Estimate, replicates: int, rng: np.random.Generator
-) -> Floats:
-    """Return the covariance of the units' normalized difficulties over samples of intents, shape (U, U)."""
-    again = _Again(z, design, settings, found)
-    draws = bootstrap_draws(design.observed(~np.isnan(z)), again, replicates=replicates, rng=rng)
-    again.warn("bootstrap samples")
-    covariance: Floats = np.cov(draws, rowvar=False)
-    return covariance
-
-
-def _inflated(
-    z: Floats, design: Design, settings: Settings, found: Estimate, covariance: Floats, order: Integers
-) -> Uncertainty:
-    """Make the covariance as large as leaving out intents shows it to be.
-
-    Medians of few cells vary more, and other residuals than the model's make them vary otherwise still.
-    """
-    again = _Again(z, design, settings, found)
-    of_units, pooled, deviations = jackknife_inflation(
-        design.observed(~np.isnan(z)), again, covariance, order=order, rng=np.random.default_rng(0)
-    )
-    again.warn("parts of the table")
-    if deviations < FEWEST_DEVIATIONS:
-        of_units, pooled = np.maximum(1.0, of_units), max(1.0, pooled)
         warnings.warn(
-            f"too few intents ({len(z)}) to check the standard errors of model {settings.model} by leaving some out; "
-            "they may be far too small. Use model='2', whose errors do not need it, or more intents.",
-            LangdiffWarning,
+            f"model {options.settings.model} did not converge in {found.n_iterations} iterations: {found.message}; "
+            f"scaled gradient {found.grad_norm:.1e}. Raise max_iterations (now {options.settings.max_iterations}), "
+            "look for extreme surprisals, or use model='1' with fixed intents, which is solved exactly.",
+            ConvergenceWarning,
             stacklevel=3,
         )
-    root = np.sqrt(of_units)
-    inflated = normalized_covariance(root[:, None] * covariance * root, found.c[design.first])
-    return Uncertainty(inflated, inflation=pooled)
-
-
-class _Again:
-    """The fit of other rows of the same table, and how often it stopped short."""
-
-    def __init__(self, z: Floats, design: Design, settings: Settings, found: Estimate) -> None:
-        self.z, self.design, self.settings, self.found = z, design, settings, found
-        self.fits = self.stopped = 0
-
-    def __call__(self, rows: Integers) -> Floats | None:
-        """Return the normalized difficulties of the units, shape (U,); None if no residuals are left."""
-        two_way = solve_two_way(self.z[rows], self.design.basis)
-        if _vanishes(two_way):
-            return None
-        part = estimate(
-            two_way,
-            self.settings,
-            start=(self.found.sizes[rows], self.found.c),
-            with_covariance=False,
-        )
-        self.fits += 1
-        self.stopped += not part.converged
-        return published_parameters(part, self.design.first).difficulty
-
-    def warn(self, what: str) -> None:
-        if self.stopped:
-            warnings.warn(
-                f"the fit of {self.stopped} of {self.fits} {what} did not converge; do not trust the standard errors.",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
+    return replace(fitted, found=found)
 
 
 def _label(
-    found: Estimate,
-    settings: Settings,
+    z: Floats,
+    fitted: Fitted,
+    options: Options,
     design: Design,
     table: Surprisals,
-    two_way: TwoWay,
-    single: Booleans,
     uncertainty: Uncertainty,
+    labels: list[pd.Series],
+    edition_info: pd.DataFrame | None,
 ) -> DifficultyFit:
-    units, parameters = design.units, published_parameters(found, design.first)
-    cells = two_way.cells + int(single.sum())
+    found, settings, units = fitted.found, options.settings, design.units
+    parameters = published_parameters(found, design.first)
     with np.errstate(over="ignore"):  # sizes of a fit that did not converge may be beyond any float
-        sizes = np.exp(parameters.log_intent_size)
+        sizes = np.exp(
+            published_parameters(found._replace(sizes=sizes_of_all(z, fitted)), design.first).log_intent_size
+        )
+    cells, total = int((~np.isnan(z)).sum()), float(np.nansum(z[fitted.used]))
+    freedom = uncertainty.freedom
     return DifficultyFit(
         model=settings.model,
         method=found.method,
@@ -334,40 +249,57 @@ def _label(
         lm=table.lm,
         difficulty=pd.Series(parameters.difficulty, index=units, name="difficulty"),
         covariance=pd.DataFrame(uncertainty.covariance, index=units, columns=units),
-        bootstrap=uncertainty.bootstrap,
-        inflation=uncertainty.inflation,
-        terms=_terms(design, found),
+        degrees_of_freedom=freedom if isinstance(freedom, float) else pd.DataFrame(freedom, units, units),
+        errors=uncertainty.source,
+        intents=options.intents,
+        terms=_terms(design, found.c, uncertainty),
         intent_size=pd.Series(sizes, index=table.intents, name="intent_size"),
         dispersion=parameters.dispersion,
         log_likelihood=found.log_likelihood,
-        log_likelihood_bits=found.log_likelihood - two_way.total,
-        converged=found.converged,
+        log_likelihood_bits=found.log_likelihood - total,
+        converged=found.converged and bool(np.isfinite(uncertainty.covariance).all()),
         n_iterations=found.n_iterations,
         n_evaluations=found.n_evaluations,
         grad_norm=found.grad_norm,
         message=found.message,
         cells=cells,
         free_difficulties=design.free,
-        single_cell_intents=int(single.sum()),
-        signature=_signature(found, settings, design, table, uncertainty, cells),
+        single_cell_intents=int((np.isfinite(z).sum(axis=1) == 1).sum()),
+        signature=_signature(fitted, options, design, table, uncertainty, labels, cells),
         replaced_percent=_replaced_percent(table),
+        sizes=size_distribution(fitted, options, parameters),
+        dispersions=dispersions_of(fitted, options, table, edition_info, labels),
+        compared=compared_intents(z, fitted, design, options, table),
     )
 
 
 def _signature(
-    found: Estimate, settings: Settings, design: Design, table: Surprisals, uncertainty: Uncertainty, cells: int
+    fitted: Fitted,
+    options: Options,
+    design: Design,
+    table: Surprisals,
+    uncertainty: Uncertainty,
+    labels: list[pd.Series],
+    cells: int,
 ) -> str:
     """Return all that the numbers depend on: fits that could differ never have the same."""
-    iterative = settings.model != "1"
+    settings, found = options.settings, fitted.found
+    iterative = found.method != "exact"
     usual = settings.max_iterations == USUAL_ITERATIONS and found.converged
+    scale = settings.laplace_scale
+    group = None if fitted.unequal is None else short_hash(fitted.unequal.group)
     parts = {
         "model": settings.model,
         # "auto" tries another optimizer where Newton's method fails, in samples of intents too
         "method": f"{found.method} only" if settings.method == "newton" else found.method,
         "restricted": settings.restricted,
-        "laplace_scale": None if settings.laplace_scale is None else name_of_number(settings.laplace_scale),
+        "laplace_scale": None if scale is None else name_of_number(scale),
+        "rounding": name_of_number(settings.rounding) if settings.model == "2L" else None,
+        "sizes": _name_of_sizes(options, table),
+        "dispersion": None if group is None else f"#{group}",
         **identify_design(design),
-        "errors": uncertainty.kind,
+        "errors": uncertainty.source.signature,
+        "clusters": "+".join(map(name_of_clusters, labels)) or None,
         "max_iterations": settings.max_iterations if iterative and not usual else None,
         **identify_table(table),
         "cells": cells,
@@ -378,6 +310,15 @@ def _signature(
     return join_signature(parts)
 
 
+def _name_of_sizes(options: Options, table: Surprisals) -> str | None:
+    """Return what a signature says of random intents; None if sizes are fixed."""
+    if options.intents == "fixed":
+        return None
+    if options.size_formula is None:
+        return options.sizes
+    return f"{options.sizes},{options.size_formula}#{short_hash(table.intent_info)}"
+
+
 def _replaced_percent(table: Surprisals) -> pd.Series | None:
     """Return the share of replaced characters of the editions of which it is known; None if of none."""
     if table.replaced is None or table.characters is None:
@@ -386,24 +327,14 @@ def _replaced_percent(table: Surprisals) -> pd.Series | None:
     return known if len(known) else None
 
 
-def _covariance(found: Estimate, design: Design) -> Floats:
-    """Return the covariance of the units' difficulties from the information, shape (U, U)."""
-    first = design.first
-    if found.covariance is None:
-        return np.full((len(first), len(first)), np.nan)
-    return normalized_covariance(found.covariance[np.ix_(first, first)], found.c[first])
-
-
-def _terms(design: Design, found: Estimate) -> pd.DataFrame | None:
-    """Return the coefficients of a formula and their standard errors from the information."""
-    if design.terms is None or found.covariance is None:
+def _terms(design: Design, c: Floats, uncertainty: Uncertainty) -> pd.DataFrame | None:
+    """Return the coefficients of a formula and their standard errors; NaN from resampling, which has units only."""
+    if design.terms is None:
         return None
     columns = np.column_stack([np.ones(len(design.terms)), design.terms])
     solve = np.linalg.pinv(columns)[1:]
+    covariance = uncertainty.covariance if uncertainty.of_c is None else uncertainty.of_c
     return pd.DataFrame(
-        {
-            "estimate": solve @ found.c,
-            "std_error": np.sqrt(np.diag(solve @ found.covariance @ solve.T)),
-        },
+        {"estimate": solve @ c, "std_error": np.sqrt(np.diag(solve @ covariance @ solve.T))},
         index=design.terms.columns.rename("term"),
     )

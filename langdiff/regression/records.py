@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
 import pandas as pd
 
 Kind = Literal["information", "sandwich", "bootstrap", "jackknife"]
@@ -67,7 +68,7 @@ class ErrorSource:
         return ",".join(filter(None, ["-".join(filter(None, parts[:3])), parts[3]]))
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class SizeDistribution:
     """The distribution of intent sizes that a fit with random intents estimates.
 
@@ -101,7 +102,7 @@ class SizeDistribution:
         return f"sizes: ln n {self.kind}{given}, mean {self.mean:.3f}, s.d. {self.sd:.3f}"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class IntentsCompared:
     """The distance between the difficulties with fixed and those with random intents.
 
@@ -139,3 +140,73 @@ class IntentsCompared:
             f"fixed and random intents differ by up to {self.difference.abs().max():.4f} nats ({worst}), "
             f"p = {self.p_value:.2g}"
         )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Dispersions:
+    """Dispersions of editions, or of groups of them, where they are not taken to be equal.
+
+    Attributes
+    ----------
+    group : Series of str, shape (J,)
+        Group of each edition.
+    value : Series, shape (G,)
+        Dispersion of each group, as `DifficultyFit.dispersion`.
+    level : Series, shape (J,)
+        Model 1: logarithm of the median bits; model 2: of the expected bits. Nats, up to a constant.
+    covariance : DataFrame, shape (J + G, J + G)
+        Joint covariance of `level` and of the logarithms of σ² (model 1) or κ (model 2) of the groups.
+    wald, p_value : float
+        Robust test of equal dispersions: χ² with G − 1 degrees of freedom, and its p; NaN at the boundary.
+    likelihood_ratio_p : float
+        p of the likelihood-ratio test, which noise with heavy tails makes far too small.
+    boundary : tuple of str
+        Groups whose dispersion is at the boundary, below 1e-4 of their mean; their errors are not known.
+
+    Examples
+    --------
+    >>> import langdiff as ld
+    >>> fit = ld.fit(ld.simulate(300, 3, model="1", seed=1).surprisals, model="1", dispersion="edition")
+    >>> fit.dispersions.value.round(3).to_dict()
+    {'e1': 0.04..., 'e2': 0.04..., 'e3': 0.04...}
+    """
+
+    group: pd.Series
+    value: pd.Series
+    level: pd.Series
+    covariance: pd.DataFrame
+    wald: float
+    p_value: float
+    likelihood_ratio_p: float
+    boundary: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> str:
+        """The dispersions in words, as `DifficultyFit.summary` prints them."""
+        low, high = self.value.idxmin(), self.value.idxmax()
+        found = (
+            f"dispersions from {self.value.min():.4g} ({low}) to {self.value.max():.4g} ({high}); equal: "
+            f"p = {self.p_value:.2g} (robust), {self.likelihood_ratio_p:.2g} (likelihood ratio)"
+        )
+        return f"{found}; AT THE BOUNDARY: {', '.join(self.boundary)}" if self.boundary else found
+
+    def median(self, model: str, size: float) -> tuple[pd.Series, pd.DataFrame]:
+        """Return the logarithms of median bits up to a constant, shape (J,), and their covariance, shape (J, J).
+
+        Parameters
+        ----------
+        model : {"1", "2"}
+            Model that was fitted.
+        size : float
+            Size of the intents in model 2, in bits.
+        """
+        editions, groups = len(self.level), len(self.value)
+        jacobian = np.eye(editions, editions + groups)
+        level = self.level.to_numpy(dtype=float)
+        if model == "2":
+            code, kappa = self.value.index.get_indexer(pd.Index(self.group)), self.value.to_numpy(dtype=float)
+            level = level - 0.5 * np.log1p(kappa / size)[code]
+            jacobian[np.arange(editions), editions + code] = -0.5 * (kappa / (kappa + size))[code]
+        covariance = jacobian @ self.covariance.to_numpy() @ jacobian.T
+        names = self.level.index
+        return pd.Series(level, names), pd.DataFrame(covariance, names, names)

@@ -1,19 +1,24 @@
 """The outcome of a difficulty regression."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
 
 from langdiff._io import write_text
 from langdiff.effects import Contrast, Effects, Names
-from langdiff.errors import DataError
+from langdiff.errors import ConfigError, DataError
+from langdiff.regression.records import Dispersions, ErrorSource, IntentsCompared, SizeDistribution
 from langdiff.regression.saving import read_document, restore, to_json
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+Estimand = Literal["expected", "median"]
+
+MANY = 100.0  # degrees of freedom at which intervals are within 1.3 % of those of the normal distribution
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -37,26 +42,27 @@ class DifficultyFit:
         :math:`\delta_j = d_j - \ln\frac1J\sum_k e^{d_k}`. Its exponential is the factor: bits spent, over
         those of an edition of average difficulty.
     covariance : DataFrame, shape (J, J)
-        Joint sampling covariance of `difficulty`; singular, since the factors have a fixed sum. From
-        samples of intents if there was a `bootstrap`. Otherwise from the information (observed in
-        models 1 and 2, expected in the others) with the intent sizes eliminated. In models 1 and 2 it is
-        multiplied by N / (N − I − J + 1), unless `restricted`, to make up for the residual variation
-        that fitting one size per intent uses up; in the others by factors estimated by leaving out groups
-        of intents in turn (the jackknife). NaN only if not `converged`.
-    bootstrap : int
-        Number of samples of intents behind `covariance`; 0 if it is from the information.
-    inflation : float
-        Factor by which the jackknife multiplies variances, pooled over editions; 1 where it is not used.
+        Joint sampling covariance of `difficulty`; singular, since the factors have a fixed sum. Its source is told by
+        `errors`. From the information it is multiplied by N / (N − I − J + 1) with fixed intents, unless
+        `restricted`, to make up for the residual variation that fitting one size per intent uses up. NaN only if not
+        `converged`.
+    degrees_of_freedom : float or DataFrame, shape (J, J)
+        Degrees of freedom of Student's t distribution behind intervals and tests: N − I − J + 1 with errors from the
+        information; with a sandwich those of Bell and McCaffrey, of each difficulty on the diagonal and of
+        differences elsewhere.
+    errors : ErrorSource
+        Where the standard errors come from: ``kind``, ``clusters``, ``n_clusters``, ``design_effect``, ….
+    intents : {"fixed", "random"}
+        Whether each intent has a size of its own, or sizes have a distribution.
     terms : DataFrame or None
-        Coefficients of a formula, one row per term: ``estimate`` and ``std_error`` (from the information),
-        nats. None without a formula.
+        Coefficients of a formula, one row per term: ``estimate`` and ``std_error``, nats. None without a formula.
     intent_size : Series, shape (I,)
         n, in bits that an edition of average difficulty (factor 1) spends: their median in model 1; in
         model 2 the mean bits are n·exp(σ²/2).
     dispersion : float
         κ = exp(σ²) − 1: the squared coefficient of variation of the bits (model 1) or of those of one
         unit of an intent (the others). Unbiased σ² in model 1; in the others too small by about
-        (N − I − J + 1) / N, unless `restricted`.
+        (N − I − J + 1) / N, unless `restricted`. The mean over editions where they have `dispersions` of their own.
     log_likelihood, log_likelihood_bits : float
         Log-likelihood at the estimates of the log surprisals z = ln y (as Mielke et al. 2019, Figure 6,
         show it) and of the surprisals y in bits, which is lower by Σz; of the intents with two cells
@@ -79,6 +85,12 @@ class DifficultyFit:
     replaced_percent : Series or None
         Share of the characters of each edition, in percent, that the language model saw as one symbol since they
         were too rare in training; None where the table does not tell.
+    sizes : SizeDistribution or None
+        Distribution of the sizes of random intents; None where they are fixed.
+    dispersions : Dispersions or None
+        Dispersions of editions, and tests that they are equal; None where they were taken to be.
+    compared : IntentsCompared or None
+        Distance between fixed and random intents, in models 1 and 2 if cells are missing; otherwise None.
 
     Examples
     --------
@@ -99,8 +111,9 @@ class DifficultyFit:
     lm: str
     difficulty: pd.Series
     covariance: pd.DataFrame
-    bootstrap: int
-    inflation: float
+    degrees_of_freedom: float | pd.DataFrame
+    errors: ErrorSource
+    intents: str
     terms: pd.DataFrame | None
     intent_size: pd.Series
     dispersion: float
@@ -116,6 +129,9 @@ class DifficultyFit:
     single_cell_intents: int
     signature: str
     replaced_percent: pd.Series | None = None
+    sizes: SizeDistribution | None = None
+    dispersions: Dispersions | None = None
+    compared: IntentsCompared | None = None
 
     @property
     def effects(self) -> Effects:
@@ -126,6 +142,7 @@ class DifficultyFit:
             title=f"{self.lm}, model {self.model}",
             converged=self.converged,
             signature=self.signature,
+            degrees_of_freedom=self.degrees_of_freedom,
         )
 
     @property
@@ -145,6 +162,12 @@ class DifficultyFit:
             return ""
         highest, edition = self.replaced_percent.max(), self.replaced_percent.idxmax()
         return f"characters replaced as too rare: at most {highest:.2f} % ({edition})"
+
+    @property
+    def _few(self) -> str:
+        """The degrees of freedom in words, where they are few enough to matter."""
+        least = float(np.min(np.asarray(self.degrees_of_freedom)))
+        return f", {least:.1f} degrees of freedom or more" if least < MANY else ""
 
     @property
     def _units(self) -> str:
@@ -188,16 +211,14 @@ class DifficultyFit:
         state = "converged" if self.converged else f"NOT CONVERGED ({self.message})"
         single = f" ({self.single_cell_intents:,} with one cell)" if self.single_cell_intents else ""
         how = f"{self.method}, restricted likelihood" if self.restricted else self.method
-        errors = f"{self.bootstrap} samples of intents" if self.bootstrap else "the information"
-        if self.inflation != 1:
-            errors += f", times {self.inflation**0.5:.2f} as leaving out intents shows"
         variance = " (at the maximum-likelihood variance; sigma is unbiased)" if self.model == "1" else ""
         lines = [
             f"Model {self.model} ({how}), {state}: {self.n_iterations} iterations, gradient {self.grad_norm:.1e}",
             f"{self.cells:,} cells, {len(self.intent_size):,} intents{single} × {len(self.difficulty):,} {self._units}",
             f"sigma {self.sigma:.4f}, dispersion {self.dispersion:.4f}, "
             f"log-likelihood {self.log_likelihood:,.2f} of log bits, {self.log_likelihood_bits:,.2f} of bits{variance}",
-            f"standard errors from {errors}",
+            f"standard errors from {self.errors.words}{self._few}",
+            *(record.words for record in (self.sizes, self.dispersions, self.compared) if record is not None),
             *filter(None, [self.most_replaced]),
             "",
             self.to_frame().round(4).to_string(),
@@ -207,7 +228,9 @@ class DifficultyFit:
         ]
         return "\n".join(lines)
 
-    def contrast(self, one: Names, other: Names) -> Contrast:
+    def contrast(
+        self, one: Names, other: Names, *, estimand: Estimand = "expected", size: float | None = None
+    ) -> Contrast:
         """Compare two editions, or the mean difficulties of two sets of them.
 
         The standard error is the difference's own, from the joint covariance.
@@ -216,6 +239,12 @@ class DifficultyFit:
         ----------
         one, other : str, or list of str
             Names of editions, or of groups where editions share difficulties.
+        estimand : {"expected", "median"}
+            Ratio that the difference is the logarithm of: that of expected bits, or the median ratio. They differ
+            only if editions have `dispersions` of their own.
+        size : float, optional
+            Size of the intents, in the unit of `intent_size`, at which the median of model 2 is taken; by default
+            their median size.
 
         Returns
         -------
@@ -225,7 +254,7 @@ class DifficultyFit:
         Raises
         ------
         ConfigError
-            If a name is unknown, named twice, or on both sides.
+            If a name is unknown, named twice, or on both sides, or `estimand` is unknown.
 
         Examples
         --------
@@ -234,7 +263,13 @@ class DifficultyFit:
         >>> print(ld.fit(surprisals).contrast("e2", "e1"))
         e2 - e1: 0.1048 ± 0.0106 nats (+11.1 %), 95 % interval 0.0840 to 0.1256, p = 4.7e-23
         """
-        return self.effects.contrast(one, other)
+        if estimand not in ("expected", "median"):
+            raise ConfigError(f"unknown estimand {estimand!r}; use 'expected' or 'median'.")
+        if estimand == "expected" or self.dispersions is None:
+            return self.effects.contrast(one, other)
+        size = float(self.intent_size.median()) if size is None else size
+        level, covariance = self.dispersions.median(self.model, size)
+        return replace(self.effects, estimate=level, covariance=covariance).contrast(one, other)
 
     def plot(self, ax: "Axes | None" = None, **style: Any) -> "Axes":
         """Draw a forest plot; see `langdiff.plots.plot_difficulties`.

@@ -2,7 +2,7 @@
 
 import json
 import re
-from dataclasses import replace
+from dataclasses import is_dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -10,6 +10,7 @@ import pytest
 import statsmodels.formula.api as smf
 from numpy.testing import assert_allclose
 from pandas.testing import assert_frame_equal, assert_series_equal
+from scipy import stats
 
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError, OutputError
@@ -32,7 +33,8 @@ def test_frame_is_consistent_and_sorted(fit):
     assert list(frame["rank"]) == [1, 2, 3, 4]
     assert frame["factor"].mean() == pytest.approx(1)
     assert_allclose(frame["percent"], 100 * (frame["factor"] - 1))
-    assert_allclose(frame["high"] - frame["low"], 2 * 1.959964 * frame["std_error"], rtol=1e-6)
+    freedom = np.diag(fit.degrees_of_freedom.loc[frame.index, frame.index])
+    assert_allclose(frame["high"] - frame["low"], 2 * stats.t.ppf(0.975, freedom) * frame["std_error"], rtol=1e-6)
     assert_allclose(frame["std_error"] ** 2, np.diag(fit.covariance.loc[frame.index, frame.index]))
 
 
@@ -78,7 +80,7 @@ def test_summary_and_repr_say_what_to_trust(fit):
     assert "<table" in fit._repr_html_()
     bits = re.search(r"\|bits:[0-9a-f]{8}\|", fit.signature)[0]
     assert fit.signature == (
-        f"model:2|method:newton|errors:information|lm:simulated{bits}cells:{fit.cells}|intents:50|editions:4"
+        f"model:2|method:newton|errors:sandwich-CR2|lm:simulated{bits}cells:{fit.cells}|intents:50|editions:4"
         f"|version:{ld.__version__}"
     )
 
@@ -117,6 +119,21 @@ def test_kappa_is_that_of_sigma(fit):
     assert fit.dispersion == pytest.approx(np.expm1(fit.sigma**2))
 
 
+def assert_same(before, after):
+    """Compare values of any kind, to the last digit."""
+    if isinstance(before, pd.Series):
+        assert_series_equal(before, after, check_exact=True)
+    elif isinstance(before, pd.DataFrame):
+        assert_frame_equal(before, after, check_exact=True)
+    elif is_dataclass(before):
+        assert type(before) is type(after)
+        for name in vars(before):
+            assert_same(getattr(before, name), getattr(after, name))
+    else:
+        assert before == after or (before != before and after != after)  # NaN
+        assert type(before) is type(after)
+
+
 INFO = pd.DataFrame({"year": [1.0, 2, 4]}, index=["日本語 “ü”", "e2", "e3"])
 
 
@@ -129,6 +146,9 @@ INFO = pd.DataFrame({"year": [1.0, 2, 4]}, index=["日本語 “ü”", "e2", "e
         {"model": "3", "laplace_scale": 0.02},
         {"groups": {"日本語 “ü”": "a", "e2": "a", "e3": "b"}, "bootstrap": 5, "seed": 1},
         {"formula": "year", "edition_info": INFO},
+        {"intents": "random"},
+        {"dispersion": "edition"},
+        {"clusters": pd.Series(np.arange(60) % 12, [f"i{k:02d}" for k in range(1, 61)], name="chapter")},
     ],
 )
 def test_file_gives_everything_back(tmp_path, settings):
@@ -138,13 +158,7 @@ def test_file_gives_everything_back(tmp_path, settings):
     loaded = read_fit(tmp_path / "new" / "fit.json")
     for name in vars(saved):
         before, after = getattr(saved, name), getattr(loaded, name)
-        if isinstance(before, pd.Series):
-            assert_series_equal(before, after, check_exact=True)
-        elif isinstance(before, pd.DataFrame):
-            assert_frame_equal(before, after, check_exact=True)
-        else:
-            assert before == after
-            assert type(before) is type(after)
+        assert_same(before, after)
     assert list((tmp_path / "new").iterdir()) == [tmp_path / "new" / "fit.json"]
 
 
@@ -166,12 +180,12 @@ def test_infinity_survives_the_file(tmp_path, fit):
 
 
 def test_numbers_of_numpy_are_numbers_of_json(tmp_path, fit):
-    settings = {"bootstrap": np.int64(5), "laplace_scale": np.float32(0.25), "converged": np.True_}
+    settings = {"n_iterations": np.int64(5), "laplace_scale": np.float32(0.25), "converged": np.True_}
     names = pd.Index([np.int64(3), "b", "c", "d"], dtype=object, name="edition")
     named = {"difficulty": fit.difficulty.set_axis(names)}
     DifficultyFit(**(vars(fit) | settings | named)).save(tmp_path / "fit.json")
     loaded = read_fit(tmp_path / "fit.json")
-    assert (loaded.bootstrap, loaded.laplace_scale, loaded.converged) == (5, 0.25, True)
+    assert (loaded.n_iterations, loaded.laplace_scale, loaded.converged) == (5, 0.25, True)
     assert list(loaded.difficulty.index) == [3, "b", "c", "d"]
 
 

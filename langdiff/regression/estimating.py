@@ -1,0 +1,290 @@
+"""From log surprisals and options to estimates, with what standard errors need of them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy.linalg import LinAlgError
+
+from langdiff._types import Booleans, Floats, Integers
+from langdiff.errors import ConfigError, DataError, listing
+from langdiff.regression.design import Design, columns_of_formula, labels_of
+from langdiff.regression.kernel.clusters import Clusters, RowClusters, SummedClusters
+from langdiff.regression.kernel.models import (
+    Estimate,
+    Settings,
+    estimate,
+    published_parameters,
+    size_of_single_cells,
+)
+from langdiff.regression.kernel.random.estimate import RandomEstimate, estimate_random
+from langdiff.regression.kernel.robust import is_unbounded
+from langdiff.regression.kernel.row_information import row_information
+from langdiff.regression.kernel.two_way import TwoWay, solve_two_way
+from langdiff.regression.kernel.unequal.estimands import estimand_levels
+from langdiff.regression.kernel.unequal.estimate import UnequalEstimate, estimate_unequal
+from langdiff.regression.options import Options
+from langdiff.surprisals import Surprisals
+
+LEAST_SIGMA = 1e-8  # residuals of log bits below it are rounding, and the likelihood is unbounded
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Fitted:
+    """An estimate and what its standard errors can be made of.
+
+    Attributes
+    ----------
+    found : Estimate
+        The estimate; its sizes are those of `used` intents.
+    used : ndarray of bool, shape (I,)
+        The intents that were fitted.
+    clusters : callable
+        Takes the cluster of each used intent, returns scores and information by cluster, in which the
+        difficulties of the editions are the first J parameters.
+    again : callable
+        Takes row numbers among the used intents, returns the estimate from these; None if no residuals are left.
+    residual_freedom : int
+        Cells less parameters, the sizes of intents counted.
+    random, unequal : RandomEstimate, UnequalEstimate or None
+        What else was estimated where sizes have a distribution, or editions dispersions of their own.
+    equal : callable or None
+        Fits one dispersion in place of several, as `unequal` does.
+    size_terms : tuple of str
+        Names of the covariates of sizes.
+    """
+
+    found: Estimate
+    used: Booleans
+    clusters: Callable[[Integers], Clusters]
+    again: Callable[[Integers], Estimate | None]
+    residual_freedom: int
+    random: RandomEstimate | None = None
+    unequal: UnequalEstimate | None = None
+    equal: Callable[[], UnequalEstimate] | None = None
+    size_terms: tuple[str, ...] = ()
+
+
+def fit_fixed(z: Floats, design: Design, options: Options, table: Surprisals) -> Fitted:
+    """Fit one size to every intent; those of one cell say nothing of difficulties and are left out.
+
+    Raises
+    ------
+    DataError
+        If the residuals vanish, or the likelihood of model 2C has no maximum.
+    """
+    settings = options.settings
+    used = (~np.isnan(z)).sum(axis=1) > 1
+    shared = z if used.all() else z[used]
+    two_way = solve_two_way(shared, design.basis)
+    _check_residuals(two_way, settings, table)
+    found = estimate(two_way, settings)
+
+    def again(rows: Integers) -> Estimate | None:
+        part = solve_two_way(shared[rows], design.basis)
+        if _vanishes(part):
+            return None
+        return estimate(part, settings, start=(found.sizes[rows], found.c), with_covariance=False)
+
+    return Fitted(
+        found=found,
+        used=used,
+        clusters=lambda cluster: RowClusters(row_information(two_way, settings, found), cluster, design.basis),
+        again=again,
+        residual_freedom=two_way.degrees_of_freedom,
+    )
+
+
+def sizes_of_all(z: Floats, fitted: Fitted) -> Floats:
+    """Return the sizes of all intents, those of one cell as their cell and the estimated difficulties have it."""
+    sizes = np.empty(len(z))
+    sizes[fitted.used] = fitted.found.sizes
+    sizes[~fitted.used] = size_of_single_cells(z[~fitted.used], fitted.found.c, fitted.found)
+    return sizes
+
+
+def _check_residuals(two_way: TwoWay, settings: Settings, table: Surprisals) -> None:
+    if _vanishes(two_way):
+        raise DataError(
+            "the residuals vanish: every edition is an exact multiple of every other "
+            f"({listing(table.editions)}), so the likelihood has no maximum. Are they copies of one another?"
+        )
+    if settings.model == "2C" and not settings.restricted and is_unbounded(two_way):
+        raise DataError(
+            "(nearly) all intents have two cells only: then the likelihood of model 2C has no maximum. Use "
+            "restricted=True, or model='2L'."
+        )
+
+
+def _vanishes(two_way: TwoWay) -> bool:
+    return two_way.degrees_of_freedom < 1 or two_way.sum_of_squares < LEAST_SIGMA**2 * two_way.degrees_of_freedom
+
+
+def fit_random(z: Floats, design: Design, options: Options, table: Surprisals) -> Fitted:
+    """Fit a distribution of sizes; intents of one cell take part.
+
+    Raises
+    ------
+    ConfigError
+        If `Options.size_formula` cannot be used with the attributes of the intents.
+    DataError
+        If the residuals vanish.
+    """
+    settings = options.settings
+    shared = (~np.isnan(z)).sum(axis=1) > 1
+    _check_residuals(solve_two_way(z[shared], design.basis), settings, table)
+    covariates, terms = None, pd.DataFrame()
+    if options.size_formula is not None:
+        if table.intent_info is None:
+            raise ConfigError("size_formula needs a table with intent_info, the attributes of its intents.")
+        terms = columns_of_formula(options.size_formula, table.intent_info, "intent")
+        covariates = terms.to_numpy(dtype=float)
+
+    def estimate_of(rows: slice | Integers, start: Floats | None) -> RandomEstimate:
+        return estimate_random(
+            z[rows],
+            model=settings.model,
+            covariates=None if covariates is None else covariates[rows],
+            design=design.basis,
+            restricted=settings.restricted,
+            sizes=options.sizes,
+            max_iterations=settings.max_iterations,
+            start=start,
+        )
+
+    found = estimate_of(slice(None), None)
+    warm = found.theta if options.sizes == "normal" and settings.model != "1" else None
+    free = design.free + 2 + (0 if covariates is None else covariates.shape[1])
+    return Fitted(
+        found=_plain_estimate(found),
+        used=np.ones(len(z), dtype=bool),
+        clusters=lambda cluster: _clusters_of_random(found, cluster),
+        again=lambda rows: _plain_estimate(estimate_of(rows, warm)),
+        residual_freedom=int((~np.isnan(z)).sum()) - len(z) - free + 3,
+        random=found,
+        size_terms=tuple(map(str, terms.columns)),
+    )
+
+
+def _plain_estimate(found: RandomEstimate) -> Estimate:
+    return Estimate(
+        method=found.method,
+        c=found.c,
+        sizes=found.sizes,
+        covariance=found.covariance,
+        dispersion=None if found.variance is None else float(np.expm1(found.variance)),
+        log_likelihood=found.log_likelihood,
+        converged=found.converged,
+        n_iterations=found.n_iterations,
+        n_evaluations=found.n_evaluations,
+        grad_norm=found.grad_norm,
+        message=found.message,
+    )
+
+
+def _clusters_of_random(found: RandomEstimate, cluster: Integers) -> Clusters:
+    code = np.unique(cluster, return_inverse=True)[1]
+    return _summed(
+        found.scores @ found.basis, found.basis.T @ found.information_by(code) @ found.basis, code, found.basis
+    )
+
+
+def _summed(scores: Floats, information: Floats, cluster: Integers, to_parameters: Floats) -> SummedClusters:
+    """Return clusters in free parameters, whose root leads to parameters of which the difficulties are the first."""
+    sums = np.zeros((len(information), scores.shape[1]))
+    np.add.at(sums, cluster, scores)
+    free = np.diag(information.sum(axis=0)) > 0  # a dispersion at its boundary does not vary
+    if not free.any():
+        raise LinAlgError("the information vanishes")
+    clusters = SummedClusters(sums[:, free], information[:, free][:, :, free])
+    clusters.root = to_parameters[:, free] @ clusters.root
+    return clusters
+
+
+def fit_unequal(z: Floats, design: Design, options: Options, table: Surprisals, info: pd.DataFrame | None) -> Fitted:
+    """Fit dispersions of editions, or of groups of them; sizes are integrated out.
+
+    Raises
+    ------
+    ConfigError
+        If the groups of dispersions are not known of every edition.
+    DataError
+        If the table does not identify the dispersions.
+    """
+    settings = options.settings
+    group = dispersion_groups(options, table, info)
+    code = pd.factorize(group)[0]
+    normal = options.intents == "random"
+    used = np.ones(len(z), dtype=bool) if normal else (~np.isnan(z)).sum(axis=1) > 1
+    shared = z[used]
+    _check_residuals(solve_two_way(shared[(~np.isnan(shared)).sum(axis=1) > 1], design.basis), settings, table)
+
+    def estimate_of(rows: slice | Integers, group: Integers, cluster: Integers | None = None) -> UnequalEstimate:
+        return estimate_unequal(
+            shared[rows],
+            model="1" if settings.model == "1" else "2",
+            group=group,
+            intents="normal" if normal else "flat",
+            design=design.basis,
+            clusters=cluster,
+            max_iterations=settings.max_iterations,
+        )
+
+    found = estimate_of(slice(None), code)
+
+    def clusters(cluster: Integers) -> Clusters:
+        numbers = np.unique(cluster, return_inverse=True)[1]
+        parts = estimate_of(slice(None), code, numbers).information_by_cluster
+        information = np.zeros((1, 0, 0)) if parts is None else parts
+        return _summed(found.scores, information, numbers, _to_expected(found) @ found.jacobian)
+
+    return Fitted(
+        found=_expected_estimate(found),
+        used=used,
+        clusters=clusters,
+        again=lambda rows: _expected_estimate(estimate_of(rows, code)),
+        residual_freedom=int((~np.isnan(shared)).sum()) - len(shared) - design.free + 1,
+        unequal=found,
+        equal=lambda: estimate_of(slice(None), np.zeros_like(code)),
+    )
+
+
+def dispersion_groups(options: Options, table: Surprisals, info: pd.DataFrame | None) -> pd.Series:
+    """Return the group of each edition that shares a dispersion, indexed by edition."""
+    if isinstance(options.dispersion, str) and options.dispersion == "edition":
+        return pd.Series(table.editions, index=table.editions, name="edition")
+    return labels_of(table.editions, options.dispersion, info, "dispersion")
+
+
+def _to_expected(found: UnequalEstimate) -> Floats:
+    """Return the derivatives of ln expected bits in levels and log-dispersions, shape (J, J + G)."""
+    editions, groups = len(found.c), len(found.log_variance)
+    jacobian = np.zeros((editions, editions + groups))
+    jacobian[:, :editions] = np.eye(editions)
+    if found.model == "1":
+        jacobian[np.arange(editions), editions + found.group] = 0.5 * np.exp(found.log_variance)[found.group]
+    return jacobian
+
+
+def _expected_estimate(found: UnequalEstimate) -> Estimate:
+    """Return the estimate on the scale of expected bits."""
+    levels, variance = estimand_levels(found, "expected"), np.exp(found.log_variance)
+    return Estimate(
+        method="newton",
+        c=levels.values,
+        sizes=found.sizes,
+        covariance=levels.covariance,
+        dispersion=float(np.mean(np.expm1(variance) if found.model == "1" else variance)),
+        log_likelihood=found.log_likelihood,
+        converged=found.converged,
+        n_iterations=found.n_iterations,
+        n_evaluations=found.n_iterations,
+        grad_norm=float("nan"),
+        message=found.message,
+    )
+
+
+def normalized(found: Estimate, design: Design) -> Floats:
+    """Return the normalized difficulties of the units, shape (U,)."""
+    return published_parameters(found, design.first).difficulty

@@ -1,0 +1,95 @@
+"""What a fit says beside its difficulties: sizes, dispersions, and what the other kind of intents would give."""
+
+import numpy as np
+import pandas as pd
+from scipy.linalg import LinAlgError
+
+from langdiff._types import Floats
+from langdiff.regression.design import Design
+from langdiff.regression.estimating import Fitted, dispersion_groups
+from langdiff.regression.kernel.models import Parameters, estimate
+from langdiff.regression.kernel.random.distance import distance_of_fits, influence_of_fixed
+from langdiff.regression.kernel.random.estimate import estimate_random
+from langdiff.regression.kernel.two_way import solve_two_way
+from langdiff.regression.kernel.unequal.wald import compare_dispersions, sandwich_covariance
+from langdiff.regression.options import ONE_WAY, Options
+from langdiff.regression.records import Dispersions, IntentsCompared, SizeDistribution
+from langdiff.surprisals import Surprisals
+
+
+def size_distribution(fitted: Fitted, options: Options, parameters: Parameters) -> SizeDistribution | None:
+    """Return the distribution of sizes in bits of an average edition; None where sizes are fixed."""
+    if fitted.unequal is not None:
+        if np.isnan(fitted.unequal.tau):
+            return None
+        shift = float(np.mean(parameters.log_intent_size - fitted.unequal.sizes))
+        return SizeDistribution(mean=fitted.unequal.mean + shift, sd=fitted.unequal.tau)
+    if fitted.random is None:
+        return None
+    shift = float(np.mean(parameters.log_intent_size - fitted.random.sizes))  # the same for all
+    slopes = None
+    if options.size_formula is not None:
+        slopes = pd.Series(fitted.random.slopes, index=pd.Index(fitted.size_terms, name="term"), name="slope")
+    return SizeDistribution(kind=options.sizes, mean=fitted.random.mean + shift, sd=fitted.random.tau, slopes=slopes)
+
+
+def dispersions_of(
+    fitted: Fitted, options: Options, table: Surprisals, edition_info: pd.DataFrame | None, labels: list[pd.Series]
+) -> Dispersions | None:
+    """Return the dispersions of editions with the tests that they are equal; None if they are taken to be."""
+    found = fitted.unequal
+    if found is None:
+        return None
+    group = dispersion_groups(options, table, edition_info)
+    names = pd.Index(list(pd.unique(group)), name=group.name)
+    cluster = pd.factorize(labels[0][fitted.used])[0] if labels else None
+    covariance = sandwich_covariance(found, cluster)
+    common = fitted.equal() if fitted.equal is not None else found
+    test = compare_dispersions(found, common, covariance)
+    both = pd.Index([*(f"level {edition}" for edition in table.editions), *(f"ln variance {name}" for name in names)])
+    variance = np.exp(found.log_variance)
+    return Dispersions(
+        group=group,
+        value=pd.Series(np.expm1(variance) if found.model == "1" else variance, names, name="dispersion"),
+        level=pd.Series(found.c, table.editions, name="level"),
+        covariance=pd.DataFrame(covariance if labels else found.covariance, both, both),
+        wald=test.wald,
+        p_value=test.wald_p,
+        likelihood_ratio_p=test.likelihood_ratio_p,
+        boundary=tuple(str(name) for name in names[found.boundary]),
+    )
+
+
+def compared_intents(
+    z: Floats, fitted: Fitted, design: Design, options: Options, table: Surprisals
+) -> IntentsCompared | None:
+    """Return the distance between fixed and random intents; None on complete tables, where there is hardly any.
+
+    Models 1 and 2 only, whose fits of both kinds are quick, and random sizes that are normal without a formula.
+    """
+    model = options.settings.model
+    plain = options.sizes == "normal" and options.size_formula is None and not options.settings.restricted
+    if model not in ONE_WAY or options.unequal or not plain or not np.isnan(z).any() or not fitted.found.converged:
+        return None
+    used = (~np.isnan(z)).sum(axis=1) > 1
+    two_way = solve_two_way(z[used], design.basis)
+    try:
+        if fitted.random is None:
+            c, sizes = fitted.found.c, fitted.found.sizes
+            random = estimate_random(
+                z, model=model, design=design.basis, max_iterations=options.settings.max_iterations
+            )
+        else:
+            other = estimate(two_way, options.settings._replace(restricted=False), with_covariance=False)
+            c, sizes, random = other.c, other.sizes, fitted.random
+        influence = np.zeros_like(z)
+        influence[used] = influence_of_fixed(two_way, model=model, c=c, sizes=sizes)
+        found = distance_of_fits(c, influence, random.c, random.influence())
+    except LinAlgError:
+        return None
+    return IntentsCompared(
+        difference=pd.Series(found.difference, table.editions, name="difference"),
+        statistic=found.statistic,
+        degrees_of_freedom=len(table.editions) - 1 if design.basis is None else design.basis.shape[1] - 1,
+        p_value=found.p_value,
+    )

@@ -1,0 +1,257 @@
+"""Standard errors of a fit: from the information, a sandwich, the bootstrap or the jackknife."""
+
+import warnings
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy.linalg import LinAlgError
+
+from langdiff._random import generator
+from langdiff._signature import name_of_seed
+from langdiff._types import Booleans, Floats, Integers
+from langdiff.errors import ConfigError, ConvergenceWarning, DataError, LangdiffWarning
+from langdiff.regression.design import Design
+from langdiff.regression.estimating import Fitted, normalized
+from langdiff.regression.kernel.cluster_designs import crossed_covariance, design_effect
+from langdiff.regression.kernel.clusters import covariance_of_clusters
+from langdiff.regression.kernel.disconnecting import check_clusters
+from langdiff.regression.kernel.freedom import freedom_of_pairs
+from langdiff.regression.kernel.information import normalized_covariance
+from langdiff.regression.kernel.resampling import bootstrap_draws, cluster_jackknife, jackknife_inflation
+from langdiff.regression.options import ONE_WAY, Options
+from langdiff.regression.records import ErrorSource, Kind
+
+FEWEST_INTENTS = 50  # from which the plain sandwich is the default
+FEWEST_DEVIATIONS = 20  # from which an inflation is known to about 30 %, 16 % of a standard error
+FEW_CLUSTERS = 10.0  # degrees of freedom below which intervals are long and hang on few clusters
+FEW_RESIDUALS = 20  # degrees of freedom below which the noise is hardly known
+LARGEST = 10_000_000  # cells of a table up to which the rows' scores are held in memory
+
+
+class Uncertainty(NamedTuple):
+    """The covariance of the units' normalized difficulties, and what is known of it."""
+
+    covariance: Floats  # (U, U)
+    freedom: float | Floats  # a number, or (U, U): of each unit on the diagonal, of differences elsewhere
+    source: ErrorSource
+    of_c: Floats | None = None  # (J, J), of difficulties up to a constant; None from resampling
+
+
+def find_errors(
+    z: Floats, intents: pd.Index, design: Design, options: Options, fitted: Fitted, clusters: list[pd.Series]
+) -> Uncertainty:
+    """Return the covariance of the difficulties by the method that was asked for, or the usual one.
+
+    Parameters
+    ----------
+    z : ndarray, shape (I, J)
+        Log surprisals.
+    intents : Index, shape (I,)
+        Names of the intents.
+    design : Design
+        Which difficulties are free.
+    options : Options
+        The method, among other things.
+    fitted : Fitted
+        The fit.
+    clusters : list of Series, shape (I,)
+        Cluster of each intent; none, or one or two kinds.
+
+    Raises
+    ------
+    DataError
+        If the clusters, or samples of intents, leave editions that cannot be compared.
+
+    Warns
+    -----
+    LangdiffWarning
+        If few clusters or few residuals are all that the errors come from.
+    """
+    kind = options.errors or _usual(options, fitted, clusters, int((~np.isnan(z)).sum()))
+    if not fitted.found.converged:
+        return _unknown(design, ErrorSource(kind=kind))
+    work = _Work(z[fitted.used], intents[fitted.used], design, options, fitted, clusters)
+    try:
+        found = {
+            "information": work.information,
+            "sandwich": work.sandwich,
+            "bootstrap": work.bootstrap,
+            "jackknife": work.jackknife,
+        }[kind]()
+    except LinAlgError:
+        return _unknown(design, ErrorSource(kind=kind))
+    except DataError:
+        if options.errors or clusters or options.settings.model not in ONE_WAY:
+            raise
+        found = work.information()  # one intent alone joins some editions, of which was warned
+    _warn_of_few(found)
+    return found
+
+
+def _unknown(design: Design, source: ErrorSource) -> Uncertainty:
+    units = len(design.first)
+    return Uncertainty(np.full((units, units), np.nan), np.inf, source)
+
+
+def _usual(options: Options, fitted: Fitted, clusters: list[pd.Series], cells: int) -> Kind:
+    model = options.settings.model
+    if options.bootstrap:
+        return "bootstrap"
+    if model == "2L" and options.settings.rounding == 0 and options.intents == "fixed":
+        return "jackknife"
+    if clusters or (model not in ONE_WAY and options.intents == "fixed"):
+        return "sandwich"
+    plain = options.intents == "fixed" and not options.unequal
+    return "sandwich" if plain and fitted.used.sum() >= FEWEST_INTENTS and cells <= LARGEST else "information"
+
+
+class _Work:
+    """All that the methods need."""
+
+    def __init__(
+        self, z: Floats, intents: pd.Index, design: Design, options: Options, fitted: Fitted, clusters: list[pd.Series]
+    ) -> None:
+        self.observed = ~np.isnan(z)
+        self.intents, self.design, self.options, self.fitted = intents, design, options, fitted
+        self.name = " and ".join(str(column.name) for column in clusters) or "intent"
+        self.kinds: list[Integers] = []  # the cluster of each intent, of one kind or of two that cross
+        for column in clusters:
+            code, labels = pd.factorize(column[fitted.used])
+            check_clusters(self.observed, code, [str(label) for label in labels])
+            self.kinds.append(np.asarray(code))
+
+    @property
+    def n_clusters(self) -> int:
+        """Number of clusters, the smaller of two kinds."""
+        return min([int(code.max()) + 1 for code in self.kinds], default=len(self.observed))
+
+    def of_units(self, covariance: Floats) -> Floats:
+        """Return the covariance of normalized difficulties from that of c."""
+        first = self.design.first
+        return normalized_covariance(covariance[np.ix_(first, first)], self.fitted.found.c[first])
+
+    def information(self) -> Uncertainty:
+        """Take the covariance of the estimate itself."""
+        source, freedom = ErrorSource(n_clusters=len(self.observed)), float(max(self.fitted.residual_freedom, 1))
+        covariance = self.fitted.found.covariance
+        if covariance is None:
+            return _unknown(self.design, source)
+        return Uncertainty(self.of_units(covariance), freedom, source, covariance)
+
+    def sandwich(self) -> Uncertainty:
+        """Take how the scores of clusters vary."""
+        each, correction = np.arange(len(self.observed)), self.options.correction
+        kinds = self.kinds or [each]
+        parts = [self._of_clusters(code) for code in kinds]
+        covariance, freedom = parts[0]
+        if len(parts) == 2:
+            both = np.unique(np.column_stack(kinds), axis=0, return_inverse=True)[1].ravel()
+            covariance = crossed_covariance(covariance, parts[1][0], self._of_clusters(both)[0])
+            freedom = np.minimum(freedom, parts[1][1])
+        effect = float("nan")
+        if self.kinds:
+            effect = design_effect(covariance, covariance_of_clusters(self.fitted.clusters(each), "CR0"))
+        source = ErrorSource(
+            kind="sandwich",
+            correction=correction,
+            clusters=self.name,
+            n_clusters=self.n_clusters,
+            design_effect=effect,
+        )
+        return Uncertainty(self.of_units(covariance), freedom, source, covariance)
+
+    def _of_clusters(self, cluster: Integers) -> tuple[Floats, Floats]:
+        """Return the covariance of c, shape (J, J), and degrees of freedom of the units, shape (U, U)."""
+        clusters, first = self.fitted.clusters(cluster), self.design.first
+        editions = len(self.fitted.found.c)
+        mean = np.zeros(editions)
+        mean[first] = 1 / len(first)
+        freedom = freedom_of_pairs(clusters, mean).values[np.ix_(first, first)]
+        freedom = np.where(np.isnan(freedom), np.nanmin(freedom), freedom)  # of pairs that cannot differ
+        return covariance_of_clusters(clusters, self.options.correction)[:editions, :editions], freedom
+
+    def bootstrap(self) -> Uncertainty:
+        """Take how estimates from samples of clusters vary."""
+        rng = generator(self.options.seed)
+        named = name_of_seed(self.options.seed, rng)
+        refit, n_resamples = _Refit(self.design, self.fitted), self.options.bootstrap
+        draws = bootstrap_draws(
+            self.design.observed(self.observed), refit, replicates=n_resamples, rng=rng, cluster=self._one_kind()
+        )
+        refit.warn("bootstrap samples")
+        source = ErrorSource(
+            kind="bootstrap", clusters=self.name, n_clusters=self.n_clusters, n_resamples=n_resamples, seed=named
+        )
+        return Uncertainty(np.cov(draws, rowvar=False), float(self.n_clusters - 1), source)
+
+    def jackknife(self) -> Uncertainty:
+        """Take what leaving out each cluster does, or groups of intents where there are none."""
+        refit, observed = _Refit(self.design, self.fitted), self.design.observed(self.observed)
+        cluster = self._one_kind()
+        if cluster is None:
+            return self._jackknife_of_intents(refit, observed)
+        found = cluster_jackknife(observed, refit, normalized(self.fitted.found, self.design), cluster)
+        refit.warn("parts of the table")
+        source = ErrorSource(kind="jackknife", clusters=self.name, n_clusters=self.n_clusters)
+        return Uncertainty(found.about_estimate, float(self.n_clusters - 1), source)
+
+    def _jackknife_of_intents(self, refit: "_Refit", observed: Booleans) -> Uncertainty:
+        rng = generator(self.options.seed)
+        source = ErrorSource(kind="jackknife", n_clusters=len(self.observed), seed=name_of_seed(self.options.seed, rng))
+        base = self.information()
+        order = np.argsort(self.intents.astype(str), kind="stable")
+        of_units, _, deviations = jackknife_inflation(observed, refit, base.covariance, order=order, rng=rng)
+        refit.warn("parts of the table")
+        if deviations < FEWEST_DEVIATIONS:
+            of_units = np.maximum(1.0, of_units)
+            warnings.warn(
+                f"too few intents ({len(self.observed)}) to find standard errors by leaving some out; they may be far "
+                "too small. Use model='2', or more intents.",
+                LangdiffWarning,
+                stacklevel=5,
+            )
+        first, root = self.fitted.found.c[self.design.first], np.sqrt(of_units)
+        covariance = normalized_covariance(root[:, None] * base.covariance * root, first)
+        return Uncertainty(covariance, base.freedom, source)
+
+    def _one_kind(self) -> Integers | None:
+        if len(self.kinds) > 1:
+            raise ConfigError("clusters of two kinds that cross need errors='sandwich'; give one kind.")
+        return self.kinds[0] if self.kinds else None
+
+
+class _Refit:
+    """The fit of other rows of the same table, and how often it stopped short."""
+
+    def __init__(self, design: Design, fitted: Fitted) -> None:
+        self.design, self.fitted = design, fitted
+        self.fits = self.stopped = 0
+
+    def __call__(self, rows: Integers) -> Floats | None:
+        """Return the normalized difficulties of the units, shape (U,); None if no residuals are left."""
+        part = self.fitted.again(rows)
+        if part is None:
+            return None
+        self.fits += 1
+        self.stopped += not part.converged
+        return normalized(part, self.design)
+
+    def warn(self, what: str) -> None:
+        if self.stopped:
+            warnings.warn(
+                f"the fit of {self.stopped} of {self.fits} {what} did not converge; do not trust the standard errors.",
+                ConvergenceWarning,
+                stacklevel=5,
+            )
+
+
+def _warn_of_few(found: Uncertainty) -> None:
+    least = float(np.min(found.freedom))
+    if found.source.kind == "sandwich" and found.source.clusters != "intent" and least < FEW_CLUSTERS:
+        warnings.warn(
+            f"standard errors from {found.source.n_clusters} clusters by {found.source.clusters} have as few as "
+            f"{least:.1f} degrees of freedom: intervals are long, and hang on single clusters.",
+            LangdiffWarning,
+            stacklevel=4,
+        )
