@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from langdiff._random import generator, seed_numbers
+from langdiff._random import seed_numbers
 from langdiff._types import Model
+from langdiff.effects import Effects
 from langdiff.errors import ConfigError
 from langdiff.experiments.cautions import warns_caller
 from langdiff.lm import compute_surprisals
@@ -16,6 +17,7 @@ from langdiff.lm.ngram.recipe import AnyRecipe
 from langdiff.lm.scoring import Scoring
 from langdiff.multitext import Parts
 from langdiff.regression import fit
+from langdiff.regression.seeds import SeedEffects, centred_variances, combine_seeds
 from langdiff.surprisals import Surprisals
 
 
@@ -24,61 +26,83 @@ class Replicates:
     r"""Surprisals of the same intents by language models that differ only in their seed.
 
     The standard error of a difficulty describes the sampling of intents only; language models trained from another
-    seed would give another difficulty, which the spread between seeds describes. The standard error of a difficulty
-    from the models of one seed that covers both is
+    seed would give another difficulty, which the spread between seeds describes. `effects` are the difficulties
+    from the mean of log bits over the R seeds, with the covariance
 
-    .. math:: \sqrt{\text{std\_error}^2 + \text{seed\_sd}^2}
+    .. math:: \bar C + \frac bR \Bigl(I - \frac{11^\top}J\Bigr)
+
+    in which :math:`\bar C` is that of the fit and b the variance between seeds; see `langdiff.regression.seeds`.
+    Functions that take a fit, such as `langdiff.rank_probabilities`, take replicates as well.
 
     Attributes
     ----------
     surprisals : mapping from int to Surprisals
         Surprisals of the test part for each seed.
-    difficulty, std_error : DataFrame, shape (J, R)
-        Difficulties and their standard errors in nats, editions × seeds, from the fits to each seed's surprisals.
-    covariance : DataFrame, shape (J, J)
-        Covariance of the difficulties over samples of intents, nats squared; the mean over the fits.
+    combined : SeedEffects
+        Difficulties of the mean over seeds and of each seed, and their spread.
     model : str
         Regression model that was fitted.
     """
 
     surprisals: Mapping[int, Surprisals]
-    difficulty: pd.DataFrame
-    std_error: pd.DataFrame
-    covariance: pd.DataFrame
+    combined: SeedEffects
     model: str
+
+    @property
+    def effects(self) -> Effects:
+        """Difficulties of the mean over seeds, nats, with the errors of intents and of seeds."""
+        return self.combined.effects
+
+    @property
+    def difficulty(self) -> pd.DataFrame:
+        """Difficulties in nats, editions × seeds, from the fits to each seed's surprisals."""
+        return self.combined.by_seed
+
+    @property
+    def std_error(self) -> pd.DataFrame:
+        """Standard errors of `difficulty` over samples of intents, nats, editions × seeds."""
+        return self.combined.std_errors
+
+    @property
+    def covariance(self) -> pd.DataFrame:
+        """Covariance of the difficulties of the mean over seeds, with both errors, nats squared."""
+        return self.effects.covariance
+
+    @property
+    def seed_sd(self) -> float:
+        """Standard deviation √b of a difficulty between seeds, nats, pooled over editions."""
+        return float(np.sqrt(self.combined.variance))
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per edition, hardest first.
 
-        ``bits``, the total of the intents, and ``difficulty`` (nats) are means over the seeds, with
-        their standard deviations between seeds in ``bits_seed_sd`` and ``seed_sd``; ``std_error`` is
-        that of the fits (root mean square) and ``total_std_error`` covers both.
+        Returns
+        -------
+        DataFrame
+            Indexed by edition: ``bits``, the total of the intents, mean over the seeds, and its standard deviation
+            between seeds, ``bits_seed_sd``; ``difficulty``, that of the mean over seeds, and the standard deviation
+            between seeds of the difficulty of one seed, ``seed_sd``, both in nats. Of the standard errors of
+            ``difficulty``, ``std_error`` covers the sample of intents, ``total_std_error`` the seeds too, and
+            ``one_model_std_error`` is that of ``difficulty`` as an estimate for models trained from one other seed.
         """
         bits = pd.DataFrame({seed: table.bits.sum() for seed, table in self.surprisals.items()})
-        seed_sd = self.difficulty.std(axis=1, ddof=1)
-        variance = self.std_error.pow(2).mean(axis=1)
+        editions, seeds = self.difficulty.shape
+        normalized = 1 - 1 / editions  # the share of a seed's variance that is left in normalized difficulties
+        of_intents = pd.Series(np.diag(self.combined.of_intents), index=self.difficulty.index)
+        of_one_model = of_intents + self.combined.variances * (1 + 1 / seeds) * normalized
         columns = {
             "bits": bits.mean(axis=1),
             "bits_seed_sd": bits.std(axis=1, ddof=1),
-            "difficulty": self.difficulty.mean(axis=1),
-            "seed_sd": seed_sd,
-            "std_error": np.sqrt(variance),
-            "total_std_error": np.sqrt(variance + seed_sd**2),
+            "difficulty": self.effects.estimate,
+            "seed_sd": np.sqrt(centred_variances(self.difficulty) / normalized),
+            "std_error": np.sqrt(of_intents),
+            "total_std_error": self.effects.std_error,
+            "one_model_std_error": np.sqrt(of_one_model),
         }
         return pd.DataFrame(columns).rename_axis("edition").sort_values("difficulty", ascending=False)
 
-    @property
-    def seed_sd(self) -> float:
-        """Standard deviation of a difficulty between seeds, nats: root mean square over editions."""
-        return float(np.sqrt(self.difficulty.var(axis=1, ddof=1).mean()))
-
     def draws(self, n_draws: int = 4000, *, seed: int | np.random.Generator) -> pd.DataFrame:
-        r"""Draw difficulties that vary by both errors, for functions such as `langdiff.typology.propagate_errors`.
-
-        .. math:: \bar d + e + u, \quad e \sim \mathcal N(0, \Sigma), \quad u_j \sim \mathcal N(0, s^2 / R)
-
-        with Σ the `covariance`, s the `seed_sd` pooled over editions (that of one edition is poorly known from a
-        few seeds) and R the number of seeds.
+        """Draw difficulties that vary by both errors, for functions such as `langdiff.typology.propagate_errors`.
 
         Parameters
         ----------
@@ -90,30 +114,28 @@ class Replicates:
         Returns
         -------
         DataFrame, shape (n_draws, J)
-            Difficulties in nats, one column per edition.
+            Difficulties of the mean over seeds in nats, one column per edition, from the joint normal
+            distribution of `effects`.
 
         Examples
         --------
-        >>> difficulty = pd.DataFrame({1: [0.2, -0.2], 2: [0.2, -0.2]}, index=["deu", "eng"])
-        >>> none = pd.DataFrame(0.0, index=difficulty.index, columns=difficulty.index)
-        >>> exact = Replicates(surprisals={}, difficulty=difficulty, std_error=none, covariance=none, model="2")
-        >>> exact.draws(1, seed=0)
-           deu  eng
-        0  0.2 -0.2
+        >>> import langdiff as ld
+        >>> tables = [ld.simulate(50, 2, seed=1).surprisals] * 2  # the second model is as the first
+        >>> exact = Replicates(surprisals={}, combined=combine_seeds(tables, ld.fit), model="2")
+        >>> exact.seed_sd
+        0.0
+        >>> exact.draws(100, seed=0).shape
+        (100, 2)
         """
-        rng = generator(seed)
-        mean = self.difficulty.mean(axis=1)
-        drawn = rng.multivariate_normal(mean, self.covariance.loc[mean.index, mean.index], size=n_draws, method="eigh")
-        luck = rng.normal(0, self.seed_sd / np.sqrt(self.difficulty.shape[1]), size=drawn.shape)
-        return pd.DataFrame(drawn + luck, columns=mean.index)
+        return self.effects.draws(n_draws, seed=seed)
 
     def summary(self) -> str:
         """Format the table, with what is needed to trust it."""
         frame = self.to_frame()
         seeds = ", ".join(map(str, self.surprisals))
-        formats = {"bits": 0, "bits_seed_sd": 0, "difficulty": 4, "seed_sd": 4, "std_error": 4, "total_std_error": 4}
+        formats = {"bits": 0, "bits_seed_sd": 0}
         return (
-            f"{self!r}\n{frame.round(formats).to_string()}\n"
+            f"{self!r}\n{frame.round(4).round(formats).to_string()}\n"
             f"Between seeds, a difficulty varies by {self.seed_sd:.4f} nats (root mean square of seed_sd).\n"
             f"[seeds:{seeds}|model:{self.model}]"
         )
@@ -215,11 +237,5 @@ def replicate(
             workers=workers,
             progress=progress,
         )
-    fits = {number: fit(table, model=model) for number, table in tables.items()}
-    return Replicates(
-        surprisals=tables,
-        difficulty=pd.DataFrame({number: one.difficulty for number, one in fits.items()}),
-        std_error=pd.DataFrame({number: one.std_error for number, one in fits.items()}),
-        covariance=pd.concat([one.covariance for one in fits.values()]).groupby(level=0, sort=False).mean(),
-        model=model,
-    )
+    combined = combine_seeds(list(tables.values()), lambda table: fit(table, model=model), seeds=numbers)
+    return Replicates(surprisals=tables, combined=combined, model=model)

@@ -42,47 +42,55 @@ def test_each_seed_is_a_run_of_its_own(parts, replicates):
     )
 
 
-def test_the_spread_is_that_of_the_seeds(replicates):
+def test_the_frame_has_the_errors_of_a_mean_and_of_one_model(replicates):
     frame = replicates.to_frame()
     assert frame["difficulty"].is_monotonic_decreasing
+    tables = replicates.surprisals.values()
+    geometric = np.exp(sum(np.log(table.bits) for table in tables) / 3)
+    mean = ld.fit(geometric, model="2")
+    difference = replicates.difficulty.loc["eng"] - replicates.difficulty.loc["deu"]
+    halves = {"eng": difference / 2, "deu": -difference / 2}  # difficulties relative to their mean
+    deviations = {edition: half - half.mean() for edition, half in halves.items()}
+    pooled = sum((d**2).sum() for d in deviations.values()) / (2 * 1)  # (R − 1)(J − 1)
+    assert pooled > 0
+    assert replicates.seed_sd**2 == pytest.approx(pooled, rel=ROUNDING)
     for edition in ("eng", "deu"):
-        bits = [float(np.sum(table.bits[edition].to_numpy())) for table in replicates.surprisals.values()]
-        difficulties = replicates.difficulty.loc[edition].to_numpy()
-        errors = replicates.std_error.loc[edition].to_numpy()
-        mean = sum(bits) / 3
-        assert frame.loc[edition, "bits"] == pytest.approx(mean, rel=ROUNDING)
-        assert frame.loc[edition, "bits_seed_sd"] == pytest.approx(
-            (sum((b - mean) ** 2 for b in bits) / 2) ** 0.5, rel=ROUNDING
-        )
-        seed_variance = sum((d - difficulties.mean()) ** 2 for d in difficulties) / 2
-        assert seed_variance > 0
-        assert frame.loc[edition, "seed_sd"] == pytest.approx(seed_variance**0.5, rel=ROUNDING)
-        variance = sum(e**2 for e in errors) / 3
-        assert replicates.covariance.loc[edition, edition] == pytest.approx(variance, rel=ROUNDING)
-        assert frame.loc[edition, "total_std_error"] == pytest.approx((variance + seed_variance) ** 0.5, rel=ROUNDING)
+        row = frame.loc[edition]
+        bits = [float(np.sum(table.bits[edition].to_numpy())) for table in tables]
+        assert row["bits"] == pytest.approx(sum(bits) / 3, rel=ROUNDING)
+        spread = (sum((b - sum(bits) / 3) ** 2 for b in bits) / 2) ** 0.5
+        assert row["bits_seed_sd"] == pytest.approx(spread, rel=ROUNDING)
+        assert row["difficulty"] == pytest.approx(mean.difficulty[edition], abs=1e-9)
+        assert row["seed_sd"] ** 2 == pytest.approx((deviations[edition] ** 2).sum() / 2 / (1 - 1 / 2), rel=ROUNDING)
+        of_intents = mean.covariance.loc[edition, edition]
+        assert row["std_error"] ** 2 == pytest.approx(of_intents, rel=1e-6)
+        assert row["total_std_error"] ** 2 == pytest.approx(of_intents + pooled / 3 / 2, rel=1e-6)
+        assert row["one_model_std_error"] ** 2 == pytest.approx(of_intents + pooled * (1 + 1 / 3) / 2, rel=1e-6)
     assert "Between seeds, a difficulty varies by" in replicates.summary()
-    assert " seed_sd " in replicates.summary()  # no column is cut
+    assert " one_model_std_error" in replicates.summary()  # no column is cut
     assert repr(replicates) == "Replicates of char-tiny: 3 seeds × 2 editions"
 
 
-def test_draws_have_both_errors():
-    rng = np.random.default_rng(3)
-    editions = pd.Index(["deu", "eng", "fra"], name="edition")
-    root = rng.normal(size=(3, 3)) / 100
-    replicates = Replicates(
-        surprisals={},
-        difficulty=pd.DataFrame([[0.1, 0.14], [0.0, 0.0], [-0.1, -0.14]], index=editions, columns=[5, 6]),
-        std_error=pd.DataFrame(),
-        covariance=pd.DataFrame(root @ root.T, index=editions, columns=editions),
-        model="2",
-    )
-    luck = (2 * 0.02**2 + 0 + 2 * 0.02**2) / 3  # variance between seeds, mean over editions
-    assert replicates.seed_sd == pytest.approx(luck**0.5, rel=ROUNDING)
-    drawn = replicates.draws(200_000, seed=1)
-    assert list(drawn.columns) == list(editions)
-    expected = root @ root.T + np.eye(3) * luck / 2
-    assert np.abs(np.cov(drawn.to_numpy(), rowvar=False) - expected).max() < 5e-6  # 5 Monte-Carlo errors
-    assert np.abs(drawn.mean() - [0.12, 0, -0.12]).max() < 3e-4
+def test_replicates_are_effects(replicates):
+    """Contrasts, ranks and draws have the errors of intents and of seeds."""
+    mean = ld.fit(np.exp(sum(np.log(table.bits) for table in replicates.surprisals.values()) / 3), model="2")
+    alone, both = mean.contrast("eng", "deu"), ld.as_effects(replicates).contrast("eng", "deu")
+    assert both.estimate == pytest.approx(alone.estimate, abs=1e-9)
+    assert both.std_error**2 == pytest.approx(alone.std_error**2 + 2 * replicates.seed_sd**2 / 3, rel=1e-6)
+    pd.testing.assert_frame_equal(replicates.covariance, replicates.effects.covariance)
+    ranks = ld.rank_probabilities(replicates, n_draws=500, seed=1)
+    pd.testing.assert_frame_equal(ranks, replicates.effects.ranks(500, seed=1))
+    assert "3 seeds" in replicates.effects.title
+    assert replicates.effects.signature.endswith("seeds:3")
+
+
+def test_draws_have_both_errors(replicates):
+    drawn = replicates.draws(50_000, seed=1)
+    assert list(drawn.columns) == ["eng", "deu"]
+    expected = replicates.covariance.to_numpy()
+    assert np.abs(np.cov(drawn.to_numpy(), rowvar=False) - expected).max() < 0.03 * expected.max()
+    error = 5 * np.sqrt(expected.max() / 50_000)
+    assert np.abs(drawn.mean() - replicates.effects.estimate).max() < error
     pd.testing.assert_frame_equal(replicates.draws(9, seed=1), replicates.draws(9, seed=1))
 
 
@@ -96,9 +104,11 @@ def test_draws_are_taken_by_typology(replicates):
 def test_more_seeds_are_the_same_ones_and_others(parts, replicates, tmp_path, monkeypatch):
     trained = []
 
+    table = replicates.surprisals[next(iter(replicates.surprisals))]
+
     def recorded(parts, *, seed, cache, **options):
         trained.append((seed, cache.name))
-        return replicates.surprisals[next(iter(replicates.surprisals))]
+        return replace(table, provenance=replace(table.provenance, seed=seed))
 
     monkeypatch.setattr("langdiff.experiments.replicates.compute_surprisals", recorded)
     more = replicate(parts, lm=RECIPE, n_seeds=5, cache=tmp_path, progress=False, seed=0)

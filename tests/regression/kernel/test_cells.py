@@ -114,7 +114,7 @@ def brute_force(z, model, start):
 def test_optimum_is_not_beaten_by_a_search_without_derivatives(model):
     truth, z = make_table(model, intents=6, editions=3, missing=0.0, sigma=1.0, intent_sizes=[3, 5, 8, 13, 21, 34])
     two_way = solve_two_way(z)
-    ours = estimate(two_way, Settings(model, "auto", False, None, 1000))
+    ours = estimate(two_way, Settings(model, "auto", False, None, 1000, rounding=0.0))
     start = np.concatenate([np.log(truth.intent_size), [0.0, 0.0], [0.5]])
     _, theirs = brute_force(z, model, start)
     assert ours.converged
@@ -164,7 +164,7 @@ def test_no_intent_would_be_better_off_at_another_size(model, spread):
     if model == "2":
         likelihood = ScaleFreeLikelihood(two_way)
     else:
-        likelihood = CellLikelihood(two_way, LaplaceCells() if model == "2L" else CauchyCells())
+        likelihood = CellLikelihood(two_way, LaplaceCells(0.3) if model == "2L" else CauchyCells())
     least = np.full(len(found.sizes), np.inf)
     for mu in np.linspace(-5, 9, 561):
         least = np.minimum(least, likelihood.intent_values(np.full_like(found.sizes, mu), found.c))

@@ -7,6 +7,7 @@ from numpy.testing import assert_allclose
 
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
+from langdiff.regression.kernel.resampling import bootstrap_draws, cluster_jackknife, jackknife_inflation
 
 AGREEMENT = 0.10  # of a standard error; 500 samples leave 3 % of each, and their mean over editions less
 
@@ -137,3 +138,87 @@ def test_contrast_is_that_of_draws_from_the_joint_distribution(fit):
 def test_contrasts_that_cannot_be(fit, sides, message):
     with pytest.raises(ConfigError, match=message):
         fit.contrast(*sides)
+
+
+def means(table):
+    """The difficulties of model 1 in a complete table, as the bootstrap and the jackknife ask for them."""
+
+    def estimate(rows):
+        columns = table[rows].mean(axis=0)
+        return columns - columns.mean()
+
+    return estimate
+
+
+def clustered_noise(intents=200, editions=3, n_clusters=20, seed=0):
+    rng = np.random.default_rng(seed)
+    cluster = rng.permutation(np.arange(intents) % n_clusters)
+    return rng.normal(size=(intents, editions)) + rng.normal(size=(n_clusters, editions))[cluster], cluster
+
+
+def test_a_bootstrap_of_clusters_sees_what_they_share():
+    z, cluster = clustered_noise()
+    observed = np.ones(z.shape, dtype=bool)
+    spreads = []
+    for given in (None, cluster):
+        rng = np.random.default_rng(1)
+        draws = bootstrap_draws(observed, means(z), replicates=2000, rng=rng, cluster=given)
+        spreads.append((draws[:, 1] - draws[:, 0]).std())
+    differences = z[:, 1] - z[:, 0]
+    of_clusters = np.array([differences[cluster == g].mean() for g in range(20)])
+    assert spreads[0] == pytest.approx(differences.std() / np.sqrt(200), rel=0.06)
+    assert spreads[1] == pytest.approx(of_clusters.std() / np.sqrt(20), rel=0.06)
+
+
+def test_whole_clusters_are_drawn():
+    cluster = np.array([3, 1, 1, 3, 7])
+    samples = []
+
+    def estimate(rows):
+        samples.append(rows)
+        return np.zeros(2)
+
+    bootstrap_draws(np.ones((5, 2), dtype=bool), estimate, replicates=50, rng=np.random.default_rng(0), cluster=cluster)
+    for rows in samples:
+        count = np.bincount(rows, minlength=5)
+        assert count[0] == count[3]
+        assert count[1] == count[2]
+        assert count[0] + count[1] + count[4] == 3
+    assert len({tuple(sorted(rows)) for rows in samples}) > 5
+
+
+def test_a_jackknife_names_the_cluster_it_cannot_spare():
+    z, cluster = clustered_noise()
+    observed = np.ones(z.shape, dtype=bool)
+    observed[cluster != 4, 2] = False
+    with pytest.raises(DataError, match="without the 10 intents of cluster 4 some editions"):
+        cluster_jackknife(observed, means(z), means(z)(np.arange(200)), cluster)
+    with pytest.raises(DataError, match="all intents are in one cluster"):
+        cluster_jackknife(observed, means(z), means(z)(np.arange(200)), np.zeros(200, dtype=int))
+
+
+def test_group_jackknife_follows_the_names_and_not_the_table():
+    """The groups are drawn of the sorted names: the same table in another order has the same inflation."""
+    z, _ = clustered_noise()
+    observed, names = np.ones(z.shape, dtype=bool), np.arange(200)
+    permutation = np.random.default_rng(5).permutation(200)
+    found = [
+        jackknife_inflation(
+            observed, means(table), np.eye(3), order=np.argsort(order), rng=np.random.default_rng(2)
+        ).of_units
+        for table, order in ((z, names), (z[permutation], names[permutation]))
+    ]
+    assert_allclose(found[0], found[1], rtol=1e-12)
+
+
+def test_partitions_are_averaged_to_the_variance_of_means():
+    """Of means of 200 rows, 50 groups five times over know a variance as well as the 200 rows do."""
+    z, _ = clustered_noise()
+    observed = np.ones(z.shape, dtype=bool)
+    exact = np.cov(z - z.mean(axis=1, keepdims=True), rowvar=False) / 200
+    ratios = [
+        jackknife_inflation(observed, means(z), exact, order=np.arange(200), rng=np.random.default_rng(seed)).pooled
+        for seed in range(40)
+    ]
+    assert np.mean(ratios) == pytest.approx(1, abs=0.03)
+    assert np.std(ratios) < 0.12

@@ -95,7 +95,9 @@ def _sum(likelihood: MarginalRows, theta: Floats, scores: Floats | None) -> Tota
     return Total(theta, float(values.sum()), gradient, information, sizes)
 
 
-def maximize_marginal(likelihood: SearchedRows, start: Floats, basis: Floats, *, max_iterations: int) -> Ascent:
+def maximize_marginal(
+    likelihood: SearchedRows, start: Floats, basis: Floats, *, max_iterations: int, least_spread: float = -np.inf
+) -> Ascent:
     """Maximize a marginal likelihood over θ = start + basis·β.
 
     Parameters
@@ -108,6 +110,8 @@ def maximize_marginal(likelihood: SearchedRows, start: Floats, basis: Floats, *,
         Directions that are free.
     max_iterations : int
         Largest number of iterations.
+    least_spread : float
+        ln τ at which the search ends, since below it nothing changes but rounding.
 
     Returns
     -------
@@ -135,6 +139,9 @@ def maximize_marginal(likelihood: SearchedRows, start: Floats, basis: Floats, *,
             message = "no step along the Newton direction improves"
             break
         here = found
+        if here.theta[-1] < least_spread:
+            message = "no variation between intents"
+            break
     return Ascent(here, False, iteration, evaluations, length, message)
 
 

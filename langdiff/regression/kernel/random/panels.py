@@ -18,7 +18,7 @@ from langdiff.regression.kernel.likelihood import mu_at_mean
 from langdiff.regression.kernel.random.ascent import Derivatives
 from langdiff.regression.kernel.random.table import IntentTable
 
-NODES = 6  # in a panel
+NODES = 8  # in a panel
 GRID = 24  # panels where there are no kinks
 NEGLIGIBLE = 32.0  # e^-32 is 1e-14: a posterior density so much below its peak is left out
 MOST_EXPANSIONS = 80
