@@ -154,7 +154,7 @@ def _records(document: dict[str, Any]) -> dict[str, Any]:
         numbers = {name: _number(found[name]) for name in ("wald", "p_value", "likelihood_ratio_p")}
         group = found["group"]
         records["dispersions"] = Dispersions(
-            group=pd.Series(group["values"], pd.Index(group["names"], name=group["axis"]), name=found["name"]),
+            group=pd.Series(group["values"], pd.Index(group["names"], name=group["axis"]), name=found["value"]["axis"]),
             value=_series(found, "value", "dispersion"),
             level=_series(found, "level"),
             covariance=_frame(found["covariance"]),

@@ -100,7 +100,7 @@ def _warn_of_copies(table: Surprisals, z: Floats) -> None:
         for j in np.flatnonzero(~(differs & ~np.isnan(z[few, :k])).any(axis=0)):
             both = rows[~np.isnan(z[rows, j])]
             if len(both) >= CONSTANT_CELLS and (z[both, k] == z[both, j]).all():
-                copies.append(f"{table.editions[k]} = {table.editions[j]}")
+                copies.append(f"{table.editions[k]} = {table.editions[int(j)]}")
     if copies:
         warnings.warn(
             f"{len(copies)} pair(s) of editions have equal surprisals in every intent that both have: "

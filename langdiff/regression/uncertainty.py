@@ -68,7 +68,7 @@ def find_errors(
     LangdiffWarning
         If few clusters or few residuals are all that the errors come from.
     """
-    kind = options.errors or _usual(options, fitted, clusters, int((~np.isnan(z)).sum()))
+    kind = options.errors or _usual(options, design, fitted, clusters, int((~np.isnan(z)).sum()))
     if not fitted.found.converged:
         return _unknown(design, ErrorSource(kind=kind))
     work = _Work(z[fitted.used], intents[fitted.used], design, options, fitted, clusters)
@@ -94,7 +94,7 @@ def _unknown(design: Design, source: ErrorSource) -> Uncertainty:
     return Uncertainty(np.full((units, units), np.nan), np.inf, source)
 
 
-def _usual(options: Options, fitted: Fitted, clusters: list[pd.Series], cells: int) -> Kind:
+def _usual(options: Options, design: Design, fitted: Fitted, clusters: list[pd.Series], cells: int) -> Kind:
     model = options.settings.model
     if options.bootstrap:
         return "bootstrap"
@@ -102,7 +102,7 @@ def _usual(options: Options, fitted: Fitted, clusters: list[pd.Series], cells: i
         return "jackknife"
     if clusters or (model not in ONE_WAY and options.intents == "fixed"):
         return "sandwich"
-    plain = options.intents == "fixed" and not options.unequal
+    plain = options.intents == "fixed" and not options.unequal and design.free > 1  # one alone cannot differ
     return "sandwich" if plain and fitted.used.sum() >= FEWEST_INTENTS and cells <= LARGEST else "information"
 
 
@@ -168,7 +168,8 @@ class _Work:
         mean = np.zeros(editions)
         mean[first] = 1 / len(first)
         freedom = freedom_of_pairs(clusters, mean).values[np.ix_(first, first)]
-        freedom = np.where(np.isnan(freedom), np.nanmin(freedom), freedom)  # of pairs that cannot differ
+        known = freedom[np.isfinite(freedom)]  # not of pairs that cannot differ
+        freedom = np.where(np.isfinite(freedom), freedom, known.min(initial=len(clusters.numbers)))
         return covariance_of_clusters(clusters, self.options.correction)[:editions, :editions], freedom
 
     def bootstrap(self) -> Uncertainty:

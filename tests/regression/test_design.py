@@ -36,7 +36,7 @@ def long_frame(surprisals):
 
 def test_groups_of_model_1_are_those_of_least_squares(surprisals):
     ols = smf.ols("z ~ C(intent) + C(language)", long_frame(surprisals)).fit()
-    fit = ld.fit(surprisals, model="1", groups="language", edition_info=INFO)
+    fit = ld.fit(surprisals, model="1", errors="information", groups="language", edition_info=INFO)
     assert fit.difficulty.index.name == "language"
     ours = fit.difficulty - fit.difficulty["deu"]
     for language in ("eng", "fin"):
@@ -47,7 +47,7 @@ def test_groups_of_model_1_are_those_of_least_squares(surprisals):
 
 def test_terms_of_model_1_are_those_of_least_squares(surprisals):
     ols = smf.ols("z ~ C(intent) + C(language) + C(lm) + year", long_frame(surprisals)).fit()
-    fit = ld.fit(surprisals, model="1", formula="language + lm + year", edition_info=INFO)
+    fit = ld.fit(surprisals, model="1", errors="information", formula="language + lm + year", edition_info=INFO)
     for ours, theirs in {
         "language[T.eng]": "C(language)[T.eng]",
         "language[T.fin]": "C(language)[T.fin]",
@@ -120,7 +120,7 @@ def test_groups_connect_what_intents_do_not():
     [
         ({"groups": "language"}, "needs edition_info"),
         ({"groups": "family", "edition_info": INFO}, "no column 'family'; it has 'language', 'lm', 'year'"),
-        ({"groups": {"e1": "a", "e2": "b"}}, r"4 edition\(s\) without a group: 'e3', 'e4', 'e5', 'e6'"),
+        ({"groups": {"e1": "a", "e2": "b"}}, r"4 edition\(s\) without a group in groups: 'e3', 'e4', 'e5', 'e6'"),
         ({"groups": dict.fromkeys(INFO.index, "a")}, "all editions are of one group"),
         ({"groups": "lm", "formula": "lm", "edition_info": INFO}, "not both"),
         ({"formula": "lm"}, "needs edition_info"),

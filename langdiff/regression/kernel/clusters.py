@@ -194,10 +194,12 @@ def inverse_root(information: Floats) -> Floats:
     numpy.linalg.LinAlgError
         If the information has a negative eigenvalue.
     """
-    with np.errstate(invalid="ignore", divide="ignore"):
-        scale = 1 / np.sqrt(np.diag(information))
-    if not np.isfinite(scale).all():
+    own = np.diag(information)
+    if not np.isfinite(information).all() or (own < -NO_INFORMATION * np.abs(own).max()).any():
         raise LinAlgError("the information is not positive definite")
+    known = own > NO_INFORMATION * own.max(initial=0.0)  # of the constant alone model 1 knows nothing
+    scale = np.zeros(len(own))
+    scale[known] = 1 / np.sqrt(own[known])
     values, vectors = np.linalg.eigh(information * scale[:, None] * scale)
     if values[0] < -NO_INFORMATION * values[-1]:
         raise LinAlgError("the information is not positive definite")

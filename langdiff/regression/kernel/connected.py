@@ -62,6 +62,6 @@ def weakly_joined(observed: Booleans) -> Integers:
     array([0, 0, 1])
     """
     cells = observed.astype(np.float32)
-    _, component = connected_components(csr_matrix(cells.T @ cells > 1), directed=False)
+    _, component = connected_components(csr_matrix((cells.T @ cells > 1).astype(float)), directed=False)
     labels: Integers = component.astype(int)
     return labels
