@@ -32,7 +32,7 @@ NO_INFORMATION = 1e-12  # of the largest eigenvalue: the constant, of which mode
 WHOLE = 1 - 1e-9  # a share from which a cluster has all the information on some difference
 MOST_TERMS = 30  # of the series: enough for shares up to a third
 SERIES_TOLERANCE = 1e-12  # of the sum
-FEW_CLUSTERS = 5e7  # G × J³ up to which eigenvalues cost less than a second
+FEW_CLUSTERS = 50  # up to which eigenvalues are taken at once: some of so few are too large for the series
 CELLS_AT_A_TIME = 2**18
 
 
@@ -97,6 +97,7 @@ class RowClusters:
             self.root = inverse_root(total)
         else:
             self.root = basis @ inverse_root(basis.T @ total @ basis)
+        self._weights = np.add.reduceat(rows.weight, self._starts[:-1], axis=0)
         self.scores = np.add.reduceat(rows.score, self._starts[:-1], axis=0) @ self.root
 
     def blocks(self) -> list[slice]:
@@ -117,13 +118,15 @@ class RowClusters:
 
     def shares(self, which: Integers) -> Floats:
         """Return C_g of some clusters; see `Clusters`."""
-        rank = self.root.shape[1]
-        shares = np.empty((len(which), rank, rank))
-        for place, g in enumerate(which):
-            weight, mixed, _ = self._of(slice(g, g + 1))
-            across = mixed @ self.root
-            shares[place] = (self.root.T * weight.sum(axis=0)) @ self.root - across.T @ across
-        return shares
+        first, size = self._starts[which], self._starts[which + 1] - self._starts[which]
+        shares = (self.root.T * self._weights[which][:, None, :]) @ self.root
+        across = self._rows.mixed[first[size == 1]] @ self.root
+        shares[size == 1] -= across[:, :, None] * across[:, None, :]
+        for place in np.flatnonzero(size > 1):
+            across = self._rows.mixed[first[place] : first[place] + size[place]] @ self.root
+            shares[place] -= across.T @ across
+        result: Floats = shares
+        return result
 
     def times(self, which: slice, vectors: Floats) -> Floats:
         """Return C_g times a vector of each of some clusters; see `Clusters`."""
@@ -213,7 +216,9 @@ def cluster_covariance(
 ) -> Floats:
     """Return the covariance of c from clusters of rows, shape (J, J); only that of contrasts has a meaning.
 
-    With one row per cluster it is the plain sandwich.
+    With one row per cluster it is the plain sandwich. A cluster without which editions could not be compared
+    has no error of its own to show: let `langdiff.regression.kernel.disconnecting.check_clusters` look for such
+    clusters first, as here they are noticed only on the way, if there are few clusters.
 
     Parameters
     ----------
@@ -245,7 +250,7 @@ def adjusted(clusters: Clusters, vectors: Floats, kind: Kind) -> Floats:
         return vectors
     n_clusters, rank = vectors.shape
     result, slow = np.empty_like(vectors), np.ones(n_clusters, dtype=bool)
-    if n_clusters * rank**3 > FEW_CLUSTERS:
+    if n_clusters > FEW_CLUSTERS:
         for block in clusters.blocks():
             result[block], slow[block] = _series(clusters, block, vectors[block], POWER[kind])
     for g in np.array_split(np.flatnonzero(slow), 1 + slow.sum() * rank**2 // CELLS_AT_A_TIME):

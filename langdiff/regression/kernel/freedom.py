@@ -22,8 +22,9 @@ import numpy as np
 from langdiff._types import Floats
 from langdiff.regression.kernel.clusters import Clusters, adjusted, shares_by_axis
 
-EXACT_COST = 1e10  # G² × J³ up to which the freedom of all pairs is exact: seconds
+EXACT_COST = 2e9  # G² × (J³ + 100 J²) up to which the freedom of all pairs is exact: seconds
 SHARES_COST = 2e9  # G × J³ up to which every pair's own shares are known
+NUMBERS_AT_A_TIME = 2**20
 
 Source = Literal["exact", "shares", "shares of editions"]
 
@@ -86,7 +87,7 @@ def freedom_of_pairs(clusters: Clusters, mean: Floats) -> Freedom:
     directions = root - mean @ root  # differences of these rows are those of editions, whatever the mean
     n_clusters, size = len(clusters.numbers), len(clusters.root)
     with np.errstate(invalid="ignore", divide="ignore"):  # editions that share one difficulty: 0/0
-        if n_clusters**2 * size**3 <= EXACT_COST:
+        if n_clusters**2 * (size**3 + 100 * size**2) <= EXACT_COST:
             return Freedom(_exact(clusters, directions), "exact")
         if n_clusters * size**3 <= SHARES_COST:
             return Freedom(_of_shares(clusters, directions), "shares")
@@ -118,8 +119,8 @@ def _exact(clusters: Clusters, directions: Floats) -> Floats:
 def _of_shares(clusters: Clusters, directions: Floats) -> Floats:
     n_clusters, editions = len(clusters.numbers), len(directions)
     shares = np.empty((n_clusters, editions, editions))
-    for g in range(n_clusters):
-        shares[g] = directions @ clusters.shares(np.array([g]))[0] @ directions.T
+    for g in np.array_split(np.arange(n_clusters), 1 + n_clusters * editions**2 // NUMBERS_AT_A_TIME):
+        shares[g] = directions @ clusters.shares(g) @ directions.T
     shares = _of_pairs(shares) / _of_pairs((directions @ directions.T)[None])
     freedom: Floats = 1 / _inverse_freedom(shares)
     freedom[_equal(directions)] = np.nan

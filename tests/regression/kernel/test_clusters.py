@@ -327,10 +327,11 @@ def test_one_cluster_is_refused():
 
 def test_a_cluster_that_alone_has_an_edition_is_refused():
     z, cluster = longer()
+    cluster = np.minimum(cluster, 40)
     z[cluster != 7, 5] = np.nan
     z[np.flatnonzero(cluster == 7)[0], :] = 3.0
     kept = (~np.isnan(z)).sum(axis=1) > 1
     z, cluster = z[kept], cluster[kept]
-    with pytest.raises(DataError, match=r"1 of 5\d clusters \(number 7\) have all the information"):
+    with pytest.raises(DataError, match=r"1 of \d+ clusters \(number 7\) have all the information"):
         cluster_covariance(rows_of(z), cluster, kind="CR2")
     assert (of_differences(cluster_covariance(rows_of(z), cluster, kind="CR0")) > 0).all()
