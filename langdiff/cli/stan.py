@@ -17,6 +17,7 @@ SHOWN = {
     "r_hat": "{:.3f}",
     "ess_bulk": "{:,.0f}",
     "ess_tail": "{:,.0f}",
+    "ess_sd": "{:,.0f}",
 }
 
 

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     import arviz as az
 
 LARGEST_R_HAT = 1.01  # Vehtari et al. (2021)
-LEAST_ESS_A_CHAIN = 100  # below it, effective sample sizes are themselves estimated badly
+LEAST_ESS_PER_CHAIN = 100  # below it, effective sample sizes are themselves estimated badly
+ESS_OF = {"ess_bulk": "bulk", "ess_tail": "tail", "ess_sd": "sd"}  # our names, and ArviZ's methods
 QUANTITIES = ("difficulty", "dispersion")
 
 
@@ -25,8 +26,10 @@ class Diagnosis:
     ----------
     r_hat : float
         The largest rank-normalized split R-hat.
-    ess_bulk, ess_tail : float
-        The smallest effective sample sizes, of the middle and of the 5 % and 95 % quantiles.
+    ess_bulk, ess_tail, ess_sd : float
+        The smallest effective sample sizes: of the mean of the ranks, of the 5 % and 95 % quantiles, and of the
+        standard deviation. Draws that alternate around the centre, as those of long trajectories do, make the
+        first larger than the number of draws, and say nothing of the others.
     divergences : int
         Number of divergent transitions.
     chains, draws : int
@@ -38,6 +41,7 @@ class Diagnosis:
     r_hat: float
     ess_bulk: float
     ess_tail: float
+    ess_sd: float
     divergences: int
     chains: int
     draws: int
@@ -45,8 +49,14 @@ class Diagnosis:
 
     @property
     def good(self) -> bool:
-        """Whether R-hat is at most 1.01 and no transition diverged."""
-        return self.r_hat <= LARGEST_R_HAT and not self.divergences
+        """Whether R-hat is at most 1.01, no transition diverged, and each ESS is at least 100 per chain."""
+        return self.r_hat <= LARGEST_R_HAT and not self.divergences and not self._too_few
+
+    @property
+    def _too_few(self) -> dict[str, float]:
+        """The effective sample sizes that are too small (or not known), by what they are of."""
+        sizes = {"the middle": self.ess_bulk, "the tails": self.ess_tail, "the standard deviation": self.ess_sd}
+        return {of: size for of, size in sizes.items() if not size >= LEAST_ESS_PER_CHAIN * self.chains}  # NaN too
 
     @property
     def verdict(self) -> str:
@@ -64,11 +74,13 @@ class Diagnosis:
                 f"{self.divergences} of {self.chains * self.draws} transitions diverged: the draws miss part of the "
                 "posterior. Raise target_accept, give priors, or leave out rows that fit badly"
             )
-        if wrong:
-            return "; ".join(wrong) + "."
-        if min(self.ess_bulk, self.ess_tail) < LEAST_ESS_A_CHAIN * self.chains:
-            return "the chains agree, but effective draws are few; draw more for stable intervals."
-        return "no sign of trouble."
+        if self._too_few:
+            sizes = ", ".join(f"{size:,.0f} of {of}" for of, size in self._too_few.items())
+            wrong.append(
+                f"effective draws are few, {sizes}, where {LEAST_ESS_PER_CHAIN} per chain are needed: draw more "
+                "(iter_sampling)"
+            )
+        return "; ".join(wrong) + "." if wrong else "no sign of trouble."
 
     def summary(self) -> str:
         """Format the diagnosis in two lines.
@@ -80,15 +92,15 @@ class Diagnosis:
 
         Examples
         --------
-        >>> facts = {"r_hat": 1.002, "ess_bulk": 1800.0, "ess_tail": 1500.0, "divergences": 0}
+        >>> facts = {"r_hat": 1.002, "ess_bulk": 1800.0, "ess_tail": 1500.0, "ess_sd": 900.0, "divergences": 0}
         >>> print(Diagnosis(**facts, chains=4, draws=1000, worst="dispersion").summary())
         4 chains of 1,000 draws: no sign of trouble.
-        largest R-hat 1.0020 (dispersion), smallest ESS 1,800 (bulk) and 1,500 (tail), 0 divergences
+        largest R-hat 1.0020 (dispersion), smallest ESS 1,800 (bulk), 1,500 (tail) and 900 (SD), 0 divergences
         """
         return (
             f"{self.chains} chains of {self.draws:,} draws: {self.verdict}\n"
-            f"largest R-hat {self.r_hat:.4f} ({self.worst}), smallest ESS {self.ess_bulk:,.0f} (bulk) and "
-            f"{self.ess_tail:,.0f} (tail), {self.divergences} divergences"
+            f"largest R-hat {self.r_hat:.4f} ({self.worst}), smallest ESS {self.ess_bulk:,.0f} (bulk), "
+            f"{self.ess_tail:,.0f} (tail) and {self.ess_sd:,.0f} (SD), {self.divergences} divergences"
         )
 
 
@@ -133,8 +145,9 @@ def diagnose(idata: "az.InferenceData") -> Diagnosis:
     stats = getattr(idata, "sample_stats", None)
     return Diagnosis(
         r_hat=float(r_hat.max(skipna=False)),
-        ess_bulk=float(_flat(arviz.ess(posterior, method="bulk")).min(skipna=False)),
-        ess_tail=float(_flat(arviz.ess(posterior, method="tail")).min(skipna=False)),
+        **{
+            name: float(_flat(arviz.ess(posterior, method=method)).min(skipna=False)) for name, method in ESS_OF.items()
+        },
         divergences=0 if stats is None or "diverging" not in stats else int(stats["diverging"].sum()),
         chains=chains,
         draws=posterior.sizes["draw"],
@@ -154,7 +167,8 @@ def posterior_table(idata: "az.InferenceData") -> pd.DataFrame:
     -------
     DataFrame
         Indexed by edition: ``difficulty`` (posterior mean), ``sd``, ``low`` and ``high`` (central 95 %
-        interval), all in nats; ``percent`` = 100·(mean factor − 1); ``r_hat``, ``ess_bulk``, ``ess_tail``.
+        interval), all in nats; ``percent`` = 100·(mean factor − 1); ``r_hat``, ``ess_bulk``, ``ess_tail`` and
+        ``ess_sd``, as in `Diagnosis`.
 
     Raises
     ------
@@ -183,8 +197,7 @@ def posterior_table(idata: "az.InferenceData") -> pd.DataFrame:
             "high": high,
             "percent": 100 * (np.exp(draws).mean(axis=0) - 1),
             "r_hat": arviz.rhat(posterior)["difficulty"].to_numpy() if difficulty.sizes["chain"] > 1 else np.nan,
-            "ess_bulk": arviz.ess(posterior, method="bulk")["difficulty"].to_numpy(),
-            "ess_tail": arviz.ess(posterior, method="tail")["difficulty"].to_numpy(),
+            **{name: arviz.ess(posterior, method=method)["difficulty"].to_numpy() for name, method in ESS_OF.items()},
         },
         index=pd.Index(difficulty["edition"].to_numpy(), name="edition"),
     )

@@ -69,12 +69,11 @@ class SizeLikelihood:
         self.normal = normal
         self.t, weights = np.polynomial.hermite.hermgauss(nodes)
         self.log_weights = np.log(weights) + self.t**2
-        self.modes: Floats | None = None  # where the last search ended, from which the next begins
+        self.modes: Floats = self.z.sum(axis=1) / self.mask.sum(axis=1)  # from which the next search for them begins
 
     def rows(self, parameters: Floats) -> Rows:
         """Return the log-likelihood of each row with its derivatives."""
         found = []
-        self.modes = self._find_modes(parameters)
         for which in self._blocks(slice(None)):
             nodes = self._nodes(parameters, which)
             scores = np.einsum("rq,rqe->re", nodes.weights, self._scores(parameters, nodes))
@@ -85,7 +84,6 @@ class SizeLikelihood:
         """Return minus the second derivative of the log-likelihood of the rows `which`, shape (E, E)."""
         editions = self.z.shape[1]
         information = np.zeros((len(parameters), len(parameters)))
-        self.modes = self._find_modes(parameters) if self.modes is None else self.modes
         for block in self._blocks(which):
             nodes = self._nodes(parameters, block)
             score = self._scores(parameters, nodes)
@@ -104,7 +102,7 @@ class SizeLikelihood:
     def complete_information(self, parameters: Floats) -> Floats:
         """Return the expected information if sizes were observed, shape (E, E); positive definite."""
         editions = self.z.shape[1]
-        modes = self._find_modes(parameters) if self.modes is None else self.modes
+        modes = self._find_modes(parameters, np.arange(len(self.z)))
         v, p = _variances(modes[:, None], parameters[editions : 2 * editions])
         levels = (self.mask / v).sum(axis=0)
         mixed = (-0.5 * self.mask * p / v).sum(axis=0)
@@ -124,7 +122,7 @@ class SizeLikelihood:
         return [rows[start : start + size] for start in range(0, len(rows), size)]
 
     def _nodes(self, parameters: Floats, which: Integers) -> _Nodes:
-        modes = np.empty(0) if self.modes is None else self.modes[which]
+        modes = self._find_modes(parameters, which)
         _, curvature = self._slope(parameters, modes, which)
         scale = np.sqrt(2 / curvature)
         m = modes[:, None] + scale[:, None] * self.t  # (R, Q)
@@ -169,15 +167,14 @@ class SizeLikelihood:
         value = -0.5 * (mask * np.log(2 * np.pi * v) + r * rw)
         return _Cells(value, rw, p * of_v, -w, p * level_v, p * (1 - p) * of_v + p * p * v_v)
 
-    def _slope(self, parameters: Floats, m: Floats, which: Integers | slice) -> tuple[Floats, Floats]:
+    def _slope(self, parameters: Floats, m: Floats, which: Integers) -> tuple[Floats, Floats]:
         """Return the derivative in each size, and a curvature: observed if positive enough, else expected."""
         editions = self.z.shape[1]
-        rows = np.arange(len(self.z))[which]
-        cells = self._cells(parameters, m[:, None], rows)
+        cells = self._cells(parameters, m[:, None], which)
         v, p = _variances(m[:, None], parameters[editions : 2 * editions])
         slope = (cells.of_level - cells.of_dispersion).sum(axis=(1, 2))
         second = cells.level_level - 2 * cells.level_dispersion + cells.dispersion_dispersion
-        expected = (self.mask[rows] * ((1 + 0.5 * p) ** 2 / v + 0.5 * (p / v) ** 2)).sum(axis=1)
+        expected = (self.mask[which] * ((1 + 0.5 * p) ** 2 / v + 0.5 * (p / v) ** 2)).sum(axis=1)
         observed = -second.sum(axis=(1, 2))
         curvature = np.where(observed > 0.1 * expected, observed, expected)
         if self.normal:
@@ -186,17 +183,16 @@ class SizeLikelihood:
             curvature = curvature + precision
         return slope, curvature
 
-    def _find_modes(self, parameters: Floats) -> Floats:
-        """Return the mode of every size given its row, shape (I,)."""
-        level = parameters[: self.z.shape[1]]
-        start = (self.mask * (self.z - level)).sum(axis=1) / self.mask.sum(axis=1)
-        m = start if self.modes is None else self.modes
+    def _find_modes(self, parameters: Floats, which: Integers) -> Floats:
+        """Return the mode of the sizes of some rows, shape (R,), from where the last search for them ended."""
+        m = self.modes[which]
         for _ in range(MOST_STEPS):
-            slope, curvature = self._slope(parameters, m, slice(None))
+            slope, curvature = self._slope(parameters, m, which)
             step = np.clip(slope / curvature, -LONGEST_STEP, LONGEST_STEP)
             m = m + step
             if (np.abs(step) * np.sqrt(curvature)).max() < TOLERANCE:
                 break
+        self.modes[which] = m
         return m
 
 
