@@ -73,7 +73,7 @@ def compare(
 
     models = _checked(model, out)
     table = ld.read_surprisals(surprisals, unit=unit)
-    fits = {
+    fits: dict[str, ld.DifficultyFit] = {
         name: ld.fit(
             table,
             model=name,
