@@ -1,7 +1,9 @@
 """Files of tables: CSV, TSV and Parquet, with the record of provenance in them or beside them."""
 
+import csv
 import warnings
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -43,7 +45,7 @@ def write_table_file(frame: pd.DataFrame, path: Path, provenance: Provenance | N
             case "parquet":
                 _write_parquet(frame, temporary, provenance, bits)
             case separator:
-                frame.to_csv(temporary, index=False, sep=separator)
+                frame.to_csv(temporary, index=False, sep=separator, quoting=_quoting(frame))
     if path.suffix != ".parquet":
         _write_beside(path, provenance, bits)
 
@@ -104,6 +106,13 @@ def numbers_of(column: pd.Series, path: Path) -> pd.Series:
             "Leave the cell empty for a missing translation."
         )
     return numbers
+
+
+def _quoting(frame: pd.DataFrame) -> Literal[0, 2]:
+    """Return how to quote text: where needed, but all of it if some holds a carriage return, which ends a line."""
+    texts = (frame[name].unique() for name in frame if not pd.api.types.is_numeric_dtype(frame[name]))
+    has_return = any("\r" in str(text) for column in texts for text in column)
+    return csv.QUOTE_NONNUMERIC if has_return else csv.QUOTE_MINIMAL
 
 
 def _beside(path: Path) -> Path:

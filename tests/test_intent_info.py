@@ -209,3 +209,31 @@ def test_the_truth_of_a_synthetic_multitext_has_them():
     made = ld.synthesize(30, 2, seed=1)
     assert list(made.information.intent_info) == ["bits", "events"]
     assert_frame_equal(made.information.intent_info, made.multitext.intent_info)
+
+
+# --- real data
+
+
+@pytest.mark.real_data
+def test_books_and_chapters_of_seven_gospels_arrive_in_their_surprisals(real_data, tmp_path):
+    editions = [
+        "eng-web",
+        "deu-luther1912",
+        "fra-segond1910",
+        "fin-pr1938",
+        "rus-synodal",
+        "zul-zulunt",
+        "eus-basquent",
+    ]
+    bibles = ld.read_multitext(real_data / "bible", editions=editions).between("40001001", "43021025")
+    assert bibles.intent_info[["book", "chapter"]].nunique().tolist() == [4, 89]  # 28 + 16 + 24 + 21 chapters
+    parts = ld.split(ld.select(bibles, min_intents=3000).multitext)
+    table = ld.compute_surprisals(parts, lm="kneser-ney-6", max_replaced=0.1)
+    assert table.bits.shape[1] == 7
+    names = dict(zip(["40", "41", "42", "43"], ["MAT", "MRK", "LUK", "JHN"], strict=True))
+    for kind in KINDS:
+        table.save(tmp_path / f"bits.{kind}")
+        info = read_surprisals(tmp_path / f"bits.{kind}").intent_info
+        assert info["book"].to_dict() == {verse: names[verse[:2]] for verse in table.intents}
+        check_chapters(read_surprisals(tmp_path / f"bits.{kind}"))
+    assert table.intent_info["chapter"].nunique() > 80

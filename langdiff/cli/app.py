@@ -13,6 +13,7 @@ from typer.core import TyperGroup
 
 import langdiff
 from langdiff.cli import (
+    checks,
     corpora,
     corpus,
     doctor,
@@ -68,6 +69,8 @@ app.command()(corpus.select)
 app.command()(models.train)
 app.command()(models.score)
 app.command()(regression.fit)
+app.command()(checks.compare)
+app.command("cross-validate")(checks.cross_validate)
 app.command()(simulation.simulate)
 app.command()(translationese.translationese)
 app.command()(sweep.sweep)

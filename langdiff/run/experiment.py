@@ -113,12 +113,20 @@ class LmSettings(_Section):
 
 
 class FitSettings(_Section):
-    """``[fit]``: the regression model; see `langdiff.fit`."""
+    """``[fit]``: the regression model, and where its standard errors come from; see `langdiff.fit`.
+
+    ``clusters`` is what intents that share errors have in common: ``"document"``, ``"book"``, ``"chapter"`` or another
+    column of the corpus's `intent_info`.
+    """
 
     model: Model = "2"
     restricted: bool = False
     laplace_scale: float | None = Field(None, gt=0)
     bootstrap: int = Field(0, ge=0)
+    errors: Literal["information", "sandwich", "bootstrap", "jackknife"] | None = None
+    clusters: str | None = None
+    intents: Literal["fixed", "random"] = "fixed"
+    dispersion: Literal["common", "edition"] | str = "common"
 
 
 class Experiment(_Section):

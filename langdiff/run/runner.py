@@ -19,6 +19,7 @@ from langdiff.lm.jobs.folder import read_job_states
 from langdiff.lm.preparation import note_preparation
 from langdiff.multitext import Multitext, Parts
 from langdiff.regression import fit
+from langdiff.regression.clustering import clusters_of
 from langdiff.run.directory import (
     EXPERIMENT,
     JOBS,
@@ -34,6 +35,7 @@ from langdiff.run.result import RunResult
 from langdiff.selection import select, split
 from langdiff.surprisals import Surprisals
 
+NOT_YET = {"errors", "clusters", "intents", "dispersion"}  # settings that `langdiff.fit` does not take
 STALE = ("tables/truth.csv", "tables/selection.csv", "figures/*.svg")  # files that only some runs write
 
 log = logging.getLogger(__name__)
@@ -65,7 +67,8 @@ def run_experiment(
     ConfigError
         If the experiment file or a setting cannot be used.
     DataError
-        If the corpus cannot be read, has fewer than two editions, or cannot be scored.
+        If the corpus cannot be read, has fewer than two editions, or cannot be scored, or an intent of the test part
+        has no cluster of the kind that the experiment names.
     InfeasibleError
         If no selection satisfies ``[selection]``.
     TrainingError
@@ -125,6 +128,8 @@ class _Run:
                     "editions. Add files, or loosen [selection]."
                 )
             parts = split(multitext, **self.experiment.split.model_dump())
+            if self.experiment.fit.clusters is not None:  # better refused now than after training
+                clusters_of(parts.test.intents, parts.test.intent_info, self.experiment.fit.clusters)
             editions = multitext.edition_sizes()
             self.save_table("editions", editions)
         corpus = self.experiment.corpus
@@ -132,7 +137,7 @@ class _Run:
         tables = [self.score(lm, parts) for lm in self.experiment.lm.models]
         surprisals = {table.lm: table for table in tables}
         with self.stage("regression"):
-            settings = self.experiment.fit.model_dump() | {"seed": self.experiment.seed}
+            settings = self.experiment.fit.model_dump(exclude=NOT_YET) | {"seed": self.experiment.seed}
             fits = {lm: fit(table, **settings) for lm, table in surprisals.items()}
             for lm, difficulties in fits.items():
                 difficulties.save(self.new / "fits" / f"{lm}.json")

@@ -27,6 +27,7 @@ def corpus(tmp_path_factory):
 
 
 COMMANDS = ["demo", "run", "report", "select", "train", "score", "fit", "simulate", "sweep", "translationese", "doctor"]
+COMMANDS += ["compare", "cross-validate"]
 
 
 @pytest.mark.parametrize("command", COMMANDS)

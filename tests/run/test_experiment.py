@@ -45,6 +45,13 @@ def test_selection_takes_the_settings_of_select(tmp_path):
             MINIMAL + "n_intents = 3",
             r"'corpus\.n_intents': input should be greater than or equal to 60 \(given: 3\)",
         ),
+        (
+            MINIMAL + '[fit]\nerrors = "robust"',
+            r"'fit\.errors': input should be 'information', 'sandwich', 'bootstrap' or 'jackknife' \(given: 'robust'\)",
+        ),
+        (MINIMAL + '[fit]\nintents = "both"', r"'fit\.intents': input should be 'fixed' or 'random'"),
+        (MINIMAL + "[fit]\nclusters = 3", r"'fit\.clusters': input should be a valid string"),
+        (MINIMAL + '[fit]\ncluster = "book"', r"unknown key 'fit\.cluster'; did you mean 'clusters'\?"),
         (MINIMAL + '[fit]\nmodel = "9"', r"'fit\.model': input should be '1', '2', '2L', '2C' or '3' \(given: '9'\)"),
         (MINIMAL + '[lm]\nmodels = ["char-tiny", "char-tiny"]', r"a language model is named twice"),
         (MINIMAL + '[lm]\nscoring = "free"', r"unknown way of scoring 'free'"),
@@ -111,6 +118,14 @@ def test_how_models_score_is_named_with_them_or_for_all(tmp_path):
     assert both.lm.names == ["char-tiny", "char-tiny-unpriced"]
     of_all = _read(tmp_path, MINIMAL + '[lm]\nmodels = ["char-tiny", "kneser-ney-2"]\nscoring = "unpriced"')
     assert of_all.lm.names == ["char-tiny-unpriced", "kneser-ney-2-unpriced"]
+
+
+def test_where_standard_errors_come_from(tmp_path):
+    lines = '[fit]\nerrors = "sandwich"\nclusters = "book"\nintents = "random"\ndispersion = "family"\n'
+    fit = _read(tmp_path, MINIMAL + lines).fit
+    assert (fit.errors, fit.clusters, fit.intents, fit.dispersion) == ("sandwich", "book", "random", "family")
+    usual = _read(tmp_path, MINIMAL).fit
+    assert (usual.errors, usual.clusters, usual.intents, usual.dispersion) == (None, None, "fixed", "common")
 
 
 def test_example_files_are_valid(root, monkeypatch):

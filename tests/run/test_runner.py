@@ -168,6 +168,9 @@ def test_experiment_on_files(tmp_path):
     assert len(run.manifest["data"]) == 3
     assert run.truth is None
     assert "selection" in run.report.read_text(encoding="utf-8").lower()
+    chapter = read_run(run.directory).surprisals["char-tiny"].intent_info["chapter"]
+    assert chapter.to_dict() == {verse: verse[:5] for verse in chapter.index}
+    assert chapter.nunique() == 2
 
 
 @pytest.mark.filterwarnings("ignore:edition .* too rare in training")  # the corpus is tiny
@@ -240,6 +243,13 @@ def test_one_edition_is_refused_before_anything_is_trained(tmp_path):
     with pytest.raises(DataError, match="only one edition, 'free-order'"):
         run_experiment(tmp_path / "x.toml", tmp_path / "run")
     assert not (tmp_path / "run" / "jobs").exists()
+
+
+def test_a_column_of_clusters_that_is_not_there_is_refused_before_anything_is_trained(tmp_path):
+    settings = Experiment.model_validate(SMALL | {"fit": {"clusters": "document"}})
+    with pytest.raises(ConfigError, match=r"clusters='document': .* There are 'bits', 'events', 'book', 'chapter'"):
+        run_experiment(settings, tmp_path / "run")
+    assert not list((tmp_path / "run").rglob("*.safetensors"))
 
 
 def test_another_experiment_in_the_same_directory_leaves_nothing_of_the_first(tmp_path):

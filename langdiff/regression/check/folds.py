@@ -75,12 +75,13 @@ def _deal(observed: Booleans, k: int, rng: np.random.Generator, clusters: Intege
     folds = np.full(observed.shape, NEVER)
     for turn in range(editions):
         edition = order[clusters, turn]  # (I,)
-        has_cell = observed[np.arange(len(observed)), edition]
-        full = any_of_cluster(has_cell[:, None] & (held_out >= spare))
+        has_cell = np.take_along_axis(observed, edition[:, None], axis=1)  # (I, 1)
+        full = any_of_cluster(has_cell & (held_out >= spare))
         preferred = (first + turn + np.arange(k)) % k  # (G, k): the next fold, and those after it
         free = ~np.take_along_axis(full, preferred, axis=1)
-        chosen = np.take_along_axis(preferred, free.argmax(axis=1)[:, None], axis=1)[:, 0]  # (G,)
-        rows = np.flatnonzero(has_cell & free.any(axis=1)[clusters])
+        place = np.arange(groups), free.argmax(axis=1)
+        chosen, fits = preferred[place], free[place]  # (G,)
+        rows = np.flatnonzero(has_cell[:, 0] & fits[clusters])
         folds[rows, edition[rows]] = chosen[clusters[rows]]
         held_out[rows, chosen[clusters[rows]]] += 1
     return folds

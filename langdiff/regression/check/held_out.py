@@ -252,7 +252,7 @@ def mean_per_cell(rows: Floats, counts: Integers, clusters: pd.Series | None = N
     """
     if clusters is not None:
         codes = pd.factorize(clusters)[0]
-        rows, counts = np.bincount(codes, rows), np.bincount(codes, counts).astype(np.int_)
+        rows, counts = np.bincount(codes, rows).astype(float), np.bincount(codes, counts).astype(int)
     cells = counts.sum()
     mean = float(rows.sum() / cells)
     if len(rows) < 2:

@@ -1,0 +1,23 @@
+"""Options of all commands that know of clusters: a table of intents, and which of its columns is meant."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+IntentInfo = Annotated[
+    Path | None,
+    typer.Option(
+        "--intent-info",
+        help="Table of intents (.csv, .tsv), with their names in the first column and, for example, their documents.",
+        metavar="TABLE",
+    ),
+]
+Clusters = Annotated[
+    str | None,
+    typer.Option(
+        "--clusters",
+        help="What intents that share errors have in common: document, book, chapter or another column.",
+        metavar="COLUMN",
+    ),
+]

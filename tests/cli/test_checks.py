@@ -1,0 +1,101 @@
+"""`langdiff compare` and `cross-validate`."""
+
+import json
+
+import pandas as pd
+import pytest
+
+import langdiff as ld
+
+ROUNDING = 1e-9  # of a table of text
+
+
+@pytest.fixture
+def table(tmp_path):
+    drawn = ld.simulate(60, 5, seed=3).surprisals
+    drawn.save(tmp_path / "bits.csv")
+    return tmp_path / "bits.csv"
+
+
+@pytest.fixture
+def documents(tmp_path):
+    lines = ["line,document", *(f"{i},d{(i - 1) // 6}" for i in range(1, 61))]
+    (tmp_path / "documents.csv").write_text("\n".join(lines))
+    return tmp_path / "documents.csv"
+
+
+def test_compare_prints_what_the_api_gives(langdiff, table, tmp_path):
+    done = langdiff("compare", table, "--model", "1", "--model", "2C", "--restricted", "--out", tmp_path / "fits.tsv")
+    assert (done.code, done.err) == (0, "")
+    surprisals = ld.read_surprisals(table)
+    fits = {"1": ld.fit(surprisals, model="1"), "2C": ld.fit(surprisals, model="2C", restricted=True)}
+    expected = ld.compare(fits)
+    written = pd.read_csv(tmp_path / "fits.tsv", sep="\t", dtype={"model": str}).set_index("model")
+    assert written["restricted"].tolist() == [False, True]
+    numbers = ["log_likelihood", "sigma", "correlation", "largest_difference"]
+    pd.testing.assert_frame_equal(written[numbers], expected[numbers], rtol=ROUNDING, check_names=False)
+    assert f"{expected.loc['2C', 'log_likelihood']:,.1f}" in done.out
+    assert f"[{fits['2C'].signature}]" in done.out
+    assert "those with model 1" in done.out
+
+
+def test_compare_as_json_with_the_usual_models(langdiff, table):
+    rows = json.loads(langdiff("compare", table, "--json").out)
+    assert [row["model"] for row in rows] == ["1", "2", "2L"]
+    assert rows[0]["largest_difference"] == 0
+
+
+def test_model_3_alone_takes_the_scale(langdiff, table):
+    done = langdiff("compare", table, "--model", "1", "--model", "3", "--laplace-scale", 0.03, "--json")
+    assert [row["converged"] for row in json.loads(done.out)] == [True, True]
+    assert "needs laplace_scale" in langdiff("compare", table, "--model", "3").err
+
+
+def test_cross_validate_prints_what_the_api_gives(langdiff, table, tmp_path):
+    options = ["--model", "1", "--model", "2", "--k", 4, "--seed", 7]
+    done = langdiff("cross-validate", table, *options, "--out", tmp_path / "models.csv")
+    assert (done.code, done.err) == (0, "")
+    found = ld.cross_validate(ld.read_surprisals(table), ["1", "2"], k=4, seed=7)
+    assert done.out.strip() == found.summary()
+    written = pd.read_csv(tmp_path / "models.csv", dtype={"model": str}).set_index("model")
+    pd.testing.assert_frame_equal(written, found.to_frame(), rtol=ROUNDING, check_index_type=False)
+    unrestricted = json.loads(langdiff("cross-validate", table, *options, "--unrestricted", "--json").out)
+    full = ld.cross_validate(ld.read_surprisals(table), ["1", "2"], k=4, restricted=False, seed=7).to_frame()
+    assert [row["model"] for row in unrestricted] == list(full.index)
+    assert unrestricted[0]["log_density"] == pytest.approx(full["log_density"].iloc[0], abs=ROUNDING)
+
+
+def test_cross_validate_by_document(langdiff, table, documents):
+    options = ["--model", "1", "--k", 3, "--seed", 1]
+    done = langdiff("cross-validate", table, *options, "--clusters", "document", "--intent-info", documents)
+    assert done.code == 0
+    surprisals = ld.read_surprisals(table, intent_info=documents)
+    assert done.out.strip() == ld.cross_validate(surprisals, "1", k=3, clusters="document", seed=1).summary()
+    assert "10 of 6 to 6 intents (document)" in done.out
+    surprisals.save(table)  # with its documents, so that the option is not needed
+    assert langdiff("cross-validate", table, *options, "--clusters", "document").out == done.out
+
+
+@pytest.mark.parametrize(
+    ("command", "options", "message"),
+    [
+        ("compare", ["--model", "1", "--model", "1"], "--model: '1' named twice"),
+        ("cross-validate", ["--out", "models.xlsx"], "models.xlsx: unknown kind of table '.xlsx'"),
+        (
+            "cross-validate",
+            ["--clusters", "document"],
+            "clusters='document': intent_info has no such column. There is none",
+        ),
+    ],
+)
+def test_what_cannot_be_done_is_one_line(langdiff, table, command, options, message):
+    done = langdiff(command, table, *options)
+    assert done.code == 1
+    assert message in done.err
+    assert done.err.count("\n") == 1
+
+
+def test_an_unknown_model_is_a_wrong_option(langdiff, table):
+    done = langdiff("cross-validate", table, "--model", "4")
+    assert done.code == 2
+    assert "'4' is not one of '1', '2', '2L', '2C', '3'" in done.err
