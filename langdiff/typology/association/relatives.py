@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from langdiff._signature import short_hash
 from langdiff._types import Booleans, Floats
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.typology.association.outcome import RELATED
@@ -35,6 +36,12 @@ class Relatives:
     languages: pd.Index
     phylo: Floats | None = None
     kilometres: Floats | None = None
+
+    def hash(self) -> str | None:
+        """Return a hash for signatures; None if nothing is known, as no test needs it."""
+        if self.phylo is None and self.kilometres is None:
+            return None
+        return short_hash(self.languages, *(np.zeros(0) if m is None else m for m in (self.phylo, self.kilometres)))
 
     def known(self, test: str) -> Booleans:
         """Say for which languages a test has what it needs."""
