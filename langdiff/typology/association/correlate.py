@@ -284,9 +284,7 @@ def _one(
     return correlation(values, y, test, given=given, n_resamples=n_resamples, seed=rng), missing
 
 
-def _models(
-    sample: Sample, relatives: Relatives, names: Iterable[str], settings: _Settings
-) -> list[dict[str, object]]:
+def _models(sample: Sample, relatives: Relatives, names: Iterable[str], settings: _Settings) -> list[dict[str, object]]:
     """Compare the models of relatedness behind the tests that have one, and independence."""
     tests = [test for test in settings.tests if test in RELATED]
     numeric = [name for name in names if tests and is_numeric_dtype(sample.predictors[name])]

@@ -83,7 +83,7 @@ def fit_related(
         With one of `phylo` and `kilometres` and nothing known, by one eigen-decomposition per range.
     """
     identity = np.eye(len(y))
-    best: RelatedFit | None = None
+    fits = []
     for range_km in (NAN,) if kilometres is None else RANGES:
         effects = [] if phylo is None else [phylo]
         if kilometres is not None:
@@ -92,13 +92,11 @@ def fit_related(
         parts = [*effects, identity]
         covariance = np.tensordot(variances, parts, axes=1) + (0.0 if known is None else known)
         likelihood = restricted_log_likelihood(design, y, covariance)
-        if best is None or likelihood > best.log_likelihood:
-            names = ("phylo",) * (phylo is not None) + ("area",) * (kilometres is not None) + ("residual",)
-            best = RelatedFit(
-                parts=parts, names=names, variances=variances, range_km=range_km, log_likelihood=likelihood
-            )
-    assert best is not None  # there is at least one range
-    return best
+        names = ("phylo",) * (phylo is not None) + ("area",) * (kilometres is not None) + ("residual",)
+        fits.append(
+            RelatedFit(parts=parts, names=names, variances=variances, range_km=range_km, log_likelihood=likelihood)
+        )
+    return max(fits, key=lambda fit: fit.log_likelihood)
 
 
 def _variances(design: Floats, y: Floats, effects: list[Floats], known: Floats | None) -> Floats:
@@ -149,7 +147,7 @@ def _at_best_scale(design: Floats, y: Floats, covariance: Floats) -> float:
     moved = inverse @ y
     square = float(y @ moved - (design.T @ moved) @ np.linalg.solve(design.T @ carried, design.T @ moved))
     variance = square / (n - p)
-    return at_one - 0.5 * ((n - p) * np.log(variance) + square / variance - square)
+    return float(at_one - 0.5 * ((n - p) * np.log(variance) + square / variance - square))
 
 
 def related_slope(

@@ -131,8 +131,8 @@ def _phylo(tree: Glottolog | LanguageTree, languages: pd.Index) -> Floats:
     found = tree.covariance(str(name) for name in languages)
     if found.empty:
         raise DataError(
-            f"none of {len(languages)} languages is in the tree: {listing(languages)}. Languages must have the names of "
-            "the tree (in Glottolog ISO 639-3 codes or glottocodes): say which edition is in which language by "
+            f"none of {len(languages)} languages is in the tree: {listing(languages)}. Languages must have the names "
+            "of the tree (in Glottolog ISO 639-3 codes or glottocodes): say which edition is in which language by "
             "edition_info with a column 'language'."
         )
     names = languages.astype(str)
@@ -171,7 +171,7 @@ def _table(table: pd.DataFrame, source: str) -> pd.DataFrame:
     lacking = [column for column in PLACE if column not in table]
     if lacking:
         raise DataError(f"{source} lacks column(s) {listing(lacking)}; it has {listing(table.columns, 12)}.")
-    places = table[list(PLACE)].apply(pd.to_numeric, errors="coerce").dropna()
+    places: pd.DataFrame = table[list(PLACE)].apply(pd.to_numeric, errors="coerce").dropna()
     places = places[places.index.notna()]
     beyond = places.index[(places["latitude"].abs() > 90) | (places["longitude"].abs() > 180)]
     if len(beyond):
@@ -179,5 +179,5 @@ def _table(table: pd.DataFrame, source: str) -> pd.DataFrame:
     places = places[~(places.reset_index().duplicated()).to_numpy()]
     twice = places.index[places.index.duplicated()].unique()
     if len(twice):
-        raise DataError(f"{source}: {len(twice)} language(s) have several coordinates: {listing(twice)}. Give one place.")
+        raise DataError(f"{source}: {len(twice)} language(s) have several coordinates: {listing(twice)}. Give one.")
     return places

@@ -2,7 +2,7 @@
 
 import zlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +23,17 @@ COLUMNS = {
     "Latitude": "latitude",
     "Longitude": "longitude",
 }
+# Top-level groups that are no families: their languages have no common ancestor
+NOT_FAMILIES = {
+    "Artificial Language",
+    "Bookkeeping",
+    "Mixed Language",
+    "Pidgin",
+    "Sign Language",
+    "Speech Register",
+    "Unattested",
+    "Unclassifiable",
+}
 
 
 @dataclass(frozen=True, repr=False, eq=False, kw_only=True)
@@ -36,7 +47,8 @@ class Glottolog:
         639-3), ``family`` (glottocode of the top-level family), ``language`` (that of the language of a dialect),
         ``macroarea``, ``latitude`` and ``longitude`` (degrees). What is not known is "" or NaN.
     tree : LanguageTree
-        One tree per top-level family, all branches of length 1; its nodes are glottocodes.
+        One tree per top-level family, all branches of length 1; its nodes are glottocodes. Groups that are no
+        families, such as artificial languages and pidgins, are not in it.
     same_as : mapping from str to str
         Codes to be looked up as others; see `read_glottolog`.
     """
@@ -77,11 +89,12 @@ class Glottolog:
         -------
         DataFrame
             Indexed by these, those not known left out: ``glottocode``, ``name``, ``family`` (name of the top-level
-            family; an isolate's own name), ``macroarea``, ``latitude`` and ``longitude`` (degrees; NaN where unknown).
+            family; the own name of isolates and of languages in no family), ``macroarea``, ``latitude`` and ``longitude`` (degrees; NaN where unknown).
         """
         found = self.find(languages)
         rows = self.languages.loc[list(found.values())]
-        family = rows["family"].where(rows["family"] != "", rows.index.to_series())
+        grouped = self.languages["name"].reindex(rows["family"]).isin(NOT_FAMILIES).to_numpy()
+        family = rows["family"].where((rows["family"] != "") & ~grouped, rows.index.to_series())
         table = rows[["name", "macroarea", "latitude", "longitude"]].assign(
             family=self.languages["name"].reindex(family).to_numpy(), glottocode=rows.index
         )
@@ -176,6 +189,9 @@ def read_glottolog(path: str | Path, *, same_as: Mapping[str, str] | None = None
             f"{folder}: {len(unknown)} node(s) of classification.nex are not in languages.csv: {listing(unknown)}. "
             "Take both files from one release."
         )
+    groups = table.index[table["name"].isin(NOT_FAMILIES)]
+    related = set(table.index[~table["family"].isin(groups)]) - set(groups)
+    tree = replace(tree, places={name: place for name, place in tree.places.items() if name in related})
     return Glottolog(languages=table, tree=tree, same_as=dict(same_as or {}))
 
 
@@ -184,8 +200,8 @@ def _file(folder: Path, name: str) -> Path:
         if (file := folder / f"{name}{ending}").is_file():
             return file
     raise DataError(
-        f"{folder}: holds no {name} (nor .gz). Name the folder with Glottolog's languages.csv and classification.nex, or, "
-        "for a tree of your own, its file in Newick's format or NEXUS."
+        f"{folder}: holds no {name} (nor .gz). Name the folder with Glottolog's languages.csv and classification.nex, "
+        "or, for a tree of your own, its file in Newick's format or NEXUS."
     )
 
 

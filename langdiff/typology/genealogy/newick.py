@@ -1,11 +1,22 @@
 """Trees in Newick's format, read without recursion: a classification may be hundreds of levels deep."""
 
 import re
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from langdiff.errors import DataError
 
 TOKEN = re.compile(r"\s+|\[[^\]]*\]|(?P<quoted>'(?:[^']|'')*')|(?P<mark>[(),:;])|(?P<plain>[^\s()\[\]',:;]+)")
+_ENDED = {"(", ",", ")", "name", "length"}
+FOLLOWS = {  # what may stand before a symbol; the beginning is as after a bracket
+    "(": {"(", ","},
+    "name": {"(", ",", ")"},
+    ":": {"(", ",", ")", "name"},
+    "length": {":"},
+    ",": _ENDED,
+    ")": _ENDED,
+    ";": _ENDED,
+}
 
 
 class Nodes(NamedTuple):
@@ -51,61 +62,65 @@ def parse_newick(text: str) -> Nodes:
     Nodes(names=['deu', 'nld', 'west', 'swe', ''], parents=[2, 2, 4, 4, -1], lengths=[1.0, 1.0, 2.0, 3.0, None])
     """
     nodes = Nodes([], [], [])
-    open_groups: list[list[int]] = [[]]  # children found so far of every group that is open
-    place, before = 0, "("  # the last mark, or "label" or "length": what may follow depends on it
-    while place < len(text) and before != ";":
-        token = TOKEN.match(text, place)
-        if token is None:
-            raise _error(text, place, f"{text[place]!r} is not closed or not expected")
-        kind, value = token.lastgroup, token[0]
-        start, place = place, token.end()
-        if kind is None:  # white space, a comment
-            continue
-        if kind == "mark" and value == "(" and before in "(,":
-            open_groups.append([])
-        elif kind == "mark" and value in "),;" and before != ":":
-            if before in "(,":
-                _add(nodes, "", [], open_groups)
-            if value != "," and (len(open_groups) == 1) != (value == ";"):
-                raise _error(text, start, "a group is not closed" if value == ";" else "no group is open")
-            if value == "," and len(open_groups) == 1:
-                raise _error(text, start, "a second tree begins; separate trees by semicolons")
-            if value == ")":
-                _add(nodes, "", open_groups.pop(), open_groups)
-        elif kind == "mark" and value == ":" and before not in ("length", ":"):
-            if before in "(,":
-                _add(nodes, "", [], open_groups)
-        elif kind != "mark" and before == ":":
-            nodes.lengths[-1] = _length(text, start, value)
-            value = "length"
-        elif kind != "mark" and before in "(,)":
-            if before == ")":
-                nodes.names[-1] = _name(value)
-            else:
-                _add(nodes, _name(value), [], open_groups)
-            value = "label"
-        else:
-            raise _error(text, start, f"{value!r} is not expected")
-        before = value
-    if before == ":" or len(open_groups) > 1 or not nodes.names:
-        raise _error(text, place, "the tree ends too early")
-    if text[place:].strip():
-        raise _error(text, place, "something follows the tree")
+    groups: list[list[int]] = [[]]  # children found so far of every group that is open
+    before = "("
+    for place, symbol, value in _symbols(text):
+        if before not in FOLLOWS[symbol]:
+            raise _error(text, place, f"{value!r} is not expected")
+        if before in "(," and symbol in ":,);":
+            _add(nodes, "", [], groups)  # a leaf without a name
+        if symbol in ",;)":
+            _check_level(text, place, symbol, len(groups))
+        if symbol == "(":
+            groups.append([])
+        elif symbol == ")":
+            _add(nodes, "", groups.pop(), groups)
+        elif symbol == "name" and before == ")":
+            nodes.names[-1] = value
+        elif symbol == "name":
+            _add(nodes, value, [], groups)
+        elif symbol == "length":
+            nodes.lengths[-1] = _length(text, place, value)
+        before = symbol
     return nodes
 
 
-def _add(nodes: Nodes, name: str, children: list[int], open_groups: list[list[int]]) -> None:
+def _symbols(text: str) -> Iterator[tuple[int, str, str]]:
+    """Yield position, symbol and text of every mark, name and length, and a semicolon at the end in any case."""
+    place, symbol = 0, ""
+    while place < len(text):
+        token = TOKEN.match(text, place)
+        if token is None:
+            raise _error(text, place, f"{text[place]!r} is not closed, or not expected")
+        if token.lastgroup is not None:  # neither white space nor a comment
+            value = token[0]
+            if token.lastgroup == "mark":
+                symbol = value
+            else:
+                symbol = "length" if symbol == ":" else "name"
+            yield place, symbol, value[1:-1].replace("''", "'") if token.lastgroup == "quoted" else value
+        place = token.end()
+    if symbol != ";":
+        yield place, ";", ";"
+
+
+def _check_level(text: str, place: int, symbol: str, level: int) -> None:
+    if symbol == ")" and level == 1:
+        raise _error(text, place, "no group is open")
+    if symbol == "," and level == 1:
+        raise _error(text, place, "a second tree begins; separate trees by semicolons")
+    if symbol == ";" and level > 1:
+        raise _error(text, place, f"the tree ends, and {level - 1} group(s) are not closed")
+
+
+def _add(nodes: Nodes, name: str, children: list[int], groups: list[list[int]]) -> None:
     place = len(nodes.names)
     for child in children:
         nodes.parents[child] = place
     nodes.names.append(name)
     nodes.parents.append(-1)
     nodes.lengths.append(None)
-    open_groups[-1].append(place)
-
-
-def _name(token: str) -> str:
-    return token[1:-1].replace("''", "'") if token.startswith("'") else token
+    groups[-1].append(place)
 
 
 def _length(text: str, place: int, token: str) -> float:

@@ -78,7 +78,7 @@ class LanguageTree:
         depths = np.array([self.depths[path[-1]] for path in paths])
         flat = [name for name, depth in zip(found, depths, strict=True) if not depth > 0]
         if flat:
-            raise DataError(f"{self.source}: {listing(flat)} is the root of its tree, at depth 0, which has no variance.")
+            raise DataError(f"{self.source}: {listing(flat)} is the root of its tree, at depth 0, without variance.")
         shared = np.diag(depths)
         for i, path in enumerate(paths):
             above = set(path)
@@ -141,7 +141,7 @@ def plant(trees: Iterable[Nodes], source: str = "the tree") -> LanguageTree:
     twice = [name for name, places in leaves.items() if len(places) > 1]
     if twice:
         raise DataError(
-            f"{source}: {len(twice)} language(s) occur more than once: {listing(twice)}. Give one tree of every family, "
+            f"{source}: {len(twice)} language(s) occur more than once: {listing(twice)}. Give one tree per family, "
             "each language in one place."
         )
     # labels of inner nodes may be support values, which repeat: those name no node
@@ -211,7 +211,7 @@ def read_tree(path: str | Path) -> LanguageTree:
     else:
         statements, names = [found for found in _statements(text) if found[1].strip(" \t\r\n;")], {}
     if not statements:
-        raise DataError(f"{file}: holds no tree. Trees are in Newick's format, such as ((deu:1,nld:1):1,swe:2);, or NEXUS.")
+        raise DataError(f"{file}: holds no tree. Give Newick's format, such as ((deu:1,nld:1):1,swe:2);, or NEXUS.")
     trees = []
     for line, statement in statements:
         try:
