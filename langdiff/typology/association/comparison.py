@@ -27,12 +27,12 @@ from langdiff.typology.association.sample import (
 )
 
 INDEPENDENT = "independent"
-FIGURES = (
+FIGURES: tuple[str, ...] = (
     *(f"{part}_{figure}" for part in ("phylo", "area") for figure in ("share", "low", "high")),
     *("range_km", "log_likelihood", "aic"),
 )
 KEY = ("predictor", "language_model", "corpus", "model", "n")
-COLUMNS = (*KEY, *FIGURES, "reason")
+COLUMNS: tuple[str, ...] = (*KEY, *FIGURES, "reason")
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -149,7 +149,7 @@ def compare_relatedness(
     everything = np.ones(len(sample.difficulty), dtype=bool)
     return RelatednessComparison(
         models=pd.DataFrame(rows, columns=list(COLUMNS)),
-        left_out=relatives.left_out(tests[-1], everything),
+        left_out=relatives.left_out(RELATED[-1], everything),
         signature=join_signature(
             {
                 "relatedness": ",".join(tests),

@@ -211,7 +211,7 @@ def regress(
         f_p=float(fitted.f_pvalue),
         alpha=alpha,
         relatedness=pd.DataFrame(compared, columns=list(COLUMNS)),
-        left_out="; ".join(dict.fromkeys(filter(None, (relatives.left_out(test, values) for test in related)))),
+        left_out=relatives.left_out(RELATED[-1], values),
     )
 
 

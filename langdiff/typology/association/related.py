@@ -225,6 +225,24 @@ def obstacle(design: Floats, y: Floats, phylo: Floats | None) -> str:
     return ""
 
 
+def slope_weights(x: Floats, fit: RelatedFit, known: Floats) -> Floats:
+    """Return the weights of difficulties in the slope of a predictor, shape (n,).
+
+    Parameters
+    ----------
+    x : ndarray, shape (n,)
+        Predictor.
+    fit : RelatedFit
+        Fit with this predictor alone.
+    known : ndarray, shape (n, n)
+        Covariance of errors, in units of the variance of y.
+    """
+    design, _ = standard_design(x)
+    weighted = np.linalg.solve(np.tensordot(fit.variances, fit.parts, axes=1) + known, design)
+    weights: Floats = np.linalg.solve(design.T @ weighted, weighted.T)[1]
+    return weights
+
+
 def describe(design: Floats, y: Floats, fit: RelatedFit) -> dict[str, Any]:
     """Return the shares of a fit with their intervals, and its likelihood, for tables."""
     row: dict[str, Any] = {}

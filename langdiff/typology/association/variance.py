@@ -146,8 +146,11 @@ def highest(curve: Curve, end: float, points: int = 21) -> float:
     heights = [curve(float(place)) for place in grid]
     best = int(np.argmax(heights))
     around = (float(grid[max(best - 1, 0)]), float(grid[min(best + 1, points - 1)]))
-    options = {"xatol": 1e-9}
-    found = optimize.minimize_scalar(lambda place: -curve(place), bounds=around, method="bounded", options=options)
+
+    def depth(place: float) -> float:
+        return -curve(place)
+
+    found = optimize.minimize_scalar(depth, bounds=around, method="bounded", options={"xatol": 1e-9})
     return float(found.x) if -float(found.fun) > heights[best] else float(grid[best])
 
 

@@ -89,7 +89,8 @@ class Glottolog:
         -------
         DataFrame
             Indexed by these, those not known left out: ``glottocode``, ``name``, ``family`` (name of the top-level
-            family; the own name of isolates and of languages in no family), ``macroarea``, ``latitude`` and ``longitude`` (degrees; NaN where unknown).
+            family; the own name of isolates and of languages in no family), ``macroarea``, ``latitude`` and
+            ``longitude`` (degrees; NaN where unknown).
         """
         found = self.find(languages)
         rows = self.languages.loc[list(found.values())]

@@ -94,10 +94,8 @@ def _symbols(text: str) -> Iterator[tuple[int, str, str]]:
             raise _error(text, place, f"{text[place]!r} is not closed, or not expected")
         if token.lastgroup is not None:  # neither white space nor a comment
             value = token[0]
-            if token.lastgroup == "mark":
-                symbol = value
-            else:
-                symbol = "length" if symbol == ":" else "name"
+            word = "length" if symbol == ":" else "name"
+            symbol = value if token.lastgroup == "mark" else word
             yield place, symbol, value[1:-1].replace("''", "'") if token.lastgroup == "quoted" else value
         place = token.end()
     if symbol != ";":
