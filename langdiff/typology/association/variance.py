@@ -179,7 +179,7 @@ def share_interval(curve: Curve, share: float, end: float) -> tuple[float, float
 
     low = 0.0 if share == 0 or above(0.0) >= 0 else float(optimize.brentq(above, 0.0, share, xtol=1e-6))
     high = end if share == end or above(end) >= 0 else float(optimize.brentq(above, share, end, xtol=1e-6))
-    return low, high
+    return min(low, share), max(high, share)  # a share at the end may exceed it by rounding
 
 
 def restricted_log_likelihood(design: Floats, y: Floats, covariance: Floats) -> float:

@@ -13,6 +13,7 @@ indo1319,Indo-European,family,,,,,,
 sout1528,South Slavic,language,hbs,indo1319,,Eurasia,44.0,17.0
 croa1245,Croatian Standard,dialect,hrv,indo1319,sout1528,Eurasia,45.5,16.0
 serb1264,Serbian Standard,dialect,srp,indo1319,sout1528,Eurasia,44.3,21.9
+slav1255,Slavic,family,,indo1319,,,,
 poli1260,Polish,language,pol,indo1319,,Eurasia,52.0,19.0
 mand1415,Mandarin,language,cmn,sino1245,,Eurasia,40.0,116.2
 sino1245,Sino-Tibetan,family,,,,,,
@@ -80,7 +81,12 @@ def test_places(folder):
         ("languages.csv", "52.0", "152.0", r"latitude of 'poli1260' is not a number from -90 to 90"),
         ("languages.csv", "16.0", "east", r"longitude of 'croa1245' is not a number"),
         ("classification.nex", "tibe1272:", "tibe:", r"1 node\(s\) of classification.nex are not in languages.csv"),
-        ("classification.nex", ")sino1245", ")(sino1245", r"classification.nex, tree that begins in line 4: .*character"),
+        (
+            "classification.nex",
+            ")sino1245",
+            ")(sino1245",
+            r"classification.nex, tree that begins in line 4: .*character",
+        ),
     ],
 )
 def test_broken_files(folder, name, old, new, message):

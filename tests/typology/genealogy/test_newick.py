@@ -68,7 +68,7 @@ def test_deep_trees_are_no_problem():
         ("a,b;", "character 2: a second tree begins"),
         ("(a,b);(c,d);", r"character 7: '\(' is not expected"),
         ("(a,[b);", r"character 4: '\[' is not closed, or not expected"),
-        ("('a,b);", "character 2: \"'\" is not closed"),
+        ("('a,b);", 'character 2: "\'" is not closed'),
     ],
 )
 def test_what_is_wrong_is_said_with_its_position(text, message):
