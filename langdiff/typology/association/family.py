@@ -10,7 +10,7 @@ from langdiff._random import generator
 from langdiff._types import Floats
 from langdiff.typology.association.correlation import PERFECT, fisher_interval
 from langdiff.typology.association.outcome import NAN, Outcome
-from langdiff.typology.association.variance import Coefficients, coefficients, reml_variances
+from langdiff.typology.association.variance import Coefficients, OneEffect, coefficients, reml_variances
 
 MIN_FAMILIES = 4  # with fewer, how families differ can hardly be estimated
 DISTINCT = 1e-12  # relative difference below which two permutations' statistics are one, but for rounding
@@ -60,7 +60,10 @@ def mixed_slope(x: Floats, y: Floats, family: pd.Series, language: pd.Series | N
         return Outcome(symbol, n, reason="the predictor explains all of difficulty: nothing is left to judge it by")
     groups = [family] if language is None else [family, language]
     covers = [np.equal.outer(g.to_numpy(), g.to_numpy()).astype(float) for g in groups]
-    variances = reml_variances(design, y / scale, covers)
+    if language is None:
+        variances = OneEffect(design, y / scale, covers[0]).variances()
+    else:
+        variances = reml_variances(design, y / scale, covers)
     return slope_outcome(coefficients(design, y / scale, [*covers, np.eye(n)], variances), 1, scale, n)
 
 
