@@ -19,11 +19,14 @@ from scipy.stats import spearmanr
 import langdiff as ld
 from langdiff.datasets import mielke2019
 from langdiff.errors import LangdiffWarning
+from langdiff.typology import compare_relatedness, read_glottolog, regress
 
 DATA = Path(os.environ.get("LANGDIFF_DATA", "../shared/data"))
 LM = "kneser-ney-6"
 FEATURES = ("26A", "81A")
-TESTS = ("pearson", "spearman", "mood", "mixed", "permutation")
+TESTS = ("pearson", "spearman", "mood", "mixed", "permutation", "phylo")
+WITHOUT_SPACES = ("cmn", "lzh", "jpn", "mya")
+EXTREME = ("chq", "djk")  # Chinantec and Aukan, the longest and hardest
 NEW_TESTAMENT = 40  # the number of its first book
 
 
@@ -47,7 +50,7 @@ def own_predictors(multitext, out):
     return pd.read_csv(path, index_col="edition", dtype=dict.fromkeys(FEATURES, str))
 
 
-def report(title, fits, predictors, info):
+def report(title, fits, predictors, info, glottolog):
     """Print and return all tests of the fits' difficulties as one family."""
     print(f"\n== {title}")
     for lm, fit in fits.items():
@@ -58,9 +61,45 @@ def report(title, fits, predictors, info):
             f"median s.e. {fit.std_error.median():.4f}; model 2"
         )
     known = predictors.index.intersection(next(iter(fits.values())).difficulty.index)
-    result = ld.correlate(fits, predictors.loc[known], edition_info=info, corpus=title, tests=TESTS, seed=0)
+    result = ld.correlate(
+        fits, predictors.loc[known], edition_info=info, corpus=title, tests=TESTS, tree=glottolog, seed=0
+    )
     print(result.summary(), flush=True)
     return result
+
+
+def further(fit, predictors, info, glottolog):
+    """Print what the text says beside the tables: other choices of languages, what is held fixed, of families."""
+    difficulty = fit.difficulty
+    keep = {"no unspaced": WITHOUT_SPACES, "nor the two longest": (*WITHOUT_SPACES, *EXTREME)}
+    for what, languages in keep.items():
+        chosen = difficulty[~info.loc[difficulty.index, "language"].isin(languages)]
+        tests = ("pearson", "phylo")
+        found = ld.correlate(chosen, predictors, edition_info=info, only="characters", tests=tests, tree=glottolog)
+        print(f"\n== characters, {what}\n{found.to_frame()[['test', 'n', 'estimate', 'low', 'high', 'p']].round(5)}")
+    held = ld.correlate(
+        difficulty,
+        predictors.drop(columns=list(FEATURES)),
+        edition_info=info,
+        given="characters",
+        tests=("pearson", "spearman", "phylo"),
+        tree=glottolog,
+    )
+    print(f"\n== at a given length\n{held.summary()}")
+    numbers = predictors.drop(columns=list(FEATURES))
+    compared = compare_relatedness(difficulty, edition_info=info, tree=glottolog)
+    print(f"\n== relatedness\n{compared.summary()}")
+    multiple = regress(
+        difficulty,
+        numbers[["characters", "word_types"]],
+        edition_info=info,
+        tests=("independent", "phylo"),
+        tree=glottolog,
+    )
+    print(multiple.summary())
+    moved = info.assign(family=info["family"].replace("Creole", "Indo-European"))
+    again = ld.correlate(difficulty, predictors, edition_info=moved, tests=TESTS, tree=glottolog, seed=0)
+    print(f"\n== creoles as Indo-European\n{again.summary()}", flush=True)
 
 
 def beside_published(fit, info):
@@ -91,14 +130,16 @@ def main():
         predictors = own_predictors(chosen, arguments.out)
     fit = ld.fit(surprisals, model="2")
     fit.to_frame().to_csv(arguments.out / "difficulties.csv")
-    results = [report("New Testament", {LM: fit}, predictors, info)]
+    glottolog = read_glottolog(DATA / "glottolog")
+    results = [report("New Testament", {LM: fit}, predictors, info, glottolog)]
+    further(fit, predictors, info, glottolog)
     beside_published(fit, info)
     if arguments.run:
         found = {path.stem: path for path in sorted((arguments.run / "surprisals").glob("*.csv"))}
         fits = {lm: ld.fit(ld.read_surprisals(path), model="2") for lm, path in found.items()}
         editions = list(next(iter(fits.values())).difficulty.index)
         few = ld.fit(ld.Surprisals(bits=surprisals.bits[editions], lm=LM), model="2")
-        results.append(report("the same, fewer editions", {**fits, LM: few}, predictors, info))
+        results.append(report("the same, fewer editions", {**fits, LM: few}, predictors, info, glottolog))
     everything = ld.adjust(results)
     print(f"\n{everything!r}")
     everything.to_frame().to_csv(arguments.out / "tests.csv", index=False)

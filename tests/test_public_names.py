@@ -45,7 +45,8 @@ langdiff.treebanks:
     SimilaritySettings UDPipeParser compare_treebanks dependency_length head_pos_entropy measure_treebanks
     perturbation_curve read_treebank
 langdiff.typology:
-    adjust benjamini_hochberg correlate propagate_errors read_wals regress
+    adjust benjamini_hochberg compare_relatedness correlate propagate_errors read_glottolog read_tree read_wals
+    regress
 submodules:
     corpora datasets errors experiments lm plots regression run selection treebanks typology
 """

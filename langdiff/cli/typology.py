@@ -25,14 +25,23 @@ def correlate(
     ],
     predictors: Annotated[Path, typer.Argument(help="Table (.csv, .tsv): editions or languages × predictors.")],
     editions: Annotated[
-        Path | None, typer.Option(help="Table of editions: their names, then columns language and family.")
+        Path | None,
+        typer.Option(help="Table of editions: their names, then columns language, family, latitude, longitude."),
     ] = None,
     test: Annotated[
         list[str] | None,
-        typer.Option("--test", "-t", help="pearson, spearman, kendall, mixed, permutation, mood, kruskal (repeat)."),
+        typer.Option(
+            "--test",
+            "-t",
+            help="pearson, spearman, kendall, mixed, permutation, phylo, area, phylo+area, mood, kruskal (repeat).",
+        ),
     ] = None,
     predictor: Annotated[
         list[str] | None, typer.Option("--predictor", "-p", help="Test only this predictor (repeat for more).")
+    ] = None,
+    tree: Annotated[
+        Path | None,
+        typer.Option(help="Family tree, for phylo: folder of Glottolog, or file in Newick's format or NEXUS."),
     ] = None,
     given: Annotated[list[str] | None, typer.Option(help="Hold this predictor fixed (repeat for more).")] = None,
     categorical: Annotated[
@@ -48,7 +57,9 @@ def correlate(
 ) -> None:
     """Test predictors against the difficulties of languages, adjusted for the number of tests.
 
-    Example: langdiff correlate fit.json predictors.tsv --editions editions.csv --test pearson --test mixed
+    Places for area are in columns latitude and longitude of --editions, or else those of Glottolog.
+
+    Example: langdiff correlate fit.json predictors.tsv --editions editions.csv --test phylo --tree glottolog/
     """
     import langdiff as ld
 
@@ -62,6 +73,7 @@ def correlate(
         tests=test or None,  # type: ignore[arg-type]  # checked there
         only=predictor or (),
         given=given or (),
+        tree=tree,
         unit=unit,
         interval=interval,
         alpha=alpha,

@@ -93,3 +93,32 @@ def test_min_nan_chinese_is_a_language(langdiff, tmp_path):
     done = langdiff("correlate", tmp_path / "d.csv", tmp_path / "x.csv", "--editions", tmp_path / "e.csv", "--json")
     assert done.code == 0, done.err
     assert {(row["n"], row["missing"]) for row in json.loads(done.out)} == {(4, 1)}
+
+
+def test_correlate_along_a_tree(langdiff, tables, tmp_path):
+    figures = mielke2019()
+    languages = sorted(set(figures.edition_info("bibles")["language"]))
+    halves = [",".join(languages[start::2]) for start in (0, 1)]
+    tree = tmp_path / "tree.nwk"
+    tree.write_text(f"(({halves[0]}),({halves[1]}));")
+    editions = pd.read_csv(tables / "editions.csv").assign(latitude=range(106), longitude=0)
+    editions["latitude"] = editions.groupby("language")["latitude"].transform("first") / 2
+    editions.to_csv(tmp_path / "editions.csv", index=False)
+    done = langdiff(
+        *["correlate", tables / "difficulties.csv", tables / "predictors.tsv", "--editions", tmp_path / "editions.csv"],
+        *["-t", "phylo", "-t", "phylo+area", "-p", "word_types", "--tree", tree, "--json"],
+    )
+    assert done.code == 0, done.err
+    printed = pd.DataFrame(json.loads(done.out))
+    expected = ld.correlate(
+        figures.difficulties("bibles"),
+        figures.predictors("bibles"),
+        edition_info=editions.set_index("edition"),
+        tests=["phylo", "phylo+area"],
+        only="word_types",
+        tree=tree,
+    ).to_frame()
+    pd.testing.assert_frame_equal(printed, expected, check_dtype=False, rtol=1e-6)
+    lacking = langdiff("correlate", tables / "difficulties.csv", tables / "predictors.tsv", "-t", "phylo")
+    assert (lacking.code, lacking.out) == (1, "")
+    assert "needs a family tree" in lacking.err

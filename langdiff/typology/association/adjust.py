@@ -115,6 +115,7 @@ def adjust(results: Iterable[Correlations], *, alpha: float = 0.05) -> Correlati
     return Correlations(
         tests=tests,
         samples=tuple({id(s): s for result in results for s in result.samples}.values()),
+        relatedness=pd.concat([result.relatedness for result in results], ignore_index=True),
         alpha=alpha,
         signature=f"{' + '.join(result.signature for result in results)}|adjusted:{name_of_number(alpha)}",
     )

@@ -16,9 +16,12 @@ from langdiff.effects import Sources
 from langdiff.errors import ConfigError, listing
 from langdiff.typology.association.adjust import benjamini_hochberg
 from langdiff.typology.association.categories import compare_categories
+from langdiff.typology.association.comparison import COLUMNS, compare_models
 from langdiff.typology.association.correlation import correlation
 from langdiff.typology.association.family import mixed_slope, permute_within_families
-from langdiff.typology.association.outcome import MIN_LANGUAGES, Outcome, Test, is_constant
+from langdiff.typology.association.outcome import MIN_LANGUAGES, RELATED, Outcome, Test, is_constant
+from langdiff.typology.association.related import related_slope
+from langdiff.typology.association.relatives import Relatives, Tree, find_relatives
 from langdiff.typology.association.result import Correlations
 from langdiff.typology.association.sample import (
     Averaging,
@@ -32,9 +35,10 @@ from langdiff.typology.association.sample import (
 )
 
 Interval = Literal["fisher", "bootstrap"]
-NUMERIC = ("pearson", "spearman", "kendall", "mixed", "permutation")
+NUMERIC = ("pearson", "spearman", "kendall", "mixed", "permutation", *RELATED)
 CATEGORICAL = ("mood", "kruskal", "permutation")
 FAMILY_AWARE = ("mixed", "permutation")
+PARTIAL = ("pearson", "spearman", *RELATED)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,6 +59,8 @@ def correlate(
     tests: Test | Iterable[Test] | None = None,
     only: str | Iterable[str] = (),
     given: str | Iterable[str] = (),
+    tree: Tree | None = None,
+    coordinates: pd.DataFrame | None = None,
     averaging: Averaging = "difficulty",
     unit: Unit = "language",
     interval: Interval = "fisher",
@@ -84,13 +90,22 @@ def correlate(
         Name of the corpus in the table of tests.
     tests : str or iterable of str, optional
         Tests to make. For numbers: ``"pearson"``, ``"spearman"``, ``"kendall"``; ``"mixed"`` (slope with a random
-        intercept of family) and ``"permutation"`` (within families), which allow for the similarity of related
-        languages. For categories: ``"mood"``, ``"kruskal"``, ``"permutation"``. By default Pearson's, Spearman's and,
-        if nothing is held fixed, Mood's.
+        intercept of family) and ``"permutation"`` (within families), which allow for families; ``"phylo"``,
+        ``"area"`` and ``"phylo+area"`` (slope with residuals that relatives share along `tree`, that neighbours share
+        over distance, or both). For categories: ``"mood"``, ``"kruskal"``, ``"permutation"``. By default Pearson's,
+        Spearman's and, if nothing is held fixed, Mood's.
     only : str or iterable of str, optional
         Predictors to test; by default all.
     given : str or iterable of str, optional
-        Numeric predictors to hold fixed: Pearson's and Spearman's become partial correlations.
+        Numeric predictors to hold fixed: Pearson's and Spearman's become partial correlations, and regressions along
+        the tree and over distance get more regressors. The other tests have no such form.
+    tree : Glottolog, LanguageTree, str or Path, optional
+        Family tree for the test ``"phylo"``: of `langdiff.typology.read_glottolog` or `read_tree`; or a folder with
+        Glottolog's files, or a file in Newick's format or NEXUS. Languages are found by name: in Glottolog by
+        ISO 639-3 code or glottocode.
+    coordinates : DataFrame, optional
+        Places for the test ``"area"``: ``latitude`` and ``longitude`` in degrees, one row per language. Where
+        a language is missing, these columns of `edition_info` are used, then Glottolog.
     averaging : {"difficulty", "factor"}
         Mean over the editions of a language: the mean difficulty, as in the paper's correlations, or the logarithm
         of the mean factor, as in its Table 2.
@@ -111,15 +126,17 @@ def correlate(
     -------
     Correlations
         A test that cannot be made (a constant predictor, fewer than four languages with a value) has NaN
-        as its p-value and the cause in ``reason``; it is not counted in the family.
+        as its p-value and the cause in ``reason``; it is not counted in the family. Languages that are not in the tree
+        or have no coordinates are left out of the tests that need them, counted in ``missing`` and named in ``reason``.
 
     Raises
     ------
     ConfigError
-        If a setting or predictor is unknown, no test fits any predictor, or a seed is needed and was not given.
+        If a setting or predictor is unknown, no test fits any predictor, or a seed, tree or coordinates are needed
+        and were not given.
     DataError
-        If values are infinite, names occur twice, languages are unknown, or fewer than four languages have
-        both difficulties and predictors.
+        If values are infinite, names occur twice, languages are unknown, fewer than four languages have both
+        difficulties and predictors, no language is in the tree, or tree or coordinates are not valid.
 
     Examples
     --------
@@ -151,13 +168,16 @@ def correlate(
     rng = generator(seed, "permutations and bootstrap samples") if random else generator(0)
     sample = gather(difficulties, predictors, edition_info=edition_info, corpus=corpus, averaging=averaging, unit=unit)
     named = name_of_seed(seed, rng) if random else None
-    rows = _rows(sample, check_names(sample, names_once(only)), settings, rng)
+    relatives = find_relatives(sample.difficulty.index, settings.tests, tree, coordinates, edition_info)
+    rows = _rows(sample, relatives, check_names(sample, names_once(only)), settings, rng)
     frame = pd.DataFrame(rows)
+    models = _models(sample, relatives, frame["predictor"].unique(), settings)
     frame["p_adjusted"], frame["significant"] = benjamini_hochberg(frame["p"].to_numpy(dtype=float), alpha)
     columns = [name for name in frame if name != "reason"]
     return Correlations(
         tests=frame[[*columns, "reason"]],
         samples=(sample,),
+        relatedness=pd.DataFrame(models, columns=list(COLUMNS)),
         alpha=alpha,
         signature=join_signature(
             {
@@ -169,6 +189,7 @@ def correlate(
                 "resamples": n_resamples if random else None,
                 "seed": named,
                 "alpha": name_of_number(alpha),
+                "relatives": relatives.hash(),
                 "data": f"{corpus}#{hash_sample(sample, frame['predictor'].unique())}",
                 "version": __version__,
             }
@@ -192,12 +213,12 @@ def _check(settings: _Settings) -> None:
             "editions of one language are not independent: with unit='edition', tests must be ['mixed']; or keep "
             "unit='language'."
         )
-    if settings.given and not set(settings.tests) <= {"pearson", "spearman"}:
-        raise ConfigError("predictors can be held fixed (given=) for tests 'pearson' and 'spearman' only.")
+    if settings.given and not set(settings.tests) <= set(PARTIAL):
+        raise ConfigError(f"predictors can be held fixed (given=) for tests {listing(PARTIAL)} only.")
 
 
 def _rows(
-    sample: Sample, names: Sequence[str], settings: _Settings, rng: np.random.Generator
+    sample: Sample, relatives: Relatives, names: Sequence[str], settings: _Settings, rng: np.random.Generator
 ) -> list[dict[str, object]]:
     for name in settings.given:
         if not is_numeric_dtype(sample.column(name)):
@@ -211,7 +232,7 @@ def _rows(
             for test in settings.tests:
                 if test not in kind:
                     continue
-                outcome, missing = _one(sample, name, str(lm), test, settings, rng)
+                outcome, missing = _one(sample, relatives, name, str(lm), test, settings, rng)
                 key = {"predictor": name, "language_model": lm, "corpus": sample.corpus, "test": test}
                 given = ", ".join(settings.given)
                 rows.append(key | {"given": given, "n": outcome.n, "missing": missing} | outcome._asdict())
@@ -224,13 +245,21 @@ def _rows(
 
 
 def _one(
-    sample: Sample, name: str, lm: str, test: str, settings: _Settings, rng: np.random.Generator
+    sample: Sample,
+    relatives: Relatives,
+    name: str,
+    lm: str,
+    test: str,
+    settings: _Settings,
+    rng: np.random.Generator,
 ) -> tuple[Outcome, int]:
     """Make one test on the languages that have all it needs; return it, and how many have not."""
     needed = pd.concat([sample.difficulty[lm], sample.predictors[[name, *settings.given]]], axis=1)
     have = needed.notna().all(axis=1)
     if test in FAMILY_AWARE and sample.family is not None:
         have &= sample.family.notna()
+    left_out = relatives.left_out(test, have.to_numpy(dtype=bool))
+    have &= relatives.known(test)
     n, missing = int(have.sum()), int((~have).sum())
     x, y = sample.predictors.loc[have, name], sample.difficulty.loc[have, lm].to_numpy(dtype=float)
     if reason := _obstacle(x, y, settings.unit):
@@ -248,8 +277,23 @@ def _one(
     if values is None:
         return compare_categories(pd.Series(y, index=x.index), x, test), missing
     given = sample.predictors.loc[have, list(settings.given)].to_numpy(dtype=float) if settings.given else None
+    if test in RELATED:
+        outcome, _ = related_slope(values, y, *relatives.take(test, have.to_numpy(dtype=bool)), given=given)
+        return outcome._replace(reason="; ".join(filter(None, [outcome.reason, left_out]))), missing
     n_resamples = settings.n_resamples if settings.interval == "bootstrap" else 0
     return correlation(values, y, test, given=given, n_resamples=n_resamples, seed=rng), missing
+
+
+def _models(sample: Sample, relatives: Relatives, names: Iterable[str], settings: _Settings) -> list[dict[str, object]]:
+    """Compare the models of relatedness behind the tests that have one, and independence."""
+    tests = [test for test in settings.tests if test in RELATED]
+    numeric = [name for name in names if tests and is_numeric_dtype(sample.predictors[name])]
+    return [
+        row
+        for name in numeric
+        for lm in sample.difficulty
+        for row in compare_models(sample, relatives, str(lm), [name, *settings.given], tests)
+    ]
 
 
 def _obstacle(x: pd.Series, y: Floats, unit: Unit) -> str:

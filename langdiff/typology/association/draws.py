@@ -16,10 +16,13 @@ from langdiff._types import Floats
 from langdiff.effects import Effects, HasEffects, effects_by_source
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.typology.association.correlation import SYMBOL, fisher_interval
-from langdiff.typology.association.outcome import MIN_LANGUAGES, NAN, is_constant
+from langdiff.typology.association.outcome import MIN_LANGUAGES, NAN, RELATED, is_constant
+from langdiff.typology.association.related import related_slope, slope_weights
+from langdiff.typology.association.relatives import Relatives, Tree, find_relatives
 from langdiff.typology.association.sample import PredictorTable, check_names, gather, hash_sample, names_once
 
-TESTS = ("pearson", "spearman")
+CORRELATIONS = ("pearson", "spearman")
+TESTS = (*CORRELATIONS, *RELATED)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -34,8 +37,9 @@ class PropagatedCorrelations:
         for exact (other languages might have been chosen); ``measurement_low`` and ``measurement_high``, the central
         95 % over draws (these languages, measured again); ``low`` and ``high``, the interval that allows for both
         sources of error; ``reliability``, the share of the variance of the estimates that is not error;
-        ``disattenuated``, the estimate over the root of that (Spearman 1904), of Pearson's r only; and ``reason``,
-        where there is no estimate.
+        ``disattenuated``, the estimate over the root of that (Spearman 1904), of Pearson's r only; ``phylo_share`` and
+        ``area_share``, of regressions only, the shares of the variance without errors that follow tree and distance;
+        and ``reason``, where there is no estimate or languages are left out.
     n_draws : int
         Number of draws of all difficulties.
     signature : str
@@ -53,14 +57,15 @@ class PropagatedCorrelations:
     def summary(self) -> str:
         """Format the estimates; p-values of the point estimates are given by `correlate`."""
         table = self.estimates
-        table = table if table["reason"].str.len().any() else table.drop(columns="reason")
+        blank = [name for name in ("phylo_share", "area_share") if table[name].isna().all()]
+        table = table.drop(columns=[*blank, *([] if table["reason"].str.len().any() else ["reason"])])
         return f"{self!r}\n\n{table.round(4).to_string(index=False)}\n\n[{self.signature}]"
 
     def __repr__(self) -> str:
         """Give the number of correlations and draws, and the lowest reliability."""
         known = self.estimates["reliability"].dropna()
         worst = f", reliability of difficulties at least {known.min():.4f}" if len(known) else ""
-        return f"PropagatedCorrelations: {len(self.estimates)} correlations over {self.n_draws:,} draws{worst}"
+        return f"PropagatedCorrelations: {len(self.estimates)} estimates over {self.n_draws:,} draws{worst}"
 
 
 def propagate_errors(
@@ -68,8 +73,10 @@ def propagate_errors(
     predictors: PredictorTable,
     *,
     edition_info: pd.DataFrame | None = None,
-    tests: str | Iterable[str] = TESTS,
+    tests: str | Iterable[str] = CORRELATIONS,
     only: str | Iterable[str] = (),
+    tree: Tree | None = None,
+    coordinates: pd.DataFrame | None = None,
     n_draws: int = 4000,
     seed: int | np.random.Generator,
 ) -> PropagatedCorrelations:
@@ -84,6 +91,14 @@ def propagate_errors(
     centred at the estimate, since draws around noisy estimates contain the noise twice, so that their own
     correlations are nearer 0; s as in `langdiff.typology.correlation`.
 
+    Slopes of regressions along the tree or over distance need no such device. Their residuals contain the errors
+    already; what draws add is how the errors of languages are correlated and how much of the variance they are. The
+    covariance S of the draws becomes a part of the model,
+
+    .. math:: y = X\beta + u_P + u_A + e + s, \quad \operatorname{cov}(s) = S,
+
+    and the interval is by Student's t as in `langdiff.correlate`.
+
     Parameters
     ----------
     source : DifficultyFit, Effects, InferenceData or DataFrame
@@ -95,9 +110,14 @@ def propagate_errors(
     edition_info : DataFrame, optional
         One row per edition, with a column ``language``; see `langdiff.correlate`.
     tests : str or iterable of str
-        Correlations to compute: ``"pearson"``, ``"spearman"`` or both.
+        Estimates to compute: the correlations ``"pearson"`` and ``"spearman"``, and the slopes ``"phylo"``,
+        ``"area"`` and ``"phylo+area"``.
     only : str or iterable of str, optional
         Predictors to use; by default all that are numeric.
+    tree : Glottolog, LanguageTree, str or Path, optional
+        Family tree; see `langdiff.correlate`.
+    coordinates : DataFrame, optional
+        Places of languages; see `langdiff.correlate`.
     n_draws : int
         Number of draws from the covariance of a fit; of the draws of a posterior at most this number is used,
         evenly spaced.
@@ -112,7 +132,8 @@ def propagate_errors(
     Raises
     ------
     ConfigError
-        If a test or predictor is unknown, or `n_draws` is below 100.
+        If a test or predictor is unknown, `n_draws` is below 100, or a tree or coordinates are needed and were not
+        given.
     DataError
         If the draws are fewer than 100 or not all finite, or for the reasons given at `langdiff.correlate`.
 
@@ -122,12 +143,12 @@ def propagate_errors(
     >>> surprisals = ld.simulate(300, 8, seed=1).surprisals
     >>> types = pd.Series(np.arange(8.0) ** 2, index=surprisals.editions, name="word_types")
     >>> propagate_errors(ld.fit(surprisals), types, seed=1)
-    PropagatedCorrelations: 2 correlations over 4,000 draws, reliability of difficulties at least 0.9...
+    PropagatedCorrelations: 2 estimates over 4,000 draws, reliability of difficulties at least 0.9...
     """
     tests = list(names_once(tests))
     unknown = [test for test in tests if test not in TESTS]
     if unknown or not tests:
-        raise ConfigError(f"tests={tests}: must be 'pearson', 'spearman' or both.")
+        raise ConfigError(f"tests={tests}: must be among {listing(TESTS)}.")
     rng = generator(seed)
     named = name_of_seed(seed, rng)
     point, drawn = _draws(source, n_draws, rng)
@@ -138,9 +159,10 @@ def propagate_errors(
     if not names:
         raise ConfigError("no numeric predictor: errors are carried into correlations with numbers only.")
     d = sample.difficulty.iloc[:, 0].to_numpy(dtype=float)
+    relatives = find_relatives(sample.difficulty.index, tests, tree, coordinates, edition_info)
     rows = [
         {"predictor": name, "test": test}
-        | _one(sample.predictors[name].to_numpy(dtype=float), d, by_language, test, rng)
+        | _one(sample.predictors[name].to_numpy(dtype=float), d, by_language, test, relatives, rng)
         for name in names
         for test in tests
     ]
@@ -152,6 +174,7 @@ def propagate_errors(
                 "tests": ",".join(tests),
                 "draws": len(drawn),
                 "seed": named,
+                "relatives": relatives.hash(),
                 "data": f"#{short_hash(hash_sample(sample, names), by_language)}",
                 "version": __version__,
             }
@@ -166,12 +189,16 @@ def _language_of(editions: pd.Index, predictors: PredictorTable, info: pd.DataFr
     return pd.Series(editions, index=editions) if info is None else info.loc[editions, "language"]
 
 
-def _one(x: Floats, d: Floats, drawn: Floats, test: str, rng: np.random.Generator) -> dict[str, object]:
-    """Correlate one predictor with all draws, shape (K, n)."""
+def _one(
+    x: Floats, d: Floats, drawn: Floats, test: str, relatives: Relatives, rng: np.random.Generator
+) -> dict[str, object]:
+    """Make one estimate of one predictor from all draws, shape (K, n)."""
     have = ~np.isnan(x)
+    left_out = relatives.left_out(test, have)
+    have &= relatives.known(test)
     x, d, drawn = x[have], d[have], drawn[:, have]
     n = len(x)
-    row: dict[str, object] = {"n": n, "statistic": SYMBOL[test]}
+    row: dict[str, object] = {"n": n, "statistic": SYMBOL.get(test, "nats per SD")}
     reason = ""
     if n < MIN_LANGUAGES:
         reason = f"{n} languages with a value; at least {MIN_LANGUAGES} are needed"
@@ -181,6 +208,12 @@ def _one(x: Floats, d: Floats, drawn: Floats, test: str, rng: np.random.Generato
         reason = "all difficulties are equal"
     if reason:
         return row | dict.fromkeys(FIGURES, NAN) | {"reason": reason}
+    error = float((drawn - drawn.mean(axis=1, keepdims=True)).var(axis=0, ddof=1).sum()) / (n - 1)
+    reliability = max(1 - error / float(d.var(ddof=1)), 0.0)
+    if test in RELATED:
+        slope, reason = _slope(x, d, drawn, relatives.take(test, have))
+        reason = "; ".join(filter(None, [reason, left_out]))
+        return row | dict.fromkeys(FIGURES, NAN) | slope | {"reliability": reliability, "reason": reason}
     if test == "spearman":
         x, d_used, drawn_used = stats.rankdata(x), stats.rankdata(d), stats.rankdata(drawn, axis=1)
     else:
@@ -191,12 +224,35 @@ def _one(x: Floats, d: Floats, drawn: Floats, test: str, rng: np.random.Generato
     factor = 1 + estimate**2 / 2 if test == "spearman" else 1.0
     center = np.arctanh(np.clip(estimate, -CLOSE, CLOSE))
     both = center + deviations - deviations.mean() + rng.normal(0, np.sqrt(factor / (n - 3)), len(spread))
-    error = float((drawn - drawn.mean(axis=1, keepdims=True)).var(axis=0, ddof=1).sum()) / (n - 1)
-    reliability = max(1 - error / float(d.var(ddof=1)), 0.0)
     corrected = float(np.clip(estimate / np.sqrt(reliability), -1, 1)) if reliability > 0 and test == "pearson" else NAN
     bounds = [*fisher_interval(float(estimate), n, test), *np.quantile(spread, [0.025, 0.975])]
     figures = [float(estimate), *bounds, *np.tanh(np.quantile(both, [0.025, 0.975])), reliability, corrected]
-    return row | dict(zip(FIGURES, map(float, figures), strict=True)) | {"reason": ""}
+    shares = dict.fromkeys(("phylo_share", "area_share"), NAN)
+    return row | dict(zip(FIGURES, map(float, figures), strict=False)) | shares | {"reason": ""}
+
+
+def _slope(
+    x: Floats, d: Floats, drawn: Floats, matrices: tuple[Floats | None, Floats | None]
+) -> tuple[dict[str, float], str]:
+    """Regress difficulty on one predictor, with the covariance of the draws beside that of relatives and neighbours."""
+    known = np.cov(drawn - drawn.mean(axis=1, keepdims=True), rowvar=False)
+    exact, _ = related_slope(x, d, *matrices)
+    both, fit = related_slope(x, d, *matrices, known=known)
+    if fit is None:
+        return {}, both.reason
+    measured = drawn @ slope_weights(x, fit, known / float(d.var(ddof=1)))
+    figures = {
+        "estimate": both.estimate,
+        "sampling_low": exact.low,
+        "sampling_high": exact.high,
+        "measurement_low": float(np.quantile(measured, 0.025)),
+        "measurement_high": float(np.quantile(measured, 0.975)),
+        "low": both.low,
+        "high": both.high,
+        "phylo_share": fit.share("phylo"),
+        "area_share": fit.share("area"),
+    }
+    return figures, both.reason
 
 
 FIGURES = (
@@ -209,6 +265,8 @@ FIGURES = (
     "high",
     "reliability",
     "disattenuated",
+    "phylo_share",
+    "area_share",
 )
 CLOSE = 1 - 1e-9  # to 1 as Fisher's variable can take
 

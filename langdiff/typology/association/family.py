@@ -3,16 +3,16 @@
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy import optimize, stats
+from scipy import stats
 from scipy.special import gammaln
 
 from langdiff._random import generator
 from langdiff._types import Floats
 from langdiff.typology.association.correlation import PERFECT, fisher_interval
 from langdiff.typology.association.outcome import NAN, Outcome
+from langdiff.typology.association.variance import Coefficients, OneEffect, coefficients, reml_variances
 
 MIN_FAMILIES = 4  # with fewer, how families differ can hardly be estimated
-MOST = 1e4  # times the residual variance: relatives are then equal but for rounding
 DISTINCT = 1e-12  # relative difference below which two permutations' statistics are one, but for rounding
 
 
@@ -60,75 +60,19 @@ def mixed_slope(x: Floats, y: Floats, family: pd.Series, language: pd.Series | N
         return Outcome(symbol, n, reason="the predictor explains all of difficulty: nothing is left to judge it by")
     groups = [family] if language is None else [family, language]
     covers = [np.equal.outer(g.to_numpy(), g.to_numpy()).astype(float) for g in groups]
-    variances = reml_variances(design, y / scale, covers)
-    slope, std_error, degrees = _satterthwaite(design, y / scale, [*covers, np.eye(n)], variances)
+    if language is None:
+        variances = OneEffect(design, y / scale, covers[0]).variances()
+    else:
+        variances = reml_variances(design, y / scale, covers)
+    return slope_outcome(coefficients(design, y / scale, [*covers, np.eye(n)], variances), 1, scale, n)
+
+
+def slope_outcome(found: Coefficients, place: int, scale: float, n: int) -> Outcome:
+    """Return one coefficient with its t test and 95 % interval, times a scale."""
+    slope, std_error, degrees = (float(column[place]) for column in found)
     p = float(2 * stats.t.sf(abs(slope) / std_error, degrees))
     half = float(stats.t.ppf(0.975, degrees)) * std_error * scale
-    estimate = slope * scale
-    return Outcome(symbol, n, estimate, estimate - half, estimate + half, p)
-
-
-def reml_variances(design: Floats, y: Floats, parts: list[Floats]) -> Floats:
-    r"""Maximize the restricted likelihood of :math:`y \sim N(X\beta, \sigma^2(I + \sum_k \lambda_k V_k))`.
-
-    The model is that of ``statsmodels``' ``MixedLM``, and so are the estimates. It is written out since variances
-    of 0 are common among a few families, where that warns and, with some of its optimizers, ends in singular
-    matrices.
-
-    Parameters
-    ----------
-    design : ndarray, shape (n, p)
-        X, of full rank.
-    y : ndarray, shape (n,)
-        Outcome.
-    parts : list of ndarray, shape (n, n)
-        The V_k.
-
-    Returns
-    -------
-    ndarray, shape (K + 1,)
-        Variances of the K effects, then of the residual; those of effects may be 0.
-    """
-    n, p = design.shape
-
-    def criterion(ratios: Floats) -> tuple[float, Floats]:  # minus twice the log-likelihood, its gradient
-        covariance = np.eye(n) + np.tensordot(ratios, parts, axes=1)
-        factor = np.linalg.cholesky(covariance)
-        projected, information = _project(np.linalg.inv(covariance), design)
-        moved = projected @ y
-        square = float(y @ moved)
-        value = 2 * np.log(np.diag(factor)).sum() + np.linalg.slogdet(information)[1] + (n - p) * np.log(square)
-        slopes = [np.sum(projected * part) - (n - p) * float(moved @ part @ moved) / square for part in parts]
-        return float(value), np.array(slopes)
-
-    bounds = [(0.0, MOST)] * len(parts)
-    starts = (np.full(len(parts), start) for start in (0.05, 1.0, 20.0))  # the likelihood can have two modes
-    found = [optimize.minimize(criterion, start, jac=True, bounds=bounds, method="L-BFGS-B") for start in starts]
-    ratios = min(found, key=lambda result: float(result.fun)).x
-    projected, _ = _project(np.linalg.inv(np.eye(n) + np.tensordot(ratios, parts, axes=1)), design)
-    residual = float(y @ projected @ y) / (n - p)
-    return np.append(ratios * residual, residual)
-
-
-def _project(inverse: npt.NDArray[np.floating], design: Floats) -> tuple[npt.NDArray[np.floating], Floats]:
-    """Return V⁻¹ less its part along the design, and X'V⁻¹X."""
-    carried: Floats = inverse @ design
-    information = design.T @ carried
-    return inverse - carried @ np.linalg.solve(information, carried.T), information
-
-
-def _satterthwaite(design: Floats, y: Floats, parts: list[Floats], variances: Floats) -> tuple[float, float, float]:
-    """Return the slope, its standard error and degrees of freedom, given variances of V = Σ variance × part."""
-    inverse = np.linalg.inv(sum(variance * part for variance, part in zip(variances, parts, strict=True)))
-    covariance = np.linalg.inv(design.T @ inverse @ design)
-    weights = covariance @ design.T @ inverse  # (2, n): estimates from y
-    projected, _ = _project(inverse, design)
-    moved = [projected @ part for part in parts]
-    information = 0.5 * np.array([[np.sum(a * b.T) for b in moved] for a in moved])  # of the variances, expected
-    gradient = np.array([float(weights[1] @ part @ weights[1]) for part in parts])
-    slope, variance = float(weights[1] @ y), float(covariance[1, 1])
-    degrees = 2 * variance**2 / float(gradient @ np.linalg.pinv(information) @ gradient)
-    return slope, float(np.sqrt(variance)), float(np.clip(degrees, 1, len(y) - 2))
+    return Outcome("nats per SD", n, slope * scale, slope * scale - half, slope * scale + half, p)
 
 
 def permute_within_families(

@@ -6,9 +6,11 @@ import numpy as np
 
 from langdiff._types import Floats
 
-NumericTest = Literal["pearson", "spearman", "kendall", "mixed", "permutation"]
+RelatedTest = Literal["phylo", "area", "phylo+area"]
+NumericTest = Literal["pearson", "spearman", "kendall", "mixed", "permutation", RelatedTest]
 Test = Literal[NumericTest, "mood", "kruskal"]
 
+RELATED = ("phylo", "area", "phylo+area")  # regressions whose residuals relatives, neighbours or both share
 NAN = float("nan")
 MIN_LANGUAGES = 4  # with fewer, no correlation can be distinguished from 0
 

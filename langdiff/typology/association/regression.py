@@ -2,16 +2,21 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
+from scipy import stats
 
 from langdiff._types import Floats
 from langdiff.effects import Sources
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.typology.association.adjust import benjamini_hochberg
-from langdiff.typology.association.outcome import is_constant
+from langdiff.typology.association.comparison import COLUMNS, INDEPENDENT, compare_models, format_models
+from langdiff.typology.association.outcome import RELATED, RelatedTest, is_constant
+from langdiff.typology.association.related import fit_related, obstacle, slopes, standard_design
+from langdiff.typology.association.relatives import Tree, find_relatives
 from langdiff.typology.association.sample import (
     Averaging,
     PredictorTable,
@@ -20,6 +25,8 @@ from langdiff.typology.association.sample import (
     names_once,
 )
 
+Residuals = Literal["independent", RelatedTest]
+TERMS = ("estimate", "std_error", "low", "high", "t", "p", "p_adjusted", "significant", "vif", "test", "degrees")
 COLLINEAR = 1e-8  # smallest singular value of standardized predictors, relative to the largest
 
 
@@ -32,19 +39,26 @@ class MultipleRegression:
     terms : DataFrame
         Indexed by predictor: ``estimate``, nats by which difficulty rises with one standard deviation of the
         predictor, the others held fixed; its ``std_error``, ``low`` and ``high`` (95 %), ``t``, ``p``,
-        ``p_adjusted`` (Benjamini–Hochberg over the predictors), ``significant``; and ``vif``, the variance
+        ``p_adjusted`` (Benjamini–Hochberg over all rows), ``significant``; ``vif``, the variance
         inflation factor: by how much the variance of the estimate is greater than if the predictor were
-        uncorrelated with the others. Above 10, signs should not be believed.
+        uncorrelated with the others (above 10, signs should not be believed); ``test``, how residuals are related;
+        and ``degrees`` of freedom. With several tests, every predictor has one row per test.
     language_model : str
         Name of the language model whose difficulties are regressed.
     n, missing : int
-        Number of languages used, and of languages left out because a predictor is missing.
+        Number of languages used, and of languages left out because a predictor, their place in the tree or
+        coordinates are missing.
     r_squared, r_squared_adjusted : float
-        Share of the variance explained; the latter allows for the number of predictors.
+        Share of the variance explained by least squares; the latter allows for the number of predictors.
     f_p : float
-        p-value of all predictors together (F test).
+        p-value of all predictors together (F test of least squares).
     alpha : float
         False discovery rate.
+    relatedness : DataFrame
+        Models of relatedness, with the shares of the variance that follow tree and distance and their restricted
+        likelihoods; see `langdiff.typology.compare_relatedness`. Empty for ``tests="independent"``.
+    left_out : str
+        Languages that are not in the tree or have no coordinates.
 
     Examples
     --------
@@ -65,6 +79,8 @@ class MultipleRegression:
     r_squared_adjusted: float
     f_p: float
     alpha: float
+    relatedness: pd.DataFrame
+    left_out: str
 
     def to_frame(self) -> pd.DataFrame:
         """Return `terms`."""
@@ -72,8 +88,8 @@ class MultipleRegression:
 
     def summary(self) -> str:
         """Format the terms, with what is needed to trust them."""
-        left_out = f", {self.missing} left out for missing predictors" if self.missing else ""
-        inflated = self.terms.index[self.terms["vif"] > 10]
+        left_out = f", {self.missing} left out" if self.missing else ""
+        inflated = self.terms.index[self.terms["vif"] > 10].unique()
         lines = [
             f"{self.language_model}: {self.n} languages{left_out}; R2 {self.r_squared:.3f} "
             f"(adjusted {self.r_squared_adjusted:.3f}), F test p = {self.f_p:.2g}",
@@ -82,8 +98,11 @@ class MultipleRegression:
             .round(4)
             .to_string(),
             "",
-            f"p adjusted over {len(self.terms)} predictors at false discovery rate {self.alpha:g}",
+            f"p adjusted over {len(self.terms)} tests at false discovery rate {self.alpha:g}",
+            *filter(None, [self.left_out]),
         ]
+        if len(self.relatedness):
+            lines += ["", "Shares of the variance that follow tree and distance:", format_models(self.relatedness)]
         if len(inflated):
             lines.append(f"VIF above 10, estimates cannot be told apart: {listing(inflated)}")
         return "\n".join(lines)
@@ -91,8 +110,8 @@ class MultipleRegression:
     def __repr__(self) -> str:
         """Say how much is explained."""
         return (
-            f"MultipleRegression: {len(self.terms)} predictors of {self.language_model}, {self.n} languages, "
-            f"R2 {self.r_squared:.3f} (adjusted {self.r_squared_adjusted:.3f})"
+            f"MultipleRegression: {self.terms.index.nunique()} predictors of {self.language_model}, "
+            f"{self.n} languages, R2 {self.r_squared:.3f} (adjusted {self.r_squared_adjusted:.3f})"
         )
 
 
@@ -102,10 +121,13 @@ def regress(
     *,
     edition_info: pd.DataFrame | None = None,
     only: str | Iterable[str] = (),
+    tests: Residuals | Iterable[Residuals] = "independent",
+    tree: Tree | None = None,
+    coordinates: pd.DataFrame | None = None,
     averaging: Averaging = "difficulty",
     alpha: float = 0.05,
 ) -> MultipleRegression:
-    """Regress difficulties on several numeric predictors by least squares, with one observation per language.
+    """Regress difficulties on several numeric predictors, with one observation per language.
 
     Parameters
     ----------
@@ -117,10 +139,18 @@ def regress(
         One row per edition, with a column ``language``; see `langdiff.correlate`.
     only : str or iterable of str, optional
         Numeric predictors to use; by default all.
+    tests : str or iterable of str
+        Models of the residuals: ``"independent"`` (least squares), ``"phylo"`` (relatives share them along `tree`),
+        ``"area"`` (neighbours share them over distance), ``"phylo+area"``. The last three are fitted by restricted
+        maximum likelihood and tested by Student's t with Satterthwaite's degrees of freedom.
+    tree : Glottolog, LanguageTree, str or Path, optional
+        Family tree; see `langdiff.correlate`.
+    coordinates : DataFrame, optional
+        Places of languages; see `langdiff.correlate`.
     averaging : {"difficulty", "factor"}
         Mean over the editions of a language: of their difficulties, or of their factors; see `langdiff.correlate`.
     alpha : float
-        False discovery rate over the predictors.
+        False discovery rate over all tests.
 
     Returns
     -------
@@ -130,10 +160,11 @@ def regress(
     Raises
     ------
     ConfigError
-        If a predictor is unknown or categorical, or there are several language models.
+        If a predictor or test is unknown, a predictor is categorical, there are several language models, or a tree or
+        coordinates are needed and were not given.
     DataError
-        If there are fewer than three more languages than predictors, or a predictor is constant or determined by
-        the others; or for the reasons given at `langdiff.correlate`.
+        If there are fewer than three more languages than predictors, a predictor is constant or determined by
+        the others, or no two languages are related; or for the reasons given at `langdiff.correlate`.
 
     Examples
     --------
@@ -149,6 +180,7 @@ def regress(
     """
     import statsmodels.api as sm
 
+    models = _check_tests(names_once(tests))
     sample = gather(
         difficulties, predictors, edition_info=edition_info, corpus="", averaging=averaging, unit="language"
     )
@@ -158,35 +190,62 @@ def regress(
     categories = [name for name in names if not is_numeric_dtype(sample.predictors[name])]
     if categories:
         raise ConfigError(f"only numbers can be regressed on; {listing(categories)} are categories. Choose by only=.")
-    y = sample.difficulty.iloc[:, 0]
-    have = sample.predictors[names].notna().all(axis=1) & y.notna()
-    x = sample.predictors.loc[have, names].to_numpy(dtype=float)
+    related = [test for test in models if test in RELATED]
+    relatives = find_relatives(sample.difficulty.index, related, tree, coordinates, edition_info)
+    lm = str(sample.difficulty.columns[0])
+    values = (sample.predictors[names].notna().all(axis=1) & sample.difficulty[lm].notna()).to_numpy(dtype=bool)
+    rows = np.logical_and.reduce([values, *(relatives.known(test) for test in related)])
+    x, y = (table[rows].to_numpy(dtype=float) for table in (sample.predictors[names], sample.difficulty[lm]))
     _check_design(x, names)
-    standardized = (x - x.mean(axis=0)) / x.std(axis=0, ddof=1)
-    fitted = sm.OLS(y[have].to_numpy(), sm.add_constant(standardized)).fit()
-    interval = fitted.conf_int()
-    adjusted, significant = benjamini_hochberg(fitted.pvalues[1:], alpha)
-    columns = {
-        "estimate": fitted.params[1:],
-        "std_error": fitted.bse[1:],
-        "low": interval[1:, 0],
-        "high": interval[1:, 1],
-        "t": fitted.tvalues[1:],
-        "p": fitted.pvalues[1:],
-        "p_adjusted": adjusted,
-        "significant": significant,
-        "vif": np.diag(np.linalg.inv(np.atleast_2d(np.corrcoef(x, rowvar=False)))),
-    }
+    fitted = sm.OLS(y, standard_design(x)[0]).fit()
+    terms = pd.concat([_terms(x, y, names, test, relatives.take(test, rows)) for test in models])
+    terms["p_adjusted"], terms["significant"] = benjamini_hochberg(terms["p"].to_numpy(), alpha)
+    compared = compare_models(sample, relatives, lm, names, related) if related else []
     return MultipleRegression(
-        terms=pd.DataFrame(columns, index=pd.Index(names, name="predictor")),
-        language_model=str(y.name),
+        terms=terms[list(TERMS)],
+        language_model=lm,
         n=len(x),
-        missing=int((~have).sum()),
+        missing=int((~rows).sum()),
         r_squared=float(fitted.rsquared),
         r_squared_adjusted=float(fitted.rsquared_adj),
         f_p=float(fitted.f_pvalue),
         alpha=alpha,
+        relatedness=pd.DataFrame(compared, columns=list(COLUMNS)),
+        left_out=relatives.left_out(RELATED[-1], values),
     )
+
+
+def _check_tests(tests: tuple[str, ...]) -> tuple[str, ...]:
+    known = (INDEPENDENT, *RELATED)
+    unknown = [test for test in tests if test not in known]
+    if unknown or not tests:
+        raise ConfigError(f"tests={tests!r}: must be among {listing(known)}.")
+    return tests
+
+
+def _terms(
+    x: Floats, y: Floats, names: list[str], test: str, matrices: tuple[Floats | None, Floats | None]
+) -> pd.DataFrame:
+    """Return the coefficients of one model of the residuals; see `MultipleRegression`."""
+    scale = float(y.std(ddof=1))
+    design, _ = standard_design(x)
+    if reason := obstacle(design, y, matrices[0]):
+        raise DataError(f"tests={test!r}: {reason}.")
+    found = slopes(design, y / scale, fit_related(design, y / scale, *matrices))
+    estimate, std_error, degrees = (column[1:] for column in found)
+    half = stats.t.ppf(0.975, degrees) * std_error
+    columns = {
+        "estimate": estimate * scale,
+        "std_error": std_error * scale,
+        "low": (estimate - half) * scale,
+        "high": (estimate + half) * scale,
+        "t": estimate / std_error,
+        "p": 2 * stats.t.sf(np.abs(estimate / std_error), degrees),
+        "vif": np.diag(np.linalg.inv(np.atleast_2d(np.corrcoef(x, rowvar=False)))),
+        "test": test,
+        "degrees": degrees,
+    }
+    return pd.DataFrame(columns, index=pd.Index(names, name="predictor"))
 
 
 def _check_design(x: Floats, names: list[str]) -> None:

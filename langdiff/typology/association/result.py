@@ -1,6 +1,6 @@
 """The outcome of tests of predictors against difficulties."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -8,6 +8,8 @@ from pandas.api.types import is_numeric_dtype
 
 from langdiff.errors import ConfigError, DataError
 from langdiff.typology.association.categories import category_means
+from langdiff.typology.association.comparison import COLUMNS, format_models
+from langdiff.typology.association.outcome import RELATED
 from langdiff.typology.association.sample import Sample
 
 if TYPE_CHECKING:
@@ -34,6 +36,9 @@ class Correlations:
         False discovery rate at which `significant` was decided.
     signature : str
         The settings, to be quoted with the figures.
+    relatedness : DataFrame
+        Models behind the tests ``"phylo"``, ``"area"`` and ``"phylo+area"``, and independence, with the shares of the
+        variance that follow tree and distance; see `langdiff.typology.compare_relatedness`.
 
     Examples
     --------
@@ -52,6 +57,7 @@ class Correlations:
     samples: tuple[Sample, ...]
     alpha: float
     signature: str
+    relatedness: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(COLUMNS)))
 
     @property
     def family_size(self) -> int:
@@ -143,11 +149,13 @@ class Correlations:
         categories = self.categories()
         if len(categories):
             lines += ["Means of categories, nats:", categories.round(4).to_string(index=False), ""]
+        if len(self.relatedness):
+            lines += ["Shares of the variance that follow tree and distance:", format_models(self.relatedness), ""]
         return "\n".join([*lines, *self._cautions(), f"[{self.signature}]"])
 
     def _cautions(self) -> list[str]:
         """Say how many families stand behind the languages, where known."""
-        aware = {"mixed", "permutation"}
+        aware = {"mixed", "permutation", *RELATED}
         naive = sorted(set(self.tests["test"]) - aware)
         cautions = []
         for sample in self.samples:

@@ -7,7 +7,7 @@ from langdiff.corpora.iso639 import iso639_3
 from langdiff.errors import DataError, listing
 
 # Treebanks and lexicons of a standard language are often named by its macrolanguage: zh for cmn
-_STANDARD = {
+STANDARD = {
     "ara": "arb",
     "aze": "azj",
     "est": "ekk",
@@ -91,4 +91,4 @@ def _stem(file: Path) -> str:
 
 def _codes(file: Path) -> Iterable[str]:
     code = iso639_3(_stem(file).replace("-", "_").partition("_")[0])
-    return [] if code is None else [code, _STANDARD.get(code, code)]
+    return [] if code is None else [code, STANDARD.get(code, code)]

@@ -10,6 +10,7 @@ import pandas as pd
 
 from langdiff.errors import ConfigError, DataError, listing
 
+_PLACE = {"latitude": "Latitude", "longitude": "Longitude", "glottocode": "Glottocode", "macroarea": "Macroarea"}
 _COLUMNS = {
     "languages": ["ID", "Name", "ISO639P3code"],
     "parameters": ["ID", "Name"],
@@ -28,7 +29,8 @@ class Wals:
         Names of features, by id such as ``26A``.
     languages : DataFrame
         Indexed by WALS code: ``name``, ``family``, ``codes`` (ISO 639-3, a tuple), ``sample`` (100 or 200 if it is in
-        WALS's sample of that many languages, else 9999) and ``coded`` (how many features it has a value for).
+        WALS's sample of that many languages, else 9999), ``coded`` (how many features it has a value for), ``latitude``
+        and ``longitude`` (degrees; NaN where not given), ``glottocode`` and ``macroarea`` ("" where not given).
     values : DataFrame
         One row per value: ``language`` (WALS code), ``feature``, ``number``, ``label``.
     same_as : mapping from str to str
@@ -72,9 +74,7 @@ class Wals:
         rows = self.values[self.values["feature"] == feature]
         rows = rows.merge(self.languages, left_on="language", right_index=True)
         labels = rows.sort_values("number")["label"].unique().tolist()
-        rows = rows.assign(several=rows["codes"].map(len) > 1, fewer=-rows["coded"]).explode("codes")
-        ranked = rows.sort_values(["several", "sample", "fewer", "language"])
-        by_code = dict(tuple(ranked.groupby("codes")))
+        by_code = dict(tuple(self._ranked(rows).groupby("codes")))
         found = {}
         for code in dict.fromkeys(languages):
             looked_up = self.same_as.get(code, code)
@@ -82,6 +82,34 @@ class Wals:
                 found[code] = _first(by_code[looked_up])
         table = pd.DataFrame.from_dict(found, orient="index", columns=["value", "wals", "name", "differing"])
         return table.rename_axis("code").assign(value=pd.Categorical(table["value"], categories=labels))
+
+    def places(self, languages: Iterable[str]) -> pd.DataFrame:
+        """Look up where languages are spoken, as for ``coordinates=`` of `langdiff.correlate`.
+
+        Of several WALS languages with one code the one is taken that `feature` would take if all had a value.
+
+        Parameters
+        ----------
+        languages : iterable of str
+            ISO 639-3 codes.
+
+        Returns
+        -------
+        DataFrame
+            Indexed by the codes, those not in WALS left out: ``latitude`` and ``longitude`` in degrees, ``glottocode``,
+            ``macroarea`` and ``wals`` (WALS code).
+        """
+        rows = self._ranked(self.languages.rename_axis("language").reset_index())
+        first = rows.drop_duplicates("codes").set_index("codes").rename(columns={"language": "wals"})
+        looked_up = {code: self.same_as.get(code, code) for code in dict.fromkeys(languages)}
+        known = {code: wanted for code, wanted in looked_up.items() if wanted in first.index}
+        return first.loc[list(known.values()), [*_PLACE, "wals"]].set_axis(pd.Index(list(known), name="code"))
+
+    @staticmethod
+    def _ranked(rows: pd.DataFrame) -> pd.DataFrame:
+        """Return one row per WALS language and code, the representative of each code before the others."""
+        rows = rows.assign(several=rows["codes"].map(len) > 1, fewer=-rows["coded"]).explode("codes")
+        return rows.sort_values(["several", "sample", "fewer", "language"])
 
     def __repr__(self) -> str:
         """Give the numbers of features, languages and values."""
@@ -112,7 +140,7 @@ def read_wals(path: str | Path, *, same_as: Mapping[str, str] | None = None) -> 
 
     Notes
     -----
-    The CSV tables are read directly, without CLDF's metadata: ten columns of four tables are needed.
+    The CSV tables are read directly, without CLDF's metadata: a few columns of four tables are needed.
 
     References
     ----------
@@ -211,7 +239,12 @@ def _languages(table: pd.DataFrame, coded: pd.Series) -> pd.DataFrame:
         "sample": sample,
         "coded": coded.value_counts(),
     }
-    return pd.DataFrame(columns, index=table.index).rename_axis("wals")
+    for name, column in _PLACE.items():
+        columns[name] = table[column] if column in table else pd.Series("", index=table.index)
+    frame = pd.DataFrame(columns, index=table.index).rename_axis("wals")
+    for name in ("latitude", "longitude"):
+        frame[name] = pd.to_numeric(frame[name], errors="coerce")
+    return frame
 
 
 def _unknown(feature: str, features: pd.Series) -> str:

@@ -142,6 +142,22 @@ def test_files_that_are_no_text(folder):
         read_wals(folder)
 
 
+def test_places(folder):
+    table = pd.read_csv(folder / "languages.csv", dtype=str, keep_default_na=False)
+    table["Latitude"], table["Longitude"] = ["52", "52.5", "51", "62", "51.8", "51.3", "44.5", ""], "10"
+    table["Glottocode"], table["Macroarea"] = "code" + table["ID"], "Eurasia"
+    table.to_csv(folder / "languages.csv", index=False)
+    places = read_wals(folder, same_as={"hrv": "hbs"}).places(["hrv", "deu", "xxx", "hsb"])
+    assert places["latitude"].to_dict() == {"hrv": 44.5, "deu": 52.0, "hsb": 51.3}
+    assert places.loc["deu", ["glottocode", "macroarea", "wals"]].tolist() == ["codeger", "Eurasia", "ger"]
+
+
+def test_places_may_be_unknown(folder):
+    places = read_wals(folder).places(["fin"])
+    assert places["latitude"].isna().all()
+    assert places["macroarea"].tolist() == [""]
+
+
 @pytest.fixture(scope="module")
 def atlas(real_data):
     return read_wals(real_data / "wals")
@@ -168,3 +184,11 @@ def test_real_bibles_join_as_published(atlas, real_data):
 def test_real_albanian_is_a_macrolanguage(real_data):
     wals = read_wals(real_data / "wals", same_as={"aln": "sqi"})
     assert wals.feature("26A", ["aln", "sqi"])["name"].tolist() == ["Albanian", "Albanian"]
+
+
+@pytest.mark.real_data
+def test_real_places(atlas):
+    places = atlas.places(["deu", "jpn", "eng"])
+    assert places["glottocode"].tolist() == ["stan1295", "nucl1643", "stan1293"]
+    assert places["macroarea"].tolist() == ["Eurasia"] * 3
+    assert places.loc["jpn", ["latitude", "longitude"]].tolist() == [37.0, 140.0]

@@ -1,0 +1,183 @@
+"""How the languages of a sample are related, and how far apart they are spoken."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from langdiff._signature import short_hash
+from langdiff._types import Booleans, Floats
+from langdiff.errors import ConfigError, DataError, listing
+from langdiff.typology.association.outcome import RELATED
+from langdiff.typology.genealogy.distance import great_circle
+from langdiff.typology.genealogy.glottolog import Glottolog, read_glottolog
+from langdiff.typology.genealogy.tree import LanguageTree, read_tree
+
+Tree = Glottolog | LanguageTree | str | Path
+PLACE = ("latitude", "longitude")
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class Relatives:
+    """Relatedness and distance of languages, in the order of a sample.
+
+    Attributes
+    ----------
+    languages : Index, shape (n,)
+        The languages.
+    phylo : ndarray, shape (n, n), or None
+        Covariance along the tree, NaN for languages that are not in it; None without a tree.
+    kilometres : ndarray, shape (n, n), or None
+        Distances, NaN for languages without coordinates; None without any coordinates.
+    """
+
+    languages: pd.Index
+    phylo: Floats | None = None
+    kilometres: Floats | None = None
+
+    def hash(self) -> str | None:
+        """Return a hash for signatures; None if nothing is known, as no test needs it."""
+        if self.phylo is None and self.kilometres is None:
+            return None
+        return short_hash(self.languages, *(np.zeros(0) if m is None else m for m in (self.phylo, self.kilometres)))
+
+    def known(self, test: str) -> Booleans:
+        """Say for which languages a test has what it needs."""
+        known = np.ones(len(self.languages), dtype=bool)
+        for matrix in self.matrices(test):
+            if matrix is not None:
+                known &= np.isfinite(np.diag(matrix))
+        return known
+
+    def matrices(self, test: str) -> tuple[Floats | None, Floats | None]:
+        """Return the covariance along the tree and the distances, None where a test does not use it."""
+        parts = test.split("+")
+        return self.phylo if "phylo" in parts else None, self.kilometres if "area" in parts else None
+
+    def left_out(self, test: str, rows: Booleans) -> str:
+        """Name the languages among some rows for which a test lacks what it needs; nothing if there are none."""
+        reasons = []
+        for matrix, what in zip(self.matrices(test), ("not in the tree", "without coordinates"), strict=True):
+            if matrix is not None:
+                names = self.languages[rows & ~np.isfinite(np.diag(matrix))]
+                if len(names):
+                    reasons.append(f"{len(names)} left out, {what}: {listing(names)}")
+        return "; ".join(reasons)
+
+    def take(self, test: str, rows: Booleans) -> tuple[Floats | None, Floats | None]:
+        """Return what a test uses, for some of the languages."""
+        chosen = np.flatnonzero(rows)
+        phylo, kilometres = self.matrices(test)
+        return (
+            None if phylo is None else phylo[np.ix_(chosen, chosen)],
+            None if kilometres is None else kilometres[np.ix_(chosen, chosen)],
+        )
+
+
+def find_relatives(
+    languages: pd.Index,
+    tests: Iterable[str],
+    tree: Tree | None,
+    coordinates: pd.DataFrame | None,
+    edition_info: pd.DataFrame | None,
+) -> Relatives:
+    """Look up what tests need to know of languages.
+
+    Parameters
+    ----------
+    languages : Index
+        Names of languages, as in the tree.
+    tests : iterable of str
+        Tests to be made; only those for relatedness and area matter.
+    tree : Glottolog, LanguageTree, str or Path, optional
+        The tree, a folder with Glottolog's files, or a file in Newick's format or NEXUS.
+    coordinates : DataFrame, optional
+        Columns ``latitude`` and ``longitude`` in degrees, one row per language.
+    edition_info : DataFrame, optional
+        One row per edition; its ``language``, ``latitude`` and ``longitude`` are used where `coordinates` has none, and
+        Glottolog's where neither has.
+
+    Raises
+    ------
+    ConfigError
+        If a test needs a tree or coordinates and there are none.
+    DataError
+        If no language is in the tree, a language has several coordinates, or some are not on Earth.
+    """
+    parts = {part for test in tests if test in RELATED for part in test.split("+")}
+    opened = _open(tree)
+    phylo = kilometres = None
+    if "phylo" in parts:
+        if opened is None:
+            raise ConfigError(
+                "test 'phylo' needs a family tree: tree= a folder with Glottolog's files, or a file in Newick's format."
+            )
+        phylo = _phylo(opened, languages)
+    if "area" in parts:
+        kilometres = _kilometres(languages, opened, coordinates, edition_info)
+    return Relatives(languages=languages, phylo=phylo, kilometres=kilometres)
+
+
+def _open(tree: Tree | None) -> Glottolog | LanguageTree | None:
+    if not isinstance(tree, str | Path):
+        return tree
+    path = Path(tree).expanduser()
+    return read_glottolog(path) if path.is_dir() else read_tree(path)
+
+
+def _phylo(tree: Glottolog | LanguageTree, languages: pd.Index) -> Floats:
+    found = tree.covariance(str(name) for name in languages)
+    if found.empty:
+        raise DataError(
+            f"none of {len(languages)} languages is in the tree: {listing(languages)}. Languages must have the names "
+            "of the tree (in Glottolog ISO 639-3 codes or glottocodes): say which edition is in which language by "
+            "edition_info with a column 'language'."
+        )
+    names = languages.astype(str)
+    matrix: Floats = found.reindex(index=names, columns=names).to_numpy(dtype=float)
+    return matrix
+
+
+def _kilometres(
+    languages: pd.Index,
+    tree: Glottolog | LanguageTree | None,
+    coordinates: pd.DataFrame | None,
+    edition_info: pd.DataFrame | None,
+) -> Floats:
+    sources = []
+    if coordinates is not None:
+        sources.append(_table(coordinates, "coordinates"))
+    if edition_info is not None and {"language", *PLACE} <= set(edition_info):
+        sources.append(_table(edition_info.set_index("language"), "edition_info"))
+    if isinstance(tree, Glottolog):
+        sources.append(_table(tree.places(map(str, languages)), "Glottolog"))
+    if not sources:
+        raise ConfigError(
+            "test 'area' needs places: coordinates= a table with columns 'latitude' and 'longitude', one row per "
+            "language; or these columns in edition_info; or tree= a folder with Glottolog's files, which have them."
+        )
+    places = pd.DataFrame(np.nan, languages, list(PLACE))
+    for table in sources:
+        places = places.fillna(table.reindex(languages))
+    if places.isna().any(axis=1).all():
+        raise DataError(f"none of {len(languages)} languages has coordinates: {listing(languages)}.")
+    return great_circle(places["latitude"].to_numpy(), places["longitude"].to_numpy())
+
+
+def _table(table: pd.DataFrame, source: str) -> pd.DataFrame:
+    """Return latitude and longitude, one row per language; check them."""
+    lacking = [column for column in PLACE if column not in table]
+    if lacking:
+        raise DataError(f"{source} lacks column(s) {listing(lacking)}; it has {listing(table.columns, 12)}.")
+    places: pd.DataFrame = table[list(PLACE)].apply(pd.to_numeric, errors="coerce").dropna()
+    places = places[places.index.notna()]
+    beyond = places.index[(places["latitude"].abs() > 90) | (places["longitude"].abs() > 180)]
+    if len(beyond):
+        raise DataError(f"{source}: coordinates of {listing(beyond)} are not degrees, −90 to 90 and −180 to 180.")
+    places = places[~(places.reset_index().duplicated()).to_numpy()]
+    twice = places.index[places.index.duplicated()].unique()
+    if len(twice):
+        raise DataError(f"{source}: {len(twice)} language(s) have several coordinates: {listing(twice)}. Give one.")
+    return places

@@ -1,0 +1,248 @@
+"""Regression with correlated residuals: variances by restricted maximum likelihood, tests of slopes. Arrays only."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy import optimize, stats
+
+from langdiff._types import Floats
+
+MOST = 1e4  # times the residual variance: relatives are then equal but for rounding
+LARGEST_SHARE = 1 - 1e-6  # of one effect: some residual is left, so that languages at one place can differ
+LEAST = 1e-8  # residual variance, of a variable of variance 1, beside errors that are known
+Curve = Callable[[float], float]
+CHI2_95 = float(stats.chi2.ppf(0.95, 1))
+
+
+class Coefficients(NamedTuple):
+    """Coefficients of a regression, with standard errors and Satterthwaite's degrees of freedom, each shape (p,)."""
+
+    estimate: Floats
+    std_error: Floats
+    degrees: Floats
+
+
+def reml_variances(design: Floats, y: Floats, parts: list[Floats]) -> Floats:
+    r"""Maximize the restricted likelihood of :math:`y \sim N(X\beta, \sigma^2(I + \sum_k \lambda_k V_k))`.
+
+    The model is that of ``statsmodels``' ``MixedLM``, and so are the estimates. It is written out since variances
+    of 0 are common among a few families, where that warns and, with some of its optimizers, ends in singular
+    matrices.
+
+    Parameters
+    ----------
+    design : ndarray, shape (n, p)
+        X, of full rank.
+    y : ndarray, shape (n,)
+        Outcome.
+    parts : list of ndarray, shape (n, n)
+        The V_k.
+
+    Returns
+    -------
+    ndarray, shape (K + 1,)
+        Variances of the K effects, then of the residual; those of effects may be 0.
+    """
+    n, p = design.shape
+
+    def criterion(ratios: Floats) -> tuple[float, Floats]:  # minus twice the log-likelihood, its gradient
+        covariance = np.eye(n) + np.tensordot(ratios, parts, axes=1)
+        factor = np.linalg.cholesky(covariance)
+        projected, information = _project(np.linalg.inv(covariance), design)
+        moved = projected @ y
+        square = float(y @ moved)
+        value = 2 * np.log(np.diag(factor)).sum() + np.linalg.slogdet(information)[1] + (n - p) * np.log(square)
+        slopes = [np.sum(projected * part) - (n - p) * float(moved @ part @ moved) / square for part in parts]
+        return float(value), np.array(slopes)
+
+    bounds = [(0.0, MOST)] * len(parts)
+    starts = (np.full(len(parts), start) for start in (0.05, 1.0, 20.0))  # the likelihood can have two modes
+    found = [optimize.minimize(criterion, start, jac=True, bounds=bounds, method="L-BFGS-B") for start in starts]
+    ratios = min(found, key=lambda result: float(result.fun)).x
+    projected, _ = _project(np.linalg.inv(np.eye(n) + np.tensordot(ratios, parts, axes=1)), design)
+    residual = float(y @ projected @ y) / (n - p)
+    return np.append(ratios * residual, residual)
+
+
+def reml_variances_beside(design: Floats, y: Floats, parts: list[Floats], known: Floats) -> Floats:
+    r"""Maximize the restricted likelihood of :math:`y \sim N(X\beta, \sum_k \theta_k V_k + \theta_0 I + S)`, S known.
+
+    Parameters
+    ----------
+    design : ndarray, shape (n, p)
+        X, of full rank.
+    y : ndarray, shape (n,)
+        Outcome, of variance near 1.
+    parts : list of ndarray, shape (n, n)
+        The V_k.
+    known : ndarray, shape (n, n)
+        S, the covariance of the errors of y.
+
+    Returns
+    -------
+    ndarray, shape (K + 1,)
+        Variances of the K effects, then of the residual, errors not included.
+    """
+    every = [*parts, np.eye(len(y))]
+
+    def criterion(variances: Floats) -> tuple[float, Floats]:
+        covariance = known + np.tensordot(variances, every, axes=1)
+        projected, _ = _project(np.linalg.inv(covariance), design)
+        moved = projected @ y
+        slopes = [np.sum(projected * part) - float(moved @ part @ moved) for part in every]
+        return -2 * restricted_log_likelihood(design, y, covariance), np.array(slopes)
+
+    bounds = [(0.0, MOST)] * len(parts) + [(LEAST, MOST)]
+    starts = ([*[start] * len(parts), 1 - 0.9 * start] for start in (0.05, 0.5, 1.0))
+    found = [optimize.minimize(criterion, start, jac=True, bounds=bounds, method="L-BFGS-B") for start in starts]
+    best: Floats = min(found, key=lambda result: float(result.fun)).x
+    return best
+
+
+class OneEffect:
+    r"""The model :math:`y \sim N(X\beta, \sigma^2(\lambda V + (1 - \lambda) I))`, by one eigen-decomposition of V.
+
+    Parameters
+    ----------
+    design : ndarray, shape (n, p)
+        X, of full rank.
+    y : ndarray, shape (n,)
+        Outcome.
+    part : ndarray, shape (n, n)
+        V, with unit diagonal.
+    """
+
+    def __init__(self, design: Floats, y: Floats, part: Floats) -> None:
+        sizes, vectors = np.linalg.eigh(part)
+        self.sizes = np.maximum(sizes, 0.0)
+        self.design, self.y = vectors.T @ design, vectors.T @ y
+
+    def profile(self, share: float) -> tuple[float, float]:
+        """Return the restricted log-likelihood of a share λ, and its σ²."""
+        n, p = self.design.shape
+        spread = share * self.sizes + 1 - share
+        weighted = self.design / spread[:, None]
+        information = weighted.T @ self.design
+        left = self.y - self.design @ np.linalg.solve(information, weighted.T @ self.y)
+        variance = float(left @ (left / spread)) / (n - p)
+        value = (n - p) * (np.log(2 * np.pi * variance) + 1) + np.log(spread).sum() + np.linalg.slogdet(information)[1]
+        return -0.5 * float(value), variance
+
+    def share(self) -> float:
+        """Return the λ of the highest restricted likelihood, between 0 and 1."""
+        return highest(lambda share: self.profile(share)[0], LARGEST_SHARE)
+
+    def variances(self) -> Floats:
+        """Return the variances of the effect and of the residual, shape (2,)."""
+        share = self.share()
+        return self.profile(share)[1] * np.array([share, 1 - share])
+
+
+def highest(curve: Curve, end: float, points: int = 21) -> float:
+    """Return where a smooth curve between 0 and `end` is highest, the ends included; it may have several modes."""
+    grid = np.linspace(0, end, points)
+    heights = [curve(float(place)) for place in grid]
+    best = int(np.argmax(heights))
+    around = (float(grid[max(best - 1, 0)]), float(grid[min(best + 1, points - 1)]))
+
+    def depth(place: float) -> float:
+        return -curve(place)
+
+    found = optimize.minimize_scalar(depth, bounds=around, method="bounded", options={"xatol": 1e-9})
+    return float(found.x) if -float(found.fun) > heights[best] else float(grid[best])
+
+
+def share_interval(curve: Curve, share: float, end: float) -> tuple[float, float]:
+    """Return the 95 % profile-likelihood interval of a share, 0 and `end` where the curve does not fall enough.
+
+    Parameters
+    ----------
+    curve : callable
+        Restricted log-likelihood of a share, maximized over all else.
+    share : float
+        Its maximum.
+    end : float
+        Largest share.
+
+    Examples
+    --------
+    >>> low, high = share_interval(lambda share: -50 * (share - 0.5) ** 2, 0.5, 1.0)
+    >>> round(low, 3), round(high, 3)
+    (0.304, 0.696)
+    """
+    floor = curve(share) - CHI2_95 / 2
+
+    def above(place: float) -> float:
+        return curve(place) - floor
+
+    low = 0.0 if share == 0 or above(0.0) >= 0 else float(optimize.brentq(above, 0.0, share, xtol=1e-6))
+    high = end if share == end or above(end) >= 0 else float(optimize.brentq(above, share, end, xtol=1e-6))
+    return min(low, share), max(high, share)  # a share at the end may exceed it by rounding
+
+
+def restricted_log_likelihood(design: Floats, y: Floats, covariance: Floats) -> float:
+    r"""Return the restricted log-likelihood of :math:`y \sim N(X\beta, V)`.
+
+    .. math:: -\tfrac12\bigl[(n - p)\ln 2\pi + \ln|V| + \ln|X'V^{-1}X| + (y - X\hat\beta)'V^{-1}(y - X\hat\beta)\bigr]
+
+    Examples
+    --------
+    >>> round(restricted_log_likelihood(np.ones((3, 1)), np.array([-1.0, 0.0, 1.0]), np.eye(3)), 4)
+    -3.3872
+    """
+    n, p = design.shape
+    factor = np.linalg.cholesky(covariance)
+    white_design, white = np.linalg.solve(factor, design), np.linalg.solve(factor, y)
+    information = white_design.T @ white_design
+    left = white - white_design @ np.linalg.solve(information, white_design.T @ white)
+    value = (n - p) * np.log(2 * np.pi) + 2 * np.log(np.diag(factor)).sum() + np.linalg.slogdet(information)[1]
+    return -0.5 * float(value + left @ left)
+
+
+def coefficients(
+    design: Floats, y: Floats, parts: list[Floats], variances: Floats, known: Floats | None = None
+) -> Coefficients:
+    r"""Return generalized least squares, given the variances of :math:`V = \sum_k \theta_k V_k\,[+ S]`.
+
+    Degrees of freedom are Satterthwaite's: twice the squared variance of a coefficient over the variance that this
+    variance has by the error of the :math:`\theta_k` (Giesbrecht and Burns 1985; their expected information).
+
+    Parameters
+    ----------
+    design : ndarray, shape (n, p)
+        X, of full rank.
+    y : ndarray, shape (n,)
+        Outcome.
+    parts : list of ndarray, shape (n, n)
+        The V_k, the residual's identity among them.
+    variances : ndarray, shape (K,)
+        Estimates of the variances.
+    known : ndarray, shape (n, n), optional
+        S, the known covariance of errors of y.
+
+    Returns
+    -------
+    Coefficients
+        Degrees of freedom are between 1 and n − p.
+    """
+    n, p = design.shape
+    covariance = np.tensordot(variances, parts, axes=1) + (0.0 if known is None else known)
+    inverse = np.linalg.inv(covariance)
+    projected, information = _project(inverse, design)
+    spread = np.linalg.inv(information)
+    weights = spread @ design.T @ inverse  # (p, n): estimates from y
+    moved = [projected @ part for part in parts]
+    of_variances = 0.5 * np.array([[np.sum(a * b.T) for b in moved] for a in moved])
+    gradients = np.array([np.einsum("pi,ij,pj->p", weights, part, weights) for part in parts])  # (K, p)
+    error = np.einsum("kp,kl,lp->p", gradients, np.linalg.pinv(of_variances), gradients)
+    degrees = np.clip(2 * np.diag(spread) ** 2 / error, 1, n - p)
+    return Coefficients(weights @ y, np.sqrt(np.diag(spread)), degrees)
+
+
+def _project(inverse: npt.NDArray[np.floating], design: Floats) -> tuple[npt.NDArray[np.floating], Floats]:
+    """Return V⁻¹ less its part along the design, and X'V⁻¹X."""
+    carried: Floats = inverse @ design
+    information = design.T @ carried
+    return inverse - carried @ np.linalg.solve(information, carried.T), information

@@ -1,0 +1,1 @@
+"""Family trees of languages, and where languages are spoken."""

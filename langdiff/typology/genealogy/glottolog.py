@@ -1,0 +1,228 @@
+"""Glottolog's classification of languages, and where they are spoken."""
+
+import zlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from langdiff.errors import DataError, listing
+from langdiff.typology.genealogy.tree import LanguageTree, read_tree
+from langdiff.typology.predictors.codes import STANDARD
+
+COLUMNS = {
+    "Glottocode": "glottocode",
+    "Name": "name",
+    "Level": "level",
+    "ISO639P3code": "code",
+    "Family_ID": "family",
+    "Language_ID": "language",
+    "Macroarea": "macroarea",
+    "Latitude": "latitude",
+    "Longitude": "longitude",
+}
+# Top-level groups that are no families: their languages have no common ancestor
+NOT_FAMILIES = {
+    "Artificial Language",
+    "Bookkeeping",
+    "Mixed Language",
+    "Pidgin",
+    "Sign Language",
+    "Speech Register",
+    "Unattested",
+    "Unclassifiable",
+}
+
+
+@dataclass(frozen=True, repr=False, eq=False, kw_only=True)
+class Glottolog:
+    """Glottolog's languages and its family trees, joined by ISO 639-3 code or glottocode.
+
+    Attributes
+    ----------
+    languages : DataFrame
+        Indexed by glottocode: ``name``, ``level`` (``"language"``, ``"dialect"`` or ``"family"``), ``code`` (ISO
+        639-3), ``family`` (glottocode of the top-level family), ``language`` (that of the language of a dialect),
+        ``macroarea``, ``latitude`` and ``longitude`` (degrees). What is not known is "" or NaN.
+    tree : LanguageTree
+        One tree per top-level family, all branches of length 1; its nodes are glottocodes. Groups that are no
+        families, such as artificial languages and pidgins, are not in it.
+    same_as : mapping from str to str
+        Codes to be looked up as others; see `read_glottolog`.
+    """
+
+    languages: pd.DataFrame
+    tree: LanguageTree
+    same_as: Mapping[str, str] = field(default_factory=dict)
+
+    def find(self, languages: Iterable[str]) -> dict[str, str]:
+        """Return the glottocode of each language; languages that are not known are left out.
+
+        Parameters
+        ----------
+        languages : iterable of str
+            ISO 639-3 codes or glottocodes. A code of a macrolanguage that Glottolog lacks, such as ``zho``, stands for
+            its standard language (``cmn``).
+        """
+        by_code = self.languages.index[self.languages["code"] != ""]
+        glottocodes = dict(zip(self.languages.loc[by_code, "code"], by_code, strict=True))
+        found = {}
+        for language in dict.fromkeys(languages):
+            code = self.same_as.get(language, language)
+            for name in (code, glottocodes.get(code), glottocodes.get(STANDARD.get(code, ""))):
+                if name in self.languages.index:
+                    found[language] = str(name)
+                    break
+        return found
+
+    def places(self, languages: Iterable[str]) -> pd.DataFrame:
+        """Look up the family of languages and where they are spoken.
+
+        Parameters
+        ----------
+        languages : iterable of str
+            ISO 639-3 codes or glottocodes; see `find`.
+
+        Returns
+        -------
+        DataFrame
+            Indexed by these, those not known left out: ``glottocode``, ``name``, ``family`` (name of the top-level
+            family; the own name of isolates and of languages in no family), ``macroarea``, ``latitude`` and
+            ``longitude`` (degrees; NaN where unknown).
+        """
+        found = self.find(languages)
+        rows = self.languages.loc[list(found.values())]
+        grouped = self.languages["name"].reindex(rows["family"]).isin(NOT_FAMILIES).to_numpy()
+        family = rows["family"].where((rows["family"] != "") & ~grouped, rows.index.to_series())
+        table = rows[["name", "macroarea", "latitude", "longitude"]].assign(
+            family=self.languages["name"].reindex(family).to_numpy(), glottocode=rows.index
+        )
+        columns = ["glottocode", "name", "family", "macroarea", "latitude", "longitude"]
+        return table[columns].set_axis(pd.Index(list(found), name="language", dtype=object))
+
+    def covariance(self, languages: Iterable[str]) -> pd.DataFrame:
+        """Return the covariance of a trait along the classification; see `LanguageTree.covariance`.
+
+        Parameters
+        ----------
+        languages : iterable of str
+            ISO 639-3 codes or glottocodes; those not known are left out. A dialect is at the place of its language,
+            and two codes at one place have covariance 1. Isolates are related to no other language.
+
+        Returns
+        -------
+        DataFrame, shape (n, n)
+            Indexed by language, in the order given.
+        """
+        found = self.find(languages)
+        above = self.languages["language"]
+        nodes = {
+            name: above[code] if code not in self.tree.places and above[code] else code for name, code in found.items()
+        }
+        of_nodes = self.tree.covariance(nodes.values())
+        all_nodes = pd.Index(nodes.values())
+        covariance = of_nodes.reindex(index=all_nodes.unique(), columns=all_nodes.unique(), fill_value=0.0)
+        np.fill_diagonal(filled := covariance.to_numpy(copy=True), 1.0)  # isolates have no tree
+        places = all_nodes.unique().get_indexer(all_nodes)
+        return pd.DataFrame(filled[np.ix_(places, places)], list(found), list(found))
+
+    def __repr__(self) -> str:
+        """Give the numbers of languages and trees."""
+        languages = (self.languages["level"] == "language").sum()
+        return f"Glottolog: {languages:,} languages, {self.tree.parents.count(-1):,} family trees"
+
+
+def read_glottolog(path: str | Path, *, same_as: Mapping[str, str] | None = None) -> Glottolog:
+    r"""Read Glottolog's table of languages and its classification.
+
+    Parameters
+    ----------
+    path : str or Path
+        Folder with ``languages.csv`` and ``classification.nex`` (each may end in ``.gz``): the table of languages of
+        the CLDF release at github.com/glottolog/glottolog-cldf, and one tree per top-level family.
+    same_as : mapping from str to str, optional
+        Codes that are to be looked up under others, as ``{"nor": "nob"}``.
+
+    Returns
+    -------
+    Glottolog
+        Languages and trees, for ``tree=`` of `langdiff.correlate` and the functions beside it.
+
+    Raises
+    ------
+    DataError
+        If a file is missing or cannot be read, columns are missing, a code occurs twice, a place is not on Earth, or
+        the classification has a node that the table lacks.
+
+    References
+    ----------
+    Hammarström, Forkel, Haspelmath & Bank (2024), "Glottolog 5.1".
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "languages.csv").write_text(
+    ...         "Glottocode,Name,Level,ISO639P3code,Family_ID,Language_ID,Macroarea,Latitude,Longitude\n"
+    ...         "indo1319,Indo-European,family,,,,,,\n"
+    ...         "stan1293,English,language,eng,indo1319,,Eurasia,53.0,-1.0\n"
+    ...         "dutc1256,Dutch,language,nld,indo1319,,Eurasia,52.0,5.0\n"
+    ...         "basq1248,Basque,language,eus,,,Eurasia,43.3,-1.3\n"
+    ...     )
+    ...     _ = Path(folder, "classification.nex").write_text(
+    ...         "#NEXUS\nBEGIN TREES;\ntree indo1319 = [&R] (stan1293:1,dutc1256:1)indo1319:1;\nEND;\n"
+    ...     )
+    ...     glottolog = read_glottolog(folder)
+    >>> glottolog.covariance(["eng", "nld", "eus"])
+         eng  nld  eus
+    eng  1.0  0.5  0.0
+    nld  0.5  1.0  0.0
+    eus  0.0  0.0  1.0
+    """
+    folder = Path(path).expanduser()
+    table = _read_languages(_file(folder, "languages.csv"))
+    tree = read_tree(_file(folder, "classification.nex"))
+    unknown = [name for name in tree.places if name not in table.index]
+    if unknown:
+        raise DataError(
+            f"{folder}: {len(unknown)} node(s) of classification.nex are not in languages.csv: {listing(unknown)}. "
+            "Take both files from one release."
+        )
+    groups = table.index[table["name"].isin(NOT_FAMILIES)]
+    related = set(table.index[~table["family"].isin(groups)]) - set(groups)
+    tree = replace(tree, places={name: place for name, place in tree.places.items() if name in related})
+    return Glottolog(languages=table, tree=tree, same_as=dict(same_as or {}))
+
+
+def _file(folder: Path, name: str) -> Path:
+    for ending in ("", ".gz"):
+        if (file := folder / f"{name}{ending}").is_file():
+            return file
+    raise DataError(
+        f"{folder}: holds no {name} (nor .gz). Name the folder with Glottolog's languages.csv and classification.nex, "
+        "or, for a tree of your own, its file in Newick's format or NEXUS."
+    )
+
+
+def _read_languages(path: Path) -> pd.DataFrame:
+    try:
+        table = pd.read_csv(path, dtype=str, keep_default_na=False)
+    except (OSError, EOFError, zlib.error, ValueError) as error:  # ValueError: pandas' and UTF-8's errors
+        raise DataError(f"{path}: cannot be read as a table: {error}.") from error
+    missing = [column for column in COLUMNS if column not in table]
+    if missing:
+        raise DataError(f"{path}: lacks column(s) {listing(missing)}; it has {listing(table.columns, 20)}.")
+    table = table[list(COLUMNS)].rename(columns=COLUMNS)
+    for column in ("glottocode", "code"):
+        named = table.loc[table[column] != "", column]
+        if named.duplicated().any():
+            raise DataError(f"{path}: {column} occurs in several rows: {listing(named[named.duplicated()].unique())}.")
+    for column, most in (("latitude", 90), ("longitude", 180)):
+        numbers = pd.to_numeric(table[column], errors="coerce")
+        wrong = table["glottocode"][(table[column] != "") & ~(numbers.abs() <= most)]
+        if len(wrong):
+            raise DataError(f"{path}: {column} of {listing(wrong)} is not a number from -{most} to {most}.")
+        table[column] = numbers
+    return table.set_index("glottocode")

@@ -1,0 +1,249 @@
+"""Trees of languages, and the covariance that a trait has if it changes along their branches."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from langdiff._io import read_lines
+from langdiff._types import Floats
+from langdiff.errors import DataError, listing
+from langdiff.typology.genealogy.newick import Nodes, parse_newick
+
+STATEMENT = re.compile(r"(?:\[[^\]]*\]|'(?:[^']|'')*'|[^;'\[])*;?")
+NEXUS_TREE = re.compile(r"\s*u?tree\s*\*?\s*(?:'(?:[^']|'')*'|[^\s=]+)\s*=(.*)", re.IGNORECASE | re.DOTALL)
+TRANSLATION = re.compile(r"\s*translate\b(.*?);?\s*", re.IGNORECASE | re.DOTALL)
+
+
+@dataclass(frozen=True, repr=False, eq=False, kw_only=True)
+class LanguageTree:
+    """One or several trees of languages; languages of different trees are unrelated.
+
+    Attributes
+    ----------
+    places : dict from str to int
+        Position of every node that can be named: languages, and inner nodes with a name of their own.
+    parents : list of int
+        Position of the parent of every node; −1 for roots.
+    depths : ndarray, shape (N,)
+        Length of the path from the root to every node, the branch above the root included.
+    source : str
+        Name of the file, for messages.
+    """
+
+    places: dict[str, int]
+    parents: list[int]
+    depths: Floats
+    source: str = "the tree"
+
+    def covariance(self, languages: Iterable[str]) -> pd.DataFrame:
+        r"""Return the covariance of a trait that changes by independent steps along the branches.
+
+        .. math:: P_{ij} = s_{ij} / \sqrt{t_i t_j}
+
+        where :math:`t_i` is the length of the path from the root to language i, and :math:`s_{ij}` that of the part
+        which languages i and j share (Brownian motion, scaled to unit variance).
+
+        Parameters
+        ----------
+        languages : iterable of str
+            Names of nodes. Those not in the tree are left out.
+
+        Returns
+        -------
+        DataFrame, shape (n, n)
+            Indexed by language, in the order given; 1 on the diagonal, 0 between trees.
+
+        Raises
+        ------
+        DataError
+            If a language is at the root of its tree, at depth 0.
+
+        Examples
+        --------
+        >>> from langdiff.typology.genealogy.newick import parse_newick
+        >>> tree = plant([parse_newick("((deu:1,nld:1):3,swe:4);"), parse_newick("(fin:1,ekk:1):1;")])
+        >>> tree.covariance(["deu", "nld", "swe", "fin", "eus"]).round(2)
+              deu   nld  swe  fin
+        deu  1.00  0.75  0.0  0.0
+        nld  0.75  1.00  0.0  0.0
+        swe  0.00  0.00  1.0  0.0
+        fin  0.00  0.00  0.0  1.0
+        """
+        found = [name for name in dict.fromkeys(languages) if name in self.places]
+        paths = [self._path(self.places[name]) for name in found]
+        depths = np.array([self.depths[path[-1]] for path in paths])
+        flat = [name for name, depth in zip(found, depths, strict=True) if not depth > 0]
+        if flat:
+            raise DataError(f"{self.source}: {listing(flat)} is the root of its tree, at depth 0, without variance.")
+        shared = np.diag(depths)
+        for i, path in enumerate(paths):
+            above = set(path)
+            for j in range(i):
+                common = [node for node in paths[j] if node in above]
+                shared[i, j] = shared[j, i] = self.depths[common[-1]] if common else 0.0
+        scaled = shared / np.sqrt(np.outer(depths, depths))
+        return pd.DataFrame(scaled, found, found)
+
+    def _path(self, node: int) -> list[int]:
+        """Return the nodes from the root down to a node."""
+        path = [node]
+        while (node := self.parents[node]) >= 0:
+            path.append(node)
+        return path[::-1]
+
+    def __repr__(self) -> str:
+        """Give the numbers of trees and of nodes that have names."""
+        return f"LanguageTree: {self.parents.count(-1):,} trees, {len(self.places):,} named nodes"
+
+
+def plant(trees: Iterable[Nodes], source: str = "the tree") -> LanguageTree:
+    """Join trees into one object, and measure the depth of every node.
+
+    Parameters
+    ----------
+    trees : iterable of Nodes
+        The trees. Where no branch has a length, as in a classification, all have length 1, that above the root
+        included; where branches have lengths, only that of the root may be missing, and is 0.
+    source : str
+        Name of the file, for messages.
+
+    Returns
+    -------
+    LanguageTree
+        The trees, as independent families.
+
+    Raises
+    ------
+    DataError
+        If a language occurs twice, no node has a name, or only some branches have lengths.
+
+    Examples
+    --------
+    >>> from langdiff.typology.genealogy.newick import parse_newick
+    >>> plant([parse_newick("(deu,eng)west;")])
+    LanguageTree: 1 trees, 3 named nodes
+    """
+    parents: list[int] = []
+    lengths: list[float] = []
+    leaves: dict[str, list[int]] = {}
+    inner: dict[str, list[int]] = {}
+    for tree in trees:
+        start, has_children = len(parents), set(tree.parents)
+        parents += [-1 if parent < 0 else parent + start for parent in tree.parents]
+        lengths += _lengths(tree, source)
+        for place, name in enumerate(tree.names):
+            if name:
+                (inner if place in has_children else leaves).setdefault(name, []).append(place + start)
+    twice = [name for name, places in leaves.items() if len(places) > 1]
+    if twice:
+        raise DataError(
+            f"{source}: {len(twice)} language(s) occur more than once: {listing(twice)}. Give one tree per family, "
+            "each language in one place."
+        )
+    # labels of inner nodes may be support values, which repeat: those name no node
+    named = {name: places[0] for name, places in inner.items() if len(places) == 1}
+    named |= {name: places[0] for name, places in leaves.items()}
+    if not named:
+        raise DataError(f"{source}: no node of any tree has a name.")
+    depths = np.array(lengths)
+    for node in range(len(parents) - 1, -1, -1):  # parents come after their children
+        if parents[node] >= 0:
+            depths[node] += depths[parents[node]]
+    return LanguageTree(places=named, parents=parents, depths=depths, source=source)
+
+
+def _lengths(tree: Nodes, source: str) -> list[float]:
+    below_root = tree.lengths[:-1]
+    missing = [place for place, length in enumerate(below_root) if length is None]
+    if len(missing) == len(below_root):
+        return [1.0] * len(tree.lengths)
+    if missing:
+        names = [tree.names[place] or "(no name)" for place in missing]
+        raise DataError(
+            f"{source}: {len(missing)} of {len(below_root)} branches have no length: above {listing(names)}. Give a "
+            "length to all, or to none if the tree is a classification."
+        )
+    return [length or 0.0 for length in tree.lengths]
+
+
+def read_tree(path: str | Path) -> LanguageTree:
+    r"""Read a family tree of languages, with or without lengths of branches.
+
+    Parameters
+    ----------
+    path : str or Path
+        File in Newick's format or NEXUS, plain or gzipped. Several trees are taken as unrelated families. The
+        names of languages must be those of the predictors and difficulties they are used with, such as ISO 639-3 codes.
+
+    Returns
+    -------
+    LanguageTree
+        The tree, for ``tree=`` of `langdiff.correlate`, `langdiff.typology.regress` and
+        `langdiff.typology.compare_relatedness`. Where no branch has a length, all have length 1.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read or is not a tree (the message names the position), a language occurs twice, or only
+        some branches have lengths.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "germanic.nwk")
+    ...     _ = file.write_text("((deu:1,nld:1):1.5,swe:2.5):2;\n")
+    ...     tree = read_tree(file)
+    >>> tree.covariance(["deu", "nld", "swe"]).round(2)
+          deu   nld   swe
+    deu  1.00  0.78  0.44
+    nld  0.78  1.00  0.44
+    swe  0.44  0.44  1.00
+    """
+    file = Path(path).expanduser()
+    text = "\n".join(line for _, line in read_lines(file))
+    if text.lstrip()[:6].upper() == "#NEXUS":
+        statements, names = _nexus(text)
+    else:
+        statements, names = [found for found in _statements(text) if found[1].strip(" \t\r\n;")], {}
+    if not statements:
+        raise DataError(f"{file}: holds no tree. Give Newick's format, such as ((deu:1,nld:1):1,swe:2);, or NEXUS.")
+    trees = []
+    for line, statement in statements:
+        try:
+            tree = parse_newick(statement.strip())
+        except DataError as error:
+            raise DataError(f"{file}, tree that begins in line {line}: {error}") from error
+        trees.append(tree._replace(names=[names.get(name, name) for name in tree.names]))
+    return plant(trees, str(file))
+
+
+def _statements(text: str) -> list[tuple[int, str]]:
+    """Return what ends in semicolons, each with the number of its first line."""
+    found = []
+    line, place = 1, 0
+    while place < len(text):
+        match = STATEMENT.match(text, place)
+        end = match.end() if match and match.end() > place else len(text)
+        statement = text[place:end]
+        blank = len(statement) - len(statement.lstrip())
+        found.append((line + statement[:blank].count("\n"), statement))
+        line, place = line + statement.count("\n"), end
+    return found
+
+
+def _nexus(text: str) -> tuple[list[tuple[int, str]], dict[str, str]]:
+    """Return the trees of a NEXUS file, and the names that its numbers stand for."""
+    trees, names = [], {}
+    for line, statement in _statements(text):
+        if match := NEXUS_TREE.fullmatch(statement):
+            trees.append((line, match[1]))
+        elif match := TRANSLATION.fullmatch(statement):
+            for entry in match[1].split(","):
+                key, _, name = entry.strip().partition(" ")
+                names[key] = name.strip().strip("'")
+    return trees, names
