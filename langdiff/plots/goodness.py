@@ -1,15 +1,13 @@
 """How well models fit, side by side: Figure 6 of Mielke et al. (2019)."""
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 
 from langdiff.errors import DataError
 from langdiff.plots._axes import BLUE, DASHED, FAINT, INK, axes_of, finish
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 
 class ComparedModels(Protocol):
@@ -24,8 +22,8 @@ class ComparedModels(Protocol):
 
 
 def plot_goodness_of_fit(
-    scores: pd.DataFrame | ComparedModels, ax: "Axes | None" = None, *, title: str = "", **style: Any
-) -> "Axes":
+    scores: pd.DataFrame | ComparedModels, ax: Axes | None = None, *, title: str = "", **style: Any
+) -> Axes:
     """Draw the log-density that models give to cells they have not seen: one panel, for one data set.
 
     From subsets of the data, dots are means and bars standard deviations over subsets, as in Figure 6; a faint line

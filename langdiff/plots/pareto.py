@@ -1,14 +1,13 @@
 """What one more edition costs in intents."""
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 
 from langdiff.plots._axes import BLUE, DASHED, GREY, INK, RUST, axes_of, finish
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 CLOSED = {"hull": GREY, "reduction": "#6fa8c9", "relaxation": BLUE, "program": "#1f3b4d", "open": RUST}
 
@@ -40,7 +39,7 @@ class Certified(Protocol):
         """Objective that no selection exceeds."""
 
 
-def plot_pareto_front(front: Front, ax: "Axes | None" = None, *, min_intents: int = 1, **style: Any) -> "Axes":
+def plot_pareto_front(front: Front, ax: Axes | None = None, *, min_intents: int = 1, **style: Any) -> Axes:
     """Draw the most intents against the number of editions (or languages) that share them.
 
     Parameters
@@ -93,7 +92,7 @@ def plot_pareto_front(front: Front, ax: "Axes | None" = None, *, min_intents: in
     return _with_legend(ax, str(points.index.name), "intents that all of them have")
 
 
-def plot_certificate(selection: Certified, ax: "Axes | None" = None, **style: Any) -> "Axes":
+def plot_certificate(selection: Certified, ax: Axes | None = None, **style: Any) -> Axes:
     """Draw how large the objective can be with each number of editions (or languages), and what showed that.
 
     Parameters
@@ -136,9 +135,7 @@ def plot_certificate(selection: Certified, ax: "Axes | None" = None, **style: An
     return _with_legend(ax, counted, f"{counted} × intents, at most")
 
 
-def _with_legend(ax: "Axes", xlabel: str, ylabel: str) -> "Axes":
-    from matplotlib.ticker import MaxNLocator, StrMethodFormatter
-
+def _with_legend(ax: Axes, xlabel: str, ylabel: str) -> Axes:
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.yaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
     ax.legend(frameon=False)

@@ -1,14 +1,12 @@
 """Where editions stand on one predictor."""
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import pandas as pd
+from matplotlib.axes import Axes
 
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.plots._axes import GREY, SERIES, finish, row_axes
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 
 class PredictorTable(Protocol):
@@ -24,8 +22,8 @@ class PredictorTable(Protocol):
 
 
 def plot_predictor(
-    predictors: PredictorTable, predictor: str, ax: "Axes | None" = None, *, by: str | None = None, **style: Any
-) -> "Axes":
+    predictors: PredictorTable, predictor: str, ax: Axes | None = None, *, by: str | None = None, **style: Any
+) -> Axes:
     """Draw a numeric predictor as dots, one row per edition, the largest on top.
 
     Parameters

@@ -1,15 +1,13 @@
 """Which edition has which intent (Mielke et al. 2019, Figure 10)."""
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 
 from langdiff.errors import DataError
 from langdiff.plots._axes import GREY, axes_of, finish
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _PIXELS = 2000  # of the picture in either direction, about as many as a screen or page shows
 NAMED = 80  # editions; more names cannot be read
@@ -29,7 +27,7 @@ class HasPresence(Protocol):
         """What is known of intents, such as their ``book``."""
 
 
-def plot_presence(multitext: HasPresence, ax: "Axes | None" = None, **style: Any) -> "Axes":
+def plot_presence(multitext: HasPresence, ax: Axes | None = None, **style: Any) -> Axes:
     """Draw the presence matrix, one row per edition, the one with most intents on top.
 
     Parameters
@@ -93,7 +91,7 @@ def plot_presence(multitext: HasPresence, ax: "Axes | None" = None, **style: Any
     return finish(ax, across, down, title, keep=[])
 
 
-def _mark_books(ax: "Axes", book: pd.Series) -> bool:
+def _mark_books(ax: Axes, book: pd.Series) -> bool:
     """Mark where books begin, and name as many as there is room for, long ones first; not if intents are shuffled."""
     names = book.astype(object).where(book.notna(), "").to_numpy()
     starts = np.flatnonzero(np.append(True, names[1:] != names[:-1]))

@@ -1,18 +1,16 @@
 """Residuals of a fit: their distribution, and how they depend on the size of an intent."""
 
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 from scipy.stats import cauchy, laplace, norm
 
 from langdiff._types import Floats
 from langdiff.effects import Effects
 from langdiff.errors import DataError, listing
 from langdiff.plots._axes import BLUE, DASHED, INK, RUST, finish, plain_log_ticks
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 BINS = 20  # of equally many intents
 LEAST_IN_BIN = 5  # intents
@@ -37,9 +35,7 @@ class SizedFit(Protocol):
         """Difficulties, whose title is drawn."""
 
 
-def plot_residuals(
-    fit: SizedFit, residuals: pd.DataFrame, axes: "tuple[Axes, Axes] | None" = None
-) -> "tuple[Axes, Axes]":
+def plot_residuals(fit: SizedFit, residuals: pd.DataFrame, axes: tuple[Axes, Axes] | None = None) -> tuple[Axes, Axes]:
     """Draw what a fit leaves unexplained: quantiles against those of the model, and spread against size.
 
     Left: on the line, residuals are distributed as the model says; steeper at the ends, tails are heavier.
@@ -99,7 +95,7 @@ def _checked(fit: SizedFit, residuals: pd.DataFrame) -> pd.DataFrame:
     return residuals
 
 
-def _draw_quantiles(ax: "Axes", fit: SizedFit, residuals: pd.DataFrame) -> None:
+def _draw_quantiles(ax: Axes, fit: SizedFit, residuals: pd.DataFrame) -> None:
     values = residuals.to_numpy()
     ordered = np.sort(values[~np.isnan(values)])
     shares = (np.arange(len(ordered)) + 0.5) / len(ordered)
@@ -120,7 +116,7 @@ def _draw_quantiles(ax: "Axes", fit: SizedFit, residuals: pd.DataFrame) -> None:
     finish(ax, f"quantile of the {name} distribution", "standardized residual", fit.effects.title)
 
 
-def _draw_spread(ax: "Axes", fit: SizedFit, residuals: pd.DataFrame) -> None:
+def _draw_spread(ax: Axes, fit: SizedFit, residuals: pd.DataFrame) -> None:
     size, values = fit.intent_size[residuals.index].to_numpy(dtype=float), residuals.to_numpy()
     bins = np.array_split(np.argsort(size, kind="stable"), max(1, min(BINS, len(size) // LEAST_IN_BIN)))
     middle = [float(np.exp(np.log(size[rows]).mean())) for rows in bins]

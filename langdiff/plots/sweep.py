@@ -1,14 +1,12 @@
 """How surprisal depends on the number of merges (Mielke et al. 2019, Figure 2)."""
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 
 from langdiff.plots._axes import BLUE, DASHED, INK, RUST, axes_of, finish, name_line_ends
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 
 class Sweep(Protocol):
@@ -27,7 +25,7 @@ class Sweep(Protocol):
         """Ratio that is best for all editions together."""
 
 
-def plot_bpe_sweep(result: Sweep, ax: "Axes | None" = None, **style: Any) -> "Axes":
+def plot_bpe_sweep(result: Sweep, ax: Axes | None = None, **style: Any) -> Axes:
     """Draw the dev bits of every edition against its merges; a dot marks each minimum.
 
     Parameters

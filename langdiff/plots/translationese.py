@@ -1,16 +1,14 @@
 """How much harder native texts are than translated ones."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 
 from langdiff.effects import HasEffects
 from langdiff.plots._axes import BLUE, DASHED, INK, RUST, finish, legend_above, row_axes
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 
 class Differences(Protocol):
@@ -35,7 +33,7 @@ class BalancedDifferences(Protocol):
         """Return one row per language, with the columns of `Differences`."""
 
 
-def plot_translationese(result: Differences, ax: "Axes | None" = None, **style: Any) -> "Axes":
+def plot_translationese(result: Differences, ax: Axes | None = None, **style: Any) -> Axes:
     """Draw native less translated difficulty by edition, with 95 % intervals and the mean.
 
     Parameters
@@ -70,7 +68,7 @@ def plot_translationese(result: Differences, ax: "Axes | None" = None, **style: 
     return _draw(result.to_frame(), [result.fit], "", ax, style)
 
 
-def plot_balanced(result: BalancedDifferences, ax: "Axes | None" = None, **style: Any) -> "Axes":
+def plot_balanced(result: BalancedDifferences, ax: Axes | None = None, **style: Any) -> Axes:
     """Draw native less translated difficulty by language, each under models trained on equal amounts of both.
 
     Parameters
@@ -107,9 +105,7 @@ def plot_balanced(result: BalancedDifferences, ax: "Axes | None" = None, **style
     return _draw(result.to_frame(), fits, "\nof models trained on equal amounts of both", ax, style)
 
 
-def _draw(
-    frame: pd.DataFrame, fits: list[HasEffects], training: str, ax: "Axes | None", style: dict[str, Any]
-) -> "Axes":
+def _draw(frame: pd.DataFrame, fits: list[HasEffects], training: str, ax: Axes | None, style: dict[str, Any]) -> Axes:
     rows = frame.iloc[::-1]
     names = [f"{name}  ({row.native:,} native, {row.translated:,} translated)" for name, row in rows.iterrows()]
     ax = row_axes(ax, names, 7.0)

@@ -1,17 +1,17 @@
 """Maps of divergences between treebanks, and what the metrics see in one treebank."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.colors import LogNorm
+from matplotlib.ticker import MaxNLocator
 
 from langdiff._types import Floats
 from langdiff.errors import ConfigError
 from langdiff.plots._axes import BLUE, FAINT, INK, SERIES, axes_of, finish, legend_above, plain_log_ticks, row_axes
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 COLOURS = dict(zip(("size", "depth", "width", "length", "matrix", "mean"), SERIES, strict=True))
 METRICS = ("size", "depth", "width", "length")
@@ -77,12 +77,12 @@ class Measures(Protocol):
 def plot_divergences(
     comparison: Comparison,
     metric: str = "mean",
-    ax: "Axes | None" = None,
+    ax: Axes | None = None,
     *,
     order: Sequence[str] | None = None,
     noise: bool = False,
     **style: Any,
-) -> "Axes":
+) -> Axes:
     """Draw a map: rows are references, columns what is compared, dark blue 0 and white the maximum.
 
     Parameters
@@ -145,7 +145,7 @@ def plot_divergences(
     return finish(ax, "compared", "reference", metric + (" (diagonal: random halves)" if noise else ""), keep=[])
 
 
-def _write_cells(ax: "Axes", cells: Floats, highest: float) -> None:
+def _write_cells(ax: Axes, cells: Floats, highest: float) -> None:
     size = float(np.clip(60 / len(cells), 4, 9))
     for (i, j), value in np.ndenumerate(cells):
         dark = value < 0.5 * highest
@@ -203,8 +203,8 @@ def plot_metric_maps(
 
 
 def plot_treebank_profile(
-    profile: Profile, metric: str = "size", ax: "Axes | None" = None, *, box: Profile | None = None, **style: Any
-) -> "Axes":
+    profile: Profile, metric: str = "size", ax: Axes | None = None, *, box: Profile | None = None, **style: Any
+) -> Axes:
     """Draw what one metric sees in a treebank.
 
     Parameters
@@ -247,10 +247,7 @@ def plot_treebank_profile(
     return finish(ax, xlabel, ylabel, f"{profile.name}: {metric}")
 
 
-def _draw_size(ax: "Axes", table: pd.Series, other: pd.Series, _: str, style: dict[str, Any]) -> tuple[str, str]:
-    from matplotlib.colors import LogNorm
-    from matplotlib.ticker import MaxNLocator
-
+def _draw_size(ax: Axes, table: pd.Series, other: pd.Series, _: str, style: dict[str, Any]) -> tuple[str, str]:
     both = table.index.union(other.index)
     depth, length = (np.arange(level.min(), level.max() + 1) for level in map(both.get_level_values, (0, 1)))
     cells = table.unstack(fill_value=0).reindex(index=depth, columns=length, fill_value=0).to_numpy(dtype=float)
@@ -263,7 +260,7 @@ def _draw_size(ax: "Axes", table: pd.Series, other: pd.Series, _: str, style: di
     return "length (words)", "mean depth of leaves (bin)"
 
 
-def _draw_costs(ax: "Axes", table: pd.Series, other: pd.Series, metric: str, style: dict[str, Any]) -> tuple[str, str]:
+def _draw_costs(ax: Axes, table: pd.Series, other: pd.Series, metric: str, style: dict[str, Any]) -> tuple[str, str]:
     costs = table.index.to_numpy()
     finite = np.isfinite(costs)
     shares = 100 * table.to_numpy() / max(table.sum(), 1)
@@ -277,9 +274,7 @@ def _draw_costs(ax: "Axes", table: pd.Series, other: pd.Series, metric: str, sty
     return "cost, $-\\log_{10} P$", f"{'leaves' if metric == 'depth' else 'chains of children'} (%)"
 
 
-def _draw_length(ax: "Axes", table: pd.Series, other: pd.Series, metric: str, style: dict[str, Any]) -> tuple[str, str]:
-    from matplotlib.ticker import MaxNLocator
-
+def _draw_length(ax: Axes, table: pd.Series, other: pd.Series, metric: str, style: dict[str, Any]) -> tuple[str, str]:
     usual: dict[str, Any] = {"color": COLOURS[metric], "width": 0.8}
     ax.bar(table.index, 100 * table.to_numpy() / max(table.sum(), 1), **(usual | style))
     ax.set_xlim(0.4, table.index.union(other.index).to_numpy().max(initial=1) + 0.6)
@@ -290,7 +285,7 @@ def _draw_length(ax: "Axes", table: pd.Series, other: pd.Series, metric: str, st
     return "children of a word", "words with children (%)"
 
 
-def plot_perturbation(curve: Curve, kind: str = "relations", ax: "Axes | None" = None, **style: Any) -> "Axes":
+def plot_perturbation(curve: Curve, kind: str = "relations", ax: Axes | None = None, **style: Any) -> Axes:
     """Draw how divergence grows with the share of changed words; dotted: random halves of the treebank.
 
     Parameters
@@ -342,8 +337,8 @@ def plot_perturbation(curve: Curve, kind: str = "relations", ax: "Axes | None" =
 
 
 def plot_treebank_measures(
-    measures: Measures, measure: str = "dependency_length", ax: "Axes | None" = None, **style: Any
-) -> "Axes":
+    measures: Measures, measure: str = "dependency_length", ax: Axes | None = None, **style: Any
+) -> Axes:
     """Draw a measure of treebanks, lowest on top.
 
     Parameters

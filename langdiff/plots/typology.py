@@ -1,17 +1,15 @@
 """Difficulty against what may make a language hard (Mielke et al. 2019, Figure 5)."""
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 from pandas.api.types import is_numeric_dtype
 
 from langdiff._types import Floats
 from langdiff.errors import DataError
 from langdiff.plots._axes import FAINT, SERIES, axes_of, finish, name_points
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 MARKERS = ("o", "s", "^", "D", "v", "P")
 
@@ -30,11 +28,11 @@ class Tested(Protocol):
 def plot_correlation(
     result: Tested,
     predictor: str,
-    ax: "Axes | None" = None,
+    ax: Axes | None = None,
     *,
     label: str | None = None,
     **style: Any,
-) -> "Axes":
+) -> Axes:
     """Draw difficulty against a predictor, one named point per language.
 
     Colours tell language models apart, and shapes tell corpora. A category is drawn as a column of points with
@@ -136,14 +134,14 @@ def _legend(result: Tested, predictor: str, corpus: str, lm: str) -> str:
     return f"{name}: {figure}, n = {row['n']}{star}"
 
 
-def _draw_means(ax: "Axes", x: Floats, y: Floats, colour: str) -> None:
+def _draw_means(ax: Axes, x: Floats, y: Floats, colour: str) -> None:
     for place in np.unique(x):
         ax.hlines(
             float(y[x == place].mean()), place - 0.12, place + 0.12, colors=colour, linewidths=2, alpha=0.5, zorder=0.5
         )
 
 
-def _scale_x(ax: "Axes", x: Floats, categories: list[str]) -> None:
+def _scale_x(ax: Axes, x: Floats, categories: list[str]) -> None:
     if categories:
         ax.set_xticks(np.arange(len(categories)), categories)
         ax.set_xlim(-0.5, len(categories) - 0.5)
