@@ -62,7 +62,7 @@ def plot_pareto_front(front: Front, ax: Axes | None = None, *, min_intents: int 
 
     Raises
     ------
-    ValueError
+    InfeasibleError
         If no point of the front has `min_intents` intents.
 
     Examples

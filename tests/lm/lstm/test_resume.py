@@ -18,10 +18,9 @@ from pandas.testing import assert_frame_equal
 
 from langdiff.lm import RECIPES, compute_surprisals, read_language_model, train_language_model
 from langdiff.lm.jobs import job
-from langdiff.lm.jobs.folder import read_job_states
 from langdiff.lm.lstm import loop
 from langdiff.lm.lstm.resume import StateFolder, TrainingState, remove_states, training_key
-from tests.lm.conftest import make_parts, verses
+from tests.lm.conftest import make_parts, read_job_states, verses
 
 KILLS = 20  # and more
 STARTED = 150  # seconds until Python and torch have started and trained a little, on a machine with much else to do
