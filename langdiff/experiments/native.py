@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -295,18 +296,9 @@ def _divide(surprisals: Surprisals, parts: Mapping[str, Mapping[str, pd.Series]]
     if lost.any():
         log.info("%d of %d intents are left out: their origin is not known", lost.sum(), len(lost))
 
-    def rest(frame: pd.DataFrame | None) -> pd.DataFrame | None:
-        return None if frame is None else divide(frame).loc[~lost]
-
-    return Surprisals(
-        bits=bits.loc[~lost],
-        eos_bits=rest(surprisals.eos_bits),
-        characters=rest(surprisals.characters),
-        bytes=rest(surprisals.bytes),
-        replaced=rest(surprisals.replaced),
-        lm=surprisals.lm,
-        provenance=surprisals.provenance,
-    )
+    beside = {name: getattr(surprisals, name) for name in ("eos_bits", "characters", "bytes", "replaced")}
+    divided = {name: divide(frame).loc[~lost] for name, frame in beside.items() if frame is not None}
+    return replace(surprisals, bits=bits.loc[~lost], **divided)
 
 
 def _check_connected(divided: Surprisals, advice: str) -> None:
