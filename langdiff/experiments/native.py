@@ -4,7 +4,7 @@ import logging
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -297,7 +297,7 @@ def _divide(surprisals: Surprisals, parts: Mapping[str, Mapping[str, pd.Series]]
         log.info("%d of %d intents are left out: their origin is not known", lost.sum(), len(lost))
 
     beside = {name: getattr(surprisals, name) for name in ("eos_bits", "characters", "bytes", "replaced")}
-    divided = {name: divide(frame).loc[~lost] for name, frame in beside.items() if frame is not None}
+    divided: dict[str, Any] = {name: divide(frame).loc[~lost] for name, frame in beside.items() if frame is not None}
     return replace(surprisals, bits=bits.loc[~lost], **divided)
 
 

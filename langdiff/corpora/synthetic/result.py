@@ -19,7 +19,8 @@ from langdiff.errors import ConfigError, listing
 from langdiff.multitext import Multitext
 from langdiff.surprisals import Surprisals
 
-T, R = TypeVar("T"), TypeVar("R")
+T = TypeVar("T")
+R = TypeVar("R")
 _MOST_INTENTS = 99 * 100 * 100  # books, chapters, verses
 _MOST_LANGUAGES = 20 * 26  # qaa to qtz, the codes ISO 639-3 leaves for private use
 

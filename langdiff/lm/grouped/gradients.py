@@ -142,7 +142,7 @@ class GroupedGradients:
 
 
 def rounded_up(n: int, step: int | None = None) -> int:
-    """Round up to a multiple of a step, by default to one of eight sizes an octave.
+    """Round up to a multiple of a step, by default to one of eight sizes per octave.
 
     Examples
     --------

@@ -96,7 +96,7 @@ class JobResult:
     Attributes
     ----------
     surprisals : DataFrame
-        As `LanguageModel.surprisal` gives, for the intents that the edition has.
+        Table of `LanguageModel.surprisal`, one row per intent that the edition has.
     part : str
         What was scored, for messages.
     scoring : Scoring
@@ -178,7 +178,7 @@ def run_job(job: Job, report: Report = silent) -> JobResult:
     Raises
     ------
     LangdiffError
-        As `langdiff.lm.train_language_model`; the message names the edition.
+        If training or scoring fails, as in `langdiff.lm.train_language_model`; the message names the edition.
     """
     with naming(job.edition):
         texts = read_texts(job)

@@ -31,9 +31,9 @@ class JobRecord:
     Attributes
     ----------
     key : mapping
-        As `langdiff.lm.jobs.job.job_key` gives it.
+        What the trained model depends on, from `langdiff.lm.jobs.job.job_key`.
     compute : str or None
-        As `describe_compute` gives it; None if it was not kept.
+        Device and precision, from `describe_compute`; None if they were not kept.
     """
 
     key: Mapping[str, Any]

@@ -103,7 +103,8 @@ def find_scored_lm(lm: str | AnyRecipe, scoring: Scoring | str | None = None) ->
     Parameters
     ----------
     lm : str, Recipe or KneserNeyRecipe
-        As for `find_lm`; a name may end in ``-unpriced`` or ``-carried``, or both, which say how it scores.
+        Name or recipe, as for `find_lm`; a name may end in ``-unpriced`` or ``-carried``,
+        or both, which say how it scores.
     scoring : Scoring or str, optional
         How it scores, instead of such an ending; by default replaced characters are priced, and no state is
         carried.

@@ -47,7 +47,7 @@ class ByteUnits(CharacterUnits):
         return len(self._bytes)
 
     def encode(self, text: str) -> Ids:
-        """Return one id a byte.
+        """Return one id per byte.
 
         Raises
         ------

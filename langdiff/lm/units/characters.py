@@ -88,7 +88,7 @@ class CharacterUnits(StringUnits):
     Parameters
     ----------
     alphabet : Alphabet
-        Its `symbols`, in order, have the ids 0, 1, ….
+        Alphabet, whose `symbols` have the ids 0, 1, …, in their order.
 
     Examples
     --------

@@ -24,7 +24,7 @@ class GraphemeUnits(StringUnits):
     Parameters
     ----------
     alphabet : Alphabet
-        Its `symbols`, in order, have the first ids.
+        Alphabet, whose `symbols` have the first ids, in their order.
     clusters : tuple of str
         Clusters of two code points or more; they have the ids that follow.
 
