@@ -11,6 +11,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from filelock import FileLock, Timeout
+
 from langdiff._archives import File, open_bytes
 from langdiff.errors import DataError, OutputError
 
@@ -132,3 +134,33 @@ def write_text(path: Path, text: str) -> None:
     """Write UTF-8 text atomically; see `atomic_path`."""
     with atomic_path(path) as temporary:
         temporary.write_text(text, encoding="utf-8", newline="\n")
+
+
+@contextmanager
+def locked(folder: Path, use: str) -> Iterator[None]:
+    """Make a folder if it is missing, and keep other processes out of it inside the block.
+
+    Parameters
+    ----------
+    folder : Path
+        Folder to own.
+    use : str
+        What another process does with it, and what to do then, for the error.
+
+    Raises
+    ------
+    OutputError
+        If the folder cannot be made or written to, or another process owns it.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(folder / ".lock")
+        lock.acquire(timeout=0)
+    except Timeout as error:
+        raise OutputError(f"{folder}: another process is {use}") from error
+    except OSError as error:
+        raise OutputError(f"{folder}: cannot be written: {error.strerror or error}.") from error
+    try:
+        yield
+    finally:
+        lock.release()

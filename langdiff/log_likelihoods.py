@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from langdiff._io import read_lines
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.surprisals import BITS_PER_UNIT, Surprisals, Unit
 
@@ -81,12 +82,8 @@ def read_log_likelihoods(
 
 def _read(path: Path) -> pd.Series:
     """Return the numbers of a file, indexed by line."""
-    try:
-        lines = path.read_text(encoding="utf-8-sig").removesuffix("\n").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}.") from error
     numbers = []
-    for number, line in enumerate(lines, 1):
+    for number, line in read_lines(path):
         try:
             numbers.append(np.nan if line.strip() in _MISSING else _number(line))
         except ValueError:

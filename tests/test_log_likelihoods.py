@@ -46,7 +46,7 @@ def test_missing_translations(tmp_path):
         ({"eng": "-1\n-nan\n"}, "line 2: '-nan' is not a number"),
         ({"eng": "-1_0\n-1\n"}, "line 1: '-1_0' is not a number"),
         ({"eng": "-1\n-2\x0b-3\n"}, r"line 2: '-2\\x0b-3' is not a number"),
-        ({"eng": ""}, r"eng\.txt: no log-likelihood in 1 line"),
+        ({"eng": ""}, r"eng\.txt: no log-likelihood in 0 line"),
         ({"eng": "-1\n-2\n", "deu": "NaN\n\n"}, r"deu\.txt: no log-likelihood in 2 line"),
         ({"eng": "-1\n0\n"}, "1 of 2 surprisals are not positive"),
         ({"eng": "-inf\n-1\n"}, "1 of 2 surprisals are not positive finite"),
@@ -63,7 +63,7 @@ def test_bad_requests(tmp_path):
         ld.read_log_likelihoods(files, unit="log2")
     with pytest.raises(ConfigError, match="no file"):
         ld.read_log_likelihoods({}, unit="bits")
-    with pytest.raises(DataError, match="cannot be read: No such file"):
+    with pytest.raises(DataError, match="cannot be read after line 0: No such file"):
         ld.read_log_likelihoods({"eng": tmp_path / "none"}, unit="bits")
     with pytest.raises(DataError, match="'intents: 2 lines', 'eng: 1 lines'"):
         ld.read_log_likelihoods(files, unit="bits", intents=["a", "b"])

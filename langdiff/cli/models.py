@@ -58,16 +58,11 @@ def train(
     Example: langdiff train selected/ --lm char-small --out models --seeds 3
     """
     import langdiff as ld
-    from langdiff.corpora.tokenizer import prepare_text
     from langdiff.lm.ngram.recipe import find_scored_lm
     from langdiff.lm.preparation import note_preparation
 
     named = find_scored_lm(lm, scoring)  # an error before the corpus is read
-    tokenization: Tokenization = "reversible" if tokenize else "as-is"
-    multitext = prepare_text(corpus.open(), tokenization)
-    parts = ld.split(multitext.dropna())
-    typer.echo(f"{multitext!r}; shared by all: {parts.summary()}", err=True)
-    note_preparation(out, tokenization)
+    parts, tokenization = prepared_parts(corpus, out, tokenize)
     settings: dict[str, Any] = {
         "lm": lm,
         "scoring": scoring,
@@ -83,6 +78,20 @@ def train(
     else:
         _finish(ld.compute_surprisals(parts, **settings), out / f"surprisals-{named.name}.csv", as_json)
     _draw_learning(out, named.recipe.name)
+
+
+def prepared_parts(corpus: Corpus, models: Path, tokenize: bool) -> "tuple[Parts, Tokenization]":
+    """Tokenize and divide the intents that all editions share; note beside the models how that was done."""
+    import langdiff as ld
+    from langdiff.corpora.tokenizer import prepare_text
+    from langdiff.lm.preparation import note_preparation
+
+    tokenization: Tokenization = "reversible" if tokenize else "as-is"
+    multitext = prepare_text(corpus.open(), tokenization)
+    parts = ld.split(multitext.dropna())
+    typer.echo(f"{multitext!r}; shared by all: {parts.summary()}", err=True)
+    note_preparation(models, tokenization)
+    return parts, tokenization
 
 
 def _replicate(parts: "Parts", seeds: int, settings: dict[str, Any], as_json: bool) -> list[Path]:

@@ -1,16 +1,13 @@
 """`langdiff sweep`: the best number of BPE merges of a language model."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from langdiff.cli.corpus import Corpus, reads_corpus
-from langdiff.cli.models import Device, Json, MaxReplaced, Tokenize
+from langdiff.cli.models import Device, Json, MaxReplaced, Tokenize, prepared_parts
 from langdiff.cli.output import print_json, save_picture
-
-if TYPE_CHECKING:
-    from langdiff._types import Tokenization
 
 
 @reads_corpus
@@ -35,15 +32,9 @@ def sweep(
     """
     import langdiff as ld
     from langdiff._io import atomic_path
-    from langdiff.corpora.tokenizer import prepare_text
     from langdiff.experiments.bpe_sweep import RATIOS
-    from langdiff.lm.preparation import note_preparation
 
-    tokenization: Tokenization = "reversible" if tokenize else "as-is"
-    multitext = prepare_text(corpus.open(), tokenization)
-    parts = ld.split(multitext.dropna())
-    typer.echo(f"{multitext!r}; shared by all: {parts.summary()}", err=True)
-    note_preparation(out, tokenization)
+    parts, _ = prepared_parts(corpus, out, tokenize)
     result = ld.sweep_merges(
         parts,
         ratios=ratio or RATIOS,

@@ -123,8 +123,7 @@ def balance_by_origin(
             f"no {empty[0]} intent for {language!r} among the {len(complete):,} that all editions have; their original "
             f"languages are {listing(source.dropna().unique(), most=10)}."
         )
-    draw = _draw_pairs if by == "intents" else _draw_words
-    drawn = draw({part: words[pool] for part, pool in pools.items()}, budget_words, rng, language)
+    drawn = _draw({part: words[pool] for part, pool in pools.items()}, by, budget_words, rng, language)
     origin = pd.concat([pd.Series(part, index=intents) for part, intents in drawn.items()])
     origin = origin.iloc[rng.permutation(len(origin))]
     chosen = complete.sel(intents=origin.index)
@@ -381,41 +380,28 @@ def _words(multitext: Multitext, reference: str) -> pd.Series:
     return multitext.text(found[0]).map(lambda text: len(text.split())).astype(int)
 
 
-def _draw_words(
-    pools: Mapping[str, pd.Series], budget: int, rng: np.random.Generator, language: str
+def _draw(
+    pools: Mapping[str, pd.Series], by: Unit, budget: int, rng: np.random.Generator, language: str
 ) -> dict[str, pd.Index]:
-    """Take native intents until they hold the budget, then translated ones until they hold as much."""
+    """Take intents in random order: native ones and as many words of translated ones, or pairs of the two."""
+    orders = {part: words.iloc[rng.permutation(len(words))] for part, words in pools.items()}
+    if by == "intents":
+        pairs = min(map(len, orders.values()))
+        both = pd.Series(np.sum([order.to_numpy()[:pairs] for order in orders.values()], axis=0))
+        count = _until(both, 2 * budget, f"native and translated intents of {language!r}", "pairs")
+        return {part: order.index[:count] for part, order in orders.items()}
     drawn: dict[str, pd.Index] = {}
-    for part, words in pools.items():
-        drawn[part] = _draw(words, budget, rng, f"{part} intents of {language!r}")
-        budget = int(words[drawn[part]].sum())
+    for part, order in orders.items():
+        drawn[part] = order.index[: _until(order, budget, f"{part} intents of {language!r}", "intents")]
+        budget = int(order[drawn[part]].sum())
     return drawn
 
 
-def _draw_pairs(
-    pools: Mapping[str, pd.Series], budget: int, rng: np.random.Generator, language: str
-) -> dict[str, pd.Index]:
-    """Take a native and a translated intent at a time, until they hold twice the budget."""
-    pairs = min(map(len, pools.values()))
-    orders = {part: words.iloc[rng.permutation(len(words))][:pairs] for part, words in pools.items()}
-    total = np.sum([order.to_numpy() for order in orders.values()], axis=0).cumsum()
-    if total[-1] < 2 * budget:
-        found = " and ".join(f"{len(words):,} {part}" for part, words in pools.items())
-        raise DataError(
-            f"{found} intents of {language!r} make {pairs:,} pairs of {total[-1]:,} words, but {2 * budget:,} are "
-            "wanted. Lower budget_words."
-        )
-    count = int(total.searchsorted(2 * budget)) + 1
-    return {part: order.index[:count] for part, order in orders.items()}
-
-
-def _draw(words: pd.Series, budget: int, rng: np.random.Generator, what: str) -> pd.Index:
-    """Take intents in random order until they hold the budget."""
-    order = words.iloc[rng.permutation(len(words))]
-    total = order.cumsum()
+def _until(words: pd.Series, budget: int, what: str, unit: str) -> int:
+    """Return how many of these, taken in their order, first hold the budget."""
+    total = words.cumsum()
     if total.iloc[-1] < budget:
         raise DataError(
-            f"{what}: {total.iloc[-1]:,} words in {len(words):,} intents, but {budget:,} are wanted. "
-            "Lower budget_words."
+            f"{what}: {total.iloc[-1]:,} words in {len(words):,} {unit}, but {budget:,} are wanted. Lower budget_words."
         )
-    return order.index[: int(total.searchsorted(budget)) + 1]
+    return int(total.searchsorted(budget)) + 1

@@ -13,8 +13,7 @@ import pandas as pd
 from langdiff._random import seed_number
 from langdiff.errors import ConfigError
 from langdiff.experiments.cautions import warns_caller
-from langdiff.lm import Recipe, compute_surprisals
-from langdiff.lm.jobs.folder import read_job_states
+from langdiff.lm import Recipe, compute_surprisals, read_training_logs
 from langdiff.lm.ngram.recipe import AnyRecipe, find_scored_lm
 from langdiff.multitext import Parts
 from langdiff.provenance import join_provenance
@@ -23,6 +22,7 @@ from langdiff.surprisals import Surprisals
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+BESIDE = ("eos_bits", "characters", "bytes", "replaced")  # frames beside the bits
 RATIOS = tuple(tenth / 10 for tenth in range(11))
 
 
@@ -70,19 +70,14 @@ class SweepResult:
             for edition, ratio in zip(self.dev_bits.columns, self.best, strict=True)
         ]
 
-        def beside(name: str) -> pd.DataFrame | None:
-            frames = [getattr(table, name) for table in tables]
-            return None if any(frame is None for frame in frames) else pd.concat(frames, axis=1)
-
+        frames = {name: [getattr(table, name) for table in tables] for name in BESIDE}
+        known = {name: pd.concat(parts, axis=1) for name, parts in frames.items() if not any(f is None for f in parts)}
         return Surprisals(
             bits=pd.concat([table.bits for table in tables], axis=1),
-            eos_bits=beside("eos_bits"),
-            characters=beside("characters"),
-            bytes=beside("bytes"),
-            replaced=beside("replaced"),
             intent_info=tables[0].intent_info,
             lm=f"{self.lm}-best",
             provenance=join_provenance([table.provenance for table in tables], f"{self.lm}-best"),
+            **known,
         )
 
     def to_frame(self) -> pd.DataFrame:
@@ -219,9 +214,8 @@ def sweep_merges(
                 executor=executor,
                 progress=progress,
             )
-            states = read_job_states(folder)
-            of_recipe = states[states["lm"] == varied.name].set_index("edition")
-            rates[ratio] = of_recipe["dev_bits_per_character"]
+            logs = read_training_logs(folder)
+            rates[ratio] = logs[logs["lm"] == varied.name].groupby("edition")["dev_bits_per_character"].min()
     editions = list(parts.train.editions)
     characters = pd.Series({edition: sum(map(len, parts.dev.text(edition))) for edition in editions})
     dev_bits = pd.DataFrame(rates).T[editions] * characters

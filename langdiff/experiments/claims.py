@@ -94,12 +94,8 @@ def check_claims(recomputed: Recomputed) -> pd.DataFrame:
 Verdict = tuple[str, str]
 
 
-def _estimate(recomputed: Recomputed, published: str, about: str) -> Verdict:
-    return _number(published, float(recomputed.row(*about.split())["estimate"]))
-
-
-def _p(recomputed: Recomputed, published: str, about: str) -> Verdict:
-    return _number(published, float(recomputed.row(*about.split())["p"]))
+def _figure(column: str) -> Callable[[Recomputed, str, str], Verdict]:
+    return lambda recomputed, published, about: _number(published, float(recomputed.row(*about.split())[column]))
 
 
 def _number(published: str, value: float) -> Verdict:
@@ -151,10 +147,6 @@ def _averages(recomputed: Recomputed, corpus: Corpus) -> pd.DataFrame:
     """Return the mean difficulties of every language under both models."""
     table = recomputed.figures.difficulties(corpus)[["bpe", "char"]]
     return table.groupby(recomputed.figures.editions(corpus)["language"]).mean()
-
-
-def _unavailable(*_: object) -> Verdict:
-    return "", UNAVAILABLE
 
 
 def _mood(recomputed: Recomputed, published: str, about: str) -> Verdict:
@@ -248,14 +240,14 @@ def _extreme(hardest: bool, expected: set[str]) -> Callable[[Recomputed], tuple[
 
 
 KINDS: dict[str, Callable[[Recomputed, str, str], Verdict]] = {
-    "estimate": _estimate,
-    "p": _p,
+    "estimate": _figure("estimate"),
+    "p": _figure("p"),
     "both_p": _both_p,
     "between": _between,
     "deviation": _deviation,
     "within": _within,
     "hardest": _hardest,
-    "unavailable": _unavailable,
+    "unavailable": lambda *_: ("", UNAVAILABLE),
     "mood": _mood,
     "category": _category,
     "named": _named,

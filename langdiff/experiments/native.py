@@ -2,8 +2,9 @@
 
 import logging
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -295,19 +296,10 @@ def _divide(surprisals: Surprisals, parts: Mapping[str, Mapping[str, pd.Series]]
     if lost.any():
         log.info("%d of %d intents are left out: their origin is not known", lost.sum(), len(lost))
 
-    def rest(frame: pd.DataFrame | None) -> pd.DataFrame | None:
-        return None if frame is None else divide(frame).loc[~lost]
-
-    return Surprisals(
-        bits=bits.loc[~lost],
-        eos_bits=rest(surprisals.eos_bits),
-        characters=rest(surprisals.characters),
-        bytes=rest(surprisals.bytes),
-        replaced=rest(surprisals.replaced),
-        intent_info=None if surprisals.intent_info is None else surprisals.intent_info.loc[~lost],
-        lm=surprisals.lm,
-        provenance=surprisals.provenance,
-    )
+    beside = {name: getattr(surprisals, name) for name in ("eos_bits", "characters", "bytes", "replaced")}
+    divided: dict[str, Any] = {name: divide(frame).loc[~lost] for name, frame in beside.items() if frame is not None}
+    info = None if surprisals.intent_info is None else surprisals.intent_info.loc[~lost]
+    return replace(surprisals, bits=bits.loc[~lost], intent_info=info, **divided)
 
 
 def _check_connected(divided: Surprisals, advice: str) -> None:

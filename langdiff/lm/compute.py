@@ -27,7 +27,7 @@ from langdiff.lm.jobs.job import (
     run_job,
     score_texts,
 )
-from langdiff.lm.jobs.record import hash_texts, provenance_of_parts, provenance_of_scored
+from langdiff.lm.jobs.record import hash_texts, provenance_of_parts, provenance_of_scored, surprisals_of_frames
 from langdiff.lm.jobs.workers import processes, run_in
 from langdiff.lm.lstm.model import Epoch
 from langdiff.lm.lstm.training import describe
@@ -36,7 +36,6 @@ from langdiff.lm.recipes import Recipe
 from langdiff.lm.scoring import Scoring
 from langdiff.lm.texts import naming
 from langdiff.multitext import Multitext, Parts
-from langdiff.provenance import Provenance
 from langdiff.surprisals import Surprisals
 
 
@@ -165,7 +164,8 @@ def compute_surprisals(
             failures.raise_any()
     _warn(results, stacklevel=3)
     records = {edition: result.record for edition, result in results.items() if result.record is not None}
-    return _table(results, parts.test, named.name, provenance_of_parts(recipe, scoring, parts, records))
+    provenance = provenance_of_parts(recipe, scoring, parts, records)
+    return surprisals_of_frames(_frames(results), parts.test, named.name, provenance)
 
 
 def score_multitext(
@@ -247,7 +247,8 @@ def score_multitext(
     if message is not None:
         raise DataError(message)
     _warn(results, stacklevel=3)
-    return _table(results, multitext, named.name, provenance_of_scored(recipe, scoring, multitext, records, scored))
+    provenance = provenance_of_scored(recipe, scoring, multitext, records, scored)
+    return surprisals_of_frames(_frames(results), multitext, named.name, provenance)
 
 
 def _check_fraction(max_replaced: float) -> None:
@@ -279,18 +280,8 @@ def _of_edition(parts: Parts, edition: str) -> Parts:
     )
 
 
-def _table(results: Mapping[str, JobResult], multitext: Multitext, lm: str, provenance: Provenance) -> Surprisals:
-    def wide(column: str) -> pd.DataFrame:
-        columns = {edition: result.surprisals[column] for edition, result in results.items()}
-        return pd.DataFrame(columns, index=multitext.intents, dtype=float)[list(multitext.editions)]
-
-    columns = ("bits", "eos_bits", "characters", "bytes", "replaced")
-    return Surprisals(
-        lm=lm,
-        provenance=provenance,
-        intent_info=multitext.intent_info,
-        **{column: wide(column) for column in columns},
-    )
+def _frames(results: Mapping[str, JobResult]) -> dict[str, pd.DataFrame]:
+    return {edition: result.surprisals for edition, result in results.items()}
 
 
 def _check_group(group: int, recipe: AnyRecipe, *, alone: bool) -> None:

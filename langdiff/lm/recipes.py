@@ -331,9 +331,9 @@ def find_recipe(recipe: str | Recipe) -> Recipe:
         raise ConfigError(f"{recipe!r} is no LSTM. Use langdiff.compute_surprisals, or langdiff.lm.train_kneser_ney.")
     if recipe not in RECIPES:
         names = [*RECIPES, *(f"{name}-unpriced" for name in RECIPES)]
-        close = get_close_matches(recipe.removesuffix("-strict"), names, n=1)
+        close = get_close_matches(recipe, names, n=1)
         hint = f"Did you mean {close[0]!r}?" if close else f"Known: {listing(RECIPES, most=20)}."
-        raise ConfigError(f"unknown language model {recipe!r}. {hint}{about_strict(recipe)}")
+        raise ConfigError(f"unknown language model {recipe!r}. {hint}")
     return RECIPES[recipe]
 
 
@@ -345,8 +345,3 @@ def refuse_scoring(recipe: str) -> None:
             f"{recipe!r} names a recipe and a way of scoring, but training depends on the recipe alone: train "
             f"{base!r}, and score with surprisal(texts, scoring={scoring.name!r})."
         )
-
-
-def about_strict(name: str) -> str:
-    """Say what has become of an ending that is no longer known."""
-    return " Replaced characters are priced unless a name ends in '-unpriced'." if name.endswith("-strict") else ""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from langdiff._types import Floats
 from langdiff.errors import DataError, LangdiffError, TrainingError
 from langdiff.lm.scoring import Scoring
 from langdiff.lm.units.alphabet import Alphabet
@@ -107,6 +108,31 @@ def sizes_of(texts: Iterable[str]) -> dict[str, list[int]]:
     """
     texts = list(texts)
     return {"characters": [len(text) for text in texts], "bytes": [len(text.encode()) for text in texts]}
+
+
+def surprisal_table(
+    texts: pd.Series, alphabet: Alphabet, scoring: Scoring, bits: Floats, eos_bits: Floats, units: Sequence[int]
+) -> pd.DataFrame:
+    """Return what language models say of texts, one row per text; see `LanguageModel.surprisal`.
+
+    Parameters
+    ----------
+    texts : Series of str
+        Texts that were scored.
+    alphabet : Alphabet
+        Alphabet of the model.
+    scoring : Scoring
+        Whether replaced characters are priced.
+    bits, eos_bits : ndarray, shape (I,)
+        Bits of each text as the model saw it, and of its end symbol.
+    units : sequence of int
+        Numbers of units.
+    """
+    if scoring.price_replaced:
+        bits = bits + [alphabet.replaced_bits(text) for text in texts]
+    replaced = [alphabet.count_replaced(text) for text in texts]
+    columns = {"bits": bits, "eos_bits": eos_bits, **sizes_of(texts), "units": units, "replaced": replaced}
+    return pd.DataFrame(columns, index=texts.index)
 
 
 def learn_alphabet(train: Sequence[str], min_count: int | None) -> Alphabet:

@@ -1,16 +1,16 @@
 """What all pictures share: colours, new axes, rows with names, frames, and where names are written."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+from matplotlib.patheffects import withStroke
+from matplotlib.ticker import LogLocator, NullFormatter
 from scipy.optimize import isotonic_regression
 
 from langdiff._types import Floats, Integers
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.axis import Axis
 
 BLUE, RUST, GREEN, PURPLE, GOLD = "#2a6f97", "#b5532a", "#5b8c3a", "#7a5195", "#b8860b"
 INK, GREY, FAINT = "#333333", "#aaaaaa", "#d5d5d5"  # text and axes; what stands back; guides
@@ -21,7 +21,7 @@ FEW_ROWS = 40  # with more rows, each is lower
 ALL_NAMED = 30  # of more points, only those whose names find room are named
 
 
-def axes_of(ax: "Axes | None", width: float, height: float) -> "Axes":
+def axes_of(ax: Axes | None, width: float, height: float) -> Axes:
     """Return the axes given, or those of a new figure of some size in inches."""
     if ax is not None:
         return ax
@@ -31,7 +31,7 @@ def axes_of(ax: "Axes | None", width: float, height: float) -> "Axes":
     return new
 
 
-def size_of(ax: "Axes") -> Floats:
+def size_of(ax: Axes) -> Floats:
     """Return width and height of axes in points, as far as they are known before the layout is made."""
     figure = ax.get_figure(root=True)
     ax.apply_aspect()
@@ -40,7 +40,7 @@ def size_of(ax: "Axes") -> Floats:
     return 72 * np.array([box.width, box.height]) * inches
 
 
-def row_axes(ax: "Axes | None", names: Iterable[Any], width: float = 6.4, *, guides: bool = True) -> "Axes":
+def row_axes(ax: Axes | None, names: Iterable[Any], width: float = 6.4, *, guides: bool = True) -> Axes:
     """Return axes with one named row per name, the first lowest; new ones are as high as the rows need."""
     labels = [str(name) for name in names]
     count = len(labels)
@@ -55,8 +55,8 @@ def row_axes(ax: "Axes | None", names: Iterable[Any], width: float = 6.4, *, gui
 
 
 def finish(
-    ax: "Axes", xlabel: str = "", ylabel: str = "", title: str = "", *, keep: Sequence[str] = ("left", "bottom")
-) -> "Axes":
+    ax: Axes, xlabel: str = "", ylabel: str = "", title: str = "", *, keep: Sequence[str] = ("left", "bottom")
+) -> Axes:
     """Write labels and title, and hide the sides of the frame that are not to be kept."""
     ax.set(xlabel=xlabel, ylabel=ylabel)
     if title:
@@ -66,22 +66,20 @@ def finish(
     return ax
 
 
-def legend_above(ax: "Axes", **settings: Any) -> None:
+def legend_above(ax: Axes, **settings: Any) -> None:
     """Draw a legend of one line above the right end of the axes, beside the title."""
     usual: dict[str, Any] = {"frameon": False, "fontsize": 9, "ncols": 2, "handletextpad": 0.3, "borderaxespad": 0.2}
     ax.legend(loc="lower right", bbox_to_anchor=(1, 1), **(usual | settings))
 
 
-def plain_log_ticks(axis: "Axis") -> None:
+def plain_log_ticks(axis: Axis) -> None:
     """Write 1, 2, 5, 10, … on a logarithmic axis, and nothing between."""
-    from matplotlib.ticker import LogLocator, NullFormatter
-
     axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     axis.set_major_formatter("{x:,g}")
     axis.set_minor_formatter(NullFormatter())
 
 
-def name_line_ends(ax: "Axes", ends: Mapping[str, float]) -> None:
+def name_line_ends(ax: Axes, ends: Mapping[str, float]) -> None:
     """Write names right of the axes, near the heights at which lines end, each with a thin leader.
 
     Parameters
@@ -142,7 +140,7 @@ def spread(wanted: Floats, gap: float, low: float = -np.inf, high: float = np.in
 
 
 def name_points(
-    ax: "Axes",
+    ax: Axes,
     x: Floats,
     y: Floats,
     names: Sequence[Any],
@@ -168,8 +166,6 @@ def name_points(
     avoid : ndarray, shape (M, 2), optional
         Further points, in data units, that names should not cover, such as those of a line.
     """
-    from matplotlib.patheffects import withStroke
-
     area = size_of(ax)
     data = np.column_stack([x, y]) if avoid is None else np.vstack([np.column_stack([x, y]), avoid])
     at = ax.transAxes.inverted().transform(ax.transData.transform(data)) * area  # points from the lower left corner

@@ -1,18 +1,16 @@
 """How large each edition is (Mielke et al. 2019, Figure 11)."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 
 from langdiff.errors import DataError
 from langdiff.plots._axes import BLUE, FAINT, RUST, finish, legend_above, plain_log_ticks, row_axes
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
-
-def plot_corpus_sizes(sizes: pd.DataFrame, ax: "Axes | None" = None, **style: Any) -> "Axes":
+def plot_corpus_sizes(sizes: pd.DataFrame, ax: Axes | None = None, **style: Any) -> Axes:
     """Draw words and characters of each edition on a logarithmic scale, most characters on top.
 
     Parameters

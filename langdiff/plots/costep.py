@@ -3,16 +3,16 @@
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
+from matplotlib.axes import Axes
 
 from langdiff.errors import DataError
 from langdiff.plots._axes import BLUE, FAINT, axes_of, finish, row_axes
-from langdiff.plots.presence import HasPresence
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    from langdiff.multitext import Multitext
 
 
-def plot_languages_per_intent(counts: pd.Series, ax: "Axes | None" = None, **style: Any) -> "Axes":
+def plot_languages_per_intent(counts: pd.Series, ax: Axes | None = None, **style: Any) -> Axes:
     """Draw how many intents are there in how many languages (Figure 7).
 
     Parameters
@@ -55,7 +55,7 @@ def plot_languages_per_intent(counts: pd.Series, ax: "Axes | None" = None, **sty
     return finish(ax, "languages that have an intent", "intents", title)
 
 
-def plot_intents_per_edition(multitext: HasPresence, ax: "Axes | None" = None, **style: Any) -> "Axes":
+def plot_intents_per_edition(multitext: "Multitext", ax: Axes | None = None, **style: Any) -> Axes:
     """Draw how many intents each edition has, most on top (Figure 8).
 
     Parameters
@@ -90,7 +90,7 @@ def plot_intents_per_edition(multitext: HasPresence, ax: "Axes | None" = None, *
     return finish(ax, f"intents, of {len(multitext.presence):,}", keep=["bottom"])
 
 
-def plot_native_share(share: pd.DataFrame, ax: "Axes | None" = None, **style: Any) -> "Axes":
+def plot_native_share(share: pd.DataFrame, ax: Axes | None = None, **style: Any) -> Axes:
     """Draw which part of each edition was first said in its language, most on top (Figure 9).
 
     Parameters
@@ -129,7 +129,7 @@ def plot_native_share(share: pd.DataFrame, ax: "Axes | None" = None, **style: An
     return finish(ax, label, keep=["bottom"])
 
 
-def _bars(values: pd.Series, ax: "Axes | None", style: dict[str, Any]) -> "Axes":
+def _bars(values: pd.Series, ax: Axes | None, style: dict[str, Any]) -> Axes:
     if values.empty:
         raise DataError("nothing to draw: there is no edition with an intent.")
     rows = values.sort_values(kind="stable")

@@ -1,11 +1,12 @@
 """Difficulties of editions: a forest of intervals, and one language model against another."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from matplotlib.axes import Axes
 from scipy.stats import pearsonr
 
 from langdiff._types import Floats
@@ -26,13 +27,10 @@ from langdiff.plots._axes import (
     size_of,
 )
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 NAMED = 16  # of more than ALL_NAMED editions, `plot_two_models` names as many, the most telling
 
 
-def plot_difficulties(source: EffectsLike, ax: "Axes | None" = None, **style: Any) -> "Axes":
+def plot_difficulties(source: EffectsLike, ax: Axes | None = None, **style: Any) -> Axes:
     """Draw difficulties with 95 % intervals, hardest on top.
 
     Parameters
@@ -90,7 +88,7 @@ def _half(rows: pd.DataFrame, effects: Effects) -> Floats | None:
     return None if np.isnan(half).all() else half
 
 
-def _add_top_axis(ax: "Axes", effects: Effects) -> None:
+def _add_top_axis(ax: Axes, effects: Effects) -> None:
     nats = effects.scale.unit == "nats"
     top = ax.secondary_xaxis("top", functions=(_percent, _nats) if nats else (np.exp, _log))
     average = f"the average {effects.unit_name}"
@@ -114,7 +112,7 @@ def _log(odds: npt.ArrayLike) -> npt.ArrayLike:
     return log_odds
 
 
-def plot_two_models(source_x: EffectsLike, source_y: EffectsLike, ax: "Axes | None" = None) -> "Axes":
+def plot_two_models(source_x: EffectsLike, source_y: EffectsLike, ax: Axes | None = None) -> Axes:
     """Draw the difficulties under one language model against those under another.
 
     Editions on the dashed line are as hard for both; bars are 95 % intervals, where standard errors are known. Of

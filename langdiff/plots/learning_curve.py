@@ -1,18 +1,17 @@
 """How language models learn: dev bits by epoch."""
 
 from itertools import cycle
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
 
 from langdiff.errors import DataError
 from langdiff.plots._axes import GREY, INK, SERIES, axes_of, finish, name_line_ends
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
-
-def plot_learning_curves(logs: pd.DataFrame, ax: "Axes | None" = None, **style: Any) -> "Axes":
+def plot_learning_curves(logs: pd.DataFrame, ax: Axes | None = None, **style: Any) -> Axes:
     """Draw the dev bits per character of every model against its epochs; a dot marks the epoch that was kept.
 
     A pale line leads from where training has stopped, or is now, to the name; recipes differ in colour.
@@ -45,8 +44,6 @@ def plot_learning_curves(logs: pd.DataFrame, ax: "Axes | None" = None, **style: 
     >>> ax.get_ylabel()
     'surprisal of the dev part (bits per character)'
     """
-    from matplotlib.ticker import MaxNLocator
-
     if logs.empty:
         raise DataError("there is no learning curve to draw: no model has finished an epoch.")
     models = {key: curve.sort_values("epoch") for key, curve in logs.groupby(["edition", "lm", "seed"], sort=False)}

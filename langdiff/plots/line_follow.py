@@ -1,19 +1,17 @@
 """How the order of difficulties changes from one language model to the next (Mielke et al. 2019, Figure 3)."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 
 from langdiff.effects import Sources, effects_by_source
 from langdiff.errors import DataError
 from langdiff.plots._axes import EASIER, FAINT, HARDER, INK, axes_of, finish, name_line_ends
 from langdiff.plots.difficulty import side_by_side
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
-
-def plot_line_follow(sources: Sources, ax: "Axes | None" = None, **style: Any) -> "Axes":
+def plot_line_follow(sources: Sources, ax: Axes | None = None, **style: Any) -> Axes:
     """Draw difficulties under several language models side by side, one line per edition.
 
     The colour says whether an edition is harder under the last model than under the first.

@@ -3,18 +3,18 @@
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from matplotlib.axes import Axes
 
 from langdiff.errors import DataError
 from langdiff.plots._axes import EASIER, HARDER, INK, finish, row_axes
 
 if TYPE_CHECKING:
     import arviz as az
-    from matplotlib.axes import Axes
 
 WIDE, NARROW = (0.025, 0.975), (0.25, 0.75)
 
 
-def plot_posterior(idata: "az.InferenceData", ax: "Axes | None" = None, **style: Any) -> "Axes":
+def plot_posterior(idata: "az.InferenceData", ax: Axes | None = None, **style: Any) -> Axes:
     """Draw posterior medians of difficulties with 50 % and 95 % intervals, hardest on top.
 
     Parameters

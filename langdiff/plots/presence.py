@@ -1,15 +1,16 @@
 """Which edition has which intent (Mielke et al. 2019, Figure 10)."""
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 
 from langdiff.errors import DataError
 from langdiff.plots._axes import GREY, axes_of, finish
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    from langdiff.multitext import Multitext
 
 _PIXELS = 2000  # of the picture in either direction, about as many as a screen or page shows
 NAMED = 80  # editions; more names cannot be read
@@ -17,19 +18,7 @@ _MARKED = 300  # beginnings of books; where there are more, the intents are not 
 _NAME_WIDTH = 0.042  # of a book, as a part of the axes
 
 
-class HasPresence(Protocol):
-    """What is drawn of a `langdiff.Multitext`."""
-
-    @property
-    def presence(self) -> pd.DataFrame:
-        """Whether an edition (column) has an intent (row)."""
-
-    @property
-    def intent_info(self) -> pd.DataFrame:
-        """What is known of intents, such as their ``book``."""
-
-
-def plot_presence(multitext: HasPresence, ax: "Axes | None" = None, **style: Any) -> "Axes":
+def plot_presence(multitext: "Multitext", ax: Axes | None = None, **style: Any) -> Axes:
     """Draw the presence matrix, one row per edition, the one with most intents on top.
 
     Parameters
@@ -93,7 +82,7 @@ def plot_presence(multitext: HasPresence, ax: "Axes | None" = None, **style: Any
     return finish(ax, across, down, title, keep=[])
 
 
-def _mark_books(ax: "Axes", book: pd.Series) -> bool:
+def _mark_books(ax: Axes, book: pd.Series) -> bool:
     """Mark where books begin, and name as many as there is room for, long ones first; not if intents are shuffled."""
     names = book.astype(object).where(book.notna(), "").to_numpy()
     starts = np.flatnonzero(np.append(True, names[1:] != names[:-1]))

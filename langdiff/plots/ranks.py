@@ -1,27 +1,26 @@
 """How sure the order of difficulties is."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.colors import PowerNorm
 
 from langdiff.effects import EffectsLike, Scale, as_effects, rank_probabilities
 from langdiff.plots._axes import FAINT, INK, axes_of, finish, size_of
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 WRITTEN_OUT = 16  # with more editions percentages find no room
 
 
 def plot_ranks(
     source: EffectsLike,
-    ax: "Axes | None" = None,
+    ax: Axes | None = None,
     *,
     n_draws: int = 4000,
     seed: int | np.random.Generator | None = None,
     **style: Any,
-) -> "Axes":
+) -> Axes:
     """Draw the probability of every rank of every edition, hardest on top.
 
     A dark diagonal means that the order is sure, a pale band that many orders are as likely. Percentages are
@@ -60,8 +59,6 @@ def plot_ranks(
     >>> [label.get_text() for label in axes.get_yticklabels()]
     ['fin', 'eng']
     """
-    from matplotlib.colors import PowerNorm
-
     shares = rank_probabilities(source, n_draws=n_draws, seed=seed)
     first = (Scale() if isinstance(source, pd.DataFrame) else as_effects(source).scale).first
     count = len(shares)
@@ -87,7 +84,7 @@ def plot_ranks(
     return finish(ax, f"rank (1 is {first})", keep=["left", "right", "top", "bottom"])
 
 
-def _write_percentages(ax: "Axes", shares: pd.DataFrame, size: float) -> None:
+def _write_percentages(ax: Axes, shares: pd.DataFrame, size: float) -> None:
     highest = float(shares.to_numpy().max())
     for (i, j), share in np.ndenumerate(shares.to_numpy()):
         if share >= 0.005:

@@ -1,17 +1,24 @@
 """Maps of divergences between treebanks, and what the metrics see in one treebank."""
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.colors import LogNorm
+from matplotlib.ticker import MaxNLocator
 
 from langdiff._types import Floats
 from langdiff.errors import ConfigError
 from langdiff.plots._axes import BLUE, FAINT, INK, SERIES, axes_of, finish, legend_above, plain_log_ticks, row_axes
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    from langdiff.treebanks.comparison import TreebankComparison
+    from langdiff.treebanks.measures import TreebankMeasures
+    from langdiff.treebanks.perturbation import PerturbationCurve
+    from langdiff.treebanks.profile import TreebankProfile
+    from langdiff.treebanks.tables import Metric
 
 COLOURS = dict(zip(("size", "depth", "width", "length", "matrix", "mean"), SERIES, strict=True))
 METRICS = ("size", "depth", "width", "length")
@@ -23,66 +30,15 @@ AXIS = {
 }
 
 
-class Comparison(Protocol):
-    """What is drawn of a `langdiff.compare_treebanks`."""
-
-    @property
-    def divergence(self) -> Mapping[Any, pd.DataFrame]:
-        """Divergences by metric, references × compared treebanks."""
-
-    @property
-    def noise(self) -> pd.DataFrame:
-        """Divergence of random halves, treebanks × metrics."""
-
-
-class Profile(Protocol):
-    """What is drawn of a treebank profile."""
-
-    @property
-    def name(self) -> str:
-        """Name of the treebank."""
-
-    @property
-    def tables(self) -> Mapping[Any, pd.Series]:
-        """Counts by metric and bin."""
-
-
-class Curve(Protocol):
-    """What is drawn of a `langdiff.treebanks.perturbation_curve`."""
-
-    @property
-    def treebank(self) -> str:
-        """Name of the treebank."""
-
-    @property
-    def noise(self) -> pd.Series:
-        """Divergence of random halves, by metric."""
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return one row per kind, rate and metric: ``divergence``."""
-
-
-class Measures(Protocol):
-    """What is drawn of a `langdiff.measure_treebanks`."""
-
-    @property
-    def table(self) -> pd.DataFrame:
-        """One row per treebank."""
-
-    @property
-    def over(self) -> str:
-        """What head-POS entropies are averages over: ``"tokens"`` or ``"types"``."""
-
-
 def plot_divergences(
-    comparison: Comparison,
+    comparison: "TreebankComparison",
     metric: str = "mean",
-    ax: "Axes | None" = None,
+    ax: Axes | None = None,
     *,
     order: Sequence[str] | None = None,
     noise: bool = False,
     **style: Any,
-) -> "Axes":
+) -> Axes:
     """Draw a map: rows are references, columns what is compared, dark blue 0 and white the maximum.
 
     Parameters
@@ -145,7 +101,7 @@ def plot_divergences(
     return finish(ax, "compared", "reference", metric + (" (diagonal: random halves)" if noise else ""), keep=[])
 
 
-def _write_cells(ax: "Axes", cells: Floats, highest: float) -> None:
+def _write_cells(ax: Axes, cells: Floats, highest: float) -> None:
     size = float(np.clip(60 / len(cells), 4, 9))
     for (i, j), value in np.ndenumerate(cells):
         dark = value < 0.5 * highest
@@ -161,7 +117,7 @@ def _short(value: float) -> str:
 
 
 def plot_metric_maps(
-    comparison: Comparison, axes: "np.ndarray[Any, Any] | None" = None, **options: Any
+    comparison: "TreebankComparison", axes: "np.ndarray[Any, Any] | None" = None, **options: Any
 ) -> "np.ndarray[Any, Any]":
     """Draw the maps of size, depth, width and length, each with colours of its own.
 
@@ -203,8 +159,13 @@ def plot_metric_maps(
 
 
 def plot_treebank_profile(
-    profile: Profile, metric: str = "size", ax: "Axes | None" = None, *, box: Profile | None = None, **style: Any
-) -> "Axes":
+    profile: "TreebankProfile",
+    metric: "Metric" = "size",
+    ax: Axes | None = None,
+    *,
+    box: "TreebankProfile | None" = None,
+    **style: Any,
+) -> Axes:
     """Draw what one metric sees in a treebank.
 
     Parameters
@@ -247,10 +208,7 @@ def plot_treebank_profile(
     return finish(ax, xlabel, ylabel, f"{profile.name}: {metric}")
 
 
-def _draw_size(ax: "Axes", table: pd.Series, other: pd.Series, _: str, style: dict[str, Any]) -> tuple[str, str]:
-    from matplotlib.colors import LogNorm
-    from matplotlib.ticker import MaxNLocator
-
+def _draw_size(ax: Axes, table: pd.Series, other: pd.Series, _: str, style: dict[str, Any]) -> tuple[str, str]:
     both = table.index.union(other.index)
     depth, length = (np.arange(level.min(), level.max() + 1) for level in map(both.get_level_values, (0, 1)))
     cells = table.unstack(fill_value=0).reindex(index=depth, columns=length, fill_value=0).to_numpy(dtype=float)
@@ -263,7 +221,7 @@ def _draw_size(ax: "Axes", table: pd.Series, other: pd.Series, _: str, style: di
     return "length (words)", "mean depth of leaves (bin)"
 
 
-def _draw_costs(ax: "Axes", table: pd.Series, other: pd.Series, metric: str, style: dict[str, Any]) -> tuple[str, str]:
+def _draw_costs(ax: Axes, table: pd.Series, other: pd.Series, metric: str, style: dict[str, Any]) -> tuple[str, str]:
     costs = table.index.to_numpy()
     finite = np.isfinite(costs)
     shares = 100 * table.to_numpy() / max(table.sum(), 1)
@@ -277,9 +235,7 @@ def _draw_costs(ax: "Axes", table: pd.Series, other: pd.Series, metric: str, sty
     return "cost, $-\\log_{10} P$", f"{'leaves' if metric == 'depth' else 'chains of children'} (%)"
 
 
-def _draw_length(ax: "Axes", table: pd.Series, other: pd.Series, metric: str, style: dict[str, Any]) -> tuple[str, str]:
-    from matplotlib.ticker import MaxNLocator
-
+def _draw_length(ax: Axes, table: pd.Series, other: pd.Series, metric: str, style: dict[str, Any]) -> tuple[str, str]:
     usual: dict[str, Any] = {"color": COLOURS[metric], "width": 0.8}
     ax.bar(table.index, 100 * table.to_numpy() / max(table.sum(), 1), **(usual | style))
     ax.set_xlim(0.4, table.index.union(other.index).to_numpy().max(initial=1) + 0.6)
@@ -290,7 +246,9 @@ def _draw_length(ax: "Axes", table: pd.Series, other: pd.Series, metric: str, st
     return "children of a word", "words with children (%)"
 
 
-def plot_perturbation(curve: Curve, kind: str = "relations", ax: "Axes | None" = None, **style: Any) -> "Axes":
+def plot_perturbation(
+    curve: "PerturbationCurve", kind: str = "relations", ax: Axes | None = None, **style: Any
+) -> Axes:
     """Draw how divergence grows with the share of changed words; dotted: random halves of the treebank.
 
     Parameters
@@ -342,8 +300,8 @@ def plot_perturbation(curve: Curve, kind: str = "relations", ax: "Axes | None" =
 
 
 def plot_treebank_measures(
-    measures: Measures, measure: str = "dependency_length", ax: "Axes | None" = None, **style: Any
-) -> "Axes":
+    measures: "TreebankMeasures", measure: str = "dependency_length", ax: Axes | None = None, **style: Any
+) -> Axes:
     """Draw a measure of treebanks, lowest on top.
 
     Parameters

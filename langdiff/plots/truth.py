@@ -1,19 +1,17 @@
 """Estimates beside the truth, where the truth is known."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 
 from langdiff.effects import Effects, Sources, effects_by_source
 from langdiff.errors import DataError, listing
 from langdiff.plots._axes import FAINT, SERIES, axes_of, finish, name_points
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
-
-def plot_against_truth(sources: Sources, truth: pd.Series, ax: "Axes | None" = None, **style: Any) -> "Axes":
+def plot_against_truth(sources: Sources, truth: pd.Series, ax: Axes | None = None, **style: Any) -> Axes:
     """Draw estimated difficulties against true ones, one colour per language model.
 
     Parameters
@@ -82,7 +80,7 @@ def _rows(name: str, effects: Effects, editions: pd.Index) -> pd.DataFrame:
     return effects.to_frame().loc[editions]
 
 
-def _name_editions(ax: "Axes", truth: pd.Series, highest: pd.Series) -> None:
+def _name_editions(ax: Axes, truth: pd.Series, highest: pd.Series) -> None:
     """Name the editions beside their highest point; those that are about equally hard share one label."""
     ordered = truth.sort_values()
     clusters = (ordered.diff() > 0.02 * (truth.max() - truth.min())).cumsum()

@@ -1,9 +1,10 @@
 """Difficulty against what may make a language hard (Mielke et al. 2019, Figure 5)."""
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 from pandas.api.types import is_numeric_dtype
 
 from langdiff._types import Floats
@@ -11,30 +12,19 @@ from langdiff.errors import DataError
 from langdiff.plots._axes import FAINT, SERIES, axes_of, finish, name_points
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    from langdiff.typology.association.result import Correlations
 
 MARKERS = ("o", "s", "^", "D", "v", "P")
 
 
-class Tested(Protocol):
-    """What is drawn of a `langdiff.correlate`."""
-
-    @property
-    def tests(self) -> pd.DataFrame:
-        """One row per test, with its ``estimate``."""
-
-    def points(self, predictor: str) -> pd.DataFrame:
-        """Return one row per language, language model and corpus: ``predictor`` and ``difficulty``."""
-
-
 def plot_correlation(
-    result: Tested,
+    result: "Correlations",
     predictor: str,
-    ax: "Axes | None" = None,
+    ax: Axes | None = None,
     *,
     label: str | None = None,
     **style: Any,
-) -> "Axes":
+) -> Axes:
     """Draw difficulty against a predictor, one named point per language.
 
     Colours tell language models apart, and shapes tell corpora. A category is drawn as a column of points with
@@ -122,7 +112,7 @@ def _positions(points: pd.DataFrame, numeric: bool) -> tuple[Floats, list[str]]:
     return column.astype(str).map(names.index).to_numpy(dtype=float), labels
 
 
-def _legend(result: Tested, predictor: str, corpus: str, lm: str) -> str:
+def _legend(result: "Correlations", predictor: str, corpus: str, lm: str) -> str:
     tests = result.tests
     wanted = (tests["predictor"] == predictor) & (tests["language_model"] == lm) & (tests["corpus"] == corpus)
     name = f"{corpus}, {lm}" if corpus else lm
@@ -136,14 +126,14 @@ def _legend(result: Tested, predictor: str, corpus: str, lm: str) -> str:
     return f"{name}: {figure}, n = {row['n']}{star}"
 
 
-def _draw_means(ax: "Axes", x: Floats, y: Floats, colour: str) -> None:
+def _draw_means(ax: Axes, x: Floats, y: Floats, colour: str) -> None:
     for place in np.unique(x):
         ax.hlines(
             float(y[x == place].mean()), place - 0.12, place + 0.12, colors=colour, linewidths=2, alpha=0.5, zorder=0.5
         )
 
 
-def _scale_x(ax: "Axes", x: Floats, categories: list[str]) -> None:
+def _scale_x(ax: Axes, x: Floats, categories: list[str]) -> None:
     if categories:
         ax.set_xticks(np.arange(len(categories)), categories)
         ax.set_xlim(-0.5, len(categories) - 0.5)

@@ -11,14 +11,14 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock, Timeout
-
+from langdiff._io import locked
 from langdiff.errors import OutputError
 
 EXPERIMENT = "experiment.json"
 MANIFEST = "manifest.json"
 STAGE = ".new"
 JOBS = "jobs"  # language models, one folder per edition
+FORMAT_VERSION = 1  # of the manifest and of what it is the manifest of
 RECORDED = ("langdiff", "torch", "sentencepiece", "numpy", "scipy", "pandas", "PuLP", "highspy")
 
 
@@ -32,28 +32,13 @@ def own_directory(directory: Path) -> Iterator[None]:
         If it cannot be made or written to, holds something other than a run, or another process
         is using it.
     """
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        others = [entry.name for entry in directory.iterdir() if not entry.name.startswith(".")]
-        if others and EXPERIMENT not in others:
-            raise OutputError(
-                f"{directory}: not empty and not a run directory (it has no {EXPERIMENT}). "
-                "Choose another, or a new name."
-            )
-        lock = FileLock(directory / ".lock")
-        lock.acquire(timeout=0)
-    except Timeout as error:
+    others = [path.name for path in directory.glob("[!.]*")]
+    if others and EXPERIMENT not in others:
         raise OutputError(
-            f"{directory}: another process is using this run directory. Wait for it, or choose another."
-        ) from error
-    except OutputError:
-        raise
-    except OSError as error:
-        raise OutputError(f"{directory}: cannot be written: {error.strerror or error}.") from error
-    try:
+            f"{directory}: not empty and not a run directory (it has no {EXPERIMENT}). Choose another, or a new name."
+        )
+    with locked(directory, "using this run directory. Wait for it, or choose another."):
         yield
-    finally:
-        lock.release()
 
 
 @contextmanager
@@ -110,11 +95,12 @@ def publish(stage: Path, directory: Path, stale: Iterable[str]) -> None:
 
 
 def environment() -> dict[str, Any]:
-    """Return versions, hardware, revision of the code, and date."""
+    """Return the version of the format, versions of packages, hardware, revision of the code, and date."""
     import torch
 
     gpu = torch.cuda.get_device_name(0) if torch.cuda.is_available() else None
     return {
+        "format_version": FORMAT_VERSION,
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "python": platform.python_version(),
         "versions": {name: metadata.version(name) for name in RECORDED},

@@ -211,17 +211,10 @@ def _resolve_paths(corpus: FileCorpus, file: Path) -> FileCorpus:
             )
         return os.path.abspath(file.parent / Path(filled).expanduser())  # noqa: PTH100 links keep their names
 
-    paths = [corpus.path] if isinstance(corpus.path, str) else corpus.path
-    return corpus.model_copy(
-        update={
-            "path": [resolve(name) for name in paths],
-        }
-        | {
-            key: resolve(name)
-            for key in ("edition_info", "vref", "original_language")
-            if (name := getattr(corpus, key)) is not None
-        }
-    )
+    names = [corpus.path] if isinstance(corpus.path, str) else corpus.path
+    single = {key: getattr(corpus, key) for key in ("edition_info", "vref", "original_language")}
+    given = {key: resolve(name) for key, name in single.items() if name is not None}
+    return corpus.model_copy(update=given | {"path": [resolve(name) for name in names]})
 
 
 def _explain(error: ValidationError, path: Path) -> str:

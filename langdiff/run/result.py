@@ -11,7 +11,7 @@ import pandas as pd
 from langdiff._io import read_table
 from langdiff.errors import DataError
 from langdiff.regression import DifficultyFit, read_fit
-from langdiff.run.directory import EXPERIMENT, MANIFEST
+from langdiff.run.directory import EXPERIMENT, FORMAT_VERSION, MANIFEST
 from langdiff.run.experiment import Experiment
 from langdiff.surprisals import Surprisals, read_surprisals
 
@@ -87,7 +87,7 @@ def read_run(directory: str | Path) -> RunResult:
     Raises
     ------
     DataError
-        If the directory does not hold a finished run.
+        If the directory does not hold a finished run, or one of another format version.
 
     Examples
     --------
@@ -105,23 +105,27 @@ def read_run(directory: str | Path) -> RunResult:
     """
     directory = Path(directory)
     try:
-        experiment = Experiment.model_validate_json((directory / EXPERIMENT).read_text(encoding="utf-8"))
         manifest = json.loads((directory / MANIFEST).read_text(encoding="utf-8"))
-        tables = directory / "tables"
-        models = experiment.lm.names
-        return RunResult(
-            directory=directory,
-            experiment=experiment,
-            editions=pd.read_csv(tables / "editions.csv", index_col="edition", keep_default_na=False),
-            surprisals={lm: read_surprisals(directory / "surprisals" / f"{lm}.csv") for lm in models},
-            fits={lm: read_fit(directory / "fits" / f"{lm}.json") for lm in models},
-            truth=_read_truth(tables / "truth.csv"),
-            manifest=manifest,
-        )
-    except (OSError, ValueError) as error:
+        if manifest.get("format_version") == FORMAT_VERSION:
+            experiment = Experiment.model_validate_json((directory / EXPERIMENT).read_text(encoding="utf-8"))
+            models = experiment.lm.names
+            return RunResult(
+                directory=directory,
+                experiment=experiment,
+                editions=pd.read_csv(directory / "tables/editions.csv", index_col="edition", keep_default_na=False),
+                surprisals={lm: read_surprisals(directory / "surprisals" / f"{lm}.csv") for lm in models},
+                fits={lm: read_fit(directory / "fits" / f"{lm}.json") for lm in models},
+                truth=_read_truth(directory / "tables/truth.csv"),
+                manifest=manifest,
+            )
+    except (OSError, ValueError, AttributeError) as error:  # of JSON that is no object
         raise DataError(
             f"{directory}: not a finished run ({error}). `langdiff run` starts or completes one."
         ) from error
+    raise DataError(
+        f"{directory / MANIFEST}: format version {manifest.get('format_version')!r}; this langdiff reads "
+        f"{FORMAT_VERSION}. Repeat the run with `langdiff run`, or read it with the version that wrote it."
+    )
 
 
 def _read_truth(path: Path) -> pd.Series | None:

@@ -13,10 +13,10 @@ from langdiff._io import atomic_path, write_json
 from langdiff.corpora import read_multitext, synthesize
 from langdiff.corpora.tokenizer import prepare_text
 from langdiff.errors import DataError
-from langdiff.lm import compute_surprisals
+from langdiff.lm import compute_surprisals, read_training_logs
 from langdiff.lm.device import find_device
-from langdiff.lm.jobs.folder import read_job_states
 from langdiff.lm.preparation import note_preparation
+from langdiff.lm.scoring import split_name
 from langdiff.multitext import Multitext, Parts
 from langdiff.regression import fit
 from langdiff.regression.clustering import clusters_of
@@ -215,8 +215,9 @@ class _Run:
                 progress=self.progress,
             )
         table.save(self.new / "surprisals" / f"{table.lm}.csv")
-        jobs = read_job_states(self.directory / JOBS).query("lm == @lm and edition in @table.editions")
-        self.seconds[lm] = round(float(jobs["seconds"].sum()), 2)  # of training, also if it was done in an earlier run
+        logs = read_training_logs(self.directory / JOBS)
+        own = logs[(logs["lm"] == split_name(lm)[0]) & logs["edition"].isin(table.editions)]
+        self.seconds[lm] = round(float(own["seconds"].sum()), 2)  # of training, also if it was done in an earlier run
         return table
 
     def save_table(self, name: str, table: pd.DataFrame) -> None:

@@ -9,12 +9,10 @@ import pandas as pd
 
 from langdiff._progress import progress_bar
 from langdiff._types import Booleans
-from langdiff.errors import ConfigError
 from langdiff.multitext import Multitext
-from langdiff.selection.requirements import check_feasible, name_problem
+from langdiff.selection.requirements import check_feasible, check_settings, name_problem
 from langdiff.selection.result import ParetoFront
 from langdiff.selection.search.exact import Search
-from langdiff.selection.search.solver import configured
 
 if TYPE_CHECKING:
     import pulp
@@ -105,14 +103,7 @@ def pareto_front(
     2               3                3    True     1
     3               1                1    True     2
     """
-    if objective not in ("cells", "languages"):
-        raise ConfigError(f"objective must be 'cells' or 'languages', not {objective!r}.")
-    if time_limit is not None and not time_limit > 0:
-        raise ConfigError(f"time_limit must be a positive number of seconds, got {time_limit!r}.")
-    cap = max_editions_per_language
-    if cap is not None and not (cap >= 1 and cap % 1 == 0):
-        raise ConfigError(f"max_editions_per_language must be at least 1, and whole, got {cap!r}.")
-    configured(solver, time_limit)  # an unknown name is an error even where no program is needed
+    check_settings({"max_editions_per_language": max_editions_per_language}, objective, time_limit, solver)
     started = time.monotonic()
     named = name_problem(
         multitext, objective=objective, require=require, max_editions_per_language=max_editions_per_language

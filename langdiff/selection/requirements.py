@@ -1,7 +1,7 @@
 """From named editions to a problem on arrays, and the reasons why a request cannot be met."""
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ from langdiff.errors import ConfigError, DataError, InfeasibleError, SolverError
 from langdiff.multitext import Multitext
 from langdiff.selection.search.exact import Search
 from langdiff.selection.search.problem import Problem, collapse
+from langdiff.selection.search.solver import configured
 
 if TYPE_CHECKING:
     import pulp
@@ -118,6 +119,20 @@ def _requirements(multitext: Multitext, require: Iterable[str], have: pd.Series,
                 "Ask for at most that many, or do not require it."
             )
     return kinds
+
+
+def check_settings(
+    limits: Mapping[str, int | None], objective: str, time_limit: float | None, solver: "pulp.LpSolver | str | None"
+) -> None:
+    """Raise a ConfigError if a setting is out of range, or the solver unknown, even where none will be needed."""
+    if objective not in ("cells", "languages"):
+        raise ConfigError(f"objective must be 'cells' or 'languages', not {objective!r}.")
+    for name, value in limits.items():
+        if value is not None and not (value >= 1 and value % 1 == 0):
+            raise ConfigError(f"{name} must be at least 1, and whole, got {value!r}.")
+    if time_limit is not None and not time_limit > 0:
+        raise ConfigError(f"time_limit must be a positive number of seconds, got {time_limit!r}.")
+    configured(solver, time_limit)
 
 
 def check_feasible(named: Named, solver: "pulp.LpSolver | str | None", deadline: float) -> Booleans | None:

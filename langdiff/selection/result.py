@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from langdiff.errors import InfeasibleError
 from langdiff.multitext import Multitext
 
 if TYPE_CHECKING:
@@ -187,13 +188,13 @@ class ParetoFront:
 
         Raises
         ------
-        ValueError
+        InfeasibleError
             If no point has so many intents.
         """
         intents = self.points["intents"]
         enough = intents[intents >= min_intents]
         if not len(enough):
-            raise ValueError(f"no selection with {min_intents:,} intents; the most are {intents.max():,}.")
+            raise InfeasibleError(f"no selection with {min_intents:,} intents; the most are {intents.max():,}.")
         product = enough.index.to_numpy() * enough.to_numpy()
         place = len(enough) - 1 - int(product[::-1].argmax())  # among equals, more editions
         return int(enough.index[place]), int(enough.iloc[place])

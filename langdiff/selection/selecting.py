@@ -2,7 +2,7 @@
 
 import time
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Literal
 
 import pandas as pd
@@ -10,11 +10,10 @@ import pandas as pd
 from langdiff._progress import progress_bar
 from langdiff.errors import ConfigError, LangdiffWarning, SolverError
 from langdiff.multitext import Multitext
-from langdiff.selection.requirements import check_feasible, name_problem
+from langdiff.selection.requirements import check_feasible, check_settings, name_problem
 from langdiff.selection.result import Selection
 from langdiff.selection.search.direct import Direct
 from langdiff.selection.search.exact import Search
-from langdiff.selection.search.solver import configured
 
 if TYPE_CHECKING:
     import pulp
@@ -104,8 +103,11 @@ def select(
         "max_editions": max_editions,
         "max_editions_per_language": max_editions_per_language,
     }
-    _check_settings(limits, objective, method, time_limit)
-    configured(solver, time_limit)  # an unknown name is an error even where no program is needed
+    check_settings(limits, objective, time_limit, solver)
+    if method not in ("search", "direct"):
+        raise ConfigError(f"method must be 'search' or 'direct', not {method!r}.")
+    if n_editions is not None and max_editions is not None and n_editions > max_editions:
+        raise ConfigError(f"n_editions={n_editions} contradicts max_editions={max_editions}.")
     named = name_problem(multitext, objective=objective, require=require, **limits)
     with progress_bar(progress=progress) as bar:
         kind = {"search": Search, "direct": Direct}[method]
@@ -153,18 +155,3 @@ def _alone(multitext: Multitext, edition: str, have: pd.Series) -> str:
         f"{alone}: {with_it.idxmax()!r} has {with_it.max():,} of them, the most of all others. Ask for n_editions=2 or "
         "more, or see whether editions name their intents alike."
     )
-
-
-def _check_settings(limits: Mapping[str, int | None], objective: str, method: str, time_limit: float | None) -> None:
-    if objective not in ("cells", "languages"):
-        raise ConfigError(f"objective must be 'cells' or 'languages', not {objective!r}.")
-    if method not in ("search", "direct"):
-        raise ConfigError(f"method must be 'search' or 'direct', not {method!r}.")
-    for name, value in limits.items():
-        if value is not None and not (value >= 1 and value % 1 == 0):
-            raise ConfigError(f"{name} must be at least 1, and whole, got {value!r}.")
-    fixed, most = limits["n_editions"], limits["max_editions"]
-    if fixed is not None and most is not None and fixed > most:
-        raise ConfigError(f"n_editions={fixed} contradicts max_editions={most}.")
-    if time_limit is not None and not time_limit > 0:
-        raise ConfigError(f"time_limit must be a positive number of seconds, got {time_limit!r}.")

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+import pandas as pd
 
 from langdiff.errors import ConfigError, DataError
 from langdiff.treebanks.profile import TreebankProfile
@@ -11,7 +12,6 @@ from langdiff.treebanks.settings import SimilaritySettings
 from langdiff.treebanks.tables import METRICS, Metric
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
 
 Column = Metric | Literal["mean"]
@@ -41,23 +41,21 @@ class TreebankComparison:
         Settings, and a hash of the treebanks, to be quoted with the numbers.
     """
 
-    divergence: "dict[Column, pd.DataFrame]"
-    std: "dict[Column, pd.DataFrame]"
-    noise: "pd.DataFrame"
-    noise_std: "pd.DataFrame"
+    divergence: dict[Column, pd.DataFrame]
+    std: dict[Column, pd.DataFrame]
+    noise: pd.DataFrame
+    noise_std: pd.DataFrame
     profiles: dict[str, TreebankProfile]
     settings: SimilaritySettings
     equalize: str | None
     signature: str
 
-    def to_frame(self) -> "pd.DataFrame":
+    def to_frame(self) -> pd.DataFrame:
         """Return one row per metric, reference and compared treebank.
 
         Columns: ``metric``, ``reference``, ``compared``, ``divergence``, ``std`` and ``noise`` (the larger of the
         two treebanks' own; a smaller divergence cannot be distinguished from 0).
         """
-        import pandas as pd
-
         rows = []
         for metric in COLUMNS:
             frame, std, noise = self.divergence[metric], self.std[metric], self.noise[metric]
@@ -68,10 +66,8 @@ class TreebankComparison:
             ]
         return pd.DataFrame(rows, columns=["metric", "reference", "compared", "divergence", "std", "noise"])
 
-    def sizes(self) -> "pd.DataFrame":
+    def sizes(self) -> pd.DataFrame:
         """Return one row per treebank: its sentences, words, leaves, … (see `TreebankProfile`)."""
-        import pandas as pd
-
         frame = pd.DataFrame({name: profile.sizes for name, profile in self.profiles.items()}).T
         return frame.infer_objects().rename_axis("treebank")
 
@@ -88,7 +84,7 @@ class TreebankComparison:
         names = list(self.profiles)
         return [names[place] for place in leaves_list(self._linkage())]
 
-    def groups(self, n_groups: int) -> "pd.Series":
+    def groups(self, n_groups: int) -> pd.Series:
         """Divide the treebanks into groups: average linkage on the mean divergence of both directions.
 
         Parameters
@@ -108,7 +104,6 @@ class TreebankComparison:
         ConfigError
             If `n_groups` is below 1.
         """
-        import pandas as pd
         from scipy.cluster.hierarchy import fcluster
 
         if n_groups < 1:

@@ -27,7 +27,12 @@ class Fault(NamedTuple):
 
 
 def read_conllu(
-    path: str | Path, *, strict: bool = False, punctuation: bool = True, strip_subtypes: bool = False
+    path: str | Path,
+    *,
+    strict: bool = False,
+    punctuation: bool = True,
+    strip_subtypes: bool = False,
+    faults: list[Fault] | None = None,
 ) -> Iterator[Tree]:
     r"""Yield the dependency trees of a CoNLL-U file; no more than one sentence is held at a time.
 
@@ -42,6 +47,8 @@ def read_conllu(
         Whether trees keep words whose relation is ``punct``; see `Tree.without_punctuation`.
     strip_subtypes : bool
         Use universal relations only; see `Tree.without_subtypes`.
+    faults : list of Fault, optional
+        List to which the reasons are added why sentences were left out.
 
     Yields
     ------
@@ -70,16 +77,9 @@ def read_conllu(
     ...     [tree.heads for tree in read_conllu(path)]
     [(2, 0)]
     """
-    return sound_trees(Path(path), [], strict=strict, punctuation=punctuation, strip_subtypes=strip_subtypes)
-
-
-def sound_trees(
-    path: Path, faults: list[Fault], *, strict: bool, punctuation: bool, strip_subtypes: bool
-) -> Iterator[Tree]:
-    """Yield trees as `read_conllu` does; append to `faults` why sentences were left out."""
     own: list[Fault] = []
     used = 0
-    for sentence in scan(path):
+    for sentence in scan(Path(path)):
         if isinstance(sentence, Tree):
             used += 1
             tree = sentence if punctuation else sentence.without_punctuation()
@@ -93,7 +93,8 @@ def sound_trees(
         warnings.warn(
             f"{path}: {len(own):,} of {used + len(own):,} sentences left out: {first}", LangdiffWarning, stacklevel=2
         )
-    faults += own
+    if faults is not None:
+        faults += own
 
 
 def read_trees(source: TreeSource) -> Iterator[Tree]:
@@ -108,7 +109,7 @@ def read_trees(source: TreeSource) -> Iterator[Tree]:
     if not isinstance(items, Iterable):
         raise ConfigError(
             f"a {type(items).__name__} is neither a file nor a list of files or trees; measures of words need the "
-            "files, or what read_conllu yields (a Treebank holds no words)."
+            "files (a Treebank holds no words)."
         )
     for item in items:
         if isinstance(item, Tree):

@@ -65,7 +65,7 @@ def head_pos_entropy(
     Parameters
     ----------
     source : path, paths or trees
-        CoNLL-U files of one corpus (see `read_conllu`), or trees.
+        CoNLL-U files of one corpus (see `langdiff.read_treebank`), or trees.
     over : {"tokens", "types"}
         Units of the mean: tokens, so that a type counts as often as it occurs, or types, each of which counts
         once.

@@ -43,7 +43,7 @@ def dependency_length(source: TreeSource, *, heads: Heads = "content", punctuati
     Parameters
     ----------
     source : path, paths or trees
-        CoNLL-U files of one corpus (see `read_conllu`), or trees.
+        CoNLL-U files of one corpus (see `langdiff.read_treebank`), or trees.
     heads : {"content", "function"}
         Heads of the trees: content words, as in Universal Dependencies, or adpositions and subordinators;
         see `langdiff.treebanks.lengths.with_function_heads`.

@@ -6,16 +6,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
+import pandas as pd
+
 from langdiff._progress import progress_bar
 from langdiff.errors import ConfigError, DataError
 from langdiff.treebanks.conllu import TreeSource, read_trees
 from langdiff.treebanks.head_entropy import HeadPairs, Over
 from langdiff.treebanks.lengths import Distances, Heads
 from langdiff.treebanks.tree import Tree
-from langdiff.treebanks.treebank import file_name
+from langdiff.treebanks.treebank import file_name, refuse_equal_names
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
 
 
@@ -46,11 +47,11 @@ class TreebankMeasures:
     1.0
     """
 
-    table: "pd.DataFrame"
+    table: pd.DataFrame
     over: Over = "tokens"
     punctuation: bool | None = None
 
-    def to_frame(self) -> "pd.DataFrame":
+    def to_frame(self) -> pd.DataFrame:
         """Return one row per treebank."""
         return self.table.reset_index()
 
@@ -127,8 +128,6 @@ def measure_treebanks(
       treebank  words  dependency_length
     0      eng      2                1.0
     """
-    import pandas as pd
-
     sources = named(treebanks)
     rows = {}
     with progress_bar(progress=progress) as bar:
@@ -184,12 +183,7 @@ def named(treebanks: Mapping[str, TreeSource] | str | Path | Iterable[str | Path
     else:
         paths = [Path(path) for path in ([treebanks] if isinstance(treebanks, (str, os.PathLike)) else treebanks)]
         names = [file_name(path) for path in paths]
-        twice = sorted({name for name in names if names.count(name) > 1})
-        if twice:
-            raise ConfigError(
-                f"several treebanks are called {twice[0]!r} after their files; rename files, or give a mapping from "
-                "names to files."
-            )
+        refuse_equal_names(names)
         sources = dict(zip(names, paths, strict=True))
     if not sources:
         raise ConfigError("no treebank is given.")

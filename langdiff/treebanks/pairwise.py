@@ -4,9 +4,10 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
+import pandas as pd
 
 from langdiff import __version__
 from langdiff._progress import progress_bar
@@ -20,10 +21,7 @@ from langdiff.treebanks.divergence import divergence
 from langdiff.treebanks.profile import profile_treebank
 from langdiff.treebanks.settings import SimilaritySettings
 from langdiff.treebanks.tables import AVERAGED, METRICS, Metric, box, shared_names, tables
-from langdiff.treebanks.treebank import Paths, Treebank, read_treebank
-
-if TYPE_CHECKING:
-    import pandas as pd
+from langdiff.treebanks.treebank import Paths, Treebank, read_treebank, refuse_equal_names
 
 Equalize = Literal["tokens", "sentences"]
 
@@ -146,27 +144,18 @@ def _opened(
     treebanks: Mapping[str, Treebank | Paths] | Iterable[Treebank | str | Path], punctuation: bool
 ) -> list[Treebank]:
     """Read what is not read yet; check that there are two treebanks, of different names."""
-    if isinstance(treebanks, Mapping):
-        banks = [
-            replace(source, name=name)
-            if isinstance(source, Treebank)
-            else read_treebank(source, name=name, punctuation=punctuation)
-            for name, source in treebanks.items()
-        ]
-    elif isinstance(treebanks, (str, os.PathLike)):
+    if isinstance(treebanks, (str, os.PathLike)):
         raise ConfigError(f"a comparison needs at least two treebanks; got {str(treebanks)!r}.")
-    else:
-        banks = [
-            source if isinstance(source, Treebank) else read_treebank(source, punctuation=punctuation)
-            for source in treebanks
-        ]
+    sources = treebanks.items() if isinstance(treebanks, Mapping) else ((None, source) for source in treebanks)
+    banks = [
+        replace(source, name=name or source.name)
+        if isinstance(source, Treebank)
+        else read_treebank(source, name=name, punctuation=punctuation)
+        for name, source in sources
+    ]
     if len(banks) < 2:
         raise ConfigError(f"a comparison needs at least two treebanks; got {len(banks)}.")
-    names = [bank.name for bank in banks]
-    if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise ConfigError(
-            f"several treebanks are called {twice[0]!r}; rename files, or give a mapping from names to treebanks."
-        )
+    refuse_equal_names([bank.name for bank in banks])
     return banks
 
 
@@ -258,15 +247,11 @@ def _summarized(values: Floats, scale: Floats) -> tuple[Floats, Floats]:
         return values.mean(axis=0), values.std(axis=0, ddof=1)
 
 
-def _square(matrix: Floats, names: list[str]) -> "pd.DataFrame":
-    import pandas as pd
-
+def _square(matrix: Floats, names: list[str]) -> pd.DataFrame:
     return pd.DataFrame(matrix, index=pd.Index(names, name="reference"), columns=pd.Index(names, name="compared"))
 
 
-def _table(by_metric: Floats, names: list[str]) -> "pd.DataFrame":
-    import pandas as pd
-
+def _table(by_metric: Floats, names: list[str]) -> pd.DataFrame:
     return pd.DataFrame(by_metric.T, index=pd.Index(names, name="treebank"), columns=list(COLUMNS))
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
+import pandas as pd
 
 from langdiff import __version__
 from langdiff._progress import progress_bar
@@ -20,7 +21,6 @@ from langdiff.treebanks.tables import AVERAGED
 from langdiff.treebanks.treebank import Codes, Treebank
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
 
 Perturbation = Literal["relations", "heads", "order"]
@@ -132,11 +132,11 @@ class PerturbationCurve:
     """
 
     treebank: str
-    table: "pd.DataFrame"
-    noise: "pd.Series"
+    table: pd.DataFrame
+    noise: pd.Series
     signature: str
 
-    def to_frame(self) -> "pd.DataFrame":
+    def to_frame(self) -> pd.DataFrame:
         """Return one row per kind, rate and metric: mean ``divergence`` and ``std`` over repeats."""
         cells = self.table.groupby(["kind", "rate", "metric"], sort=False)["divergence"]
         return cells.agg(divergence="mean", std="std").reset_index()
@@ -232,8 +232,6 @@ def perturbation_curve(
     >>> curve.to_frame().query("metric == 'mean'")["divergence"].round(2).tolist()
     [0.0, 1.28]
     """
-    import pandas as pd
-
     settings = settings or SimilaritySettings()
     kinds = [kinds] if isinstance(kinds, str) else list(kinds)
     _check_curve(treebank, rates, kinds, settings, n_repeats)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from langdiff.errors import ConfigError
 from langdiff.treebanks import horizontal
@@ -24,7 +25,6 @@ from langdiff.treebanks.tables import (
 from langdiff.treebanks.treebank import Treebank
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
 
 BOS, EOS = "BOS", "EOS"
@@ -56,16 +56,14 @@ class TreebankProfile:
     """
 
     name: str
-    sizes: "pd.Series"
-    tables: "dict[Metric, pd.Series]"
-    mean_depth: "pd.Series"
-    cooccurrences: "pd.Series"
+    sizes: pd.Series
+    tables: dict[Metric, pd.Series]
+    mean_depth: pd.Series
+    cooccurrences: pd.Series
     settings: SimilaritySettings
 
-    def to_frame(self) -> "pd.DataFrame":
+    def to_frame(self) -> pd.DataFrame:
         """Return one row per metric and bin: ``treebank``, ``metric``, ``bin`` (parts joined by a blank), ``count``."""
-        import pandas as pd
-
         rows = [
             (self.name, metric, _written(place), count)
             for metric, table in self.tables.items()
@@ -73,7 +71,7 @@ class TreebankProfile:
         ]
         return pd.DataFrame(rows, columns=["treebank", "metric", "bin", "count"])
 
-    def matrix(self, head: str, *, by: horizontal.Normalizer = "columns") -> "pd.DataFrame":
+    def matrix(self, head: str, *, by: horizontal.Normalizer = "columns") -> pd.DataFrame:
         """Return the co-occurrences under heads of one relation, normalized.
 
         Parameters
@@ -162,8 +160,6 @@ def profile_treebank(treebank: Treebank, settings: SimilaritySettings | None = N
     punct       0.0    0.0
     BOS         1.0    1.0
     """
-    import pandas as pd
-
     settings = settings or SimilaritySettings()
     counted = tables(treebank, settings)
     depth_bins = size_bins(treebank, settings.size_bin) // ROW
@@ -192,10 +188,8 @@ def profile_treebank(treebank: Treebank, settings: SimilaritySettings | None = N
     )
 
 
-def _labelled(counts: Counts, metric: Metric, treebank: Treebank) -> "pd.Series":
+def _labelled(counts: Counts, metric: Metric, treebank: Treebank) -> pd.Series:
     """Put the names of bins on counts."""
-    import pandas as pd
-
     index: pd.Index
     if metric == "size":
         index = pd.MultiIndex.from_arrays(np.divmod(counts.bins.astype(np.int64), ROW), names=["depth", "length"])

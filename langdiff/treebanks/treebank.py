@@ -11,16 +11,16 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from langdiff._archives import COMPRESSED
 from langdiff._signature import short_hash
 from langdiff._types import Integers
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
-from langdiff.treebanks.conllu import Fault, sound_trees
+from langdiff.treebanks.conllu import Fault, read_conllu
 from langdiff.treebanks.tree import Tree
 
 Codes = npt.NDArray[np.int32]
 Paths = str | Path | Iterable[str | Path]
 FEW_SENTENCES = 50
-COMPRESSED = (".gz", ".bz2", ".xz")
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -195,7 +195,8 @@ def read_treebank(
     Raises
     ------
     DataError
-        If a file cannot be read or no sentence is left; see `read_conllu`.
+        If a file cannot be read, a row has fewer than eight columns, an invalid ID or a HEAD that is not an integer,
+        or no sentence is left; with `strict` also if a sentence is not a tree. The message names the line.
     ConfigError
         If no path is given.
 
@@ -219,7 +220,7 @@ def read_treebank(
         raise ConfigError("no file is given.")
     faults: list[Fault] = []
     trees = itertools.chain.from_iterable(
-        sound_trees(file, faults, strict=strict, punctuation=punctuation, strip_subtypes=strip_subtypes)
+        read_conllu(file, strict=strict, punctuation=punctuation, strip_subtypes=strip_subtypes, faults=faults)
         for file in files
     )
     treebank = replace(
@@ -249,3 +250,11 @@ def file_name(path: Path) -> str:
     if path.suffix.lower() in COMPRESSED:
         path = path.with_suffix("")
     return path.stem
+
+
+def refuse_equal_names(names: Sequence[str]) -> None:
+    """Raise a ConfigError if two treebanks have the same name."""
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise ConfigError(
+            f"several treebanks are called {twice[0]!r}; rename files, or give a mapping from names to treebanks."
+        )

@@ -107,7 +107,7 @@ def test_equal_words_are_not_equal_numbers_of_intents():
         for by in ("words", "intents")
     }
     assert counts == {"words": {"translated": 30, "native": 10}, "intents": {"native": 15, "translated": 15}}
-    with pytest.raises(DataError, match=r"100 native and 100 translated intents of 'deu' make 100 pairs of 400 words"):
+    with pytest.raises(DataError, match=r"native and translated intents of 'deu': 400 words in 100 pairs, but"):
         balance_by_origin(multitext, "deu", by="intents", budget_words=201, seed=0, original_language=origin)
     with pytest.raises(ConfigError, match="by is one of words, intents; got 'verses'"):
         balance_by_origin(multitext, "deu", by="verses", budget_words=1, seed=0, original_language=origin)

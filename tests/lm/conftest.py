@@ -1,12 +1,15 @@
 """Small texts, recipes and models, made here."""
 
 from dataclasses import replace
+from pathlib import Path
+from urllib.parse import unquote
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from langdiff.lm import RECIPES, train_language_model
+from langdiff.lm.jobs.logs import LOG, read_log
 from langdiff.multitext import InMemoryText, Parts, multitext_from_sources
 
 WORDS = {
@@ -81,3 +84,24 @@ def make_parts(languages=("eng", "ell"), missing=()):
 @pytest.fixture
 def parts():
     return make_parts()
+
+
+def read_job_states(cache: str | Path) -> pd.DataFrame:
+    """Return one row per job of a cache: edition, recipe, state, epochs, best dev bits and seconds."""
+    rows = []
+    for key in sorted(Path(cache).glob("*/*/key.json")):
+        folder = key.parent
+        done = (folder / "cautions.json").is_file()
+        log = read_log(folder / LOG)
+        rows.append(
+            {
+                "edition": unquote(folder.parent.name),
+                "lm": unquote(folder.name),
+                "state": "done" if done else "unfinished",
+                "epochs": len(log),
+                "dev_bits_per_character": min((e["dev_bits_per_character"] for e in log), default=float("nan")),
+                "seconds": sum(e["seconds"] for e in log),
+            }
+        )
+    columns = ["edition", "lm", "state", "epochs", "dev_bits_per_character", "seconds"]
+    return pd.DataFrame(rows, columns=columns)

@@ -14,10 +14,9 @@ from pandas.testing import assert_frame_equal
 from langdiff.errors import CheckpointError, ConfigError, DataError, LangdiffWarning, TrainingError
 from langdiff.lm import compute_surprisals, read_language_model, score_multitext, train_language_model
 from langdiff.lm.jobs import job
-from langdiff.lm.jobs.folder import read_job_states
 from langdiff.lm.lstm.loop import EpochLoop
 from langdiff.multitext import InMemoryText
-from tests.lm.conftest import make_parts
+from tests.lm.conftest import make_parts, read_job_states
 
 
 @pytest.fixture

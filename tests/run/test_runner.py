@@ -149,6 +149,15 @@ def test_table_cells_are_escaped():
     assert "–" in html
 
 
+def test_a_run_of_another_format_is_refused(tmp_path):
+    (tmp_path / "manifest.json").write_text('{"format_version": 0}')
+    with pytest.raises(DataError, match=r"manifest\.json: format version 0; this langdiff reads 1\. Repeat the run"):
+        read_run(tmp_path)
+    (tmp_path / "manifest.json").write_text("[]")
+    with pytest.raises(DataError, match="not a finished run"):
+        read_run(tmp_path)
+
+
 def test_unfinished_run_is_refused(tmp_path):
     (tmp_path / "experiment.json").write_text("{}")
     with pytest.raises(DataError, match="not a finished run"):

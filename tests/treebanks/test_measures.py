@@ -54,7 +54,7 @@ def test_names(tmp_path):
     measures = ld.measure_treebanks([tmp_path / "x.conllu", str(tmp_path / "y.v2.conllu")])
     assert measures.table.index.tolist() == ["x", "y.v2"]
     assert ld.measure_treebanks(tmp_path / "x.conllu").table.index.tolist() == ["x"]
-    with pytest.raises(ConfigError, match="several treebanks are called 'x' after their files"):
+    with pytest.raises(ConfigError, match="several treebanks are called 'x'; rename files"):
         ld.measure_treebanks([tmp_path / "x.conllu", tmp_path / "deep/x.conllu"])
     with pytest.raises(DataError, match="Treebank 'none': No token to measure"):
         ld.measure_treebanks({"a": A, "none": []}, progress=False)

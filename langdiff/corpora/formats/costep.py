@@ -21,15 +21,11 @@ from langdiff.corpora.edition_info import edition_info_of, find_edition_info
 from langdiff.corpora.files import Paths, files_in, keep, suffixes_of
 from langdiff.corpora.formats.costep_xml import Turn, read_day
 from langdiff.corpora.formats.format import Format, FormatText, Reading, begins_as_xml
+from langdiff.corpora.iso639 import iso639_3
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
 from langdiff.multitext import Multitext, multitext_from_sources
 
 SUFFIXES = suffixes_of(".xml")
-_ISO_639_3 = {
-    "bg": "bul", "cs": "ces", "da": "dan", "de": "deu", "el": "ell", "en": "eng", "es": "spa", "et": "est",
-    "fi": "fin", "fr": "fra", "ga": "gle", "hr": "hrv", "hu": "hun", "it": "ita", "lt": "lit", "lv": "lav",
-    "mt": "mlt", "nl": "nld", "pl": "pol", "pt": "por", "ro": "ron", "sk": "slk", "sl": "slv", "sv": "swe",
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -143,7 +139,7 @@ def _statistics(reading: Reading) -> CostepStatistics:
     known = pd.DataFrame(index=pd.Index([], dtype=object))
     if reading.edition_info is not None:
         known = find_edition_info({language: Path(language) for language in kept}, reading.edition_info)
-    info = edition_info_of(kept, known, {code: {"language": _ISO_639_3.get(code, code)} for code in kept})
+    info = edition_info_of(kept, known, {code: {"language": iso639_3(code) or code} for code in kept})
     multitext = multitext_from_sources(
         {language: CostepText(files, language, nfc=reading.nfc, errors=reading.errors) for language in kept},
         kept,

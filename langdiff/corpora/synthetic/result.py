@@ -1,7 +1,8 @@
 """The synthetic multitext: sentences of artificial languages, and what is true of them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,7 @@ from langdiff._random import generator
 from langdiff.corpora.frame import read_frame
 from langdiff.corpora.synthetic.choice import RandomDecisions
 from langdiff.corpora.synthetic.defaults import DEFAULT_LANGUAGES, draw_language
-from langdiff.corpora.synthetic.grammar import Grammar, Intent
+from langdiff.corpora.synthetic.grammar import Grammar
 from langdiff.corpora.synthetic.language import SyntheticLanguage
 from langdiff.corpora.synthetic.lexicon import draw_lexicon
 from langdiff.corpora.synthetic.speaker import Speaker
@@ -18,6 +19,8 @@ from langdiff.errors import ConfigError, listing
 from langdiff.multitext import Multitext
 from langdiff.surprisals import Surprisals
 
+T = TypeVar("T")
+R = TypeVar("R")
 _MOST_INTENTS = 99 * 100 * 100  # books, chapters, verses
 _MOST_LANGUAGES = 20 * 26  # qaa to qtz, the codes ISO 639-3 leaves for private use
 
@@ -140,13 +143,13 @@ def synthesize(
     _check(n_intents, missing)
     grammar = Grammar() if grammar is None else grammar
     for_intents, for_missing, for_languages = generator(seed).spawn(3)
-    meanings, own_bits = _draw_intents(grammar, n_intents, for_intents)
+    meanings, own_bits = _decided(lambda _, decide: grammar.draw(decide), range(n_intents), for_intents)
     chosen = _choose_languages(n_languages, languages, for_languages)
     sentences, bits = {}, {}
     for language, rng in zip(chosen, for_languages.spawn(len(chosen)), strict=True):
         for_words, for_choices = rng.spawn(2)
         speaker = Speaker(language, draw_lexicon(language, grammar, for_words))
-        sentences[language.name], free_bits = _say_all(speaker, meanings, for_choices)
+        sentences[language.name], free_bits = _decided(speaker.say, meanings, for_choices)
         bits[language.name] = own_bits + free_bits
     index = pd.Index([_verse_id(number) for number in range(n_intents)], name="intent")
     present = for_missing.random((n_intents, len(chosen))) >= missing
@@ -196,22 +199,16 @@ def _choose_languages(
     return chosen
 
 
-def _draw_intents(grammar: Grammar, count: int, rng: np.random.Generator) -> tuple[list[Intent], np.ndarray]:
-    meanings, bits = [], np.empty(count)
-    for number in range(count):
+def _decided(
+    act: Callable[[T, RandomDecisions], R], items: Sequence[T], rng: np.random.Generator
+) -> tuple[list[R], np.ndarray]:
+    """Act on every item by random decisions; return what came of it, and the bits of the decisions."""
+    results, bits = [], np.empty(len(items))
+    for number, item in enumerate(items):
         decisions = RandomDecisions(rng)
-        meanings.append(grammar.draw(decisions))
+        results.append(act(item, decisions))
         bits[number] = decisions.bits
-    return meanings, bits
-
-
-def _say_all(speaker: Speaker, meanings: list[Intent], rng: np.random.Generator) -> tuple[list[str], np.ndarray]:
-    sentences, bits = [], np.empty(len(meanings))
-    for number, meaning in enumerate(meanings):
-        decisions = RandomDecisions(rng)
-        sentences.append(speaker.say(meaning, decisions))
-        bits[number] = decisions.bits
-    return sentences, bits
+    return results, bits
 
 
 def _verse_id(number: int) -> str:

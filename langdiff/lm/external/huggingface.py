@@ -280,7 +280,7 @@ class HuggingFaceLM:
         dtype = next(self.model.parameters()).dtype
         if dtype != torch.float32:
             raise ConfigError(
-                f"{self.name} is in {dtype}, which is off by up to a bit a text; give model.float(), or its folder."
+                f"{self.name} is in {dtype}, which is off by up to one bit per text; give model.float(), or its folder."
             )
         other = (self._start + 1) % self._vocabulary_size
         inputs = torch.tensor([[self._start, self._start], [self._start, other]])

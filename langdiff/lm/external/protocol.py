@@ -1,14 +1,14 @@
 """Anything that can price a text is a language model: the protocol, and a table of surprisals from it."""
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol, cast, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import pandas as pd
 
 from langdiff._progress import progress_bar
 from langdiff.errors import ConfigError, DataError, listing
-from langdiff.lm.jobs.record import hash_texts, provenance_of_models
+from langdiff.lm.jobs.record import hash_texts, provenance_of_models, surprisals_of_frames
 from langdiff.lm.texts import check_texts
 from langdiff.multitext import Multitext
 from langdiff.surprisals import Surprisals
@@ -100,22 +100,8 @@ def surprisals_of(
             frames[edition], scored[edition] = _score(models[edition], texts, edition), hash_texts(texts)
             bar.update(task, advance=1)
 
-    def wide(column: str) -> pd.DataFrame | None:
-        if not all(column in frame for frame in frames.values()):
-            return None
-        columns = {edition: frame[column] for edition, frame in frames.items()}
-        return pd.DataFrame(columns, index=multitext.intents, dtype=float)
-
-    bits = cast(pd.DataFrame, wide("bits"))  # _score saw to it
-    beside = {column: wide(column) for column in ("eos_bits", "characters", "bytes", "replaced")}
     used = [models[edition] for edition in multitext.editions]
-    return Surprisals(
-        bits=bits,
-        lm=name,
-        provenance=provenance_of_models(used, name, multitext, scored),
-        intent_info=multitext.intent_info,
-        **beside,
-    )
+    return surprisals_of_frames(frames, multitext, name, provenance_of_models(used, name, multitext, scored))
 
 
 def _score(model: SurprisalModel, texts: pd.Series, edition: str) -> pd.DataFrame:

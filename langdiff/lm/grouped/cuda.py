@@ -1,14 +1,11 @@
 """A computation over tensors that stay in place, captured as a CUDA graph."""
 
-import logging
 from collections.abc import Callable
 from functools import cache
 
 import torch
 
 from langdiff.lm.grouped.program import GroupLoss
-
-logger = logging.getLogger(__name__)
 
 
 @cache
@@ -21,7 +18,7 @@ class Captured:
     """Runs as it is the first time, and from the second time on as a graph of its kernels.
 
     The first run compiles what is to be compiled and lets the libraries set themselves up, which may
-    not happen while a graph is captured. If capturing fails, every run is as it is.
+    not happen while a graph is captured.
 
     Parameters
     ----------
@@ -63,13 +60,7 @@ class Captured:
     def _capture(self) -> None:
         graph = torch.cuda.CUDAGraph()
         pool = self._siblings[0].pool() if self._siblings else None
-        try:
-            with torch.cuda.graph(graph, pool=pool, stream=_stream(self._device)):
-                result = self._run()
-        except torch.cuda.OutOfMemoryError:
-            raise
-        except RuntimeError as error:
-            logger.warning("no CUDA graph could be captured (%s); going on without", str(error).partition("\n")[0])
-            return
-        self._graph, self._result = graph, result
+        with torch.cuda.graph(graph, pool=pool, stream=_stream(self._device)):
+            self._result = self._run()
+        self._graph = graph
         self._siblings.append(graph)

@@ -1,23 +1,20 @@
 """Gradients of several editions at once: their weights stacked, their batches padded to one shape."""
 
-import logging
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from importlib.util import find_spec
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from langdiff.lm.grouped.cuda import Captured
-from langdiff.lm.grouped.lstm import fused_cells_work
 from langdiff.lm.grouped.program import GroupBatch, GroupLoss, Shape, Weights, compute_gradients
 from langdiff.lm.lstm.batches import Batch
-from langdiff.lm.lstm.gradients import BatchLoss, MemoryLimit, accumulate_gradients, has_bf16
+from langdiff.lm.lstm.gradients import BatchLoss, has_bf16
 from langdiff.lm.lstm.loop import Demand
 from langdiff.lm.lstm.network import AWDLSTM, Masks, State
 from langdiff.lm.recipes import Recipe
-
-logger = logging.getLogger(__name__)
 
 _EIGHT = 8  # tensor cores like multiples of it
 
@@ -37,8 +34,7 @@ class GroupedGradients:
     """Does what `accumulate_gradients` does, for several networks of one recipe at once.
 
     The gradients of a network are those that it has alone, but for the order of sums, whatever its
-    neighbours. If memory runs out, half as many networks are computed at once from then on, a single one
-    by `accumulate_gradients`.
+    neighbours.
 
     Parameters
     ----------
@@ -48,22 +44,16 @@ class GroupedGradients:
         Recipe that all networks are trained by.
     size : int
         K, networks computed at once.
-
-    Attributes
-    ----------
-    size : int
-        K now.
     """
 
     def __init__(self, networks: Sequence[AWDLSTM], recipe: Recipe, size: int) -> None:
         self.recipe = recipe
         self.size = min(size, len(networks))
-        self._limit = MemoryLimit()
         first = networks[0].embedding
         self._device = first.device
         on_cuda = self._device.type == "cuda"
         self._precision = torch.bfloat16 if recipe.bf16 and has_bf16(self._device.type) else first.dtype
-        self._fused = on_cuda and fused_cells_work(self._device, self._precision, first.dtype)
+        self._fused = on_cuda and find_spec("triton") is not None  # with which torch.compile makes kernels
         self._vocabulary = _vocabulary(networks)
         self._programs: dict[Shape, Callable[[], GroupLoss]] = {}
         self._buffers: dict[Shape, GroupBatch] = {}
@@ -80,37 +70,7 @@ class GroupedGradients:
         demands : sequence of Demand
             Demands of different networks, without gradients yet; at most `size`.
         """
-        shares = [_draw(demand) for demand in demands]  # once: a second try must not draw others
-        return self._compute(shares, overwritten=False)
-
-    def _compute(self, shares: list[_Share], *, overwritten: bool) -> list[BatchLoss]:
-        """Compute as many at once as fit; the gradients are copied if they will be overwritten."""
-        if len(shares) > self.size:
-            parts = [shares[: self.size], shares[self.size :]]
-            return [loss for part in parts for loss in self._compute(part, overwritten=True)]
-        if self.size == 1:
-            network, batch, masks, state, *_ = shares[0]
-            return [accumulate_gradients(network, batch, self.recipe, None, state, masks=masks, limit=self._limit)]
-        try:
-            return self._run(shares, overwritten=overwritten)
-        except torch.cuda.OutOfMemoryError as error:
-            reason = str(error).partition("\n")[0]
-        # outside of the handler, which keeps the tensors of what failed
-        self._make_room(max(1, len(shares) // 2), reason)
-        return self._compute(shares, overwritten=overwritten)
-
-    def _make_room(self, size: int, reason: str) -> None:
-        """Compute fewer at once, and free what was made for more."""
-        for made in (self._programs, self._buffers, self._weights, self._gradients):
-            made.clear()
-        self._recurrent_masks.clear()
-        self._graphs.clear()
-        if self._device.type == "cuda":
-            torch.cuda.empty_cache()
-        self.size = size
-        logger.warning("out of memory (%s): going on with %d edition(s) at once", reason, size)
-
-    def _run(self, shares: list[_Share], *, overwritten: bool) -> list[BatchLoss]:
+        shares = [_draw(demand) for demand in demands]
         shape = Shape(
             min(self.size, 1 << (len(shares) - 1).bit_length()),  # with empty places, so that few sizes occur
             rounded_up(max(share.batch.inputs.shape[0] for share in shares)),
@@ -120,16 +80,12 @@ class GroupedGradients:
         self._load(shares, shape)
         result = self._program(shape)()
         losses = []
-        gradients = []
         for k, share in enumerate(shares):
             width = share.batch.inputs.shape[1]
             end = [(h[k : k + 1, :width].clone(), c[k : k + 1, :width].clone()) for h, c in result.end]
             losses.append(BatchLoss(result.nats[k].clone(), end))
-            own = {name: self._gradients[name][k, : len(x)] for name, x in share.network.named_parameters()}
-            gradients.append({name: x.clone() for name, x in own.items()} if overwritten else own)
-        for share, found in zip(shares, gradients, strict=True):  # last, as memory may have run out above
             for name, parameter in share.network.named_parameters():
-                parameter.grad = found[name]
+                parameter.grad = self._gradients[name][k, : len(parameter)]
         return losses
 
     def _make_buffers(self, shape: Shape, like: _Share) -> None:
@@ -186,7 +142,7 @@ class GroupedGradients:
 
 
 def rounded_up(n: int, step: int | None = None) -> int:
-    """Round up to a multiple of a step, by default to one of eight sizes an octave.
+    """Round up to a multiple of a step, by default to one of eight sizes per octave.
 
     Examples
     --------

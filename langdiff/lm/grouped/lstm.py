@@ -1,15 +1,11 @@
 """One LSTM layer of several networks at once: one matrix product and one pointwise kernel a time step."""
 
-import importlib.util
-import logging
 from collections.abc import Callable
 from functools import cache
 from typing import Any, cast
 
 import torch
 from torch import Tensor
-
-logger = logging.getLogger(__name__)
 
 
 def cell_forward(gates: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
@@ -65,33 +61,6 @@ def cell_backward(
 def _compiled() -> tuple[Callable[..., Any], Callable[..., Any]]:
     # of any shape: a kernel for every shape would soon meet torch's limit on recompilation
     return torch.compile(cell_forward, dynamic=True), torch.compile(cell_backward, dynamic=True)
-
-
-@cache
-def fused_cells_work(device: torch.device, narrow: torch.dtype, wide: torch.dtype) -> bool:
-    """Try whether torch.compile can make GPU kernels here, for which it needs Triton and a C compiler.
-
-    Parameters
-    ----------
-    device : torch.device
-        CUDA.
-    narrow, wide : torch.dtype
-        Types of the gates and of the cell state.
-    """
-    if importlib.util.find_spec("triton") is None:
-        logger.info("no Triton: the gates of LSTMs are computed by separate kernels, which is slower")
-        return False
-    gates, state = torch.zeros(2, 4, 64, dtype=narrow, device=device), torch.zeros(2, 4, 16, dtype=wide, device=device)
-    advance, retreat = _compiled()
-    try:
-        with torch.no_grad():  # as in a layer: else torch.compile would make them a second time there
-            advance(gates, state)
-            retreat(gates, state, state, state.to(narrow), state.to(narrow), state)
-    except Exception as error:  # compilers fail in many ways
-        reason = str(error).strip().partition("\n")[0]
-        logger.warning("no kernels could be compiled (%s: %s); going on with slower ones", type(error).__name__, reason)
-        return False
-    return True
 
 
 def _cells(fused: bool) -> tuple[Callable[..., Any], Callable[..., Any]]:

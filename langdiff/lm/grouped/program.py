@@ -34,7 +34,7 @@ class GroupBatch:
     Attributes
     ----------
     inputs, targets : Tensor of int64, shape (K, T, B)
-        As in `Batch`; any symbol of the network's own as padding.
+        Symbols of each network's `Batch`, padded with any of its own symbols.
     real : Tensor of bool, shape (K, T, B)
         Where there is something to predict.
     share : Tensor, shape (K, T, B)
@@ -46,7 +46,7 @@ class GroupBatch:
     embedding_mask : Tensor, shape (K, V, 1), or None
     recurrent_masks : list of Tensor, shapes (K, 4 H, H)
     locked_masks : list of Tensor, shapes (K, 1, B, ·)
-        As in `Masks`; None where nothing is dropped.
+        Dropout masks of each network (`Masks`); None where nothing is dropped.
     begin : States
         Where the layers begin.
     """

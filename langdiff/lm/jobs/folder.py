@@ -2,18 +2,12 @@
 
 import json
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, unquote
+from urllib.parse import quote
 
-import pandas as pd
-from filelock import FileLock, Timeout
-
-from langdiff._io import write_text
-from langdiff.errors import OutputError
-from langdiff.lm.jobs.logs import LOG, read_log
+from langdiff._io import write_json
+from langdiff.lm.jobs.logs import LOG
 
 KEY = "key.json"
 TRAINED = "cautions.json"  # cautions about a model, written when it is trained
@@ -42,7 +36,7 @@ def folder_name(name: str) -> str:
     Returns
     -------
     str
-        Lower-case ASCII except for the hexadecimal digits after ``%``; `name_of_folder` gives the name back.
+        Lower-case ASCII except for the hexadecimal digits after ``%``; `urllib.parse.unquote` gives the name back.
 
     Examples
     --------
@@ -57,48 +51,15 @@ def folder_name(name: str) -> str:
     return quoted
 
 
-def name_of_folder(folder: str) -> str:
-    """Return the name that `folder_name` wrote.
-
-    Examples
-    --------
-    >>> name_of_folder("%44eu")
-    'Deu'
-    """
-    return unquote(folder)
-
-
-@contextmanager
-def own(folder: Path) -> Iterator[None]:
-    """Keep other processes out of a job's folder."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(folder / ".lock")
-        lock.acquire(timeout=0)
-    except Timeout as error:
-        raise OutputError(f"{folder}: another process is training here. Wait for it, or use another cache.") from error
-    except OSError as error:
-        raise OutputError(f"{folder}: cannot be written: {error.strerror or error}.") from error
-    try:
-        yield
-    finally:
-        lock.release()
-
-
 def read_json(path: Path) -> Any:
     """Return the content of a JSON file."""
     return json.loads(path.read_text(encoding="utf-8"))
 
 
-def write_json(path: Path, content: Any) -> None:
-    """Write a JSON file, replacing one that is there."""
-    write_text(path, json.dumps(content, ensure_ascii=False, indent=1))
-
-
 def read_compute(folder: Path) -> str | None:
     """Return the device and precision that trained a model; None if they were not kept."""
     path = folder / COMPUTE
-    return str(json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else None
+    return str(read_json(path)) if path.is_file() else None
 
 
 def make_ready(folder: Path, key: dict[str, Any]) -> None:
@@ -113,36 +74,3 @@ def make_ready(folder: Path, key: dict[str, Any]) -> None:
     for path in stale:
         path.unlink(missing_ok=True)
     write_json(folder / KEY, key)
-
-
-def read_job_states(cache: str | Path) -> pd.DataFrame:
-    """List the jobs in a cache of `langdiff.compute_surprisals`.
-
-    Parameters
-    ----------
-    cache : str or Path
-        Folder of the cache; it may be empty or not exist yet.
-
-    Returns
-    -------
-    DataFrame, one row per job
-        ``edition``, ``lm`` (the recipe), ``state`` of training (``"done"``, or ``"unfinished"``: running or
-        interrupted), ``epochs`` trained, best ``dev_bits_per_character`` so far and ``seconds`` spent.
-    """
-    rows = []
-    for key in sorted(Path(cache).glob(f"*/*/{KEY}")):
-        folder = key.parent
-        done = (folder / TRAINED).is_file()
-        log = read_log(folder / LOG)
-        rows.append(
-            {
-                "edition": name_of_folder(folder.parent.name),
-                "lm": name_of_folder(folder.name),
-                "state": "done" if done else "unfinished",
-                "epochs": len(log),
-                "dev_bits_per_character": min((e["dev_bits_per_character"] for e in log), default=float("nan")),
-                "seconds": sum(e["seconds"] for e in log),
-            }
-        )
-    columns = ["edition", "lm", "state", "epochs", "dev_bits_per_character", "seconds"]
-    return pd.DataFrame(rows, columns=columns)

@@ -14,7 +14,7 @@ import sentencepiece
 import torch
 
 from langdiff import __version__
-from langdiff._io import atomic_path, write_text
+from langdiff._io import atomic_path, locked, write_json
 from langdiff._signature import full_hash
 from langdiff.errors import CheckpointError, DataError, MissingExtraError
 from langdiff.lm.device import find_device
@@ -25,10 +25,8 @@ from langdiff.lm.jobs.folder import (
     TRAINED,
     job_folder,
     make_ready,
-    own,
     read_compute,
     read_json,
-    write_json,
 )
 from langdiff.lm.jobs.logs import LOG
 from langdiff.lm.jobs.record import JobRecord, describe_compute, hash_texts
@@ -98,7 +96,7 @@ class JobResult:
     Attributes
     ----------
     surprisals : DataFrame
-        As `LanguageModel.surprisal` gives, for the intents that the edition has.
+        Table of `LanguageModel.surprisal`, one row per intent that the edition has.
     part : str
         What was scored, for messages.
     scoring : Scoring
@@ -180,7 +178,7 @@ def run_job(job: Job, report: Report = silent) -> JobResult:
     Raises
     ------
     LangdiffError
-        As `langdiff.lm.train_language_model`; the message names the edition.
+        If training or scoring fails, as in `langdiff.lm.train_language_model`; the message names the edition.
     """
     with naming(job.edition):
         texts = read_texts(job)
@@ -221,7 +219,7 @@ def claim(job: Job, texts: Mapping[str, pd.Series]) -> Iterator[JobResult | None
     if job.folder is None:
         yield None
         return
-    with own(job.folder):
+    with locked(job.folder, "training here. Wait for it, or use another cache."):
         known = _find_result(job, job.folder, texts)
         if known is None:
             make_ready(job.folder, job_key(job, texts))
@@ -234,7 +232,7 @@ def keep_result(job: Job, texts: Mapping[str, pd.Series], result: JobResult) -> 
     """Write the result of a job and return it with its record; the states of its training are of no use any more."""
     compute = describe_compute(job.recipe, find_device(job.device), job.group)
     if job.folder is not None:
-        write_text(job.folder / COMPUTE, json.dumps(compute))
+        write_json(job.folder / COMPUTE, compute)
         write_json(job.folder / TRAINED, result.of_model)
         _write_table(job, texts, result)
         remove_states(job.folder / MODEL)

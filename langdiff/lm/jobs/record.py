@@ -19,6 +19,7 @@ from langdiff.lm.scoring import PRICED, Scoring
 from langdiff.lm.units.alphabet import MIN_COUNT, ONE_IN
 from langdiff.multitext import MappedText, Multitext, Parts, TextSource
 from langdiff.provenance import Provenance
+from langdiff.surprisals import Surprisals
 
 _TOKENIZE = "langdiff.corpora.tokenizer.tokenize"
 
@@ -30,9 +31,9 @@ class JobRecord:
     Attributes
     ----------
     key : mapping
-        As `langdiff.lm.jobs.job.job_key` gives it.
+        What the trained model depends on, from `langdiff.lm.jobs.job.job_key`.
     compute : str or None
-        As `describe_compute` gives it; None if it was not kept.
+        Device and precision, from `describe_compute`; None if they were not kept.
     """
 
     key: Mapping[str, Any]
@@ -174,3 +175,16 @@ def provenance_of_models(
         split=f"scored:{len(multitext)}",
         versions=",".join(f"{library}:{version}" for library, version in sorted(versions.items())),
     )
+
+
+def surprisals_of_frames(
+    frames: Mapping[str, pd.DataFrame], multitext: Multitext, lm: str, provenance: Provenance
+) -> Surprisals:
+    """Return the table of what language models said of each edition, with the columns that all frames have."""
+    columns = ("bits", "eos_bits", "characters", "bytes", "replaced")
+    tables = {
+        column: pd.DataFrame({e: frames[e][column] for e in multitext.editions}, index=multitext.intents, dtype=float)
+        for column in columns
+        if all(column in frame for frame in frames.values())
+    }
+    return Surprisals(lm=lm, provenance=provenance, intent_info=multitext.intent_info, **tables)

@@ -66,7 +66,7 @@ class Demand(NamedTuple):
     Attributes
     ----------
     network, batch, recipe, generator, state
-        As `accumulate_gradients` takes them.
+        Arguments of `accumulate_gradients`.
     done : float
         Fraction of the epoch that is done before the batch.
     """
@@ -220,7 +220,7 @@ class EpochLoop:
                 self._average = WeightAverage()
 
     def _train_once(self, number: int) -> Generator[Demand, BatchLoss, float]:
-        """Return the mean bits a unit, dropout on."""
+        """Return the mean bits per unit, dropout on."""
         self.network.train()
         # stay where they are computed: to ask a GPU after every step would let it wait for us
         total: Tensor = torch.zeros((), dtype=torch.float64)

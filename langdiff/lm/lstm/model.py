@@ -7,14 +7,14 @@ from pathlib import Path
 import pandas as pd
 import torch
 
-from langdiff.errors import CheckpointError, ConfigError, LangdiffError
+from langdiff.errors import CheckpointError, LangdiffError
 from langdiff.lm.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 from langdiff.lm.device import find_device, one_thread
 from langdiff.lm.lstm.network import AWDLSTM
 from langdiff.lm.lstm.scoring import score, score_in_order
 from langdiff.lm.recipes import Recipe
 from langdiff.lm.scoring import Scoring, as_scoring
-from langdiff.lm.texts import check_texts, sizes_of
+from langdiff.lm.texts import check_texts, surprisal_table
 from langdiff.lm.units.alphabet import Alphabet
 from langdiff.lm.units.characters import Units
 from langdiff.lm.units.kinds import load_units
@@ -86,13 +86,7 @@ class LanguageModel:
     out_of_alphabet: Mapping[str, float] = field(default_factory=dict)
     cautions: tuple[str, ...] = ()
 
-    def surprisal(
-        self,
-        texts: Sequence[str] | pd.Series,
-        *,
-        scoring: Scoring | str | None = None,
-        batch_size: int | None = None,
-    ) -> pd.DataFrame:
+    def surprisal(self, texts: Sequence[str] | pd.Series, *, scoring: Scoring | str | None = None) -> pd.DataFrame:
         """Score texts, in single precision (sums in double).
 
         Parameters
@@ -102,9 +96,6 @@ class LanguageModel:
         scoring : Scoring or str, optional
             Whether replaced characters are priced and the state is carried; by default they are priced, and
             each text is scored on its own.
-        batch_size : int, optional
-            Texts scored at once; chosen by their length by default. It changes nothing but speed, and
-            has no use where the state is carried.
 
         Returns
         -------
@@ -118,12 +109,10 @@ class LanguageModel:
         DataError
             If a text is missing, empty or no string.
         ConfigError
-            If `batch_size` is not positive, or the state cannot be carried.
+            If the state cannot be carried.
         """
         scoring = as_scoring(scoring)
         scoring.check(self.recipe)
-        if batch_size is not None and batch_size < 1:
-            raise ConfigError(f"batch_size must be at least 1, got {batch_size}.")
         series = check_texts(texts, "texts")
         encoded = [self.units.encode(self.alphabet.apply(text)) for text in series]
         self.network.eval()
@@ -131,17 +120,8 @@ class LanguageModel:
             if scoring.carried:
                 bits, eos_bits = score_in_order(self.network, encoded)
             else:
-                bits, eos_bits = score(self.network, encoded, batch_size=batch_size)
-        if scoring.price_replaced:
-            bits += [self.alphabet.replaced_bits(text) for text in series]
-        columns = {
-            "bits": bits,
-            "eos_bits": eos_bits,
-            **sizes_of(series),
-            "units": [len(ids) for ids in encoded],
-            "replaced": [self.alphabet.count_replaced(text) for text in series],
-        }
-        return pd.DataFrame(columns, index=series.index)
+                bits, eos_bits = score(self.network, encoded)
+        return surprisal_table(series, self.alphabet, scoring, bits, eos_bits, [len(ids) for ids in encoded])
 
     @property
     def dev_bits_per_character(self) -> float:

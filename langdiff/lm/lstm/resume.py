@@ -159,15 +159,12 @@ def _read(path: Path) -> tuple[TrainingState, str]:
     """
     try:
         blob = path.read_bytes()
-    except OSError as error:
-        raise CheckpointError(f"{path}: cannot be read ({error.strerror}); trying the state before it") from error
-    if path.name != f"{path.name.rpartition('-')[0]}-{_hash(blob)}{_ENDING}":
-        raise CheckpointError(f"{path}: damaged or truncated ({len(blob):,} bytes); trying the state before it")
-    try:
+        if path.name != f"{path.name.rpartition('-')[0]}-{_hash(blob)}{_ENDING}":
+            raise ValueError(f"damaged or truncated, {len(blob):,} bytes")
         size = int.from_bytes(blob[:8], "little")  # of the header, which is JSON
         header = json.loads(blob[8 : 8 + size])["__metadata__"]
         settings = json.loads(header["settings"])
         state = TrainingState(epoch=int(header["epoch"]), settings=settings, tensors=load(blob))
-    except (SafetensorError, ValueError, KeyError, TypeError) as error:
-        raise CheckpointError(f"{path}: not a training state ({error}); trying the state before it") from error
+    except (OSError, SafetensorError, ValueError, KeyError, TypeError) as error:
+        raise CheckpointError(f"{path}: not a whole training state ({error}); trying the state before it") from error
     return state, header["key"]

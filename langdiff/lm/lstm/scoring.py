@@ -86,12 +86,12 @@ def score_in_order(network: AWDLSTM, intents: Sequence[Ids]) -> tuple[Floats, Fl
 
     .. math:: -\sum_{t} \log_2 p(u_{it} \mid u_{11} \dots u_{i,t-1})
 
-    As the network walks through time with nothing side by side, it is many times slower than `score`.
+    The network reads one symbol at a time, with no other intent beside it, which is many times slower than `score`.
 
     Parameters
     ----------
     network, intents
-        As for `score`; the first intent starts from the zero state with the end symbol as input.
+        Network and intents as for `score`; the first intent starts from the zero state with the end symbol as input.
 
     Returns
     -------

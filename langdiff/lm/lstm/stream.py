@@ -107,7 +107,7 @@ def cut(streams: Tensor, segment: Segment) -> Batch:
     Parameters
     ----------
     streams : Tensor of int64, shape (T + 1, B)
-        As `lay_out` gives.
+        Streams from `lay_out`.
     """
     symbols = streams[segment.start : segment.stop + 1]
     lengths = torch.full((symbols.shape[1],), len(symbols) - 1, device=symbols.device)

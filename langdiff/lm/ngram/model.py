@@ -15,7 +15,7 @@ from langdiff.lm.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 from langdiff.lm.ngram.kneser_ney import Grams, KneserNey
 from langdiff.lm.ngram.recipe import KneserNeyRecipe, find_lm
 from langdiff.lm.scoring import Scoring, as_scoring
-from langdiff.lm.texts import check_texts, naming, prepare_texts, sizes_of
+from langdiff.lm.texts import check_texts, naming, prepare_texts, surprisal_table
 from langdiff.lm.units.alphabet import Alphabet
 from langdiff.lm.units.characters import CharacterUnits
 
@@ -81,12 +81,8 @@ class KneserNeyModel:
         scoring.check(self.recipe)
         series = check_texts(texts, "texts")
         units = CharacterUnits(self.alphabet)
-        bits, eos_bits = self.ngrams.score([units.encode(self.alphabet.apply(text)) for text in series])
-        if scoring.price_replaced:
-            bits += [self.alphabet.replaced_bits(text) for text in series]
-        sizes, replaced = sizes_of(series), [self.alphabet.count_replaced(text) for text in series]
-        columns = {"bits": bits, "eos_bits": eos_bits, **sizes, "units": sizes["characters"], "replaced": replaced}
-        return pd.DataFrame(columns, index=series.index)
+        encoded = [units.encode(self.alphabet.apply(text)) for text in series]
+        return surprisal_table(series, self.alphabet, scoring, *self.ngrams.score(encoded), list(map(len, encoded)))
 
     def save(self, directory: str | Path) -> None:
         """Write ``model.json`` and the counts (safetensors), replacing a model that is there.

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from langdiff.errors import ConfigError
-from langdiff.lm.recipes import Recipe, about_strict, find_recipe, refuse_scoring
+from langdiff.lm.recipes import Recipe, find_recipe, refuse_scoring
 from langdiff.lm.scoring import Scoring, as_scoring, split_name
 
 ORDER = 6
@@ -80,7 +80,6 @@ def find_lm(lm: str | AnyRecipe) -> AnyRecipe:
         if match is None:
             raise ConfigError(
                 f"unknown language model {lm!r}. Write 'kneser-ney-{ORDER}' for n-grams of order {ORDER}."
-                f"{about_strict(lm)}"
             )
         return KneserNeyRecipe(name=lm, order=int(match[1]))
     return find_recipe(lm)
@@ -104,7 +103,8 @@ def find_scored_lm(lm: str | AnyRecipe, scoring: Scoring | str | None = None) ->
     Parameters
     ----------
     lm : str, Recipe or KneserNeyRecipe
-        As for `find_lm`; a name may end in ``-unpriced`` or ``-carried``, or both, which say how it scores.
+        Name or recipe, as for `find_lm`; a name may end in ``-unpriced`` or ``-carried``,
+        or both, which say how it scores.
     scoring : Scoring or str, optional
         How it scores, instead of such an ending; by default replaced characters are priced, and no state is
         carried.

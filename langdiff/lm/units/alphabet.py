@@ -115,7 +115,7 @@ class Alphabet:
         Returns
         -------
         str
-            As long as `text`, over `symbols`.
+            String over `symbols` of the same length as `text`.
         """
         # a table of the text's own few distinct characters: str.translate does the rest in C
         table = {ord(c): self._image(c) for c in set(text)}

@@ -13,10 +13,10 @@ from sentencepiece import SentencePieceProcessor, SentencePieceTrainer
 
 from langdiff.errors import CheckpointError, ConfigError, DataError, TrainingError
 from langdiff.lm.units.alphabet import SPACE, Alphabet
-from langdiff.lm.units.characters import Ids, outside
+from langdiff.lm.units.characters import Ids, refuse_outside
 
 BPE_RATIO = 0.4  # merges per distinct word (Mielke et al. 2019, section 2 and footnote 8)
-LONGEST_WORDS = 12  # mean characters a white-space token; polysynthetic languages reach 10, Burmese 14
+LONGEST_WORDS = 12  # mean characters per white-space token; polysynthetic languages reach 10, Burmese 14
 MIN_MERGE_COUNT = 2
 
 _SP_SPACE = "\u2581"
@@ -98,7 +98,7 @@ class BPEUnits:
 
     @property
     def size(self) -> int:
-        """Number of units: the alphabet and one a merge."""
+        """Number of units: the alphabet and one per merge."""
         return int(self._processor.get_piece_size()) - 1
 
     @property
@@ -129,7 +129,7 @@ class BPEUnits:
         # piece 0 is SentencePiece's unknown piece, which no model of ours has to predict
         ids = np.array(self._processor.encode(text.translate(self._escapes)), dtype=np.int64) - 1
         if len(ids) and ids.min() < 0:
-            raise outside(next(c for c in text if c not in self.alphabet.symbols))
+            refuse_outside(text, self.alphabet)
         return ids
 
     def decode(self, ids: Sequence[int] | Ids) -> str:
@@ -139,7 +139,7 @@ class BPEUnits:
 
 
 def caution_about_words(texts: Sequence[str]) -> str | None:
-    """Say so if the script seems not to separate words, as merges a word then mean little."""
+    """Say so if the script seems not to separate words, as merges per word then mean little."""
     words = [len(word) for text in texts for word in text.split()]
     if not words or np.mean(words) <= LONGEST_WORDS:
         return None
@@ -171,10 +171,9 @@ def merges_wanted(texts: Sequence[str], alphabet: Alphabet, ratio: float) -> int
         If a text has a character outside the alphabet, or there is none but white space.
     """
     if not 0 <= ratio < float("inf"):
-        raise ConfigError(f"bpe_ratio must be a number of merges a word, 0 or more; got {ratio!r}.")
-    unknown = set().union(*texts).difference(alphabet.symbols)
-    if unknown:
-        raise outside(min(unknown))
+        raise ConfigError(f"bpe_ratio must be a number of merges per word, 0 or more; got {ratio!r}.")
+    for text in texts:
+        refuse_outside(text, alphabet)
     words = {word for text in texts for word in text.split()}
     if not words:
         raise DataError("there are no words to learn subwords from: the texts are empty.")

@@ -6,12 +6,11 @@ from functools import cached_property
 
 import numpy as np
 
-from langdiff.lm.units.alphabet import Alphabet
-from langdiff.lm.units.characters import Ids, outside
+from langdiff.lm.units.characters import CharacterUnits, Ids, refuse_outside
 
 
 @dataclass(frozen=True)
-class ByteUnits:
+class ByteUnits(CharacterUnits):
     """The bytes of a string in UTF-8, those that the alphabet needs.
 
     A string has one sequence of bytes, so that its probability is that of the sequence: nothing is
@@ -31,20 +30,13 @@ class ByteUnits:
     10
     """
 
-    alphabet: Alphabet
-
-    @property
-    def model(self) -> None:
-        """Nothing: the alphabet is all there is."""
-        return None
-
     @cached_property
     def _bytes(self) -> Ids:
         """The bytes that occur, in order; shape (size,)."""
         return np.array(sorted(set(self.alphabet.symbols.encode())), dtype=np.int64)
 
     @cached_property
-    def _id_of(self) -> Ids:
+    def _numbers(self) -> Ids:
         numbers = np.full(256, -1, dtype=np.int64)
         numbers[self._bytes] = np.arange(len(self._bytes))
         return numbers
@@ -55,17 +47,15 @@ class ByteUnits:
         return len(self._bytes)
 
     def encode(self, text: str) -> Ids:
-        """Return one id a byte.
+        """Return one id per byte.
 
         Raises
         ------
         DataError
             If a character is outside the alphabet; see `Alphabet.apply`.
         """
-        unknown = set(text).difference(self.alphabet.symbols)
-        if unknown:  # its bytes may well all be there
-            raise outside(min(unknown))
-        return self._id_of[np.frombuffer(text.encode(), dtype=np.uint8)]
+        refuse_outside(text, self.alphabet)  # its bytes may well all be there
+        return self._numbers[np.frombuffer(text.encode(), dtype=np.uint8)]
 
     def decode(self, ids: Sequence[int] | Ids) -> str:
         """Return the string of these ids; bytes that are no UTF-8 become U+FFFD."""

@@ -1,6 +1,6 @@
 """What a language model predicts one by one, whatever its kind, and the simplest kind: characters."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
@@ -42,13 +42,53 @@ class Units(Protocol):
 
 
 @dataclass(frozen=True)
-class CharacterUnits:
+class StringUnits:
+    """Units that are strings; each kind says which (`strings`), and how it cuts a text (`cut`)."""
+
+    alphabet: Alphabet
+
+    @cached_property
+    def strings(self) -> tuple[str, ...]:
+        """String of each unit, in the order of their ids: the symbols of the alphabet."""
+        return tuple(self.alphabet.symbols)
+
+    def cut(self, text: str) -> Iterable[str]:
+        """Return the units of a string over the alphabet."""
+        return text
+
+    @property
+    def size(self) -> int:
+        """Number of units."""
+        return len(self.strings)
+
+    @cached_property
+    def _id_of(self) -> dict[str, int]:
+        return {string: number for number, string in enumerate(self.strings)}
+
+    def encode(self, text: str) -> Ids:
+        """Return the ids of the units of a string.
+
+        Raises
+        ------
+        DataError
+            If a character is outside the alphabet; see `Alphabet.apply`.
+        """
+        refuse_outside(text, self.alphabet)
+        return np.fromiter(map(self._id_of.__getitem__, self.cut(text)), dtype=np.int64)
+
+    def decode(self, ids: Sequence[int] | Ids) -> str:
+        """Return the string of these ids."""
+        return "".join(self.strings[number] for number in ids)
+
+
+@dataclass(frozen=True)
+class CharacterUnits(StringUnits):
     """Each symbol of the alphabet is a unit.
 
     Parameters
     ----------
     alphabet : Alphabet
-        Its `symbols`, in order, have the ids 0, 1, ….
+        Alphabet, whose `symbols` have the ids 0, 1, …, in their order.
 
     Examples
     --------
@@ -59,40 +99,16 @@ class CharacterUnits:
     'cab'
     """
 
-    alphabet: Alphabet
-
     @property
     def model(self) -> None:
         """Nothing: the alphabet is all there is."""
         return None
 
-    @property
-    def size(self) -> int:
-        """Number of symbols of the alphabet."""
-        return len(self.alphabet.symbols)
 
-    @cached_property
-    def _id_of(self) -> dict[str, int]:
-        return {symbol: number for number, symbol in enumerate(self.alphabet.symbols)}
-
-    def encode(self, text: str) -> Ids:
-        """Return one id a character.
-
-        Raises
-        ------
-        DataError
-            If a character is outside the alphabet; see `Alphabet.apply`.
-        """
-        try:
-            return np.fromiter(map(self._id_of.__getitem__, text), dtype=np.int64, count=len(text))
-        except KeyError as error:
-            raise outside(error.args[0]) from None
-
-    def decode(self, ids: Sequence[int] | Ids) -> str:
-        """Return the string of these ids."""
-        return "".join(self.alphabet.symbols[number] for number in ids)
-
-
-def outside(character: str) -> DataError:
-    """Return the error of a character that is not in the alphabet."""
-    return DataError(f"{character!r} (U+{ord(character):04X}) is outside the alphabet; apply the alphabet first.")
+def refuse_outside(text: str, alphabet: Alphabet) -> None:
+    """Raise a DataError if a character is not in the alphabet."""
+    unknown = set(text).difference(alphabet.symbols)
+    if unknown:
+        raise DataError(
+            f"{min(unknown)!r} (U+{ord(min(unknown)):04X}) is outside the alphabet; apply the alphabet first."
+        )

@@ -5,18 +5,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
 import regex
 
 from langdiff.errors import CheckpointError
 from langdiff.lm.units.alphabet import Alphabet
-from langdiff.lm.units.characters import Ids, outside
+from langdiff.lm.units.characters import StringUnits
 
 _CLUSTER = regex.compile(r"\X")
 
 
 @dataclass(frozen=True)
-class GraphemeUnits:
+class GraphemeUnits(StringUnits):
     r"""Extended grapheme clusters (Unicode Standard Annex 29), such as a letter with its marks.
 
     Clusters of several code points that are frequent in training are units of their own; the others
@@ -25,7 +24,7 @@ class GraphemeUnits:
     Parameters
     ----------
     alphabet : Alphabet
-        Its `symbols`, in order, have the first ids.
+        Alphabet, whose `symbols` have the first ids, in their order.
     clusters : tuple of str
         Clusters of two code points or more; they have the ids that follow.
 
@@ -44,7 +43,6 @@ class GraphemeUnits:
     ['नि', ' ', 'त', 'ि']
     """
 
-    alphabet: Alphabet
     clusters: tuple[str, ...]
 
     def __post_init__(self) -> None:
@@ -93,39 +91,15 @@ class GraphemeUnits:
         """The clusters, a line each; white space but the plain space is in no alphabet."""
         return "\n".join(self.clusters).encode()
 
-    @property
-    def size(self) -> int:
-        """Number of symbols of the alphabet and of clusters."""
-        return len(self._strings)
-
     @cached_property
-    def _strings(self) -> tuple[str, ...]:
+    def strings(self) -> tuple[str, ...]:
+        """The symbols of the alphabet, then the clusters."""
         return (*self.alphabet.symbols, *self.clusters)
 
-    @cached_property
-    def _id_of(self) -> dict[str, int]:
-        return {string: number for number, string in enumerate(self._strings)}
-
-    def encode(self, text: str) -> Ids:
-        """Return one id a frequent cluster, and one a code point elsewhere.
-
-        Raises
-        ------
-        DataError
-            If a character is outside the alphabet; see `Alphabet.apply`.
-        """
-        try:
-            return np.fromiter(self._numbers(text), dtype=np.int64)
-        except KeyError as error:
-            raise outside(error.args[0]) from None
-
-    def _numbers(self, text: str) -> Iterator[int]:
+    def cut(self, text: str) -> Iterator[str]:
+        """Yield the frequent clusters as they are, and the code points of others."""
         for cluster in _CLUSTER.findall(text):
             if cluster in self._id_of:
-                yield self._id_of[cluster]
+                yield cluster
             else:
-                yield from map(self._id_of.__getitem__, cluster)
-
-    def decode(self, ids: Sequence[int] | Ids) -> str:
-        """Return the string of these ids."""
-        return "".join(self._strings[number] for number in ids)
+                yield from cluster

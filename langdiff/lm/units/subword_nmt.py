@@ -5,15 +5,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import redirect_stderr
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
 from typing import Any
-
-import numpy as np
 
 from langdiff.errors import CheckpointError, MissingExtraError
 from langdiff.lm.units.alphabet import SPACE, Alphabet
 from langdiff.lm.units.bpe import BPE_RATIO, MIN_MERGE_COUNT, merges_wanted, stand_ins
-from langdiff.lm.units.characters import Ids, outside
+from langdiff.lm.units.characters import Ids, StringUnits
 
 _END = "</w>"  # how subword-nmt writes that a unit ends a word
 _HEADER = b"#version: 0.2\n"
@@ -21,7 +18,7 @@ _CONTINUED = "@@"  # put at the end of every unit but the last of a word
 
 
 @dataclass(frozen=True)
-class SubwordNMTUnits:
+class SubwordNMTUnits(StringUnits):
     """Subwords by byte-pair encoding (Sennrich, Haddow & Birch 2016) with their authors' package.
 
     A unit that ends a word is another one than the same characters within a word, and holds the
@@ -52,7 +49,6 @@ class SubwordNMTUnits:
     (5, '  slow low ')
     """
 
-    alphabet: Alphabet
     model: bytes
 
     def __post_init__(self) -> None:
@@ -118,21 +114,12 @@ class SubwordNMTUnits:
         return {ord(stand_in): chr(code) for code, stand_in in self._escapes.items()}
 
     @cached_property
-    def _strings(self) -> tuple[str, ...]:
+    def strings(self) -> tuple[str, ...]:
         """What each unit stands for, the end of a word as a space."""
         letters = self.alphabet.symbols.replace(SPACE, "")
         merged = [(left + right).replace(_END, SPACE).translate(self._unescapes) for left, right in self._pairs]
         # two merges may well spell the same unit
         return tuple(dict.fromkeys([SPACE, *letters, *(letter + SPACE for letter in letters), *merged]))
-
-    @cached_property
-    def _id_of(self) -> dict[str, int]:
-        return {string: number for number, string in enumerate(self._strings)}
-
-    @property
-    def size(self) -> int:
-        """Number of units: the characters twice, the empty word and one a merge."""
-        return len(self._strings)
 
     @property
     def merges(self) -> int:
@@ -143,33 +130,20 @@ class SubwordNMTUnits:
     def _segmenter(self) -> Any:
         return _import("apply_bpe").BPE(io.StringIO(self.model.decode()), separator=_CONTINUED)
 
-    def _cut(self, word: str) -> Iterator[int]:
-        """Yield the ids of a word's units, the last with the space after it."""
-        if word and self._pairs:  # without merges, subword-nmt ends the process
-            *inner, last = self._segmenter.segment_tokens([word.translate(self._escapes)])
-            pieces = [piece.removesuffix(_CONTINUED).translate(self._unescapes) for piece in inner]
-            pieces.append(last.translate(self._unescapes) + SPACE)
-        else:
-            pieces = [*word[:-1], word[-1:] + SPACE]
-        return map(self._id_of.__getitem__, pieces)
-
-    def encode(self, text: str) -> Ids:
-        """Return the ids of the subwords; the last has a space that decoding takes away.
-
-        Raises
-        ------
-        DataError
-            If a character is outside the alphabet; see `Alphabet.apply`.
-        """
-        unknown = set(text).difference(self.alphabet.symbols)
-        if unknown:
-            raise outside(min(unknown))
-        words = text.split(SPACE) if text else []
-        return np.fromiter(chain.from_iterable(map(self._cut, words)), dtype=np.int64)
+    def cut(self, text: str) -> Iterator[str]:
+        """Yield the units of every word, the last with the space after it, which decoding takes away from the text."""
+        for word in text.split(SPACE) if text else []:
+            if word and self._pairs:  # without merges, subword-nmt ends the process
+                *inner, last = self._segmenter.segment_tokens([word.translate(self._escapes)])
+                yield from (piece.removesuffix(_CONTINUED).translate(self._unescapes) for piece in inner)
+                yield last.translate(self._unescapes) + SPACE
+            else:
+                yield from word[:-1]
+                yield word[-1:] + SPACE
 
     def decode(self, ids: Sequence[int] | Ids) -> str:
         """Return the string of these ids."""
-        return "".join(self._strings[number] for number in ids).removesuffix(SPACE)
+        return super().decode(ids).removesuffix(SPACE)
 
 
 def _escapes(alphabet: Alphabet) -> dict[int, str]:

@@ -2,7 +2,6 @@
 
 import gc
 import inspect
-import logging
 import subprocess
 import sys
 import weakref
@@ -191,30 +190,6 @@ def test_what_a_group_used_is_freed_without_waiting_for_the_garbage_collector():
         gc.enable()
 
 
-def limit_memory(monkeypatch, most_networks):
-    """Let a program that needs more than that run out of memory."""
-    compute = gradients.compute_gradients
-
-    def limited(weights, batch, *args, **options):
-        if len(batch.inputs) > most_networks:
-            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.\nMore about it")
-        return compute(weights, batch, *args, **options)
-
-    monkeypatch.setattr(gradients, "compute_gradients", limited)
-
-
-@pytest.mark.parametrize("states", [False, True])
-def test_if_memory_runs_out_fewer_are_computed_at_once(monkeypatch, caplog, states):
-    limit_memory(monkeypatch, most_networks=1)
-    with caplog.at_level(logging.WARNING, logger="langdiff.lm"):
-        engine = assert_same_gradients(INTENT, states, size=4)
-    assert engine.size == 1
-    lines = [record.getMessage() for record in caplog.records]
-    assert len(lines) == 2
-    assert "out of memory (CUDA out of memory. Tried to allocate 2.00 GiB.): going on with 2 edition(s)" in lines[0]
-    assert "going on with 1 edition(s)" in lines[1]
-
-
 @given(
     lengths=st.lists(st.tuples(st.integers(1, 40), st.integers(0, 9)), min_size=1, max_size=12), most=st.integers(1, 5)
 )
@@ -234,6 +209,15 @@ def test_who_takes_a_step(lengths, most):
 def compute(recipe, parts=None, **options):
     parts = parts or make_parts(("eng", "ell", "cmn"))
     return compute_surprisals(parts, lm=recipe, progress=False, **({"seed": 0} | options))
+
+
+def test_if_memory_runs_out_the_error_says_so(monkeypatch):
+    def too_large(*_, **__):
+        raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
+
+    monkeypatch.setattr(gradients, "compute_gradients", too_large)
+    with pytest.raises(TrainingError, match=r"OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB."):
+        compute(INTENT, group=2)
 
 
 def assert_close(a, b):

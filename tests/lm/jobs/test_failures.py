@@ -10,9 +10,8 @@ import pytest
 from langdiff.errors import DataError, TrainingError
 from langdiff.lm import compute_surprisals
 from langdiff.lm.jobs.failures import Failures
-from langdiff.lm.jobs.folder import read_job_states
 from langdiff.multitext import InMemoryText
-from tests.lm.conftest import make_parts
+from tests.lm.conftest import make_parts, read_job_states
 
 
 def shortened(multitext, editions):

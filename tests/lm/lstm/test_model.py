@@ -1,10 +1,9 @@
 import json
 
-import pandas as pd
 import pytest
 import torch
 
-from langdiff.errors import CheckpointError, ConfigError, DataError
+from langdiff.errors import CheckpointError, DataError
 from langdiff.lm import read_language_model
 from langdiff.lm.units.bpe import BPEUnits
 from tests.lm.conftest import verses
@@ -25,11 +24,6 @@ def test_saved_and_loaded_gives_the_same_bits(model, tmp_path):
 def test_scoring_is_deterministic_and_leaves_no_dropout_on(model):
     model.network.train()
     assert model.surprisal(TEXTS).equals(model.surprisal(TEXTS))
-
-
-def test_batch_size_changes_nothing(model):
-    one, all_ = (model.surprisal(TEXTS, batch_size=n) for n in (1, None))
-    pd.testing.assert_frame_equal(one, all_, check_exact=False, atol=1e-3, rtol=0)
 
 
 def test_characters_and_units_are_counted(model):
@@ -111,11 +105,6 @@ def test_edited_index(model, tmp_path, change, message):
 def test_texts_without_surprisal(model, texts, message):
     with pytest.raises(DataError, match=message):
         model.surprisal(texts)
-
-
-def test_bad_batch_size(model):
-    with pytest.raises(ConfigError, match="batch_size must be at least 1"):
-        model.surprisal(TEXTS, batch_size=0)
 
 
 def test_no_texts_no_rows(model):

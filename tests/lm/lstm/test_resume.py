@@ -18,10 +18,9 @@ from pandas.testing import assert_frame_equal
 
 from langdiff.lm import RECIPES, compute_surprisals, read_language_model, train_language_model
 from langdiff.lm.jobs import job
-from langdiff.lm.jobs.folder import read_job_states
 from langdiff.lm.lstm import loop
 from langdiff.lm.lstm.resume import StateFolder, TrainingState, remove_states, training_key
-from tests.lm.conftest import make_parts, verses
+from tests.lm.conftest import make_parts, read_job_states, verses
 
 KILLS = 20  # and more
 STARTED = 150  # seconds until Python and torch have started and trained a little, on a machine with much else to do
@@ -218,7 +217,7 @@ def test_a_damaged_state_is_passed_over(recipes, tmp_path, monkeypatch, caplog, 
         path.write_bytes(damage(path.read_bytes()))
     with caplog.at_level(logging.INFO, logger="langdiff.lm"):
         model = train(recipe, directory=tmp_path, name="eng")
-    assert f"{states[-1]}: damaged or truncated" in caplog.text
+    assert f"{states[-1]}: not a whole training state (damaged or truncated" in caplog.text
     if how_many == 1:
         assert "eng: going on after epoch 2" in caplog.text
     else:

@@ -21,13 +21,12 @@ from langdiff.lm import (
     train_language_model,
 )
 from langdiff.lm.jobs import job
-from langdiff.lm.jobs.folder import read_job_states
 from langdiff.lm.ngram.kneser_ney import KneserNey
 from langdiff.lm.ngram.recipe import find_lm
 from langdiff.lm.units.alphabet import Alphabet
 from langdiff.lm.units.characters import CharacterUnits
 from langdiff.run.experiment import Experiment
-from tests.lm.conftest import make_parts, verses
+from tests.lm.conftest import make_parts, read_job_states, verses
 
 RECIPE = KneserNeyRecipe(name="test-ngrams", order=4, min_count=2)
 

@@ -105,7 +105,7 @@ def test_subwords_are_those_of_the_package():
     texts = [" ".join(words[k:] + words[:k]) for k in range(len(words))]
     units = SubwordNMTUnits.train(texts, Alphabet.from_texts(texts, min_count=1), ratio=0.3)
     assert units.merges == int(0.3 * len(words))
-    ours = [units._strings[i] for i in units.encode(texts[0])]
+    ours = [units.strings[i] for i in units.encode(texts[0])]
     theirs = [
         piece.removesuffix("@@") if piece.endswith("@@") else piece + " " for piece in packages_own(units, texts[0])
     ]
