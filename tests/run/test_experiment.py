@@ -122,8 +122,8 @@ def test_how_models_score_is_named_with_them_or_for_all(tmp_path):
 
 def test_where_standard_errors_come_from(tmp_path):
     lines = '[fit]\nerrors = "sandwich"\nclusters = "book"\nintents = "random"\ndispersion = "family"\n'
-    fit = _read(tmp_path, MINIMAL + lines).fit
-    assert (fit.errors, fit.clusters, fit.intents, fit.dispersion) == ("sandwich", "book", "random", "family")
+    given = _read(tmp_path, MINIMAL + lines).fit
+    assert (given.errors, given.clusters, given.intents, given.dispersion) == ("sandwich", "book", "random", "family")
     usual = _read(tmp_path, MINIMAL).fit
     assert (usual.errors, usual.clusters, usual.intents, usual.dispersion) == (None, None, "fixed", "common")
 
