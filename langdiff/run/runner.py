@@ -35,7 +35,6 @@ from langdiff.run.result import RunResult
 from langdiff.selection import select, split
 from langdiff.surprisals import Surprisals
 
-NOT_YET = {"errors", "clusters", "intents", "dispersion"}  # settings that `langdiff.fit` does not take
 STALE = ("tables/truth.csv", "tables/selection.csv", "figures/*.svg")  # files that only some runs write
 
 log = logging.getLogger(__name__)
@@ -137,7 +136,10 @@ class _Run:
         tables = [self.score(lm, parts) for lm in self.experiment.lm.models]
         surprisals = {table.lm: table for table in tables}
         with self.stage("regression"):
-            settings = self.experiment.fit.model_dump(exclude=NOT_YET) | {"seed": self.experiment.seed}
+            settings = self.experiment.fit.model_dump() | {
+                "seed": self.experiment.seed,
+                "edition_info": multitext.edition_info,  # a dispersion may be named by its columns
+            }
             fits = {lm: fit(table, **settings) for lm, table in surprisals.items()}
             for lm, difficulties in fits.items():
                 difficulties.save(self.new / "fits" / f"{lm}.json")

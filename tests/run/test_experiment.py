@@ -5,6 +5,7 @@ import pytest
 
 from langdiff._types import FormatName
 from langdiff.errors import ConfigError
+from langdiff.regression import fit
 from langdiff.run import Experiment, read_experiment
 from langdiff.run.experiment import demo_experiment
 from langdiff.selection import select
@@ -30,6 +31,10 @@ def test_selection_takes_the_settings_of_select(tmp_path):
     asked = _read(tmp_path, MINIMAL + "[selection]\nn_editions = 3").selection
     assert asked.n_editions == 3
     assert set(asked.model_dump()) == set(signature(select).parameters) - {"multitext", "method", "solver", "progress"}
+
+
+def test_fit_takes_the_settings_of_an_experiment(tmp_path):
+    assert set(_read(tmp_path, MINIMAL).fit.model_dump()) <= set(signature(fit).parameters)
 
 
 @pytest.mark.parametrize(
@@ -122,8 +127,8 @@ def test_how_models_score_is_named_with_them_or_for_all(tmp_path):
 
 def test_where_standard_errors_come_from(tmp_path):
     lines = '[fit]\nerrors = "sandwich"\nclusters = "book"\nintents = "random"\ndispersion = "family"\n'
-    fit = _read(tmp_path, MINIMAL + lines).fit
-    assert (fit.errors, fit.clusters, fit.intents, fit.dispersion) == ("sandwich", "book", "random", "family")
+    given = _read(tmp_path, MINIMAL + lines).fit
+    assert (given.errors, given.clusters, given.intents, given.dispersion) == ("sandwich", "book", "random", "family")
     usual = _read(tmp_path, MINIMAL).fit
     assert (usual.errors, usual.clusters, usual.intents, usual.dispersion) == (None, None, "fixed", "common")
 
