@@ -17,7 +17,7 @@ from langdiff.errors import ConfigError, SolverError
 from langdiff.regression.stan.engine import Draws, Request
 
 DIGITS = 9  # of every number that CmdStan writes
-QUANTITIES = ("difficulty", "intent_size", "dispersion", "log_lik", "bits")
+QUANTITIES = ("difficulty", "intent_size", "dispersion", "size_distribution", "log_lik", "bits")
 
 
 def why_no_cmdstan() -> str:

@@ -78,6 +78,9 @@ def label(draws: Draws, posterior: Posterior, facts: dict[str, Any]) -> "az.Infe
         },
         "observed_data": {"bits": posterior.bits.to_numpy()},
     }
+    if posterior.random_intents:
+        distribution = draws["size_distribution"]
+        groups["posterior"] |= {"log_size_mean": distribution[..., 0], "log_size_std": distribution[..., 1]}
     if posterior.data["save_log_lik"]:
         groups["log_likelihood"] = {"log_surprisals": draws["log_lik"]}
     if posterior.data["save_bits"]:

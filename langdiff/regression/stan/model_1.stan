@@ -1,7 +1,8 @@
 // Model 1 of Mielke et al. (2019, section 3), whitened by its exact least-squares fit.
 //
 // ln y_ij ~ normal(m_i + d_j, sigma), sigma^2 = ln(1 + kappa), sum_j exp(d_j) = J, m_i = ln n_i.
-// Flat in every m_i, in d up to a constant, and in ln kappa, unless a prior's precision is positive.
+// Flat in every m_i, in d up to a constant, and in ln kappa, unless a prior's precision is positive; with random
+// intents every m_i is normal, and its mean and standard deviation have flat priors.
 //
 // The table enters only through the residual sum of squares: around the fit the sum of squares is
 // sum_of_squares + sigma^2 (|a|^2 + |e|^2), for d - mean(d) = d_hat + sigma d_root e and, row by row,
@@ -33,6 +34,9 @@ data {
   vector[I] residual_sum, residual_square; // of the fit, row by row
   matrix[save_log_lik ? I : 0, J - 1] residual_root; // residuals times d_root
   int<lower=0, upper=1> save_bits;
+  int<lower=0, upper=1> random_intents; // sizes are normal, their mean and standard deviation unknown
+  real size_mean_hat, log_spread_hat; // about where these are,
+  real<lower=0> size_mean_scale, log_spread_scale; // and about their posterior standard deviations
   real log_size_mean; // priors: normal, precision 0 is flat
   real<lower=0> log_size_precision, difficulty_precision;
   real log_dispersion_mean;
@@ -42,27 +46,36 @@ parameters {
   vector[I] a;
   vector[J - 1] e;
   real k;
+  vector[random_intents ? 2 : 0] s; // mean and log standard deviation of log sizes
 }
 model {
   real log_kappa = k_hat + k_scale * k;
   real v = log1p_exp(log_kappa);
   target += -0.5 * (degrees_of_freedom * log(v) + sum_of_squares / v + dot_self(a) + dot_self(e));
   target += -0.5 * log_dispersion_precision * square(log_kappa - log_dispersion_mean);
-  if (log_size_precision > 0 || difficulty_precision > 0) {
+  if (log_size_precision > 0 || difficulty_precision > 0 || random_intents) {
     vector[J] d = d_hat + sqrt(v) * (d_root * e);
     vector[I] m = m_hat + log_sum_exp(d) - log(J) + sqrt(v / cells) .* a;
     if (incomplete) {
       m -= sqrt(v) * (mask_root * e) ./ cells;
     }
     target += -0.5 * (log_size_precision * dot_self(m - log_size_mean) + difficulty_precision * dot_self(d));
+    if (random_intents) { // flat in the mean and the standard deviation
+      real log_spread = log_spread_hat + log_spread_scale * s[2];
+      target += log_spread + normal_lupdf(m | size_mean_hat + size_mean_scale * s[1], exp(log_spread));
+    }
   }
 }
 generated quantities {
+  vector[random_intents ? 2 : 0] size_distribution; // mean and standard deviation of log sizes
   vector[J] difficulty;
   vector[I] intent_size;
   real dispersion = exp(k_hat + k_scale * k);
   vector[save_log_lik ? I : 0] log_lik;
   matrix[save_bits ? I : 0, save_bits ? J : 0] bits;
+  if (random_intents) {
+    size_distribution = [size_mean_hat + size_mean_scale * s[1], exp(log_spread_hat + log_spread_scale * s[2])]';
+  }
   {
     real v = log1p(dispersion);
     vector[J] u = sqrt(v) * (d_root * e);

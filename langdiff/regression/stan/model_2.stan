@@ -2,7 +2,8 @@
 //
 // ln y_ij ~ normal(m_i + d_j + (sigma^2 - v_i) / 2, sqrt(v_i)), v_i = ln(1 + kappa / n_i),
 // sigma^2 = ln(1 + kappa), sum_j exp(d_j) = J, m_i = ln n_i.
-// Flat in every m_i, in d up to a constant, and in ln kappa, unless a prior's precision is positive.
+// Flat in every m_i, in d up to a constant, and in ln kappa, unless a prior's precision is positive; with random
+// intents every m_i is normal, and its mean and standard deviation have flat priors.
 //
 // The parameters a, e and k have posterior scale about 1 and little correlation; they are d - mean(d), ln kappa
 // and, given these, ln(kappa / n_i), up to a linear map of constant determinant. A row's sum of squared residuals
@@ -36,6 +37,9 @@ data {
   vector[I] residual_sum, residual_square; // of the fit, row by row
   matrix[I, J - 1] residual_root; // residuals times d_root
   int<lower=0, upper=1> save_log_lik, save_bits;
+  int<lower=0, upper=1> random_intents; // sizes are normal, their mean and standard deviation unknown
+  real size_mean_hat, log_spread_hat; // about where these are,
+  real<lower=0> size_mean_scale, log_spread_scale; // and about their posterior standard deviations
   real log_size_mean; // priors: normal, precision 0 is flat
   real<lower=0> log_size_precision, difficulty_precision;
   real log_dispersion_mean;
@@ -52,6 +56,7 @@ parameters {
   vector[I] a;
   vector[J - 1] e;
   real k;
+  vector[random_intents ? 2 : 0] s; // mean and log standard deviation of log sizes
 }
 model {
   real log_kappa = k_hat + k_scale * k;
@@ -80,13 +85,21 @@ model {
   if (log_size_precision > 0) {
     target += -0.5 * log_size_precision * dot_self(log_kappa - r - log_size_mean);
   }
+  if (random_intents) { // flat in the mean and the standard deviation
+    real log_spread = log_spread_hat + log_spread_scale * s[2];
+    target += log_spread + normal_lupdf(log_kappa - r | size_mean_hat + size_mean_scale * s[1], exp(log_spread));
+  }
 }
 generated quantities {
+  vector[random_intents ? 2 : 0] size_distribution; // mean and standard deviation of log sizes
   vector[J] difficulty;
   vector[I] intent_size;
   real dispersion = exp(k_hat + k_scale * k);
   vector[save_log_lik ? I : 0] log_lik;
   matrix[save_bits ? I : 0, save_bits ? J : 0] bits;
+  if (random_intents) {
+    size_distribution = [size_mean_hat + size_mean_scale * s[1], exp(log_spread_hat + log_spread_scale * s[2])]';
+  }
   {
     vector[J] u = d_root * e;
     real level = log_sum_exp(d_hat + u) - log(J);

@@ -2,7 +2,8 @@
 //
 // As model 2, but epsilon is Laplace of the same mean (sigma^2 - v_i) / 2 and variance v_i = ln(1 + kappa / n_i).
 // There are no sufficient statistics: every cell is visited.
-// Flat in every ln n_i, in d up to a constant, and in ln kappa, unless a prior's precision is positive.
+// Flat in every ln n_i, in d up to a constant, and in ln kappa, unless a prior's precision is positive; with random
+// intents every ln n_i is normal, and its mean and standard deviation have flat priors.
 data {
   int<lower=2> I; // intents
   int<lower=2> J; // editions
@@ -20,6 +21,9 @@ data {
   real k_hat; // log dispersion of the fit
   real<lower=0> k_scale; // and about its posterior standard deviation
   int<lower=0, upper=1> save_log_lik, save_bits;
+  int<lower=0, upper=1> random_intents; // sizes are normal, their mean and standard deviation unknown
+  real size_mean_hat, log_spread_hat; // about where these are,
+  real<lower=0> size_mean_scale, log_spread_scale; // and about their posterior standard deviations
   real log_size_mean; // priors: normal, precision 0 is flat
   real<lower=0> log_size_precision, difficulty_precision;
   real log_dispersion_mean;
@@ -29,6 +33,7 @@ parameters {
   vector[I] a;
   vector[J - 1] e;
   real k;
+  vector[random_intents ? 2 : 0] s; // mean and log standard deviation of log sizes
 }
 transformed parameters {
   real log_kappa = k_hat + k_scale * k;
@@ -52,12 +57,20 @@ model {
   target += -0.5 * log_size_precision * dot_self(m - log_size_mean);
   target += -0.5 * difficulty_precision * dot_self(difficulty - mean(difficulty));
   target += -0.5 * log_dispersion_precision * square(log_kappa - log_dispersion_mean);
+  if (random_intents) { // flat in the mean and the standard deviation
+    real log_spread = log_spread_hat + log_spread_scale * s[2];
+    target += log_spread + normal_lupdf(m | size_mean_hat + size_mean_scale * s[1], exp(log_spread));
+  }
 }
 generated quantities {
+  vector[random_intents ? 2 : 0] size_distribution; // mean and standard deviation of log sizes
   vector[I] intent_size = exp(m);
   real dispersion = exp(log_kappa);
   vector[save_log_lik ? I : 0] log_lik;
   matrix[save_bits ? I : 0, save_bits ? J : 0] bits;
+  if (random_intents) {
+    size_distribution = [size_mean_hat + size_mean_scale * s[1], exp(log_spread_hat + log_spread_scale * s[2])]';
+  }
   {
     vector[I] v = log1p_exp(log_kappa - m);
     vector[I] location = m + 0.5 * (log1p_exp(log_kappa) - v);

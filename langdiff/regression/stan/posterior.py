@@ -6,6 +6,7 @@ from typing import Any, cast
 
 import numpy as np
 import pandas as pd
+from scipy.special import logsumexp
 
 from langdiff import __version__
 from langdiff._signature import join_signature, name_of_number
@@ -16,7 +17,7 @@ from langdiff.regression.identity import identify_table
 from langdiff.regression.result import DifficultyFit
 from langdiff.regression.stan.priors import Priors
 from langdiff.regression.stan.programs import program_path
-from langdiff.regression.stan.whiten import Data, long_data, whiten, whiten_model_1
+from langdiff.regression.stan.whiten import Data, long_data, whiten, whiten_model_1, whiten_sizes
 from langdiff.surprisals import Surprisals
 
 LEAST_FREEDOM = 3  # flat priors leave a tail of the posterior like κ, or ln κ, to minus half the degrees of freedom
@@ -38,13 +39,15 @@ class Posterior:
     data : dict
         Data of the program.
     bits : DataFrame, shape (I, J)
-        The table, without the intents of one cell.
+        The table; unless intents are random, without those of one cell.
     fit : DifficultyFit
         The fit that whitens the posterior.
     lm, signature, priors : str
         Name of the language model, signature and priors, for the attributes of the result.
     single_cell_intents : int
-        Number of intents left out because they have one cell.
+        Number of intents of one cell, which are left out unless intents are random.
+    random_intents : bool
+        Whether sizes have a normal distribution of unknown mean and standard deviation.
     """
 
     model: StanModel
@@ -57,13 +60,14 @@ class Posterior:
     signature: str
     priors: str
     single_cell_intents: int
+    random_intents: bool
 
     @property
     def dimension(self) -> int:
         """Number of parameters."""
         intents, editions = self.bits.shape
         cells = int(self.bits.notna().to_numpy().sum()) if self.model == "3" else 0
-        return intents + editions + cells
+        return intents + editions + cells + 2 * self.random_intents
 
     def start(self, rng: np.random.Generator | None) -> dict[str, Any]:
         """Return a start of every parameter: at the fit, or if `rng` is given, around it."""
@@ -75,7 +79,8 @@ class Posterior:
 
         a, e, k, t = near(intents), near(editions - 1), float(near(1)[0]), near(latent)
         if self.whitened:
-            return {"a": a, "e": e, "k": k} | ({"t": t} if latent else {})
+            start = {"a": a, "e": e, "k": k} | ({"t": t} if latent else {})
+            return start | ({"s": near(2 * self.random_intents)} if self.model != "3" else {})
         # some posterior standard deviations, without regard to how large an intent or edition is
         noise = self.fit.sigma / np.sqrt(max(1.0, float(self.fit.intent_size.median())))
         size = self.fit.intent_size.reindex(self.bits.index).to_numpy() * np.exp(noise * a)
@@ -93,6 +98,7 @@ def prepare(
     plain: bool,
     save_log_lik: bool,
     save_bits: bool,
+    random_intents: bool = False,
 ) -> Posterior:
     """Fit, and whiten the posterior with the fit.
 
@@ -101,9 +107,11 @@ def prepare(
     DataError
         If the table cannot be fitted (see `langdiff.fit`), or if the posterior would be improper.
     ConfigError
-        If the model is unknown, or `laplace_scale` missing, superfluous or not positive.
+        If the model is unknown, `laplace_scale` missing, superfluous or not positive, or intents cannot be random.
     """
     program = program_path(model, plain=plain)
+    if random_intents:
+        _check_random(model, priors, plain)
     if (laplace_scale is None) == (model == "3"):
         raise ConfigError(
             f"laplace_scale={laplace_scale!r} with model {model}: model 3 needs it, and the other models refuse it."
@@ -114,10 +122,11 @@ def prepare(
     point = fit(surprisals, model="1" if model == "1" else "2")
     table = surprisals if isinstance(surprisals, Surprisals) else Surprisals(bits=surprisals)
     several = table.bits.notna().sum(axis=1) > 1
-    bits = table.bits[several]
+    kept = several | random_intents
+    bits = table.bits[kept]
     z = np.log(bits.to_numpy())
     _check_proper(bits, priors)
-    difficulty, log_size = point.difficulty.to_numpy(), np.log(point.intent_size[several].to_numpy())
+    difficulty, log_size = point.difficulty.to_numpy(), np.log(point.intent_size[kept].to_numpy())
     save = {"save_log_lik": int(save_log_lik), "save_bits": int(save_bits)}
     data = save | priors.to_data()
     if plain:
@@ -128,10 +137,13 @@ def prepare(
         data |= _cells_or_sums(
             model, z, whiten(z, difficulty, log_size, float(np.log(point.dispersion))), laplace_scale
         )
+    if not plain and model != "3":
+        data |= whiten_sizes(_sizes_at_fit(data) if random_intents else None)
     if laplace_scale is not None:
         data["laplace_scale"] = float(laplace_scale)
     parts = {
         "model": model,
+        "sizes": "normal" if random_intents else None,
         "laplace_scale": None if laplace_scale is None else name_of_number(laplace_scale),
         "program": program.stem,
         "priors": str(priors),
@@ -152,7 +164,24 @@ def prepare(
         signature=join_signature(parts),
         priors=str(priors),
         single_cell_intents=int((~several).sum()),
+        random_intents=random_intents,
     )
+
+
+def _sizes_at_fit(data: Data) -> Floats:
+    """Return ln n where all whitened parameters are 0."""
+    d_hat = data["d_hat"]
+    level = float(logsumexp(d_hat) - np.log(len(d_hat)))
+    at_fit: Floats = data["m_hat"] + level if "m_hat" in data else data["k_hat"] - data["r_hat"] + level
+    return at_fit
+
+
+def _check_random(model: StanModel, priors: Priors, plain: bool) -> None:
+    if model == "3" or plain:
+        what = "a plain program" if plain else "model '3'"
+        raise ConfigError(f"{what} has no random intents; use the whitened program of model '1', '2' or '2L'.")
+    if priors.log_size is not None:
+        raise ConfigError("random intents estimate the distribution of sizes: leave out the prior log_size.")
 
 
 def _cells_or_sums(model: StanModel, z: Floats, whitened: Data, laplace_scale: float | None) -> Data:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 Engine = Literal["auto", "cmdstan", "pystan"]
 Inits = Literal["map", "random"]
+Intents = Literal["fixed", "random"]
 
 LEAST_WARMUP = 20  # with fewer Stan adapts nothing
 LEAST_TURN = 1.2  # radians; a quarter turn, π/2, forgets most, and twice this is still far from half a turn
@@ -38,6 +39,7 @@ def sample(
     surprisals: Surprisals | pd.DataFrame,
     *,
     model: StanModel = "2",
+    intents: Intents = "fixed",
     engine: Engine = "auto",
     chains: int = 4,
     iter_warmup: int = 200,
@@ -57,7 +59,7 @@ def sample(
 
     Priors are flat by default (see `Priors`), so that the posterior is the normalized likelihood.
     Intents with one observed cell say nothing of difficulties and are left out, as `langdiff.fit` keeps
-    them out of the likelihood.
+    them out of the likelihood, unless intents are random.
 
     Parameters
     ----------
@@ -65,6 +67,9 @@ def sample(
         Bits of intent i (row) in edition j (column); NaN where missing.
     model : {"1", "2", "2L", "3"}
         Regression model, as in `langdiff.fit`; 2C has no Stan program.
+    intents : {"fixed", "random"}
+        Prior of the intents' ln n: that of `priors`, or a normal one whose mean and standard deviation are estimated
+        under flat priors. Then intents of one cell are kept. For models 1, 2 and 2L.
     engine : {"auto", "cmdstan", "pystan"}
         Engine to sample with: ``"auto"`` is CmdStan where it is installed, else PyStan.
     chains, iter_warmup, iter_sampling : int
@@ -98,7 +103,8 @@ def sample(
     -------
     arviz.InferenceData
         ``posterior``: ``difficulty`` (edition), nats, normalized so that factors average 1;
-        ``intent_size`` (intent); ``dispersion``, κ; ``sigma``. ``sample_stats``, ``observed_data``, and
+        ``intent_size`` (intent); ``dispersion``, κ; ``sigma``; with random intents ``log_size_mean`` and
+        ``log_size_std``, of ln n. ``sample_stats``, ``observed_data``, and
         the groups asked for. Attributes of the posterior: model, engine, lm, priors, signature.
 
     Raises
@@ -139,6 +145,7 @@ def sample(
     work.check()
     _check_choice("engine", engine, get_args(Engine))
     _check_choice("inits", inits, get_args(Inits))
+    _check_choice("intents", intents, get_args(Intents))
     if log_lik and model == "3":
         raise ConfigError(
             "model 3 has no log_lik of an intent: its density given nu is not that of the row. Compare models by "
@@ -152,6 +159,7 @@ def sample(
         plain=plain,
         save_log_lik=log_lik,
         save_bits=posterior_predictive,
+        random_intents=intents == "random",
     )
     work_done = {
         "chains": chains,

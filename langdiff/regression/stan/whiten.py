@@ -193,6 +193,28 @@ def whiten(z: Floats, difficulty: Floats, log_size: Floats, log_kappa: float) ->
     }
 
 
+def whiten_sizes(log_size: Floats | None) -> Data:
+    """Return what the programs know of the distribution of sizes.
+
+    Parameters
+    ----------
+    log_size : ndarray, shape (I,), optional
+        ln n of the fit, if sizes are to have a normal distribution; None for sizes without one.
+    """
+    if log_size is None:
+        hats = (0.0, 0.0, 0.0, 0.0)
+    else:
+        spread, intents = float(np.std(log_size)), len(log_size)
+        hats = (
+            float(np.mean(log_size)),
+            spread / np.sqrt(intents),
+            float(np.log(spread)),
+            float((2 * intents) ** -0.5),
+        )
+    names = ("size_mean_hat", "size_mean_scale", "log_spread_hat", "log_spread_scale")
+    return {"random_intents": int(log_size is not None), **dict(zip(names, hats, strict=True))}
+
+
 def _mask_data(mask: Floats, root: Floats) -> Data:
     if mask.all():
         return {"incomplete": 0, "mask": np.empty((0, mask.shape[1])), "mask_root": np.empty((0, root.shape[1]))}

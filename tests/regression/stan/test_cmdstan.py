@@ -90,7 +90,7 @@ def test_what_is_asked_of_the_sampler(bits, program):
     assert [asked[name] for name in names] == [3, 150, 10, 6, 0.8, False]
     # warm-up is all step size: a unit metric is right already
     assert [asked[f"adapt_{part}"] for part in ("init_phase", "metric_window", "step_size")] == [0, 0, 150]
-    assert [set(init) for init in asked["inits"]] == [{"a", "e", "k"}] * 3
+    assert [set(init) for init in asked["inits"]] == [{"a", "e", "k", "s"}] * 3
     assert asked["data"]["I"] == 20
     assert 0 < asked["seed"] < 2**31
     # chain after chain, draw after draw
@@ -116,7 +116,7 @@ def test_approximations(bits, program, algorithm, draws):
     assert idata.posterior["dispersion"].shape == (1, draws)
     assert f"algorithm:{algorithm}" in idata.posterior.attrs["signature"]
     start = program.asked["opt_args"]["inits"] if algorithm == "laplace" else program.asked["inits"]
-    assert set(start) == {"a", "e", "k"}
+    assert set(start) == {"a", "e", "k", "s"}  # s is empty: intents are fixed
     assert program.asked.get("draws", 1) == draws
 
 

@@ -2,7 +2,9 @@ r"""Random intents of any distribution: sizes on a grid, their weights by maximu
 
 The distribution of sizes is any on `POINTS` evenly spaced points that span the sizes of the rows, as fixed intents
 have them. Its weights :math:`\pi` come from the EM algorithm, in turn with Newton steps in which c (in model 1 also
-σ²) and the weights that have not vanished move together. On such a grid most weights vanish (Laird 1978).
+σ²) and the weights that have not vanished move together. On such a grid most weights vanish (Laird 1978). With many
+editions a row says more of its size than the grid can; the likelihood is then below that of normal sizes, while
+difficulties differ by little.
 
 Standard errors are from the observed information on c, ln σ² and the logits of the weights that have not vanished,
 all but c eliminated; which have not is treated as known. In model 1 the level of c is that of the grid and has no

@@ -25,9 +25,10 @@ def draw(intents, editions, seed=0, *, by_first=False):
 
 
 def fit_fixed(z, model):
-    table = solve_two_way(z)
-    found = estimate(table, Settings(model, "auto", False, None, 100))
-    return found.c, influence_of_fixed(table, model=model, c=found.c, sizes=found.sizes)
+    """Of model 2 the restricted fit."""
+    table, restricted = solve_two_way(z), model != "1"
+    found = estimate(table, Settings(model, "auto", restricted, None, 100))
+    return found.c, influence_of_fixed(table, model=model, c=found.c, sizes=found.sizes, restricted=restricted)
 
 
 def fit_random(z, model):
