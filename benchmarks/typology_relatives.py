@@ -179,7 +179,7 @@ def corpus(name, glottolog, out):
     for _, model in comparison.models.iterrows():
         row(model["model"], model["n"], *shares(model), f"{model['log_likelihood']:.2f}", f"{model['aic']:.1f}")
     print(f"\n{comparison.left_out}\n")
-    counts = {edition: np.log(multitext.text(edition).str.len().sum()) for edition in multitext.editions}
+    counts = {edition: np.log(parts.train.text(edition).str.len().sum()) for edition in multitext.editions}
     header(*REGRESSION)
     regressions("log characters", fit, pd.Series(counts, name="log_characters"), info, glottolog)
 
