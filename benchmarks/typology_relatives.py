@@ -1,11 +1,12 @@
 """Tests that take a family tree and the map into account: levels, power, and difficulties of real corpora.
 
-    OMP_NUM_THREADS=1 python benchmarks/typology_relatives.py [levels] [power] [published] [ntrex] [flores200]
+    OMP_NUM_THREADS=1 python benchmarks/typology_relatives.py [levels] [power] [tree] [published] [ntrex] [flores200]
         [--tables 400] [--area-tables 100] [--seed 0] [--out runs/typology-relatives]
 
 levels, power: predictor and difficulty are drawn along Glottolog's tree of NTREX's languages, with a share λ of their
 variance, without any connection (levels) or with a slope (power); how often each test finds something at 5 %, those
-over distance in the first tables only, since they take longest. published: the
+over distance in the first tables only, since they take longest. tree: the level of the test along the tree alone, in
+3,000 tables. published: the
 difficulties of Mielke et al. (2019) with the tree. ntrex, flores200: character 6-grams, model 2, and how much of the
 differences in difficulty follows the tree and the map. Reads the folder LANGDIFF_DATA (../shared/data by default).
 All tables are printed as Markdown.
@@ -74,12 +75,36 @@ def p_values(x, y, family, tree, km, rng):
     )
 
 
+def names_and_tree(glottolog):
+    """Return the languages of NTREX that Glottolog has, and their covariance along its tree."""
+    names = sorted({path.name[:3] for path in (DATA / "ntrex").glob("*.txt.gz")})
+    tree = glottolog.covariance(names)
+    return list(tree.index), tree.to_numpy()
+
+
+def root_of(share, tree):
+    """Return a root of the covariance of a trait with a share that follows the tree."""
+    return np.linalg.cholesky(share * tree + (1 - share + 1e-10) * np.eye(len(tree)))
+
+
+def level_along_tree(glottolog, tables, seed):
+    """Print how often the test along the tree alone finds something where there is nothing."""
+    _, tree = names_and_tree(glottolog)
+    rng = np.random.default_rng(seed)
+    print(f"\n## The test along the tree, % of {tables} tables\n")
+    header("λ", "phylo")
+    for share in SHARES:
+        root = root_of(share, tree)
+        drawn = ((root @ rng.normal(size=len(tree)), root @ rng.normal(size=len(tree))) for _ in range(tables))
+        row(share, f"{100 * np.mean([related_slope(x, y, tree, None)[0].p <= 0.05 for x, y in drawn]):.1f}")
+
+
 def levels(glottolog, slope, tables, area_tables, seed):
     """Print how often each test finds something; return whether the level of the test along the tree holds."""
-    names = sorted({path.name[:3] for path in (DATA / "ntrex").glob("*.txt.gz")})
-    tree, places = glottolog.covariance(names), glottolog.places(names)
+    names, p = names_and_tree(glottolog)
+    places = glottolog.places(names)
     family = places["family"].reset_index(drop=True)
-    p, km = tree.to_numpy(), great_circle(places["latitude"].to_numpy(), places["longitude"].to_numpy())
+    km = great_circle(places["latitude"].to_numpy(), places["longitude"].to_numpy())
     n, begin = len(p), time.process_time()
     print(f"\n## {n} languages of NTREX, {family.nunique()} families; % of {tables} tables with p <= .05")
     print(f"(area, phylo+area: of {area_tables}); slope {slope}\n")
@@ -87,7 +112,7 @@ def levels(glottolog, slope, tables, area_tables, seed):
     worst = 0.0
     for share in SHARES:
         rng = np.random.default_rng([seed, round(10 * share), round(10 * slope)])
-        root = np.linalg.cholesky(share * p + (1 - share) * np.eye(n) + 1e-10 * np.eye(n))
+        root = root_of(share, p)
         found = np.full((tables, len(TESTS)), np.nan)
         for table in range(tables):
             x, noise = root @ rng.normal(size=n), root @ rng.normal(size=n)
@@ -154,14 +179,14 @@ def corpus(name, glottolog, out):
     for _, model in comparison.models.iterrows():
         row(model["model"], model["n"], *shares(model), f"{model['log_likelihood']:.2f}", f"{model['aic']:.1f}")
     print(f"\n{comparison.left_out}\n")
-    counts = {edition: np.log(multitext.text(edition).str.len().sum()) for edition in multitext.editions}
+    counts = {edition: np.log(parts.train.text(edition).str.len().sum()) for edition in multitext.editions}
     header(*REGRESSION)
     regressions("log characters", fit, pd.Series(counts, name="log_characters"), info, glottolog)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("parts", nargs="*", default=["levels", "power", "published", "ntrex", "flores200"])
+    parser.add_argument("parts", nargs="*", default=["levels", "power", "tree", "published", "ntrex", "flores200"])
     parser.add_argument("--tables", type=int, default=400)
     parser.add_argument("--area-tables", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
@@ -173,6 +198,8 @@ def main():
         if part in ("levels", "power"):
             slope = SLOPE if part == "power" else 0.0
             holds &= levels(glottolog, slope, arguments.tables, arguments.area_tables, arguments.seed)
+        elif part == "tree":
+            level_along_tree(glottolog, 3000, arguments.seed)
         elif part == "published":
             published(glottolog)
         else:
