@@ -67,8 +67,8 @@ def fit(
         check_picture_name(plot)
     if edition_info is not None and groups is None and formula is None and dispersion in ("common", "edition"):
         raise ConfigError(
-            "--edition-info is the table for --groups, --formula or --dispersion: name its columns there, or leave it "
-            "out."
+            "--edition-info is the table for --groups, --formula and --dispersion: name one of its columns, or leave "
+            "it out."
         )
     result = ld.fit(
         ld.read_surprisals(surprisals, unit=unit, intent_info=intent_info),

@@ -24,7 +24,7 @@ def correlate(
         typer.Argument(help="Fit (.json, of `langdiff fit --out`), or table of nats: editions × language models."),
     ],
     predictors: Annotated[Path, typer.Argument(help="Table (.csv, .tsv): editions or languages × predictors.")],
-    editions: Annotated[
+    edition_info: Annotated[
         Path | None,
         typer.Option(help="Table of editions: their names, then columns language, family, latitude, longitude."),
     ] = None,
@@ -57,9 +57,9 @@ def correlate(
 ) -> None:
     """Test predictors against the difficulties of languages, adjusted for the number of tests.
 
-    Places for area are in columns latitude and longitude of --editions, or else those of Glottolog.
+    Places for area are in columns latitude and longitude of --edition-info, or else those of Glottolog.
 
-    Example: langdiff correlate fit.json predictors.tsv --editions editions.csv --test phylo --tree glottolog/
+    Example: langdiff correlate fit.json predictors.tsv --edition-info editions.csv --test phylo --tree glottolog/
     """
     import langdiff as ld
 
@@ -68,7 +68,7 @@ def correlate(
     result = ld.correlate(
         _read_difficulties(difficulties),
         _read_frame(predictors, categorical or []),
-        edition_info=None if editions is None else _read_frame(editions, ["language", "family"]),
+        edition_info=None if edition_info is None else _read_frame(edition_info, ["language", "family"]),
         corpus=corpus,
         tests=test or None,  # type: ignore[arg-type]  # checked there
         only=predictor or (),

@@ -60,7 +60,7 @@ def test_fit_takes_the_settings_of_the_api(langdiff, truth_and_table, tmp_path):
     table = ld.read_surprisals(path)
     editions = tmp_path / "editions.csv"
     editions.write_text("edition,side\n" + "\n".join(f"{e},{'ab'[k % 2]}" for k, e in enumerate(table.editions)))
-    arguments = ["--editions", editions, "--groups", "side", "--bootstrap", "5", "--seed", "3", "--restricted"]
+    arguments = ["--edition-info", editions, "--groups", "side", "--bootstrap", "5", "--seed", "3", "--restricted"]
     done = langdiff("fit", path, "--json", *arguments)
     assert done.code == 0, done.err
     groups = {e: "ab"[k % 2] for k, e in enumerate(table.editions)}
@@ -71,7 +71,7 @@ def test_fit_takes_the_settings_of_the_api(langdiff, truth_and_table, tmp_path):
     assert refused.code == 1
     assert "needs laplace_scale" in refused.err
     assert langdiff("fit", path, "--groups", "side").code == 1
-    assert langdiff("fit", path, "--editions", tmp_path / "none.csv", "--groups", "side").code == 1
+    assert langdiff("fit", path, "--edition-info", tmp_path / "none.csv", "--groups", "side").code == 1
 
 
 def test_fit_speaks_to_people(langdiff, truth_and_table):
@@ -247,6 +247,29 @@ def test_names_of_pictures_are_checked_before_any_work(langdiff, tmp_path):
     assert "unknown kind of picture '.doc'" in done.err
 
 
+@pytest.mark.parametrize(
+    ("arguments", "settings"),
+    [
+        (["--clusters", "book", "--correction", "CR3"], {"clusters": "book", "correction": "CR3"}),
+        (["--intents", "random", "--size-formula", "book"], {"intents": "random", "size_formula": "book"}),
+        (["--model", "1", "--dispersion", "edition"], {"model": "1", "dispersion": "edition"}),
+        (["--model", "1", "--method", "lbfgs", "--errors", "information"], {"model": "1", "errors": "information"}),
+    ],
+)
+def test_fit_by_command_is_fit_in_python(langdiff, truth_and_table, tmp_path, arguments, settings):
+    path = truth_and_table[1]
+    table = ld.read_surprisals(path)
+    (tmp_path / "intents.csv").write_text(
+        "intent,book\n" + "\n".join(f"{intent},b{k % 15}" for k, intent in enumerate(table.intents))
+    )
+    done = langdiff("fit", path, "--json", "--intent-info", tmp_path / "intents.csv", *arguments)
+    assert done.code == 0, done.err
+    expected = ld.fit(table.with_intent_info(tmp_path / "intents.csv"), **settings).to_frame()
+    found = pd.DataFrame(json.loads(done.out)).set_index("edition")
+    for column in ("difficulty", "std_error", "low"):
+        assert found[column].to_dict() == pytest.approx(expected[column].to_dict(), abs=1e-6)
+
+
 def test_refused_pictures_leave_no_fit_behind(langdiff, truth_and_table, tmp_path):
     done = langdiff("fit", truth_and_table[1], "--out", tmp_path / "fit.json", "--plot", tmp_path / "forest.doc")
     assert done.code == 1
@@ -256,13 +279,17 @@ def test_refused_pictures_leave_no_fit_behind(langdiff, truth_and_table, tmp_pat
 @pytest.mark.parametrize(
     ("rows", "arguments", "message"),
     [
-        ("e1,a\ne2,a\ne3,b\ne4,b\ne5,b", [], "--editions is the table for --groups: name one of its columns"),
+        (
+            "e1,a\ne2,a\ne3,b\ne4,b\ne5,b",
+            [],
+            "--edition-info is the table for --groups, --formula and",
+        ),
         ("e1,a\ne2,a\ne3,b\ne4,b\ne5,b\ne1,b", ["--groups", "rank"], "are in edition_info more than once: 'e1'"),
     ],
 )
 def test_tables_of_editions_that_cannot_be_used(langdiff, truth_and_table, tmp_path, rows, arguments, message):
     (tmp_path / "editions.csv").write_text(f"edition,rank\n{rows}\n")
-    done = langdiff("fit", truth_and_table[1], "--editions", tmp_path / "editions.csv", *arguments)
+    done = langdiff("fit", truth_and_table[1], "--edition-info", tmp_path / "editions.csv", *arguments)
     assert (done.code, done.out) == (1, "")
     assert message in done.err
     assert done.err.count("\n") == 1
@@ -271,7 +298,7 @@ def test_tables_of_editions_that_cannot_be_used(langdiff, truth_and_table, tmp_p
 @pytest.mark.parametrize("column", ["rank", "difficulty"])
 def test_groups_may_be_named_like_a_column_of_the_result(langdiff, truth_and_table, tmp_path, column):
     (tmp_path / "editions.csv").write_text(f"edition,{column}\ne1,a\ne2,a\ne3,b\ne4,b\ne5,b\n")
-    arguments = ["--editions", tmp_path / "editions.csv", "--groups", column]
+    arguments = ["--edition-info", tmp_path / "editions.csv", "--groups", column]
     done = langdiff("fit", truth_and_table[1], *arguments, "--json")
     assert done.code == 0
     assert [row["group"] for row in sorted(json.loads(done.out), key=lambda row: row["rank"])] in (

@@ -31,7 +31,13 @@ def test_reproduce_shows_disagreement_and_succeeds(langdiff):
 
 def test_correlate_gives_what_the_library_gives(langdiff, tables, tmp_path):
     done = langdiff(
-        *["correlate", tables / "difficulties.csv", tables / "predictors.tsv", "--editions", tables / "editions.csv"],
+        *[
+            "correlate",
+            tables / "difficulties.csv",
+            tables / "predictors.tsv",
+            "--edition-info",
+            tables / "editions.csv",
+        ],
         *["-t", "pearson", "-t", "mood", "--corpus", "bibles", "--plot", tmp_path / "out.svg", "--json"],
     )
     assert done.code == 0, done.err
@@ -90,7 +96,7 @@ def test_min_nan_chinese_is_a_language(langdiff, tmp_path):
     )
     pd.DataFrame({"language": codes, "x": ["3.0", "nan", "2.5", "1.0", "4.0"]}).to_csv(tmp_path / "x.csv", index=False)
     pd.DataFrame({"edition": [f"{c}-1" for c in codes], "language": codes}).to_csv(tmp_path / "e.csv", index=False)
-    done = langdiff("correlate", tmp_path / "d.csv", tmp_path / "x.csv", "--editions", tmp_path / "e.csv", "--json")
+    done = langdiff("correlate", tmp_path / "d.csv", tmp_path / "x.csv", "--edition-info", tmp_path / "e.csv", "--json")
     assert done.code == 0, done.err
     assert {(row["n"], row["missing"]) for row in json.loads(done.out)} == {(4, 1)}
 
@@ -105,7 +111,13 @@ def test_correlate_along_a_tree(langdiff, tables, tmp_path):
     editions["latitude"] = editions.groupby("language")["latitude"].transform("first") / 2
     editions.to_csv(tmp_path / "editions.csv", index=False)
     done = langdiff(
-        *["correlate", tables / "difficulties.csv", tables / "predictors.tsv", "--editions", tmp_path / "editions.csv"],
+        *[
+            "correlate",
+            tables / "difficulties.csv",
+            tables / "predictors.tsv",
+            "--edition-info",
+            tmp_path / "editions.csv",
+        ],
         *["-t", "phylo", "-t", "phylo+area", "-p", "word_types", "--tree", tree, "--json"],
     )
     assert done.code == 0, done.err

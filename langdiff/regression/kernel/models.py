@@ -11,6 +11,7 @@ from langdiff.regression.kernel.lbfgs import Optimum, maximize_lbfgs
 from langdiff.regression.kernel.likelihood import ScaleFreeLikelihood, mu_at_mean, normalize
 from langdiff.regression.kernel.newton import maximize_newton
 from langdiff.regression.kernel.robust import ROUNDING, is_degenerate, maximize_robust, robust_covariance
+from langdiff.regression.kernel.squares import Squares
 from langdiff.regression.kernel.two_way import TwoWay
 
 LEAST_GAIN = 1e-3  # of log-likelihood, for a second optimum to be preferred
@@ -70,7 +71,8 @@ def estimate(
         Without it `Estimate.covariance` is None, and 2L is fitted as exactly as a bootstrap needs.
     """
     if settings.model == "1":
-        return _estimate_model_1(two_way)
+        exact = _estimate_model_1(two_way)
+        return exact if settings.method != "lbfgs" else _estimate_model_1_by_lbfgs(two_way, exact, settings)
     with np.errstate(all="ignore"):  # numbers out of range show in the gradient, which is checked
         if settings.model == "2":
             return _estimate_model_2(two_way, settings, start, with_covariance)
@@ -102,6 +104,26 @@ def _estimate_model_1(two_way: TwoWay) -> Estimate:
         n_evaluations=0,
         grad_norm=float(np.abs(gradient).max()),
         message="solved exactly",
+    )
+
+
+def _estimate_model_1_by_lbfgs(two_way: TwoWay, exact: Estimate, settings: Settings) -> Estimate:
+    """Minimize the squares by L-BFGS from zero, as an independent check of the exact solution.
+
+    Squares do not depend on the variance, which therefore is that of the residuals, as in the exact fit.
+    """
+    unit = float(np.sqrt(two_way.sum_of_squares / two_way.degrees_of_freedom))
+    optimum = maximize_lbfgs(Squares(two_way, unit), max_iterations=settings.max_iterations)
+    level = float(optimum.c.mean())
+    return exact._replace(
+        method="lbfgs",
+        c=optimum.c - level,
+        sizes=optimum.mu + level,
+        converged=optimum.converged,
+        n_iterations=optimum.n_iterations,
+        n_evaluations=optimum.n_evaluations,
+        grad_norm=optimum.grad_norm,
+        message=optimum.message,
     )
 
 
