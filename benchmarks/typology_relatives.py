@@ -1,7 +1,7 @@
 """Tests that take a family tree and the map into account: levels, power, and difficulties of real corpora.
 
     OMP_NUM_THREADS=1 python benchmarks/typology_relatives.py [levels] [power] [tree] [published] [ntrex] [flores200]
-        [--tables 400] [--area-tables 100] [--seed 0] [--out runs/typology-relatives]
+        [--tables 400] [--area-tables 50] [--seed 0] [--out runs/typology-relatives]
 
 levels, power: predictor and difficulty are drawn along Glottolog's tree of NTREX's languages, with a share λ of their
 variance, without any connection (levels) or with a slope (power); how often each test finds something at 5 %, those
@@ -188,7 +188,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("parts", nargs="*", default=["levels", "power", "tree", "published", "ntrex", "flores200"])
     parser.add_argument("--tables", type=int, default=400)
-    parser.add_argument("--area-tables", type=int, default=100)
+    parser.add_argument("--area-tables", type=int, default=50)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, default=Path("runs/typology-relatives"))
     arguments = parser.parse_args()
