@@ -6,8 +6,8 @@ printed. Model 1 is computed for all tables at once, from the shares of the clus
 the first table of each line is computed by the package too, and must agree. Then model 2, and models 2L and 2C
 under three kinds of noise.
 
-    OMP_NUM_THREADS=1 python benchmarks/cluster_errors.py                 # about three minutes
-    OMP_NUM_THREADS=1 python benchmarks/cluster_errors.py --part model-1 --tables 1000
+    OMP_NUM_THREADS=1 python benchmarks/cluster_errors.py --part model-1 model-2   # minutes
+    OMP_NUM_THREADS=1 python benchmarks/cluster_errors.py --part robust --noise normal  # some minutes for each kind
 """
 
 import argparse
