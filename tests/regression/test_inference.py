@@ -1,0 +1,225 @@
+"""Standard errors of `fit` by each method: clusters, random intents, unequal noise, and what is refused."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.formula.api as smf
+from numpy.testing import assert_allclose
+from scipy import stats
+
+import langdiff as ld
+from langdiff.errors import ConfigError, DataError, LangdiffWarning
+
+PERMUTED = 1e-9  # nats; the same sums in another order
+
+
+@pytest.fixture(scope="module")
+def table():
+    """Three hundred intents of 30 chapters, a fifth of the cells missing."""
+    bits = ld.simulate(300, 4, missing=0.2, seed=5).surprisals.bits
+    info = pd.DataFrame({"chapter": np.arange(300) // 10, "genre": np.arange(300) % 15}, index=bits.index)
+    return ld.Surprisals(bits=bits, intent_info=info)
+
+
+def test_clusters_of_model_1_are_those_of_least_squares(table):
+    fit = ld.fit(table, model="1", clusters="chapter", correction="CR0")
+    long = table.to_frame().assign(z=lambda cells: np.log(cells["bits"]))
+    long["chapter"] = table.intent_info["chapter"].loc[long["intent"]].to_numpy()
+    groups = {"groups": long["chapter"], "use_correction": False}
+    oracle = smf.ols("z ~ C(intent) + C(edition)", long).fit(cov_type="cluster", cov_kwds=groups)
+    for edition in ("e2", "e3", "e4"):
+        contrast = fit.contrast(edition, "e1")
+        assert contrast.estimate == pytest.approx(oracle.params[f"C(edition)[T.{edition}]"], abs=1e-8)
+        assert contrast.std_error == pytest.approx(oracle.bse[f"C(edition)[T.{edition}]"], rel=1e-7)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"model": "1"},
+        {"model": "2"},
+        {"model": "2", "clusters": "chapter"},
+        {"model": "2L"},
+        {"model": "2L", "rounding": 0, "seed": 3},
+        {"model": "2C"},
+        {"model": "3", "laplace_scale": 0.03},
+        {"model": "1", "intents": "random"},
+        {"model": "2", "intents": "random", "clusters": "chapter"},
+        {"model": "1", "dispersion": "edition"},
+    ],
+    ids=str,
+)
+def test_standard_errors_do_not_depend_on_the_order_of_intents(table, settings):
+    order = np.random.default_rng(1).permutation(table.intents.to_numpy())
+    first, again = (ld.fit(one, **settings) for one in (table, table.sel(intents=order)))
+    assert first.converged
+    tolerance = PERMUTED if settings.get("rounding", 1) else 1e-4  # the exact kink is approached, not met
+    assert_allclose(again.std_error, first.std_error, atol=tolerance, rtol=0)
+
+
+def test_the_default_is_a_sandwich_from_fifty_intents_on(table):
+    assert ld.fit(table).errors.kind == "sandwich"
+    small = table.sel(intents=table.intents[:45])
+    assert ld.fit(small).errors.kind == "information"
+    fit = ld.fit(small)
+    assert fit.degrees_of_freedom == fit.cells - fit.single_cell_intents - (45 - fit.single_cell_intents) - 4 + 1
+
+
+def test_clusters_without_effect_leave_errors_and_cost_degrees_of_freedom(table):
+    plain, clustered = ld.fit(table), ld.fit(table, clusters="chapter")
+    assert clustered.errors.n_clusters == 30
+    assert clustered.errors.design_effect == pytest.approx(1, abs=0.5)
+    assert_allclose(clustered.std_error, plain.std_error, rtol=0.4)
+    freedom = clustered.contrast("e1", "e2").degrees_of_freedom
+    assert 20 < freedom < 29 < plain.contrast("e1", "e2").degrees_of_freedom
+
+
+def test_shared_errors_of_chapters_show_in_the_design_effect(table):
+    rng, chapter = np.random.default_rng(2), table.intent_info["chapter"].to_numpy()
+    shared = rng.normal(0, 0.1, (30, 4))[chapter]
+    fit = ld.fit(ld.Surprisals(bits=table.bits * np.exp(shared), intent_info=table.intent_info), clusters="chapter")
+    assert fit.errors.design_effect > 2
+    assert f"design effect {fit.errors.design_effect:.2f}" in fit.summary()
+
+
+def test_crossed_clusters_add_what_each_kind_adds(table):
+    rng = np.random.default_rng(8)
+    of_chapter, of_genre = (rng.normal(0, 0.2, (count, 4)) for count in (30, 15))
+    info = table.intent_info
+    shared = of_chapter[info["chapter"].to_numpy()] + of_genre[info["genre"].to_numpy()]
+    table = ld.Surprisals(bits=table.bits * np.exp(shared), intent_info=info)
+    one, other = (ld.fit(table, model="1", clusters=name, correction="CR1").covariance for name in ("chapter", "genre"))
+    pair = table.intent_info["chapter"].astype(str) + "/" + table.intent_info["genre"].astype(str)
+    both = ld.fit(table, model="1", clusters=pair.rename("pair"), correction="CR1").covariance
+    crossed = ld.fit(table, model="1", clusters=["chapter", "genre"], correction="CR1")
+    expected = (one + other - both).to_numpy()
+    assert np.linalg.eigvalsh(expected).min() > -1e-12  # no eigenvalue had to be set to 0
+    assert_allclose(crossed.covariance, expected, atol=1e-10)
+    assert crossed.errors.clusters == "chapter and genre"
+
+
+@pytest.mark.parametrize("model", ["1", "2"])
+def test_methods_agree_where_the_model_is_right(model):
+    truth = ld.simulate(400, 3, model=model, seed=11)
+    errors = {
+        kind: ld.fit(
+            truth.surprisals, model=model, errors=kind, seed=1, bootstrap=300 * (kind == "bootstrap")
+        ).std_error
+        for kind in ("information", "sandwich", "bootstrap", "jackknife")
+    }
+    for kind, found in errors.items():
+        assert_allclose(found, errors["information"], rtol=0.15, err_msg=kind)
+
+
+def test_the_jackknife_over_clusters_is_cr3_in_model_1(table):
+    sandwich = ld.fit(table, model="1", clusters="chapter", correction="CR3")
+    jackknife = ld.fit(table, model="1", clusters="chapter", errors="jackknife")
+    contrasts = [
+        (fit.contrast("e2", "e1").std_error, fit.contrast("e4", "e3").std_error) for fit in (sandwich, jackknife)
+    ]
+    assert_allclose(contrasts[0], contrasts[1], rtol=0.01)  # differences of factors that average 1 are all but linear
+
+
+def test_random_and_fixed_intents_are_told_apart_where_bits_decide_what_is_missing():
+    bits = ld.simulate(600, 4, model="1", seed=4).surprisals.bits
+    noisy = stats.zscore((np.log(bits["e1"]) - np.log(bits).mean(axis=1)).to_numpy())
+    rng = np.random.default_rng(0)
+    lost = rng.random((600, 3)) < 0.9 * stats.logistic.cdf(4 * noisy - 1)[:, None]
+    bits = bits.mask(np.column_stack([np.zeros(600, dtype=bool), lost]))
+    fixed, random = (ld.fit(bits, model="1", intents=kind) for kind in ("fixed", "random"))
+    assert fixed.compared.p_value < 1e-6
+    assert "fixed and random intents differ by up to" in fixed.summary()
+    assert_allclose(random.compared.difference, fixed.compared.difference, atol=1e-8)
+    assert random.sizes.sd > 0.3
+    assert "ln n normal" in random.summary()
+
+
+def test_complete_tables_of_model_1_do_not_depend_on_the_kind_of_intents():
+    bits = ld.simulate(100, 4, model="1", seed=4).surprisals
+    fixed, random = (ld.fit(bits, model="1", intents=kind) for kind in ("fixed", "random"))
+    assert fixed.compared is None
+    assert_allclose(random.difficulty, fixed.difficulty, atol=1e-10)
+
+
+def test_unequal_noise_is_found_and_divides_the_estimands():
+    rng = np.random.default_rng(3)
+    sd = np.array([0.1, 0.2, 0.3, 0.5])
+    z = rng.normal(4.5, 0.6, (2000, 1)) + rng.normal(0, sd, (2000, 4))
+    bits = pd.DataFrame(np.exp(z), columns=["a", "b", "c", "d"])
+    fit = ld.fit(bits, model="1", dispersion="edition")
+    assert fit.dispersions.p_value < 1e-6
+    assert_allclose(np.log1p(fit.dispersions.value), sd**2, rtol=0.15)
+    median, expected = fit.contrast("d", "a", estimand="median"), fit.contrast("d", "a")
+    assert median.estimate == pytest.approx(0, abs=4 * median.std_error)
+    assert expected.estimate == pytest.approx(0.12, abs=4 * expected.std_error)
+    assert expected.estimate - median.estimate == pytest.approx(0.12, abs=0.03)
+    s, t = np.log1p(fit.dispersions.value["d"]), np.log1p(fit.dispersions.value["a"])
+    assert median.std_error == pytest.approx(np.sqrt((s + t) / 2000), rel=1e-3)
+    groups = ld.fit(bits, model="1", dispersion={"a": "x", "b": "x", "c": "y", "d": "y"})
+    assert list(groups.dispersions.value.index) == ["x", "y"]
+    assert "equal: p = " in groups.summary()
+
+
+def test_estimands_are_one_where_noise_is_common(table):
+    fit = ld.fit(table)
+    assert fit.contrast("e1", "e2", estimand="median") == fit.contrast("e1", "e2")
+    with pytest.raises(ConfigError, match=r"^unknown estimand 'mean'"):
+        fit.contrast("e1", "e2", estimand="mean")
+
+
+def test_few_clusters_are_warned_about(table):
+    book = pd.Series(np.arange(300) // 100, table.intents, name="book")
+    with pytest.warns(
+        LangdiffWarning, match=r"^standard errors from 3 clusters by book have as few as [12]\.\d degrees"
+    ):
+        fit = ld.fit(table, clusters=book)
+    assert "degrees of freedom or more" in fit.summary()
+
+
+def test_a_cluster_that_alone_joins_editions_is_named(table):
+    bits = ld.simulate(300, 4, seed=5).surprisals.bits
+    bits.loc[bits.index[20:], "e4"] = np.nan
+    chapter = pd.Series(np.where(np.arange(300) < 20, "first", np.arange(300) // 10), table.intents, name="chapter")
+    with pytest.raises(DataError, match=r"^without the intents of one cluster \('first'\) some editions"):
+        ld.fit(bits, clusters=chapter)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"errors": "robust"}, "^unknown errors 'robust'; use one of 'information', "),
+        ({"errors": "information", "clusters": "chapter"}, "takes intents to be independent; with clusters use"),
+        ({"errors": "information", "model": "2C"}, "^errors='information' needs a smooth likelihood"),
+        ({"errors": "sandwich", "model": "2L", "rounding": 0}, "^rounding=0 leaves a kink"),
+        ({"errors": "sandwich", "bootstrap": 50, "seed": 1}, "^bootstrap=50 contradicts errors='sandwich'"),
+        ({"errors": "bootstrap"}, "bootstrap samples are drawn at random"),
+        ({"errors": "jackknife"}, "groups of intents to leave out are drawn"),
+        ({"model": "2L", "rounding": 0}, "groups of intents to leave out are drawn"),
+        ({"intents": "free"}, "^unknown intents 'free'"),
+        ({"intents": "random", "model": "2C"}, "^intents='random' is for models '1', '2' and '2L'"),
+        ({"intents": "random", "restricted": True}, "^restricted=True makes up for one size"),
+        ({"sizes": "free"}, "describe random intents: add intents='random'"),
+        ({"dispersion": "edition", "model": "2L"}, "^dispersion='edition' is for models '1' and '2'"),
+        ({"dispersion": "side"}, "^dispersion='side' needs edition_info"),
+        ({"clusters": "verse"}, "verse"),
+        ({"clusters": ["chapter", "genre"], "errors": "bootstrap", "seed": 1}, "two kinds that cross need errors="),
+        ({"correction": "CR4"}, "^unknown correction 'CR4'"),
+        ({"rounding": 2.0}, "^rounding must be from 0 to 1"),
+        ({"size_formula": "genre"}, "describe random intents"),
+    ],
+)
+def test_settings_that_contradict_are_refused(table, settings, message):
+    with pytest.raises(ConfigError, match=message):
+        ld.fit(table, **settings)
+
+
+def test_size_formula_needs_attributes(table):
+    with pytest.raises(ConfigError, match=r"^size_formula needs a table with intent_info"):
+        ld.fit(table.bits, intents="random", size_formula="chapter")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fit = ld.fit(table, intents="random", size_formula="chapter")
+    assert list(fit.sizes.slopes.index) == ["chapter"]
+    assert "around chapter" in fit.summary()
