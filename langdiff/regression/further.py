@@ -65,7 +65,8 @@ def compared_intents(
 ) -> IntentsCompared | None:
     """Return the distance between fixed and random intents; None on complete tables, where there is hardly any.
 
-    Models 1 and 2 only, whose fits of both kinds are quick, and random sizes that are normal without a formula.
+    Models 1 and 2 only, whose fits of both kinds are quick, and random sizes that are normal without a formula. The
+    fixed fit of model 2 is the restricted one.
     """
     model = options.settings.model
     plain = options.sizes == "normal" and options.size_formula is None and not options.settings.restricted
@@ -73,18 +74,17 @@ def compared_intents(
         return None
     used = (~np.isnan(z)).sum(axis=1) > 1
     two_way = solve_two_way(z[used], design.basis)
+    # unrestricted, model 2 has a bias of its own in incomplete tables, which would be taken for a difference
+    restricted = model == "2"
+    iterations = options.settings.max_iterations
     try:
-        if fitted.random is None:
-            c, sizes = fitted.found.c, fitted.found.sizes
-            random = estimate_random(
-                z, model=model, design=design.basis, max_iterations=options.settings.max_iterations
-            )
-        else:
-            other = estimate(two_way, options.settings._replace(restricted=False), with_covariance=False)
-            c, sizes, random = other.c, other.sizes, fitted.random
+        fixed = fitted.found
+        if fitted.random is not None or restricted:
+            fixed = estimate(two_way, options.settings._replace(restricted=restricted), with_covariance=False)
+        random = fitted.random or estimate_random(z, model=model, design=design.basis, max_iterations=iterations)
         influence = np.zeros_like(z)
-        influence[used] = influence_of_fixed(two_way, model=model, c=c, sizes=sizes)
-        found = distance_of_fits(c, influence, random.c, random.influence())
+        influence[used] = influence_of_fixed(two_way, model=model, c=fixed.c, sizes=fixed.sizes, restricted=restricted)
+        found = distance_of_fits(fixed.c, influence, random.c, random.influence())
     except LinAlgError:
         return None
     return IntentsCompared(

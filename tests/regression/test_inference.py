@@ -126,10 +126,10 @@ def test_random_and_fixed_intents_are_told_apart_where_bits_decide_what_is_missi
     bits = ld.simulate(600, 4, model="1", seed=4).surprisals.bits
     noisy = stats.zscore((np.log(bits["e1"]) - np.log(bits).mean(axis=1)).to_numpy())
     rng = np.random.default_rng(0)
-    lost = rng.random((600, 3)) < 0.9 * stats.logistic.cdf(4 * noisy - 1)[:, None]
+    lost = rng.random((600, 3)) < 0.9 * stats.logistic.cdf(4 * noisy)[:, None]
     bits = bits.mask(np.column_stack([np.zeros(600, dtype=bool), lost]))
     fixed, random = (ld.fit(bits, model="1", intents=kind) for kind in ("fixed", "random"))
-    assert fixed.compared.p_value < 1e-6
+    assert fixed.compared.p_value < 0.01
     assert "fixed and random intents differ by up to" in fixed.summary()
     assert_allclose(random.compared.difference, fixed.compared.difference, atol=1e-8)
     assert random.sizes.sd > 0.3
@@ -223,3 +223,9 @@ def test_size_formula_needs_attributes(table):
         fit = ld.fit(table, intents="random", size_formula="chapter")
     assert list(fit.sizes.slopes.index) == ["chapter"]
     assert "around chapter" in fit.summary()
+
+
+def test_the_distance_of_model_2_does_not_take_its_own_bias_for_a_difference():
+    """Cells missing completely at random: the restricted fit agrees with random intents, in nine tables of ten."""
+    p = [ld.fit(ld.simulate(400, 4, missing=0.4, seed=seed).surprisals).compared.p_value for seed in range(30)]
+    assert np.mean(np.array(p) < 0.05) < 0.2
