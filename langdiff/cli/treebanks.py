@@ -147,7 +147,6 @@ def _write(result: "TreebankComparison", out: Path, cluster: bool, noise: bool) 
 
     from langdiff._io import atomic_path, write_text
     from langdiff.plots import plot_metric_maps, plot_treebank_profile
-    from langdiff.treebanks.tables import AVERAGED
 
     order = result.cluster_order() if cluster else None  # may fail, so before anything is written
     counts = pd.concat([profile.to_frame() for profile in result.profiles.values()])
@@ -161,7 +160,7 @@ def _write(result: "TreebankComparison", out: Path, cluster: bool, noise: bool) 
     save_picture(lambda: plot_metric_maps(result, order=order).flat[0], out / "metrics.svg")
     for name, profile in result.profiles.items():
         figure = Figure(figsize=(10, 6), layout="constrained")
-        for metric, ax in zip(AVERAGED, figure.subplots(2, 2).flat, strict=True):
+        for metric, ax in zip(("size", "depth", "width", "length"), figure.subplots(2, 2).flat, strict=True):
             plot_treebank_profile(profile, metric, ax)
         with atomic_path(out / f"profile-{name}.svg") as temporary:
             figure.savefig(temporary, format="svg")

@@ -1,15 +1,13 @@
 """Languages per intent, intents per edition, and how many of them native (Mielke et al. 2019, Figures 7 to 9)."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
 
 from langdiff.errors import DataError
 from langdiff.plots._axes import BLUE, FAINT, axes_of, finish, row_axes
-
-if TYPE_CHECKING:
-    from langdiff.multitext import Multitext
+from langdiff.plots.presence import HasPresence
 
 
 def plot_languages_per_intent(counts: pd.Series, ax: Axes | None = None, **style: Any) -> Axes:
@@ -55,7 +53,7 @@ def plot_languages_per_intent(counts: pd.Series, ax: Axes | None = None, **style
     return finish(ax, "languages that have an intent", "intents", title)
 
 
-def plot_intents_per_edition(multitext: "Multitext", ax: Axes | None = None, **style: Any) -> Axes:
+def plot_intents_per_edition(multitext: HasPresence, ax: Axes | None = None, **style: Any) -> Axes:
     """Draw how many intents each edition has, most on top (Figure 8).
 
     Parameters

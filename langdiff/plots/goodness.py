@@ -1,6 +1,6 @@
 """How well models fit, side by side: Figure 6 of Mielke et al. (2019)."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
@@ -9,12 +9,20 @@ from matplotlib.axes import Axes
 from langdiff.errors import DataError
 from langdiff.plots._axes import BLUE, DASHED, FAINT, INK, axes_of, finish
 
-if TYPE_CHECKING:
-    from langdiff.regression.check.cross_validate import CrossValidation
+
+class ComparedModels(Protocol):
+    """What is drawn of a cross-validation."""
+
+    @property
+    def per_intent(self) -> pd.DataFrame:
+        """One column per model, in the order in which they are drawn."""
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per model: ``log_density`` and ``difference_std_error``."""
 
 
 def plot_goodness_of_fit(
-    scores: "pd.DataFrame | CrossValidation", ax: Axes | None = None, *, title: str = "", **style: Any
+    scores: pd.DataFrame | ComparedModels, ax: Axes | None = None, *, title: str = "", **style: Any
 ) -> Axes:
     """Draw the log-density that models give to cells they have not seen: one panel, for one data set.
 

@@ -1,20 +1,45 @@
 """What one more edition costs in intents."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 
 from langdiff.plots._axes import BLUE, DASHED, GREY, INK, RUST, axes_of, finish
 
-if TYPE_CHECKING:
-    from langdiff.selection.result import ParetoFront, Selection
-
 CLOSED = {"hull": GREY, "reduction": "#6fa8c9", "relaxation": BLUE, "program": "#1f3b4d", "open": RUST}
 
 
-def plot_pareto_front(front: "ParetoFront", ax: Axes | None = None, *, min_intents: int = 1, **style: Any) -> Axes:
+class Front(Protocol):
+    """What is drawn of a `langdiff.pareto_front`."""
+
+    @property
+    def points(self) -> pd.DataFrame:
+        """One row per number of editions or languages: ``intents``, ``intents_at_most``, ``proven``."""
+
+    def best(self, min_intents: int = 1) -> tuple[int, int]:
+        """Return the number of editions and the intents of the largest product."""
+
+
+class Certified(Protocol):
+    """What is drawn of a `langdiff.Selection`."""
+
+    @property
+    def certificate(self) -> pd.DataFrame:
+        """One row per number of editions or languages: ``bound`` and ``closed``."""
+
+    @property
+    def value(self) -> int:
+        """Objective that was reached."""
+
+    @property
+    def upper_bound(self) -> int:
+        """Objective that no selection exceeds."""
+
+
+def plot_pareto_front(front: Front, ax: Axes | None = None, *, min_intents: int = 1, **style: Any) -> Axes:
     """Draw the most intents against the number of editions (or languages) that share them.
 
     Parameters
@@ -67,7 +92,7 @@ def plot_pareto_front(front: "ParetoFront", ax: Axes | None = None, *, min_inten
     return _with_legend(ax, str(points.index.name), "intents that all of them have")
 
 
-def plot_certificate(selection: "Selection", ax: Axes | None = None, **style: Any) -> Axes:
+def plot_certificate(selection: Certified, ax: Axes | None = None, **style: Any) -> Axes:
     """Draw how large the objective can be with each number of editions (or languages), and what showed that.
 
     Parameters

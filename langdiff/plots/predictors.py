@@ -1,6 +1,6 @@
 """Where editions stand on one predictor."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -8,12 +8,21 @@ from matplotlib.axes import Axes
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.plots._axes import GREY, SERIES, finish, row_axes
 
-if TYPE_CHECKING:
-    from langdiff.typology.predictors.table import Predictors
+
+class PredictorTable(Protocol):
+    """What is drawn of `langdiff.predictors`."""
+
+    @property
+    def values(self) -> pd.DataFrame:
+        """Values, editions × predictors: numbers or categories."""
+
+    @property
+    def info(self) -> pd.DataFrame:
+        """One row per predictor: ``kind`` and ``unit``."""
 
 
 def plot_predictor(
-    predictors: "Predictors", predictor: str, ax: Axes | None = None, *, by: str | None = None, **style: Any
+    predictors: PredictorTable, predictor: str, ax: Axes | None = None, *, by: str | None = None, **style: Any
 ) -> Axes:
     """Draw a numeric predictor as dots, one row per edition, the largest on top.
 
@@ -67,13 +76,13 @@ def plot_predictor(
     return finish(ax, name + (f"; {left_out} without a value" if left_out else ""), keep=["bottom"])
 
 
-def _check(predictors: "Predictors", name: str, kind: str) -> None:
+def _check(predictors: PredictorTable, name: str, kind: str) -> None:
     known = predictors.info.index[predictors.info["kind"] == kind]
     if name not in known:
         raise ConfigError(f"{name!r} is not a {kind} predictor of this table; there are {listing(known, 12)}.")
 
 
-def _groups(predictors: "Predictors", editions: pd.Index, by: str | None) -> list[tuple[str, str, list[str]]]:
+def _groups(predictors: PredictorTable, editions: pd.Index, by: str | None) -> list[tuple[str, str, list[str]]]:
     """Return label, colour and editions of each category that occurs, then of those without one."""
     if by is None:
         return [("", SERIES[0], list(editions))]

@@ -1,6 +1,6 @@
 """Which edition has which intent (Mielke et al. 2019, Figure 10)."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
@@ -9,16 +9,25 @@ from matplotlib.axes import Axes
 from langdiff.errors import DataError
 from langdiff.plots._axes import GREY, axes_of, finish
 
-if TYPE_CHECKING:
-    from langdiff.multitext import Multitext
-
 _PIXELS = 2000  # of the picture in either direction, about as many as a screen or page shows
 NAMED = 80  # editions; more names cannot be read
 _MARKED = 300  # beginnings of books; where there are more, the intents are not in the order of books
 _NAME_WIDTH = 0.042  # of a book, as a part of the axes
 
 
-def plot_presence(multitext: "Multitext", ax: Axes | None = None, **style: Any) -> Axes:
+class HasPresence(Protocol):
+    """What is drawn of a `langdiff.Multitext`."""
+
+    @property
+    def presence(self) -> pd.DataFrame:
+        """Whether an edition (column) has an intent (row)."""
+
+    @property
+    def intent_info(self) -> pd.DataFrame:
+        """What is known of intents, such as their ``book``."""
+
+
+def plot_presence(multitext: HasPresence, ax: Axes | None = None, **style: Any) -> Axes:
     """Draw the presence matrix, one row per edition, the one with most intents on top.
 
     Parameters

@@ -1,6 +1,6 @@
 """Residuals of a fit: their distribution, and how they depend on the size of an intent."""
 
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 import pandas as pd
@@ -8,11 +8,9 @@ from matplotlib.axes import Axes
 from scipy.stats import cauchy, laplace, norm
 
 from langdiff._types import Floats
+from langdiff.effects import Effects
 from langdiff.errors import DataError, listing
 from langdiff.plots._axes import BLUE, DASHED, INK, RUST, finish, plain_log_ticks
-
-if TYPE_CHECKING:
-    from langdiff.regression import DifficultyFit
 
 BINS = 20  # of equally many intents
 LEAST_IN_BIN = 5  # intents
@@ -21,9 +19,23 @@ OUTERMOST = 50  # that are all drawn, at either end
 TAIL = 0.005  # at either end, left out under model 2C, whose tails would hide the rest
 
 
-def plot_residuals(
-    fit: "DifficultyFit", residuals: pd.DataFrame, axes: tuple[Axes, Axes] | None = None
-) -> tuple[Axes, Axes]:
+class SizedFit(Protocol):
+    """What is drawn of a `langdiff.DifficultyFit`, beside its residuals."""
+
+    @property
+    def model(self) -> str:
+        """Regression model."""
+
+    @property
+    def intent_size(self) -> pd.Series:
+        """Size of each intent in bits."""
+
+    @property
+    def effects(self) -> Effects:
+        """Difficulties, whose title is drawn."""
+
+
+def plot_residuals(fit: SizedFit, residuals: pd.DataFrame, axes: tuple[Axes, Axes] | None = None) -> tuple[Axes, Axes]:
     """Draw what a fit leaves unexplained: quantiles against those of the model, and spread against size.
 
     Left: on the line, residuals are distributed as the model says; steeper at the ends, tails are heavier.
@@ -70,7 +82,7 @@ def plot_residuals(
     return axes
 
 
-def _checked(fit: "DifficultyFit", residuals: pd.DataFrame) -> pd.DataFrame:
+def _checked(fit: SizedFit, residuals: pd.DataFrame) -> pd.DataFrame:
     if isinstance(residuals, pd.DataFrame):
         residuals = residuals[residuals.notna().any(axis=1)]
         if residuals.empty:
@@ -83,7 +95,7 @@ def _checked(fit: "DifficultyFit", residuals: pd.DataFrame) -> pd.DataFrame:
     return residuals
 
 
-def _draw_quantiles(ax: Axes, fit: "DifficultyFit", residuals: pd.DataFrame) -> None:
+def _draw_quantiles(ax: Axes, fit: SizedFit, residuals: pd.DataFrame) -> None:
     values = residuals.to_numpy()
     ordered = np.sort(values[~np.isnan(values)])
     shares = (np.arange(len(ordered)) + 0.5) / len(ordered)
@@ -104,7 +116,7 @@ def _draw_quantiles(ax: Axes, fit: "DifficultyFit", residuals: pd.DataFrame) -> 
     finish(ax, f"quantile of the {name} distribution", "standardized residual", fit.effects.title)
 
 
-def _draw_spread(ax: Axes, fit: "DifficultyFit", residuals: pd.DataFrame) -> None:
+def _draw_spread(ax: Axes, fit: SizedFit, residuals: pd.DataFrame) -> None:
     size, values = fit.intent_size[residuals.index].to_numpy(dtype=float), residuals.to_numpy()
     bins = np.array_split(np.argsort(size, kind="stable"), max(1, min(BINS, len(size) // LEAST_IN_BIN)))
     middle = [float(np.exp(np.log(size[rows]).mean())) for rows in bins]

@@ -1,17 +1,31 @@
 """How surprisal depends on the number of merges (Mielke et al. 2019, Figure 2)."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 
 from langdiff.plots._axes import BLUE, DASHED, INK, RUST, axes_of, finish, name_line_ends
 
-if TYPE_CHECKING:
-    from langdiff.experiments.bpe_sweep import SweepResult
+
+class Sweep(Protocol):
+    """What is drawn of a `langdiff.sweep_merges`."""
+
+    @property
+    def lm(self) -> str:
+        """Name of the language model."""
+
+    @property
+    def dev_bits(self) -> pd.DataFrame:
+        """Dev bits, ratios × editions."""
+
+    @property
+    def best_overall(self) -> float:
+        """Ratio that is best for all editions together."""
 
 
-def plot_bpe_sweep(result: "SweepResult", ax: Axes | None = None, **style: Any) -> Axes:
+def plot_bpe_sweep(result: Sweep, ax: Axes | None = None, **style: Any) -> Axes:
     """Draw the dev bits of every edition against its merges; a dot marks each minimum.
 
     Parameters

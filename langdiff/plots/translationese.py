@@ -1,7 +1,7 @@
 """How much harder native texts are than translated ones."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
@@ -10,12 +10,30 @@ from matplotlib.axes import Axes
 from langdiff.effects import HasEffects
 from langdiff.plots._axes import BLUE, DASHED, INK, RUST, finish, legend_above, row_axes
 
-if TYPE_CHECKING:
-    from langdiff.experiments.balance import BalancedResult
-    from langdiff.experiments.native_and_translated import TranslationeseResult
+
+class Differences(Protocol):
+    """What is drawn of a `langdiff.translationese`."""
+
+    @property
+    def fit(self) -> HasEffects:
+        """The fit behind the differences."""
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per edition: ``difference``, ``low``, ``high``, ``native``, ``translated``."""
 
 
-def plot_translationese(result: "TranslationeseResult", ax: Axes | None = None, **style: Any) -> Axes:
+class BalancedDifferences(Protocol):
+    """What is drawn of a `langdiff.run_balanced`."""
+
+    @property
+    def results(self) -> Mapping[str, Differences]:
+        """Differences of each balanced sample."""
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per language, with the columns of `Differences`."""
+
+
+def plot_translationese(result: Differences, ax: Axes | None = None, **style: Any) -> Axes:
     """Draw native less translated difficulty by edition, with 95 % intervals and the mean.
 
     Parameters
@@ -50,7 +68,7 @@ def plot_translationese(result: "TranslationeseResult", ax: Axes | None = None, 
     return _draw(result.to_frame(), [result.fit], "", ax, style)
 
 
-def plot_balanced(result: "BalancedResult", ax: Axes | None = None, **style: Any) -> Axes:
+def plot_balanced(result: BalancedDifferences, ax: Axes | None = None, **style: Any) -> Axes:
     """Draw native less translated difficulty by language, each under models trained on equal amounts of both.
 
     Parameters
@@ -87,9 +105,7 @@ def plot_balanced(result: "BalancedResult", ax: Axes | None = None, **style: Any
     return _draw(result.to_frame(), fits, "\nof models trained on equal amounts of both", ax, style)
 
 
-def _draw(
-    frame: pd.DataFrame, fits: Sequence[HasEffects], training: str, ax: Axes | None, style: dict[str, Any]
-) -> Axes:
+def _draw(frame: pd.DataFrame, fits: list[HasEffects], training: str, ax: Axes | None, style: dict[str, Any]) -> Axes:
     rows = frame.iloc[::-1]
     names = [f"{name}  ({row.native:,} native, {row.translated:,} translated)" for name, row in rows.iterrows()]
     ax = row_axes(ax, names, 7.0)

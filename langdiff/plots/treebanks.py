@@ -1,7 +1,7 @@
 """Maps of divergences between treebanks, and what the metrics see in one treebank."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
@@ -13,13 +13,6 @@ from langdiff._types import Floats
 from langdiff.errors import ConfigError
 from langdiff.plots._axes import BLUE, FAINT, INK, SERIES, axes_of, finish, legend_above, plain_log_ticks, row_axes
 
-if TYPE_CHECKING:
-    from langdiff.treebanks.comparison import TreebankComparison
-    from langdiff.treebanks.measures import TreebankMeasures
-    from langdiff.treebanks.perturbation import PerturbationCurve
-    from langdiff.treebanks.profile import TreebankProfile
-    from langdiff.treebanks.tables import Metric
-
 COLOURS = dict(zip(("size", "depth", "width", "length", "matrix", "mean"), SERIES, strict=True))
 METRICS = ("size", "depth", "width", "length")
 AXIS = {
@@ -30,8 +23,59 @@ AXIS = {
 }
 
 
+class Comparison(Protocol):
+    """What is drawn of a `langdiff.compare_treebanks`."""
+
+    @property
+    def divergence(self) -> Mapping[Any, pd.DataFrame]:
+        """Divergences by metric, references × compared treebanks."""
+
+    @property
+    def noise(self) -> pd.DataFrame:
+        """Divergence of random halves, treebanks × metrics."""
+
+
+class Profile(Protocol):
+    """What is drawn of a treebank profile."""
+
+    @property
+    def name(self) -> str:
+        """Name of the treebank."""
+
+    @property
+    def tables(self) -> Mapping[Any, pd.Series]:
+        """Counts by metric and bin."""
+
+
+class Curve(Protocol):
+    """What is drawn of a `langdiff.treebanks.perturbation_curve`."""
+
+    @property
+    def treebank(self) -> str:
+        """Name of the treebank."""
+
+    @property
+    def noise(self) -> pd.Series:
+        """Divergence of random halves, by metric."""
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per kind, rate and metric: ``divergence``."""
+
+
+class Measures(Protocol):
+    """What is drawn of a `langdiff.measure_treebanks`."""
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """One row per treebank."""
+
+    @property
+    def over(self) -> str:
+        """What head-POS entropies are averages over: ``"tokens"`` or ``"types"``."""
+
+
 def plot_divergences(
-    comparison: "TreebankComparison",
+    comparison: Comparison,
     metric: str = "mean",
     ax: Axes | None = None,
     *,
@@ -117,7 +161,7 @@ def _short(value: float) -> str:
 
 
 def plot_metric_maps(
-    comparison: "TreebankComparison", axes: "np.ndarray[Any, Any] | None" = None, **options: Any
+    comparison: Comparison, axes: "np.ndarray[Any, Any] | None" = None, **options: Any
 ) -> "np.ndarray[Any, Any]":
     """Draw the maps of size, depth, width and length, each with colours of its own.
 
@@ -159,12 +203,7 @@ def plot_metric_maps(
 
 
 def plot_treebank_profile(
-    profile: "TreebankProfile",
-    metric: "Metric" = "size",
-    ax: Axes | None = None,
-    *,
-    box: "TreebankProfile | None" = None,
-    **style: Any,
+    profile: Profile, metric: str = "size", ax: Axes | None = None, *, box: Profile | None = None, **style: Any
 ) -> Axes:
     """Draw what one metric sees in a treebank.
 
@@ -246,9 +285,7 @@ def _draw_length(ax: Axes, table: pd.Series, other: pd.Series, metric: str, styl
     return "children of a word", "words with children (%)"
 
 
-def plot_perturbation(
-    curve: "PerturbationCurve", kind: str = "relations", ax: Axes | None = None, **style: Any
-) -> Axes:
+def plot_perturbation(curve: Curve, kind: str = "relations", ax: Axes | None = None, **style: Any) -> Axes:
     """Draw how divergence grows with the share of changed words; dotted: random halves of the treebank.
 
     Parameters
@@ -300,7 +337,7 @@ def plot_perturbation(
 
 
 def plot_treebank_measures(
-    measures: "TreebankMeasures", measure: str = "dependency_length", ax: Axes | None = None, **style: Any
+    measures: Measures, measure: str = "dependency_length", ax: Axes | None = None, **style: Any
 ) -> Axes:
     """Draw a measure of treebanks, lowest on top.
 

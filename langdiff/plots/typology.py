@@ -1,6 +1,6 @@
 """Difficulty against what may make a language hard (Mielke et al. 2019, Figure 5)."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
@@ -11,14 +11,22 @@ from langdiff._types import Floats
 from langdiff.errors import DataError
 from langdiff.plots._axes import FAINT, SERIES, axes_of, finish, name_points
 
-if TYPE_CHECKING:
-    from langdiff.typology.association.result import Correlations
-
 MARKERS = ("o", "s", "^", "D", "v", "P")
 
 
+class Tested(Protocol):
+    """What is drawn of a `langdiff.correlate`."""
+
+    @property
+    def tests(self) -> pd.DataFrame:
+        """One row per test, with its ``estimate``."""
+
+    def points(self, predictor: str) -> pd.DataFrame:
+        """Return one row per language, language model and corpus: ``predictor`` and ``difficulty``."""
+
+
 def plot_correlation(
-    result: "Correlations",
+    result: Tested,
     predictor: str,
     ax: Axes | None = None,
     *,
@@ -112,7 +120,7 @@ def _positions(points: pd.DataFrame, numeric: bool) -> tuple[Floats, list[str]]:
     return column.astype(str).map(names.index).to_numpy(dtype=float), labels
 
 
-def _legend(result: "Correlations", predictor: str, corpus: str, lm: str) -> str:
+def _legend(result: Tested, predictor: str, corpus: str, lm: str) -> str:
     tests = result.tests
     wanted = (tests["predictor"] == predictor) & (tests["language_model"] == lm) & (tests["corpus"] == corpus)
     name = f"{corpus}, {lm}" if corpus else lm
