@@ -5,10 +5,10 @@ import pytest
 import torch
 from numpy.testing import assert_allclose
 
-from benchmarks.marginal import marginal_surprisal
 from langdiff.errors import ConfigError, DataError
 from langdiff.lm.lstm.model import LanguageModel, build_network
 from langdiff.lm.lstm.scoring import score
+from langdiff.lm.marginal import marginal_surprisal
 from langdiff.lm.recipes import find_recipe
 from langdiff.lm.units.alphabet import Alphabet
 from langdiff.lm.units.bpe import BPEUnits

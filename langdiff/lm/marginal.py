@@ -1,13 +1,7 @@
-"""The bits of strings under a model of subwords: over all segmentations, and of the canonical one.
+"""The surprisal of a string under a model of subwords, whatever its segmentation."""
 
-Run with `python benchmarks/marginal.py`: less than a minute on one core. `LANGDIFF_MODEL` names a folder of a language
-model to use instead of a small one that is trained here.
-"""
-
-import os
 from collections.abc import Sequence
 from math import log
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +11,6 @@ import torch.nn.functional as F
 from scipy.special import logsumexp
 from torch import Tensor
 
-import langdiff as ld
 from langdiff._random import generator
 from langdiff.errors import ConfigError
 from langdiff.lm.device import one_thread
@@ -281,22 +274,3 @@ def _step(
         after.append((x, cell))
     log_p: Floats = F.log_softmax(network.logits(x), dim=-1).cpu().double().numpy()
     return log_p, after
-
-
-def main():
-    texts = ld.synthesize(1000, 1, seed=0).multitext
-    parts = ld.split(texts)
-    train, dev, test = (part.text(texts.editions[0]) for part in (parts.train, parts.dev, parts.test))
-    if folder := os.environ.get("LANGDIFF_MODEL"):
-        model = ld.read_language_model(Path(folder))
-    else:
-        model = ld.train_language_model(train, dev, recipe="bpe-tiny", seed=0, progress=False)
-    print("samples  canonical   marginal   gap (%)")
-    for samples in (10, 100, 1000):
-        bits = marginal_surprisal(model, test.iloc[:30], samples=samples, seed=1).sum()
-        gap = 100 * bits["gap"] / bits["canonical_bits"]
-        print(f"{samples:7,}  {bits['canonical_bits']:9,.0f}  {bits['bits']:9,.0f}  {gap:8.2f}", flush=True)
-
-
-if __name__ == "__main__":
-    main()
