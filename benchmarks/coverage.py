@@ -5,7 +5,8 @@ differences of difficulty to the first edition: the mean error in percent of bit
 mean standard error to the spread of the errors (1 is right), and the share of 95 % intervals that hold the
 truth.
 
-    OMP_NUM_THREADS=1 python benchmarks/coverage.py            # intervals from the information, minutes
+    OMP_NUM_THREADS=1 python benchmarks/coverage.py            # the usual errors (sandwich), minutes
+    OMP_NUM_THREADS=1 python benchmarks/coverage.py --errors information    # of models 1 and 2
     OMP_NUM_THREADS=1 python benchmarks/coverage.py --bootstrap 100 --tables 100
     OMP_NUM_THREADS=1 python benchmarks/coverage.py --posterior --tables 50   # needs the extra `stan`
 """
@@ -65,13 +66,14 @@ def draw(true_model, missing, seed):
     return truth.difficulty.to_numpy(), bits
 
 
-def fitted(bits, model, restricted, bootstrap, seed):
+def fitted(bits, model, restricted, bootstrap, errors, seed):
     fit = ld.fit(
         bits,
         model=model,
         restricted=restricted,
         laplace_scale=LAPLACE_SCALE if model == "3" else None,
         bootstrap=bootstrap,
+        errors=errors,
         seed=seed,
     )
     return fit.difficulty.to_numpy(), fit.covariance.to_numpy()
@@ -97,7 +99,8 @@ def measure(true_model, missing, tables, estimate):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tables", type=int, default=200)
-    parser.add_argument("--bootstrap", type=int, default=0, help="samples of intents; 0: the information")
+    parser.add_argument("--bootstrap", type=int, default=0, help="samples of intents; 0: none")
+    parser.add_argument("--errors", choices=["information", "sandwich"], help="source of errors; the usual by default")
     parser.add_argument("--posterior", action="store_true", help="intervals from Stan")
     parser.add_argument("--missing", nargs="*", choices=list(MISSING), default=list(MISSING))
     options = parser.parse_args()
@@ -118,9 +121,11 @@ def main():
                 print(line, flush=True)
             continue
         for true_model, model, restricted in PAIRS:
+            if options.errors == "information" and model not in FAST:
+                continue
 
             def estimate(bits, seed, model=model, restricted=restricted):
-                return fitted(bits, model, restricted, options.bootstrap, seed)
+                return fitted(bits, model, restricted, options.bootstrap, options.errors, seed)
 
             tables = options.tables if model in FAST else options.tables // 3
             result = measure(true_model, missing, tables, estimate)

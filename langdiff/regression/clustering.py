@@ -141,6 +141,8 @@ def _labels(intents: pd.Index, intent_info: pd.DataFrame | None, clusters: objec
             f"{type(clusters).__name__}."
         )
     given = pd.Series(clusters, dtype=object)
+    if given.index.equals(intents) and given.index.is_unique:
+        return given.rename("cluster" if given.name is None else str(given.name))
     twice = given.index[given.index.duplicated()].unique().intersection(intents, sort=False)
     if len(twice):
         raise DataError(f"clusters: {len(twice):,} intent(s) have several: {listing(twice)}. Give each one.")

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -87,10 +88,11 @@ def fit_fixed(z: Floats, design: Design, options: Options, table: Surprisals) ->
             return None
         return estimate(part, settings, start=(found.sizes[rows], found.c), with_covariance=False)
 
+    rows = cache(lambda: row_information(two_way, settings, found))
     return Fitted(
         found=found,
         used=used,
-        clusters=lambda cluster: RowClusters(row_information(two_way, settings, found), cluster, design.basis),
+        clusters=lambda cluster: RowClusters(rows(), cluster, design.basis),
         again=again,
         residual_freedom=two_way.degrees_of_freedom,
     )

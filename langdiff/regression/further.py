@@ -12,9 +12,11 @@ from langdiff.regression.kernel.random.distance import distance_of_fits, influen
 from langdiff.regression.kernel.random.estimate import estimate_random
 from langdiff.regression.kernel.two_way import solve_two_way
 from langdiff.regression.kernel.unequal.wald import compare_dispersions, sandwich_covariance
-from langdiff.regression.options import ONE_WAY, Options
+from langdiff.regression.options import LARGEST, ONE_WAY, Options
 from langdiff.regression.records import Dispersions, IntentsCompared, SizeDistribution
 from langdiff.surprisals import Surprisals
+
+LEAST_SPREAD = 0.01  # of ln n, to begin a search with
 
 
 def size_distribution(fitted: Fitted, options: Options, parameters: Parameters) -> SizeDistribution | None:
@@ -66,11 +68,18 @@ def compared_intents(
     """Return the distance between fixed and random intents; None on complete tables, where there is hardly any.
 
     Models 1 and 2 only, whose fits of both kinds are quick, and random sizes that are normal without a formula. The
-    fixed fit of model 2 is the restricted one.
+    fixed fit of model 2 is the restricted one. None for tables above ten million cells, where it would take long.
     """
     model = options.settings.model
     plain = options.sizes == "normal" and options.size_formula is None and not options.settings.restricted
-    if model not in ONE_WAY or options.unequal or not plain or not np.isnan(z).any() or not fitted.found.converged:
+    if (
+        model not in ONE_WAY
+        or options.unequal
+        or not plain
+        or not np.isnan(z).any()
+        or not fitted.found.converged
+        or z.size > LARGEST
+    ):
         return None
     used = (~np.isnan(z)).sum(axis=1) > 1
     two_way = solve_two_way(z[used], design.basis)
@@ -80,8 +89,14 @@ def compared_intents(
     try:
         fixed = fitted.found
         if fitted.random is not None or restricted:
-            fixed = estimate(two_way, options.settings._replace(restricted=restricted), with_covariance=False)
-        random = fitted.random or estimate_random(z, model=model, design=design.basis, max_iterations=iterations)
+            near = (fixed.sizes, fixed.c) if fitted.random is None else None
+            settings = options.settings._replace(restricted=restricted)
+            fixed = estimate(two_way, settings, start=near, with_covariance=False)
+        random = fitted.random
+        if random is None:
+            near_sizes = [fixed.sizes.mean(), np.log(max(fixed.sizes.std(), LEAST_SPREAD))]
+            start = np.concatenate([fixed.c, near_sizes]) if model == "2" else None
+            random = estimate_random(z, model=model, design=design.basis, max_iterations=iterations, start=start)
         influence = np.zeros_like(z)
         influence[used] = influence_of_fixed(two_way, model=model, c=fixed.c, sizes=fixed.sizes, restricted=restricted)
         found = distance_of_fits(fixed.c, influence, random.c, random.influence())

@@ -73,7 +73,8 @@ class DifficultyFit:
     n_iterations, n_evaluations : int
         Numbers of iterations and of evaluations of the likelihood; 0 in model 1, which needs none.
     grad_norm : float
-        Largest component of the gradient of the log-likelihood, in variables scaled to unit curvature.
+        Largest component of the gradient of the log-likelihood, in variables scaled to unit curvature; NaN where
+        editions have `dispersions` of their own.
     message : str
         Message of the optimizer on why it stopped.
     cells, free_difficulties, single_cell_intents : int
@@ -90,7 +91,8 @@ class DifficultyFit:
     dispersions : Dispersions or None
         Dispersions of editions, and tests that they are equal; None where they were taken to be.
     compared : IntentsCompared or None
-        Distance between fixed and random intents, in models 1 and 2 if cells are missing; otherwise None.
+        Distance between fixed and random intents, in models 1 and 2 if cells are missing, up to ten million cells;
+        otherwise None.
 
     Examples
     --------
@@ -211,9 +213,11 @@ class DifficultyFit:
         state = "converged" if self.converged else f"NOT CONVERGED ({self.message})"
         single = f" ({self.single_cell_intents:,} with one cell)" if self.single_cell_intents else ""
         how = f"{self.method}, restricted likelihood" if self.restricted else self.method
-        variance = " (at the maximum-likelihood variance; sigma is unbiased)" if self.model == "1" else ""
+        plain = self.model == "1" and self.intents == "fixed" and self.dispersions is None
+        variance = " (at the maximum-likelihood variance; sigma is unbiased)" if plain else ""
+        gradient = "" if np.isnan(self.grad_norm) else f", gradient {self.grad_norm:.1e}"
         lines = [
-            f"Model {self.model} ({how}), {state}: {self.n_iterations} iterations, gradient {self.grad_norm:.1e}",
+            f"Model {self.model} ({how}), {state}: {self.n_iterations} iterations{gradient}",
             f"{self.cells:,} cells, {len(self.intent_size):,} intents{single} × {len(self.difficulty):,} {self._units}",
             f"sigma {self.sigma:.4f}, dispersion {self.dispersion:.4f}, "
             f"log-likelihood {self.log_likelihood:,.2f} of log bits, {self.log_likelihood_bits:,.2f} of bits{variance}",

@@ -19,14 +19,13 @@ from langdiff.regression.kernel.disconnecting import check_clusters
 from langdiff.regression.kernel.freedom import freedom_of_pairs
 from langdiff.regression.kernel.information import normalized_covariance
 from langdiff.regression.kernel.resampling import bootstrap_draws, cluster_jackknife, jackknife_inflation
-from langdiff.regression.options import ONE_WAY, Options
+from langdiff.regression.options import LARGEST, ONE_WAY, Options
 from langdiff.regression.records import ErrorSource, Kind
 
 FEWEST_INTENTS = 50  # from which the plain sandwich is the default
 FEWEST_DEVIATIONS = 20  # from which an inflation is known to about 30 %, 16 % of a standard error
 FEW_CLUSTERS = 10.0  # degrees of freedom below which intervals are long and hang on few clusters
 FEW_RESIDUALS = 20  # degrees of freedom below which the noise is hardly known
-LARGEST = 10_000_000  # cells of a table up to which the rows' scores are held in memory
 
 
 class Uncertainty(NamedTuple):

@@ -97,8 +97,8 @@ class RowClusters:
             self.root = inverse_root(total)
         else:
             self.root = basis @ inverse_root(basis.T @ total @ basis)
-        self._weights = np.add.reduceat(rows.weight, self._starts[:-1], axis=0)
-        self.scores = np.add.reduceat(rows.score, self._starts[:-1], axis=0) @ self.root
+        self._weights = _sums(rows.weight, self._starts)
+        self.scores = _sums(rows.score, self._starts) @ self.root
 
     def blocks(self) -> list[slice]:
         """Return the clusters to take at a time; see `Clusters`."""
@@ -131,9 +131,11 @@ class RowClusters:
     def times(self, which: slice, vectors: Floats) -> Floats:
         """Return C_g times a vector of each of some clusters; see `Clusters`."""
         weight, mixed, starts = self._of(which)
-        of_rows = np.repeat(vectors @ self.root.T, np.diff(starts), axis=0)
+        of_rows = vectors @ self.root.T
+        if len(weight) > len(vectors):
+            of_rows = np.repeat(of_rows, np.diff(starts), axis=0)
         products = weight * of_rows - mixed * np.einsum("ij,ij->i", mixed, of_rows)[:, None]
-        result: Floats = np.add.reduceat(products, starts[:-1], axis=0) @ self.root
+        result: Floats = _sums(products, starts) @ self.root
         return result
 
     def shares_along(self, directions: Floats) -> Floats:
@@ -142,7 +144,7 @@ class RowClusters:
         shares = np.empty((len(self.numbers), len(along)))
         for block in self.blocks():
             weight, mixed, starts = self._of(block)
-            shares[block] = np.add.reduceat(weight @ (along**2).T - (mixed @ along.T) ** 2, starts[:-1], axis=0)
+            shares[block] = _sums(weight @ (along**2).T - (mixed @ along.T) ** 2, starts)
         return shares
 
 
@@ -182,6 +184,14 @@ class SummedClusters:
         """Return xᵀ C_g x for each direction x; see `Clusters`."""
         along: Floats = np.einsum("np,gpq,nq->gn", directions, self._shares, directions, optimize=True)
         return along
+
+
+def _sums(rows: Floats, starts: Integers) -> Floats:
+    """Sum the rows of each cluster, (I, …) → (G, …)."""
+    if len(starts) - 1 == len(rows):
+        return rows
+    sums: Floats = np.add.reduceat(rows, starts[:-1], axis=0)
+    return sums
 
 
 def _check_number(numbers: Integers) -> None:

@@ -22,8 +22,8 @@ import numpy as np
 from langdiff._types import Floats
 from langdiff.regression.kernel.clusters import Clusters, adjusted, shares_by_axis
 
-EXACT_COST = 2e9  # G² × (J³ + 100 J²) up to which the freedom of all pairs is exact: seconds
-SHARES_COST = 2e9  # G × J³ up to which every pair's own shares are known
+EXACT_COST = 3e8  # G² × (J³ + 100 J²) up to which the freedom of all pairs is exact: a tenth of a second
+SHARES_COST = 5e8  # G × J³ up to which every pair's own shares are known
 NUMBERS_AT_A_TIME = 2**20
 
 Source = Literal["exact", "shares", "shares of editions"]
