@@ -68,9 +68,9 @@ def find_errors(
         If few clusters or few residuals are all that the errors come from.
     """
     kind = options.errors or _usual(options, design, fitted, clusters, int((~np.isnan(z)).sum()))
-    if not fitted.found.converged:
-        return _unknown(design, ErrorSource(kind=kind))
     work = _Work(z[fitted.used], intents[fitted.used], design, options, fitted, clusters)
+    if not fitted.found.converged:
+        return work.information()
     try:
         found = {
             "information": work.information,
@@ -81,7 +81,7 @@ def find_errors(
     except LinAlgError:
         return _unknown(design, ErrorSource(kind=kind))
     except DataError:
-        if options.errors or clusters or options.settings.model not in ONE_WAY:
+        if kind != "sandwich" or options.errors or clusters or options.settings.model not in ONE_WAY:
             raise
         found = work.information()  # one intent alone joins some editions, of which was warned
     _warn_of_few(found)

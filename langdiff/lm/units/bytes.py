@@ -23,6 +23,7 @@ class ByteUnits(CharacterUnits):
 
     Examples
     --------
+    >>> from langdiff.lm.units.alphabet import Alphabet
     >>> units = ByteUnits(Alphabet("abéж"))
     >>> len(units.encode("abéж")), units.decode(units.encode("é ж"))
     (6, 'é ж')

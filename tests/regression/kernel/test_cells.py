@@ -216,7 +216,7 @@ def test_model_3_without_bound_is_said_to_be():
         ({"model": "3", "laplace_scale": "0.1"}, "must be a positive number, got '0.1'"),
         ({"model": "2", "laplace_scale": 0.1}, "laplace_scale is for model '3', not '2'"),
         ({"model": "2L", "method": "newton"}, "model '2L' has one way"),
-        ({"model": "1", "restricted": True}, "variance is unbiased already"),
+        ({"model": "1", "restricted": True}, "has an unbiased variance already"),
         ({"model": "3", "laplace_scale": 0.1, "restricted": True}, "not a likelihood of z"),
     ],
 )
