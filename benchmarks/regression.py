@@ -67,11 +67,19 @@ def ours(bits, **settings):
     return fit.log_likelihood, fit.n_evaluations
 
 
+def equal_clusters(bits, count):
+    return pd.Series(np.arange(len(bits)) * min(count, len(bits) // 2) // len(bits), name="cluster")
+
+
 WAYS = {
-    "newton": lambda bits: ours(bits, method="newton"),
-    "lbfgs": lambda bits: ours(bits, method="lbfgs"),
-    "model 1": lambda bits: ours(bits, model="1"),
-    "restricted": lambda bits: ours(bits, restricted=True),
+    "newton": lambda bits: ours(bits, method="newton", errors="information"),
+    "lbfgs": lambda bits: ours(bits, method="lbfgs", errors="information"),
+    "model 1": lambda bits: ours(bits, model="1", errors="information"),
+    "restricted": lambda bits: ours(bits, restricted=True, errors="information"),
+    "sandwich": lambda bits: ours(bits, errors="sandwich"),
+    "27 clusters": lambda bits: ours(bits, clusters=equal_clusters(bits, 27)),
+    "260 clusters": lambda bits: ours(bits, clusters=equal_clusters(bits, 260)),
+    "random intents": lambda bits: ours(bits, intents="random"),
     "2L": lambda bits: ours(bits, model="2L"),
     "unscaled L-BFGS": unscaled,
     "statsmodels": dummies,
@@ -100,7 +108,7 @@ def in_process(way, path, repeats):
 def ways_for(intents, editions, missing):
     ways = ["newton", "lbfgs", "model 1", "restricted"]
     if intents * editions <= MOST_CELLS:
-        ways.append("2L")
+        ways += ["sandwich", "27 clusters", "260 clusters", "random intents", "2L"]
         if not missing:
             ways.append("unscaled L-BFGS")  # complete tables only
     if intents + editions <= DUMMIES and not missing:
