@@ -146,7 +146,7 @@ def rank_probabilities(
     Parameters
     ----------
     source : Effects, fit or DataFrame
-        Effects or a fit, from whose joint normal sampling distribution is drawn; or a frame of draws, shape
+        Effects or a fit, from whose joint sampling distribution is drawn; or a frame of draws, shape
         (draws, J) with columns named by edition, from a posterior or a bootstrap.
     n_draws : int
         Number of draws from effects; 4,000 give a probability to within .016 (two standard errors at most).

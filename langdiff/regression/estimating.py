@@ -1,6 +1,6 @@
 """From log surprisals and options to estimates, with what standard errors need of them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 
@@ -11,7 +11,7 @@ from scipy.linalg import LinAlgError
 from langdiff._types import Booleans, Floats, Integers
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.regression.design import Design, columns_of_formula, labels_of
-from langdiff.regression.kernel.clusters import Clusters, RowClusters, SummedClusters
+from langdiff.regression.kernel.clusters import Clusters, RowClusters, SummedClusters, covariance_of_clusters
 from langdiff.regression.kernel.models import (
     Estimate,
     Settings,
@@ -24,7 +24,7 @@ from langdiff.regression.kernel.robust import is_unbounded
 from langdiff.regression.kernel.row_information import row_information
 from langdiff.regression.kernel.two_way import TwoWay, solve_two_way
 from langdiff.regression.kernel.unequal.estimands import estimand_levels
-from langdiff.regression.kernel.unequal.estimate import UnequalEstimate, estimate_unequal
+from langdiff.regression.kernel.unequal.estimate import UnequalEstimate, estimate_unequal, pseudo_inverse
 from langdiff.regression.options import Options
 from langdiff.surprisals import Surprisals
 
@@ -50,6 +50,10 @@ class Fitted:
         Cells less parameters, the sizes of intents counted.
     random, unequal : RandomEstimate, UnequalEstimate or None
         What else was estimated where sizes have a distribution, or editions dispersions of their own.
+    plain : callable
+        Returns the sandwich CR0 of the difficulties of the editions with intents as clusters, shape (J, J).
+    joint : callable or None
+        The same as `clusters`, of all levels and log-dispersions of `unequal`.
     equal : callable or None
         Fits one dispersion in place of several, as `unequal` does.
     size_terms : tuple of str
@@ -61,6 +65,8 @@ class Fitted:
     clusters: Callable[[Integers], Clusters]
     again: Callable[[Integers], Estimate | None]
     residual_freedom: int
+    plain: Callable[[], Floats]
+    joint: Callable[[Integers], Clusters] | None = None
     random: RandomEstimate | None = None
     unequal: UnequalEstimate | None = None
     equal: Callable[[], UnequalEstimate] | None = None
@@ -95,6 +101,7 @@ def fit_fixed(z: Floats, design: Design, options: Options, table: Surprisals) ->
         clusters=lambda cluster: RowClusters(rows(), cluster, design.basis),
         again=again,
         residual_freedom=two_way.degrees_of_freedom,
+        plain=lambda: covariance_of_clusters(RowClusters(rows(), np.arange(len(shared)), design.basis), "CR0"),
     )
 
 
@@ -140,7 +147,13 @@ def fit_random(z: Floats, design: Design, options: Options, table: Surprisals) -
     if options.size_formula is not None:
         if table.intent_info is None:
             raise ConfigError("size_formula needs a table with intent_info, the attributes of its intents.")
-        terms = columns_of_formula(options.size_formula, table.intent_info, "intent")
+        info = table.intent_info.apply(_numbers_of_text)
+        terms = columns_of_formula(options.size_formula, info, "intent")
+        if 2 * terms.shape[1] > len(terms):
+            raise ConfigError(
+                f"size_formula={options.size_formula!r} has {terms.shape[1]} terms for {len(terms)} intents: nothing "
+                "would be left of the distribution of sizes."
+            )
         covariates = terms.to_numpy(dtype=float)
 
     def estimate_of(rows: slice | Integers, start: Floats | None) -> RandomEstimate:
@@ -165,8 +178,15 @@ def fit_random(z: Floats, design: Design, options: Options, table: Surprisals) -
         again=lambda rows: _plain_estimate(estimate_of(rows, warm)),
         residual_freedom=int((~np.isnan(z)).sum()) - len(z) - free + 3,
         random=found,
+        plain=lambda: found.influence().T @ found.influence(),
         size_terms=tuple(map(str, terms.columns)),
     )
+
+
+def _numbers_of_text(column: pd.Series) -> pd.Series:
+    """Return numbers where all of a column of text are; files have no types."""
+    numbers = pd.to_numeric(column, errors="coerce")
+    return column if numbers.isna().any() else numbers
 
 
 def _plain_estimate(found: RandomEstimate) -> Estimate:
@@ -217,6 +237,7 @@ def fit_unequal(z: Floats, design: Design, options: Options, table: Surprisals, 
     settings = options.settings
     group = dispersion_groups(options, table, info)
     code = pd.factorize(group)[0]
+    _check_levels(settings, design, code)
     normal = options.intents == "random"
     used = np.ones(len(z), dtype=bool) if normal else (~np.isnan(z)).sum(axis=1) > 1
     shared = z[used]
@@ -235,11 +256,21 @@ def fit_unequal(z: Floats, design: Design, options: Options, table: Surprisals, 
 
     found = estimate_of(slice(None), code)
 
-    def clusters(cluster: Integers) -> Clusters:
+    def joint(cluster: Integers) -> SummedClusters:
         numbers = np.unique(cluster, return_inverse=True)[1]
         parts = estimate_of(slice(None), code, numbers).information_by_cluster
         information = np.zeros((1, 0, 0)) if parts is None else parts
-        return _summed(found.scores, information, numbers, _to_expected(found) @ found.jacobian)
+        return _summed(found.scores, information, numbers, found.jacobian)
+
+    def clusters(cluster: Integers) -> Clusters:
+        of_levels = joint(cluster)
+        of_levels.root = _to_expected(found) @ of_levels.root
+        return of_levels
+
+    def plain() -> Floats:
+        influence = _to_expected(found) @ found.jacobian @ pseudo_inverse(found.information) @ found.scores.T
+        covariance: Floats = influence @ influence.T
+        return covariance
 
     return Fitted(
         found=_expected_estimate(found),
@@ -248,15 +279,38 @@ def fit_unequal(z: Floats, design: Design, options: Options, table: Surprisals, 
         again=lambda rows: _expected_estimate(estimate_of(rows, code)),
         residual_freedom=int((~np.isnan(shared)).sum()) - len(shared) - design.free + 1,
         unequal=found,
+        plain=plain,
+        joint=joint,
         equal=lambda: estimate_of(slice(None), np.zeros_like(code)),
     )
+
+
+def _check_levels(settings: Settings, design: Design, group: Integers) -> None:
+    """Refuse designs of model 1 that would hold for median bits where difficulties are about expected ones."""
+    if settings.model != "1" or design.basis is None:
+        return
+    together = design.basis @ design.basis.T  # of groups: not 0 if two editions are of one
+    differ = (np.abs(together) > 0) & (group[:, None] != group)
+    if design.terms is not None or differ.any():
+        raise ConfigError(
+            "in model '1' editions that share a difficulty must share a dispersion, and a formula needs a common one: "
+            "expected bits depend on the dispersion. Use model='2', or dispersions by the same groups."
+        )
 
 
 def dispersion_groups(options: Options, table: Surprisals, info: pd.DataFrame | None) -> pd.Series:
     """Return the group of each edition that shares a dispersion, indexed by edition."""
     if isinstance(options.dispersion, str) and options.dispersion == "edition":
         return pd.Series(table.editions, index=table.editions, name="edition")
-    return labels_of(table.editions, options.dispersion, info, "dispersion")
+    if not isinstance(options.dispersion, str | Mapping | pd.Series) or (
+        isinstance(options.dispersion, str) and info is None
+    ):
+        shown = options.dispersion if isinstance(options.dispersion, str) else type(options.dispersion).__name__
+        raise ConfigError(
+            f"dispersion={shown!r} must be 'common', 'edition', a column of edition_info, or the group of each edition."
+        )
+    labels = labels_of(table.editions, options.dispersion, info, "dispersion")
+    return labels.map(lambda label: label if isinstance(label, str | int) else str(label))
 
 
 def _to_expected(found: UnequalEstimate) -> Floats:

@@ -11,7 +11,7 @@ import pandas as pd
 from langdiff import __version__
 from langdiff._signature import join_signature, name_of_number, short_hash
 from langdiff._types import Floats, Model
-from langdiff.errors import ConvergenceWarning
+from langdiff.errors import ConfigError, ConvergenceWarning
 from langdiff.regression.clustering import Clusters, name_of_clusters, resolve_clusters
 from langdiff.regression.design import Design, Groups, make_design
 from langdiff.regression.estimating import Fitted, fit_fixed, fit_random, fit_unequal, sizes_of_all
@@ -20,7 +20,7 @@ from langdiff.regression.identity import identify_design, identify_table
 from langdiff.regression.kernel.models import Settings, published_parameters
 from langdiff.regression.kernel.robust import ROUNDING
 from langdiff.regression.options import Correction, Dispersion, Intents, Method, Options, Sizes, check_options
-from langdiff.regression.records import Kind
+from langdiff.regression.records import ErrorsKind
 from langdiff.regression.result import DifficultyFit
 from langdiff.regression.table import as_surprisals, log_bits
 from langdiff.regression.uncertainty import Uncertainty, find_errors
@@ -43,7 +43,7 @@ def fit(
     sizes: Sizes = "normal",
     size_formula: str | None = None,
     dispersion: Dispersion = "common",
-    errors: Kind | None = None,
+    errors: ErrorsKind | None = None,
     clusters: Clusters | None = None,
     correction: Correction = "CR2",
     restricted: bool = False,
@@ -194,6 +194,9 @@ def fit(
     z = log_bits(table, design)
     found = resolve_clusters(table, clusters)
     labels = [] if found is None else [found] if isinstance(found, pd.Series) else [found[name] for name in found]
+    labels = [column.rename("cluster") if column.name == "intent" else column for column in labels]
+    if len(labels) > 1 and (bootstrap or errors in ("bootstrap", "jackknife")):
+        raise ConfigError("clusters of two kinds that cross need errors='sandwich'; give one kind.")
     if options.unequal:
         fitted = fit_unequal(z, design, options, table, edition_info)
     elif intents == "random":
@@ -208,14 +211,15 @@ def fit(
 def _checked(fitted: Fitted, design: Design, options: Options) -> Fitted:
     """Tell of intents that were left out; warn of a search that did not converge."""
     found, single = fitted.found, int((~fitted.used).sum())
+    gradient = "" if np.isnan(found.grad_norm) else f"; scaled gradient {found.grad_norm:.1e}"
     if single:
         log.info("%d of %d intents have one cell only and say nothing of difficulties", single, len(fitted.used))
     if found.converged and not np.isfinite(published_parameters(found, design.first).dispersion):
         found = found._replace(converged=False, message="the dispersion is out of range")
     if not found.converged:
         warnings.warn(
-            f"model {options.settings.model} did not converge in {found.n_iterations} iterations: {found.message}; "
-            f"scaled gradient {found.grad_norm:.1e}. Raise max_iterations (now {options.settings.max_iterations}), "
+            f"model {options.settings.model} did not converge in {found.n_iterations} iterations: {found.message}"
+            f"{gradient}. Raise max_iterations (now {options.settings.max_iterations}), "
             "look for extreme surprisals, or use model='1' with fixed intents, which is solved exactly.",
             ConvergenceWarning,
             stacklevel=3,
@@ -268,8 +272,8 @@ def _label(
         signature=_signature(fitted, options, design, table, uncertainty, labels, cells),
         replaced_percent=_replaced_percent(table),
         sizes=size_distribution(fitted, options, parameters),
-        dispersions=dispersions_of(fitted, options, table, edition_info, labels),
-        compared=compared_intents(z, fitted, design, options, table),
+        dispersions=dispersions_of(fitted, options, table, edition_info, labels, uncertainty),
+        compared=compared_intents(z, fitted, design, options, table, labels),
     )
 
 
@@ -328,7 +332,7 @@ def _replaced_percent(table: Surprisals) -> pd.Series | None:
 
 
 def _terms(design: Design, c: Floats, uncertainty: Uncertainty) -> pd.DataFrame | None:
-    """Return the coefficients of a formula and their standard errors; NaN from resampling, which has units only."""
+    """Return the coefficients of a formula and their standard errors."""
     if design.terms is None:
         return None
     columns = np.column_stack([np.ones(len(design.terms)), design.terms])

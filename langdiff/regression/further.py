@@ -14,6 +14,7 @@ from langdiff.regression.kernel.two_way import solve_two_way
 from langdiff.regression.kernel.unequal.wald import compare_dispersions, sandwich_covariance
 from langdiff.regression.options import LARGEST, ONE_WAY, Options
 from langdiff.regression.records import Dispersions, IntentsCompared, SizeDistribution
+from langdiff.regression.uncertainty import Uncertainty
 from langdiff.surprisals import Surprisals
 
 LEAST_SPREAD = 0.01  # of ln n, to begin a search with
@@ -36,7 +37,12 @@ def size_distribution(fitted: Fitted, options: Options, parameters: Parameters) 
 
 
 def dispersions_of(
-    fitted: Fitted, options: Options, table: Surprisals, edition_info: pd.DataFrame | None, labels: list[pd.Series]
+    fitted: Fitted,
+    options: Options,
+    table: Surprisals,
+    edition_info: pd.DataFrame | None,
+    labels: list[pd.Series],
+    uncertainty: Uncertainty,
 ) -> Dispersions | None:
     """Return the dispersions of editions with the tests that they are equal; None if they are taken to be."""
     found = fitted.unequal
@@ -47,14 +53,15 @@ def dispersions_of(
     cluster = pd.factorize(labels[0][fitted.used])[0] if labels else None
     covariance = sandwich_covariance(found, cluster)
     common = fitted.equal() if fitted.equal is not None else found
-    test = compare_dispersions(found, common, covariance)
+    n_clusters = int(fitted.used.sum()) if cluster is None else int(cluster.max()) + 1
+    test = compare_dispersions(found, common, covariance, n_clusters=n_clusters)
     both = pd.Index([*(f"level {edition}" for edition in table.editions), *(f"ln variance {name}" for name in names)])
     variance = np.exp(found.log_variance)
     return Dispersions(
         group=group,
         value=pd.Series(np.expm1(variance) if found.model == "1" else variance, names, name="dispersion"),
         level=pd.Series(found.c, table.editions, name="level"),
-        covariance=pd.DataFrame(covariance if labels else found.covariance, both, both),
+        covariance=pd.DataFrame(found.covariance if uncertainty.joint is None else uncertainty.joint, both, both),
         wald=test.wald,
         p_value=test.wald_p,
         likelihood_ratio_p=test.likelihood_ratio_p,
@@ -63,7 +70,7 @@ def dispersions_of(
 
 
 def compared_intents(
-    z: Floats, fitted: Fitted, design: Design, options: Options, table: Surprisals
+    z: Floats, fitted: Fitted, design: Design, options: Options, table: Surprisals, labels: list[pd.Series]
 ) -> IntentsCompared | None:
     """Return the distance between fixed and random intents; None on complete tables, where there is hardly any.
 
@@ -72,14 +79,11 @@ def compared_intents(
     """
     model = options.settings.model
     plain = options.sizes == "normal" and options.size_formula is None and not options.settings.restricted
-    if (
-        model not in ONE_WAY
-        or options.unequal
-        or not plain
-        or not np.isnan(z).any()
-        or not fitted.found.converged
-        or z.size > LARGEST
-    ):
+    if model not in ONE_WAY or options.unequal or not plain or not fitted.found.converged:
+        return None
+    cluster = pd.factorize(labels[0])[0] if labels else np.arange(len(z))
+    enough = len(labels) < 2 and cluster.max() >= 2 * z.shape[1]  # for the variance between clusters
+    if not enough or z.size > LARGEST or not np.isnan(z).any():
         return None
     used = (~np.isnan(z)).sum(axis=1) > 1
     two_way = solve_two_way(z[used], design.basis)
@@ -99,12 +103,17 @@ def compared_intents(
             random = estimate_random(z, model=model, design=design.basis, max_iterations=iterations, start=start)
         influence = np.zeros_like(z)
         influence[used] = influence_of_fixed(two_way, model=model, c=fixed.c, sizes=fixed.sizes, restricted=restricted)
-        found = distance_of_fits(fixed.c, influence, random.c, random.influence())
+        if not (fixed.converged and random.converged):
+            return None
+        sums = np.zeros((2, int(cluster.max()) + 1, z.shape[1]))
+        for part, of_rows in zip(sums, (influence, random.influence()), strict=True):
+            np.add.at(part, cluster, of_rows)
+        found = distance_of_fits(fixed.c, sums[0], random.c, sums[1])
     except LinAlgError:
         return None
     return IntentsCompared(
         difference=pd.Series(found.difference, table.editions, name="difference"),
         statistic=found.statistic,
-        degrees_of_freedom=len(table.editions) - 1 if design.basis is None else design.basis.shape[1] - 1,
+        degrees_of_freedom=found.rank,
         p_value=found.p_value,
     )

@@ -11,7 +11,7 @@ from langdiff._random import generator
 from langdiff._types import Model
 from langdiff.errors import ConfigError, listing
 from langdiff.regression.kernel.models import Settings
-from langdiff.regression.records import Kind
+from langdiff.regression.records import ErrorsKind
 
 Method = Literal["auto", "newton", "lbfgs"]
 Intents = Literal["fixed", "random"]
@@ -32,7 +32,7 @@ class Options(NamedTuple):
     sizes: Sizes
     size_formula: str | None
     dispersion: Dispersion
-    errors: Kind | None
+    errors: ErrorsKind | None
     correction: Correction
     bootstrap: int
     seed: int | np.random.Generator | None
@@ -69,8 +69,8 @@ def check_options(options: Options, *, clustered: bool) -> Options:
     for what, (given, choices) in offered.items():
         if given not in get_args(choices):
             raise ConfigError(f"unknown {what} {given!r}; use one of {listing(get_args(choices))}.")
-    if options.errors is not None and options.errors not in get_args(Kind):
-        raise ConfigError(f"unknown errors {options.errors!r}; use one of {listing(get_args(Kind))}.")
+    if options.errors is not None and options.errors not in get_args(ErrorsKind):
+        raise ConfigError(f"unknown errors {options.errors!r}; use one of {listing(get_args(ErrorsKind))}.")
     _check_settings(options.settings)
     _check_numbers(b, max_iterations, rounding, options.bootstrap)
     _check_intents(options)
@@ -114,7 +114,9 @@ def _check_intents(options: Options) -> None:
     if random and model not in ("1", "2", "2L"):
         raise ConfigError(f"intents='random' is for models '1', '2' and '2L', not {model!r}.")
     if options.unequal and model not in ONE_WAY:
-        raise ConfigError(f"dispersion={options.dispersion!r} is for models '1' and '2', not {model!r}.")
+        raise ConfigError(f"dispersions of editions are for models '1' and '2', not {model!r}.")
+    if options.settings.method != "auto" and (random or options.unequal):
+        raise ConfigError("random intents and dispersions of editions are fitted in one way: use method='auto'.")
     if not random and (options.sizes != "normal" or options.size_formula is not None):
         raise ConfigError("sizes and size_formula describe random intents: add intents='random'.")
     if options.unequal and random and (options.sizes != "normal" or options.size_formula is not None):
@@ -141,9 +143,10 @@ def _check_errors(options: Options, clustered: bool) -> None:
         raise ConfigError(
             f"errors='information' needs a smooth likelihood, which model {model!r} lacks; use 'sandwich'."
         )
-    if errors == "sandwich" and model == "2L" and options.settings.rounding == 0:
+    kinked = model == "2L" and options.settings.rounding == 0 and options.intents == "fixed"
+    if errors == "sandwich" and kinked:
         raise ConfigError("rounding=0 leaves a kink, at which there is no sandwich; use errors='jackknife'.")
     if options.bootstrap or errors == "bootstrap":
         generator(options.seed, "bootstrap samples")
-    elif not clustered and (errors == "jackknife" or (model == "2L" and options.settings.rounding == 0)):
+    elif not clustered and (errors == "jackknife" or kinked):
         generator(options.seed, "groups of intents to leave out")

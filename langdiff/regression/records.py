@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-Kind = Literal["information", "sandwich", "bootstrap", "jackknife"]
+ErrorsKind = Literal["information", "sandwich", "bootstrap", "jackknife"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +37,7 @@ class ErrorSource:
     'a sandwich (CR2) over 260 clusters by chapter, design effect 1.44'
     """
 
-    kind: Kind = "information"
+    kind: ErrorsKind = "information"
     correction: str = ""
     clusters: str = "intent"
     n_clusters: int = 0
@@ -58,7 +58,7 @@ class ErrorSource:
             case "bootstrap":
                 found = f"{self.n_resamples:,} samples of {of}"
             case _:
-                found = f"the jackknife over {of}"
+                found = f"the jackknife over {of}" if clustered else f"the jackknife over groups of {of}"
         return found if self.design_effect != self.design_effect else f"{found}, design effect {self.design_effect:.2f}"
 
     @property

@@ -48,8 +48,8 @@ class DifficultyFit:
         `converged`.
     degrees_of_freedom : float or DataFrame, shape (J, J)
         Degrees of freedom of Student's t distribution behind intervals and tests: N − I − J + 1 with errors from the
-        information; with a sandwich those of Bell and McCaffrey, of each difficulty on the diagonal and of
-        differences elsewhere.
+        information; with a sandwich those of Bell and McCaffrey (for CR2, whatever the correction), of each difficulty
+        on the diagonal and of differences elsewhere; one less than the number of clusters with resampling.
     errors : ErrorSource
         Where the standard errors come from: ``kind``, ``clusters``, ``n_clusters``, ``design_effect``, ….
     intents : {"fixed", "random"}
@@ -258,7 +258,8 @@ class DifficultyFit:
         Raises
         ------
         ConfigError
-            If a name is unknown, named twice, or on both sides, or `estimand` is unknown.
+            If a name is unknown, named twice, or on both sides, `estimand` or `size` cannot be used, or median ratios
+            are asked for where editions share difficulties or errors come from resampling.
 
         Examples
         --------
@@ -271,7 +272,13 @@ class DifficultyFit:
             raise ConfigError(f"unknown estimand {estimand!r}; use 'expected' or 'median'.")
         if estimand == "expected" or self.dispersions is None:
             return self.effects.contrast(one, other)
+        if not self.difficulty.index.equals(self.dispersions.level.index):
+            raise ConfigError("estimand='median' compares editions; where they share difficulties use 'expected'.")
+        if self.errors.kind in ("bootstrap", "jackknife"):
+            raise ConfigError(f"errors from the {self.errors.kind} are those of 'expected' only; use a sandwich.")
         size = float(self.intent_size.median()) if size is None else size
+        if not 0 < size < np.inf:
+            raise ConfigError(f"size must be positive bits, got {size!r}.")
         level, covariance = self.dispersions.median(self.model, size)
         return replace(self.effects, estimate=level, covariance=covariance).contrast(one, other)
 

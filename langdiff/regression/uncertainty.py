@@ -1,6 +1,7 @@
 """Standard errors of a fit: from the information, a sandwich, the bootstrap or the jackknife."""
 
 import warnings
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -14,18 +15,19 @@ from langdiff.errors import ConfigError, ConvergenceWarning, DataError, Langdiff
 from langdiff.regression.design import Design
 from langdiff.regression.estimating import Fitted, normalized
 from langdiff.regression.kernel.cluster_designs import crossed_covariance, design_effect
-from langdiff.regression.kernel.clusters import covariance_of_clusters
+from langdiff.regression.kernel.clusters import Clusters, Kind, covariance_of_clusters
 from langdiff.regression.kernel.disconnecting import check_clusters
 from langdiff.regression.kernel.freedom import freedom_of_pairs
 from langdiff.regression.kernel.information import normalized_covariance
 from langdiff.regression.kernel.resampling import bootstrap_draws, cluster_jackknife, jackknife_inflation
+from langdiff.regression.kernel.unequal.wald import sandwich_covariance
 from langdiff.regression.options import LARGEST, ONE_WAY, Options
-from langdiff.regression.records import ErrorSource, Kind
+from langdiff.regression.records import ErrorsKind, ErrorSource
 
 FEWEST_INTENTS = 50  # from which the plain sandwich is the default
 FEWEST_DEVIATIONS = 20  # from which an inflation is known to about 30 %, 16 % of a standard error
+ROUNDING = 1e-6
 FEW_CLUSTERS = 10.0  # degrees of freedom below which intervals are long and hang on few clusters
-FEW_RESIDUALS = 20  # degrees of freedom below which the noise is hardly known
 
 
 class Uncertainty(NamedTuple):
@@ -34,6 +36,7 @@ class Uncertainty(NamedTuple):
     covariance: Floats  # (U, U)
     freedom: float | Floats  # a number, or (U, U): of each unit on the diagonal, of differences elsewhere
     source: ErrorSource
+    joint: Floats | None = None  # sandwich of levels and log-dispersions, (J + G, J + G)
     of_c: Floats | None = None  # (J, J), of difficulties up to a constant; None from resampling
 
 
@@ -79,8 +82,19 @@ def find_errors(
             "jackknife": work.jackknife,
         }[kind]()
     except LinAlgError:
-        return _unknown(design, ErrorSource(kind=kind))
-    except DataError:
+        warnings.warn(
+            "standard errors are not known: the information at the estimate is not positive definite. Try "
+            "errors='bootstrap'.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+        return _unknown(design, ErrorSource(kind=kind, correction=options.correction, n_clusters=work.n_clusters))
+    except DataError as error:
+        if kind == "sandwich" and not options.errors and not clusters and options.settings.model not in ONE_WAY:
+            raise DataError(
+                f"model {options.settings.model!r} has standard errors from how intents vary, and here some editions "
+                f"depend on one of {work.n_clusters} intents. Use model='2', or more intents."
+            ) from error
         if kind != "sandwich" or options.errors or clusters or options.settings.model not in ONE_WAY:
             raise
         found = work.information()  # one intent alone joins some editions, of which was warned
@@ -93,7 +107,7 @@ def _unknown(design: Design, source: ErrorSource) -> Uncertainty:
     return Uncertainty(np.full((units, units), np.nan), np.inf, source)
 
 
-def _usual(options: Options, design: Design, fitted: Fitted, clusters: list[pd.Series], cells: int) -> Kind:
+def _usual(options: Options, design: Design, fitted: Fitted, clusters: list[pd.Series], cells: int) -> ErrorsKind:
     model = options.settings.model
     if options.bootstrap:
         return "bootstrap"
@@ -117,7 +131,8 @@ class _Work:
         self.kinds: list[Integers] = []  # the cluster of each intent, of one kind or of two that cross
         for column in clusters:
             code, labels = pd.factorize(column[fitted.used])
-            check_clusters(self.observed, code, [str(label) for label in labels])
+            if options.correction in ("CR2", "CR3") and options.errors != "bootstrap" and not options.bootstrap:
+                check_clusters(design.observed(self.observed), code, [str(label) for label in labels])
             self.kinds.append(np.asarray(code))
 
     @property
@@ -136,40 +151,63 @@ class _Work:
         covariance = self.fitted.found.covariance
         if covariance is None:
             return _unknown(self.design, source)
-        return Uncertainty(self.of_units(covariance), freedom, source, covariance)
+        return Uncertainty(self.of_units(covariance), freedom, source, None, covariance)
 
     def sandwich(self) -> Uncertainty:
         """Take how the scores of clusters vary."""
-        each, correction = np.arange(len(self.observed)), self.options.correction
-        kinds = self.kinds or [each]
-        parts = [self._of_clusters(code) for code in kinds]
-        covariance, freedom = parts[0]
-        if len(parts) == 2:
-            both = np.unique(np.column_stack(kinds), axis=0, return_inverse=True)[1].ravel()
-            covariance = crossed_covariance(covariance, parts[1][0], self._of_clusters(both)[0])
-            freedom = np.minimum(freedom, parts[1][1])
+        fitted, n_clusters = self.fitted, self.n_clusters
+        if not self.kinds and (fitted.random or fitted.unequal):
+            factor = n_clusters / (n_clusters - 1)  # CR1: information of every intent would fill the memory
+            source = ErrorSource(kind="sandwich", correction="CR1", n_clusters=n_clusters)
+            covariance = factor * fitted.plain()
+            joint = None if fitted.unequal is None else sandwich_covariance(fitted.unequal)
+            return Uncertainty(self.of_units(covariance), float(n_clusters - 1), source, joint, covariance)
+        kinds, correction = self.kinds or [np.arange(n_clusters)], self.options.correction
+        try:
+            freedom = np.min([self._freedom(code) for code in kinds], axis=0)
+            covariance = self._crossed(fitted.clusters, kinds, correction)
+        except DataError:
+            if fitted.random is None and fitted.unequal is None:
+                raise
+            # a parameter of sizes or dispersions rests on one cluster, which CR2 and CR3 cannot leave out
+            units = len(self.design.first)
+            correction, freedom = "CR1", np.full((units, units), n_clusters - 1.0)
+            covariance = self._crossed(fitted.clusters, kinds, correction)
         effect = float("nan")
         if self.kinds:
-            effect = design_effect(covariance, covariance_of_clusters(self.fitted.clusters(each), "CR0"))
+            effect = design_effect(self._crossed(fitted.clusters, kinds, "CR0"), fitted.plain())
         source = ErrorSource(
-            kind="sandwich",
-            correction=correction,
-            clusters=self.name,
-            n_clusters=self.n_clusters,
-            design_effect=effect,
+            kind="sandwich", correction=correction, clusters=self.name, n_clusters=n_clusters, design_effect=effect
         )
-        return Uncertainty(self.of_units(covariance), freedom, source, covariance)
+        joint = None if fitted.joint is None else self._crossed(fitted.joint, kinds, correction, levels=False)
+        return Uncertainty(self.of_units(covariance), freedom, source, joint, covariance)
 
-    def _of_clusters(self, cluster: Integers) -> tuple[Floats, Floats]:
-        """Return the covariance of c, shape (J, J), and degrees of freedom of the units, shape (U, U)."""
+    def _crossed(
+        self, clusters: Callable[[Integers], Clusters], kinds: list[Integers], correction: Kind, *, levels: bool = True
+    ) -> Floats:
+        """Return the covariance from clusters of one kind, or of two kinds that cross."""
+        size = len(self.fitted.found.c) if levels else None
+
+        def of(code: Integers) -> Floats:
+            return covariance_of_clusters(clusters(code), correction)[:size, :size]
+
+        if len(kinds) == 1:
+            return of(kinds[0])
+        both = np.unique(np.column_stack(kinds), axis=0, return_inverse=True)[1].ravel()
+        return crossed_covariance(of(kinds[0]), of(kinds[1]), of(both))
+
+    def _freedom(self, cluster: Integers) -> Floats:
+        """Return degrees of freedom of the units and of their differences, shape (U, U)."""
         clusters, first = self.fitted.clusters(cluster), self.design.first
-        editions = len(self.fitted.found.c)
-        mean = np.zeros(editions)
+        if self.options.settings.model in ("2C", "3"):  # their information is negative in cells far off
+            return np.full((len(first), len(first)), len(clusters.numbers) - 1.0)
+        mean = np.zeros(len(self.fitted.found.c))
         mean[first] = 1 / len(first)
         freedom = freedom_of_pairs(clusters, mean).values[np.ix_(first, first)]
+        most = len(clusters.numbers) - 1.0
         known = freedom[np.isfinite(freedom)]  # not of pairs that cannot differ
-        freedom = np.where(np.isfinite(freedom), freedom, known.min(initial=len(clusters.numbers)))
-        return covariance_of_clusters(clusters, self.options.correction)[:editions, :editions], freedom
+        freedom = np.where(np.isfinite(freedom), freedom, known.min(initial=most))
+        return np.clip(freedom, 1.0, max(most, 1.0))  # where information is negative the formula leaves this range
 
     def bootstrap(self) -> Uncertainty:
         """Take how estimates from samples of clusters vary."""
@@ -207,7 +245,7 @@ class _Work:
             of_units = np.maximum(1.0, of_units)
             warnings.warn(
                 f"too few intents ({len(self.observed)}) to find standard errors by leaving some out; they may be far "
-                "too small. Use model='2', or more intents.",
+                "too small. Use more intents.",
                 LangdiffWarning,
                 stacklevel=5,
             )
@@ -247,11 +285,12 @@ class _Refit:
 
 
 def _warn_of_few(found: Uncertainty) -> None:
-    least = float(np.min(found.freedom))
-    if found.source.kind == "sandwich" and found.source.clusters != "intent" and least < FEW_CLUSTERS:
+    least, source = float(np.min(found.freedom)), found.source
+    if source.kind != "information" and least < FEW_CLUSTERS - ROUNDING:
+        of = "intents" if source.clusters == "intent" else f"clusters by {source.clusters}"
         warnings.warn(
-            f"standard errors from {found.source.n_clusters} clusters by {found.source.clusters} have as few as "
-            f"{least:.1f} degrees of freedom: intervals are long, and hang on single clusters.",
+            f"standard errors from {source.n_clusters} {of} have as few as {least:.1f} degrees of freedom: intervals "
+            "are long, and hang on single ones.",
             LangdiffWarning,
             stacklevel=4,
         )

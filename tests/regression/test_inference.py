@@ -201,8 +201,8 @@ def test_a_cluster_that_alone_joins_editions_is_named(table):
         ({"intents": "random", "model": "2C"}, "^intents='random' is for models '1', '2' and '2L'"),
         ({"intents": "random", "restricted": True}, "^restricted=True makes up for one size"),
         ({"sizes": "free"}, "describe random intents: add intents='random'"),
-        ({"dispersion": "edition", "model": "2L"}, "^dispersion='edition' is for models '1' and '2'"),
-        ({"dispersion": "side"}, "^dispersion='side' needs edition_info"),
+        ({"dispersion": "edition", "model": "2L"}, "^dispersions of editions are for models '1' and '2'"),
+        ({"dispersion": "side"}, "^dispersion='side' must be 'common', 'edition', a column"),
         ({"clusters": "verse"}, "verse"),
         ({"clusters": ["chapter", "genre"], "errors": "bootstrap", "seed": 1}, "two kinds that cross need errors="),
         ({"correction": "CR4"}, "^unknown correction 'CR4'"),
@@ -229,3 +229,70 @@ def test_the_distance_of_model_2_does_not_take_its_own_bias_for_a_difference():
     """Cells missing completely at random: the restricted fit agrees with random intents, in nine tables of ten."""
     p = [ld.fit(ld.simulate(400, 4, missing=0.4, seed=seed).surprisals).compared.p_value for seed in range(30)]
     assert np.mean(np.array(p) < 0.05) < 0.2
+
+
+def test_designs_of_expected_bits_need_dispersions_that_follow_them(table):
+    groups = {"e1": "x", "e2": "x", "e3": "y", "e4": "y"}
+    with pytest.raises(ConfigError, match=r"^in model '1' editions that share a difficulty must share a dispersion"):
+        ld.fit(table, model="1", groups=groups, dispersion="edition")
+    alike = ld.fit(table, model="1", groups=groups, dispersion=groups)
+    other = ld.fit(table.sel(editions=["e2", "e1", "e4", "e3"]), model="1", groups=groups, dispersion=groups)
+    assert alike.contrast("x", "y").estimate == pytest.approx(other.contrast("x", "y").estimate, abs=1e-6)
+    with pytest.raises(ConfigError, match=r"^estimand='median' compares editions"):
+        alike.contrast("x", "y", estimand="median")
+
+
+def test_the_design_effect_of_random_intents_is_that_of_fixed_ones(table):
+    rng, chapter = np.random.default_rng(2), table.intent_info["chapter"].to_numpy()
+    shared = rng.normal(0, 0.1, (30, 4))[chapter]
+    table = ld.Surprisals(bits=table.bits * np.exp(shared), intent_info=table.intent_info)
+    for model in ("1", "2"):
+        fixed, random = (ld.fit(table, model=model, intents=kind, clusters="chapter") for kind in ("fixed", "random"))
+        assert random.errors.design_effect == pytest.approx(fixed.errors.design_effect, rel=0.15)
+
+
+def test_median_ratios_have_the_errors_that_were_asked_for(table):
+    found = {
+        correction: ld.fit(table, model="1", dispersion="edition", clusters="chapter", correction=correction)
+        for correction in ("CR0", "CR1")
+    }
+    errors = [fit.contrast("e2", "e1", estimand="median").std_error for fit in found.values()]
+    assert errors[1] == pytest.approx(errors[0] * np.sqrt(30 / 29))
+    crossed = [
+        ld.fit(table, model="1", dispersion="edition", clusters=pair)
+        for pair in (["chapter", "genre"], ["genre", "chapter"])
+    ]
+    one, other = (fit.contrast("e2", "e1", estimand="median").std_error for fit in crossed)
+    assert one == pytest.approx(other, rel=1e-6)
+    with pytest.raises(ConfigError, match=r"^size must be positive bits, got -5"):
+        found["CR0"].contrast("e2", "e1", estimand="median", size=-5)
+
+
+def test_few_clusters_do_not_reject_equal_dispersions(table):
+    with pytest.warns(LangdiffWarning, match="degrees of freedom"):
+        fit = ld.fit(table, model="1", dispersion="edition", clusters=pd.Series(np.arange(300) // 75, table.intents))
+    assert np.isnan(fit.dispersions.p_value)
+
+
+def test_the_distance_between_kinds_of_intents_knows_of_clusters(table):
+    plain, clustered = (ld.fit(table, model="1", clusters=name) for name in (None, "chapter"))
+    assert plain.compared.statistic != clustered.compared.statistic
+    assert clustered.compared.degrees_of_freedom == 3
+
+
+def test_sizes_that_depend_on_the_clusters_fall_back_on_cr1(table):
+    text = table.with_intent_info(pd.DataFrame({"book": [f"b{k // 25}" for k in range(300)]}, index=table.intents))
+    fit = ld.fit(text, model="1", intents="random", size_formula="book", clusters="book", correction="CR2")
+    assert (fit.errors.correction, fit.errors.n_clusters) == ("CR1", 12)
+    assert fit.converged
+    length = table.with_intent_info(pd.DataFrame({"length": [str(k % 37) for k in range(300)]}, index=table.intents))
+    assert len(ld.fit(length, model="1", intents="random", size_formula="length").sizes.slopes) == 1
+
+
+def test_degrees_of_freedom_are_between_one_and_the_clusters_less_one():
+    bits = ld.simulate(6, 3, model="2L", seed=2).surprisals
+    with pytest.warns(LangdiffWarning, match="^standard errors from 6 intents have as few as"):
+        fit = ld.fit(bits, model="2L")
+    freedom = np.asarray(fit.degrees_of_freedom)
+    assert freedom.min() >= 1
+    assert freedom.max() <= 5

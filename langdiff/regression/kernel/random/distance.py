@@ -25,11 +25,12 @@ RANK_TOLERANCE = 1e-10
 
 
 class Distance(NamedTuple):
-    """D, shape (J,), with mean 0; DᵀV⁺D; and the chance of a larger one if both fits are right."""
+    """D, shape (J,), with mean 0; DᵀV⁺D; the chance of a larger one if both fits are right; the rank of V."""
 
     difference: Floats
     statistic: float
     p_value: float
+    rank: int
 
 
 def distance_of_fits(c_fixed: Floats, influence_fixed: Floats, c_random: Floats, influence_random: Floats) -> Distance:
@@ -75,14 +76,13 @@ def distance_of_fits(c_fixed: Floats, influence_fixed: Floats, c_random: Floats,
     variance, axes = np.linalg.eigh(apart.T @ apart)
     scale = float(np.max(np.sum((influence_fixed - influence_fixed.mean(axis=1, keepdims=True)) ** 2, axis=0)))
     if variance[-1] <= SAME**2 * scale:
-        return Distance(difference, 0.0, 1.0)
+        return Distance(difference, 0.0, 1.0, 0)
     known = variance > RANK_TOLERANCE * variance[-1]
     along = axes[:, known].T @ difference
     statistic = float(np.sum(along**2 / variance[known]))
     rank, rows = int(known.sum()), len(apart)
-    return Distance(
-        difference, statistic, float(fisher.sf(statistic * (rows - rank) / (rank * (rows - 1)), rank, rows - rank))
-    )
+    p_value = float(fisher.sf(statistic * (rows - rank) / (rank * (rows - 1)), rank, rows - rank))
+    return Distance(difference, statistic, p_value, rank)
 
 
 def influence_of_fixed(two_way: TwoWay, *, model: str, c: Floats, sizes: Floats, restricted: bool = False) -> Floats:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.stats import chi2
+from scipy.stats import f as fisher
 
 from langdiff._types import Floats, Integers
 from langdiff.errors import ConfigError
@@ -80,7 +81,11 @@ def sandwich_covariance(found: UnequalEstimate, clusters: Integers | None = None
 
 
 def compare_dispersions(
-    own: UnequalEstimate, common: UnequalEstimate, covariance: Floats | None = None
+    own: UnequalEstimate,
+    common: UnequalEstimate,
+    covariance: Floats | None = None,
+    *,
+    n_clusters: int | None = None,
 ) -> CommonDispersion:
     """Test whether all groups have the same dispersion.
 
@@ -90,10 +95,14 @@ def compare_dispersions(
         Estimates from the same table, with one dispersion per group and with one for all editions.
     covariance : ndarray, shape (J + G, J + G), optional
         Covariance of the levels and log-dispersions of `own`; by default `sandwich_covariance`.
+    n_clusters : int, optional
+        Number of clusters that the covariance is from; by default that of the rows.
 
     Returns
     -------
     CommonDispersion
+        The p of the Wald test is that of Hotelling's distribution, which allows for the covariance being estimated from
+        few clusters; NaN if there are no more of them than dispersions.
 
     Raises
     ------
@@ -114,8 +123,11 @@ def compare_dispersions(
     covariance = sandwich_covariance(own) if covariance is None else covariance
     wald = _wald(own.log_variance, own, covariance)
     ratio = max(0.0, 2 * (own.log_likelihood - common.log_likelihood))
-    degrees = n_groups - 1
-    return CommonDispersion(wald, float(chi2.sf(wald, degrees)), ratio, float(chi2.sf(ratio, degrees)), degrees)
+    degrees, count = n_groups - 1, len(own.scores) if n_clusters is None else n_clusters
+    wald_p = float("nan")
+    if count > n_groups:
+        wald_p = float(fisher.sf(wald * (count - degrees) / (degrees * (count - 1)), degrees, count - degrees))
+    return CommonDispersion(wald, wald_p, ratio, float(chi2.sf(ratio, degrees)), degrees)
 
 
 def bootstrap_wald(
@@ -185,4 +197,7 @@ def _wald(log_variance: Floats, found: UnequalEstimate, covariance: Floats) -> f
     differences = np.eye(n_groups)[1:] - np.eye(n_groups)[0]
     values = differences @ log_variance
     of_values = differences @ covariance[-n_groups:, -n_groups:] @ differences.T
-    return float(values @ np.linalg.solve(of_values, values))
+    try:
+        return float(values @ np.linalg.solve(of_values, values))
+    except np.linalg.LinAlgError:  # fewer clusters than differences
+        return float("nan")

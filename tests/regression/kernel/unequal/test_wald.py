@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from scipy.stats import chi2
+from scipy.stats import f as fisher
 
 from langdiff.errors import ConfigError
 from langdiff.regression.kernel.unequal.estimate import estimate_unequal
@@ -49,7 +49,9 @@ def test_statistics_are_what_they_say():
     found = compare_dispersions(own, common)
     assert found.likelihood_ratio == pytest.approx(2 * (own.log_likelihood - common.log_likelihood))
     assert found.degrees == 2
-    assert found.wald_p == pytest.approx(chi2.sf(found.wald, 2))
+    rows = len(own.scores)
+    assert found.wald_p == pytest.approx(fisher.sf(found.wald * (rows - 2) / (2 * (rows - 1)), 2, rows - 2))
+    assert np.isnan(compare_dispersions(own, common, n_clusters=3).wald_p)  # no more clusters than dispersions
     # any basis of the contrasts gives the same statistic
     basis = np.array([[1.0, 1, -2], [1, -1, 0]])
     values, covariance = basis @ own.log_variance, basis @ sandwich_covariance(own)[3:, 3:] @ basis.T
