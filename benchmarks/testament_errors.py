@@ -53,7 +53,8 @@ def table(surprisals: ld.Surprisals, model: str) -> list[str]:
         ratio = found / plain
         lines.append(
             f"| {clusters or 'verse'} | {fit.errors.n_clusters:,} | {np.sqrt(np.mean(ratio**2)):.2f} "
-            f"({ratio.min():.2f}–{ratio.max():.2f}) | {freedom:.1f} | {fit.errors.design_effect:.2f} |"
+            f"({ratio.min():.2f}–{ratio.max():.2f}) | {freedom:.1f} "
+            f"| {f'{fit.errors.design_effect:.2f}' if clusters else ''} |"
         )
     return lines
 
