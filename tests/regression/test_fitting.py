@@ -35,6 +35,7 @@ def test_intervals_cover_the_truth(model):
     assert 0.92 < np.mean(covered) < 0.98
 
 
+@pytest.mark.slow
 def test_standard_errors_agree_with_a_bootstrap_of_intents():
     surprisals = ld.simulate(150, 4, missing=0.1, seed=11).surprisals
     rng = np.random.default_rng(0)

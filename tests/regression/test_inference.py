@@ -42,7 +42,7 @@ def test_clusters_of_model_1_are_those_of_least_squares(table):
         {"model": "2"},
         {"model": "2", "clusters": "chapter"},
         {"model": "2L"},
-        {"model": "2L", "rounding": 0, "seed": 3},
+        pytest.param({"model": "2L", "rounding": 0, "seed": 3}, marks=pytest.mark.slow),
         {"model": "2C"},
         {"model": "3", "laplace_scale": 0.03},
         {"model": "1", "intents": "random"},
@@ -100,7 +100,7 @@ def test_crossed_clusters_add_what_each_kind_adds(table):
     assert crossed.errors.clusters == "chapter and genre"
 
 
-@pytest.mark.parametrize("model", ["1", "2"])
+@pytest.mark.parametrize("model", ["1", pytest.param("2", marks=pytest.mark.slow)])
 def test_methods_agree_where_the_model_is_right(model):
     truth = ld.simulate(400, 3, model=model, seed=11)
     errors = {

@@ -41,11 +41,12 @@ def test_the_exact_kink_has_the_errors_of_a_jackknife():
     surprisals = ld.simulate(300, 4, model="2L", seed=3).surprisals
     fit = ld.fit(surprisals, model="2L", rounding=0, seed=2)
     rounded = ld.fit(surprisals, model="2L")
-    assert fit.errors.words == "the jackknife over 300 intents"
+    assert fit.errors.words == "the jackknife over groups of 300 intents"
     assert "errors:jackknife,seed:2" in fit.signature
     assert fit.std_error.mean() == pytest.approx(rounded.std_error.mean(), rel=0.25)
 
 
+@pytest.mark.filterwarnings("ignore:standard errors from 150 intents")  # of which the rare edition has six
 def test_a_rare_edition_does_not_spoil_the_others():
     """An edition of six cells has nothing to do with the difference of two that are complete."""
     ratios = []

@@ -28,7 +28,10 @@ def bits():
     return pd.DataFrame(np.exp(z), columns=list("abcd"))
 
 
-@pytest.mark.parametrize("model", ["1", "2", "2L"])
+SLOW = pytest.mark.slow  # two more programs to compile, a minute and a half each
+
+
+@pytest.mark.parametrize("model", [pytest.param("1", marks=SLOW), "2", pytest.param("2L", marks=SLOW)])
 def test_the_posterior_is_where_the_marginal_likelihood_is(bits, model):
     idata = sample(bits, model=model, intents="random", seed=1, iter_warmup=400, **LIMITS)
     assert diagnose(idata).good
