@@ -12,11 +12,12 @@ from langdiff.regression.kernel.random.distance import distance_of_fits, influen
 from langdiff.regression.kernel.random.estimate import estimate_random
 from langdiff.regression.kernel.two_way import solve_two_way
 from langdiff.regression.kernel.unequal.wald import compare_dispersions, sandwich_covariance
-from langdiff.regression.options import LARGEST, ONE_WAY, Options
+from langdiff.regression.options import ONE_WAY, Options
 from langdiff.regression.records import Dispersions, IntentsCompared, SizeDistribution
 from langdiff.regression.uncertainty import Uncertainty
 from langdiff.surprisals import Surprisals
 
+MOST_COMPARED = 1_000_000  # cells
 LEAST_SPREAD = 0.01  # of ln n, to begin a search with
 
 
@@ -75,7 +76,7 @@ def compared_intents(
     """Return the distance between fixed and random intents; None on complete tables, where there is hardly any.
 
     Models 1 and 2 only, whose fits of both kinds are quick, and random sizes that are normal without a formula. The
-    fixed fit of model 2 is the restricted one. None for tables above ten million cells, where it would take long.
+    fixed fit of model 2 is the restricted one. None for tables above a million cells, where it would take longer than the fit itself.
     """
     model = options.settings.model
     plain = options.sizes == "normal" and options.size_formula is None and not options.settings.restricted
@@ -83,7 +84,7 @@ def compared_intents(
         return None
     cluster = pd.factorize(labels[0])[0] if labels else np.arange(len(z))
     enough = len(labels) < 2 and cluster.max() >= 2 * z.shape[1]  # for the variance between clusters
-    if not enough or z.size > LARGEST or not np.isnan(z).any():
+    if not enough or z.size > MOST_COMPARED or not np.isnan(z).any():
         return None
     used = (~np.isnan(z)).sum(axis=1) > 1
     two_way = solve_two_way(z[used], design.basis)

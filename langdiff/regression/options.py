@@ -20,7 +20,7 @@ Correction = Literal["CR0", "CR1", "CR2", "CR3"]
 Dispersion = str | Mapping[str, object] | pd.Series
 
 USUAL_RESAMPLES = 500
-LARGEST = 10_000_000  # cells of a table up to which the scores of rows are held in memory, and fits compared
+LARGEST = 10_000_000  # cells of a table up to which the scores of rows are held in memory
 ONE_WAY = ("1", "2")  # models that have an information, and dispersions and random intents of their own
 
 

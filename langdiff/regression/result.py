@@ -91,7 +91,7 @@ class DifficultyFit:
     dispersions : Dispersions or None
         Dispersions of editions, and tests that they are equal; None where they were taken to be.
     compared : IntentsCompared or None
-        Distance between fixed and random intents, in models 1 and 2 if cells are missing, up to ten million cells;
+        Distance between fixed and random intents, in models 1 and 2 if cells are missing, up to a million cells;
         otherwise None.
 
     Examples
