@@ -76,7 +76,8 @@ def compared_intents(
     """Return the distance between fixed and random intents; None on complete tables, where there is hardly any.
 
     Models 1 and 2 only, whose fits of both kinds are quick, and random sizes that are normal without a formula. The
-    fixed fit of model 2 is the restricted one. None for tables above a million cells, where it would take longer than the fit itself.
+    fixed fit of model 2 is the restricted one. None for tables above a million cells, where it would take longer than
+    the fit itself.
     """
     model = options.settings.model
     plain = options.sizes == "normal" and options.size_formula is None and not options.settings.restricted
