@@ -256,11 +256,15 @@ def fit_unequal(z: Floats, design: Design, options: Options, table: Surprisals, 
 
     found = estimate_of(slice(None), code)
 
+    information_of: dict[bytes, Floats] = {}  # by clusters, since it takes another fit
+
     def joint(cluster: Integers) -> SummedClusters:
         numbers = np.unique(cluster, return_inverse=True)[1]
-        parts = estimate_of(slice(None), code, numbers).information_by_cluster
-        information = np.zeros((1, 0, 0)) if parts is None else parts
-        return _summed(found.scores, information, numbers, found.jacobian)
+        key = numbers.tobytes()
+        if key not in information_of:
+            parts = estimate_of(slice(None), code, numbers).information_by_cluster
+            information_of[key] = np.zeros((1, 0, 0)) if parts is None else parts
+        return _summed(found.scores, information_of[key], numbers, found.jacobian)
 
     def clusters(cluster: Integers) -> Clusters:
         of_levels = joint(cluster)

@@ -1,7 +1,7 @@
 """Standard errors of a fit: from the information, a sandwich, the bootstrap or the jackknife."""
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -162,49 +162,37 @@ class _Work:
             covariance = factor * fitted.plain()
             joint = None if fitted.unequal is None else sandwich_covariance(fitted.unequal)
             return Uncertainty(self.of_units(covariance), float(n_clusters - 1), source, joint, covariance)
-        kinds, correction = self.kinds or [np.arange(n_clusters)], self.options.correction
+        codes, correction = self.kinds or [np.arange(n_clusters)], self.options.correction
+        if len(codes) == 2:
+            codes = [*codes, np.unique(np.column_stack(codes), axis=0, return_inverse=True)[1].ravel()]
+        parts, editions = [fitted.clusters(code) for code in codes], len(fitted.found.c)
         try:
-            freedom = np.min([self._freedom(code) for code in kinds], axis=0)
-            covariance = self._crossed(fitted.clusters, kinds, correction)
+            freedom = np.min([self._freedom(part) for part in parts[:2]], axis=0)
+            covariance = _crossed(parts, correction, editions)
         except DataError:
             if fitted.random is None and fitted.unequal is None:
                 raise
             # a parameter of sizes or dispersions rests on one cluster, which CR2 and CR3 cannot leave out
             units = len(self.design.first)
             correction, freedom = "CR1", np.full((units, units), n_clusters - 1.0)
-            covariance = self._crossed(fitted.clusters, kinds, correction)
+            covariance = _crossed(parts, correction, editions)
         effect = float("nan")
         if self.kinds:
-            effect = design_effect(self._crossed(fitted.clusters, kinds, "CR0"), fitted.plain())
+            effect = design_effect(_crossed(parts, "CR0", editions), fitted.plain())
         source = ErrorSource(
             kind="sandwich", correction=correction, clusters=self.name, n_clusters=n_clusters, design_effect=effect
         )
-        joint = None if fitted.joint is None else self._crossed(fitted.joint, kinds, correction, levels=False)
+        joint = None if fitted.joint is None else _crossed([fitted.joint(code) for code in codes], correction)
         return Uncertainty(self.of_units(covariance), freedom, source, joint, covariance)
 
-    def _crossed(
-        self, clusters: Callable[[Integers], Clusters], kinds: list[Integers], correction: Kind, *, levels: bool = True
-    ) -> Floats:
-        """Return the covariance from clusters of one kind, or of two kinds that cross."""
-        size = len(self.fitted.found.c) if levels else None
-
-        def of(code: Integers) -> Floats:
-            return covariance_of_clusters(clusters(code), correction)[:size, :size]
-
-        if len(kinds) == 1:
-            return of(kinds[0])
-        both = np.unique(np.column_stack(kinds), axis=0, return_inverse=True)[1].ravel()
-        return crossed_covariance(of(kinds[0]), of(kinds[1]), of(both))
-
-    def _freedom(self, cluster: Integers) -> Floats:
+    def _freedom(self, clusters: Clusters) -> Floats:
         """Return degrees of freedom of the units and of their differences, shape (U, U)."""
-        clusters, first = self.fitted.clusters(cluster), self.design.first
+        first, most = self.design.first, len(clusters.numbers) - 1.0
         if self.options.settings.model in ("2C", "3"):  # their information is negative in cells far off
-            return np.full((len(first), len(first)), len(clusters.numbers) - 1.0)
+            return np.full((len(first), len(first)), most)
         mean = np.zeros(len(self.fitted.found.c))
         mean[first] = 1 / len(first)
         freedom = freedom_of_pairs(clusters, mean).values[np.ix_(first, first)]
-        most = len(clusters.numbers) - 1.0
         known = freedom[np.isfinite(freedom)]  # not of pairs that cannot differ
         freedom = np.where(np.isfinite(freedom), freedom, known.min(initial=most))
         return np.clip(freedom, 1.0, max(most, 1.0))  # where information is negative the formula leaves this range
@@ -257,6 +245,15 @@ class _Work:
         if len(self.kinds) > 1:
             raise ConfigError("clusters of two kinds that cross need errors='sandwich'; give one kind.")
         return self.kinds[0] if self.kinds else None
+
+
+def _crossed(parts: Sequence[Clusters], correction: Kind, size: int | None = None) -> Floats:
+    """Return the covariance from clusters of one kind, or of two kinds and of their intersections.
+
+    Of the first parameters only, if `size` says how many.
+    """
+    covariances = [covariance_of_clusters(part, correction)[:size, :size] for part in parts]
+    return covariances[0] if len(parts) == 1 else crossed_covariance(*covariances)
 
 
 class _Refit:

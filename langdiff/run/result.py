@@ -118,7 +118,7 @@ def read_run(directory: str | Path) -> RunResult:
                 truth=_read_truth(directory / "tables/truth.csv"),
                 manifest=manifest,
             )
-    except (OSError, ValueError, AttributeError) as error:  # of JSON that is no object
+    except (OSError, ValueError, AttributeError) as error:  # of JSON that is not an object
         raise DataError(
             f"{directory}: not a finished run ({error}). `langdiff run` starts or completes one."
         ) from error

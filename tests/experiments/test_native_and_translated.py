@@ -48,7 +48,7 @@ def test_model_1_agrees_with_regression_on_dummies(missing):
 
 @pytest.mark.parametrize("model", ["1", "2"])
 def test_planted_difference_is_found_whatever_natives_talk_about(model):
-    """Native intents of e1 are made twice as large: that is no difficulty."""
+    """Native intents of e1 are made twice as large: that does not make e1 hard."""
     effect = np.array([0.06, 0.0, -0.04, 0.0])
     surprisals, origin = native_texts(effect, intents=4000, seed=3, model=model)
     larger = surprisals.bits.mul(np.where(origin == "e1", 2.0, 1.0), axis=0)
@@ -62,7 +62,7 @@ def test_planted_difference_is_found_whatever_natives_talk_about(model):
 
 
 def test_an_edition_left_whole_biases_the_others_as_the_notes_say():
-    """Native e1 is half as long again; e2 is no different, and comes out so only if e1 is divided, too."""
+    """Native e1 is half as long again; e2 does not differ, and comes out so only if e1 is divided, too."""
     surprisals, origin = native_texts(np.array([np.log(1.5), 0, 0, 0]), intents=4000, seed=7)
     with pytest.warns(LangdiffWarning, match=r"2 edition\(s\) with 500 native .* left whole: 'e1', 'e3'\. If their"):
         alone = translationese(surprisals, origin, languages=["e2"], model="1").to_frame().loc["e2"]

@@ -26,7 +26,7 @@ def crossed_covariance(one: Floats, other: Floats, both: Floats) -> Floats:
 def nested_covariance(clusters: Clusters, group: Integers, kind: Kind = "CR2") -> Floats:
     """Return the covariance of a claim on the same groups with other clusters in them: these books, other chapters.
 
-    What a whole group shares is no error of such a claim: the scores of its n clusters are taken
+    What a whole group shares is not an error of such a claim: the scores of its n clusters are taken
     less their mean, and their products times n/(n − 1). A group of one cluster does not show how much its
     clusters vary; its score stays whole, which is cautious.
 

@@ -225,7 +225,7 @@ def test_unknown_recipe_suggests_another():
         {"context": "stream"},  # without bptt
         {"bptt": 64},  # without a stream
         {"bptt": 0, "context": "stream"},
-        {"bptt": 100, "context": "stream"},  # is no divisor of the batch's 512 units
+        {"bptt": 100, "context": "stream"},  # does not divide the batch's 512 units
         {"decay_epochs": (2,)},  # without steps
         {"decay_epochs": (0,), "schedule": "steps"},
         {"non_monotone": 5},  # without gradient descent

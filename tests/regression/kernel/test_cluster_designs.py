@@ -45,7 +45,7 @@ def test_negative_eigenvalues_are_set_to_0():
 
 
 def test_nested_clusters_do_not_see_what_a_whole_group_shares():
-    """A shift of one edition in a whole book, the same in all its chapters, is no error of these books."""
+    """A shift of one edition in a whole book, the same in all its chapters, is not an error of these books."""
     info = rows()
     chapter = np.arange(120) // 5
     book = np.arange(24) // 8
