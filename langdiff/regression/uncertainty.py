@@ -11,7 +11,7 @@ from scipy.linalg import LinAlgError
 from langdiff._random import generator
 from langdiff._signature import name_of_seed
 from langdiff._types import Booleans, Floats, Integers
-from langdiff.errors import ConfigError, ConvergenceWarning, DataError, LangdiffWarning
+from langdiff.errors import ConvergenceWarning, DataError, LangdiffWarning
 from langdiff.regression.design import Design
 from langdiff.regression.estimating import Fitted, normalized
 from langdiff.regression.kernel.cluster_designs import crossed_covariance, design_effect
@@ -68,7 +68,9 @@ def find_errors(
     Warns
     -----
     LangdiffWarning
-        If few clusters or few residuals are all that the errors come from.
+        If few clusters or intents are all that the errors come from.
+    ConvergenceWarning
+        If the information is not positive definite, so that the errors are not known.
     """
     kind = options.errors or _usual(options, design, fitted, clusters, int((~np.isnan(z)).sum()))
     work = _Work(z[fitted.used], intents[fitted.used], design, options, fitted, clusters)
@@ -203,7 +205,11 @@ class _Work:
         named = name_of_seed(self.options.seed, rng)
         refit, n_resamples = _Refit(self.design, self.fitted), self.options.bootstrap
         draws = bootstrap_draws(
-            self.design.observed(self.observed), refit, replicates=n_resamples, rng=rng, cluster=self._one_kind()
+            self.design.observed(self.observed),
+            refit,
+            replicates=n_resamples,
+            rng=rng,
+            cluster=self.kinds[0] if self.kinds else None,
         )
         refit.warn("bootstrap samples")
         source = ErrorSource(
@@ -214,10 +220,9 @@ class _Work:
     def jackknife(self) -> Uncertainty:
         """Take what leaving out each cluster does, or groups of intents where there are none."""
         refit, observed = _Refit(self.design, self.fitted), self.design.observed(self.observed)
-        cluster = self._one_kind()
-        if cluster is None:
+        if not self.kinds:
             return self._jackknife_of_intents(refit, observed)
-        found = cluster_jackknife(observed, refit, normalized(self.fitted.found, self.design), cluster)
+        found = cluster_jackknife(observed, refit, normalized(self.fitted.found, self.design), self.kinds[0])
         refit.warn("parts of the table")
         source = ErrorSource(kind="jackknife", clusters=self.name, n_clusters=self.n_clusters)
         return Uncertainty(found.about_estimate, float(self.n_clusters - 1), source)
@@ -240,11 +245,6 @@ class _Work:
         first, root = self.fitted.found.c[self.design.first], np.sqrt(of_units)
         covariance = normalized_covariance(root[:, None] * base.covariance * root, first)
         return Uncertainty(covariance, base.freedom, source)
-
-    def _one_kind(self) -> Integers | None:
-        if len(self.kinds) > 1:
-            raise ConfigError("clusters of two kinds that cross need errors='sandwich'; give one kind.")
-        return self.kinds[0] if self.kinds else None
 
 
 def _crossed(parts: Sequence[Clusters], correction: Kind, size: int | None = None) -> Floats:
