@@ -117,8 +117,11 @@ def cross_validate(
     Example: langdiff cross-validate news.csv --clusters document --intent-info documents.csv
     """
     import langdiff as ld
+    from langdiff.errors import ConfigError
 
     models = _checked(model, out)
+    if intent_info is not None and clusters is None:
+        raise ConfigError("--intent-info is the table for --clusters: name one of its columns, or leave it out.")
     found = ld.cross_validate(
         ld.read_surprisals(surprisals, unit=unit, intent_info=intent_info),
         models,

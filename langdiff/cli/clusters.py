@@ -13,6 +13,14 @@ IntentInfo = Annotated[
         metavar="TABLE",
     ),
 ]
+Strata = Annotated[
+    str | None,
+    typer.Option(
+        "--strata",
+        help="Groups of clusters that the claim is about as they are: book, for clusters by chapter.",
+        metavar="COLUMN",
+    ),
+]
 Clusters = Annotated[
     str | None,
     typer.Option(

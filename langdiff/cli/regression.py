@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from langdiff._types import Model
-from langdiff.cli.clusters import Clusters, IntentInfo
+from langdiff.cli.clusters import Clusters, IntentInfo, Strata
 from langdiff.cli.output import check_picture_name, print_json, save_picture
 
 if TYPE_CHECKING:
@@ -47,8 +47,11 @@ def fit(
     ] = "common",
     errors: Annotated[Kind | None, typer.Option(help="Source of standard errors [by model and clusters].")] = None,
     clusters: Clusters = None,
+    strata: Strata = None,
     intent_info: IntentInfo = None,
-    correction: Annotated[Correction, typer.Option(help="Small-sample correction of the sandwich.")] = "CR2",
+    correction: Annotated[
+        Correction | None, typer.Option(help="Small-sample correction of the sandwich [CR2].")
+    ] = None,
     bootstrap: Annotated[int, typer.Option(help="Number of bootstrap samples for standard errors.", min=0)] = 0,
     seed: Annotated[int, typer.Option(help="Seed of bootstrap and jackknife.", min=0)] = 0,
     unit: Annotated[Literal["bits", "nats", "log10"], typer.Option(help="Unit of the table.")] = "bits",
@@ -70,6 +73,11 @@ def fit(
             "--edition-info is the table for --groups, --formula and --dispersion: name one of its columns, or leave "
             "it out."
         )
+    if intent_info is not None and clusters is None and strata is None and size_formula is None:
+        raise ConfigError(
+            "--intent-info is the table for --clusters, --strata and --size-formula: name one of its columns, or leave "
+            "it out."
+        )
     result = ld.fit(
         ld.read_surprisals(surprisals, unit=unit, intent_info=intent_info),
         model=model,
@@ -78,13 +86,14 @@ def fit(
         laplace_scale=laplace_scale,
         groups=groups,
         formula=formula,
-        edition_info=None if edition_info is None else _read_editions(edition_info),
+        edition_info=None if edition_info is None else _read_editions(edition_info, numbers=formula is not None),
         intents=intents,
         sizes=sizes,
         size_formula=size_formula,
         dispersion=dispersion,
         errors=errors,
         clusters=clusters,
+        strata=strata,
         correction=correction,
         bootstrap=bootstrap,
         seed=seed,
@@ -99,11 +108,18 @@ def fit(
         typer.echo(result.summary())
 
 
-def _read_editions(path: Path) -> "pd.DataFrame":
+def _read_editions(path: Path, *, numbers: bool) -> "pd.DataFrame":
+    """Return a table of editions; its columns of numbers are text unless a formula needs them."""
     import pandas as pd
 
     from langdiff._io import read_table
 
     header, rows = read_table(path, "\t" if path.suffix == ".tsv" else ",")
     frame = pd.DataFrame([row for _, row in rows], columns=header).replace("", None)
-    return frame.set_index(header[0])
+    frame = frame.set_index(header[0])
+    if numbers:
+        for column in frame:
+            as_numbers = pd.to_numeric(frame[column], errors="coerce")
+            if as_numbers.notna().equals(frame[column].notna()):
+                frame[column] = as_numbers
+    return frame

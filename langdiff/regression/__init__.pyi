@@ -3,6 +3,7 @@ from .check.compare import compare as compare
 from .check.cross_validate import cross_validate as cross_validate
 from .check.held_out import held_out_log_likelihood as held_out_log_likelihood
 from .check.residuals import standardized_residuals as standardized_residuals
+from .check.totals import compare_totals as compare_totals
 from .fitting import fit as fit
 from .result import DifficultyFit as DifficultyFit
 from .result import read_fit as read_fit

@@ -100,6 +100,53 @@ def one_clustering(table: Surprisals, clusters: Clusters | None) -> pd.Series | 
     return labels
 
 
+def strata_of(
+    intents: pd.Index, intent_info: pd.DataFrame | None, clusters: pd.Series | pd.DataFrame, strata: OneClustering
+) -> pd.Series:
+    """Return the stratum of every intent, in which its whole cluster must be.
+
+    Parameters
+    ----------
+    intents : Index
+        Names of the intents.
+    intent_info : DataFrame, I rows, or None
+        Properties of the intents, in the same order.
+    clusters : Series or DataFrame
+        The cluster of every intent, as `resolve_clusters` returns it.
+    strata : str, mapping or Series
+        As one kind of clusters; see `resolve_clusters`.
+
+    Raises
+    ------
+    ConfigError
+        If there are two kinds of clusters, or strata are the clusters themselves; also as `resolve_clusters`.
+    DataError
+        If a cluster is in several strata, or every stratum has one cluster; also as `resolve_clusters`.
+
+    Examples
+    --------
+    >>> verses = pd.Index(["40001001", "40002001", "41001001"])
+    >>> strata_of(verses, None, clusters_of(verses, None, "chapter"), "book").tolist()
+    ['40', '40', '41']
+    """
+    if isinstance(clusters, pd.DataFrame):
+        raise ConfigError("strata hold clusters of one kind, and clusters= names two that cross. Give one of them.")
+    found = _one(intents, intent_info, strata)
+    of_cluster = found.groupby(clusters.to_numpy()).nunique()
+    spread = of_cluster.index[of_cluster > 1]
+    if len(spread):
+        raise DataError(
+            f"{len(spread):,} of {len(of_cluster):,} clusters are in several strata ({found.name}): {listing(spread)}. "
+            "Strata must hold whole clusters, as books hold chapters."
+        )
+    if found.nunique() == len(of_cluster):
+        raise DataError(
+            f"every stratum ({found.name}) has one cluster, which says nothing of how much clusters vary in it. Give "
+            "smaller clusters, or leave strata out."
+        )
+    return found
+
+
 def name_of_clusters(clusters: pd.Series) -> str:
     """Return what a signature says of clusters: their name, and a hash of which intents share one.
 

@@ -56,6 +56,8 @@ class Fitted:
         The same as `clusters`, of all levels and log-dispersions of `unequal`.
     equal : callable or None
         Fits one dispersion in place of several, as `unequal` does.
+    unequal_again : callable or None
+        The same as `again`, with all that `unequal` has.
     size_terms : tuple of str
         Names of the covariates of sizes.
     """
@@ -70,6 +72,7 @@ class Fitted:
     random: RandomEstimate | None = None
     unequal: UnequalEstimate | None = None
     equal: Callable[[], UnequalEstimate] | None = None
+    unequal_again: Callable[[Integers], UnequalEstimate] | None = None
     size_terms: tuple[str, ...] = ()
 
 
@@ -286,6 +289,7 @@ def fit_unequal(z: Floats, design: Design, options: Options, table: Surprisals, 
         plain=plain,
         joint=joint,
         equal=lambda: estimate_of(slice(None), np.zeros_like(code)),
+        unequal_again=lambda rows: estimate_of(rows, code),
     )
 
 

@@ -12,14 +12,29 @@ from langdiff import __version__
 from langdiff._signature import join_signature, name_of_number, short_hash
 from langdiff._types import Floats, Model
 from langdiff.errors import ConfigError, ConvergenceWarning
-from langdiff.regression.clustering import Clusters, name_of_clusters, resolve_clusters
+from langdiff.regression.clustering import (
+    Clusters,
+    OneClustering,
+    name_of_clusters,
+    resolve_clusters,
+    strata_of,
+)
 from langdiff.regression.design import Design, Groups, make_design
 from langdiff.regression.estimating import Fitted, fit_fixed, fit_random, fit_unequal, sizes_of_all
 from langdiff.regression.further import compared_intents, dispersions_of, size_distribution
 from langdiff.regression.identity import identify_design, identify_table
 from langdiff.regression.kernel.models import Settings, published_parameters
 from langdiff.regression.kernel.robust import ROUNDING
-from langdiff.regression.options import Correction, Dispersion, Intents, Method, Options, Sizes, check_options
+from langdiff.regression.options import (
+    USUAL_CORRECTION,
+    Correction,
+    Dispersion,
+    Intents,
+    Method,
+    Options,
+    Sizes,
+    check_options,
+)
 from langdiff.regression.records import ErrorsKind
 from langdiff.regression.result import DifficultyFit
 from langdiff.regression.table import as_surprisals, log_bits
@@ -45,7 +60,8 @@ def fit(
     dispersion: Dispersion = "common",
     errors: ErrorsKind | None = None,
     clusters: Clusters | None = None,
-    correction: Correction = "CR2",
+    strata: OneClustering | None = None,
+    correction: Correction | None = None,
     restricted: bool = False,
     laplace_scale: float | None = None,
     rounding: float = ROUNDING,
@@ -100,8 +116,11 @@ def fit(
     clusters : str, pair of str, mapping or Series, optional
         Intents that share errors: a column of `Surprisals.intent_info`, such as ``"book"`` or ``"document"``, or the
         cluster of each intent. Two columns are clusters that cross.
-    correction : {"CR2", "CR0", "CR1", "CR3"}
-        Small-sample correction of the sandwich.
+    strata : str, mapping or Series, optional
+        Groups of whole clusters that a claim is about as they are, such as ``"book"`` for clusters by ``"chapter"``:
+        errors then say what other chapters of the same books would give, not what other books would.
+    correction : {"CR2", "CR0", "CR1", "CR3"}, optional
+        Small-sample correction of the sandwich; by default CR2.
     restricted : bool
         Maximize the restricted likelihood, which makes up for the many intent sizes: without it the
         dispersion of models 2, 2L and 2C is too small, and if what is missing is missing mostly from
@@ -183,11 +202,13 @@ def fit(
             size_formula=size_formula,
             dispersion=dispersion,
             errors=errors,
-            correction=correction,
+            correction=correction or USUAL_CORRECTION,
             bootstrap=bootstrap,
             seed=seed,
         ),
         clustered=clusters is not None,
+        stratified=strata is not None,
+        corrected=correction is not None,
     )
     table = as_surprisals(surprisals)
     design = make_design(table.editions, groups, formula, edition_info)
@@ -197,6 +218,9 @@ def fit(
     labels = [column.rename("cluster") if column.name == "intent" else column for column in labels]
     if len(labels) > 1 and (bootstrap or errors in ("bootstrap", "jackknife")):
         raise ConfigError("clusters of two kinds that cross need errors='sandwich'; give one kind.")
+    stratum = None
+    if found is not None and strata is not None:
+        stratum = strata_of(table.intents, table.intent_info, found, strata)
     if options.unequal:
         fitted = fit_unequal(z, design, options, table, edition_info)
     elif intents == "random":
@@ -204,8 +228,8 @@ def fit(
     else:
         fitted = fit_fixed(z, design, options, table)
     fitted = _checked(fitted, design, options)
-    uncertainty = find_errors(z, table.intents, design, options, fitted, labels)
-    return _label(z, fitted, options, design, table, uncertainty, labels, edition_info)
+    uncertainty = find_errors(z, table.intents, design, options, fitted, labels, stratum)
+    return _label(z, fitted, options, design, table, uncertainty, labels, stratum, edition_info)
 
 
 def _checked(fitted: Fitted, design: Design, options: Options) -> Fitted:
@@ -235,6 +259,7 @@ def _label(
     table: Surprisals,
     uncertainty: Uncertainty,
     labels: list[pd.Series],
+    stratum: pd.Series | None,
     edition_info: pd.DataFrame | None,
 ) -> DifficultyFit:
     found, settings, units = fitted.found, options.settings, design.units
@@ -269,7 +294,7 @@ def _label(
         cells=cells,
         free_difficulties=design.free,
         single_cell_intents=int((np.isfinite(z).sum(axis=1) == 1).sum()),
-        signature=_signature(fitted, options, design, table, uncertainty, labels, cells),
+        signature=_signature(fitted, options, design, table, uncertainty, labels, stratum, cells),
         replaced_percent=_replaced_percent(table),
         sizes=size_distribution(fitted, options, parameters),
         dispersions=dispersions_of(fitted, options, table, edition_info, labels, uncertainty),
@@ -284,6 +309,7 @@ def _signature(
     table: Surprisals,
     uncertainty: Uncertainty,
     labels: list[pd.Series],
+    stratum: pd.Series | None,
     cells: int,
 ) -> str:
     """Return all that the numbers depend on: fits that could differ never have the same."""
@@ -304,6 +330,7 @@ def _signature(
         **identify_design(design),
         "errors": uncertainty.source.signature,
         "clusters": "+".join(map(name_of_clusters, labels)) or None,
+        "strata": None if stratum is None else name_of_clusters(stratum),
         "max_iterations": settings.max_iterations if iterative and not usual else None,
         **identify_table(table),
         "cells": cells,

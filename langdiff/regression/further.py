@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 from scipy.linalg import LinAlgError
 
+from langdiff._random import generator
 from langdiff._types import Floats
 from langdiff.regression.design import Design
 from langdiff.regression.estimating import Fitted, dispersion_groups
@@ -11,13 +12,15 @@ from langdiff.regression.kernel.models import Parameters, estimate
 from langdiff.regression.kernel.random.distance import distance_of_fits, influence_of_fixed
 from langdiff.regression.kernel.random.estimate import estimate_random
 from langdiff.regression.kernel.two_way import solve_two_way
-from langdiff.regression.kernel.unequal.wald import compare_dispersions, sandwich_covariance
+from langdiff.regression.kernel.unequal.estimate import UnequalEstimate
+from langdiff.regression.kernel.unequal.wald import bootstrap_wald, compare_dispersions, sandwich_covariance
 from langdiff.regression.options import ONE_WAY, Options
 from langdiff.regression.records import Dispersions, IntentsCompared, SizeDistribution
 from langdiff.regression.uncertainty import Uncertainty
 from langdiff.surprisals import Surprisals
 
 MOST_COMPARED = 1_000_000  # cells
+FEWEST_SAMPLES = 19  # with fewer, no p is below 5 %
 LEAST_SPREAD = 0.01  # of ln n, to begin a search with
 
 
@@ -56,6 +59,7 @@ def dispersions_of(
     common = fitted.equal() if fitted.equal is not None else found
     n_clusters = int(fitted.used.sum()) if cluster is None else int(cluster.max()) + 1
     test = compare_dispersions(found, common, covariance, n_clusters=n_clusters)
+    by_bootstrap = cluster is None and options.bootstrap >= FEWEST_SAMPLES
     both = pd.Index([*(f"level {edition}" for edition in table.editions), *(f"ln variance {name}" for name in names)])
     variance = np.exp(found.log_variance)
     return Dispersions(
@@ -64,10 +68,24 @@ def dispersions_of(
         level=pd.Series(found.c, table.editions, name="level"),
         covariance=pd.DataFrame(found.covariance if uncertainty.joint is None else uncertainty.joint, both, both),
         wald=test.wald,
-        p_value=test.wald_p,
+        p_value=_bootstrap_p(fitted, options) if by_bootstrap else test.wald_p,
+        test="bootstrap" if by_bootstrap else "robust",
         likelihood_ratio_p=test.likelihood_ratio_p,
         boundary=tuple(str(name) for name in names[found.boundary]),
     )
+
+
+def _bootstrap_p(fitted: Fitted, options: Options) -> float:
+    """Return the p of the test of equal dispersions from samples of intents."""
+    rng, intents, again = generator(options.seed), int(fitted.used.sum()), fitted.unequal_again
+    if fitted.unequal is None or again is None:
+        return float("nan")
+
+    def resample() -> tuple[UnequalEstimate, Floats]:
+        sample = again(rng.integers(intents, size=intents))
+        return sample, sandwich_covariance(sample)
+
+    return bootstrap_wald(fitted.unequal, resample, n_resamples=options.bootstrap)
 
 
 def compared_intents(

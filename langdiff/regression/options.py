@@ -20,6 +20,7 @@ Correction = Literal["CR0", "CR1", "CR2", "CR3"]
 Dispersion = str | Mapping[str, object] | pd.Series
 
 USUAL_RESAMPLES = 500
+USUAL_CORRECTION: Correction = "CR2"
 LARGEST = 10_000_000  # cells of a table up to which the scores of rows are held in memory
 ONE_WAY = ("1", "2")  # models that have an information, and dispersions and random intents of their own
 
@@ -43,7 +44,7 @@ class Options(NamedTuple):
         return not (isinstance(self.dispersion, str) and self.dispersion == "common")
 
 
-def check_options(options: Options, *, clustered: bool) -> Options:
+def check_options(options: Options, *, clustered: bool, stratified: bool = False, corrected: bool = False) -> Options:
     """Return the options with plain numbers, or refuse them.
 
     Parameters
@@ -52,6 +53,8 @@ def check_options(options: Options, *, clustered: bool) -> Options:
         The arguments as given.
     clustered : bool
         Whether clusters of intents were given.
+    stratified, corrected : bool
+        Whether strata of clusters, and a correction of the sandwich, were given.
 
     Raises
     ------
@@ -74,12 +77,14 @@ def check_options(options: Options, *, clustered: bool) -> Options:
     _check_settings(options.settings)
     _check_numbers(b, max_iterations, rounding, options.bootstrap)
     _check_intents(options)
-    _check_errors(options, clustered)
+    _check_sandwich(options, clustered, stratified, corrected)
+    _check_errors(options._replace(errors="sandwich") if corrected else options, clustered)
     settings = Settings(
         model, method, bool(restricted), None if b is None else float(b), int(max_iterations), float(rounding)
     )
     resamples = int(options.bootstrap) or (USUAL_RESAMPLES if options.errors == "bootstrap" else 0)
-    return options._replace(settings=settings, bootstrap=resamples)
+    errors: ErrorsKind | None = "sandwich" if corrected else options.errors
+    return options._replace(settings=settings, bootstrap=resamples, errors=errors)
 
 
 def _check_settings(settings: Settings) -> None:
@@ -143,10 +148,27 @@ def _check_errors(options: Options, clustered: bool) -> None:
         raise ConfigError(
             f"errors='information' needs a smooth likelihood, which model {model!r} lacks; use 'sandwich'."
         )
-    kinked = model == "2L" and options.settings.rounding == 0 and options.intents == "fixed"
+    kinked = _has_a_kink(options)
     if errors == "sandwich" and kinked:
         raise ConfigError("rounding=0 leaves a kink, at which there is no sandwich; use errors='jackknife'.")
     if options.bootstrap or errors == "bootstrap":
         generator(options.seed, "bootstrap samples")
     elif not clustered and (errors == "jackknife" or kinked):
         generator(options.seed, "groups of intents to leave out")
+
+
+def _has_a_kink(options: Options) -> bool:
+    """Whether the likelihood has kinks, at which there is no sandwich."""
+    return options.settings.model == "2L" and options.settings.rounding == 0 and options.intents == "fixed"
+
+
+def _check_sandwich(options: Options, clustered: bool, stratified: bool, corrected: bool) -> None:
+    """Refuse what only a sandwich has where the errors come from elsewhere."""
+    other = "bootstrap" if options.bootstrap else options.errors
+    if other is None and _has_a_kink(options):
+        other = "jackknife"
+    for given, name in ((stratified, "strata"), (corrected, "correction")):
+        if given and other not in (None, "sandwich"):
+            raise ConfigError(f"{name} is for errors='sandwich', not {other!r}: leave one of them out.")
+    if stratified and not clustered:
+        raise ConfigError("strata are groups of clusters: add clusters=, such as 'chapter' beside strata='book'.")

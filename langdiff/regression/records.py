@@ -21,6 +21,8 @@ class ErrorSource:
         Small-sample correction of the sandwich, ``"CR0"`` to ``"CR3"``; empty with other methods.
     clusters : str
         Name of what was taken to be independent: ``"intent"``, or the clusters that intents belong to.
+    strata : str
+        Name of the groups of clusters that are taken as they are; empty if there are none.
     n_clusters : int
         Number of clusters.
     n_resamples : int
@@ -40,6 +42,7 @@ class ErrorSource:
     kind: ErrorsKind = "information"
     correction: str = ""
     clusters: str = "intent"
+    strata: str = ""
     n_clusters: int = 0
     n_resamples: int = 0
     seed: str = ""
@@ -50,6 +53,7 @@ class ErrorSource:
         """The source in words, as `DifficultyFit.summary` prints it."""
         clustered = self.clusters != "intent"
         of = f"{self.n_clusters:,} clusters by {self.clusters}" if clustered else f"{self.n_clusters:,} intents"
+        of += f" within {self.strata}" if self.strata else ""
         match self.kind:
             case "information":
                 return "the information"
@@ -160,6 +164,9 @@ class Dispersions:
         Joint covariance of `level` and of the logarithms of σ² (model 1) or κ (model 2) of the groups.
     wald, p_value : float
         Robust test of equal dispersions: χ² with G − 1 degrees of freedom, and its p; NaN at the boundary.
+    test : {"robust", "bootstrap"}
+        Source of `p_value`: Hotelling's distribution, or samples of intents where errors come from the bootstrap,
+        which holds with a hundred intents, too.
     likelihood_ratio_p : float
         p of the likelihood-ratio test, which noise with heavy tails makes far too small.
     boundary : tuple of str
@@ -180,6 +187,7 @@ class Dispersions:
     wald: float
     p_value: float
     likelihood_ratio_p: float
+    test: Literal["robust", "bootstrap"] = "robust"
     boundary: tuple[str, ...] = ()
 
     @property
@@ -188,7 +196,7 @@ class Dispersions:
         low, high = self.value.idxmin(), self.value.idxmax()
         found = (
             f"dispersions from {self.value.min():.4g} ({low}) to {self.value.max():.4g} ({high}); equal: "
-            f"p = {self.p_value:.2g} (robust), {self.likelihood_ratio_p:.2g} (likelihood ratio)"
+            f"p = {self.p_value:.2g} ({self.test}), {self.likelihood_ratio_p:.2g} (likelihood ratio)"
         )
         return f"{found}; AT THE BOUNDARY: {', '.join(self.boundary)}" if self.boundary else found
 

@@ -158,6 +158,7 @@ def _records(document: dict[str, Any]) -> dict[str, Any]:
             value=_series(found, "value", "dispersion"),
             level=_series(found, "level"),
             covariance=_frame(found["covariance"]),
+            test=found["test"],
             boundary=tuple(found["boundary"]),
             **numbers,
         )

@@ -1,7 +1,6 @@
 """Standard errors of a fit: from the information, a sandwich, the bootstrap or the jackknife."""
 
 import warnings
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +13,12 @@ from langdiff._types import Booleans, Floats, Integers
 from langdiff.errors import ConvergenceWarning, DataError, LangdiffWarning
 from langdiff.regression.design import Design
 from langdiff.regression.estimating import Fitted, normalized
-from langdiff.regression.kernel.cluster_designs import crossed_covariance, design_effect
+from langdiff.regression.kernel.cluster_designs import (
+    crossed_covariance,
+    design_effect,
+    nested_covariance,
+    nested_freedom,
+)
 from langdiff.regression.kernel.clusters import Clusters, Kind, covariance_of_clusters
 from langdiff.regression.kernel.disconnecting import check_clusters
 from langdiff.regression.kernel.freedom import freedom_of_pairs
@@ -41,7 +45,13 @@ class Uncertainty(NamedTuple):
 
 
 def find_errors(
-    z: Floats, intents: pd.Index, design: Design, options: Options, fitted: Fitted, clusters: list[pd.Series]
+    z: Floats,
+    intents: pd.Index,
+    design: Design,
+    options: Options,
+    fitted: Fitted,
+    clusters: list[pd.Series],
+    strata: pd.Series | None = None,
 ) -> Uncertainty:
     """Return the covariance of the difficulties by the method that was asked for, or the usual one.
 
@@ -59,6 +69,8 @@ def find_errors(
         The fit.
     clusters : list of Series, shape (I,)
         Cluster of each intent; none, or one or two kinds.
+    strata : Series, shape (I,), optional
+        Stratum of each intent, in which its whole cluster is.
 
     Raises
     ------
@@ -73,7 +85,7 @@ def find_errors(
         If the information is not positive definite, so that the errors are not known.
     """
     kind = options.errors or _usual(options, design, fitted, clusters, int((~np.isnan(z)).sum()))
-    work = _Work(z[fitted.used], intents[fitted.used], design, options, fitted, clusters)
+    work = _Work(z[fitted.used], intents[fitted.used], design, options, fitted, clusters, strata)
     if not fitted.found.converged:
         return work.information()
     try:
@@ -125,7 +137,14 @@ class _Work:
     """All that the methods need."""
 
     def __init__(
-        self, z: Floats, intents: pd.Index, design: Design, options: Options, fitted: Fitted, clusters: list[pd.Series]
+        self,
+        z: Floats,
+        intents: pd.Index,
+        design: Design,
+        options: Options,
+        fitted: Fitted,
+        clusters: list[pd.Series],
+        strata: pd.Series | None,
     ) -> None:
         self.observed = ~np.isnan(z)
         self.intents, self.design, self.options, self.fitted = intents, design, options, fitted
@@ -136,6 +155,11 @@ class _Work:
             if options.correction in ("CR2", "CR3") and options.errors != "bootstrap" and not options.bootstrap:
                 check_clusters(design.observed(self.observed), code, [str(label) for label in labels])
             self.kinds.append(np.asarray(code))
+        self.strata = "" if strata is None else str(strata.name)
+        self.stratum: Integers | None = None  # of each cluster
+        if strata is not None:
+            first = np.unique(self.kinds[0], return_index=True)[1]
+            self.stratum = pd.factorize(strata[fitted.used])[0][first]
 
     @property
     def n_clusters(self) -> int:
@@ -170,22 +194,36 @@ class _Work:
         parts, editions = [fitted.clusters(code) for code in codes], len(fitted.found.c)
         try:
             freedom = np.min([self._freedom(part) for part in parts[:2]], axis=0)
-            covariance = _crossed(parts, correction, editions)
+            covariance = self._of_clusters(parts, correction)[:editions, :editions]
         except DataError:
             if fitted.random is None and fitted.unequal is None:
                 raise
             # a parameter of sizes or dispersions rests on one cluster, which CR2 and CR3 cannot leave out
             units = len(self.design.first)
             correction, freedom = "CR1", np.full((units, units), n_clusters - 1.0)
-            covariance = _crossed(parts, correction, editions)
+            covariance = self._of_clusters(parts, correction)[:editions, :editions]
+        if self.stratum is not None:
+            freedom = np.maximum(nested_freedom(freedom, self.stratum), 1.0)
         effect = float("nan")
         if self.kinds:
-            effect = design_effect(_crossed(parts, "CR0", editions), fitted.plain())
+            effect = design_effect(self._of_clusters(parts, "CR0")[:editions, :editions], fitted.plain())
         source = ErrorSource(
-            kind="sandwich", correction=correction, clusters=self.name, n_clusters=n_clusters, design_effect=effect
+            kind="sandwich",
+            correction=correction,
+            clusters=self.name,
+            strata=self.strata,
+            n_clusters=n_clusters,
+            design_effect=effect,
         )
-        joint = None if fitted.joint is None else _crossed([fitted.joint(code) for code in codes], correction)
+        joint = None if fitted.joint is None else self._of_clusters([fitted.joint(code) for code in codes], correction)
         return Uncertainty(self.of_units(covariance), freedom, source, joint, covariance)
+
+    def _of_clusters(self, parts: list[Clusters], correction: Kind) -> Floats:
+        """Return the covariance of all parameters; of two kinds that cross, their intersections are the third part."""
+        if self.stratum is not None:
+            return nested_covariance(parts[0], self.stratum, correction)
+        covariances = [covariance_of_clusters(part, correction) for part in parts]
+        return covariances[0] if len(parts) == 1 else crossed_covariance(*covariances)
 
     def _freedom(self, clusters: Clusters) -> Floats:
         """Return degrees of freedom of the units and of their differences, shape (U, U)."""
@@ -245,15 +283,6 @@ class _Work:
         first, root = self.fitted.found.c[self.design.first], np.sqrt(of_units)
         covariance = normalized_covariance(root[:, None] * base.covariance * root, first)
         return Uncertainty(covariance, base.freedom, source)
-
-
-def _crossed(parts: Sequence[Clusters], correction: Kind, size: int | None = None) -> Floats:
-    """Return the covariance from clusters of one kind, or of two kinds and of their intersections.
-
-    Of the first parameters only, if `size` says how many.
-    """
-    covariances = [covariance_of_clusters(part, correction)[:size, :size] for part in parts]
-    return covariances[0] if len(parts) == 1 else crossed_covariance(*covariances)
 
 
 class _Refit:

@@ -116,7 +116,8 @@ class FitSettings(_Section):
     """``[fit]``: the regression model, and where its standard errors come from; see `langdiff.fit`.
 
     ``clusters`` is what intents that share errors have in common: ``"document"``, ``"book"``, ``"chapter"`` or another
-    column of the corpus's `intent_info`.
+    column of the corpus's `intent_info`; ``strata`` is another such column, with groups of clusters that stay as they
+    are.
     """
 
     model: Model = "2"
@@ -125,6 +126,7 @@ class FitSettings(_Section):
     bootstrap: int = Field(0, ge=0)
     errors: Literal["information", "sandwich", "bootstrap", "jackknife"] | None = None
     clusters: str | None = None
+    strata: str | None = None
     intents: Literal["fixed", "random"] = "fixed"
     dispersion: Literal["common", "edition"] | str = "common"
 

@@ -19,7 +19,7 @@ from langdiff.lm.preparation import note_preparation
 from langdiff.lm.scoring import split_name
 from langdiff.multitext import Multitext, Parts
 from langdiff.regression import fit
-from langdiff.regression.clustering import clusters_of
+from langdiff.regression.clustering import clusters_of, strata_of
 from langdiff.run.directory import (
     EXPERIMENT,
     JOBS,
@@ -127,8 +127,7 @@ class _Run:
                     "editions. Add files, or loosen [selection]."
                 )
             parts = split(multitext, **self.experiment.split.model_dump())
-            if self.experiment.fit.clusters is not None:  # better refused now than after training
-                clusters_of(parts.test.intents, parts.test.intent_info, self.experiment.fit.clusters)
+            self.check_clusters(parts.test)
             editions = multitext.edition_sizes()
             self.save_table("editions", editions)
         corpus = self.experiment.corpus
@@ -200,6 +199,14 @@ class _Run:
         selection = select(multitext, **settings.model_dump())
         self.save_table("selection", selection.to_frame())
         return selection.multitext, selection.headline()
+
+    def check_clusters(self, test: Multitext) -> None:
+        """Refuse clusters and strata that the fit would refuse, before training."""
+        settings = self.experiment.fit
+        if settings.clusters is not None:
+            clusters = clusters_of(test.intents, test.intent_info, settings.clusters)
+            if settings.strata is not None:
+                strata_of(test.intents, test.intent_info, clusters, settings.strata)
 
     def score(self, lm: str, parts: Parts) -> Surprisals:
         """Train and score one kind of language model on every edition."""

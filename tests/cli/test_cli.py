@@ -251,6 +251,7 @@ def test_names_of_pictures_are_checked_before_any_work(langdiff, tmp_path):
     ("arguments", "settings"),
     [
         (["--clusters", "book", "--correction", "CR3"], {"clusters": "book", "correction": "CR3"}),
+        (["--clusters", "book", "--strata", "part"], {"clusters": "book", "strata": "part"}),
         (["--intents", "random", "--size-formula", "book"], {"intents": "random", "size_formula": "book"}),
         (["--model", "1", "--dispersion", "edition"], {"model": "1", "dispersion": "edition"}),
         (["--model", "1", "--method", "lbfgs", "--errors", "information"], {"model": "1", "errors": "information"}),
@@ -260,9 +261,11 @@ def test_fit_by_command_is_fit_in_python(langdiff, truth_and_table, tmp_path, ar
     path = truth_and_table[1]
     table = ld.read_surprisals(path)
     (tmp_path / "intents.csv").write_text(
-        "intent,book\n" + "\n".join(f"{intent},b{k % 15}" for k, intent in enumerate(table.intents))
+        "intent,book,part\n" + "\n".join(f"{name},b{k % 15},{k % 3}" for k, name in enumerate(table.intents))
     )
-    done = langdiff("fit", path, "--json", "--intent-info", tmp_path / "intents.csv", *arguments)
+    used = any(option in arguments for option in ("--clusters", "--size-formula"))
+    attributes = ["--intent-info", tmp_path / "intents.csv"] if used else []
+    done = langdiff("fit", path, "--json", *attributes, *arguments)
     assert done.code == 0, done.err
     expected = ld.fit(table.with_intent_info(tmp_path / "intents.csv"), **settings).to_frame()
     found = pd.DataFrame(json.loads(done.out)).set_index("edition")
@@ -306,3 +309,24 @@ def test_groups_may_be_named_like_a_column_of_the_result(langdiff, truth_and_tab
         ["b", "a"],
     )
     assert langdiff("fit", truth_and_table[1], *arguments).code == 0
+
+
+@pytest.mark.parametrize("command", ["fit", "cross-validate"])
+def test_a_table_of_intents_without_a_use_is_refused(langdiff, truth_and_table, tmp_path, command):
+    done = langdiff(command, truth_and_table[1], "--intent-info", tmp_path / "none.csv")
+    assert done.code == 1
+    assert "--intent-info is the table for --clusters" in done.err
+
+
+def test_numbers_of_editions_are_numbers_in_a_formula(langdiff, truth_and_table, tmp_path):
+    path = truth_and_table[1]
+    table = ld.read_surprisals(path)
+    words = pd.Series(range(len(table.editions)), table.editions, name="words")
+    words.rename_axis("edition").to_csv(tmp_path / "editions.csv")
+    done = langdiff(
+        "fit", path, "--json", "--model", "1", "--formula", "words", "--edition-info", tmp_path / "editions.csv"
+    )
+    assert done.code == 0, done.err
+    expected = ld.fit(table, model="1", formula="words", edition_info=words.to_frame())
+    found = pd.DataFrame(json.loads(done.out)).set_index("edition")["difficulty"]
+    assert found.to_dict() == pytest.approx(expected.difficulty.to_dict(), abs=1e-6)

@@ -205,6 +205,11 @@ def test_a_cluster_that_alone_joins_editions_is_named(table):
         ({"dispersion": "side"}, "^dispersion='side' must be 'common', 'edition', a column"),
         ({"clusters": "verse"}, "verse"),
         ({"clusters": ["chapter", "genre"], "errors": "bootstrap", "seed": 1}, "two kinds that cross need errors="),
+        ({"correction": "CR3", "errors": "information"}, "^correction is for errors='sandwich', not 'information'"),
+        ({"correction": "CR3", "model": "2L", "rounding": 0}, "not 'jackknife'"),
+        ({"strata": "genre"}, "^strata are groups of clusters: add clusters="),
+        ({"strata": "genre", "clusters": "chapter", "bootstrap": 50, "seed": 1}, "^strata is for errors='sandwich'"),
+        ({"strata": "chapter", "clusters": ["chapter", "genre"]}, "^strata hold clusters of one kind"),
         ({"correction": "CR4"}, "^unknown correction 'CR4'"),
         ({"rounding": 2.0}, "^rounding must be from 0 to 1"),
         ({"size_formula": "genre"}, "describe random intents"),
@@ -296,3 +301,80 @@ def test_degrees_of_freedom_are_between_one_and_the_clusters_less_one():
     freedom = np.asarray(fit.degrees_of_freedom)
     assert freedom.min() >= 1
     assert freedom.max() <= 5
+
+
+def test_strata_take_what_their_clusters_share_as_given(table):
+    """The sum over chapters within books, by least squares with dummies."""
+    complete = table.bits.dropna()
+    info = pd.DataFrame({"chapter": np.arange(len(complete)) // 5}, index=complete.index)
+    info["book"] = info["chapter"] // 4
+    surprisals = ld.Surprisals(bits=complete, intent_info=info)
+    fit = ld.fit(surprisals, model="1", clusters="chapter", strata="book", correction="CR0")
+    z = np.log(complete.to_numpy())
+    residual = z - z.mean(axis=0) - z.mean(axis=1, keepdims=True) + z.mean()
+    scores = pd.DataFrame(residual, index=complete.index).groupby(info["chapter"]).sum()
+    book = scores.index // 4
+    meat = np.zeros((4, 4))
+    for _, part in scores.groupby(book):
+        deviations = (part - part.mean()).to_numpy() if len(part) > 1 else part.to_numpy()
+        meat += deviations.T @ deviations * (len(part) / (len(part) - 1) if len(part) > 1 else 1.0)
+    expected = meat / len(complete) ** 2
+    pair = expected[1, 1] + expected[0, 0] - 2 * expected[0, 1]
+    assert fit.contrast("e2", "e1").std_error == pytest.approx(np.sqrt(pair), rel=1e-9)
+    assert "within book" in fit.errors.words
+    assert "strata:book#" in fit.signature
+
+
+def test_strata_leave_out_the_variation_of_whole_books():
+    rng = np.random.default_rng(4)
+    book = np.repeat(np.arange(20), 40)
+    noise = rng.normal(0, 0.1, (800, 3)) + rng.normal(0, 0.2, (20, 3))[book]
+    bits = pd.DataFrame(np.exp(rng.normal(4.5, 0.6, (800, 1)) + noise), columns=list("abc"))
+    info = pd.DataFrame({"chapter": np.arange(800) // 10, "book": book}, index=bits.index)
+    surprisals = ld.Surprisals(bits=bits, intent_info=info)
+    by_book = ld.fit(surprisals, model="1", clusters="book").contrast("a", "b").std_error
+    by_chapter = ld.fit(surprisals, model="1", clusters="chapter").contrast("a", "b").std_error
+    within = ld.fit(surprisals, model="1", clusters="chapter", strata="book").contrast("a", "b").std_error
+    assert within < 0.5 * by_chapter < by_book
+    assert within == pytest.approx(np.sqrt(2 / 800) * 0.1, rel=0.15)
+
+
+@pytest.mark.parametrize(
+    ("strata", "message"),
+    [
+        (pd.Series(np.arange(300) % 7, name="day"), "^30 of 30 clusters are in several strata \\(day\\)"),
+        ("chapter", "^every stratum \\(chapter\\) has one cluster"),
+    ],
+)
+def test_strata_must_hold_whole_clusters(table, strata, message):
+    if isinstance(strata, pd.Series):
+        strata.index = table.intents
+    with pytest.raises(DataError, match=message):
+        ld.fit(table, clusters="chapter", strata=strata)
+
+
+def test_a_correction_asks_for_the_sandwich():
+    few = ld.simulate(30, 3, model="1", seed=1).surprisals
+    assert ld.fit(few, model="1").errors.kind == "information"
+    assert ld.fit(few, model="1", correction="CR3").errors.words == "a sandwich (CR3) over 30 intents"
+
+
+def test_the_bootstrap_tests_equal_dispersions(table):
+    complete = ld.Surprisals(bits=table.bits.dropna())
+    fit = ld.fit(complete, model="1", dispersion="edition", bootstrap=19, seed=2)
+    assert fit.dispersions.test == "bootstrap"
+    assert fit.dispersions.p_value * 20 == pytest.approx(round(fit.dispersions.p_value * 20))
+    again = ld.fit(complete, model="1", dispersion="edition", bootstrap=19, seed=2)
+    assert again.dispersions.p_value == fit.dispersions.p_value
+
+
+def test_total_bits_agree_with_expected_bits(table):
+    fit = ld.fit(table, model="1", dispersion="edition", clusters="chapter")
+    total = ld.regression.compare_totals(table, "e2", "e1", clusters="chapter")
+    common = table.bits[["e1", "e2"]].dropna().sum()
+    assert total.estimate == pytest.approx(np.log(common["e2"] / common["e1"]), rel=1e-12)
+    assert total.degrees_of_freedom == 29
+    assert abs(total.estimate - fit.contrast("e2", "e1").estimate) < 3 * total.std_error
+    for names, message in ((("e2", "xx"), "^not in this table: 'xx'"), (("e2", "e2"), "^on both sides")):
+        with pytest.raises(ConfigError, match=message):
+            ld.regression.compare_totals(table, *names)
