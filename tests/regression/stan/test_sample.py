@@ -22,6 +22,7 @@ LOG_DENSITY = 1e-8  # sums against cell by cell
 LIMITS = {"progress": False, "engine": "pystan"}
 
 az = import_arviz()
+another_program = pytest.mark.slow  # to compile takes a minute and a half; the program of model 2 is enough each time
 few_draws = pytest.mark.filterwarnings("ignore::langdiff.errors.ConvergenceWarning")
 
 
@@ -69,6 +70,7 @@ def exact_model_1(bits, draws, seed):
     return d - level[:, None], (beta + noise)[:, :intents] + level[:, None], chosen
 
 
+@another_program
 @pytest.mark.parametrize("missing", [0.0, 0.3])
 def test_model_1_is_the_known_posterior(missing):
     surprisals = simulate(25, 4, model="1", missing=missing, seed=5).surprisals
@@ -114,7 +116,7 @@ def integrate_model_2(z, axes, log_kappa, log_size):
     return weight.sum(axis=1) @ d, weight.sum(axis=0) @ log_kappa, np.sum(weight * average)
 
 
-@pytest.mark.parametrize("plain", [False, True])
+@pytest.mark.parametrize("plain", [False, pytest.param(True, marks=another_program)])
 def test_model_2_is_the_integrated_posterior(plain):
     surprisals = simulate(12, 3, seed=11).surprisals
     bits = surprisals.bits.copy()
@@ -137,6 +139,7 @@ def test_model_2_is_the_integrated_posterior(plain):
     assert 2 * MONTE_CARLO_ERRORS * errors(idata, "log_kappa") < idata.posterior["log_kappa"].var()
 
 
+@another_program
 def test_whitened_and_plain_programs_have_one_posterior(incomplete, whitened):
     plain = sample(incomplete, seed=8, plain=True, iter_warmup=700, **LIMITS)
     for name in ("difficulty", "dispersion", "intent_size"):
@@ -170,6 +173,7 @@ def test_sums_over_rows_are_the_density_of_the_cells(missing):
     np.testing.assert_allclose(difference, difference[0, 0], atol=1e-6)  # a constant: flat priors, constant Jacobian
 
 
+@another_program
 @few_draws
 @pytest.mark.parametrize("missing", [0.0, 0.25])
 def test_rows_of_model_1(missing):
