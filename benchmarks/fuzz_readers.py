@@ -26,10 +26,12 @@ from pathlib import Path
 import numpy as np
 
 from langdiff.corpora import read_multitext
-from langdiff.corpora.formats import moses, mteval
+from langdiff.corpora.faults import Faults
+from langdiff.corpora.formats import mteval
 from langdiff.corpora.formats.ces import CesText
 from langdiff.corpora.formats.costep_xml import read_day
 from langdiff.corpora.formats.ebible import EbibleText
+from langdiff.corpora.formats.moses import MosesText
 from langdiff.corpora.formats.osis import OsisText
 from langdiff.corpora.formats.pbc import PbcText
 from langdiff.corpora.formats.usfm import UsfmText
@@ -132,15 +134,25 @@ _PACKED: tuple[tuple[str, Callable[[bytes], bytes]], ...] = (
     (".gz", lambda raw: gzip.compress(raw, 1)), (".bz2", lambda raw: bz2.compress(raw, 1)),
     (".xz", lambda raw: lzma.compress(raw, preset=0)), (".zip", lambda raw: zipped({"deu-a.txt": raw})),
 )  # fmt: skip
+
+
+def checked(read: Callable[[Faults], object]) -> object:
+    """Read, and raise an error if there are faults."""
+    faults = Faults()
+    result = read(faults)
+    faults.check()
+    return result
+
+
 PARSERS: dict[str, Callable[[Path], object]] = {
-    "pbc": lambda file: list(PbcText(file).verses({})),
-    "ebible": lambda file: list(EbibleText(file, file.parent / "vref.txt").verses({})),
-    "usfm": lambda file: list(UsfmText(file, (file,)).verses({})),
-    "osis": lambda file: list(OsisText(file).verses({})),
-    "ces": lambda file: list(CesText(file).verses({})),
-    "moses": lambda file: moses._catalogue({"deu-a": file}, "strict", progress=False),
-    "mteval": lambda file: mteval._read(file, "strict"),
-    "costep": lambda file: read_day(file, errors="strict"),
+    "pbc": lambda file: PbcText(file).read(),
+    "ebible": lambda file: EbibleText(file, file.parent / "vref.txt").read(),
+    "usfm": lambda file: UsfmText(file, (file,)).read(),
+    "osis": lambda file: OsisText(file).read(),
+    "ces": lambda file: CesText(file).read(),
+    "moses": lambda file: MosesText(file).read(),
+    "mteval": lambda file: checked(lambda faults: mteval._read(file, "strict", faults)),
+    "costep": lambda file: checked(lambda faults: read_day(file, errors="strict", faults=faults)),
 }
 OPERATIONS = ("flip", "delete", "double", "insert", "word", "cut", "swap", "bytes")
 
