@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from langdiff._types import AnyFormat, Ranges
+from langdiff._types import AnyFormat, OnError, Ranges
 from langdiff.cli.output import print_json, print_table
 
 if TYPE_CHECKING:
@@ -32,6 +32,10 @@ class Corpus:
         list[str] | None,
         typer.Option("--edition", "-e", help="Keep this edition (repeat for more); all by default."),
     ] = None
+    on_error: Annotated[
+        OnError,
+        typer.Option("--on-error", help="Faulty verses and files: an error that lists all, or skipped and listed."),
+    ] = "raise"
     ranges: Annotated[
         Ranges | None,
         typer.Option("--ranges", help="Verses translated together: missing, or merged into the first."),
@@ -51,6 +55,7 @@ class Corpus:
             format=self.format,
             edition_info=self.edition_info,
             editions=self.edition,
+            on_error=self.on_error,
             ranges=self.ranges,
             vref=self.vref,
             original_language=self.original_language,

@@ -10,6 +10,7 @@ import pandas as pd
 
 from langdiff._io import read_table
 from langdiff.errors import DataError
+from langdiff.multitext import FAULT_COLUMNS
 from langdiff.regression import DifficultyFit, read_fit
 from langdiff.run.directory import EXPERIMENT, FORMAT_VERSION, MANIFEST
 from langdiff.run.experiment import Experiment
@@ -33,8 +34,9 @@ class RunResult:
     truth : Series or None
         True difficulties (nats) of a synthetic multitext.
     manifest : dict
-        Versions, hardware, hashes of the data, sizes of the parts, and ``seconds``: the time of each stage of the last
-        run, and for each language model that of its training in all editions, whenever it was trained.
+        Versions, hardware, hashes of the data, faults that were skipped, sizes of the parts, and ``seconds``: the time
+        of each stage of the last run, and for each language model that of its training in all editions, whenever it was
+        trained.
     """
 
     directory: Path
@@ -49,6 +51,11 @@ class RunResult:
     def report(self) -> Path:
         """Path of the report."""
         return self.directory / "report.html"
+
+    @property
+    def skipped(self) -> pd.DataFrame:
+        """What was left out because files of the corpus are faulty; see `langdiff.Multitext`."""
+        return pd.DataFrame(self.manifest.get("skipped", []), columns=list(FAULT_COLUMNS))
 
     def bits(self) -> pd.DataFrame:
         """Return bits per intent, bits per character and what was replaced, one row per edition × language model."""

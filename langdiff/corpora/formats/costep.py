@@ -127,14 +127,13 @@ are left out, their languages having different numbers of paragraphs: 0 of 1 int
         progress=progress,
     )
     statistics = _statistics(reading)
-    return replace(statistics, multitext=reading.checked(statistics.multitext))
+    return replace(statistics, multitext=reading.faults.applied(statistics.multitext))
 
 
 def catalogue(reading: Reading) -> Multitext:
     """Catalogue the days of CoStEP, and warn of turns that do not fit."""
     statistics = _statistics(reading)
-    if reading.on_error == "raise":
-        reading.faults.check()  # before the warning
+    reading.faults.refuse()  # before the warning
     if statistics.lost_intents:
         warnings.warn(statistics.loss(), LangdiffWarning, stacklevel=3)  # at the call of read_multitext
     return statistics.multitext

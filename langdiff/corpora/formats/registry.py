@@ -128,8 +128,7 @@ def read_multitext(
     -----
     LangdiffWarning
         If there are faults and `on_error` is ``"skip"``; if turns of ``"costep"`` are left out because their languages
-        have different numbers of paragraphs;
-        `langdiff.corpora.costep_statistics` gives all figures.
+        have different numbers of paragraphs; `langdiff.corpora.costep_statistics` gives all figures.
 
     Examples
     --------
@@ -159,7 +158,7 @@ def read_multitext(
         original_language=original_language,
         progress=progress,
     )
-    return reading.checked(found.catalogue(reading))
+    return reading.faults.applied(found.catalogue(reading))
 
 
 def write_multitext(multitext: Multitext, directory: str | Path, *, format: AnyFormat = "auto") -> list[Path]:
