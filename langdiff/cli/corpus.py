@@ -28,6 +28,12 @@ class Corpus:
     edition_info: Annotated[
         Path | None, typer.Option("--edition-info", help="CSV file of editions, one row per file.")
     ] = None
+    edition_column: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--edition-column", metavar="THEIRS=OURS", help="A column of that file and our name of it (repeat)."
+        ),
+    ] = None
     edition: Annotated[
         list[str] | None,
         typer.Option("--edition", "-e", help="Keep this edition (repeat for more); all by default."),
@@ -54,12 +60,22 @@ class Corpus:
             self.corpus,
             format=self.format,
             edition_info=self.edition_info,
+            edition_columns=_columns(self.edition_column or []),
             editions=self.edition,
             on_error=self.on_error,
             ranges=self.ranges,
             vref=self.vref,
             original_language=self.original_language,
         )
+
+
+def _columns(options: list[str]) -> dict[str, str]:
+    from langdiff.errors import ConfigError
+
+    pairs = [option.rpartition("=") for option in options]
+    if bad := [option for option, (theirs, _, ours) in zip(options, pairs, strict=True) if not (theirs and ours)]:
+        raise ConfigError(f"--edition-column {bad[0]}: write THEIRS=OURS, such as Filename=file.")
+    return {theirs: ours for theirs, _, ours in pairs}
 
 
 def reads_corpus(command: Callable[..., None]) -> Callable[..., None]:

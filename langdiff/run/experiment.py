@@ -22,14 +22,15 @@ class _Section(BaseModel):
 class FileCorpus(_Section):
     """``[corpus]`` read from files; relative paths start at the experiment file's folder.
 
-    ``format``, ``edition_info``, ``on_error`` and the options of formats (``ranges``, ``vref``, ``original_language``)
-    are those of `langdiff.read_multitext`. Only the intents from ``first_intent`` to ``last_intent`` are kept:
-    ``"40001001"`` to ``"66022021"`` is the New Testament of a Bible.
+    ``format``, ``edition_info``, ``edition_columns``, ``on_error`` and the options of formats (``ranges``, ``vref``,
+    ``original_language``) are those of `langdiff.read_multitext`. Only the intents from ``first_intent`` to
+    ``last_intent`` are kept: ``"40001001"`` to ``"66022021"`` is the New Testament of a Bible.
     """
 
     format: FormatName
     path: str | list[str]
     edition_info: str | None = None
+    edition_columns: dict[str, str] | None = None
     editions: list[str] | None = None
     on_error: OnError = "raise"
     ranges: Ranges | None = None

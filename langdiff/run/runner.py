@@ -185,6 +185,7 @@ class _Run:
             corpus.path,
             format=corpus.format,
             edition_info=corpus.edition_info,
+            edition_columns=corpus.edition_columns,
             editions=corpus.editions,
             on_error=corpus.on_error,
             ranges=corpus.ranges,

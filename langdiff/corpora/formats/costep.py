@@ -161,7 +161,9 @@ def _statistics(reading: Reading) -> CostepStatistics:
     kept = keep(dict(sorted(found.present.items())), reading.editions)
     known = pd.DataFrame(index=pd.Index([], dtype=object))
     if reading.edition_info is not None:
-        known = find_edition_info({language: Path(language) for language in kept}, reading.edition_info)
+        known = find_edition_info(
+            {language: Path(language) for language in kept}, reading.edition_info, reading.edition_columns
+        )
     info = edition_info_of(kept, known, {code: {"language": iso639_3(code) or code} for code in kept})
     multitext = multitext_from_sources(
         {language: CostepText(tuple(readable), language, **reading.how) for language in kept},

@@ -27,7 +27,7 @@ class Reading:
 
     Attributes
     ----------
-    path, edition_info, editions, nfc, errors, on_error, ranges, vref, original_language, progress
+    path, edition_info, edition_columns, editions, nfc, errors, on_error, ranges, vref, original_language, progress
         See `langdiff.read_multitext`.
     faults : Faults
         What is wrong with the files; readers add to it, and leave out what is faulty.
@@ -40,6 +40,7 @@ class Reading:
 
     path: Paths
     edition_info: str | Path | pd.DataFrame | None = None
+    edition_columns: Mapping[str, str] | None = None
     editions: Iterable[str] | None = None
     nfc: bool = True
     errors: str = "strict"
@@ -71,7 +72,7 @@ class Reading:
         known : DataFrame
             Table of editions, as `langdiff.corpora.edition_info.find_edition_info` returns it.
         """
-        known = find_edition_info(files, self.edition_info)
+        known = find_edition_info(files, self.edition_info, self.edition_columns)
         order = dict.fromkeys([*known.index, *files]) if self.editions is None else files
         return {edition: files[edition] for edition in order}, known
 
