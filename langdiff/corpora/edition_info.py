@@ -108,9 +108,9 @@ def edition_info_of(
     info = known.reindex(rows).astype(object)
     if "language" in info:
         info["language"] = info["language"].mask(info["language"].isin(UNDETERMINED))
-    headers = {edition: dict(header) for edition, header in headers.items()}
-    _check_languages(headers, info.get("language"))
-    above = pd.DataFrame.from_dict(headers, orient="index").reindex(rows)
+    own = {edition: dict(header) for edition, header in headers.items()}
+    _check_languages(own, info.get("language"))
+    above = pd.DataFrame.from_dict(own, orient="index").reindex(rows)
     for column in above:
         info[column] = info[column].fillna(above[column]) if column in info else above[column]
     info = with_language(info).astype(object)
@@ -125,15 +125,16 @@ def _check_languages(headers: Mapping[str, dict[str, str]], known: pd.Series | N
             continue
         code, named = iso639_3(given), language_of(edition)
         if code is None:
-            unknown.append(f"{edition} ({given})")
+            header.setdefault("language_name", given)
+            unknown += [f"{edition} ({given})"] if len(given) <= 3 else []
             continue
         header["language"] = code
         if named and contradict(code, named) and (known is None or pd.isna(known[edition])):
             different.append(f"{edition} ({code})")
     if unknown:
         warnings.warn(
-            f"headers of {len(unknown)} edition(s) name a language that is not a code of ISO 639: {listing(unknown)}. "
-            "It is not used; give the language by edition_info.",
+            f"headers of {len(unknown)} edition(s) name a language by what is not a code of ISO 639: "
+            f"{listing(unknown)}. It is not used; give the language by edition_info.",
             LangdiffWarning,
             stacklevel=5,
         )

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -128,7 +129,7 @@ def _without_faults(texts: pd.DataFrame, faults: Faults, *, is_long: bool) -> pd
     return texts[named].assign(**names).drop_duplicates(["intent", "edition"])
 
 
-def _name(name: object) -> str | None:
+def _name(name: Any) -> str | None:
     return None if pd.isna(name) else str(name)
 
 

@@ -1,6 +1,5 @@
 """What a run found, in memory or read back from its directory."""
 
-import json
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -8,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from langdiff._io import read_table
+from langdiff._io import parse_json, read_table
 from langdiff.errors import DataError
 from langdiff.multitext import FAULT_COLUMNS
 from langdiff.regression import DifficultyFit, read_fit
@@ -112,7 +111,7 @@ def read_run(directory: str | Path) -> RunResult:
     """
     directory = Path(directory)
     try:
-        manifest = json.loads((directory / MANIFEST).read_text(encoding="utf-8"))
+        manifest = parse_json((directory / MANIFEST).read_text(encoding="utf-8"))
         if manifest.get("format_version") == FORMAT_VERSION:
             experiment = Experiment.model_validate_json((directory / EXPERIMENT).read_text(encoding="utf-8"))
             models = experiment.lm.names
