@@ -58,8 +58,8 @@ def bibles(folder):
     _, bare = timed(lambda: [len(gzip.decompress(file.read_bytes()).decode()) for file in files], time.process_time)
     cells = int(read.presence.to_numpy().sum())
     print(
-        f"catalogue {len(read.editions)} editions, {cells:,} verses: {seconds:.1f} s of CPU, {seconds / bare:.2f} times "
-        f"what decompressing and decoding alone take ({bare:.1f} s); {peak_mib():.0f} MiB"
+        f"catalogue {len(read.editions)} editions, {cells:,} verses: {seconds:.1f} s of CPU, {seconds / bare:.2f} "
+        f"times what decompressing and decoding alone take ({bare:.1f} s); {peak_mib():.0f} MiB"
     )
     sizes, seconds = timed(read.edition_sizes)
     print(f"read and count all texts, {sizes['characters'].sum():,} characters: {seconds:.1f} s, {peak_mib():.0f} MiB")

@@ -1,6 +1,7 @@
 """Defects of real files: all of them in one error, or all of them skipped and listed."""
 
 import gzip
+import os
 import pickle
 import re
 
@@ -231,7 +232,7 @@ def test_a_frame():
     assert multitext.text("a").to_dict() == {"1": "x"}
     assert multitext.text("b").to_dict() == {"1": "y"}
     assert list(multitext.intents) == ["1", "2", "3"]
-    with pytest.raises(FaultsError, match="^6 faults in 1 file") as caught:
+    with pytest.raises(FaultsError, match=r"^6 faults in 1 file") as caught:
         read_frame(frame)
     assert len(caught.value.faults) == 6
 
@@ -298,7 +299,7 @@ def test_statistics_of_costep_skip_too(tmp_path):
     assert len(statistics.multitext.skipped) == 8
     assert statistics.days == 3
     assert set(statistics.turns.index) == {f"2000-01-01.1.{k}" for k in (2, 3, 4)} | {"2000-01-05.1.1"}
-    with pytest.raises(FaultsError, match="^8 faults"):
+    with pytest.raises(FaultsError, match=r"^8 faults"):
         costep_statistics(tmp_path)
 
 
@@ -307,3 +308,10 @@ def test_unknown_treatment(tmp_path):
         read_multitext(tmp_path, format="pbc", on_error="ignore")
     with pytest.raises(ConfigError, match="on_error must be"):
         read_frame(pd.DataFrame({"a": ["x"]}), on_error="ignore")
+
+
+@pytest.mark.parametrize("format", ["auto", "pbc", "moses", "ces"])
+def test_a_pipe_is_refused_at_once(tmp_path, format):
+    os.mkfifo(tmp_path / "deu-a.xml")
+    with pytest.raises(DataError, match=r"deu-a.xml: cannot be read: it is a pipe"):
+        read_multitext(tmp_path / "deu-a.xml", format=format)
