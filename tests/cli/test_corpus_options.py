@@ -50,6 +50,7 @@ def test_what_is_selected_from_lines_can_be_written_and_read(langdiff, tmp_path)
     assert json.loads(again.out)[0] == {"what": "editions", "count": 2}
 
 
+@pytest.mark.filterwarnings("always::langdiff.errors.LangdiffWarning")  # the command prints it
 def test_faults_are_listed_or_skipped_and_listed(langdiff, tmp_path):
     (tmp_path / "deu-a.txt").write_text("01001001\ta\n01001002\tb\nx\n")
     (tmp_path / "eng-b.txt").write_text("01001001\ta\n01001001\tb\n01001002\tc\n")

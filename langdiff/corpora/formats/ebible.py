@@ -5,6 +5,7 @@ line ``<range>`` says that the text of this verse is part of the one before.
 """
 
 import re
+from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -90,23 +91,26 @@ def references(vref: File) -> Iterator[str]:
 
     Raises
     ------
-    DataError
-        If the list cannot be read, or a line is not a verse or is there twice.
+    FaultsError
+        If the list cannot be read, or after its last line, if lines are not verses or are there twice.
     """
+    faults = Faults()
     lines: dict[str, int] = {}
     for number, line in read_lines(vref):
         match = _REFERENCE.fullmatch(line.strip())
         if not match or not (match[1] in NUMBERS or match[1] in UNNUMBERED):
-            raise DataError(f"{vref}, line {number}: expected a verse as 'GEN 1:1', got {line[:40]!r}.")
+            faults.add(vref, number, f"expected a verse as 'GEN 1:1', got {line[:40]!r}.")
+            continue
         if lines.setdefault(match[0], number) != number:
-            raise DataError(f"{vref}, lines {lines[match[0]]} and {number}: {match[0]} is there twice.")
+            faults.add(vref, number, f"{match[0]} is there twice, first in line {lines[match[0]]}.")
+        verse = verse_id(match[1], int(match[2]), int(match[3]))
         if match[1] in UNNUMBERED:
             yield match[1]
-            continue
-        verse = verse_id(match[1], int(match[2]), int(match[3]))
-        if verse is None:
-            raise DataError(f"{vref}, line {number}: {match[0]} is out of range (chapter 1-151, verse 0-176).")
-        yield f"{match[1]} {verse}"
+        elif verse is not None:
+            yield f"{match[1]} {verse}"
+        else:
+            faults.add(vref, number, f"{match[0]} is out of range (chapter 1-151, verse 0-176).")
+    faults.check()
 
 
 def find_vref(files: Iterable[File]) -> Path | None:
@@ -133,6 +137,7 @@ def catalogue(reading: Reading) -> Multitext:
         )
     if not found:
         raise DataError(f"{reading.path}: no edition beside {vref}.")
+    deque(references(vref), maxlen=0)  # its faults are not those of every edition
     text_of = partial(EbibleText, vref=vref, ranges=reading.ranges)
     return catalogue_verses(reading, keep(found, reading.editions), text_of)
 

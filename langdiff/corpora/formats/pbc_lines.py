@@ -97,5 +97,5 @@ def _may_be_missing(first: NDArray[np.uint8]) -> Booleans:
     one = first[:, 0].astype(np.int64)
     two = one << 8 | first[:, 1]
     three = two << 8 | first[:, 2]
-    found = np.isin(one, _SPACES[0]) | np.isin(two, _SPACES[1]) | np.isin(three, _SPACES[2])
+    found: Booleans = np.isin(one, _SPACES[0]) | np.isin(two, _SPACES[1]) | np.isin(three, _SPACES[2])
     return found | (two == int.from_bytes(b"BL"))

@@ -315,3 +315,13 @@ def test_a_pipe_is_refused_at_once(tmp_path, format):
     os.mkfifo(tmp_path / "deu-a.xml")
     with pytest.raises(DataError, match=r"deu-a.xml: cannot be read: it is a pipe"):
         read_multitext(tmp_path / "deu-a.xml", format=format)
+
+
+def test_the_list_of_verses_is_reported_once_and_not_skipped(tmp_path):
+    (tmp_path / "vref.txt").write_text("GEN 1:1\nGEN 1:2\nGEN 1:1\nGEN 1.4\nGEN 1:200\n")
+    for name in ("deu-a", "eng-b"):
+        (tmp_path / f"{name}.txt").write_text("a\nb\nc\nd\ne\n")
+    for on_error in ("raise", "skip"):
+        with pytest.raises(FaultsError, match=r"^3 faults in 1 file\(s\):\n.*vref.txt, line 3: ") as caught:
+            read_multitext(tmp_path, format="ebible", on_error=on_error)
+        assert [fault.line for fault in caught.value.faults] == [3, 4, 5]
