@@ -73,8 +73,14 @@ def describe(
 ) -> None:
     """Count editions, languages, intents, words and characters, which takes reading all texts.
 
+    With --on-error skip, list also what was skipped, on stderr with --json.
+
     Example: langdiff corpora describe 'bible/*.txt.gz' --by-edition
     """
+    import pandas as pd
+
+    from langdiff.errors import Fault
+
     multitext = corpus.open()
     if by_edition:
         table = multitext.edition_sizes().reset_index()
@@ -82,6 +88,10 @@ def describe(
         table = multitext.describe().rename_axis("what").reset_index()
     if as_json:
         print_json(table)
+        for file, line, fault in multitext.skipped[["file", "line", "fault"]].astype(object).to_numpy():
+            typer.echo(f"skipped: {Fault(file, None if pd.isna(line) else line, fault)}", err=True)
     else:
         counts = ("intents", "cells", "words", "characters", "count")
         print_table(table, repr(multitext), {name: "{:,}" for name in counts if name in table})
+        if len(multitext.skipped):
+            print_table(multitext.skipped, "What was skipped", {})

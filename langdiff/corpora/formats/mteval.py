@@ -12,6 +12,7 @@ import pandas as pd
 
 from langdiff._archives import File
 from langdiff._progress import progress_bar
+from langdiff.corpora.faults import Faults, Place
 from langdiff.corpora.files import files_in, keep, suffixes_of
 from langdiff.corpora.formats.bible import one_spaced
 from langdiff.corpora.formats.format import Format, FormatText, Reading, begins_as_xml
@@ -27,12 +28,12 @@ SUFFIXES = suffixes_of(".xml", ".sgm", ".mteval")
 class _RefSet:
     """What one ``<refset>`` holds."""
 
-    where: str
+    where: Place
     language: str
     source_language: str
     segments: dict[str, str] = field(default_factory=dict)  # text by intent, "" if missing
     documents: list[str] = field(default_factory=list)  # of each segment
-    lines: dict[str, str] = field(default_factory=dict)  # where each segment is
+    lines: dict[str, Place] = field(default_factory=dict)  # where each segment is
 
 
 @dataclass(frozen=True)
@@ -50,9 +51,9 @@ class MtevalText(FormatText):
     file: File
     refid: str
 
-    def texts(self) -> Iterator[tuple[str, str]]:
+    def texts(self, faults: Faults) -> Iterator[tuple[str, str]]:
         """Yield (intent, text) of the segments that are not empty."""
-        segments = _read(self.file, self.errors)[self.refid].segments
+        segments = _read(self.file, self.errors, faults)[self.refid].segments
         return ((intent, text) for intent, text in segments.items() if text)
 
 
@@ -60,7 +61,7 @@ def catalogue(reading: Reading) -> Multitext:
     """Catalogue reference translations; every refset is an edition."""
     if isinstance(reading.path, Mapping):
         raise ConfigError("path: an edition is a <refset>, not a file; give a directory, a glob or a list.")
-    found = _catalogue(files_in(reading.path, SUFFIXES), reading.errors, reading.progress)
+    found = _catalogue(files_in(reading.path, SUFFIXES), reading)
     files, known = reading.ordered({refid: file for refid, (file, _) in keep(found, reading.editions).items()})
     refsets = {refid: found[refid][1] for refid in files}
     first, *others = refsets
@@ -70,7 +71,7 @@ def catalogue(reading: Reading) -> Multitext:
     headers = {refid: {"language": language} if language else {} for refid, language in said.items()}
     pattern = refsets[first]
     return multitext_from_sources(
-        {refid: MtevalText(file, refid, nfc=reading.nfc, errors=reading.errors) for refid, file in files.items()},
+        {refid: MtevalText(file, refid, **reading.how) for refid, file in files.items()},
         {refid: [i for i, text in refset.segments.items() if text] for refid, refset in refsets.items()},
         intents=pattern.segments,
         edition_info=reading.describe(files, known, headers),
@@ -82,19 +83,22 @@ def catalogue(reading: Reading) -> Multitext:
     )
 
 
-def _catalogue(files: Sequence[File], errors: str, progress: bool | None) -> dict[str, tuple[File, _RefSet]]:
+def _catalogue(files: Sequence[File], reading: Reading) -> dict[str, tuple[File, _RefSet]]:
     found: dict[str, tuple[File, _RefSet]] = {}
-    with progress_bar(progress=progress) as bar:
+    with progress_bar(progress=reading.progress) as bar:
         for file in bar.track(files, description="cataloguing"):
-            for refid, refset in _read(file, errors).items():
-                if refid in found:
-                    raise DataError(f"{found[refid][1].where} and {refset.where}: refset {refid!r} is there twice.")
-                found[refid] = file, refset
+            with reading.faults.of(None, file):
+                for refid, refset in _read(file, reading.errors, reading.faults).items():
+                    if refid in found:
+                        raise DataError(f"{found[refid][1].where} and {refset.where}: refset {refid!r} is there twice.")
+                    found[refid] = file, refset
+    if not found:
+        reading.faults.check()
     return found
 
 
-def _read(file: File, errors: str) -> dict[str, _RefSet]:
-    events = _MtevalEvents(file)
+def _read(file: File, errors: str, faults: Faults) -> dict[str, _RefSet]:
+    events = _MtevalEvents(file, faults)
     read_xml(file, events, errors=errors)
     if not events.refsets:
         raise DataError(
@@ -120,13 +124,13 @@ def _check_equal(first: str, one: _RefSet, second: str, other: _RefSet) -> None:
 class _MtevalEvents(Events):
     """Collects the segments of each refset."""
 
-    def __init__(self, file: File) -> None:
-        super().__init__(file)
+    def __init__(self, file: File, faults: Faults) -> None:
+        super().__init__(file, faults)
         self.refsets: dict[str, _RefSet] = {}
         self._refset: _RefSet | None = None
         self._document: str | None = None
         self._segment: str | None = None
-        self._segment_where = ""
+        self._segment_where = Place(file, 0)
         self._text: list[str] = []
 
     def begin(self, tag: str, attributes: dict[str, str]) -> None:
@@ -167,6 +171,8 @@ class _MtevalEvents(Events):
         if segment in refset.segments:
             raise DataError(f"{refset.lines[segment]} and {self._segment_where}: segment {segment!r} is there twice.")
         text = "".join(self._text)
+        if self.damage.is_in(text, self._segment_where, segment):
+            text = ""
         refset.segments[segment] = one_spaced(text) if text.strip() else ""
         refset.documents.append(str(self._document))
         refset.lines[segment] = self._segment_where

@@ -11,16 +11,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
-from langdiff._io import read_lines
+from langdiff._io import read_blocks
+from langdiff._types import Booleans, Integers
 from langdiff.corpora.edition_info import FILE_NAME, edition_info_csv
+from langdiff.corpora.faults import Faults
 from langdiff.corpora.files import suffixes_of
-from langdiff.corpora.formats.bible import VERSE_ID, VerseText, are_verse_ids, catalogue_verses
+from langdiff.corpora.formats.bible import VERSE_ID, VerseText, are_verse_ids, catalogue_verses, twice
 from langdiff.corpora.formats.format import Format, Reading, begins_with
+from langdiff.corpora.formats.pbc_lines import is_missing, scan_lines
 from langdiff.corpora.writing import text_files, writable_texts, write_files
-from langdiff.errors import DataError, listing
+from langdiff.errors import DataError, Fault, FaultsError, listing
 from langdiff.multitext import Multitext
 
 SUFFIXES = suffixes_of(".txt")
@@ -41,30 +47,92 @@ _HEADER = {  # what header lines call it, in lower case: the column of edition_i
 _WRITTEN_HEADER = ("language_name", "closest ISO 639-3", "year_short", "title", "licence")
 
 
+class _Verses(NamedTuple):
+    """The lines of a file, or of a part of it, that are verses."""
+
+    numbers: NDArray[np.int32]  # the ids
+    lines: Integers  # numbers of the lines
+    missing: Booleans
+
+
 @dataclass(frozen=True)
 class PbcText(VerseText):
     """The verses of one file."""
 
-    def verses(self, header: dict[str, str]) -> Iterator[tuple[str, str | None]]:
+    def verses(self, header: dict[str, str], faults: Faults) -> Iterator[tuple[str, str | None]]:
         """Yield (id, text or None if missing); put what lines above the first verse say into `header`."""
-        lines: dict[str, int] = {}
-        for number, line in read_lines(self.file, errors=self.errors):
-            if line.startswith("#"):
-                if not lines:
-                    _read_header(line, header)
-                continue
-            verse, _, text = line.partition("\t")
-            if not VERSE_ID.fullmatch(verse):
-                if line.isspace() or not line:
-                    continue
-                raise DataError(f"{self.file}, line {number}: {_complaint(verse)}")
-            if "\r" in text and _NEXT.search(text):
-                raise DataError(
-                    f"{self.file}, line {number}: lines end in \\r alone, as on old Macintoshes; convert them to \\n."
-                )
-            if lines.setdefault(verse, number) != number:
-                raise DataError(f"{self.file}, lines {lines[verse]} and {number}: verse {verse} is there twice.")
-            yield verse, None if _is_missing(text) else text
+        texts: list[str] = []
+        verses, once = self._read(header, faults, texts)
+        for number, missing, is_first, text in zip(
+            verses.numbers.tolist(), verses.missing.tolist(), once.tolist(), texts, strict=True
+        ):
+            if is_first:
+                yield f"{number:08d}", None if missing else text
+
+    def numbers(self, header: dict[str, str], faults: Faults) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Return the ids of the verses listed and of those present, as numbers; no text is kept."""
+        verses, once = self._read(header, faults)
+        return verses.numbers[once], verses.numbers[once & ~verses.missing]
+
+    def _read(self, header: dict[str, str], faults: Faults, texts: list[str] | None = None) -> tuple[_Verses, Booleans]:
+        """Return the verses and whether each is the first with its id; add the texts to `texts`.
+
+        All verses of an id that is there twice are missing.
+        """
+        parts = list(self._blocks(header, faults, texts))
+        nothing = _Verses(np.zeros(0, np.int32), np.zeros(0, int), np.zeros(0, bool))
+        verses = _Verses(*map(np.concatenate, zip(nothing, *parts, strict=True)))
+        numbers, places = verses.numbers, np.arange(len(verses.numbers))
+        if (numbers[1:] > numbers[:-1]).all():  # as in most files
+            return verses, np.ones(len(numbers), dtype=bool)
+        _, first, which = np.unique(numbers, return_index=True, return_inverse=True)
+        first = first[which]  # of each verse, the place of the first with its id
+        repeated = np.flatnonzero(first != places)
+        for later in repeated:
+            verse = f"{numbers[later]:08d}"
+            what = twice(verse, f"line {verses.lines[first[later]]}")
+            faults.add(self.file, int(verses.lines[later]), what, intent=verse)
+        verses.missing[repeated] = verses.missing[first[repeated]] = True
+        return verses, first == places
+
+    def _blocks(self, header: dict[str, str], faults: Faults, texts: list[str] | None) -> Iterator[_Verses]:
+        """Yield the verses of many lines at once; duplicates are still there."""
+        damaged: dict[int, str] = {}
+        is_header = True
+        for start, block in read_blocks(self.file, errors=self.errors, on_fault=damaged.__setitem__):
+            if "\r" in block:
+                block = self._with_newlines(start, block)
+            scan = scan_lines(block)
+            kept = np.flatnonzero(scan.is_verse)
+            end = int(kept[0]) if len(kept) else len(scan.is_verse)
+            for place in np.flatnonzero(~scan.is_verse).tolist():
+                line, number = scan.line(place), start + place
+                if number in damaged:
+                    faults.add(self.file, number, damaged.pop(number))
+                elif line.startswith("#"):
+                    if is_header and place < end:
+                        _read_header(line, header)
+                elif line.strip():
+                    verse = line.partition("\t")[0]
+                    faults.add(self.file, number, _complaint(verse), intent=verse[:20])
+            is_header = is_header and not len(kept)
+            missing = scan.is_missing[kept]
+            for number, what in damaged.items():
+                faults.add(self.file, number, what, intent=f"{scan.numbers[number - start]:08d}")
+                missing[np.searchsorted(kept, number - start)] = True
+            damaged.clear()
+            if texts is not None:
+                lines = block.split("\n")
+                texts += [lines[place][9:] for place in kept.tolist()]
+            yield _Verses(scan.numbers[kept], kept + start, missing)
+
+    def _with_newlines(self, start: int, block: str) -> str:
+        r"""Return the lines without the \r before their \n, if there are such ends and not \r alone."""
+        if (next_line := _NEXT.search(block)) is not None:
+            line = start + block.count("\n", 0, next_line.start())
+            what = "lines end in \\r alone, as on old Macintoshes; convert them to \\n."
+            raise FaultsError([Fault(str(self.file), line, what)])
+        return re.sub(r"\r+(?=\n|\Z)", "", block)
 
 
 def catalogue(reading: Reading) -> Multitext:
@@ -79,10 +147,6 @@ def write(multitext: Multitext, directory: Path) -> list[Path]:
     table = edition_info_csv(multitext.edition_info, files)
     texts = ((file, _format(multitext, edition)) for edition, file in files.items())
     return write_files(directory, chain(texts, [(FILE_NAME, table)]))
-
-
-def _is_missing(text: str) -> bool:
-    return not text or text.isspace() or text.strip() == "BLANK"
 
 
 def _complaint(verse: str) -> str:
@@ -112,7 +176,7 @@ def _check_ids(intents: pd.Index) -> None:
 
 
 def _format(multitext: Multitext, edition: str) -> str:
-    texts = writable_texts(multitext, edition, _UNWRITABLE, _is_missing)
+    texts = writable_texts(multitext, edition, _UNWRITABLE, is_missing)
     known = multitext.edition_info.loc[[edition]].iloc[0].dropna()
     header = ""
     for key in _WRITTEN_HEADER:

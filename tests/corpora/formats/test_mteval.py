@@ -64,7 +64,8 @@ def test_what_is_known_of_a_file_is_known_of_all_its_refsets(tmp_path):
     (tmp_path / "metadata.csv").write_text("file,licence\nref.xml,LDC\n")
     info = read(tmp_path).edition_info
     assert info["licence"].tolist() == ["LDC", "LDC"]
-    assert info["language"].tolist() == ["eng", "English"]
+    assert info["language"].fillna("").tolist() == ["eng", ""]
+    assert info["language_name"].fillna("").tolist() == ["", "English"]
 
 
 def test_a_no_break_space_alone_is_no_text(tmp_path):
@@ -97,7 +98,7 @@ def test_refsets_that_differ_are_refused_at_the_first_difference(tmp_path, other
         (mteval(refset("r", *ONE), refset("r", *ONE)), r"line 5 and .*: refset 'r' is there twice"),
         ('<mteval><refset refid="r"><seg id="1"/></refset></mteval>', r"line 1: a <seg> outside of <doc>"),
         ('<mteval><refset refid="r"><refset refid="s"/></refset></mteval>', r"line 1: a refset in the one of"),
-        ("<mteval><refset refid=r></refset></mteval>", r"line 1, column 23: not well-formed XML"),  # SGML
+        ("<mteval><refset refid=r></refset></mteval>", r"line 1: not well-formed XML in column 23"),  # SGML
     ],
 )
 def test_bad_files_are_refused_where_they_are_bad(tmp_path, content, message):

@@ -1,0 +1,237 @@
+"""What is wrong with the files of a corpus, collected while they are read."""
+
+import re
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import NamedTuple, get_args
+
+import pandas as pd
+
+from langdiff._archives import File
+from langdiff._io import DAMAGED
+from langdiff._types import OnError
+from langdiff.errors import ConfigError, DataError, Fault, FaultsError, LangdiffWarning
+from langdiff.multitext import FAULT_COLUMNS, Multitext
+
+MAX_FAULTS = 1000  # per edition or file; a file with more of them is not in the format
+
+
+class Faults:
+    """The faults found so far, in the order of the files.
+
+    Parameters
+    ----------
+    on_error : {"raise", "skip"}
+        Whether faults are an error in the end, or what is faulty is left out and listed.
+
+    Attributes
+    ----------
+    found : list of Fault
+        The faults.
+
+    Examples
+    --------
+    >>> faults = Faults()
+    >>> with faults.of("eng", "eng.txt"):
+    ...     faults.add("eng.txt", 7, "a NUL byte.", intent="01001001")
+    ...     raise DataError("eng.txt: ends too early.")
+    >>> faults.to_frame()
+      edition     file  line    intent            fault
+    0     eng  eng.txt     7  01001001      a NUL byte.
+    1     eng  eng.txt  <NA>       NaN  ends too early.
+    """
+
+    def __init__(self, on_error: OnError = "raise") -> None:
+        if on_error not in get_args(OnError):
+            raise ConfigError(f"on_error must be 'raise' or 'skip', got {on_error!r}.")
+        self.on_error = on_error
+        self.found: list[Fault] = []
+        self._edition: str | None = None
+        self._counts: Counter[tuple[str | None, str]] = Counter()
+
+    def __bool__(self) -> bool:
+        """Whether there are any."""
+        return bool(self.found)
+
+    def add(self, file: File | str, line: int | None, fault: str, *, intent: str | None = None) -> None:
+        """Note a fault because of which one text, at most, cannot be used.
+
+        Parameters
+        ----------
+        file : Path, Member or str
+            The file.
+        line : int or None
+            Number of the line, from 1.
+        fault : str
+            What is wrong, as a sentence without file and line.
+        intent : str, optional
+            The intent whose text is concerned.
+
+        Raises
+        ------
+        FaultsError
+            If the file has more than a thousand faults, so that it cannot be used as a whole.
+        """
+        self._counts[self._edition, str(file)] += 1
+        if self._counts[self._edition, str(file)] > MAX_FAULTS:
+            many = f"more than {MAX_FAULTS:,} faults; is this the right format? See read_multitext(format=...)."
+            raise FaultsError([Fault(str(file), None, many)])
+        self.found.append(Fault(str(file), line, fault, intent, self._edition))
+
+    @contextmanager
+    def of(self, edition: str | None, file: File | str) -> Iterator[None]:
+        """Note the edition with the faults found inside, and turn a `DataError` into a fault of the whole file.
+
+        Parameters
+        ----------
+        edition : str or None
+            The edition that is being read; None if the file has several.
+        file : Path, Member or str
+            Its file.
+        """
+        self._edition = edition
+        try:
+            yield
+        except DataError as error:
+            faults = error.faults if isinstance(error, FaultsError) else [_fault_of(str(error), str(file))]
+            self.found += [fault._replace(edition=fault.edition or edition) for fault in faults]
+        finally:
+            self._edition = None
+
+    def check(self) -> None:
+        """Raise an error if there are faults, whatever `on_error` says, because nothing else is left.
+
+        Raises
+        ------
+        FaultsError
+            With all of them.
+        """
+        if self.found:
+            raise FaultsError(self.found)
+
+    def refuse(self) -> None:
+        """Raise an error if there are faults and `on_error` is ``"raise"``.
+
+        Raises
+        ------
+        FaultsError
+            With all of them.
+        """
+        if self.on_error == "raise":
+            self.check()
+
+    def applied(self, multitext: Multitext) -> Multitext:
+        """Return a multitext, of which what is faulty is left out, with the list of the faults.
+
+        Raises
+        ------
+        FaultsError
+            If there are faults and `on_error` is ``"raise"``.
+
+        Warns
+        -----
+        LangdiffWarning
+            If there are faults and `on_error` is ``"skip"``.
+        """
+        self.refuse()
+        if not self.found:
+            return multitext
+        skipped = self.to_frame()
+        warnings.warn(
+            f"{len(skipped):,} fault(s) in {skipped['file'].nunique():,} file(s): what is faulty is left out, and the "
+            f"multitext's attribute skipped lists it. The first: {self.found[0]}",
+            LangdiffWarning,
+            stacklevel=3,  # at the call of the public function
+        )
+        return replace(multitext, skipped=skipped)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per fault; see `langdiff.Multitext`, whose attribute `skipped` it becomes."""
+        table = pd.DataFrame([fault._asdict() for fault in self.found], columns=list(FAULT_COLUMNS), dtype=object)
+        return table.fillna({"edition": float("nan"), "intent": float("nan")}).astype({"line": "Int64"})
+
+
+def _fault_of(message: str, file: str) -> Fault:
+    """Take apart a message that begins with the file and perhaps its line, as those of this package do."""
+    match = re.match(rf"{re.escape(file)}(?:, line ([0-9]+))?: ", message)
+    if match is None:
+        return Fault(file, None, message)
+    return Fault(file, int(match[1]) if match[1] else None, message[match.end() :])
+
+
+class Place(NamedTuple):
+    """A line of a file; as a str, it is named as in messages.
+
+    Examples
+    --------
+    >>> str(Place("eng.txt", 7))
+    'eng.txt, line 7'
+    """
+
+    file: File | str
+    line: int
+
+    def __str__(self) -> str:
+        """Name file and line."""
+        return f"{self.file}, line {self.line}"
+
+
+class Damage:
+    r"""Lines of a file that are not text, until it is known which intent they belong to.
+
+    `langdiff._io.read_lines` marks them when its argument `on_fault` is `note`.
+
+    Parameters
+    ----------
+    file : Path or Member
+        The file.
+    faults : Faults
+        Where the lines are noted in the end.
+
+    Examples
+    --------
+    >>> faults = Faults()
+    >>> damage = Damage("eng.txt", faults)
+    >>> damage.note(3, "a NUL byte.")
+    >>> damage.is_in("In the\n\ufdd0beginning", Place("eng.txt", 2), "01001001")
+    True
+    >>> faults.found[0].line, faults.found[0].intent
+    (3, '01001001')
+    """
+
+    def __init__(self, file: File | str, faults: Faults) -> None:
+        self._file, self._faults = file, faults
+        self._lines: list[tuple[int, str]] = []
+
+    def note(self, line: int, what: str) -> None:
+        """Remember a line and what is wrong with it."""
+        self._lines.append((line, what))
+
+    def is_in(self, text: str, place: Place, intent: str | None) -> bool:
+        """Whether a text has damage, so that it cannot be used; if so, note it in the faults, with the intent.
+
+        Parameters
+        ----------
+        text : str
+            All of the text of an intent, with its line ends.
+        place : Place
+            Where it begins.
+        intent : str or None
+            The intent.
+        """
+        if DAMAGED not in text:
+            return False
+        own = [damage for damage in self._lines if place.line <= damage[0] <= place.line + text.count("\n")]
+        self._lines = [damage for damage in self._lines if damage not in own]
+        for line, what in own or [(place.line, "bytes that are not text, or U+FDD0, which is not a character.")]:
+            self._faults.add(self._file, line, what, intent=intent)
+        return True
+
+    def close(self) -> None:
+        """Note the lines that are in no text."""
+        lines, self._lines = self._lines, []
+        for line, what in lines:
+            self._faults.add(self._file, line, what)
