@@ -1,187 +1,223 @@
-"""NIST's XML for evaluating machine translation: several reference translations of the same segments.
+"""Test sets of machine translation: NIST's and WMT's SGML, and the XML of WMT since 2021.
 
-Every ``<refset>`` is an edition, named by its ``refid``: four references of one test set are four editions of
-English. Segments, ``<seg id>`` in ``<hl>`` or ``<p>`` of a ``<doc docid>``, are the intents, ``DOCID/SEGID``; one
-without text is missing. White space becomes single. What stands in ``<srcset>`` and ``<tstset>`` is not read.
+Sources (``<srcset>``, ``<src>``) and references (``<refset>``, ``<ref>``) are read; translations by systems (``<tstset>``,
+``<hyp>``) are not. All files are one multitext. Its intents are segments, ``DOCUMENT/SEGMENT``, or
+``SET/DOCUMENT/SEGMENT`` if there are several sets, so that documents of the same name in two sets are two documents. An
+edition is a language: its sources, and the first reference of each document, by the translators' names. Every further
+reference is an edition ``LANGUAGE-TRANSLATOR``. NIST's references, whose refsets have a ``refid``, are editions of this
+name instead; all those of a set must have equal documents and segments, and the set's sources are not read.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import pandas as pd
 
 from langdiff._archives import File
 from langdiff._progress import progress_bar
 from langdiff.corpora.files import files_in, keep, suffixes_of
-from langdiff.corpora.formats.bible import one_spaced
 from langdiff.corpora.formats.format import Format, FormatText, Reading, begins_as_xml
-from langdiff.corpora.formats.xml import Events, read_xml
-from langdiff.corpora.iso639 import iso639_3
-from langdiff.errors import ConfigError, DataError
+from langdiff.corpora.formats.mteval_documents import Document, read_documents
+from langdiff.errors import ConfigError, DataError, LangdiffWarning, listing
 from langdiff.multitext import Multitext, multitext_from_sources
 
-SUFFIXES = suffixes_of(".xml", ".sgm", ".mteval")
-
-
-@dataclass
-class _RefSet:
-    """What one ``<refset>`` holds."""
-
-    where: str
-    language: str
-    source_language: str
-    segments: dict[str, str] = field(default_factory=dict)  # text by intent, "" if missing
-    documents: list[str] = field(default_factory=list)  # of each segment
-    lines: dict[str, str] = field(default_factory=dict)  # where each segment is
+SUFFIXES = suffixes_of(".xml", ".sgm", ".sgml", ".mteval")
+Found = tuple[File, Document]
 
 
 @dataclass(frozen=True)
 class MtevalText(FormatText):
-    """The segments of one ``<refset>``, read when asked for.
+    """The segments of one edition, read when asked for.
 
     Attributes
     ----------
-    file : Path or Member
-        The file.
-    refid : str
-        The name of the refset in the file.
+    files : tuple of Path or Member
+        The files that hold some of them.
+    documents : frozenset of tuples of str
+        The edition's documents, as `Document.key` names them.
+    with_sets : bool
+        Whether the names of intents begin with that of the set.
     """
 
-    file: File
-    refid: str
+    files: tuple[File, ...]
+    documents: frozenset[tuple[str, ...]]
+    with_sets: bool
 
     def texts(self) -> Iterator[tuple[str, str]]:
         """Yield (intent, text) of the segments that are not empty."""
-        segments = _read(self.file, self.errors)[self.refid].segments
-        return ((intent, text) for intent, text in segments.items() if text)
+        read = [(file, document) for file in self.files for document in read_documents(file, errors=self.errors)]
+        own = [(file, document) for file, document in read if document.key in self.documents]
+        texts: dict[str, str] = {}
+        for _, document in _by_precedence(own):
+            for segment, (text, _) in document.segments.items():
+                if text:
+                    texts.setdefault(document.intent(segment, self.with_sets), text)
+        yield from texts.items()
 
 
 def catalogue(reading: Reading) -> Multitext:
-    """Catalogue reference translations; every refset is an edition."""
+    """Catalogue test sets; every language or further reference is an edition."""
     if isinstance(reading.path, Mapping):
-        raise ConfigError("path: an edition is a <refset>, not a file; give a directory, a glob or a list.")
-    found = _catalogue(files_in(reading.path, SUFFIXES), reading.errors, reading.progress)
-    files, known = reading.ordered({refid: file for refid, (file, _) in keep(found, reading.editions).items()})
-    refsets = {refid: found[refid][1] for refid in files}
-    first, *others = refsets
-    for other in others:
-        _check_equal(first, refsets[first], other, refsets[other])
-    said = {refid: iso639_3(refset.language) or refset.language for refid, refset in refsets.items()}
-    headers = {refid: {"language": language} if language else {} for refid, language in said.items()}
-    pattern = refsets[first]
+        raise ConfigError("path: an edition is not a file, but a language or reference; give a directory or a list.")
+    found = _read_all(files_in(reading.path, SUFFIXES), reading.errors, reading.progress)
+    named = [(file, document) for file, document in found if document.refid]
+    _check_references(named)
+    sets_of_named = {document.test_set for _, document in named}
+    used = [one for one in found if one[1].refid or one[1].test_set not in sets_of_named]
+    parts = keep(_by_edition(used), reading.editions)
+    files, known = reading.ordered({edition: own[0][0] for edition, own in parts.items()})
+    with_sets = len({document.test_set for _, document in used}) > 1
+    own = [one for edition in files for one in parts[edition]]
     return multitext_from_sources(
-        {refid: MtevalText(file, refid, nfc=reading.nfc, errors=reading.errors) for refid, file in files.items()},
-        {refid: [i for i, text in refset.segments.items() if text] for refid, refset in refsets.items()},
-        intents=pattern.segments,
-        edition_info=reading.describe(files, known, headers),
-        intent_info=pd.DataFrame(
-            {"document": pattern.documents, "original_language": pattern.source_language},
-            index=list(pattern.segments),
-            dtype=object,
-        ),
+        {
+            edition: MtevalText(
+                tuple(dict.fromkeys(file for file, _ in parts[edition])),
+                frozenset(document.key for _, document in parts[edition]),
+                with_sets,
+                nfc=reading.nfc,
+                errors=reading.errors,
+            )
+            for edition in files
+        },
+        _present({edition: parts[edition] for edition in files}, with_sets),
+        intents=(intent_info := _intent_info(used, own, with_sets)).index,
+        edition_info=reading.describe(files, known, {edition: _language(parts[edition]) for edition in files}),
+        intent_info=intent_info,
     )
 
 
-def _catalogue(files: Sequence[File], errors: str, progress: bool | None) -> dict[str, tuple[File, _RefSet]]:
-    found: dict[str, tuple[File, _RefSet]] = {}
+def _read_all(files: Sequence[File], errors: str, progress: bool | None) -> list[Found]:
+    """Return the documents of all files, with numbers in place of texts, which need not fit into memory together."""
+    found: list[Found] = []
     with progress_bar(progress=progress) as bar:
         for file in bar.track(files, description="cataloguing"):
-            for refid, refset in _read(file, errors).items():
-                if refid in found:
-                    raise DataError(f"{found[refid][1].where} and {refset.where}: refset {refid!r} is there twice.")
-                found[refid] = file, refset
+            for document in read_documents(file, errors=errors):
+                marks = {name: (f"{hash(text)}" if text else "", at) for name, (text, at) in document.segments.items()}
+                found.append((file, replace(document, segments=marks)))
+    if not found:
+        raise DataError(f"{listing(str(file) for file in files)}: no source and no reference, only what systems wrote.")
     return found
 
 
-def _read(file: File, errors: str) -> dict[str, _RefSet]:
-    events = _MtevalEvents(file)
-    read_xml(file, events, errors=errors)
-    if not events.refsets:
-        raise DataError(
-            f"{file}: holds no <refset>; reference translations are expected, several of the same segments."
+def _by_edition(found: Iterable[Found]) -> dict[str, list[Found]]:
+    """Divide documents among editions: a language, one more reference in it, or NIST's name of a reference."""
+    found = list(found)
+    translators: dict[tuple[str, ...], set[str]] = {}
+    for _, document in found:
+        translators.setdefault(document.key[:3], set()).add(document.translator)
+    parts: dict[str, list[Found]] = {}
+    for file, document in found:
+        first = min(translators[document.key[:3]] - {""}, default="")
+        edition = document.language
+        if document.refid:
+            edition = document.refid
+        elif document.translator not in ("", first):
+            edition = f"{edition}-{document.translator}"
+        parts.setdefault(edition, []).append((file, document))
+    return parts
+
+
+def _by_precedence(found: Iterable[Found]) -> list[Found]:
+    """Sort documents so that of two texts of one segment the first counts: an author's, then a source, then others."""
+    return sorted(found, key=lambda one: (one[1].translator != "", not one[1].is_source))
+
+
+def _present(parts: Mapping[str, Sequence[Found]], with_sets: bool) -> dict[str, list[str]]:
+    """Return the intents that every edition has; warn if it has two texts of some."""
+    present: dict[str, list[str]] = {}
+    different: list[str] = []
+    for edition, found in parts.items():
+        first: dict[str, tuple[str, str]] = {}  # mark of the text, and where it is
+        for file, document in _by_precedence(found):
+            for segment, (mark, line) in document.segments.items():
+                intent, where = document.intent(segment, with_sets), f"{file}, line {line}"
+                if mark and first.setdefault(intent, (mark, where))[0] != mark:
+                    different.append(f"{intent!r} ({first[intent][1]} and {where})")
+        present[edition] = list(first)
+    if different:
+        warnings.warn(
+            f"{len(different):,} segments differ between two files where they should be the same text, such as "
+            f"{different[0]}. Sources count more than references, and the first file more than others.",
+            LangdiffWarning,
+            stacklevel=4,
         )
-    return events.refsets
+    return present
 
 
-def _check_equal(first: str, one: _RefSet, second: str, other: _RefSet) -> None:
-    """Raise at the first document or segment that differs."""
-    pairs = zip([*one.segments, None], [*other.segments, None], strict=False)
-    for left, right in pairs:
-        if left != right:
-            said = [f"{one.lines[left]}: {left!r}" if left else f"{one.where}: nothing more"]
-            said += [f"{other.lines[right]}: {right!r}" if right else f"{other.where}: nothing more"]
+def _intent_info(used: Iterable[Found], own: Iterable[Found], with_sets: bool) -> pd.DataFrame:
+    """Return document and original language of the segments of editions, in the order of the files."""
+    origins: dict[str, set[str]] = {}
+    for _, document in used:
+        known = origins.setdefault(document.full_name(with_sets), set())
+        known |= {document.original_language} - {""}
+    segments: dict[tuple[str, str], dict[str, str]] = {}
+    for _, document in own:
+        of_document = segments.setdefault(document.key[:2], {})
+        of_document |= {document.intent(name, with_sets): document.full_name(with_sets) for name in document.segments}
+    intents = {intent: name for of_document in segments.values() for intent, name in of_document.items()}
+    if len(intents) < sum(map(len, segments.values())):
+        raise DataError("two segments of different sets or documents have the same SET/DOCUMENT/SEGMENT; rename a set.")
+    contradicted = [name for name, known in origins.items() if len(known) > 1]
+    if contradicted:
+        warnings.warn(
+            f"{len(contradicted):,} documents have two original languages, so that none is known: "
+            f"{listing(contradicted)}.",
+            LangdiffWarning,
+            stacklevel=4,
+        )
+    original = {name: next(iter(known)) if len(known) == 1 else "" for name, known in origins.items()}
+    return pd.DataFrame(
+        {"document": list(intents.values()), "original_language": [original[name] for name in intents.values()]},
+        index=list(intents),
+        dtype=object,
+    )
+
+
+def _language(found: Sequence[Found]) -> dict[str, str]:
+    language = found[0][1].language
+    return {"language": language} if language else {}
+
+
+def _check_references(found: Sequence[Found]) -> None:
+    """Raise at the first document or segment in which two references of a set with names differ."""
+    refsets: dict[tuple[str, str], list[Found]] = {}
+    for file, document in found:
+        others = refsets.setdefault((document.test_set, document.refid), [])
+        if others and others[0][1].where != document.where:
+            raise DataError(f"{others[0][1].where} and {document.where}: refset {document.refid!r} is there twice.")
+        others.append((file, document))
+    first_of: dict[str, str] = {}
+    for test_set, refid in refsets:
+        first = first_of.setdefault(test_set, refid)
+        _check_equal(first, refsets[test_set, first], refid, refsets[test_set, refid])
+
+
+def _check_equal(first: str, one: Sequence[Found], second: str, other: Sequence[Found]) -> None:
+    left, right = _segments(one), _segments(other)
+    for (a, a_where), (b, b_where) in zip([*left, ("", "")], [*right, ("", "")], strict=False):
+        if a != b:
+            said = [f"{a_where}: {a!r}" if a else f"{one[0][1].where}: nothing more"]
+            said += [f"{b_where}: {b!r}" if b else f"{other[0][1].where}: nothing more"]
             raise DataError(
                 f"refsets {first!r} and {second!r} have different segments, the first {said[0]} and {said[1]} "
-                f"(of {len(one.segments):,} and {len(other.segments):,}). All refsets must have the same documents "
-                "and segments in the same order; an untranslated segment is empty, not left out."
+                f"(of {len(left):,} and {len(right):,}). All refsets of a set must have the same documents and "
+                "segments in the same order; an untranslated segment is empty, not left out."
             )
 
 
-class _MtevalEvents(Events):
-    """Collects the segments of each refset."""
-
-    def __init__(self, file: File) -> None:
-        super().__init__(file)
-        self.refsets: dict[str, _RefSet] = {}
-        self._refset: _RefSet | None = None
-        self._document: str | None = None
-        self._segment: str | None = None
-        self._segment_where = ""
-        self._text: list[str] = []
-
-    def begin(self, tag: str, attributes: dict[str, str]) -> None:
-        tag = tag.lower()
-        if tag == "refset":
-            self._begin_refset(attributes)
-        elif self._refset is not None and tag == "doc":
-            self._document = self._given(tag, attributes, "docid")
-        elif self._refset is not None and tag == "seg":
-            if self._document is None or self._segment is not None:
-                raise DataError(f"{self.where()}: a <seg> outside of <doc>, or in another <seg>.")
-            self._segment = f"{self._document}/{self._given(tag, attributes, 'id')}"
-            self._segment_where, self._text = self.where(), []
-
-    def data(self, text: str) -> None:
-        if self._segment is not None:
-            self._text.append(text)
-
-    def finish(self, tag: str) -> None:
-        tag = tag.lower()
-        if tag == "refset":
-            self._refset = None
-        elif tag == "doc":
-            self._document = None
-        elif tag == "seg" and self._refset is not None and self._segment is not None:
-            self._end_segment(self._refset, self._segment)
-
-    def _begin_refset(self, attributes: dict[str, str]) -> None:
-        if self._refset is not None:
-            raise DataError(f"{self.where()}: a refset in the one of {self._refset.where}.")
-        refid = self._given("refset", attributes, "refid")
-        if refid in self.refsets:
-            raise DataError(f"{self.refsets[refid].where} and {self.where()}: refset {refid!r} is there twice.")
-        self._refset = _RefSet(self.where(), attributes.get("trglang", ""), attributes.get("srclang", ""))
-        self.refsets[refid] = self._refset
-
-    def _end_segment(self, refset: _RefSet, segment: str) -> None:
-        if segment in refset.segments:
-            raise DataError(f"{refset.lines[segment]} and {self._segment_where}: segment {segment!r} is there twice.")
-        text = "".join(self._text)
-        refset.segments[segment] = one_spaced(text) if text.strip() else ""
-        refset.documents.append(str(self._document))
-        refset.lines[segment] = self._segment_where
-        self._segment = None
-
-    def _given(self, tag: str, attributes: dict[str, str], name: str) -> str:
-        value = attributes.get(name, "").strip()
-        if not value:
-            raise DataError(f"{self.where()}: a <{tag}> without {name}.")
-        return value
+def _segments(found: Sequence[Found]) -> list[tuple[str, str]]:
+    """Return name and place of every segment."""
+    return [
+        (f"{document.name}/{name}", f"{file}, line {line}")
+        for file, document in found
+        for name, (_, line) in document.segments.items()
+    ]
 
 
 FORMAT = Format(
     name="mteval",
     suffixes=SUFFIXES,
     catalogue=catalogue,
-    beginning=begins_as_xml(r"(?i:mteval|refset)\b"),
+    beginning=begins_as_xml(r"(?i:mteval|refset|srcset|tstset)\b|dataset\s+id="),
 )
