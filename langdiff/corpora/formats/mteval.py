@@ -1,16 +1,20 @@
 """Test sets of machine translation: NIST's and WMT's SGML, and the XML of WMT since 2021.
 
-Sources (``<srcset>``, ``<src>``) and references (``<refset>``, ``<ref>``) are read; translations by systems (``<tstset>``,
-``<hyp>``) are not. All files are one multitext. Its intents are segments, ``DOCUMENT/SEGMENT``, or
-``SET/DOCUMENT/SEGMENT`` if there are several sets, so that documents of the same name in two sets are two documents. An
-edition is a language: its sources, and the first reference of each document, by the translators' names. Every further
-reference is an edition ``LANGUAGE-TRANSLATOR``. NIST's references, whose refsets have a ``refid``, are editions of this
-name instead; all those of a set must have equal documents and segments, and the set's sources are not read.
+Sources (``<srcset>``, ``<src>``) and references (``<refset>``, ``<ref>``) are read; what systems translated
+(``<tstset>``, ``<hyp>``) is not. All files are one multitext, whose intents are segments: ``DOCUMENT/SEGMENT``, or
+``SET/DOCUMENT/SEGMENT`` if there are several sets, so that documents of the same name in two sets are two documents. So
+are two of the same name in one set if they were first written in different languages, or if most of the texts that two
+files have of them in one language differ; the second is then ``DOCUMENT#2``.
+
+An edition is a language: its sources, and the first reference of each document by the translators' names. Every further
+reference is an edition ``LANGUAGE-TRANSLATOR``. NIST's references, whose refsets have a ``refid``, are editions of that
+name instead: all those of a set must have equal documents and segments, and the set's sources are not read.
 """
 
+import logging
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import pandas as pd
 
@@ -23,7 +27,8 @@ from langdiff.errors import ConfigError, DataError, LangdiffWarning, listing
 from langdiff.multitext import Multitext, multitext_from_sources
 
 SUFFIXES = suffixes_of(".xml", ".sgm", ".sgml", ".mteval")
-Found = tuple[File, Document]
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -32,28 +37,54 @@ class MtevalText(FormatText):
 
     Attributes
     ----------
-    files : tuple of Path or Member
-        The files that hold some of them.
-    documents : frozenset of tuples of str
-        The edition's documents, as `Document.key` names them.
-    with_sets : bool
-        Whether the names of intents begin with that of the set.
+    names : tuple of (File, tuple of (tuple of str, str))
+        For every file, the keys of the edition's documents in it, and what each document is called.
     """
 
-    files: tuple[File, ...]
-    documents: frozenset[tuple[str, ...]]
-    with_sets: bool
+    names: tuple[tuple[File, tuple[tuple[tuple[str, ...], str], ...]], ...]
 
     def texts(self) -> Iterator[tuple[str, str]]:
         """Yield (intent, text) of the segments that are not empty."""
-        read = [(file, document) for file in self.files for document in read_documents(file, errors=self.errors)]
-        own = [(file, document) for file, document in read if document.key in self.documents]
+        found: list[_Found] = []
+        for file, pairs in self.names:
+            named = dict(pairs)
+            documents = read_documents(file, errors=self.errors)
+            found += [_Found(file, one, named[one.key]) for one in documents if one.key in named]
         texts: dict[str, str] = {}
-        for _, document in _by_precedence(own):
-            for segment, (text, _) in document.segments.items():
+        for one in _by_precedence(found):
+            for segment, (text, _) in one.document.segments.items():
                 if text:
-                    texts.setdefault(document.intent(segment, self.with_sets), text)
+                    texts.setdefault(f"{one.name}/{segment}", text)
         yield from texts.items()
+
+
+@dataclass
+class _Found:
+    """A document, the file it is in, and what it is called among all."""
+
+    file: File
+    document: Document
+    name: str = ""
+
+
+@dataclass
+class _Content:
+    """What is known of a document from all files so far."""
+
+    name: str
+    original_language: str = ""
+    texts: dict[tuple[str, ...], str] = field(default_factory=dict)  # by language, translator and segment
+
+    def agrees(self, original_language: str, texts: Mapping[tuple[str, ...], str]) -> bool:
+        """Whether a document of the same name is this one: not from another language, most shared texts the same."""
+        same = [self.texts[key] == text for key, text in texts.items() if key in self.texts]
+        known = {self.original_language, original_language} - {""}
+        return len(known) < 2 and 2 * sum(same) >= len(same)
+
+    def add(self, original_language: str, texts: Mapping[tuple[str, ...], str]) -> None:
+        """Note what another file has of it."""
+        self.original_language = self.original_language or original_language
+        self.texts = {**texts, **self.texts}
 
 
 def catalogue(reading: Reading) -> Multitext:
@@ -61,157 +92,175 @@ def catalogue(reading: Reading) -> Multitext:
     if isinstance(reading.path, Mapping):
         raise ConfigError("path: an edition is not a file, but a language or reference; give a directory or a list.")
     found = _read_all(files_in(reading.path, SUFFIXES), reading.errors, reading.progress)
-    named = [(file, document) for file, document in found if document.refid]
+    named = [one for one in found if one.document.refid]
     _check_references(named)
-    sets_of_named = {document.test_set for _, document in named}
-    used = [one for one in found if one[1].refid or one[1].test_set not in sets_of_named]
-    parts = keep(_by_edition(used), reading.editions)
-    files, known = reading.ordered({edition: own[0][0] for edition, own in parts.items()})
-    with_sets = len({document.test_set for _, document in used}) > 1
-    own = [one for edition in files for one in parts[edition]]
+    sets_of_named = {one.document.test_set for one in named}
+    found = [one for one in found if one.document.refid or one.document.test_set not in sets_of_named]
+    contents = _identify(found)
+    parts = keep(_by_edition(found), reading.editions)
+    files, known = reading.ordered({edition: own[0].file for edition, own in parts.items()})
+    parts = {edition: parts[edition] for edition in files}
+    intent_info = _intent_info([one for own in parts.values() for one in own], contents)
     return multitext_from_sources(
-        {
-            edition: MtevalText(
-                tuple(dict.fromkeys(file for file, _ in parts[edition])),
-                frozenset(document.key for _, document in parts[edition]),
-                with_sets,
-                nfc=reading.nfc,
-                errors=reading.errors,
-            )
-            for edition in files
-        },
-        _present({edition: parts[edition] for edition in files}, with_sets),
-        intents=(intent_info := _intent_info(used, own, with_sets)).index,
-        edition_info=reading.describe(files, known, {edition: _language(parts[edition]) for edition in files}),
+        {edition: MtevalText(_names(own), nfc=reading.nfc, errors=reading.errors) for edition, own in parts.items()},
+        _present(parts),
+        intents=intent_info.index,
+        edition_info=reading.describe(files, known, {edition: _language(own) for edition, own in parts.items()}),
         intent_info=intent_info,
     )
 
 
-def _read_all(files: Sequence[File], errors: str, progress: bool | None) -> list[Found]:
+def _read_all(files: Sequence[File], errors: str, progress: bool | None) -> list[_Found]:
     """Return the documents of all files, with numbers in place of texts, which need not fit into memory together."""
-    found: list[Found] = []
+    found = []
     with progress_bar(progress=progress) as bar:
         for file in bar.track(files, description="cataloguing"):
             for document in read_documents(file, errors=errors):
                 marks = {name: (f"{hash(text)}" if text else "", at) for name, (text, at) in document.segments.items()}
-                found.append((file, replace(document, segments=marks)))
+                found.append(_Found(file, replace(document, segments=marks)))
     if not found:
         raise DataError(f"{listing(str(file) for file in files)}: no source and no reference, only what systems wrote.")
     return found
 
 
-def _by_edition(found: Iterable[Found]) -> dict[str, list[Found]]:
+def _identify(found: Sequence[_Found]) -> dict[str, _Content]:
+    """Name documents, and number those that others of their set have the name of; return what is known of each."""
+    with_sets = len({one.document.test_set for one in found}) > 1
+    in_file: dict[tuple[object, ...], list[_Found]] = {}  # what a file has of a document
+    for one in found:
+        in_file.setdefault((one.file, *one.document.key[:3]), []).append(one)
+    of_name: dict[str, list[_Content]] = {}
+    for (_, test_set, document, *_), own in in_file.items():
+        original = own[0].document.original_language
+        texts = {
+            (*one.document.key[3:], segment): mark
+            for one in own
+            for segment, (mark, _) in one.document.segments.items()
+            if mark
+        }
+        name = f"{test_set}/{document}" if with_sets else str(document)
+        others = of_name.setdefault(name, [])
+        content = next((other for other in others if other.agrees(original, texts)), None)
+        if content is None:
+            content = _Content(f"{name}#{len(others) + 1}" if others else name)
+            others.append(content)
+        content.add(original, texts)
+        for one in own:
+            one.name = content.name
+    if numbered := [other.name for others in of_name.values() for other in others[1:]]:
+        log.info("%d documents have the name of another in their set: %s", len(numbered), listing(numbered))
+    return {content.name: content for contents in of_name.values() for content in contents}
+
+
+def _by_edition(found: Sequence[_Found]) -> dict[str, list[_Found]]:
     """Divide documents among editions: a language, one more reference in it, or NIST's name of a reference."""
-    found = list(found)
-    translators: dict[tuple[str, ...], set[str]] = {}
-    for _, document in found:
-        translators.setdefault(document.key[:3], set()).add(document.translator)
-    parts: dict[str, list[Found]] = {}
-    for file, document in found:
-        first = min(translators[document.key[:3]] - {""}, default="")
-        edition = document.language
-        if document.refid:
-            edition = document.refid
-        elif document.translator not in ("", first):
-            edition = f"{edition}-{document.translator}"
-        parts.setdefault(edition, []).append((file, document))
+    translators: dict[tuple[str, str], set[str]] = {}
+    for one in found:
+        translators.setdefault((one.name, one.document.language), set()).add(one.document.translator)
+    parts: dict[str, list[_Found]] = {}
+    for one in found:
+        first = min(translators[one.name, one.document.language] - {""}, default="")
+        edition = one.document.language
+        if one.document.refid:
+            edition = one.document.refid
+        elif one.document.translator not in ("", first):
+            edition = f"{edition}-{one.document.translator}"
+        parts.setdefault(edition, []).append(one)
     return parts
 
 
-def _by_precedence(found: Iterable[Found]) -> list[Found]:
+def _by_precedence(found: Iterable[_Found]) -> list[_Found]:
     """Sort documents so that of two texts of one segment the first counts: an author's, then a source, then others."""
-    return sorted(found, key=lambda one: (one[1].translator != "", not one[1].is_source))
+    return sorted(found, key=lambda one: (one.document.translator != "", not one.document.is_source))
 
 
-def _present(parts: Mapping[str, Sequence[Found]], with_sets: bool) -> dict[str, list[str]]:
+def _names(own: Sequence[_Found]) -> tuple[tuple[File, tuple[tuple[tuple[str, ...], str], ...]], ...]:
+    names: dict[File, dict[tuple[str, ...], str]] = {}
+    for one in own:
+        names.setdefault(one.file, {})[one.document.key] = one.name
+    return tuple((file, tuple(of_file.items())) for file, of_file in names.items())
+
+
+def _present(parts: Mapping[str, Sequence[_Found]]) -> dict[str, list[str]]:
     """Return the intents that every edition has; warn if it has two texts of some."""
     present: dict[str, list[str]] = {}
     different: list[str] = []
-    for edition, found in parts.items():
+    for edition, own in parts.items():
         first: dict[str, tuple[str, str]] = {}  # mark of the text, and where it is
-        for file, document in _by_precedence(found):
-            for segment, (mark, line) in document.segments.items():
-                intent, where = document.intent(segment, with_sets), f"{file}, line {line}"
+        for one in _by_precedence(own):
+            for segment, (mark, line) in one.document.segments.items():
+                intent, where = f"{one.name}/{segment}", f"{one.file}, line {line}"
                 if mark and first.setdefault(intent, (mark, where))[0] != mark:
                     different.append(f"{intent!r} ({first[intent][1]} and {where})")
         present[edition] = list(first)
     if different:
         warnings.warn(
-            f"{len(different):,} segments differ between two files where they should be the same text, such as "
-            f"{different[0]}. Sources count more than references, and the first file more than others.",
+            f"{len(different):,} segments have two texts where there should be one, such as {different[0]}. "
+            "Sources count more than references, and the first file more than others.",
             LangdiffWarning,
             stacklevel=4,
         )
     return present
 
 
-def _intent_info(used: Iterable[Found], own: Iterable[Found], with_sets: bool) -> pd.DataFrame:
-    """Return document and original language of the segments of editions, in the order of the files."""
-    origins: dict[str, set[str]] = {}
-    for _, document in used:
-        known = origins.setdefault(document.full_name(with_sets), set())
-        known |= {document.original_language} - {""}
-    segments: dict[tuple[str, str], dict[str, str]] = {}
-    for _, document in own:
-        of_document = segments.setdefault(document.key[:2], {})
-        of_document |= {document.intent(name, with_sets): document.full_name(with_sets) for name in document.segments}
-    intents = {intent: name for of_document in segments.values() for intent, name in of_document.items()}
-    if len(intents) < sum(map(len, segments.values())):
-        raise DataError("two segments of different sets or documents have the same SET/DOCUMENT/SEGMENT; rename a set.")
-    contradicted = [name for name, known in origins.items() if len(known) > 1]
-    if contradicted:
-        warnings.warn(
-            f"{len(contradicted):,} documents have two original languages, so that none is known: "
-            f"{listing(contradicted)}.",
-            LangdiffWarning,
-            stacklevel=4,
-        )
-    original = {name: next(iter(known)) if len(known) == 1 else "" for name, known in origins.items()}
-    return pd.DataFrame(
-        {"document": list(intents.values()), "original_language": [original[name] for name in intents.values()]},
-        index=list(intents),
-        dtype=object,
-    )
+def _intent_info(own: Iterable[_Found], contents: Mapping[str, _Content]) -> pd.DataFrame:
+    """Return document and original language of the segments, documents in the order of the files."""
+    documents: dict[str, dict[str, None]] = {}
+    for one in own:
+        documents.setdefault(one.name, {}).update(dict.fromkeys(one.document.segments))
+    rows = [
+        (f"{name}/{segment}", name, contents[name].original_language)
+        for name, segments in documents.items()
+        for segment in segments
+    ]
+    info = pd.DataFrame(rows, columns=["intent", "document", "original_language"], dtype=object).set_index("intent")
+    if info.index.has_duplicates:
+        twice = info.index[info.index.duplicated()]
+        raise DataError(f"segments of two documents have the same name: {listing(twice)}. Rename a set or document.")
+    return info
 
 
-def _language(found: Sequence[Found]) -> dict[str, str]:
-    language = found[0][1].language
+def _language(own: Sequence[_Found]) -> dict[str, str]:
+    language = own[0].document.language
     return {"language": language} if language else {}
 
 
-def _check_references(found: Sequence[Found]) -> None:
+def _check_references(found: Sequence[_Found]) -> None:
     """Raise at the first document or segment in which two references of a set with names differ."""
-    refsets: dict[tuple[str, str], list[Found]] = {}
-    for file, document in found:
-        others = refsets.setdefault((document.test_set, document.refid), [])
-        if others and others[0][1].where != document.where:
-            raise DataError(f"{others[0][1].where} and {document.where}: refset {document.refid!r} is there twice.")
-        others.append((file, document))
+    refsets: dict[tuple[str, str], list[_Found]] = {}
+    for one in found:
+        others = refsets.setdefault((one.document.test_set, one.document.refid), [])
+        if others and others[0].document.where != one.document.where:
+            raise DataError(
+                f"{others[0].document.where} and {one.document.where}: refset {one.document.refid!r} is there twice."
+            )
+        others.append(one)
     first_of: dict[str, str] = {}
     for test_set, refid in refsets:
         first = first_of.setdefault(test_set, refid)
-        _check_equal(first, refsets[test_set, first], refid, refsets[test_set, refid])
+        _check_equal(refsets[test_set, first], refsets[test_set, refid])
 
 
-def _check_equal(first: str, one: Sequence[Found], second: str, other: Sequence[Found]) -> None:
+def _check_equal(one: Sequence[_Found], other: Sequence[_Found]) -> None:
+    first, second = one[0].document, other[0].document
     left, right = _segments(one), _segments(other)
     for (a, a_where), (b, b_where) in zip([*left, ("", "")], [*right, ("", "")], strict=False):
         if a != b:
-            said = [f"{a_where}: {a!r}" if a else f"{one[0][1].where}: nothing more"]
-            said += [f"{b_where}: {b!r}" if b else f"{other[0][1].where}: nothing more"]
+            said = [f"{a_where}: {a!r}" if a else f"{first.where}: nothing more"]
+            said += [f"{b_where}: {b!r}" if b else f"{second.where}: nothing more"]
             raise DataError(
-                f"refsets {first!r} and {second!r} have different segments, the first {said[0]} and {said[1]} "
-                f"(of {len(left):,} and {len(right):,}). All refsets of a set must have the same documents and "
-                "segments in the same order; an untranslated segment is empty, not left out."
+                f"refsets {first.refid!r} and {second.refid!r} have different segments, the first {said[0]} and "
+                f"{said[1]} (of {len(left):,} and {len(right):,}). All refsets of a set must have the same documents "
+                "and segments in the same order; an untranslated segment is empty, not left out."
             )
 
 
-def _segments(found: Sequence[Found]) -> list[tuple[str, str]]:
+def _segments(found: Sequence[_Found]) -> list[tuple[str, str]]:
     """Return name and place of every segment."""
     return [
-        (f"{document.name}/{name}", f"{file}, line {line}")
-        for file, document in found
-        for name, (_, line) in document.segments.items()
+        (f"{one.document.name}/{name}", f"{one.file}, line {line}")
+        for one in found
+        for name, (_, line) in one.document.segments.items()
     ]
 
 

@@ -54,17 +54,9 @@ class Document:
     segments: dict[str, tuple[str, int]] = field(default_factory=dict)
 
     @property
-    def key(self) -> tuple[str, str, str, str]:
-        """Set, name, language and translator."""
-        return self.test_set, self.name, self.language, self.translator
-
-    def full_name(self, with_set: bool) -> str:
-        """Return the name, after that of the set if asked for."""
-        return f"{self.test_set}/{self.name}" if with_set else self.name
-
-    def intent(self, segment: str, with_set: bool) -> str:
-        """Return the name of a segment among all intents."""
-        return f"{self.full_name(with_set)}/{segment}"
+    def key(self) -> tuple[str, ...]:
+        """Set, name, original language, language and translator, which no two documents of a file share."""
+        return self.test_set, self.name, self.original_language, self.language, self.translator
 
 
 def read_documents(file: File, *, errors: str = "strict") -> list[Document]:
@@ -106,7 +98,7 @@ class _Documents(Events):
         self._refsets: dict[tuple[str, str], str] = {}  # where the refset of each set and refid is
         self._attributes: dict[str, str] = {}  # of the document that is open
         self._document: Document | None = None
-        self._lines: dict[tuple[str | bool, ...], int] = {}  # where each segment of each text is
+        self._lines: dict[tuple[str, ...], int] = {}  # where each segment of each text is
         self._segment: tuple[str, int] | None = None  # its name and line
         self._text: list[str] = []
 
@@ -218,7 +210,7 @@ class _Documents(Events):
         if self._segment is None or self._document is None:
             return
         document, (name, line) = self._document, self._segment
-        place = (document.test_set, document.name, document.language, document.translator, document.is_source, name)
+        place = (*document.key, str(document.is_source), name)
         if self._lines.setdefault(place, line) != line or name in document.segments:
             raise DataError(
                 f"{self.file}, line {self._lines[place]} and {self.file}, line {line}: segment "
