@@ -27,10 +27,11 @@ from pathlib import Path
 import numpy as np
 
 from langdiff.corpora import read_multitext
-from langdiff.corpora.formats import moses
+from langdiff.corpora.faults import Faults
 from langdiff.corpora.formats.ces import CesText
 from langdiff.corpora.formats.costep_xml import read_day
 from langdiff.corpora.formats.ebible import EbibleText
+from langdiff.corpora.formats.moses import MosesText
 from langdiff.corpora.formats.mteval_documents import read_documents
 from langdiff.corpora.formats.osis import OsisText
 from langdiff.corpora.formats.pbc import PbcText
@@ -145,9 +146,10 @@ CASES = {
             "wmt",
             (
                 '<?xml version="1.0"?><dataset id="s"><collection id="general"><doc id="d" origlang="en">'
-                '<src lang="en"><p><seg id="1">Rain</seg><seg id="2">a</seg></p></src>\n<ref lang="de" translator="A"><p><seg id="1">'
-                'Regen</seg></p></ref><ref lang="de" translator="B"><seg id="1">x</seg></ref><hyp lang="de" '
-                'system="z"><seg id="1">y</seg></hyp></doc></collection></dataset>',
+                '<src lang="en"><p><seg id="1">Rain</seg><seg id="2">a</seg></p></src>\n'
+                '<ref lang="de" translator="A"><p><seg id="1">Regen</seg></p></ref>'
+                '<ref lang="de" translator="B"><seg id="1">x</seg></ref>'
+                '<hyp lang="de" system="z"><seg id="1">y</seg></hyp></doc></collection></dataset>',
             ),
             (
                 '<dataset id="t">', "</dataset>", '<doc id="d" origlang="de">', "<src>", '<ref lang="de">', "</ref>",
@@ -172,15 +174,25 @@ _PACKED: tuple[tuple[str, Callable[[bytes], bytes]], ...] = (
     (".gz", lambda raw: gzip.compress(raw, 1)), (".bz2", lambda raw: bz2.compress(raw, 1)),
     (".xz", lambda raw: lzma.compress(raw, preset=0)), (".zip", lambda raw: zipped({"deu-a.txt": raw})),
 )  # fmt: skip
+
+
+def checked(read: Callable[[Faults], object]) -> object:
+    """Read, and raise an error if there are faults."""
+    faults = Faults()
+    result = read(faults)
+    faults.check()
+    return result
+
+
 PARSERS: dict[str, Callable[[Path], object]] = {
-    "pbc": lambda file: list(PbcText(file).verses({})),
-    "ebible": lambda file: list(EbibleText(file, file.parent / "vref.txt").verses({})),
-    "usfm": lambda file: list(UsfmText(file, (file,)).verses({})),
-    "osis": lambda file: list(OsisText(file).verses({})),
-    "ces": lambda file: list(CesText(file).verses({})),
-    "moses": lambda file: moses._catalogue({"deu-a": file}, "strict", progress=False),
-    "mteval": read_documents,
-    "costep": lambda file: read_day(file, errors="strict"),
+    "pbc": lambda file: PbcText(file).read(),
+    "ebible": lambda file: EbibleText(file, file.parent / "vref.txt").read(),
+    "usfm": lambda file: UsfmText(file, (file,)).read(),
+    "osis": lambda file: OsisText(file).read(),
+    "ces": lambda file: CesText(file).read(),
+    "moses": lambda file: MosesText(file).read(),
+    "mteval": lambda file: checked(lambda faults: read_documents(file, faults)),
+    "costep": lambda file: checked(lambda faults: read_day(file, errors="strict", faults=faults)),
 }
 OPERATIONS = ("flip", "delete", "double", "insert", "word", "cut", "swap", "bytes")
 

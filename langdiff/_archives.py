@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import IO, cast
+from typing import IO, NamedTuple, cast
 
 from langdiff.errors import DataError, listing
 
@@ -18,6 +18,7 @@ COMPRESSED = (".gz", ".bz2", ".xz")
 # What a compressed file may expand to: real text shrinks to a tenth, lists of empty lines to a few kilobytes.
 MAX_RATIO = 100
 MAX_SMALL = 64 << 20  # bytes; files that expand to less than this may do so at any ratio
+MAX_FEW = 1_000_000  # lines; a compressed file with more lines than that has fewer lines than bytes
 
 
 @dataclass(frozen=True, order=True)
@@ -64,6 +65,13 @@ class Member:
 File = Path | Member
 
 
+class Allowance(NamedTuple):
+    """The bytes and the lines that a compressed file may expand to."""
+
+    size: int
+    lines: int
+
+
 def is_archive(file: File) -> bool:
     """Whether a file's name is that of a zip archive."""
     return isinstance(file, Path) and file.suffix.lower() == ".zip"
@@ -95,12 +103,18 @@ def members_of(archive: Path) -> list[Member]:
 
 
 @contextmanager
-def open_bytes(file: File) -> Iterator[tuple[IO[bytes], int | None]]:
-    """Open a file, undoing compression; give the stream and the number of bytes it may hold.
+def open_bytes(file: File) -> Iterator[tuple[IO[bytes], Allowance | None]]:
+    """Open a file, undoing compression; give the stream and what it may hold.
 
-    The number is None for a file that is not compressed. Whoever reads must count, and refuse more:
+    What it may hold is None for a file that is not compressed. Whoever reads must count, and refuse more:
     a small file can expand to any size.
+
+    Raises
+    ------
+    DataError
+        If it is a pipe, a socket or a device, from which reading might never end.
     """
+    refuse_special(file)
     if isinstance(file, Member):
         with zipfile.ZipFile(file.archive) as opened:
             # no more than there is, whatever the archive says
@@ -116,8 +130,21 @@ def open_bytes(file: File) -> Iterator[tuple[IO[bytes], int | None]]:
         yield out, _allowed(file.stat().st_size) if out is not stream else None
 
 
-def _allowed(packed: int) -> int:
-    return max(MAX_SMALL, MAX_RATIO * packed)
+def refuse_special(file: File) -> None:
+    """Refuse a pipe, a socket or a device, from which reading might never end.
+
+    Raises
+    ------
+    DataError
+        If it is one; not if it does not exist or is a directory, which opening says.
+    """
+    path = file.archive if isinstance(file, Member) else file
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise DataError(f"{file}: cannot be read: it is a pipe, a socket or a device. Copy what it gives into a file.")
+
+
+def _allowed(packed: int) -> Allowance:
+    return Allowance(max(MAX_SMALL, MAX_RATIO * packed), max(MAX_FEW, packed))
 
 
 @contextmanager

@@ -3,10 +3,11 @@
 import csv
 import json
 import lzma
+import re
 import secrets
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -14,13 +15,36 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from langdiff._archives import File, open_bytes
-from langdiff.errors import DataError, OutputError
+from langdiff.errors import DataError, Fault, FaultsError, OutputError
 
+DAMAGED = "\ufdd0"  # what stands for bytes that are not text: a code point that is never a character
+BLOCK = 1 << 20  # bytes read at once
 MAX_LINE = 64 << 20  # bytes; a longer line is not text, and would have to be held in memory
 
 
-def read_lines(path: File, *, errors: str = "strict") -> Iterator[tuple[int, str]]:
+def read_lines(
+    path: File, *, errors: str = "strict", on_fault: Callable[[int, str], None] | None = None
+) -> Iterator[tuple[int, str]]:
     """Yield (line number from 1, line without its end), decoding UTF-8 and undoing compression.
+
+    Parameters
+    ----------
+    path, errors, on_fault
+        See `read_blocks`, also for the errors.
+    """
+    for first, block in read_blocks(path, errors=errors, on_fault=on_fault):
+        lines = block.removesuffix("\n").split("\n")
+        if "\r" in block:
+            lines = [line.rstrip("\r") for line in lines]
+        yield from enumerate(lines, first)
+
+
+def read_blocks(
+    path: File, *, errors: str = "strict", on_fault: Callable[[int, str], None] | None = None
+) -> Iterator[tuple[int, str]]:
+    r"""Yield (number of the first line from 1, many lines with their ends), decoding UTF-8 and undoing compression.
+
+    Only ``\n`` ends a line.
 
     Parameters
     ----------
@@ -28,52 +52,86 @@ def read_lines(path: File, *, errors: str = "strict") -> Iterator[tuple[int, str
         Plain, ``.gz``, ``.bz2`` or ``.xz`` text, or such a member of a zip archive.
     errors : str
         ``"strict"`` or ``"replace"``, as for ``bytes.decode``.
+    on_fault : callable, optional
+        Function that is called, before the block is yielded, with the number of a line that holds NUL or is not UTF-8
+        and with what is wrong; there, `DAMAGED` stands in the line. By default such lines are errors.
 
     Raises
     ------
-    DataError
-        If the file cannot be read, is damaged, holds NUL bytes (it is binary), is not UTF-8, expands
-        to more than a hundred times its size (and 64 MiB) or has a line of more than 64 MiB; the
-        message names file, line and byte.
+    FaultsError
+        If the file is not a file, cannot be read, is damaged, holds NUL bytes (it is binary), is not UTF-8, expands to
+        more than a hundred times its size (and 64 MiB) or to more lines than it has bytes (and a million), or has a
+        line of more than 64 MiB; the message names file, line and byte.
     """
-    number = size = 0
+    for first, raw in _raw_blocks(path):
+        try:
+            if b"\0" not in raw:
+                yield first, raw.decode("utf-8", errors)
+                continue
+        except UnicodeDecodeError:
+            pass  # said line by line
+        lines = []
+        for number, line in enumerate(raw.split(b"\n"), first):
+            text, fault = _decode(line, errors)
+            if fault is not None:
+                if on_fault is None:
+                    raise _fault(path, number, fault)
+                on_fault(number, fault)
+            lines.append(text)
+        yield first, "\n".join(lines)
+
+
+def _raw_blocks(path: File) -> Iterator[tuple[int, bytes]]:
+    r"""Yield (number of the first line, whole lines)."""
+    number = 1
+    size = 0
+    rest: list[bytes] = []  # the beginning of a line
     try:
         with open_bytes(path) as (stream, allowed):
-            while raw := stream.readline(MAX_LINE + 1):  # only \n ends a line
-                number += 1
-                size += len(raw)
-                if len(raw) > MAX_LINE:
-                    raise DataError(
-                        f"{path}, line {number}: longer than {MAX_LINE >> 20} MiB; this is not text in lines."
-                    )
-                if allowed is not None and size > allowed:
-                    raise DataError(
-                        f"{path}, line {number}: expands to more than {allowed:,} bytes, a hundred times its size; "
-                        "it may be made to fill memory or disk. If you trust it, decompress it yourself."
-                    )
-                if b"\0" in raw:
-                    raise DataError(
-                        f"{path}, line {number}: a NUL byte; this is a binary file or UTF-16, not text in UTF-8."
-                    )
-                if number == 1:
-                    raw = raw.removeprefix(b"\xef\xbb\xbf")  # byte order mark
-                yield number, _decode(raw, path, number, errors)
+            # one byte more than allowed is read, to know whether there is more
+            while piece := stream.read(BLOCK if allowed is None else min(BLOCK, allowed.size - size) or 1):
+                if size == 0:
+                    piece = piece.removeprefix(b"\xef\xbb\xbf")  # byte order mark
+                size += len(piece)
+                if sum(map(len, rest)) + (piece.find(b"\n") + 1 or len(piece)) > MAX_LINE:
+                    raise _fault(path, number, f"longer than {MAX_LINE >> 20} MiB; this is not text in lines.")
+                end = piece.rfind(b"\n") + 1
+                lines = piece.count(b"\n")
+                if allowed is not None and (size > allowed.size or number + lines > allowed.lines):
+                    most = f"{allowed.size:,} bytes" if size > allowed.size else f"{allowed.lines:,} lines"
+                    what = f"expands to more than {most}, far more than text of its size does; it may be made to fill "
+                    raise _fault(path, number, what + "memory or disk. If you trust it, decompress it yourself.")
+                if end:
+                    yield number, b"".join([*rest, piece[:end]])
+                    number, rest = number + lines, []
+                if piece[end:]:
+                    rest.append(piece[end:])
+            if rest:
+                yield number, b"".join(rest)
     except (OSError, EOFError, lzma.LZMAError, zlib.error, zipfile.BadZipFile) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise DataError(f"{path}: cannot be read after line {number}: {reason}.") from error
+        reason = getattr(error, "strerror", None) or str(error) or "it ends too early"
+        raise _fault(path, None, f"cannot be read after line {number - 1}: {reason}.") from error
     except (KeyError, MemoryError, NotImplementedError, RuntimeError) as error:
         # zipfile: gone, compressed in a way or with a password that it cannot undo; lzma: wants gigabytes
-        raise DataError(f"{path}: cannot be read after line {number}: {error or 'not enough memory'}.") from error
+        raise _fault(path, None, f"cannot be read after line {number - 1}: {error or 'not enough memory'}.") from error
 
 
-def _decode(raw: bytes, path: File, number: int, errors: str) -> str:
+def _fault(path: File, line: int | None, what: str) -> FaultsError:
+    return FaultsError([Fault(str(path), line, what)])
+
+
+def _decode(raw: bytes, errors: str) -> tuple[str, str | None]:
+    """Return a line, with `DAMAGED` in place of what is not text, and what is wrong with it (None if nothing)."""
     try:
-        return raw.decode("utf-8", errors).rstrip("\r\n")
+        if b"\0" not in raw:
+            return raw.decode("utf-8", errors), None
+        fault = "a NUL byte; this is a binary file or UTF-16, not text in UTF-8."
     except UnicodeDecodeError as error:
-        raise DataError(
-            f"{path}, line {number}, byte {error.start + 1}: not UTF-8 (0x{raw[error.start]:02x}). "
-            "Convert the file, or pass errors='replace' to read it with U+FFFD in such places."
-        ) from error
+        fault = (
+            f"not UTF-8 in byte {error.start + 1} (0x{raw[error.start]:02x}). Convert the file, or pass "
+            "errors='replace' to read it with U+FFFD in such places."
+        )
+    return re.sub("[\0\udc80-\udcff]+", DAMAGED, raw.decode("utf-8", "surrogateescape")), fault
 
 
 def read_table(path: Path, delimiter: str = ",") -> tuple[list[str], list[tuple[int, list[str]]]]:

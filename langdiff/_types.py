@@ -17,3 +17,4 @@ FormatName = Literal["pbc", "ebible", "usfm", "osis", "ces", "moses", "costep", 
 AnyFormat = Literal["auto", FormatName]
 Ranges = Literal["missing", "merge"]  # what becomes of verses that were translated together
 Tokenization = Literal["reversible", "as-is"]
+OnError = Literal["raise", "skip"]  # what becomes of faulty verses and files

@@ -1,6 +1,9 @@
 """Errors and warnings of the package: one root class, each also the builtin a caller expects."""
 
 from collections.abc import Iterable
+from typing import NamedTuple
+
+SHOWN = 10  # faults that a message lists
 
 
 class LangdiffError(Exception):
@@ -9,6 +12,67 @@ class LangdiffError(Exception):
 
 class DataError(LangdiffError, ValueError):
     """The input cannot be used as it is."""
+
+
+class Fault(NamedTuple):
+    """One thing that is wrong in a file.
+
+    Attributes
+    ----------
+    file : str
+        The file.
+    line : int or None
+        Number of its line, from 1; None where the whole file is meant.
+    fault : str
+        What is wrong there.
+    intent : str or None
+        The intent whose text is concerned, where it is known.
+    edition : str or None
+        The edition, where it is known.
+
+    Examples
+    --------
+    >>> print(Fault("eng.txt", 7, "a NUL byte."))
+    eng.txt, line 7: a NUL byte.
+    """
+
+    file: str
+    line: int | None
+    fault: str
+    intent: str | None = None
+    edition: str | None = None
+
+    def __str__(self) -> str:
+        """Name file and line, then say what is wrong."""
+        return f"{self.file}{'' if self.line is None else f', line {self.line}'}: {self.fault}"
+
+
+class FaultsError(DataError):
+    """Files are faulty; the message lists the first faults, `faults` has all.
+
+    Attributes
+    ----------
+    faults : tuple of Fault
+        Every fault, in the order of the files.
+
+    Examples
+    --------
+    >>> str(FaultsError([Fault("eng.txt", 7, "a NUL byte.")]))
+    'eng.txt, line 7: a NUL byte.'
+    """
+
+    def __init__(self, faults: Iterable[Fault]) -> None:
+        self.faults = tuple(faults)
+        super().__init__(self.faults)  # what pickle gives back to this function
+
+    def __str__(self) -> str:
+        """Describe the only fault, or count all of them and describe the first."""
+        if len(self.faults) == 1:
+            return str(self.faults[0])
+        n_files = len({fault.file for fault in self.faults})
+        more = len(self.faults) - SHOWN
+        lines = [f"{len(self.faults):,} faults in {n_files:,} file(s):", *map(str, self.faults[:SHOWN])]
+        return "\n  ".join([*lines, f"… and {more:,} more."] if more > 0 else lines)
 
 
 class ConfigError(LangdiffError, ValueError):

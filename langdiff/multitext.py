@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -12,6 +12,9 @@ from langdiff.errors import DataError, listing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+
+FAULT_COLUMNS = ("edition", "file", "line", "intent", "fault")
 
 
 class TextSource(Protocol):
@@ -46,6 +49,10 @@ class MappedText:
         return pd.Series([self.function(text) for text in texts], index=texts.index, dtype=object)
 
 
+def _nothing_skipped() -> pd.DataFrame:
+    return pd.DataFrame(columns=list(FAULT_COLUMNS), dtype=object).astype({"line": "Int64"})
+
+
 @dataclass(frozen=True, repr=False, eq=False, kw_only=True)
 class Multitext:
     """The same content in many languages: intents (rows) expressed in editions (columns).
@@ -64,6 +71,10 @@ class Multitext:
         ``original_language``.
     sources : mapping from edition to TextSource
         Sources of the texts.
+    skipped : DataFrame
+        What was left out because files are faulty (``on_error="skip"``), one row per fault: ``edition``, ``file``,
+        ``line`` (NA where the whole file is meant), ``intent`` (NaN where not known) and ``fault``. Smaller multitexts
+        made of this one keep all rows.
 
     Raises
     ------
@@ -85,6 +96,7 @@ class Multitext:
     edition_info: pd.DataFrame
     intent_info: pd.DataFrame
     sources: Mapping[str, TextSource]
+    skipped: pd.DataFrame = field(default_factory=_nothing_skipped)
 
     def __post_init__(self) -> None:
         """Check that names are unique and that the tables have the same intents and editions."""
@@ -375,9 +387,10 @@ class Multitext:
         cells = self.presence.size
         missing = cells - int(self.presence.to_numpy().sum())
         languages = self.edition_info["language"].nunique()
+        skipped = f"; {len(self.skipped):,} fault(s) skipped" if len(self.skipped) else ""
         return (
             f"Multitext: {len(self):,} intents × {len(self.editions):,} editions "
-            f"({languages:,} languages), {missing:,} of {cells:,} cells missing"
+            f"({languages:,} languages), {missing:,} of {cells:,} cells missing{skipped}"
         )
 
     def _repr_html_(self) -> str:

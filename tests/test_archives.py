@@ -118,7 +118,7 @@ def test_bombs_are_refused_after_what_is_declared(tmp_path, ending, monkeypatch)
     else:
         file.write_bytes({"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}[ending](line * 4 * KIB))
     counter = itertools.count()
-    with pytest.raises(DataError, match=r"expands to more than [\d,]+ bytes, a hundred times its size"):
+    with pytest.raises(DataError, match=r"expands to more than [\d,]+ bytes, far more than text of its size"):
         deque(zip(read_lines(file), counter, strict=False), maxlen=0)
     assert 256 <= next(counter) < 4 * KIB  # read up to the limit, which a small file may always reach
 
@@ -130,7 +130,7 @@ def test_the_size_that_an_archive_tells_of_itself_is_not_believed(tmp_path, monk
     packed = raw.index(b"PK\x01\x02") + 20  # where the central directory says how long the compressed text is
     raw[packed : packed + 4] = struct.pack("<L", 1 << 30)
     file.write_bytes(raw)
-    with pytest.raises(DataError, match=r"expands to more than [\d,]+ bytes, a hundred times its size"):
+    with pytest.raises(DataError, match=r"a.zip/a.txt: cannot be read after line \d+: it ends too early"):
         deque(read_lines(Member(file, "a.txt")), maxlen=0)
 
 

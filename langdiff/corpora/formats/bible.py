@@ -7,9 +7,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from langdiff._archives import File
 from langdiff._progress import progress_bar
+from langdiff.corpora.faults import Faults, Place
 from langdiff.corpora.formats.format import FormatText, Reading
 from langdiff.errors import DataError
 from langdiff.multitext import Multitext, multitext_from_sources
@@ -91,6 +93,17 @@ def one_spaced(text: str) -> str:
     return re.sub(r"[ \t\r\n]+", " ", text).strip(" ")
 
 
+def twice(verse: str, first: object) -> str:
+    """Say that a verse is there for the second time.
+
+    Examples
+    --------
+    >>> twice("01001001", "line 7")
+    'verse 01001001 is there twice, first in line 7; it is not known which text is right, and neither is used.'
+    """
+    return f"verse {verse} is there twice, first in {first}; it is not known which text is right, and neither is used."
+
+
 @dataclass
 class Verses:
     """Collects the verses of marked-up text, and resolves ranges and parts.
@@ -99,42 +112,41 @@ class Verses:
     ----------
     ranges : {"missing", "merge"}
         Whether verses with one text for several of them are all missing, or the first has all of the text.
+    faults : Faults
+        What is wrong with the file.
     """
 
     ranges: str
-    _found: dict[str, tuple[str | None, str, bool]] = field(default_factory=dict)  # text, where, is a part
+    faults: Faults
+    _found: dict[str, tuple[str | None, Place, bool]] = field(default_factory=dict)  # text, where, is a part
 
-    def add(self, verses: Sequence[str], text: str, where: str, *, part: bool = False) -> None:
+    def add(self, verses: Sequence[str], text: str | None, where: Place, *, part: bool = False) -> None:
         """Add a text.
+
+        If a verse is there already and one of the two is not a part, that is a fault: which of the texts is the
+        verse is not known, and the verse is missing.
 
         Parameters
         ----------
         verses : sequence of str
             Ids of the verses that it covers, at least one.
-        text : str
-            The text; white space is made single.
-        where : str
+        text : str or None
+            The text; white space is made single. None if it cannot be used.
+        where : Place
             File and line, for messages.
         part : bool
             Whether it is a part of a verse (2a), so that others of the same verse may follow.
-
-        Raises
-        ------
-        DataError
-            If a verse is there already and one of the two is not a part.
         """
-        clean = one_spaced(text) if text.strip() else None  # a no-break space alone is not text
+        clean = one_spaced(text) if text and text.strip() else None  # a no-break space alone is not text
         range_is_missing = len(verses) > 1 and self.ranges == "missing"
         for verse in verses:
             before, first, was_part = self._found.get(verse, ("", where, True))
             if verse in self._found and not (part and was_part):
-                raise DataError(f"{first} and {where}: verse {verse} is there twice.")
-            if range_is_missing or before is None:
-                self._found[verse] = (
-                    None,
-                    first,
-                    part,
-                )  # a part of the verse is in a range, so that the verse is missing
+                place = first if first.file != where.file else f"line {first.line}"
+                self.faults.add(where.file, where.line, twice(verse, place), intent=verse)
+                before = None
+            if range_is_missing or before is None or text is None:
+                self._found[verse] = None, first, part  # also if only a part of the verse is in a range
             elif verse == verses[0]:
                 self._found[verse] = (" ".join(filter(None, (before, clean))), first, part)
             else:
@@ -159,12 +171,21 @@ class VerseText(FormatText):
     file: File
 
     @abstractmethod
-    def verses(self, header: dict[str, str]) -> Iterator[tuple[str, str | None]]:
-        """Yield (id, text or None if missing); put what is said of the edition into `header`."""
+    def verses(self, header: dict[str, str], faults: Faults) -> Iterator[tuple[str, str | None]]:
+        """Yield (id, text or None if missing), each id once; put what is said of the edition into `header`."""
 
-    def texts(self) -> Iterator[tuple[str, str]]:
+    def numbers(self, header: dict[str, str], faults: Faults) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Return the ids of the verses listed and of those present, as numbers."""
+        listed, present = [], []
+        for verse, text in self.verses(header, faults):
+            listed.append(int(verse))
+            if text is not None:
+                present.append(int(verse))
+        return np.array(listed, dtype=np.int32), np.array(present, dtype=np.int32)
+
+    def texts(self, faults: Faults) -> Iterator[tuple[str, str]]:
         """Yield (id, text) of the verses that are not missing."""
-        return ((verse, text) for verse, text in self.verses({}) if text is not None)
+        return ((verse, text) for verse, text in self.verses({}, faults) if text is not None)
 
 
 def catalogue_verses(reading: Reading, files: Mapping[str, File], text_of: Callable[..., VerseText]) -> Multitext:
@@ -177,7 +198,7 @@ def catalogue_verses(reading: Reading, files: Mapping[str, File], text_of: Calla
     files : mapping from edition to Path or Member
         The editions.
     text_of : callable
-        Makes the `VerseText` of a file; takes `nfc` and `errors`, too.
+        Makes the `VerseText` of a file; takes `Reading.how`, too.
 
     Returns
     -------
@@ -187,41 +208,38 @@ def catalogue_verses(reading: Reading, files: Mapping[str, File], text_of: Calla
 
     Raises
     ------
-    DataError
-        If a file cannot be used.
+    FaultsError
+        If none of the files can be used.
     """
     files, known = reading.ordered(files)
-    texts = {edition: text_of(file, nfc=reading.nfc, errors=reading.errors) for edition, file in files.items()}
+    texts = {edition: text_of(file, **reading.how) for edition, file in files.items()}
     headers: dict[str, dict[str, str]] = {edition: {} for edition in texts}
-    listed: set[int] = set()
-    present: dict[str, np.ndarray] = {}  # numbers, not strings: a thousand editions must fit into memory
+    every = np.zeros(0, dtype=np.int32)
+    present: dict[str, NDArray[np.int32]] = {}  # numbers, not strings: a thousand editions must fit into memory
     with progress_bar(progress=reading.progress) as bar:
         task = bar.add_task("cataloguing", total=len(texts), note="")
         for edition, text in texts.items():
             bar.update(task, note=edition)
-            present[edition] = _numbers(text, headers[edition], listed)
+            with reading.faults.of(edition, text.file):
+                listed, have = text.numbers(headers[edition], reading.faults)
+                if not len(have):
+                    raise DataError(
+                        f"{text.file}: holds no verse that can be used; is this the right format? See "
+                        "read_multitext(format=...)."
+                    )
+                every, present[edition] = np.union1d(every, listed), have
             bar.advance(task)
-    numbers = np.array(sorted(listed))
-    verses = [f"{number:08d}" for number in numbers]
+    if not present:
+        reading.faults.check()
+    texts = {edition: texts[edition] for edition in present}
+    verses = [f"{number:08d}" for number in every.tolist()]
     return multitext_from_sources(
         texts,
-        {edition: map(verses.__getitem__, numbers.searchsorted(have)) for edition, have in present.items()},
+        {edition: map(verses.__getitem__, every.searchsorted(have).tolist()) for edition, have in present.items()},
         intents=verses,
-        edition_info=reading.describe(files, known, headers),
+        edition_info=reading.describe({edition: files[edition] for edition in present}, known, headers),
         intent_info=pd.DataFrame(
             {"book": [book_of(verse) for verse in verses], "chapter": [chapter_of(verse) for verse in verses]},
             index=verses,
         ),
     )
-
-
-def _numbers(text: VerseText, header: dict[str, str], listed: set[int]) -> np.ndarray:
-    numbers = []
-    for verse, words in text.verses(header):
-        number = int(verse)
-        listed.add(number)
-        if words is not None:
-            numbers.append(number)
-    if not numbers:
-        raise DataError(f"{text.file}: holds no verse; is this the right format? See read_multitext(format=...).")
-    return np.array(numbers, dtype=np.int32)

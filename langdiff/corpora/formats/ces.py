@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from langdiff._archives import File
+from langdiff.corpora.faults import Faults, Place
 from langdiff.corpora.files import suffixes_of
 from langdiff.corpora.formats.bible import NUMBERS, UNNUMBERED, Verses, VerseText, catalogue_verses, verse_id
 from langdiff.corpora.formats.format import Format, Reading, begins_as_xml
 from langdiff.corpora.formats.xml import Events, read_xml
 from langdiff.corpora.iso639 import iso639_3
-from langdiff.errors import DataError
 from langdiff.multitext import Multitext
 
 SUFFIXES = suffixes_of(".xml")
@@ -31,9 +31,9 @@ _USFM = {  # the corpus's own codes: those of USFM
 class CesText(VerseText):
     """The verses of one file."""
 
-    def verses(self, header: dict[str, str]) -> Iterator[tuple[str, str | None]]:
+    def verses(self, header: dict[str, str], faults: Faults) -> Iterator[tuple[str, str | None]]:
         """Yield (id, text or None if missing); put what the header says into `header`."""
-        events = _CesEvents(self.file)
+        events = _CesEvents(self.file, faults)
         read_xml(self.file, events, errors=self.errors)
         header.update(events.header())
         yield from events.verses.items()
@@ -47,13 +47,13 @@ def catalogue(reading: Reading) -> Multitext:
 class _CesEvents(Events):
     """Collects verses, and what the header says of the edition."""
 
-    def __init__(self, file: File) -> None:
-        super().__init__(file)
-        self.verses = Verses("missing")
+    def __init__(self, file: File, faults: Faults) -> None:
+        super().__init__(file, faults)
+        self.verses = Verses("missing", faults)
         self.left_out: dict[str, None] = {}
         self._said: dict[str, list[str]] = {}
         self._language: str | None = None
-        self._verse: tuple[str | None, str] | None = None  # id (None in a book without number), where
+        self._verse: tuple[str | None, Place] | None = None  # id (None if it has none), where
         self._text: list[str] = []
         self._depth = 0  # of the verse
 
@@ -69,7 +69,7 @@ class _CesEvents(Events):
         if tag != "seg" or attributes.get("type") != "verse":
             return
         if self._verse is not None:
-            raise DataError(f"{self.where()}: a verse in the verse of {self._verse[1]}.")
+            raise self.unusable(f"a verse in the verse of {self._verse[1]}.")
         self._verse = self._id(attributes.get("id", "")), self.where()
         self._text, self._depth = [], len(self.open)
 
@@ -83,14 +83,17 @@ class _CesEvents(Events):
     def finish(self, _: str) -> None:
         if self._verse is not None and len(self.open) == self._depth:
             verse, where = self._verse
+            text = "".join(self._text)
+            damaged = self.damage.is_in(text, where, verse)
             if verse is not None:
-                self.verses.add([verse], "".join(self._text), where)
+                self.verses.add([verse], None if damaged else text, where)
             self._verse = None
 
     def _id(self, given: str) -> str | None:
         match = _ID.fullmatch(given)
         if not match:
-            raise DataError(f"{self.where()}: expected the id of a verse as 'b.GEN.1.1', got {given[:40]!r}.")
+            self.fault(f"expected the id of a verse as 'b.GEN.1.1', got {given[:40]!r}.", given[:40] or None)
+            return None
         book = _USFM.get(match[1].upper(), match[1].upper())
         if book in UNNUMBERED:
             self.left_out[book] = None
@@ -98,7 +101,7 @@ class _CesEvents(Events):
         verse = verse_id(book, int(match[2]), int(match[3]))
         if verse is None:
             what = "is out of range (chapter 1-151, verse 0-176)" if book in NUMBERS else "is of an unknown book"
-            raise DataError(f"{self.where()}: verse {given!r} {what}.")
+            self.fault(f"verse {given!r} {what}.", given)
         return verse
 
 

@@ -9,15 +9,17 @@ which of them say the same: it is left out. To read the texts of one language, a
 
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pandas as pd
 
 from langdiff._archives import File
 from langdiff._progress import progress_bar
+from langdiff._types import OnError
 from langdiff.corpora.costep_counts import CostepStatistics
 from langdiff.corpora.edition_info import edition_info_of, find_edition_info
+from langdiff.corpora.faults import Faults, Place
 from langdiff.corpora.files import Paths, files_in, keep, suffixes_of
 from langdiff.corpora.formats.costep_xml import Turn, read_day
 from langdiff.corpora.formats.format import Format, FormatText, Reading, begins_as_xml
@@ -43,10 +45,10 @@ class CostepText(FormatText):
     files: tuple[File, ...]
     language: str
 
-    def texts(self) -> Iterator[tuple[str, str]]:
+    def texts(self, faults: Faults) -> Iterator[tuple[str, str]]:
         """Yield (intent, text) of the paragraphs that are not empty, in the order of the files."""
         for file in self.files:
-            for turn in read_day(file, errors=self.errors):
+            for turn in read_day(file, errors=self.errors, faults=faults):
                 if turn.fits and self.language in turn.paragraphs:
                     paragraphs = zip(_intents(turn), turn.paragraphs[self.language], strict=True)
                     yield from ((intent, text) for intent, text in paragraphs if text)
@@ -59,6 +61,7 @@ def costep_statistics(
     editions: Iterable[str] | None = None,
     nfc: bool = True,
     errors: str = "strict",
+    on_error: OnError = "raise",
     progress: bool | None = None,
 ) -> CostepStatistics:
     """Read CoStEP and say what was lost, how much of each language is native, and for what that is not known.
@@ -76,7 +79,9 @@ def costep_statistics(
     nfc : bool
         Whether to normalize texts to Unicode NFC.
     errors : {"strict", "replace"}
-        Whether bytes that are not UTF-8 are an error or become U+FFFD.
+        Whether bytes that are not UTF-8 are a fault or become U+FFFD.
+    on_error : {"raise", "skip"}
+        Treatment of faults; see `langdiff.read_multitext`. Turns that do not fit are not faults.
     progress : bool, optional
         Whether to draw a progress bar on stderr; by default only if stderr is a terminal.
 
@@ -89,9 +94,14 @@ def costep_statistics(
     ------
     DataError
         If nothing is found; a file is damaged, not XML, not UTF-8, not a session or holds entities; two files have the
-        same turn; or no turn fits.
+        same turn (a `langdiff.errors.FaultsError` with all faults); or no turn fits.
     ConfigError
-        If `errors` is neither of the two, or `path` is a mapping.
+        If `errors` or `on_error` has an unknown value, or `path` is a mapping.
+
+    Warns
+    -----
+    LangdiffWarning
+        If there are faults and `on_error` is ``"skip"``.
 
     Examples
     --------
@@ -107,14 +117,24 @@ def costep_statistics(
     CostepStatistics of 1 day(s): Multitext: 1 intents × 2 editions (2 languages), 0 of 2 cells missing. 0 of 1 turns \
 are left out, their languages having different numbers of paragraphs: 0 of 1 intents (0.0 %).
     """
-    return _statistics(
-        Reading(path=path, edition_info=edition_info, editions=editions, nfc=nfc, errors=errors, progress=progress)
+    reading = Reading(
+        path=path,
+        edition_info=edition_info,
+        editions=editions,
+        nfc=nfc,
+        errors=errors,
+        on_error=on_error,
+        progress=progress,
     )
+    statistics = _statistics(reading)
+    return replace(statistics, multitext=reading.checked(statistics.multitext))
 
 
 def catalogue(reading: Reading) -> Multitext:
     """Catalogue the days of CoStEP, and warn of turns that do not fit."""
     statistics = _statistics(reading)
+    if reading.on_error == "raise":
+        reading.faults.check()  # before the warning
     if statistics.lost_intents:
         warnings.warn(statistics.loss(), LangdiffWarning, stacklevel=3)  # at the call of read_multitext
     return statistics.multitext
@@ -124,16 +144,20 @@ def _statistics(reading: Reading) -> CostepStatistics:
     if isinstance(reading.path, Mapping):
         raise ConfigError("path: CoStEP has one file per day, not one per edition; give a directory, a glob or a list.")
     files = tuple(sorted(files_in(reading.path, SUFFIXES), key=lambda file: (file.name, str(file))))
-    found = _Catalogue()
+    found = _Catalogue(reading.faults)
+    readable = []
     with progress_bar(progress=reading.progress) as bar:
         task = bar.add_task("cataloguing", total=len(files), note="")
         for file in files:
             bar.update(task, note=file.name)
-            for turn in read_day(file, errors=reading.errors):
-                found.add(turn, file)
+            with reading.faults.of(None, file):
+                found.add(read_day(file, errors=reading.errors, faults=reading.faults), file)
+                readable.append(file)
             bar.advance(task)
+    found.leave_out_repeated()
     turns = found.table()
     if not found.intents:
+        reading.faults.check()
         raise DataError(f"{files[0]}{f' and {len(files) - 1} other(s)' if files[1:] else ''}: no turn with text fits.")
     kept = keep(dict(sorted(found.present.items())), reading.editions)
     known = pd.DataFrame(index=pd.Index([], dtype=object))
@@ -141,30 +165,43 @@ def _statistics(reading: Reading) -> CostepStatistics:
         known = find_edition_info({language: Path(language) for language in kept}, reading.edition_info)
     info = edition_info_of(kept, known, {code: {"language": iso639_3(code) or code} for code in kept})
     multitext = multitext_from_sources(
-        {language: CostepText(files, language, nfc=reading.nfc, errors=reading.errors) for language in kept},
+        {language: CostepText(tuple(readable), language, **reading.how) for language in kept},
         kept,
         intents=found.intents,
         edition_info=info.assign(normalization="NFC" if reading.nfc else "as is"),
         intent_info=_intent_info(found.intents, turns),
     )
-    return CostepStatistics(multitext=multitext, turns=turns, days=len(files))
+    return CostepStatistics(multitext=multitext, turns=turns, days=len(readable))
 
 
 class _Catalogue:
     """What has been read so far."""
 
-    def __init__(self) -> None:
+    def __init__(self, faults: Faults) -> None:
         self.intents: list[str] = []
         self.present: dict[str, list[str]] = {}
+        self._faults = faults
         self._turns: dict[str, tuple[bool, str, str | None, int, int, bool]] = {}
-        self._files: dict[str, File] = {}
+        self._places: dict[str, Place] = {}
+        self._twice: set[str] = set()
 
-    def add(self, turn: Turn, file: File) -> None:
-        """Note a turn, and its intents if it fits."""
-        if self._files.setdefault(turn.name, file) is not file or turn.name in self._turns:
-            first = self._files[turn.name]
-            where = f"{file}" if first is file else f"{first} and {file}"
-            raise DataError(f"{where}: turn {turn.name} is there twice.")
+    def add(self, turns: list[Turn], file: File) -> None:
+        """Note the turns of a file, and the intents of those that fit."""
+        names: dict[str, Place] = {}
+        for turn in turns:
+            place = Place(file, turn.line)
+            first = self._places.get(turn.name) or names.setdefault(turn.name, place)
+            if first is not place:
+                where = first if first.file != file else f"line {first.line}"
+                what = f"turn {turn.name} is there twice, first in {where}; neither is used."
+                self._faults.add(file, turn.line, what, intent=turn.name)
+                self._twice.add(turn.name)
+        for turn in turns:
+            if turn.name not in self._twice:
+                self._add(turn)
+        self._places |= names
+
+    def _add(self, turn: Turn) -> None:
         sizes = len(turn.paragraphs), turn.intents
         self._turns[turn.name] = (turn.president, turn.language, turn.speaker, *sizes, turn.fits)
         intents = _intents(turn)  # once, because the names take more memory than everything else
@@ -174,6 +211,16 @@ class _Catalogue:
                 have += [intent for intent, text in zip(intents, paragraphs, strict=True) if text]
         if turn.fits:
             self.intents += intents
+
+    def leave_out_repeated(self) -> None:
+        """Forget the turns that were found again in a later file."""
+        if self._twice:
+            self._turns = {name: turn for name, turn in self._turns.items() if name not in self._twice}
+            self.intents = self._once(self.intents)
+            self.present = {language: self._once(have) for language, have in self.present.items()}
+
+    def _once(self, intents: list[str]) -> list[str]:
+        return [intent for intent in intents if intent.rpartition(".")[0] not in self._twice]
 
     def table(self) -> pd.DataFrame:
         """Return one row per turn."""

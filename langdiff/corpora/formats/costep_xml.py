@@ -4,8 +4,8 @@ import re
 from typing import NamedTuple
 
 from langdiff._archives import File
+from langdiff.corpora.faults import Faults, Place
 from langdiff.corpora.formats.xml import Events, read_xml
-from langdiff.errors import DataError
 
 UNKNOWN = "und"  # ISO 639-2: undetermined
 _XML_SPACE = re.compile(r"[ \t\r\n]+")
@@ -17,6 +17,8 @@ class Turn(NamedTuple):
 
     Attributes
     ----------
+    line : int
+        Number of the line on which it begins.
     name : str
         ``DATE.CHAPTER.TURN``; a second speaker in a turn, if there is one, is ``DATE.CHAPTER.TURN-2``.
     president : bool
@@ -29,6 +31,7 @@ class Turn(NamedTuple):
         Paragraphs of the turn in each language, without comments; languages without any are not in it.
     """
 
+    line: int
     name: str
     president: bool
     language: str
@@ -46,16 +49,15 @@ class Turn(NamedTuple):
         return len(set(map(len, self.paragraphs.values()))) <= 1
 
 
-def read_day(file: File, *, errors: str) -> list[Turn]:
-    """Return the turns of a file, in order.
+def read_day(file: File, *, errors: str, faults: Faults) -> list[Turn]:
+    """Return the turns of a file, in order; what is faulty is left out and noted in `faults`.
 
     Raises
     ------
-    DataError
-        If the file cannot be read, is not UTF-8, not XML, holds entities or no session, or a text has
-        no language or one that its speaker has twice.
+    FaultsError
+        If the file cannot be read, is not XML, holds entities or no session.
     """
-    day = _Day(file)
+    day = _Day(file, faults)
     read_xml(file, day, errors=errors)
     return day.turns
 
@@ -63,8 +65,8 @@ def read_day(file: File, *, errors: str) -> list[Turn]:
 class _Day(Events):
     """Collects turns: session > chapter > turn > speaker > text > p."""
 
-    def __init__(self, file: File) -> None:
-        super().__init__(file)
+    def __init__(self, file: File, faults: Faults) -> None:
+        super().__init__(file, faults)
         self.turns: list[Turn] = []
         self._date = file.name.partition(".")[0]
         self._chapters = self._turns = self._speakers = 0  # counted so far, within the element around them
@@ -73,11 +75,12 @@ class _Day(Events):
         self._text: str | None = None  # language of the text that is open, if it is not marked as empty
         self._paragraph: list[str] | None = None  # pieces of the spoken paragraph that is open
         self._end_marks: list[str] = []  # of the quotations that are open
+        self._place = Place(file, 0)  # of the paragraph
 
     def begin(self, tag: str, attributes: dict[str, str]) -> None:
         """Open an element that matters; of other elements, the text is kept."""
         if len(self.open) == 1 and tag != "session":
-            raise DataError(f"{self.where()}: expected <session>, found <{tag}>; this is not a file of CoStEP.")
+            raise self.unusable(f"expected <session>, found <{tag}>; this is not a file of CoStEP.")
         match tag:
             case "session":
                 self._date = attributes.get("date") or self._date
@@ -93,7 +96,7 @@ class _Day(Events):
             case "text":
                 self._begin_text(attributes)
             case "p" if self._text is not None and attributes.get("type", "speech") == "speech":
-                self._paragraph, self._end_marks = [], []
+                self._paragraph, self._end_marks, self._place = [], [], self.where()
             case "ellipsis":
                 self._write("…")
             case "quote":
@@ -106,8 +109,7 @@ class _Day(Events):
             case "quote" if self._end_marks:
                 self._write(self._end_marks.pop())
             case "p" if self._paragraph is not None and self._text is not None:
-                spoken = _XML_SPACE.sub(" ", "".join(self._paragraph)).strip(" ")
-                self.turns[-1].paragraphs.setdefault(self._text, []).append(spoken)
+                self._end_paragraph("".join(self._paragraph), self._text)
                 self._paragraph = None
             case "text":
                 self._text = None
@@ -121,12 +123,20 @@ class _Day(Events):
         if self._paragraph is not None:
             self._paragraph.append(text)
 
+    def _end_paragraph(self, text: str, language: str) -> None:
+        """Add a paragraph to the turn; one that is damaged is missing, so that those after it keep their places."""
+        turn = self.turns[-1]
+        paragraphs = turn.paragraphs.setdefault(language, [])
+        damaged = self.damage.is_in(text, self._place, f"{turn.name}.{len(paragraphs) + 1}")
+        paragraphs.append("" if damaged else _XML_SPACE.sub(" ", text).strip(" "))
+
     def _begin_speaker(self, attributes: dict[str, str]) -> None:
         self._languages = set()
         president = attributes.get("president") == "yes"
         language = "" if president else attributes.get("language", "").strip().lower()
         others = f"-{self._speakers}" if self._speakers > 1 else ""
         turn = Turn(
+            line=self.where().line,
             name=f"{self._date}.{self._chapter}.{self._turn}{others}",
             president=president,
             language=language if _LANGUAGE.fullmatch(language) else UNKNOWN,
@@ -136,13 +146,24 @@ class _Day(Events):
         self.turns.append(turn)
 
     def _begin_text(self, attributes: dict[str, str]) -> None:
+        self._text = None
         if "headline" in self.open:
             return
         if "speaker" not in self.open:
-            raise DataError(f"{self.where()}: a <text> outside a <speaker>, so that the speaker is not known.")
+            self.fault("a <text> outside a <speaker>, so that the speaker is not known.")
+            return
+        turn = self.turns[-1]
         language = attributes.get("language", "").strip().lower()
-        if not language or language in self._languages:
-            what = f"in {language!r} again" if language else "without language"
-            raise DataError(f"{self.where()}: turn {self.turns[-1].name} has a <text> {what}.")
+        if not language:
+            self.fault(f"turn {turn.name} has a <text> without language.", turn.name)
+            return
+        if language in self._languages:
+            self.fault(
+                f"turn {turn.name} has a <text> in {language!r} again; it is not known which is right, and neither is "
+                "used.",
+                turn.name,
+            )
+            turn.paragraphs.pop(language, None)
+            return
         self._languages.add(language)
         self._text = None if attributes.get("empty") == "yes" else language

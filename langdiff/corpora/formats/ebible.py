@@ -14,10 +14,11 @@ from pathlib import Path
 from langdiff._archives import File
 from langdiff._io import read_lines
 from langdiff._types import Ranges
+from langdiff.corpora.faults import Faults
 from langdiff.corpora.files import find_files, keep, suffixes_of
 from langdiff.corpora.formats.bible import NUMBERS, UNNUMBERED, VerseText, catalogue_verses, verse_id
 from langdiff.corpora.formats.format import Format, Reading
-from langdiff.errors import DataError
+from langdiff.errors import DataError, Fault, FaultsError
 from langdiff.multitext import Multitext
 
 SUFFIXES = suffixes_of(".txt")
@@ -41,11 +42,11 @@ class EbibleText(VerseText):
     vref: File
     ranges: Ranges = "missing"
 
-    def verses(self, header: dict[str, str]) -> Iterator[tuple[str, str | None]]:
+    def verses(self, header: dict[str, str], faults: Faults) -> Iterator[tuple[str, str | None]]:
         """Yield (id, text or None if missing); verses with an empty line are not yielded."""
         left_out: dict[str, None] = {}
         pending: tuple[str, str | None] | None = None  # held back until the next line tells whether it is a range
-        for verse, line in self._lines(left_out):
+        for verse, line in self._lines(left_out, faults):
             if line.strip() == _RANGE:
                 if pending is not None:
                     yield pending[0], pending[1] if self.ranges == "merge" else None
@@ -59,24 +60,29 @@ class EbibleText(VerseText):
         if left_out:
             header["left_out"] = " ".join(left_out)
 
-    def _lines(self, left_out: dict[str, None]) -> Iterator[tuple[str | None, str]]:
+    def _lines(self, left_out: dict[str, None], faults: Faults) -> Iterator[tuple[str | None, str]]:
         """Yield (id or None if its book has no number, line)."""
         number = 0
-        texts = read_lines(self.file, errors=self.errors)
+        damaged: dict[int, str] = {}
+        texts = read_lines(self.file, errors=self.errors, on_fault=damaged.__setitem__)
         for number, (verse, line) in enumerate(zip_longest(references(self.vref), texts), start=1):
             if verse is None or line is None:
                 which, other = (self.vref, self.file) if verse is None else (self.file, self.vref)
-                raise DataError(
+                what = (
                     f"{which} ends after line {number - 1}, {other} does not: line k of a file must be the verse on "
                     f"line k of {self.vref.name}. Pass the list that belongs to these files as vref=."
                 )
-            book = verse[:3]
+                raise FaultsError([Fault(str(self.file), None, what)])
+            book, text = verse[:3], line[1]
+            if number in damaged:
+                faults.add(self.file, number, damaged.pop(number), intent=verse[4:] or None)
+                text = ""
             if book in NUMBERS:
-                yield verse[4:], line[1]
+                yield verse[4:], text
             else:
-                if line[1].strip():
+                if text.strip():
                     left_out[book] = None
-                yield None, line[1]
+                yield None, text
 
 
 def references(vref: File) -> Iterator[str]:

@@ -2,18 +2,21 @@
 
 import re
 import unicodedata
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from langdiff._archives import File
-from langdiff._types import FormatName, Ranges
+from langdiff._types import FormatName, OnError, Ranges
 from langdiff.corpora.edition_info import edition_info_of, find_edition_info
+from langdiff.corpora.faults import Faults
 from langdiff.corpora.files import Paths, find_files
-from langdiff.errors import ConfigError
+from langdiff.errors import ConfigError, LangdiffWarning
 from langdiff.multitext import Multitext
 
 _PREAMBLE = r"(?:[^\S\n]*(?:#[^\n]*)?\n)*[^\S\n]*"  # empty lines and comments
@@ -25,13 +28,15 @@ class Reading:
 
     Attributes
     ----------
-    path, edition_info, editions, nfc, errors, ranges, vref, original_language, progress
+    path, edition_info, editions, nfc, errors, on_error, ranges, vref, original_language, progress
         See `langdiff.read_multitext`.
+    faults : Faults
+        What is wrong with the files; readers add to it, and leave out what is faulty.
 
     Raises
     ------
     ConfigError
-        If `errors` or `ranges` has an unknown value.
+        If `errors`, `on_error` or `ranges` has an unknown value.
     """
 
     path: Paths
@@ -39,14 +44,17 @@ class Reading:
     editions: Iterable[str] | None = None
     nfc: bool = True
     errors: str = "strict"
+    on_error: OnError = "raise"
     ranges: Ranges = "missing"
     vref: str | Path | None = None
     original_language: str | Path | None = None
     progress: bool | None = None
+    faults: Faults = field(default_factory=Faults, init=False)
 
     def __post_init__(self) -> None:
         """Refuse unknown values."""
-        for name, known in (("errors", ("strict", "replace")), ("ranges", ("missing", "merge"))):
+        choices = {"errors": ("strict", "replace"), "on_error": ("raise", "skip"), "ranges": ("missing", "merge")}
+        for name, known in choices.items():
             if (given := getattr(self, name)) not in known:
                 raise ConfigError(f"{name} must be {known[0]!r} or {known[1]!r}, got {given!r}.")
 
@@ -67,6 +75,38 @@ class Reading:
         known = find_edition_info(files, self.edition_info)
         order = dict.fromkeys([*known.index, *files]) if self.editions is None else files
         return {edition: files[edition] for edition in order}, known
+
+    def checked(self, multitext: Multitext) -> Multitext:
+        """Return the multitext with the faults found, or raise them all.
+
+        Raises
+        ------
+        FaultsError
+            If there are faults and `on_error` is ``"raise"``.
+
+        Warns
+        -----
+        LangdiffWarning
+            If there are faults and `on_error` is ``"skip"``.
+        """
+        if not self.faults:
+            return multitext
+        if self.on_error == "raise":
+            self.faults.check()
+        skipped = self.faults.to_frame()
+        n_editions = skipped["edition"].nunique()
+        warnings.warn(
+            f"{len(skipped):,} fault(s) in {skipped['file'].nunique():,} file(s) of {n_editions:,} edition(s): what is "
+            f"faulty is left out, and the multitext's attribute skipped lists it. The first: {self.faults.found[0]}",
+            LangdiffWarning,
+            stacklevel=3,  # at the call of read_multitext
+        )
+        return replace(multitext, skipped=skipped)
+
+    @property
+    def how(self) -> dict[str, Any]:
+        """The options that every `FormatText` has."""
+        return {"nfc": self.nfc, "errors": self.errors, "on_error": self.on_error}
 
     def describe(
         self, files: Mapping[str, File], known: pd.DataFrame, headers: Mapping[str, Mapping[str, str]]
@@ -95,19 +135,25 @@ class FormatText(ABC):
     nfc : bool
         Whether texts are normalized to Unicode NFC.
     errors : {"strict", "replace"}
-        Whether bytes that are not UTF-8 are an error or become U+FFFD.
+        Whether bytes that are not UTF-8 are a fault or become U+FFFD.
+    on_error : {"raise", "skip"}
+        Whether faults are an error, or what is faulty is left out; the catalogue lists it.
     """
 
     nfc: bool = field(default=True, kw_only=True)
     errors: str = field(default="strict", kw_only=True)
+    on_error: OnError = field(default="raise", kw_only=True)
 
     @abstractmethod
-    def texts(self) -> Iterator[tuple[str, str]]:
-        """Yield (intent, text) of the intents that are present, in the order of the file."""
+    def texts(self, faults: Faults) -> Iterator[tuple[str, str]]:
+        """Yield (intent, text) of the intents that are present and not faulty; add what is faulty to `faults`."""
 
     def read(self) -> pd.Series:
         """Return the texts present, indexed by intent."""
-        texts = dict(self.texts())
+        faults = Faults()
+        texts = dict(self.texts(faults))
+        if self.on_error == "raise":
+            faults.check()
         if self.nfc:
             texts = {intent: unicodedata.normalize("NFC", text) for intent, text in texts.items()}
         return pd.Series(list(texts.values()), index=list(texts), dtype=object)

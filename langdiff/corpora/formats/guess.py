@@ -31,12 +31,18 @@ def guess_format(path: Paths, formats: Sequence[Format]) -> Format:
     """
     suffixes = tuple(dict.fromkeys(suffix for format in formats for suffix in format.suffixes))
     files = files_in(list(path.values()) if isinstance(path, Mapping) else path, suffixes)
+    unreadable: DataError | None = None
     for file in files:
-        if found := _of_beginning(file, formats):
-            return found
+        try:
+            if found := _of_beginning(file, formats):
+                return found
+        except DataError as error:
+            unreadable = unreadable or error
     for format in formats:
         if format.beside is not None and format.beside(files):
             return format
+    if unreadable is not None:
+        raise unreadable
     known = ", ".join(format.name for format in formats if format.beginning or format.beside)
     raise DataError(
         f"{files[0]}: its beginning is that of none of the formats that can be recognized ({known}). If line k of "

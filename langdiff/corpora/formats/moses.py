@@ -8,6 +8,7 @@ intent. A table ``documents.tsv`` says which document each intent belongs to; se
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
@@ -21,6 +22,7 @@ from langdiff._io import read_lines
 from langdiff._progress import progress_bar
 from langdiff.corpora.documents import documents_tsv, find_documents, read_documents
 from langdiff.corpora.edition_info import FILE_NAME, edition_info_csv
+from langdiff.corpora.faults import Faults
 from langdiff.corpora.files import find_files, keep, suffixes_of
 from langdiff.corpora.formats.format import Format, FormatText, Reading
 from langdiff.corpora.writing import text_files, writable_texts, write_files
@@ -47,12 +49,26 @@ class MosesText(FormatText):
     file: File
     intents: File | None = None
 
-    def texts(self) -> Iterator[tuple[str, str]]:
+    def texts(self, faults: Faults) -> Iterator[tuple[str, str]]:
         """Yield (intent, text) of the lines that are not missing."""
-        names = dict(read_lines(self.intents)) if self.intents else {}
-        for number, line in read_lines(self.file, errors=self.errors):
+        names = self._names()
+        for number, line in self.lines(faults):
             if line.strip():
                 yield names.get(number, str(number)), line
+
+    def _names(self) -> dict[int, str]:
+        return dict(read_lines(self.intents)) if self.intents else {}
+
+    def lines(self, faults: Faults) -> Iterator[tuple[int, str]]:
+        """Yield (number, line); those that are not text are empty."""
+        damaged: dict[int, str] = {}
+        for number, line in read_lines(self.file, errors=self.errors, on_fault=damaged.__setitem__):
+            if number in damaged:
+                intent = self._names().get(number, str(number))
+                faults.add(self.file, number, damaged.pop(number), intent=intent)
+                yield number, ""
+            else:
+                yield number, line
 
 
 def catalogue(reading: Reading) -> Multitext:
@@ -67,11 +83,13 @@ def catalogue(reading: Reading) -> Multitext:
     if reading.original_language is not None:
         beside[ORIGINAL] = Path(reading.original_language).expanduser()
     files, known = reading.ordered(files)
-    present, lines = _catalogue(files, reading.errors, reading.progress)
     names = beside.get(INTENTS)
+    texts = {edition: MosesText(file, names, **reading.how) for edition, file in files.items()}
+    present, lines = _catalogue(texts, reading)
+    files = {edition: files[edition] for edition in present}
     intents = _intents(names, lines, next(iter(files.values())))
     return multitext_from_sources(
-        {edition: MosesText(file, names, nfc=reading.nfc, errors=reading.errors) for edition, file in files.items()},
+        {edition: texts[edition] for edition in present},
         {edition: map(intents.__getitem__, have) for edition, have in present.items()},
         intents=intents,
         edition_info=reading.describe(files, known, {}),
@@ -100,27 +118,38 @@ def _find_beside(name: str, files: Iterable[File]) -> dict[str, File]:
     return {}
 
 
-def _catalogue(files: dict[str, File], errors: str, progress: bool | None) -> tuple[dict[str, np.ndarray], int]:
-    """Return the places of the lines that are not missing, by edition, and the number of lines."""
-    present: dict[str, np.ndarray] = {}
-    first: tuple[File, int] | None = None
-    with progress_bar(progress=progress) as bar:
-        task = bar.add_task("cataloguing", total=len(files), note="")
-        for edition, file in files.items():
+def _catalogue(texts: dict[str, MosesText], reading: Reading) -> tuple[dict[str, np.ndarray], int]:
+    """Return the places of the lines that are not missing, by edition, and the number of lines.
+
+    Editions that cannot be read are left out; so are those whose number of lines is not that of most editions.
+    """
+    have: dict[str, np.ndarray] = {}
+    with progress_bar(progress=reading.progress) as bar:
+        task = bar.add_task("cataloguing", total=len(texts), note="")
+        for edition, text in texts.items():
             bar.update(task, note=edition)
-            have = np.array([bool(line.strip()) for _, line in read_lines(file, errors=errors)], dtype=bool)
-            if first is None:
-                first = file, len(have)
-            if len(have) != first[1]:
+            with reading.faults.of(edition, text.file):
+                have[edition] = np.array([bool(line.strip()) for _, line in text.lines(reading.faults)], dtype=bool)
+            bar.advance(task)
+    if not have:
+        reading.faults.check()
+    lines = Counter(map(len, have.values())).most_common(1)[0][0]
+    pattern = next(texts[edition].file for edition, one in have.items() if len(one) == lines)
+    present = {}
+    for edition, one in have.items():
+        file = texts[edition].file
+        with reading.faults.of(edition, file):
+            if len(one) != lines:
                 raise DataError(
-                    f"{file} has {len(have):,} lines, {first[0]} has {first[1]:,}: line k of every file must be the "
+                    f"{file}: has {len(one):,} lines, {pattern} has {lines:,}: line k of every file must be the "
                     "same segment. A line for a segment that is missing is empty, not left out."
                 )
-            if not have.any():
+            if not one.any():
                 raise DataError(f"{file}: holds no text.")
-            present[edition] = np.flatnonzero(have)
-            bar.advance(task)
-    return present, first[1] if first else 0
+            present[edition] = np.flatnonzero(one)
+    if not present:
+        reading.faults.check()
+    return present, lines
 
 
 def _intents(file: File | None, lines: int, beside: File) -> list[str]:

@@ -20,6 +20,7 @@ import pandas as pd
 
 from langdiff._archives import File
 from langdiff._progress import progress_bar
+from langdiff.corpora.faults import Faults
 from langdiff.corpora.files import files_in, keep, suffixes_of
 from langdiff.corpora.formats.format import Format, FormatText, Reading, begins_as_xml
 from langdiff.corpora.formats.mteval_documents import Document, read_documents
@@ -43,12 +44,12 @@ class MtevalText(FormatText):
 
     names: tuple[tuple[File, tuple[tuple[tuple[str, ...], str], ...]], ...]
 
-    def texts(self) -> Iterator[tuple[str, str]]:
+    def texts(self, faults: Faults) -> Iterator[tuple[str, str]]:
         """Yield (intent, text) of the segments that are not empty."""
         found: list[_Found] = []
         for file, pairs in self.names:
             named = dict(pairs)
-            documents = read_documents(file, errors=self.errors)
+            documents = read_documents(file, faults, errors=self.errors)
             found += [_Found(file, one, named[one.key]) for one in documents if one.key in named]
         texts: dict[str, str] = {}
         for one in _by_precedence(found):
@@ -91,18 +92,17 @@ def catalogue(reading: Reading) -> Multitext:
     """Catalogue test sets; every language or further reference is an edition."""
     if isinstance(reading.path, Mapping):
         raise ConfigError("path: an edition is not a file, but a language or reference; give a directory or a list.")
-    found = _read_all(files_in(reading.path, SUFFIXES), reading.errors, reading.progress)
-    named = [one for one in found if one.document.refid]
-    _check_references(named)
-    sets_of_named = {one.document.test_set for one in named}
+    found = _read_all(files_in(reading.path, SUFFIXES), reading)
+    sets_of_named = {one.document.test_set for one in found if one.document.refid}
     found = [one for one in found if one.document.refid or one.document.test_set not in sets_of_named]
+    found = _without_unequal(found, reading.faults)
     contents = _identify(found)
     parts = keep(_by_edition(found), reading.editions)
     files, known = reading.ordered({edition: own[0].file for edition, own in parts.items()})
     parts = {edition: parts[edition] for edition in files}
     intent_info = _intent_info([one for own in parts.values() for one in own], contents)
     return multitext_from_sources(
-        {edition: MtevalText(_names(own), nfc=reading.nfc, errors=reading.errors) for edition, own in parts.items()},
+        {edition: MtevalText(_names(own), **reading.how) for edition, own in parts.items()},
         _present(parts),
         intents=intent_info.index,
         edition_info=reading.describe(files, known, {edition: _language(own) for edition, own in parts.items()}),
@@ -110,16 +110,18 @@ def catalogue(reading: Reading) -> Multitext:
     )
 
 
-def _read_all(files: Sequence[File], errors: str, progress: bool | None) -> list[_Found]:
+def _read_all(files: Sequence[File], reading: Reading) -> list[_Found]:
     """Return the documents of all files, with numbers in place of texts, which need not fit into memory together."""
     found = []
-    with progress_bar(progress=progress) as bar:
+    with progress_bar(progress=reading.progress) as bar:
         for file in bar.track(files, description="cataloguing"):
-            for document in read_documents(file, errors=errors):
-                marks = {name: (f"{hash(text)}" if text else "", at) for name, (text, at) in document.segments.items()}
-                found.append(_Found(file, replace(document, segments=marks)))
+            with reading.faults.of(None, file):
+                for document in read_documents(file, reading.faults, errors=reading.errors):
+                    marks = {name: (text and f"{hash(text)}", at) for name, (text, at) in document.segments.items()}
+                    found.append(_Found(file, replace(document, segments=marks)))
     if not found:
-        raise DataError(f"{listing(str(file) for file in files)}: no source and no reference, only what systems wrote.")
+        reading.faults.check()
+        raise DataError(f"{listing(map(str, files))}: no document of a source or a reference.")
     return found
 
 
@@ -225,34 +227,42 @@ def _language(own: Sequence[_Found]) -> dict[str, str]:
     return {"language": language} if language else {}
 
 
-def _check_references(found: Sequence[_Found]) -> None:
-    """Raise at the first document or segment in which two references of a set with names differ."""
+def _without_unequal(found: Sequence[_Found], faults: Faults) -> list[_Found]:
+    """Leave out references with names whose documents or segments are not those of the first of their set."""
     refsets: dict[tuple[str, str], list[_Found]] = {}
     for one in found:
-        others = refsets.setdefault((one.document.test_set, one.document.refid), [])
-        if others and others[0].document.where != one.document.where:
-            raise DataError(
-                f"{others[0].document.where} and {one.document.where}: refset {one.document.refid!r} is there twice."
-            )
-        others.append(one)
-    first_of: dict[str, str] = {}
-    for test_set, refid in refsets:
-        first = first_of.setdefault(test_set, refid)
-        _check_equal(refsets[test_set, first], refsets[test_set, refid])
+        if one.document.refid:
+            refsets.setdefault((one.document.test_set, one.document.refid), []).append(one)
+    first_of: dict[str, list[_Found]] = {}
+    unequal = set()
+    for (test_set, refid), own in refsets.items():
+        where = own[0].document.where
+        again = next((one.document.where for one in own if one.document.where != where), None)
+        if again is not None:
+            faults.add(again.file, again.line, f"refset {refid!r} is there twice, first in {where}.")
+            unequal |= {one.document.where for one in own[1:]} - {where}
+            own = [one for one in own if one.document.where == where]
+        first = first_of.setdefault(test_set, own)
+        if difference := _difference(first, own):
+            faults.add(where.file, where.line, difference)
+            unequal.add(where)
+    return [one for one in found if one.document.where not in unequal]
 
 
-def _check_equal(one: Sequence[_Found], other: Sequence[_Found]) -> None:
+def _difference(one: Sequence[_Found], other: Sequence[_Found]) -> str | None:
+    """Say where the segments of two references first differ, if they do."""
     first, second = one[0].document, other[0].document
     left, right = _segments(one), _segments(other)
     for (a, a_where), (b, b_where) in zip([*left, ("", "")], [*right, ("", "")], strict=False):
         if a != b:
             said = [f"{a_where}: {a!r}" if a else f"{first.where}: nothing more"]
             said += [f"{b_where}: {b!r}" if b else f"{second.where}: nothing more"]
-            raise DataError(
+            return (
                 f"refsets {first.refid!r} and {second.refid!r} have different segments, the first {said[0]} and "
                 f"{said[1]} (of {len(left):,} and {len(right):,}). All refsets of a set must have the same documents "
                 "and segments in the same order; an untranslated segment is empty, not left out."
             )
+    return None
 
 
 def _segments(found: Sequence[_Found]) -> list[tuple[str, str]]:

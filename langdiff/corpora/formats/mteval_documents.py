@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass, field
 
 from langdiff._archives import File
+from langdiff.corpora.faults import Faults, Place
 from langdiff.corpora.formats.bible import one_spaced
 from langdiff.corpora.formats.sgml import read_sgml
 from langdiff.corpora.formats.xml import Events
@@ -37,7 +38,7 @@ class Document:
         Whether the text was what systems translated.
     original_language : str
         Language in which the document was first written, ``""`` if not known.
-    where : str
+    where : Place
         File and line of the set.
     segments : dict from str to (str, int)
         Text, ``""`` if missing, and line of every segment.
@@ -50,7 +51,7 @@ class Document:
     refid: str
     is_source: bool
     original_language: str
-    where: str
+    where: Place
     segments: dict[str, tuple[str, int]] = field(default_factory=dict)
 
     @property
@@ -59,16 +60,26 @@ class Document:
         return self.test_set, self.name, self.original_language, self.language, self.translator
 
 
-def read_documents(file: File, *, errors: str = "strict") -> list[Document]:
+def read_documents(file: File, faults: Faults, *, errors: str = "strict") -> list[Document]:
     """Return the sources and references of a file; what systems translated is left out.
+
+    Parameters
+    ----------
+    file : Path or Member
+        The file.
+    faults : Faults
+        What is wrong with it: segments and documents without a name, and segments that are there twice, are added and
+        left out.
+    errors : {"strict", "replace"}
+        Whether bytes that are not UTF-8 are a fault or become U+FFFD.
 
     Raises
     ------
     DataError
-        If it cannot be read, holds no test set, is cut off, or does not say the language of a text or the name of a
-        document or segment; the message names file and line.
+        If it cannot be read, holds no test set, is cut off, or does not say the language of a text; the message names
+        file and line.
     """
-    events = _Documents(file)
+    events = _Documents(file, faults)
     read_sgml(file, events, (*_SETS, *_TEXTS, *_PARTS), errors=errors)
     return events.documents
 
@@ -90,16 +101,16 @@ def language_code(said: str) -> str:
 class _Documents(Events):
     """Collects the documents of a file."""
 
-    def __init__(self, file: File) -> None:
-        super().__init__(file)
+    def __init__(self, file: File, faults: Faults) -> None:
+        super().__init__(file, faults)
         self.documents: list[Document] = []
-        self._set: tuple[str, str, dict[str, str]] | None = None  # kind, where, attributes
+        self._set: tuple[str, Place, dict[str, str]] | None = None  # kind, where, attributes
         self._has_sets = False
-        self._refsets: dict[tuple[str, str], str] = {}  # where the refset of each set and refid is
+        self._refsets: dict[tuple[str, str], Place] = {}  # where the refset of each set and refid is
         self._attributes: dict[str, str] = {}  # of the document that is open
         self._document: Document | None = None
-        self._lines: dict[tuple[str, ...], int] = {}  # where each segment of each text is
-        self._segment: tuple[str, int] | None = None  # its name and line
+        self._owners: dict[tuple[str, ...], Document] = {}  # what holds each segment of each text
+        self._segment: tuple[str, Place] | None = None  # its name and where it is
         self._text: list[str] = []
 
     def begin(self, tag: str, attributes: dict[str, str]) -> None:
@@ -135,20 +146,21 @@ class _Documents(Events):
 
     def close(self) -> None:
         if self._set is not None:
-            raise DataError(f"{self._set[1]}: the file ends within this <{self._set[0]}>. It may have been cut off.")
+            kind, where, _ = self._set
+            raise self.unusable(f"ends within the <{kind}> of line {where.line}. It may have been cut off.")
         if not self._has_sets:
             raise DataError(f"{self.file}: holds no <srcset>, <refset> or <dataset>, so that it is not a test set.")
 
     def _begin_set(self, tag: str, attributes: dict[str, str]) -> None:
         if self._set is not None:
-            raise DataError(f"{self.where()}: a {tag} in the one of {self._set[1]}.")
+            raise self.unusable(f"a {tag} in the {self._set[0]} of line {self._set[1].line}.")
         if tag == "refset" and "refid" in attributes:
             refid = attributes["refid"].strip()
             if not refid:
-                raise DataError(f"{self.where()}: a <refset> without refid. Name the reference.")
+                raise self.unusable("a <refset> without refid. Name the reference.")
             first = self._refsets.setdefault((attributes.get("setid", ""), refid), self.where())
             if first != self.where():
-                raise DataError(f"{first} and {self.where()}: refset {refid!r} is there twice.")
+                raise self.unusable(f"refset {refid!r} is there twice, first in line {first.line}.")
         self._set, self._has_sets = (tag, self.where(), attributes), True
         self._document, self._attributes = None, {}
 
@@ -172,12 +184,13 @@ class _Documents(Events):
         of_set = self._set[2] if self._set else {}
         name = (self._attributes.get("docid") or self._attributes.get("id") or "").strip()
         if not name:
-            raise DataError(f"{self.where()}: a <doc> without docid.")
+            self.fault("a <doc> without docid, so that it is left out.")
+            return
         language = language_code(said) or self._language_of_name()
         if not language and not refid:
-            raise DataError(
-                f"{self.where()}: the language of this text is said neither here ({said!r}) nor by the file's name. "
-                "Call the file NAME.LANGUAGE.sgm."
+            raise self.unusable(
+                f"the language of this text is said neither here ({said!r}) nor by the file's name. Call the file "
+                "NAME.LANGUAGE.sgm."
             )
         original = self._attributes.get("origlang") or of_set.get("srclang", "")
         self._document = Document(
@@ -197,25 +210,29 @@ class _Documents(Events):
         return language_code(match[1]) if match else ""
 
     def _begin_segment(self, attributes: dict[str, str]) -> None:
-        if self._document is None:
-            if self._set is not None and self._set[0] == "dataset":
-                return  # of a system
-            raise DataError(f"{self.where()}: a <seg> outside of <doc>.")
         name = attributes.get("id", "").strip()
-        if not name:
-            raise DataError(f"{self.where()}: a <seg> without id.")
-        self._segment, self._text = (name, self._line()), []
+        if self._document is None:
+            # others are of a system, or of a document without name, which is a fault already
+            if self._set is not None and self._set[0] != "dataset" and not self._attributes:
+                self.fault("a <seg> outside of <doc>.", name or None)
+        elif not name:
+            self.fault("a <seg> without id.")
+        else:
+            self._segment, self._text = (name, self.where()), []
 
     def _end_segment(self) -> None:
         if self._segment is None or self._document is None:
             return
-        document, (name, line) = self._document, self._segment
-        place = (*document.key, str(document.is_source), name)
-        if self._lines.setdefault(place, line) != line or name in document.segments:
-            raise DataError(
-                f"{self.file}, line {self._lines[place]} and {self.file}, line {line}: segment "
-                f"{f'{document.name}/{name}'!r} is there twice."
-            )
-        text = "".join(self._text)
-        document.segments[name] = one_spaced(text) if text.strip() else "", line
+        document, (name, where) = self._document, self._segment
         self._segment = None
+        intent, text = f"{document.name}/{name}", "".join(self._text)
+        first = self._owners.setdefault((*document.key, str(document.is_source), name), document)
+        if name in first.segments:
+            line = first.segments[name][1]
+            what = f"segment {intent!r} is there twice, first in line {line}; it is not known which text is right, and "
+            self.faults.add(self.file, where.line, what + "neither is used.", intent=intent)
+            first.segments[name] = "", line
+            return
+        if self.damage.is_in(text, where, intent) or not text.strip():
+            text = ""
+        document.segments[name] = one_spaced(text), where.line

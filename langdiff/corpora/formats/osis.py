@@ -14,6 +14,7 @@ from functools import partial
 
 from langdiff._archives import File
 from langdiff._types import Ranges
+from langdiff.corpora.faults import Faults, Place
 from langdiff.corpora.files import suffixes_of
 from langdiff.corpora.formats.bible import BOOKS, Verses, VerseText, catalogue_verses, verse_id
 from langdiff.corpora.formats.format import Format, Reading, begins_as_xml
@@ -49,9 +50,9 @@ class OsisText(VerseText):
 
     ranges: Ranges = "missing"
 
-    def verses(self, header: dict[str, str]) -> Iterator[tuple[str, str | None]]:
+    def verses(self, header: dict[str, str], faults: Faults) -> Iterator[tuple[str, str | None]]:
         """Yield (id, text or None if missing); put what the header says into `header`."""
-        events = _OsisEvents(self.file, self.ranges)
+        events = _OsisEvents(self.file, self.ranges, faults)
         read_xml(self.file, events, errors=self.errors)
         header.update(events.header())
         yield from events.verses.items()
@@ -65,15 +66,15 @@ def catalogue(reading: Reading) -> Multitext:
 class _OsisEvents(Events):
     """Collects verses, and what the header says of the edition."""
 
-    def __init__(self, file: File, ranges: str) -> None:
-        super().__init__(file)
-        self.verses = Verses(ranges)
+    def __init__(self, file: File, ranges: str, faults: Faults) -> None:
+        super().__init__(file, faults)
+        self.verses = Verses(ranges, faults)
         self.left_out: dict[str, None] = {}
         self._said: dict[str, list[str]] = {}
         self._language = ""
         self._work: str | None = None  # the work whose header is used
         self._is_own_work = False
-        self._verse: tuple[list[str], bool, str, str | None] | None = None  # ids, is a part, where, sID
+        self._verse: tuple[list[str], bool, Place, str | None] | None = None  # ids, is a part, where, sID
         self._text: list[str] = []
         self._hidden = 0  # elements open that are not text
         self._titles = 0  # of these, the titles that the verse began in: a psalm's title may be its first verse
@@ -139,7 +140,8 @@ class _OsisEvents(Events):
     def _end_verse(self) -> None:
         if self._verse is not None and self._verse[0]:
             ids, part, where, _ = self._verse
-            self.verses.add(ids, "".join(self._text), where, part=part)
+            text = "".join(self._text)
+            self.verses.add(ids, None if self.damage.is_in(text, where, ids[0]) else text, where, part=part)
         self._verse = None
 
     def _id(self, given: str) -> tuple[str | None, bool]:

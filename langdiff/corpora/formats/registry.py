@@ -7,7 +7,7 @@ from typing import Literal, get_args
 
 import pandas as pd
 
-from langdiff._types import AnyFormat, FormatName, Ranges
+from langdiff._types import AnyFormat, FormatName, OnError, Ranges
 from langdiff.corpora.files import Paths
 from langdiff.corpora.formats.bible import are_verse_ids
 from langdiff.corpora.formats.format import Format, Reading
@@ -51,6 +51,7 @@ def read_multitext(
     editions: Iterable[str] | None = None,
     nfc: bool = True,
     errors: Literal["strict", "replace"] = "strict",
+    on_error: OnError = "raise",
     ranges: Ranges | None = None,
     vref: str | Path | None = None,
     original_language: str | Path | None = None,
@@ -80,7 +81,14 @@ def read_multitext(
     nfc : bool
         Whether to normalize texts to Unicode NFC; the column ``normalization`` of `edition_info` says which.
     errors : {"strict", "replace"}
-        Whether bytes that are not UTF-8 are an error or become U+FFFD.
+        Whether bytes that are not UTF-8 are a fault or become U+FFFD.
+    on_error : {"raise", "skip"}
+        Treatment of faults in the files. All files are read in either case. ``"raise"``: if there are faults, they are
+        one error, which has all of them. ``"skip"``: what is faulty is left out, and the attribute ``skipped`` of the
+        multitext lists it. That is one text where only a verse, line or segment is faulty (bytes that are not text,
+        an id that is malformed or out of range), every text of an intent that an edition has twice, and the edition
+        where a file is damaged, not well-formed or not in the format, has more than a thousand faults, or another
+        number of lines than most. Files that are about all editions, such as ``vref.txt``, must be without fault.
     ranges : {"missing", "merge"}, optional
         Treatment of verses that were translated together, in ``"ebible"``, ``"usfm"`` and ``"osis"``: all of them
         are missing (the default), or the first has the text and the others are missing.
@@ -113,12 +121,14 @@ def read_multitext(
         If the format is unknown or does not have an option that was given, or an option has an unknown value.
     DataError
         If the format is not recognized, nothing is found, two files are the same edition, or a file is damaged,
-        malformed, binary, not UTF-8 or without text; the message names file and line.
+        malformed, binary, not UTF-8 or without text. Of files of editions, all faults are reported at once, as a
+        `langdiff.errors.FaultsError`; the message names file and line.
 
     Warns
     -----
     LangdiffWarning
-        If turns of ``"costep"`` are left out because their languages have different numbers of paragraphs;
+        If there are faults and `on_error` is ``"skip"``; if turns of ``"costep"`` are left out because their languages
+        have different numbers of paragraphs;
         `langdiff.corpora.costep_statistics` gives all figures.
 
     Examples
@@ -143,12 +153,13 @@ def read_multitext(
         editions=editions,
         nfc=nfc,
         errors=errors,
+        on_error=on_error,
         ranges="missing" if ranges is None else ranges,
         vref=vref,
         original_language=original_language,
         progress=progress,
     )
-    return found.catalogue(reading)
+    return reading.checked(found.catalogue(reading))
 
 
 def write_multitext(multitext: Multitext, directory: str | Path, *, format: AnyFormat = "auto") -> list[Path]:

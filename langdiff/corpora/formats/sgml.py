@@ -14,7 +14,6 @@ from html.entities import html5
 from langdiff._archives import File
 from langdiff._io import read_lines
 from langdiff.corpora.formats.xml import Events
-from langdiff.errors import DataError
 
 MAX_TAG = 10_000  # characters; a longer tag would have to be held in memory, and is not one
 _ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
@@ -41,17 +40,20 @@ def read_sgml(file: File, events: Events, elements: Iterable[str], *, errors: st
 
     Raises
     ------
-    DataError
+    FaultsError
         If it cannot be read, has a tag of more than `MAX_TAG` characters, ends within a tag, comment or declaration,
         or declares entities; the message names file and line.
     """
     scanner = _Scanner(events, elements)
     events._line = lambda: scanner.line
-    for number, line in read_lines(file, errors=errors):
-        scanner.line = number
-        scanner.feed(line + "\n")
-    scanner.finish()
-    events.close()
+    try:
+        for number, line in read_lines(file, errors=errors, on_fault=events.damage.note):
+            scanner.line = number
+            scanner.feed(line + "\n")
+        scanner.finish()
+        events.close()
+    finally:
+        events.damage.close()
 
 
 class _Scanner:
@@ -61,9 +63,9 @@ class _Scanner:
         self.line = 0
         self._events = events
         names = "|".join(map(re.escape, elements))
-        self._markup = re.compile(rf"<(?:(!--|!\[CDATA\[|!(?=[A-Za-z])|\?(?=[A-Za-z]))|(/?)({names})(?=[\s/>]))", re.I)
+        self._markup = re.compile(rf"<(?:(!--|!\[CDATA\[|!(?=[A-Za-z])|\?(?=[A-Za-z]))|(/?)({names})(?=[\s/<>]))", re.I)
         self._tag = ""  # beginning of a tag that goes on in the next line
-        self._within: tuple[str, str] | None = None  # what is no tag and has not ended, and where it began
+        self._within: tuple[str, int] | None = None  # what is no tag and has not ended, and the line where it began
 
     def feed(self, line: str) -> None:
         text, self._tag = self._tag + line, ""
@@ -78,7 +80,7 @@ class _Scanner:
                 return
             self._add(text[at : match.start()])
             if match[1]:
-                self._within, at = (match[1], self._events.where()), match.end()
+                self._within, at = (match[1], self.line), match.end()
                 continue
             rest = _REST_OF_TAG.match(text, match.end())
             if rest is None:
@@ -89,23 +91,20 @@ class _Scanner:
 
     def finish(self) -> None:
         if self._tag or self._within:
-            where = self._within[1] if self._within else self._events.where()
-            raise DataError(
-                f"{where}: the file ends within this <{self._within[0] if self._within else self._tag[1:20].strip()}. "
-                "It may have been cut off."
-            )
+            what, line = self._within or (self._tag[1:20].strip(), self.line)
+            raise self._events.unusable(f"ends within the <{what} of line {line}. It may have been cut off.")
 
     def _pass_over(self, text: str, at: int) -> int:
         """Pass over a comment or declaration, or give the text of a CDATA section; return where that ends."""
-        opening, where = self._within or ("", "")
+        opening = self._within[0] if self._within else ""
         close = _ENDS.get(opening, ">")
         end = text.find(close, at)
         inside = text[at : end if end >= 0 else None]
         if opening == "![CDATA[":
             self._events.data(inside)
         elif opening == "!" and ("[" in inside or inside[:6].upper() == "ENTITY"):
-            raise DataError(
-                f"{where}: declares entities or elements of its own, which can fill memory or read private files. "
+            raise self._events.unusable(
+                "declares entities or elements of its own, which can fill memory or read private files. "
                 "Replace entities by their text and remove the declaration."
             )
         if end < 0:
@@ -119,7 +118,7 @@ class _Scanner:
 
     def _short(self, tag: str) -> str:
         if len(tag) > MAX_TAG:
-            raise DataError(f"{self._events.where()}: a tag of more than {MAX_TAG:,} characters: {tag[:20]!r} ….")
+            raise self._events.unusable(f"a tag of more than {MAX_TAG:,} characters: {tag[:20]!r} ….")
         return tag
 
     def _call(self, name: str, is_end: bool, attributes: str) -> None:

@@ -17,6 +17,7 @@ from typing import Any
 from langdiff._archives import File, Member, is_archive
 from langdiff._io import read_lines
 from langdiff._types import Ranges
+from langdiff.corpora.faults import Damage, Faults
 from langdiff.corpora.files import Paths, edition_of, files_in, keep, suffixes_of
 from langdiff.corpora.formats.bible import Verses, VerseText, catalogue_verses
 from langdiff.corpora.formats.format import Format, Reading, begins_with
@@ -42,14 +43,16 @@ class UsfmText(VerseText):
     books: tuple[File, ...]
     ranges: Ranges = "missing"
 
-    def verses(self, header: dict[str, str]) -> Iterator[tuple[str, str | None]]:
+    def verses(self, header: dict[str, str], faults: Faults) -> Iterator[tuple[str, str | None]]:
         """Yield (id, text or None if missing), book by book."""
-        verses = Verses(self.ranges)
+        verses = Verses(self.ranges, faults)
         left_out: dict[str, None] = {}
         for file in self.books:
-            text = "\n".join(line for _, line in read_lines(file, errors=self.errors))
-            book = UsfmBook(file, text, verses)
+            damage = Damage(file, faults)
+            text = "\n".join(line for _, line in read_lines(file, errors=self.errors, on_fault=damage.note))
+            book = UsfmBook(file, text, verses, damage)
             book.read()
+            damage.close()
             left_out |= dict.fromkeys(book.left_out)
         if left_out:
             header["left_out"] = " ".join(left_out)

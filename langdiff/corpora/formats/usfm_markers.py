@@ -5,6 +5,7 @@ from bisect import bisect_left
 from dataclasses import dataclass
 
 from langdiff._archives import File
+from langdiff.corpora.faults import Damage, Place
 from langdiff.corpora.formats.bible import NUMBERS, UNNUMBERED, Verses, verse_id
 from langdiff.errors import DataError
 
@@ -48,7 +49,7 @@ _BOOK = re.compile(r"[ \t]*([0-9A-Za-z]{3})(?=[^0-9A-Za-z]|\Z)")
 class _Verse:
     ids: list[str]  # empty if the book has no number
     part: bool
-    where: str
+    where: Place
     pieces: list[str]
 
 
@@ -70,8 +71,9 @@ class UsfmBook:
         Books with verses but without number.
     """
 
-    def __init__(self, file: File, text: str, verses: Verses) -> None:
+    def __init__(self, file: File, text: str, verses: Verses, damage: Damage) -> None:
         self.left_out: list[str] = []
+        self._damage = damage
         self._file, self._text, self._verses = file, text, verses
         self._line_ends = [match.start() for match in re.finditer("\n", text)]
         self._book: str | None = None
@@ -101,8 +103,8 @@ class UsfmBook:
         if self._book is None and self._text.strip():
             raise DataError(f"{self._file}: no \\id, so that it is not a book in USFM.")
 
-    def _where(self, place: int) -> str:
-        return f"{self._file}, line {bisect_left(self._line_ends, place) + 1}"
+    def _where(self, place: int) -> Place:
+        return Place(self._file, bisect_left(self._line_ends, place) + 1)
 
     def _add(self, text: str) -> None:
         if self._verse is not None and self._is_text and not self._note:
@@ -248,5 +250,6 @@ class UsfmBook:
     def _end_verse(self) -> None:
         if self._verse is not None and self._verse.ids:
             text = "".join(self._verse.pieces).replace("//", " ").replace("~", "\u00a0")
-            self._verses.add(self._verse.ids, text, self._verse.where, part=self._verse.part)
+            damaged = self._damage.is_in(text, self._verse.where, self._verse.ids[0])
+            self._verses.add(self._verse.ids, None if damaged else text, self._verse.where, part=self._verse.part)
         self._verse = None

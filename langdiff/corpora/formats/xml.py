@@ -3,8 +3,9 @@
 from typing import TYPE_CHECKING, Any
 
 from langdiff._archives import File
-from langdiff._io import read_lines
-from langdiff.errors import DataError
+from langdiff._io import read_blocks
+from langdiff.corpora.faults import Damage, Faults, Place
+from langdiff.errors import Fault, FaultsError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,18 +21,30 @@ class Events:
     ----------
     file : Path or Member
         The file, for messages.
+    faults : Faults
+        What is wrong with it.
+    damage : Damage
+        Lines of it that are not text.
     open : list of str
         The elements that are open, without their namespaces, outermost first.
     """
 
-    def __init__(self, file: File) -> None:
-        self.file = file
+    def __init__(self, file: File, faults: Faults) -> None:
+        self.file, self.faults, self.damage = file, faults, Damage(file, faults)
         self.open: list[str] = []
         self._line: Callable[[], int] = lambda: 0
 
-    def where(self) -> str:
-        """Name the file and the current line."""
-        return f"{self.file}, line {self._line()}"
+    def where(self) -> Place:
+        """Return the file and the current line."""
+        return Place(self.file, self._line())
+
+    def fault(self, what: str, intent: str | None = None) -> None:
+        """Note a fault in the current line, because of which a text is left out."""
+        self.faults.add(self.file, self._line(), what, intent=intent)
+
+    def unusable(self, what: str) -> FaultsError:
+        """Return the error to raise in the current line because of which the whole file cannot be used."""
+        return FaultsError([Fault(str(self.file), self._line(), what)])
 
     def begin(self, tag: str, attributes: dict[str, str]) -> None:
         """Act on the beginning of an element; `open` has it already."""
@@ -46,7 +59,7 @@ class Events:
         """Receive the beginning of an element from the parser."""
         self.open.append(tag.rpartition("}")[2])
         if len(self.open) > MAX_DEPTH:
-            raise DataError(f"{self.where()}: more than {MAX_DEPTH} elements in each other.")
+            raise self.unusable(f"more than {MAX_DEPTH} elements in each other.")
         self.begin(self.open[-1], attributes)
 
     def end(self, _: str) -> None:
@@ -72,7 +85,7 @@ def read_xml(file: File, events: Events, *, errors: str = "strict") -> None:
 
     Raises
     ------
-    DataError
+    FaultsError
         If it cannot be read, is not well-formed, or defines entities or refers to other files; the
         message names file and line.
     """
@@ -84,15 +97,18 @@ def read_xml(file: File, events: Events, *, errors: str = "strict") -> None:
     parser: Any = XMLParser(target=events)
     events._line = lambda: parser.parser.CurrentLineNumber
     try:
-        for _, line in read_lines(file, errors=errors):
-            parser.feed(line + "\n")  # as str: read_lines has decoded it, whatever the declaration says
+        for _, block in read_blocks(file, errors=errors, on_fault=events.damage.note):
+            parser.feed(block)  # as str: read_blocks has decoded it, whatever the declaration says
         parser.close()
     except ParseError as error:
         row, column = error.position
-        what = str(error).partition(":")[0].removeprefix("not well-formed ")
-        raise DataError(f"{file}, line {row}, column {column + 1}: not well-formed XML: {what}.") from error
+        why = str(error).partition(":")[0].removeprefix("not well-formed ").strip("()")
+        what = f"not well-formed XML in column {column + 1}: {why}."
+        raise FaultsError([Fault(str(file), row, what)]) from error
     except DefusedXmlException as error:
-        raise DataError(
-            f"{events.where()}: defines entities or refers to another file ({type(error).__name__}), which can "
-            "fill memory or read private files. Replace the entities by their text."
+        raise events.unusable(
+            f"defines entities or refers to another file ({type(error).__name__}), which can fill memory or read "
+            "private files. Replace the entities by their text."
         ) from error
+    finally:
+        events.damage.close()

@@ -62,16 +62,19 @@ def test_sources_go_to_worker_processes(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (bible(("b.GEN.1.1", "a"), ("b.GEN.1.1", "b")), r"a.xml, line 3 and .*a.xml, line 4: verse 01001001 is there"),
+        (
+            bible(("b.GEN.1.1", "a"), ("b.GEN.1.1", "b")),
+            r"a.xml, line 4: verse 01001001 is there twice, first in",
+        ),
         (bible(("GEN.1.1", "a")), r"a.xml, line 3: expected the id of a verse as 'b.GEN.1.1', got 'GEN.1.1'"),
         (bible(("b.XYZ.1.1", "a")), r"line 3: verse 'b.XYZ.1.1' is of an unknown book"),
         (bible(("b.GEN.1.177", "a")), r"line 3: verse 'b.GEN.1.177' is out of range"),
         (bible(("b.GEN.1.1", '<seg id="b.GEN.1.2" type="verse"/>')), r"line 3: a verse in the verse of .*line 3"),
         ("<cesDoc/>", r"a.xml: holds no verse"),
-        ("<cesDoc>\n<a>\n</cesDoc>", r"a.xml, line 3, column 3: not well-formed XML: mismatched tag"),
-        ("<cesDoc>&nbsp;</cesDoc>", r"line 1, column \d+: not well-formed XML: undefined entity"),
+        ("<cesDoc>\n<a>\n</cesDoc>", r"a.xml, line 3: not well-formed XML in column 3: mismatched tag"),
+        ("<cesDoc>&nbsp;</cesDoc>", r"line 1: not well-formed XML in column \d+: undefined entity"),
         ("<a>" * 300, r"line 1: more than 200 elements in each other"),
-        ("", r"not well-formed XML: no element found"),
+        ("", r"not well-formed XML in column 1: no element found"),
     ],
 )
 def test_bad_files_are_refused_where_they_are_bad(tmp_path, content, message):
@@ -98,7 +101,7 @@ def test_entities_are_refused_whatever_they_do(tmp_path, entities):
 def test_bytes_that_are_no_utf8(tmp_path):
     latin = '<?xml version="1.0" encoding="ISO-8859-1"?>\n' + bible(("b.GEN.1.1", "caf\xe9"))
     (tmp_path / "a.xml").write_bytes(latin.encode("latin-1"))
-    with pytest.raises(DataError, match=r"a.xml, line 4, byte \d+: not UTF-8 \(0xe9\)"):
+    with pytest.raises(DataError, match=r"a.xml, line 4: not UTF-8 in byte \d+ \(0xe9\)"):
         read(tmp_path / "a.xml")
     assert read(tmp_path / "a.xml", errors="replace").text("a")["01001001"] == "caf\ufffd"
     with pytest.raises(ConfigError, match="errors must be"):

@@ -58,7 +58,7 @@ def test_line_aligned_text_is_never_guessed(folder):
 
 def test_files_of_different_lengths(folder):
     (folder / "fra.txt").write_text("un\ndeux\n")
-    with pytest.raises(DataError, match=r"fra.txt has 2 lines, .*deu.txt has 3: line k of every file"):
+    with pytest.raises(DataError, match=r"fra.txt: has 2 lines, .*deu.txt has 3: line k of every file"):
         read(folder)
     (folder / "fra.txt").write_text("\n\n\n")
     with pytest.raises(DataError, match=r"fra.txt: holds no text"):

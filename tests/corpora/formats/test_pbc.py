@@ -133,8 +133,11 @@ def test_byte_order_mark_and_windows_line_ends(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("01001001\ta\n01001002\tb\n01001001\tc\n", r"eng-a.txt, lines 1 and 3: verse 01001001 is there twice"),
-        ("01001001\ta\n01001001\n", r"lines 1 and 2: verse 01001001 is there twice"),
+        (
+            "01001001\ta\n01001002\tb\n01001001\tc\n",
+            r"eng-a.txt, line 3: verse 01001001 is there twice, first in",
+        ),
+        ("01001001\ta\n01001001\n", r"line 2: verse 01001001 is there twice, first in line 1"),
         ("# x\n1001001\ta\n", r"eng-a.txt, line 2: expected BBCCCVVV<TAB>text, .* got '1001001'"),
         ("01001001 no tab but a long line\n", r"line 1: expected .* got '01001001 no tab but …'"),
         ("010010011\ta\n", "line 1: expected"),
@@ -146,7 +149,7 @@ def test_byte_order_mark_and_windows_line_ends(tmp_path):
         ("01001177\ta\n", r"out of range"),
         ("", r"eng-a.txt: holds no verse"),
         ("# title: only a header\n01001001\t\n", r"eng-a.txt: holds no verse"),
-        (b"01001001\ta\n01001002\t\xe9\n", r"eng-a.txt, line 2, byte 10: not UTF-8"),
+        (b"01001001\ta\n01001002\t\xe9\n", r"eng-a.txt, line 2: not UTF-8 in byte 10"),
         (b"01001001\ta\0b\n", r"line 1: a NUL byte"),
     ],
 )

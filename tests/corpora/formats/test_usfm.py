@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from langdiff.corpora import read_multitext
+from langdiff.corpora.faults import Damage, Faults
 from langdiff.corpora.formats.bible import Verses
 from langdiff.corpora.formats.usfm_markers import UsfmBook
 from langdiff.errors import ConfigError, DataError
@@ -60,8 +61,10 @@ TEXTS = {
 
 
 def texts_of(content, ranges="missing", file="a.usfm"):
-    verses = Verses(ranges)
-    UsfmBook(file, content, verses).read()
+    faults = Faults()
+    verses = Verses(ranges, faults)
+    UsfmBook(file, content, verses, Damage(file, faults)).read()
+    faults.check()
     return dict(verses.items())
 
 
@@ -143,7 +146,7 @@ def test_right_to_left_combining_and_astral_text():
         ("\\id GEN\n\\c 1\n\\v 1-2-3 a", r"line 3: '1-2-3' is not a range of verses"),
         ("\\id GEN\n\\c 152\n\\v 1 a", r"line 3: GEN 152:1 is out of range"),
         ("\\id GEN\n\\c 0\n\\v 1 a", r"line 3: GEN 0:1 is out of range"),
-        ("\\id GEN\n\\c 1\n\\v 1 a\n\n\\v 1 b", r"a.usfm, line 3 and a.usfm, line 5: verse 01001001 is there twice"),
+        ("\\id GEN\n\\c 1\n\\v 1 a\n\n\\v 1 b", r"a.usfm, line 5: verse 01001001 is there twice, first in line 3"),
         ("\\id GEN\n\\c 1\n\\v 1-3 a\n\\v 2 b", r"verse 01001002 is there twice"),
         ("\\id GEN\n\\c 1\n\\v 1 a \\foo b", r"line 3: unknown marker \\foo"),
         ("\\id GEN\n\\c 1\n\\v 1 a \\ b", r"line 3: a backslash that begins no marker"),
@@ -185,7 +188,7 @@ def test_an_edition_is_a_folder_or_a_file_alone(tmp_path):
 
 def test_a_book_that_is_there_twice(tmp_path):
     write(tmp_path, {"eng-a/1.usfm": "\\id GEN\n\\c 1\n\\v 1 a", "eng-a/2.usfm": "\n\\id GEN\n\\c 1\n\\v 1 b"})
-    with pytest.raises(DataError, match=r"1.usfm, line 3 and .*2.usfm, line 4: verse 01001001 is there twice"):
+    with pytest.raises(DataError, match=r"2.usfm, line 4: verse 01001001 is there twice, first in .*1.usfm, line 3"):
         read(tmp_path / "eng-a")
 
 

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from langdiff.corpora.faults import Damage, Faults
 from langdiff.corpora.formats.bible import Verses
 from langdiff.corpora.formats.usfm_markers import UsfmBook
 from langdiff.errors import DataError
@@ -16,9 +17,9 @@ TEXT_PARAGRAPHS = """
 """
 OTHER_PARAGRAPHS = """
     usfm ide h h1 h2 h3 toc1 toc2 toc3 toca1 toca2 toca3 rem sts restore imt imt1 imt2 imt3 imt4 imte imte1 imte2 is is1
-    is2 iot io io1 io2 io3 io4 ip ipc im ipi imi ili ili1 ili2 ilit ipq imq ipr ib iq iq1 iq2 iq3 iex ie cp cl cd qa qd mt
-    mt1 mt2 mt3 mt4 mte mte1 mte2 ms mse ms1 ms2 ms2e ms3 ms3e mr s s1 s1e s2 s2e s3 s3e s4 s4e sr r sp d sd sd1 sd2 sd3
-    sd4 lit pub toc pref intro conc glo idx maps cov spine pubinfo
+    is2 iot io io1 io2 io3 io4 ip ipc im ipi imi ili ili1 ili2 ilit ipq imq ipr ib iq iq1 iq2 iq3 iex ie cp cl cd qa qd
+    mt mt1 mt2 mt3 mt4 mte mte1 mte2 ms mse ms1 ms2 ms2e ms3 ms3e mr s s1 s1e s2 s2e s3 s3e s4 s4e sr r sp d sd sd1 sd2
+    sd3 sd4 lit pub toc pref intro conc glo idx maps cov spine pubinfo
 """
 STYLES = """
     ior iqt qs qac litl lik liv liv1 liv2 liv3 liv4 liv5 qt nd tl dc bk sig pn png addpn wj k sls ord add no it bd bdit
@@ -34,8 +35,11 @@ NOT_IN_GRAMMAR = "b pb mi1 mi2 mi3 mi4 lh lf phi tr1 tr2 ps psi p1 p2"  # empty,
 
 
 def text_of(body):
-    verses = Verses("missing")
-    UsfmBook("a.usfm", f"\\id GEN\n\\c 1\n\\p\n\\v 1 {body}\n\\v 2 end\n", verses).read()
+    faults = Faults()
+    verses = Verses("missing", faults)
+    content = f"\\id GEN\n\\c 1\n\\p\n\\v 1 {body}\n\\v 2 end\n"
+    UsfmBook("a.usfm", content, verses, Damage("a.usfm", faults)).read()
+    faults.check()
     found = dict(verses.items())
     assert found["01001002"] == "end"
     return found["01001001"]

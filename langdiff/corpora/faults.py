@@ -1,0 +1,190 @@
+"""What is wrong with the files of a corpus, collected while they are read."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
+
+import pandas as pd
+
+from langdiff._archives import File
+from langdiff._io import DAMAGED
+from langdiff.errors import DataError, Fault, FaultsError
+from langdiff.multitext import FAULT_COLUMNS
+
+MAX_FAULTS = 1000  # per edition or file; a file with more of them is not in the format
+
+
+class Faults:
+    """The faults found so far, in the order of the files.
+
+    Attributes
+    ----------
+    found : list of Fault
+        The faults.
+
+    Examples
+    --------
+    >>> faults = Faults()
+    >>> with faults.of("eng", "eng.txt"):
+    ...     faults.add("eng.txt", 7, "a NUL byte.", intent="01001001")
+    ...     raise DataError("eng.txt: ends too early.")
+    >>> faults.to_frame()
+      edition     file  line    intent            fault
+    0     eng  eng.txt     7  01001001      a NUL byte.
+    1     eng  eng.txt  <NA>       NaN  ends too early.
+    """
+
+    def __init__(self) -> None:
+        self.found: list[Fault] = []
+        self._edition: str | None = None
+        self._counts: Counter[tuple[str | None, str]] = Counter()
+
+    def __bool__(self) -> bool:
+        """Whether there are any."""
+        return bool(self.found)
+
+    def add(self, file: File | str, line: int | None, fault: str, *, intent: str | None = None) -> None:
+        """Note a fault because of which one text, at most, cannot be used.
+
+        Parameters
+        ----------
+        file : Path, Member or str
+            The file.
+        line : int or None
+            Number of the line, from 1.
+        fault : str
+            What is wrong, as a sentence without file and line.
+        intent : str, optional
+            The intent whose text is concerned.
+
+        Raises
+        ------
+        FaultsError
+            If the file has more than a thousand faults, so that it cannot be used as a whole.
+        """
+        self._counts[self._edition, str(file)] += 1
+        if self._counts[self._edition, str(file)] > MAX_FAULTS:
+            many = f"more than {MAX_FAULTS:,} faults; is this the right format? See read_multitext(format=...)."
+            raise FaultsError([Fault(str(file), None, many)])
+        self.found.append(Fault(str(file), line, fault, intent, self._edition))
+
+    @contextmanager
+    def of(self, edition: str | None, file: File | str) -> Iterator[None]:
+        """Note the edition with the faults found inside, and turn a `DataError` into a fault of the whole file.
+
+        Parameters
+        ----------
+        edition : str or None
+            The edition that is being read; None if the file has several.
+        file : Path, Member or str
+            Its file.
+        """
+        self._edition = edition
+        try:
+            yield
+        except DataError as error:
+            faults = error.faults if isinstance(error, FaultsError) else [_fault_of(str(error), str(file))]
+            self.found += [fault._replace(edition=fault.edition or edition) for fault in faults]
+        finally:
+            self._edition = None
+
+    def check(self) -> None:
+        """Raise an error if there are faults.
+
+        Raises
+        ------
+        FaultsError
+            With all of them.
+        """
+        if self.found:
+            raise FaultsError(self.found)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per fault; see `langdiff.Multitext`, whose attribute `skipped` it becomes."""
+        table = pd.DataFrame([fault._asdict() for fault in self.found], columns=list(FAULT_COLUMNS), dtype=object)
+        return table.fillna({"edition": float("nan"), "intent": float("nan")}).astype({"line": "Int64"})
+
+
+def _fault_of(message: str, file: str) -> Fault:
+    """Take apart a message that begins with the file and perhaps its line, as those of this package do."""
+    match = re.match(rf"{re.escape(file)}(?:, line ([0-9]+))?: ", message)
+    if match is None:
+        return Fault(file, None, message)
+    return Fault(file, int(match[1]) if match[1] else None, message[match.end() :])
+
+
+class Place(NamedTuple):
+    """A line of a file; as a str, it is named as in messages.
+
+    Examples
+    --------
+    >>> str(Place("eng.txt", 7))
+    'eng.txt, line 7'
+    """
+
+    file: File | str
+    line: int
+
+    def __str__(self) -> str:
+        """Name file and line."""
+        return f"{self.file}, line {self.line}"
+
+
+class Damage:
+    """Lines of a file that are not text, until it is known which intent they belong to.
+
+    `langdiff._io.read_lines` marks them when its argument `on_fault` is `note`.
+
+    Parameters
+    ----------
+    file : Path or Member
+        The file.
+    faults : Faults
+        Where the lines are noted in the end.
+
+    Examples
+    --------
+    >>> faults = Faults()
+    >>> damage = Damage("eng.txt", faults)
+    >>> damage.note(3, "a NUL byte.")
+    >>> damage.is_in("In the\ufdd0beginning", Place("eng.txt", 2), "01001001")
+    True
+    >>> faults.found[0].line, faults.found[0].intent
+    (3, '01001001')
+    """
+
+    def __init__(self, file: File | str, faults: Faults) -> None:
+        self._file, self._faults = file, faults
+        self._lines: list[tuple[int, str]] = []
+
+    def note(self, line: int, what: str) -> None:
+        """Remember a line and what is wrong with it."""
+        self._lines.append((line, what))
+
+    def is_in(self, text: str, place: Place, intent: str | None) -> bool:
+        """Whether a text has damage, so that it cannot be used; if so, note it in the faults, with the intent.
+
+        Parameters
+        ----------
+        text : str
+            All of the text of an intent.
+        place : Place
+            Where it begins.
+        intent : str or None
+            The intent.
+        """
+        if DAMAGED not in text:
+            return False
+        own = [damage for damage in self._lines if damage[0] >= place.line]
+        self._lines = [damage for damage in self._lines if damage[0] < place.line]
+        for line, what in own or [(place.line, "bytes that are not text, or U+FDD0, which is not a character.")]:
+            self._faults.add(self._file, line, what, intent=intent)
+        return True
+
+    def close(self) -> None:
+        """Note the lines that are in no text."""
+        lines, self._lines = self._lines, []
+        for line, what in lines:
+            self._faults.add(self._file, line, what)
