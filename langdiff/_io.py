@@ -134,6 +134,22 @@ def _decode(raw: bytes, errors: str) -> tuple[str, str | None]:
     return re.sub("[\0\udc80-\udcff]+", DAMAGED, raw.decode("utf-8", "surrogateescape")), fault
 
 
+def parse_json(text: str | bytes) -> Any:
+    """Return what JSON says; whatever is wrong with it is a ValueError, nesting that is too deep as well.
+
+    Examples
+    --------
+    >>> parse_json("[" * 100_000)
+    Traceback (most recent call last):
+    ...
+    ValueError: nested too deeply
+    """
+    try:
+        return json.loads(text)
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+
+
 def read_table(path: Path, delimiter: str = ",") -> tuple[list[str], list[tuple[int, list[str]]]]:
     """Return the header of a table and its rows as (line number, cells), all as text.
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import pandas as pd
 
+from langdiff._types import Booleans
 from langdiff.errors import DataError, listing
 
 if TYPE_CHECKING:
@@ -441,14 +442,41 @@ def multitext_from_sources(
         If an edition has an intent that is not among `intents`.
     """
     rows = pd.Index(list(intents), name="intent")
-    columns = pd.Index(list(sources), name="edition")
-    matrix = np.zeros((len(rows), len(columns)), dtype=bool)
-    for j, edition in enumerate(columns):
+    matrix = np.zeros((len(rows), len(sources)), dtype=bool)
+    for j, edition in enumerate(sources):
         wanted = pd.Index(list(present[edition]))
         places = rows.get_indexer(wanted)
         if (places < 0).any():
             raise DataError(f"edition {edition!r} has intents that are not listed: {listing(wanted[places < 0])}.")
         matrix[places, j] = True
+    return multitext_from_matrix(sources, matrix, intents=rows, edition_info=edition_info, intent_info=intent_info)
+
+
+def multitext_from_matrix(
+    sources: Mapping[str, TextSource],
+    matrix: Booleans,
+    *,
+    intents: Iterable[Any],
+    edition_info: pd.DataFrame,
+    intent_info: pd.DataFrame | None = None,
+) -> Multitext:
+    """Build the catalogue from the matrix of what is present.
+
+    Parameters
+    ----------
+    sources : mapping from edition to TextSource
+        In the order of the columns.
+    matrix : ndarray of bool, shape (I, J)
+        Whether edition j has intent i; it is kept, not copied.
+    intents, edition_info, intent_info
+        See `multitext_from_sources`.
+
+    Returns
+    -------
+    Multitext
+    """
+    rows = pd.Index(list(intents), name="intent")
+    columns = pd.Index(list(sources), name="edition")
     return Multitext(
         presence=pd.DataFrame(matrix, index=rows, columns=columns, copy=False),
         edition_info=edition_info.reindex(columns),

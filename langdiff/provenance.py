@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from langdiff._io import parse_json
 from langdiff._signature import full_hash, short_hash
 from langdiff.errors import DataError
 
@@ -146,7 +147,7 @@ def from_document(text: str | bytes, bits: pd.DataFrame, where: str) -> Provenan
         If it is damaged, of another version, or belongs to other bits; the message says what to do.
     """
     try:
-        document = json.loads(text)
+        document = parse_json(text)
         if document["format"] != FORMAT:
             raise ValueError(f"format {document['format']!r}")
         version, of_bits, record = document["format_version"], document["bits"], document["provenance"]

@@ -73,6 +73,8 @@ def describe(
 ) -> None:
     """Count editions, languages, intents, words and characters, which takes reading all texts.
 
+    With --on-error skip, list also what was skipped, on stderr with --json.
+
     Example: langdiff corpora describe 'bible/*.txt.gz' --by-edition
     """
     multitext = corpus.open()
@@ -82,6 +84,10 @@ def describe(
         table = multitext.describe().rename_axis("what").reset_index()
     if as_json:
         print_json(table)
+        for fault in multitext.skipped.itertuples():
+            typer.echo(f"skipped: {fault.file}, line {fault.line}: {fault.fault}", err=True)
     else:
         counts = ("intents", "cells", "words", "characters", "count")
         print_table(table, repr(multitext), {name: "{:,}" for name in counts if name in table})
+        if len(multitext.skipped):
+            print_table(multitext.skipped, "What was skipped", {})

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from langdiff._types import AnyFormat, Ranges
+from langdiff._types import AnyFormat, OnError, Ranges
 from langdiff.cli.output import print_json, print_table
 
 if TYPE_CHECKING:
@@ -28,10 +28,20 @@ class Corpus:
     edition_info: Annotated[
         Path | None, typer.Option("--edition-info", help="CSV file of editions, one row per file.")
     ] = None
+    edition_column: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--edition-column", metavar="THEIRS=OURS", help="A column of that file and our name of it (repeat)."
+        ),
+    ] = None
     edition: Annotated[
         list[str] | None,
         typer.Option("--edition", "-e", help="Keep this edition (repeat for more); all by default."),
     ] = None
+    on_error: Annotated[
+        OnError,
+        typer.Option("--on-error", help="Faulty verses and files: an error that lists all, or skipped and listed."),
+    ] = "raise"
     ranges: Annotated[
         Ranges | None,
         typer.Option("--ranges", help="Verses translated together: missing, or merged into the first."),
@@ -50,11 +60,22 @@ class Corpus:
             self.corpus,
             format=self.format,
             edition_info=self.edition_info,
+            edition_columns=_columns(self.edition_column or []),
             editions=self.edition,
+            on_error=self.on_error,
             ranges=self.ranges,
             vref=self.vref,
             original_language=self.original_language,
         )
+
+
+def _columns(options: list[str]) -> dict[str, str]:
+    from langdiff.errors import ConfigError
+
+    pairs = [option.rpartition("=") for option in options]
+    if bad := [option for option, (theirs, _, ours) in zip(options, pairs, strict=True) if not (theirs and ours)]:
+        raise ConfigError(f"--edition-column {bad[0]}: write THEIRS=OURS, such as Filename=file.")
+    return {theirs: ours for theirs, _, ours in pairs}
 
 
 def reads_corpus(command: Callable[..., None]) -> Callable[..., None]:

@@ -44,7 +44,9 @@ def print_table(frame: "pd.DataFrame", title: str, formats: dict[str, str]) -> N
 
 
 def _shown(value: Any, template: str | None) -> str:
-    if value is None or value != value:  # NaN
+    import pandas as pd
+
+    if value is None or pd.isna(value):
         return "–"
     return template.format(value) if template else str(value)
 

@@ -3,23 +3,35 @@
 import csv
 import io
 import re
-from collections.abc import Hashable, Iterable, Mapping
+import warnings
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from langdiff._archives import File
+from langdiff._archives import COMPRESSED, File
 from langdiff._io import read_table
 from langdiff.corpora.files import language_of
-from langdiff.errors import DataError, listing
+from langdiff.corpora.iso639 import contradict, iso639_3
+from langdiff.errors import DataError, LangdiffWarning, listing
 
 FILE_NAME = "metadata.csv"
 EditionInfo = pd.DataFrame | pd.Series | Mapping[str, str]  # where only languages are needed; see `languages_of`
+_USUAL = {  # our name of a column: names that corpora have for it, in lower case without punctuation
+    "file": ("filename",),
+    "edition": ("translationid",),
+    "iso639_3": ("iso6393", "iso", "isocode", "iso639p3code", "languagecode"),
+}
+UNDETERMINED = ("", "und", "mis", "mul", "zxx")  # what stands in place of a language in ISO 639
 _RESERVED = ("file", "edition", "iso639_3")
 
 
-def find_edition_info(files: Mapping[str, File], edition_info: str | Path | pd.DataFrame | None) -> pd.DataFrame:
+def find_edition_info(
+    files: Mapping[str, File],
+    edition_info: str | Path | pd.DataFrame | None,
+    edition_columns: Mapping[str, str] | None = None,
+) -> pd.DataFrame:
     """Return what a CSV file or a frame says of the editions.
 
     Parameters
@@ -29,6 +41,8 @@ def find_edition_info(files: Mapping[str, File], edition_info: str | Path | pd.D
     edition_info : str, Path or DataFrame, optional
         The CSV file, or a frame indexed by edition; by default ``metadata.csv`` in each file's folder, where there
         is one.
+    edition_columns : mapping from str to str, optional
+        Names of columns of that table, and the names that langdiff has for them.
 
     Returns
     -------
@@ -41,11 +55,16 @@ def find_edition_info(files: Mapping[str, File], edition_info: str | Path | pd.D
     ------
     DataError
         If the CSV file cannot be read or has neither column ``file`` nor ``edition``, or if an edition is there
-        twice, or none is there although `edition_info` was given.
+        twice, or none is there although `edition_info` was given; if `edition_columns` names a column that is not
+        there.
     """
     if edition_info is None:
         tables = [
-            _read(folder / FILE_NAME, {edition: file for edition, file in files.items() if file.parent == folder})
+            _read(
+                folder / FILE_NAME,
+                {edition: file for edition, file in files.items() if file.parent == folder},
+                edition_columns or {},
+            )
             for folder in dict.fromkeys(file.parent for file in files.values())
             if (folder / FILE_NAME).is_file()
         ]
@@ -54,10 +73,12 @@ def find_edition_info(files: Mapping[str, File], edition_info: str | Path | pd.D
         twice = edition_info.index[edition_info.index.duplicated()]
         if len(twice):
             raise DataError(f"edition_info has several rows for {listing(twice)}; give one.")
-        what, table = "edition_info", edition_info.loc[edition_info.index.isin(files)]
+        names = _our_names([str(column) for column in edition_info], edition_columns or {}, "edition_info")
+        what, table = "edition_info", _with_codes(edition_info.set_axis(names, axis=1), "edition_info")
+        table = table.loc[table.index.isin(files)]
         advice = "Its index must hold names of editions."
     else:
-        what, table = str(edition_info), _read(Path(edition_info).expanduser(), files)
+        what, table = str(edition_info), _read(Path(edition_info).expanduser(), files, edition_columns or {})
         advice = "Its column 'file' holds names of files, its column 'edition' names of editions."
     if not len(table):
         raise DataError(f"{what}: no row is about any of the {len(files)} editions read, {listing(files)}. {advice}")
@@ -85,11 +106,45 @@ def edition_info_of(
     """
     rows = pd.Index(list(editions), name="edition")
     info = known.reindex(rows).astype(object)
-    above = pd.DataFrame.from_dict(dict(headers), orient="index").reindex(rows)
+    if "language" in info:
+        info["language"] = info["language"].mask(info["language"].isin(UNDETERMINED))
+    own = {edition: dict(header) for edition, header in headers.items()}
+    _check_languages(own, info.get("language"))
+    above = pd.DataFrame.from_dict(own, orient="index").reindex(rows)
     for column in above:
         info[column] = info[column].fillna(above[column]) if column in info else above[column]
     info = with_language(info).astype(object)
     return info.where(info.notna(), np.nan)
+
+
+def _check_languages(headers: Mapping[str, dict[str, str]], known: pd.Series | None) -> None:
+    """Leave out languages of headers that are no codes, and warn where a header contradicts the edition's name."""
+    different, unknown = [], []
+    for edition, header in headers.items():
+        if (given := header.pop("language", None)) in (None, *UNDETERMINED):
+            continue
+        code, named = iso639_3(given), language_of(edition)
+        if code is None:
+            header.setdefault("language_name", given)
+            unknown += [f"{edition} ({given})"] if len(given) <= 3 else []
+            continue
+        header["language"] = code
+        if named and contradict(code, named) and (known is None or pd.isna(known[edition])):
+            different.append(f"{edition} ({code})")
+    if unknown:
+        warnings.warn(
+            f"headers of {len(unknown)} edition(s) name a language by what is not a code of ISO 639: "
+            f"{listing(unknown)}. It is not used; give the language by edition_info.",
+            LangdiffWarning,
+            stacklevel=5,
+        )
+    if different:
+        warnings.warn(
+            f"headers of {len(different)} edition(s) name another language than their files' names: "
+            f"{listing(different)}. The header counts; if it is wrong, give the language by edition_info.",
+            LangdiffWarning,
+            stacklevel=5,
+        )
 
 
 def with_language(info: pd.DataFrame) -> pd.DataFrame:
@@ -187,17 +242,19 @@ def edition_info_csv(edition_info: pd.DataFrame, files: Mapping[str, str]) -> st
     return text
 
 
-def _read(path: Path, files: Mapping[str, File]) -> pd.DataFrame:
+def _read(path: Path, files: Mapping[str, File], edition_columns: Mapping[str, str]) -> pd.DataFrame:
     header, rows = read_table(path)
+    header = _our_names(header, edition_columns, str(path))
     key = next((name for name in ("file", "edition") if name in header), None)
     if key is None:
         raise DataError(
-            f"{path}: needs a column 'file' or 'edition', has {listing(header)}. If it is about something "
-            "else, pass the right file as edition_info=."
+            f"{path}: needs a column 'file' or 'edition', has {listing(header)}. If one is called otherwise, say so by "
+            "edition_columns=; if it is about something else, pass the right file as edition_info=."
         )
     editions_of: dict[str, list[str]] = {}  # a file may hold several
     for edition, file in files.items():
-        editions_of.setdefault(file.name if key == "file" else edition, []).append(edition)
+        for name in {file.name, _unpacked(file.name), edition} if key == "file" else {edition}:
+            editions_of.setdefault(name, []).append(edition)
     position = header.index(key)
     known: dict[str, dict[str, str]] = {}
     lines: dict[str, int] = {}
@@ -208,9 +265,35 @@ def _read(path: Path, files: Mapping[str, File]) -> pd.DataFrame:
         cells = {column: cell for column, cell in zip(header, row, strict=True) if cell}
         known |= dict.fromkeys(editions_of.get(name, ()), cells)
     table = pd.DataFrame(list(known.values()), index=list(known), columns=header, dtype=object)
-    table = table.drop(columns=key)
-    if "iso639_3" in table:
-        if {"language", "language_name"} <= set(table):
-            raise DataError(f"{path}: beside 'iso639_3', give the name as 'language' or 'language_name', not both.")
-        table = table.rename(columns={"language": "language_name"}).rename(columns={"iso639_3": "language"})
-    return table
+    return _with_codes(table.drop(columns=key), str(path))
+
+
+def _with_codes(table: pd.DataFrame, what: str) -> pd.DataFrame:
+    """Call the column of codes ``language``, and one of that name beside it ``language_name``."""
+    if "iso639_3" not in table:
+        return table
+    if {"language", "language_name"} <= set(table):
+        raise DataError(f"{what}: beside 'iso639_3', give the name as 'language' or 'language_name', not both.")
+    table = table.rename(columns={"language": "language_name"}).rename(columns={"iso639_3": "language"})
+    return table.assign(language=[iso639_3(code) or code for code in table["language"]])
+
+
+def _our_names(header: Sequence[str], edition_columns: Mapping[str, str], what: str) -> list[str]:
+    """Return our names of columns: those given, and those of the usual corpora; other columns keep theirs."""
+    without = [column for column in edition_columns if column not in header]
+    if without:
+        raise DataError(f"edition_columns: {what} has no column {listing(without)}, but {listing(header)}.")
+    given = {theirs: "iso639_3" if ours == "language" else ours for theirs, ours in edition_columns.items()}
+    names = [given.get(column, column) for column in header]
+    for ours, usual in _USUAL.items():
+        if ours not in names:
+            fitting = [place for place, name in enumerate(names) if re.sub("[^a-z0-9]", "", name.lower()) in usual]
+            if len(fitting) == 1:
+                names[fitting[0]] = ours
+    if len(set(names)) < len(names):
+        raise DataError(f"{what}: two columns would have the same name: {listing(names, most=len(names))}.")
+    return names
+
+
+def _unpacked(name: str) -> str:
+    return name[: -len(Path(name).suffix)] if Path(name).suffix.lower() in COMPRESSED else name

@@ -1,23 +1,31 @@
 """What is wrong with the files of a corpus, collected while they are read."""
 
 import re
+import warnings
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import NamedTuple
+from dataclasses import replace
+from typing import NamedTuple, get_args
 
 import pandas as pd
 
 from langdiff._archives import File
 from langdiff._io import DAMAGED
-from langdiff.errors import DataError, Fault, FaultsError
-from langdiff.multitext import FAULT_COLUMNS
+from langdiff._types import OnError
+from langdiff.errors import ConfigError, DataError, Fault, FaultsError, LangdiffWarning
+from langdiff.multitext import FAULT_COLUMNS, Multitext
 
 MAX_FAULTS = 1000  # per edition or file; a file with more of them is not in the format
 
 
 class Faults:
     """The faults found so far, in the order of the files.
+
+    Parameters
+    ----------
+    on_error : {"raise", "skip"}
+        Whether faults are an error in the end, or what is faulty is left out and listed.
 
     Attributes
     ----------
@@ -36,7 +44,10 @@ class Faults:
     1     eng  eng.txt  <NA>       NaN  ends too early.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, on_error: OnError = "raise") -> None:
+        if on_error not in get_args(OnError):
+            raise ConfigError(f"on_error must be 'raise' or 'skip', got {on_error!r}.")
+        self.on_error = on_error
         self.found: list[Fault] = []
         self._edition: str | None = None
         self._counts: Counter[tuple[str | None, str]] = Counter()
@@ -91,7 +102,7 @@ class Faults:
             self._edition = None
 
     def check(self) -> None:
-        """Raise an error if there are faults.
+        """Raise an error if there are faults, whatever `on_error` says, because nothing else is left.
 
         Raises
         ------
@@ -100,6 +111,42 @@ class Faults:
         """
         if self.found:
             raise FaultsError(self.found)
+
+    def refuse(self) -> None:
+        """Raise an error if there are faults and `on_error` is ``"raise"``.
+
+        Raises
+        ------
+        FaultsError
+            With all of them.
+        """
+        if self.on_error == "raise":
+            self.check()
+
+    def applied(self, multitext: Multitext) -> Multitext:
+        """Return a multitext, of which what is faulty is left out, with the list of the faults.
+
+        Raises
+        ------
+        FaultsError
+            If there are faults and `on_error` is ``"raise"``.
+
+        Warns
+        -----
+        LangdiffWarning
+            If there are faults and `on_error` is ``"skip"``.
+        """
+        self.refuse()
+        if not self.found:
+            return multitext
+        skipped = self.to_frame()
+        warnings.warn(
+            f"{len(skipped):,} fault(s) in {skipped['file'].nunique():,} file(s): what is faulty is left out, and the "
+            f"multitext's attribute skipped lists it. The first: {self.found[0]}",
+            LangdiffWarning,
+            stacklevel=3,  # at the call of the public function
+        )
+        return replace(multitext, skipped=skipped)
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per fault; see `langdiff.Multitext`, whose attribute `skipped` it becomes."""

@@ -2,12 +2,15 @@
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from langdiff._types import OnError
 from langdiff.corpora.edition_info import with_language
-from langdiff.errors import DataError, listing
+from langdiff.corpora.faults import Faults
+from langdiff.errors import DataError, Fault, listing
 from langdiff.multitext import InMemoryText, Multitext, multitext_from_sources
 
 _LONG = ["intent", "edition", "text"]
@@ -18,6 +21,7 @@ def read_frame(
     *,
     edition_info: pd.DataFrame | None = None,
     intent_info: pd.DataFrame | None = None,
+    on_error: OnError = "raise",
 ) -> Multitext:
     """Make a multitext of texts held in a pandas frame.
 
@@ -31,6 +35,11 @@ def read_frame(
     edition_info, intent_info : DataFrame, optional
         Information on the editions and on the intents, indexed by them; other rows are ignored. A ``language`` that
         is not given is the ISO 639-3 code that begins the edition's name, if one does.
+    on_error : {"raise", "skip"}
+        Treatment of cells without intent or edition, cells that are neither text nor missing, and texts that are given
+        twice, of which neither is used. ``"raise"``: they are one error, which has all of them. ``"skip"``: they are
+        left out, and the attribute ``skipped`` of the multitext lists them; there, the ``line`` is the number of the
+        row of a long frame.
 
     Returns
     -------
@@ -40,8 +49,15 @@ def read_frame(
     Raises
     ------
     DataError
-        If a cell is neither text nor missing or is given twice, or the tables do not know an
-        edition or intent.
+        If a cell is neither text nor missing or is given twice (a `langdiff.errors.FaultsError` with all such cells),
+        or the tables do not know an edition or intent.
+    ConfigError
+        If `on_error` has an unknown value.
+
+    Warns
+    -----
+    LangdiffWarning
+        If there are faults and `on_error` is ``"skip"``.
 
     Examples
     --------
@@ -49,14 +65,9 @@ def read_frame(
     >>> read_frame(frame)
     Multitext: 2 intents × 2 editions (2 languages), 1 of 4 cells missing
     """
-    texts = _long(frame)
-    for what in ("intent", "edition"):
-        unnamed = np.flatnonzero(texts[what].isna())
-        if len(unnamed):
-            raise DataError(f"{len(unnamed):,} text(s) without {what}; the first is {texts['text'][unnamed[0]]!r}.")
-        texts[what] = texts[what].map(str)
-    _refuse(texts, texts.duplicated(["intent", "edition"]), "text(s) given twice; give each once")
-    _refuse(texts, ~texts["text"].map(_is_text_or_missing).astype(bool), "cell(s) without text; give str or None")
+    faults = Faults(on_error)
+    texts = _without_faults(_long(frame), faults, is_long="text" in frame.columns)
+    faults.refuse()
     intents, editions = texts["intent"].unique().tolist(), texts["edition"].unique().tolist()
     if not intents:
         raise DataError("the frame is empty; give columns intent, edition, text, or one column per edition.")
@@ -64,13 +75,14 @@ def read_frame(
     by_edition = {edition: rows.set_index("intent")["text"] for edition, rows in have.groupby("edition")}
     nothing = pd.Series(dtype=object)
     sources = {edition: InMemoryText(by_edition.get(edition, nothing)) for edition in editions}
-    return multitext_from_sources(
+    multitext = multitext_from_sources(
         sources,
         {edition: source.texts.index for edition, source in sources.items()},
         intents=intents,
         edition_info=with_language(_rows(edition_info, "edition_info", editions)),
         intent_info=_rows(intent_info, "intent_info", intents),
     )
+    return faults.applied(multitext)
 
 
 def _long(frame: pd.DataFrame) -> pd.DataFrame:
@@ -97,13 +109,28 @@ def _is_text_or_missing(cell: object) -> bool:
     return isinstance(cell, str) or cell is None or cell is pd.NA or (isinstance(cell, float) and math.isnan(cell))
 
 
-def _refuse(texts: pd.DataFrame, bad: pd.Series, what: str) -> None:
-    if bad.any():
-        row = texts.loc[bad].iloc[0]
-        raise DataError(
-            f"{int(bad.sum()):,} {what}. The first: intent {row['intent']!r}, edition {row['edition']!r}, "
-            f"{row['text']!r}."
-        )
+def _without_faults(texts: pd.DataFrame, faults: Faults, *, is_long: bool) -> pd.DataFrame:
+    """Return the cells that have names, as str, once each and without faulty texts; note what is faulty."""
+    named = texts["intent"].notna() & texts["edition"].notna()
+    names = texts.loc[named, ["intent", "edition"]].map(str)
+    twice = names.duplicated(keep=False).reindex(texts.index, fill_value=False)
+    is_text = texts["text"].map(_is_text_or_missing).astype(bool)
+    for row in np.flatnonzero(~named | twice | ~is_text):
+        intent, edition, text = texts.iloc[row]
+        if not named[row]:
+            what = f"a text without {'intent' if pd.isna(intent) else 'edition'}"
+        elif twice[row]:
+            what = f"intent {intent!r}, edition {edition!r}: a text given twice, of which neither is used"
+        else:
+            what = f"intent {intent!r}, edition {edition!r}: a cell without text; give str or None"
+        line = int(row) + 1 if is_long else None
+        faults.found.append(Fault("the frame", line, f"{what}: {text!r:.40}.", _name(intent), _name(edition)))
+    texts = texts.assign(text=texts["text"].mask(twice | ~is_text, None))
+    return texts[named].assign(**names).drop_duplicates(["intent", "edition"])
+
+
+def _name(name: Any) -> str | None:
+    return None if pd.isna(name) else str(name)
 
 
 def _rows(info: pd.DataFrame | None, what: str, names: Sequence[str]) -> pd.DataFrame:

@@ -1,4 +1,7 @@
-"""Language codes: two letters to three."""
+"""Language codes: which there are in ISO 639-3, and those of other parts of the standard that mean the same."""
+
+from functools import cache
+from pathlib import Path
 
 # ISO 639-1:ISO 639-3
 _PAIRS = """
@@ -15,19 +18,53 @@ sl:slv sm:smo sn:sna so:som sq:sqi sr:srp ss:ssw st:sot su:sun sv:swe sw:swa ta:
 tk:tuk tl:tgl tn:tsn to:ton tr:tur ts:tso tt:tat tw:twi ty:tah ug:uig uk:ukr ur:urd uz:uzb ve:ven vi:vie vo:vol
 wa:wln wo:wol xh:xho yi:yid yo:yor za:zha zh:zho zu:zul
 """
-ISO_639_3 = dict(pair.split(":") for pair in _PAIRS.split())
+# withdrawn from ISO 639-1, but still in names of files: ISO 639-3
+_FORMER = "iw:heb in:ind ji:yid jw:jav mo:ron scc:srp scr:hrv"
+# ISO 639-2/B, the codes of libraries:ISO 639-3
+_BIBLIOGRAPHIC = """
+alb:sqi arm:hye baq:eus bur:mya chi:zho cze:ces dut:nld fre:fra geo:kat ger:deu gre:ell ice:isl mac:mkd mao:mri
+may:msa per:fas rum:ron slo:slk tib:bod wel:cym
+"""
+ISO_639_3 = dict(pair.split(":") for pair in (_PAIRS + _FORMER + _BIBLIOGRAPHIC).split())
+_GROUPS = """
+aka ara aym aze bal bik bnc bua chm cre del den din doi est fas ful gba gon grb grn hai hbs hmn iku ipk jrb kau kln
+kok kom kon kpe kur lah lav luy man mlg mon msa mwr nep nor oji ori orm pus que raj rom sqi srd swa syr tmh uzb yid
+zap zha zho zza
+"""
+MACROLANGUAGES = frozenset(_GROUPS.split())  # codes of ISO 639-3 for groups of languages
 
 
 def iso639_3(code: object) -> str | None:
-    """Return the code of three letters for a code of two or three letters, None for anything else.
+    """Return the code of ISO 639-3 for one of ISO 639-3, 639-1 or 639-2, None for anything else.
+
+    Codes from ``qaa`` to ``qtz``, which the standard leaves to its users, count as languages; ``und``, ``mis``, ``mul``
+    and ``zxx``, which are no languages, do not.
 
     Examples
     --------
-    >>> iso639_3("de"), iso639_3("deu"), iso639_3("German"), iso639_3(float("nan"))
-    ('deu', 'deu', None, None)
+    >>> iso639_3("deu"), iso639_3("de"), iso639_3("ger"), iso639_3("qaa")
+    ('deu', 'deu', 'deu', 'qaa')
+    >>> iso639_3("xyz"), iso639_3("und"), iso639_3("German"), iso639_3(float("nan"))
+    (None, None, None, None)
     """
     if not isinstance(code, str):
         return None
-    if len(code) == 3 and code.isascii() and code.isalpha() and code.islower():
-        return code
-    return ISO_639_3.get(code)
+    is_own = len(code) == 3 and code.isascii() and code.isalpha() and code.islower() and "qaa" <= code <= "qtz"
+    return code if is_own or code in _codes() else ISO_639_3.get(code)
+
+
+def contradict(one: str, other: str) -> bool:
+    """Whether two codes of ISO 639-3 must be different languages: neither is a group of languages.
+
+    Examples
+    --------
+    >>> contradict("deu", "eng"), contradict("zho", "cmn")
+    (True, False)
+    """
+    return one != other and not {one, other} & MACROLANGUAGES
+
+
+@cache
+def _codes() -> frozenset[str]:
+    lines = Path(__file__).with_name("iso639_3.txt").read_text(encoding="utf-8").splitlines()
+    return frozenset(code for line in lines if not line.startswith("#") for code in line.split())

@@ -19,7 +19,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
 from langdiff import __version__
-from langdiff._io import atomic_path, write_text
+from langdiff._io import atomic_path, parse_json, write_text
 from langdiff.errors import CheckpointError
 
 FORMAT = 1
@@ -87,7 +87,7 @@ def read_checkpoint(directory: Path) -> Checkpoint:
     """
     path = directory / INDEX
     try:
-        index = json.loads(path.read_text(encoding="utf-8"))
+        index = parse_json(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise CheckpointError(f"{path}: cannot be read ({error.strerror}); no language model here.") from error
     except ValueError as error:  # JSON and UTF-8 alike

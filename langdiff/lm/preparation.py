@@ -1,9 +1,8 @@
 """What is done to a text before a language model sees it, noted beside the models so that scoring does the same."""
 
-import json
 from pathlib import Path
 
-from langdiff._io import write_json
+from langdiff._io import parse_json, write_json
 from langdiff._types import Tokenization
 from langdiff.errors import CheckpointError, ConfigError
 
@@ -37,7 +36,7 @@ def read_preparation(models: Path) -> Tokenization:
         If there is no such note, or it cannot be read.
     """
     try:
-        noted = json.loads((models / NOTE).read_text(encoding="utf-8"))["tokenization"]
+        noted = parse_json((models / NOTE).read_text(encoding="utf-8"))["tokenization"]
     except OSError as error:
         raise CheckpointError(
             f"{models / NOTE}: cannot be read ({error.strerror}). Name a folder that `langdiff train` wrote, or "

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from langdiff._io import parse_json
 from langdiff.errors import DataError, listing
 from langdiff.regression.records import Dispersions, ErrorSource, IntentsCompared, SizeDistribution
 
@@ -58,7 +59,7 @@ def read_document(path: Path) -> dict[str, Any]:
         If the file cannot be read or holds something else.
     """
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document = parse_json(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror or error}.") from error
     except ValueError as error:  # broken JSON or UTF-8

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from langdiff._types import FormatName, Model, Ranges, Tokenization
+from langdiff._types import FormatName, Model, OnError, Ranges, Tokenization
 from langdiff.corpora.formats.registry import OPTIONS, check_format_options
 from langdiff.errors import ConfigError
 from langdiff.lm.ngram.recipe import find_scored_lm
@@ -22,15 +22,17 @@ class _Section(BaseModel):
 class FileCorpus(_Section):
     """``[corpus]`` read from files; relative paths start at the experiment file's folder.
 
-    ``format``, ``edition_info`` and the options of formats (``ranges``, ``vref``, ``original_language``) are those of
-    `langdiff.read_multitext`. Only the intents from ``first_intent`` to ``last_intent`` are kept: ``"40001001"`` to
-    ``"66022021"`` is the New Testament of a Bible.
+    ``format``, ``edition_info``, ``edition_columns``, ``on_error`` and the options of formats (``ranges``, ``vref``,
+    ``original_language``) are those of `langdiff.read_multitext`. Only the intents from ``first_intent`` to
+    ``last_intent`` are kept: ``"40001001"`` to ``"66022021"`` is the New Testament of a Bible.
     """
 
     format: FormatName
     path: str | list[str]
     edition_info: str | None = None
+    edition_columns: dict[str, str] | None = None
     editions: list[str] | None = None
+    on_error: OnError = "raise"
     ranges: Ranges | None = None
     vref: str | None = None
     original_language: str | None = None
@@ -189,7 +191,7 @@ def read_experiment(path: str | Path) -> Experiment:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}.") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ConfigError(f"{path}: not a TOML file: {error}.") from error
     try:
         experiment = Experiment.model_validate(table)

@@ -97,6 +97,7 @@ def render_report(run: RunResult, figures: list[Figure]) -> str:
             "difficulties": html_table(_difficulties(run), {"%": "{:+.1f}", "±": "{:.1f}", "rank": "{:.0f}"}),
             "bits": html_table(_bits(run), {"intent": "{:.1f}", "character": "{:.3f}", "%": "{:.3f}"}),
             "editions": html_table(run.editions.reset_index()),
+            "skipped": html_table(run.skipped.astype({"line": "Int64"}), {"line": "{}"}),
         },
         correlations=list(run.correlations().itertuples()),
         version=langdiff.__version__,

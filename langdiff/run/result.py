@@ -1,6 +1,5 @@
 """What a run found, in memory or read back from its directory."""
 
-import json
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -8,8 +7,9 @@ from typing import Any
 
 import pandas as pd
 
-from langdiff._io import read_table
+from langdiff._io import parse_json, read_table
 from langdiff.errors import DataError
+from langdiff.multitext import FAULT_COLUMNS
 from langdiff.regression import DifficultyFit, read_fit
 from langdiff.run.directory import EXPERIMENT, FORMAT_VERSION, MANIFEST
 from langdiff.run.experiment import Experiment
@@ -33,8 +33,9 @@ class RunResult:
     truth : Series or None
         True difficulties (nats) of a synthetic multitext.
     manifest : dict
-        Versions, hardware, hashes of the data, sizes of the parts, and ``seconds``: the time of each stage of the last
-        run, and for each language model that of its training in all editions, whenever it was trained.
+        Versions, hardware, hashes of the data, faults that were skipped, sizes of the parts, and ``seconds``: the time
+        of each stage of the last run, and for each language model that of its training in all editions, whenever it was
+        trained.
     """
 
     directory: Path
@@ -49,6 +50,11 @@ class RunResult:
     def report(self) -> Path:
         """Path of the report."""
         return self.directory / "report.html"
+
+    @property
+    def skipped(self) -> pd.DataFrame:
+        """What was left out because files of the corpus are faulty; see `langdiff.Multitext`."""
+        return pd.DataFrame(self.manifest.get("skipped", []), columns=list(FAULT_COLUMNS))
 
     def bits(self) -> pd.DataFrame:
         """Return bits per intent, bits per character and what was replaced, one row per edition × language model."""
@@ -105,7 +111,7 @@ def read_run(directory: str | Path) -> RunResult:
     """
     directory = Path(directory)
     try:
-        manifest = json.loads((directory / MANIFEST).read_text(encoding="utf-8"))
+        manifest = parse_json((directory / MANIFEST).read_text(encoding="utf-8"))
         if manifest.get("format_version") == FORMAT_VERSION:
             experiment = Experiment.model_validate_json((directory / EXPERIMENT).read_text(encoding="utf-8"))
             models = experiment.lm.names

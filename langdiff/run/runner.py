@@ -1,6 +1,7 @@
 """The stages of an experiment, from the corpus to difficulties and a report."""
 
 import hashlib
+import json
 import logging
 import time
 from collections.abc import Hashable, Iterator
@@ -147,6 +148,7 @@ class _Run:
             self.save_table("truth", truth.rename("truth").rename_axis("edition").to_frame())
         manifest = environment() | {
             "data": _hashes(multitext),
+            "skipped": json.loads(multitext.skipped.to_json(orient="records")),
             "selection": notes,
             "parts": {name: len(getattr(parts, name)) for name in ("train", "dev", "test")},
             "seconds": self.seconds,
@@ -183,7 +185,9 @@ class _Run:
             corpus.path,
             format=corpus.format,
             edition_info=corpus.edition_info,
+            edition_columns=corpus.edition_columns,
             editions=corpus.editions,
+            on_error=corpus.on_error,
             ranges=corpus.ranges,
             vref=corpus.vref,
             original_language=corpus.original_language,

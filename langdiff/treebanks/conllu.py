@@ -139,7 +139,7 @@ def _sentence(path: Path, rows: list[tuple[int, str]]) -> Tree | Fault:
     for number, row in rows:
         try:
             word = _word(row, last=next(reversed(places)))
-        except ParseException as error:
+        except (ParseException, ValueError) as error:  # ValueError: Python reads no number of thousands of digits
             raise DataError(f"{path}, line {number}: {error}") from error
         if word is not None:
             places[word[0]] = len(places)
@@ -174,8 +174,8 @@ def _word(row: str, last: int) -> tuple[int, str, str, int, str] | None:
         )
     try:
         head = parse_int_value(token["head"])
-    except ParseException:
+    except (ParseException, ValueError):
         head = None
     if head is None:
-        raise ParseException(f"HEAD {token['head']!r} is not an integer; 0 marks the root.")
+        raise ParseException(f"HEAD {token['head'][:20]!r} is not an integer; 0 marks the root.")
     return number, token["form"], token["upos"], head, token["deprel"]

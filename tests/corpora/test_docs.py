@@ -23,7 +23,7 @@ def corpora(real_data, tmp_path, monkeypatch):
         "ebible/metadata/vref.txt": dict(CASES["ebible"].beside)["vref.txt"],
         "deu-x/PSA.usfm": CASES["usfm"].seeds[0],
         "deu-x/TIT.usfm": CASES["usfm"].seeds[1],
-        "osis/eng-x.xml": CASES["osis"].seeds[0],
+        "osis/eng-x.xml": CASES["osis"].seeds[0].replace('"deu"', '"eng"'),
         "ces/German.xml": CASES["ces"].seeds[0],
         "costep/2000-01-17.xml": CASES["costep"].seeds[0],
         "nist/ref.xml": CASES["mteval"].seeds[0],

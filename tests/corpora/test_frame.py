@@ -51,13 +51,16 @@ def long_frame(*rows):
 @pytest.mark.parametrize(
     ("frame", "message"),
     [
-        (long_frame(("1", "a", "x"), ("1", "a", "y")), r"1 text\(s\) given twice.* intent '1', edition 'a', 'y'"),
+        (
+            long_frame(("1", "a", "x"), ("1", "a", "y")),
+            r"intent '1', edition 'a': a text given twice, of which neither is used: 'y'",
+        ),
         (long_frame(("1", "a", "x"), (1, "a", "y")), "given twice"),  # '1' and 1 are one name
-        (long_frame(("1", "a", 3.5)), r"1 cell\(s\) without text.* intent '1', edition 'a', 3.5"),
+        (long_frame(("1", "a", 3.5)), r"intent '1', edition 'a': a cell without text; give str or None: 3.5"),
         (long_frame(("1", "a", ["x"])), r"without text"),
         (long_frame(("1", "a", np.array([1, 2]))), r"without text"),
-        (long_frame((None, "a", "x")), r"1 text\(s\) without intent; the first is 'x'"),
-        (long_frame(("1", np.nan, "x")), r"1 text\(s\) without edition"),
+        (long_frame((None, "a", "x")), r"line 1: a text without intent: 'x'"),
+        (long_frame(("1", np.nan, "x")), r"line 1: a text without edition"),
         (long_frame(), "the frame is empty"),
         (pd.DataFrame(), "the frame is empty"),
         (pd.DataFrame({"intent": ["1"], "text": ["x"]}), r"column\(s\) 'intent', 'text' but not 'edition'"),

@@ -14,7 +14,7 @@ from langdiff._progress import progress_bar
 from langdiff.corpora.faults import Faults, Place
 from langdiff.corpora.formats.format import FormatText, Reading
 from langdiff.errors import DataError
-from langdiff.multitext import Multitext, multitext_from_sources
+from langdiff.multitext import Multitext, multitext_from_matrix
 
 # In the order of Paratext, which the Parallel Bible Corpus and eBible follow: 1 is Genesis, 66 the Revelation.
 _NUMBERED = (
@@ -214,7 +214,7 @@ def catalogue_verses(reading: Reading, files: Mapping[str, File], text_of: Calla
     files, known = reading.ordered(files)
     texts = {edition: text_of(file, **reading.how) for edition, file in files.items()}
     headers: dict[str, dict[str, str]] = {edition: {} for edition in texts}
-    every = np.zeros(0, dtype=np.int32)
+    every: NDArray[np.int32] = np.zeros(0, dtype=np.int32)  # all verses listed, in order
     present: dict[str, NDArray[np.int32]] = {}  # numbers, not strings: a thousand editions must fit into memory
     with progress_bar(progress=reading.progress) as bar:
         task = bar.add_task("cataloguing", total=len(texts), note="")
@@ -227,15 +227,18 @@ def catalogue_verses(reading: Reading, files: Mapping[str, File], text_of: Calla
                         f"{text.file}: holds no verse that can be used; is this the right format? See "
                         "read_multitext(format=...)."
                     )
-                every, present[edition] = np.union1d(every, listed), have
+                every, present[edition] = _united(every, listed), have
             bar.advance(task)
     if not present:
         reading.faults.check()
     texts = {edition: texts[edition] for edition in present}
     verses = [f"{number:08d}" for number in every.tolist()]
-    return multitext_from_sources(
+    matrix = np.zeros((len(every), len(present)), dtype=bool)
+    for j, have in enumerate(present.values()):
+        matrix[every.searchsorted(have), j] = True
+    return multitext_from_matrix(
         texts,
-        {edition: map(verses.__getitem__, every.searchsorted(have).tolist()) for edition, have in present.items()},
+        matrix,
         intents=verses,
         edition_info=reading.describe({edition: files[edition] for edition in present}, known, headers),
         intent_info=pd.DataFrame(
@@ -243,3 +246,10 @@ def catalogue_verses(reading: Reading, files: Mapping[str, File], text_of: Calla
             index=verses,
         ),
     )
+
+
+def _united(every: NDArray[np.int32], others: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Return the sorted union of sorted numbers and others, which are mostly among them."""
+    places = np.minimum(every.searchsorted(others), max(len(every) - 1, 0))
+    new = others if not len(every) else others[every[places] != others]
+    return np.sort(np.concatenate([every, np.unique(new)])) if len(new) else every

@@ -15,7 +15,6 @@ from langdiff.corpora.files import suffixes_of
 from langdiff.corpora.formats.bible import NUMBERS, UNNUMBERED, Verses, VerseText, catalogue_verses, verse_id
 from langdiff.corpora.formats.format import Format, Reading, begins_as_xml
 from langdiff.corpora.formats.xml import Events, read_xml
-from langdiff.corpora.iso639 import iso639_3
 from langdiff.multitext import Multitext
 
 SUFFIXES = suffixes_of(".xml")
@@ -65,7 +64,7 @@ class _CesEvents(Events):
 
     def begin(self, tag: str, attributes: dict[str, str]) -> None:
         if tag == "language" and "cesHeader" in self.open and self._language is None:
-            self._language = iso639_3(attributes.get("iso639"))
+            self._language = attributes.get("iso639")
         if tag != "seg" or attributes.get("type") != "verse":
             return
         if self._verse is not None:

@@ -127,14 +127,13 @@ are left out, their languages having different numbers of paragraphs: 0 of 1 int
         progress=progress,
     )
     statistics = _statistics(reading)
-    return replace(statistics, multitext=reading.checked(statistics.multitext))
+    return replace(statistics, multitext=reading.faults.applied(statistics.multitext))
 
 
 def catalogue(reading: Reading) -> Multitext:
     """Catalogue the days of CoStEP, and warn of turns that do not fit."""
     statistics = _statistics(reading)
-    if reading.on_error == "raise":
-        reading.faults.check()  # before the warning
+    reading.faults.refuse()  # before the warning
     if statistics.lost_intents:
         warnings.warn(statistics.loss(), LangdiffWarning, stacklevel=3)  # at the call of read_multitext
     return statistics.multitext
@@ -162,7 +161,9 @@ def _statistics(reading: Reading) -> CostepStatistics:
     kept = keep(dict(sorted(found.present.items())), reading.editions)
     known = pd.DataFrame(index=pd.Index([], dtype=object))
     if reading.edition_info is not None:
-        known = find_edition_info({language: Path(language) for language in kept}, reading.edition_info)
+        known = find_edition_info(
+            {language: Path(language) for language in kept}, reading.edition_info, reading.edition_columns
+        )
     info = edition_info_of(kept, known, {code: {"language": iso639_3(code) or code} for code in kept})
     multitext = multitext_from_sources(
         {language: CostepText(tuple(readable), language, **reading.how) for language in kept},

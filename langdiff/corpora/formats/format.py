@@ -2,10 +2,9 @@
 
 import re
 import unicodedata
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from langdiff._types import FormatName, OnError, Ranges
 from langdiff.corpora.edition_info import edition_info_of, find_edition_info
 from langdiff.corpora.faults import Faults
 from langdiff.corpora.files import Paths, find_files
-from langdiff.errors import ConfigError, LangdiffWarning
+from langdiff.errors import ConfigError
 from langdiff.multitext import Multitext
 
 _PREAMBLE = r"(?:[^\S\n]*(?:#[^\n]*)?\n)*[^\S\n]*"  # empty lines and comments
@@ -28,7 +27,7 @@ class Reading:
 
     Attributes
     ----------
-    path, edition_info, editions, nfc, errors, on_error, ranges, vref, original_language, progress
+    path, edition_info, edition_columns, editions, nfc, errors, on_error, ranges, vref, original_language, progress
         See `langdiff.read_multitext`.
     faults : Faults
         What is wrong with the files; readers add to it, and leave out what is faulty.
@@ -41,6 +40,7 @@ class Reading:
 
     path: Paths
     edition_info: str | Path | pd.DataFrame | None = None
+    edition_columns: Mapping[str, str] | None = None
     editions: Iterable[str] | None = None
     nfc: bool = True
     errors: str = "strict"
@@ -49,12 +49,12 @@ class Reading:
     vref: str | Path | None = None
     original_language: str | Path | None = None
     progress: bool | None = None
-    faults: Faults = field(default_factory=Faults, init=False)
+    faults: Faults = field(init=False)
 
     def __post_init__(self) -> None:
         """Refuse unknown values."""
-        choices = {"errors": ("strict", "replace"), "on_error": ("raise", "skip"), "ranges": ("missing", "merge")}
-        for name, known in choices.items():
+        object.__setattr__(self, "faults", Faults(self.on_error))
+        for name, known in (("errors", ("strict", "replace")), ("ranges", ("missing", "merge"))):
             if (given := getattr(self, name)) not in known:
                 raise ConfigError(f"{name} must be {known[0]!r} or {known[1]!r}, got {given!r}.")
 
@@ -72,36 +72,9 @@ class Reading:
         known : DataFrame
             Table of editions, as `langdiff.corpora.edition_info.find_edition_info` returns it.
         """
-        known = find_edition_info(files, self.edition_info)
+        known = find_edition_info(files, self.edition_info, self.edition_columns)
         order = dict.fromkeys([*known.index, *files]) if self.editions is None else files
         return {edition: files[edition] for edition in order}, known
-
-    def checked(self, multitext: Multitext) -> Multitext:
-        """Return the multitext with the faults found, or raise them all.
-
-        Raises
-        ------
-        FaultsError
-            If there are faults and `on_error` is ``"raise"``.
-
-        Warns
-        -----
-        LangdiffWarning
-            If there are faults and `on_error` is ``"skip"``.
-        """
-        if not self.faults:
-            return multitext
-        if self.on_error == "raise":
-            self.faults.check()
-        skipped = self.faults.to_frame()
-        n_editions = skipped["edition"].nunique()
-        warnings.warn(
-            f"{len(skipped):,} fault(s) in {skipped['file'].nunique():,} file(s) of {n_editions:,} edition(s): what is "
-            f"faulty is left out, and the multitext's attribute skipped lists it. The first: {self.faults.found[0]}",
-            LangdiffWarning,
-            stacklevel=3,  # at the call of read_multitext
-        )
-        return replace(multitext, skipped=skipped)
 
     @property
     def how(self) -> dict[str, Any]:
@@ -150,10 +123,9 @@ class FormatText(ABC):
 
     def read(self) -> pd.Series:
         """Return the texts present, indexed by intent."""
-        faults = Faults()
+        faults = Faults(self.on_error)
         texts = dict(self.texts(faults))
-        if self.on_error == "raise":
-            faults.check()
+        faults.refuse()
         if self.nfc:
             texts = {intent: unicodedata.normalize("NFC", text) for intent, text in texts.items()}
         return pd.Series(list(texts.values()), index=list(texts), dtype=object)

@@ -20,6 +20,7 @@ import pandas as pd
 from langdiff._archives import File
 from langdiff._io import read_lines
 from langdiff._progress import progress_bar
+from langdiff._types import Booleans
 from langdiff.corpora.documents import documents_tsv, find_documents, read_documents
 from langdiff.corpora.edition_info import FILE_NAME, edition_info_csv
 from langdiff.corpora.faults import Faults
@@ -27,7 +28,7 @@ from langdiff.corpora.files import find_files, keep, suffixes_of
 from langdiff.corpora.formats.format import Format, FormatText, Reading
 from langdiff.corpora.writing import text_files, writable_texts, write_files
 from langdiff.errors import DataError, listing
-from langdiff.multitext import Multitext, multitext_from_sources
+from langdiff.multitext import Multitext, multitext_from_matrix
 
 SUFFIXES = suffixes_of(".txt")
 ORIGINAL, INTENTS = "original_language", "intents"  # files beside the texts that are not editions
@@ -85,12 +86,13 @@ def catalogue(reading: Reading) -> Multitext:
     files, known = reading.ordered(files)
     names = beside.get(INTENTS)
     texts = {edition: MosesText(file, names, **reading.how) for edition, file in files.items()}
-    present, lines = _catalogue(texts, reading)
+    present = _catalogue(texts, reading)
     files = {edition: files[edition] for edition in present}
-    intents = _intents(names, lines, next(iter(files.values())))
-    return multitext_from_sources(
+    matrix = np.column_stack(list(present.values()))
+    intents = _intents(names, len(matrix), next(iter(files.values())))
+    return multitext_from_matrix(
         {edition: texts[edition] for edition in present},
-        {edition: map(intents.__getitem__, have) for edition, have in present.items()},
+        matrix,
         intents=intents,
         edition_info=reading.describe(files, known, {}),
         intent_info=read_documents(find_documents(files.values()), intents).join(
@@ -118,12 +120,12 @@ def _find_beside(name: str, files: Iterable[File]) -> dict[str, File]:
     return {}
 
 
-def _catalogue(texts: dict[str, MosesText], reading: Reading) -> tuple[dict[str, np.ndarray], int]:
-    """Return the places of the lines that are not missing, by edition, and the number of lines.
+def _catalogue(texts: dict[str, MosesText], reading: Reading) -> dict[str, Booleans]:
+    """Return which lines are not missing, by edition.
 
     Editions that cannot be read are left out; so are those whose number of lines is not that of most editions.
     """
-    have: dict[str, np.ndarray] = {}
+    have: dict[str, Booleans] = {}
     with progress_bar(progress=reading.progress) as bar:
         task = bar.add_task("cataloguing", total=len(texts), note="")
         for edition, text in texts.items():
@@ -146,10 +148,10 @@ def _catalogue(texts: dict[str, MosesText], reading: Reading) -> tuple[dict[str,
                 )
             if not one.any():
                 raise DataError(f"{file}: holds no text.")
-            present[edition] = np.flatnonzero(one)
+            present[edition] = one
     if not present:
         reading.faults.check()
-    return present, lines
+    return present
 
 
 def _intents(file: File | None, lines: int, beside: File) -> list[str]:

@@ -7,7 +7,7 @@ verse 000-176 (000 is a title). A verse is missing if it has no line, or a text 
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -24,13 +24,13 @@ from langdiff.corpora.faults import Faults
 from langdiff.corpora.files import suffixes_of
 from langdiff.corpora.formats.bible import VERSE_ID, VerseText, are_verse_ids, catalogue_verses, twice
 from langdiff.corpora.formats.format import Format, Reading, begins_with
+from langdiff.corpora.formats.pbc_lines import is_missing, scan_lines
 from langdiff.corpora.writing import text_files, writable_texts, write_files
 from langdiff.errors import DataError, Fault, FaultsError, listing
 from langdiff.multitext import Multitext
 
 SUFFIXES = suffixes_of(".txt")
 _NEXT = re.compile(r"\r[0-9]{8}\t")  # what would be the next line
-_POWERS = 10 ** np.arange(7, -1, -1, dtype=np.int32)
 _UNWRITABLE = re.compile(r"[\t\n\r\0\ud800-\udfff]")
 _HEADER = {  # what header lines call it, in lower case: the column of edition_info
     "closest iso 639-3": "language",
@@ -53,7 +53,6 @@ class _Verses(NamedTuple):
     numbers: NDArray[np.int32]  # the ids
     lines: Integers  # numbers of the lines
     missing: Booleans
-    texts: list[str]
 
 
 @dataclass(frozen=True)
@@ -62,83 +61,78 @@ class PbcText(VerseText):
 
     def verses(self, header: dict[str, str], faults: Faults) -> Iterator[tuple[str, str | None]]:
         """Yield (id, text or None if missing); put what lines above the first verse say into `header`."""
-        blocks = list(self._blocks(header, faults))
-        numbers, missing, once = self._joined(blocks, faults)
-        texts = chain.from_iterable(block.texts for block in blocks)
-        for number, is_missing, is_first, text in zip(
-            numbers.tolist(), missing.tolist(), once.tolist(), texts, strict=True
+        texts: list[str] = []
+        verses, once = self._read(header, faults, texts)
+        for number, missing, is_first, text in zip(
+            verses.numbers.tolist(), verses.missing.tolist(), once.tolist(), texts, strict=True
         ):
             if is_first:
-                yield f"{number:08d}", None if is_missing else text
+                yield f"{number:08d}", None if missing else text
 
     def numbers(self, header: dict[str, str], faults: Faults) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """Return the ids of the verses listed and of those present, as numbers; no text is kept."""
-        numbers, missing, once = self._joined((b._replace(texts=[]) for b in self._blocks(header, faults)), faults)
-        return numbers[once], numbers[once & ~missing]
+        verses, once = self._read(header, faults)
+        return verses.numbers[once], verses.numbers[once & ~verses.missing]
 
-    def _joined(self, blocks: Iterable[_Verses], faults: Faults) -> tuple[NDArray[np.int32], Booleans, Booleans]:
-        """Return ids, whether each is missing (all of an id that is there twice) and whether it is the first."""
-        parts = [block[:3] for block in blocks]
-        if not parts:
-            return np.zeros(0, np.int32), np.zeros(0, bool), np.zeros(0, bool)
-        numbers, lines, missing = map(np.concatenate, zip(*parts, strict=True))
-        _, first, place = np.unique(numbers, return_index=True, return_inverse=True)
-        first = first[place]  # of each verse, the place of the first with its id
-        repeated = np.flatnonzero(first != np.arange(len(numbers)))
+    def _read(self, header: dict[str, str], faults: Faults, texts: list[str] | None = None) -> tuple[_Verses, Booleans]:
+        """Return the verses and whether each is the first with its id; add the texts to `texts`.
+
+        All verses of an id that is there twice are missing.
+        """
+        parts = list(self._blocks(header, faults, texts))
+        nothing = _Verses(np.zeros(0, np.int32), np.zeros(0, int), np.zeros(0, bool))
+        verses = _Verses(*map(np.concatenate, zip(nothing, *parts, strict=True)))
+        numbers, places = verses.numbers, np.arange(len(verses.numbers))
+        if (numbers[1:] > numbers[:-1]).all():  # as in most files
+            return verses, np.ones(len(numbers), dtype=bool)
+        _, first, which = np.unique(numbers, return_index=True, return_inverse=True)
+        first = first[which]  # of each verse, the place of the first with its id
+        repeated = np.flatnonzero(first != places)
         for later in repeated:
             verse = f"{numbers[later]:08d}"
-            faults.add(self.file, int(lines[later]), twice(verse, f"line {lines[first[later]]}"), intent=verse)
-        missing[repeated] = missing[first[repeated]] = True
-        return numbers, missing, first == np.arange(len(numbers))
+            what = twice(verse, f"line {verses.lines[first[later]]}")
+            faults.add(self.file, int(verses.lines[later]), what, intent=verse)
+        verses.missing[repeated] = verses.missing[first[repeated]] = True
+        return verses, first == places
 
-    def _blocks(self, header: dict[str, str], faults: Faults) -> Iterator[_Verses]:
+    def _blocks(self, header: dict[str, str], faults: Faults, texts: list[str] | None) -> Iterator[_Verses]:
         """Yield the verses of many lines at once; duplicates are still there."""
         damaged: dict[int, str] = {}
         is_header = True
         for start, block in read_blocks(self.file, errors=self.errors, on_fault=damaged.__setitem__):
-            if (next_line := _NEXT.search(block)) is not None:
-                line = start + block.count("\n", 0, next_line.start())
-                what = "lines end in \\r alone, as on old Macintoshes; convert them to \\n."
-                raise FaultsError([Fault(str(self.file), line, what)])
-            lines = block.removesuffix("\n").split("\n")
-            numbers, is_verse = _ids(lines)
-            end = int(is_verse.argmax()) if is_verse.any() else len(lines)
-            for place in np.flatnonzero(~is_verse).tolist():
-                if start + place in damaged:
-                    faults.add(self.file, start + place, damaged.pop(start + place))
-                elif lines[place].startswith("#"):
+            if "\r" in block:
+                block = self._with_newlines(start, block)
+            scan = scan_lines(block)
+            kept = np.flatnonzero(scan.is_verse)
+            end = int(kept[0]) if len(kept) else len(scan.is_verse)
+            for place in np.flatnonzero(~scan.is_verse).tolist():
+                line, number = scan.line(place), start + place
+                if number in damaged:
+                    faults.add(self.file, number, damaged.pop(number))
+                elif line.startswith("#"):
                     if is_header and place < end:
-                        _read_header(lines[place], header)
-                elif lines[place].strip():
-                    verse = lines[place].partition("\t")[0].rstrip("\r")
-                    faults.add(self.file, start + place, _complaint(verse), intent=verse[:20])
-            is_header = is_header and end == len(lines)
-            kept = np.flatnonzero(is_verse)
-            texts = [line[9:].rstrip("\r") for line in lines] if "\r" in block else [line[9:] for line in lines]
-            if len(kept) < len(lines):
-                texts = [texts[place] for place in kept]
-            missing = np.array([_is_missing(text) for text in texts], dtype=bool)
+                        _read_header(line, header)
+                elif line.strip():
+                    verse = line.partition("\t")[0]
+                    faults.add(self.file, number, _complaint(verse), intent=verse[:20])
+            is_header = is_header and not len(kept)
+            missing = scan.is_missing[kept]
             for number, what in damaged.items():
-                place = int(np.searchsorted(kept, number - start))
-                faults.add(self.file, number, what, intent=f"{numbers[kept[place]]:08d}")
-                missing[place] = True
+                faults.add(self.file, number, what, intent=f"{scan.numbers[number - start]:08d}")
+                missing[np.searchsorted(kept, number - start)] = True
             damaged.clear()
-            yield _Verses(numbers[kept], kept + start, missing, texts)
+            if texts is not None:
+                lines = block.split("\n")
+                texts += [lines[place][9:] for place in kept.tolist()]
+            yield _Verses(scan.numbers[kept], kept + start, missing)
 
-
-def _ids(lines: list[str]) -> tuple[NDArray[np.int32], Booleans]:
-    """Return the verse ids that lines begin with, as numbers, and whether each is one."""
-    heads = [line[:9] for line in lines]
-    joined = "".join(heads)
-    if len(joined) < 9 * len(heads) or not joined.isascii():
-        # an id may stand alone; what is shorter is none, whatever follows
-        joined = "".join([head.rstrip("\r").ljust(9, "\t") if head.isascii() else " " * 9 for head in heads])
-    bytes_of = np.frombuffer(joined.encode("ascii"), np.uint8).reshape(-1, 9)
-    digits = bytes_of[:, :8] - np.uint8(ord("0"))  # what stands before 0 wraps around and is large
-    numbers = digits @ _POWERS
-    book, chapter, verse = numbers // 1_000_000, numbers // 1000 % 1000, numbers % 1000
-    in_range = (book >= 1) & (chapter >= 1) & (chapter <= 151) & (verse <= 176)
-    return numbers, (digits <= 9).all(axis=1) & (bytes_of[:, 8] == ord("\t")) & in_range
+    def _with_newlines(self, start: int, block: str) -> str:
+        r"""Return the lines without the \r before their \n, if there are such ends and not \r alone."""
+        if (next_line := _NEXT.search(block)) is not None:
+            line = start + block.count("\n", 0, next_line.start())
+            what = "lines end in \\r alone, as on old Macintoshes; convert them to \\n."
+            raise FaultsError([Fault(str(self.file), line, what)])
+        return re.sub(r"\r+(?=\n|\Z)", "", block)
 
 
 def catalogue(reading: Reading) -> Multitext:
@@ -153,10 +147,6 @@ def write(multitext: Multitext, directory: Path) -> list[Path]:
     table = edition_info_csv(multitext.edition_info, files)
     texts = ((file, _format(multitext, edition)) for edition, file in files.items())
     return write_files(directory, chain(texts, [(FILE_NAME, table)]))
-
-
-def _is_missing(text: str) -> bool:
-    return text.strip() in ("", "BLANK")
 
 
 def _complaint(verse: str) -> str:
@@ -186,7 +176,7 @@ def _check_ids(intents: pd.Index) -> None:
 
 
 def _format(multitext: Multitext, edition: str) -> str:
-    texts = writable_texts(multitext, edition, _UNWRITABLE, _is_missing)
+    texts = writable_texts(multitext, edition, _UNWRITABLE, is_missing)
     known = multitext.edition_info.loc[[edition]].iloc[0].dropna()
     header = ""
     for key in _WRITTEN_HEADER:

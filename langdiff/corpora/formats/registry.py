@@ -1,6 +1,6 @@
 """Reading and writing a multitext in any format."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Literal, get_args
@@ -48,6 +48,7 @@ def read_multitext(
     *,
     format: AnyFormat = "auto",
     edition_info: str | Path | pd.DataFrame | None = None,
+    edition_columns: Mapping[str, str] | None = None,
     editions: Iterable[str] | None = None,
     nfc: bool = True,
     errors: Literal["strict", "replace"] = "strict",
@@ -76,6 +77,10 @@ def read_multitext(
         ``language``, beside it, ``language_name``), and ``family``, ``title``, ``year``, ``licence`` and any other
         keep their names. It counts more than what files and their names say. By default ``metadata.csv`` in each
         file's directory, if there is one.
+    edition_columns : mapping from str to str, optional
+        Columns of `edition_info` that have other names, such as ``{"Dateiname": "file", "Sprache": "language"}``: their
+        name, and that of langdiff. Those that the usual corpora have (``Filename``, ``ISO_639-3``, ``iso``,
+        ``languageCode``, ``translationId``) are recognized.
     editions : str or iterable of str, optional
         Editions to read, in the order wanted; by default all, in the order of `edition_info`, then by name.
     nfc : bool
@@ -128,8 +133,7 @@ def read_multitext(
     -----
     LangdiffWarning
         If there are faults and `on_error` is ``"skip"``; if turns of ``"costep"`` are left out because their languages
-        have different numbers of paragraphs;
-        `langdiff.corpora.costep_statistics` gives all figures.
+        have different numbers of paragraphs; `langdiff.corpora.costep_statistics` gives all figures.
 
     Examples
     --------
@@ -150,6 +154,7 @@ def read_multitext(
     reading = Reading(
         path=path,
         edition_info=edition_info,
+        edition_columns=edition_columns,
         editions=editions,
         nfc=nfc,
         errors=errors,
@@ -159,7 +164,7 @@ def read_multitext(
         original_language=original_language,
         progress=progress,
     )
-    return reading.checked(found.catalogue(reading))
+    return reading.faults.applied(found.catalogue(reading))
 
 
 def write_multitext(multitext: Multitext, directory: str | Path, *, format: AnyFormat = "auto") -> list[Path]:

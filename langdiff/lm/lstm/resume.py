@@ -20,7 +20,7 @@ from safetensors.torch import load, save
 from torch import Tensor
 
 from langdiff import __version__
-from langdiff._io import atomic_path
+from langdiff._io import atomic_path, parse_json
 from langdiff.errors import CheckpointError
 from langdiff.lm.lstm.gradients import training_precision
 from langdiff.lm.recipes import Recipe
@@ -162,8 +162,8 @@ def _read(path: Path) -> tuple[TrainingState, str]:
         if path.name != f"{path.name.rpartition('-')[0]}-{_hash(blob)}{_ENDING}":
             raise ValueError(f"damaged or truncated, {len(blob):,} bytes")
         size = int.from_bytes(blob[:8], "little")  # of the header, which is JSON
-        header = json.loads(blob[8 : 8 + size])["__metadata__"]
-        settings = json.loads(header["settings"])
+        header = parse_json(blob[8 : 8 + size])["__metadata__"]
+        settings = parse_json(header["settings"])
         state = TrainingState(epoch=int(header["epoch"]), settings=settings, tensors=load(blob))
     except (OSError, SafetensorError, ValueError, KeyError, TypeError) as error:
         raise CheckpointError(f"{path}: not a whole training state ({error}); trying the state before it") from error

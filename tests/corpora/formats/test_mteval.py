@@ -70,7 +70,8 @@ def test_what_is_known_of_a_file_is_known_of_all_its_refsets(tmp_path):
     (tmp_path / "metadata.csv").write_text("file,licence\nref.xml,LDC\n")
     info = read(tmp_path).edition_info
     assert info["licence"].tolist() == ["LDC", "LDC"]
-    assert info["language"].tolist() == ["eng", "English"]
+    assert info["language"].fillna("").tolist() == ["eng", ""]
+    assert info["language_name"].fillna("").tolist() == ["", "English"]
 
 
 def test_a_no_break_space_alone_is_no_text(tmp_path):

@@ -217,7 +217,7 @@ def test_metadata_by_edition_in_a_file_of_any_name(folder, tmp_path):
     ("table", "message"),
     [
         ("name,family\na,b\n", r"about.csv: needs a column 'file' or 'edition', has 'name', 'family'"),
-        ("file,family\ndeu-alt.txt,b\n", r"no row is about any of the 2 editions read"),
+        ("file,family\ndeu-neu.txt,b\n", r"no row is about any of the 2 editions read"),
         ("file,family\ndeu-alt.txt.gz,b\nx,y\ndeu-alt.txt.gz,b\n", r"lines 2 and 4: 'deu-alt.txt.gz' is there twice"),
         ("file,family\ndeu-alt.txt.gz,b,c\n", r"line 2: 3 cells, but line 1 names 2 columns"),
         ("edition,iso639_3,language,language_name\na,b,c,d\n", r"as 'language' or 'language_name', not both"),
