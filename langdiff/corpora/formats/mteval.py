@@ -16,6 +16,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+import numpy as np
 import pandas as pd
 
 from langdiff._archives import File
@@ -24,6 +25,7 @@ from langdiff.corpora.faults import Faults
 from langdiff.corpora.files import files_in, keep, suffixes_of
 from langdiff.corpora.formats.format import Format, FormatText, Reading, begins_as_xml
 from langdiff.corpora.formats.mteval_documents import Document, read_documents
+from langdiff.corpora.iso639 import iso639_3
 from langdiff.errors import ConfigError, DataError, LangdiffWarning, listing
 from langdiff.multitext import Multitext, multitext_from_sources
 
@@ -105,7 +107,7 @@ def catalogue(reading: Reading) -> Multitext:
         {edition: MtevalText(_names(own), **reading.how) for edition, own in parts.items()},
         _present(parts),
         intents=intent_info.index,
-        edition_info=reading.describe(files, known, {edition: _language(own) for edition, own in parts.items()}),
+        edition_info=_edition_info(reading, files, known, parts),
         intent_info=intent_info,
     )
 
@@ -222,9 +224,16 @@ def _intent_info(own: Iterable[_Found], contents: Mapping[str, _Content]) -> pd.
     return info
 
 
-def _language(own: Sequence[_Found]) -> dict[str, str]:
-    language = own[0].document.language
-    return {"language": language} if language else {}
+def _edition_info(
+    reading: Reading, files: Mapping[str, File], known: pd.DataFrame, parts: Mapping[str, Sequence[_Found]]
+) -> pd.DataFrame:
+    """Return what is known of editions; the name of a reference (``ahb``) is not the code of a language."""
+    said = pd.Series({edition: own[0].document.language for edition, own in parts.items()}, dtype=object)
+    codes = said.map(iso639_3)
+    names = {edition: {"language_name": name} for edition, name in said[codes.isna()].items() if name}
+    info = reading.describe(files, known, names)
+    given = known["language"].reindex(info.index) if "language" in known else pd.Series(dtype=object, index=info.index)
+    return info.assign(language=given.fillna(codes).fillna(np.nan))
 
 
 def _without_unequal(found: Sequence[_Found], faults: Faults) -> list[_Found]:

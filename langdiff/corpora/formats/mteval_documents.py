@@ -16,6 +16,11 @@ _TEXTS = ("src", "ref", "hyp", "supplemental")  # of a <doc> of a <dataset>
 _PARTS = ("mteval", "collection", "doc", "p", "hl", "h1", "seg")
 # not ISO 639, but found in test sets
 _NOT_ISO = {"chs": "zho", "cht": "zho", "cn": "zho", "cz": "ces", "dk": "dan", "gr": "ell", "jp": "jpn", "ua": "ukr"}
+_NAMES = (  # of NIST's languages, and of those of WMT's first years
+    "arabic:ara chinese:zho czech:ces dari:prs english:eng farsi:fas french:fra german:deu hindi:hin hungarian:hun "
+    "korean:kor pashto:pus persian:fas russian:rus spanish:spa urdu:urd"
+)
+_CODES = _NOT_ISO | dict(pair.split(":") for pair in _NAMES.split())
 _UNKNOWN = frozenset({"", "any", "mul", "un", "und", "xx"})
 _IN_NAME = re.compile(r"\.(?!src|ref|tst)([a-z]{2,3}(?:[-_][a-z]{2,4})?)\.(?:sgml?|xml)(?:\.[a-z0-9]+)?\Z", re.I)
 
@@ -85,17 +90,17 @@ def read_documents(file: File, faults: Faults, *, errors: str = "strict") -> lis
 
 
 def language_code(said: str) -> str:
-    """Return the ISO 639-3 code of a language of a test set, ``""`` if it is unknown, or what is said if no code.
+    """Return the ISO 639-3 code of a language of a test set, ``""`` if none is said, or what is said if it has no code.
 
     Examples
     --------
-    >>> [language_code(said) for said in ("cz", "DE", "zh-CN", "any", "Arabic")]
-    ['ces', 'deu', 'zho', '', 'Arabic']
+    >>> [language_code(said) for said in ("cz", "DE", "zh-CN", "Arabic", "any", "Elvish")]
+    ['ces', 'deu', 'zho', 'ara', '', 'Elvish']
     """
     code = re.split("[-_]", said.strip().lower())[0]
     if code in _UNKNOWN:
         return ""
-    return _NOT_ISO.get(code) or iso639_3(code) or said.strip()
+    return _CODES.get(code) or iso639_3(code) or said.strip()
 
 
 class _Documents(Events):

@@ -66,12 +66,12 @@ def test_refsets_of_several_files(tmp_path):
 
 
 def test_what_is_known_of_a_file_is_known_of_all_its_refsets(tmp_path):
-    write(tmp_path, mteval(refset("r1", *ONE, language="en"), refset("r2", *TWO, language="English")))
+    write(tmp_path, mteval(refset("ahb", *ONE, language="English"), refset("ahc", *TWO, language="Elvish")))
     (tmp_path / "metadata.csv").write_text("file,licence\nref.xml,LDC\n")
     info = read(tmp_path).edition_info
     assert info["licence"].tolist() == ["LDC", "LDC"]
     assert info["language"].fillna("").tolist() == ["eng", ""]
-    assert info["language_name"].fillna("").tolist() == ["", "English"]
+    assert info["language_name"].fillna("").tolist() == ["", "Elvish"]
 
 
 def test_a_no_break_space_alone_is_no_text(tmp_path):
