@@ -23,16 +23,17 @@ import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from langdiff.corpora import read_multitext
 from langdiff.corpora.faults import Faults
-from langdiff.corpora.formats import mteval
 from langdiff.corpora.formats.ces import CesText
 from langdiff.corpora.formats.costep_xml import read_day
 from langdiff.corpora.formats.ebible import EbibleText
 from langdiff.corpora.formats.moses import MosesText
+from langdiff.corpora.formats.mteval_documents import read_documents
 from langdiff.corpora.formats.osis import OsisText
 from langdiff.corpora.formats.pbc import PbcText
 from langdiff.corpora.formats.usfm import UsfmText
@@ -44,12 +45,14 @@ MEMORY = 8 << 30  # bytes of address space, most of which libraries reserve
 
 @dataclass(frozen=True)
 class Case:
-    """Valid files of a format, and what is worth inserting into them."""
+    """Valid files of a format, and what is worth inserting into them; `format` is the reader's, if not `name`."""
 
     name: str
     seeds: tuple[str, ...]
     words: tuple[str, ...]
     beside: tuple[tuple[str, str], ...] = ()
+    ending: str = ".txt"
+    format: str = ""
 
 
 _XML = (
@@ -82,8 +85,10 @@ CASES = {
             (
                 "\\", "\\*", "\\v 1", "\\v 1-999999999", "\\v 176", "\\c 151", "\\c", "\\id FRT", "\\id", "\\f", "\\f*",
                 "\\x - ", "\\zq", "\\zq*", "\\w a|b", "|", "\\+", "\\esb", "\\esbe", "\\p", "-", "\u200f-",
-                "\\periph x", "\\qt-s |", "\\unknown",
+                "\\periph x", "\\qt-s |", "\\unknown", "\\ref a|GEN 1:1\\ref*", "\\ref", "\\erq", "\\erqe", "\\s1e",
+                "\\efe", "\\efe*", "\\efm",
             ),
+            ending=".usfm",
         ),
         Case(
             "osis",
@@ -94,6 +99,7 @@ CASES = {
                 '<verse eID="a"/></chapter></div></osisText></osis>',
             ),
             ('<verse osisID="Gen.1.1"/>', '<verse eID="a"/>', '<verse sID="b"/>', "!a", "Gen.999.9", "Foo", "</note>"),
+            ending=".xml",
         ),
         Case(
             "ces",
@@ -103,6 +109,7 @@ CASES = {
                 '<seg id="b.MAR.1.2" type="verse">x</seg></div></body></text></cesDoc>',
             ),
             ('<seg type="verse">', "b.ENO.1.1", "b.GEN.999.1", 'type="verse"', "<note>", "</seg>"),
+            ending=".xml",
         ),
         Case(
             "moses",
@@ -118,6 +125,39 @@ CASES = {
                 '</hl><p><seg id="2"/></p></doc></refset></mteval>',
             ),
             ("<refset>", '<refset refid="a">', '<seg id="1">', '<doc docid="d">', "</doc>", "</seg>", "<SEG>"),
+            ending=".xml",
+        ),
+        Case(
+            "sgml",
+            (
+                '<srcset setid="s" srclang="any">\n<DOC docid=d origlang=cz>\n<hl>\n<seg id=1> Rain & sun </seg>'
+                '\n</h1>\n<p>\n<seg id=2>1 < 2 &amp; 3<seg id=3>x</SEG>\n</DOC>\n</srcset>\n<refset setid="s" '
+                'trglang="de">\n'
+                "<doc docid='d' sysid=ref>\n<seg id=1>It\nrains</seg>\n</doc>\n</refset>\n",
+            ),
+            (
+                "<srcset", "</refset>", "<tstset>", "<seg id=1", '<doc docid="', "<DOC", "</p", "<!-- ", "-->",
+                "<![CDATA[", "]]>", '<!DOCTYPE a [<!ENTITY b "c">]>', "&", "&#0;", "&#55555;", "&bogus;", "'", '"',
+                'origlang="de"', "<seg" * 300, "<p>" * 300, 'setid="t"', "trglang=zz",
+            ),
+            ending=".en.sgm",
+            format="mteval",
+        ),
+        Case(
+            "wmt",
+            (
+                '<?xml version="1.0"?><dataset id="s"><collection id="general"><doc id="d" origlang="en">'
+                '<src lang="en"><p><seg id="1">Rain</seg><seg id="2">a</seg></p></src>\n'
+                '<ref lang="de" translator="A"><p><seg id="1">Regen</seg></p></ref>'
+                '<ref lang="de" translator="B"><seg id="1">x</seg></ref>'
+                '<hyp lang="de" system="z"><seg id="1">y</seg></hyp></doc></collection></dataset>',
+            ),
+            (
+                '<dataset id="t">', "</dataset>", '<doc id="d" origlang="de">', "<src>", '<ref lang="de">', "</ref>",
+                "<hyp>", '<seg id="1">', "</seg>", 'translator="A"', 'lang="xx"', "<refset", "<srcset>", "<collection>",
+            ),
+            ending=".xml",
+            format="mteval",
         ),
         Case(
             "costep",
@@ -127,10 +167,10 @@ CASES = {
                 '<p type="speech"><quote start="«" end="»">In</quote></p></text></speaker></turn></chapter></session>',
             ),
             ('<p type="speech">', "<p>", "<turn>", "</turn>", 'language="en"', '<text language="fr">', 'empty="yes"'),
+            ending=".xml",
         ),
     )
 }  # fmt: skip
-_ENDINGS = {"usfm": ".usfm", "osis": ".xml", "ces": ".xml", "mteval": ".xml", "costep": ".xml"}
 _PACKED: tuple[tuple[str, Callable[[bytes], bytes]], ...] = (
     (".gz", lambda raw: gzip.compress(raw, 1)), (".bz2", lambda raw: bz2.compress(raw, 1)),
     (".xz", lambda raw: lzma.compress(raw, preset=0)), (".zip", lambda raw: zipped({"deu-a.txt": raw})),
@@ -152,7 +192,7 @@ PARSERS: dict[str, Callable[[Path], object]] = {
     "osis": lambda file: OsisText(file).read(),
     "ces": lambda file: CesText(file).read(),
     "moses": lambda file: MosesText(file).read(),
-    "mteval": lambda file: checked(lambda faults: mteval._read(file, "strict", faults)),
+    "mteval": lambda file: checked(lambda faults: read_documents(file, faults)),
     "costep": lambda file: checked(lambda faults: read_day(file, errors="strict", faults=faults)),
 }
 OPERATIONS = ("flip", "delete", "double", "insert", "word", "cut", "swap", "bytes")
@@ -203,7 +243,7 @@ def draw(case: Case, seed: int, number: int) -> tuple[str, bytes]:
     for _ in range(rng.geometric(0.5)):
         operation = OPERATIONS[rng.integers(len(OPERATIONS))]
         raw = edit(raw, operation, rng.random(), int(rng.integers(1, 40)), words[rng.integers(len(words))])
-    name = f"deu-a{_ENDINGS.get(case.name, '.txt')}"
+    name = f"deu-a{case.ending}"
     if rng.random() < 0.1:  # compressed, and every other time damaged after that
         ending, pack = _PACKED[rng.integers(len(_PACKED))]
         name, raw = (f"deu-a{ending}" if ending == ".zip" else name + ending), pack(raw)
@@ -225,7 +265,7 @@ def attempt(case: Case, name: str, raw: bytes, folder: Path, *, whole: bool) -> 
     try:
         if whole or name.endswith(".zip"):
             return attempt_whole(case, [file, *folder.glob("eng*")])
-        PARSERS[case.name](file)
+        PARSERS[case.format or case.name](file)
     except LangdiffError:
         return False
     finally:
@@ -237,10 +277,11 @@ def attempt_whole(case: Case, paths: list[Path]) -> bool:
     """Read files and all texts in both ways, which must agree; return whether they are without fault."""
     found = {}
     for on_error in ("raise", "skip"):
+        name: Any = case.format or case.name
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", LangdiffWarning)
-                found[on_error] = read_multitext(paths, format=case.name, on_error=on_error, progress=False)  # type: ignore[arg-type]
+                found[on_error] = read_multitext(paths, format=name, on_error=on_error, progress=False)
             for edition in found[on_error].editions:
                 texts = found[on_error].text(edition)
                 assert len(texts) == found[on_error].presence[edition].sum()

@@ -14,12 +14,13 @@ def translationese(
         typer.Argument(help="Table (.csv, .tsv, .parquet): long, or intents × editions.", metavar="SURPRISALS"),
     ],
     origins: Annotated[
-        Path,
+        Path | None,
         typer.Argument(
-            help="Table (.csv, .tsv) with intents in its first column and a column original_language.",
-            metavar="ORIGINS",
+            help="Table (.csv, .tsv) with intents in its first column and a column original_language; not needed where "
+            "the surprisals know it, as those of a corpus that says it.",
+            metavar="[ORIGINS]",
         ),
-    ],
+    ] = None,
     language: Annotated[
         list[str] | None,
         typer.Option("--language", "-l", help="Divide editions of this language (repeat for more)."),
@@ -37,6 +38,8 @@ def translationese(
     """Estimate how much harder native texts are than translated ones, by edition.
 
     Example: langdiff translationese surprisals.csv origins.csv --min-native 500 --plot native.svg
+
+    Example: langdiff train wmt/*.sgm --out models; langdiff translationese models/surprisals-char-small.csv
     """
     import langdiff as ld
     from langdiff.experiments import read_origins
@@ -46,7 +49,7 @@ def translationese(
         check_picture_name(plot)
     result = compare(
         ld.read_surprisals(surprisals, unit=unit),
-        read_origins(origins),
+        None if origins is None else read_origins(origins),
         languages=language or None,
         min_native=min_native,
         model=model,

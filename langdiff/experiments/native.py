@@ -43,7 +43,7 @@ class Origins(NamedTuple):
 
 def split_by_origin(
     surprisals: Surprisals,
-    original_language: pd.Series,
+    original_language: pd.Series | None = None,
     *,
     languages: Iterable[str] | None = None,
     min_native: int = 500,
@@ -58,9 +58,9 @@ def split_by_origin(
     ----------
     surprisals : Surprisals, shape (I, J)
         Surprisals to divide.
-    original_language : Series of str
+    original_language : Series of str, optional
         Code of the original language of each intent; NaN, ``""`` or ``"und"`` where it is not known. Further
-        intents are ignored.
+        intents are ignored. By default the column ``original_language`` of the surprisals' `intent_info`.
     languages : iterable of str, optional
         Languages whose editions are divided; others stay as they are. By default those of the editions
         that have at least `min_native` native intents.
@@ -131,7 +131,7 @@ def divide_by_origin(surprisals: Surprisals, origins: Origins, chosen: list[str]
 
 def split_by_source(
     surprisals: Surprisals,
-    original_language: pd.Series,
+    original_language: pd.Series | None = None,
     *,
     languages: Iterable[str],
     edition_info: EditionInfo | None = None,
@@ -146,7 +146,7 @@ def split_by_source(
     ----------
     surprisals : Surprisals, shape (I, J)
         Surprisals to divide.
-    original_language : Series of str
+    original_language : Series of str, optional
         Code of the original language of each intent; see `split_by_origin`.
     languages : iterable of str
         Languages whose editions are divided; at least one edition must be left whole.
@@ -191,13 +191,20 @@ def find_origins(surprisals: object, original_language: object, edition_info: Ed
     Raises
     ------
     DataError
-        If `surprisals` is not a Surprisals, `original_language` is not a Series or has no row or several rows for
-        some intents, or an edition named in `edition_info` is unknown.
+        If `surprisals` is not a Surprisals, there is no original language, it is not a Series or has no row or several
+        rows for some intents, or an edition named in `edition_info` is unknown.
     """
     if not isinstance(surprisals, Surprisals):
         raise DataError(
             f"surprisals must be a Surprisals, not {type(surprisals).__name__}; Surprisals(bits=frame) makes one."
         )
+    if original_language is None:
+        if surprisals.intent_info is None or "original_language" not in surprisals.intent_info:
+            raise DataError(
+                "the table does not say the original language of its intents (no intent_info 'original_language'); "
+                "give it, indexed by intent: in Python as original_language, on the command line as a table ORIGINS."
+            )
+        original_language = surprisals.intent_info["original_language"]
     source = align_origins(original_language, surprisals.intents)
     given = languages_of(edition_info, surprisals.editions)
     codes = set(source.dropna())

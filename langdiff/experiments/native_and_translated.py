@@ -113,7 +113,7 @@ class TranslationeseResult:
 @warns_caller
 def translationese(
     surprisals: Surprisals,
-    original_language: pd.Series,
+    original_language: pd.Series | None = None,
     *,
     languages: Iterable[str] | None = None,
     min_native: int = 500,
@@ -131,7 +131,7 @@ def translationese(
     ----------
     surprisals : Surprisals, shape (I, J)
         Surprisals of native and translated texts.
-    original_language : Series of str
+    original_language : Series of str, optional
         Code of the original language of each intent; see `split_by_origin`.
     languages : iterable of str, optional
         Languages whose editions are divided; by default those with at least `min_native` native intents.

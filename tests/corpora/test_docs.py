@@ -27,6 +27,8 @@ def corpora(real_data, tmp_path, monkeypatch):
         "ces/German.xml": CASES["ces"].seeds[0],
         "costep/2000-01-17.xml": CASES["costep"].seeds[0],
         "nist/ref.xml": CASES["mteval"].seeds[0],
+        "wmt/test-src.en.sgm": CASES["sgml"].seeds[0].replace("origlang=cz", "origlang=en"),
+        "wmt/wmt.en-de.xml": CASES["wmt"].seeds[0],
         "flores/deu_Latn.dev": "ein Hund\n",
         "flores/eng_Latn.dev": "a dog\n",
     }

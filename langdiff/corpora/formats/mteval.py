@@ -1,193 +1,291 @@
-"""NIST's XML for evaluating machine translation: several reference translations of the same segments.
+"""Test sets of machine translation: NIST's and WMT's SGML, and the XML of WMT since 2021.
 
-Every ``<refset>`` is an edition, named by its ``refid``: four references of one test set are four editions of
-English. Segments, ``<seg id>`` in ``<hl>`` or ``<p>`` of a ``<doc docid>``, are the intents, ``DOCID/SEGID``; one
-without text is missing. White space becomes single. What stands in ``<srcset>`` and ``<tstset>`` is not read.
+Sources (``<srcset>``, ``<src>``) and references (``<refset>``, ``<ref>``) are read; what systems translated
+(``<tstset>``, ``<hyp>``) is not. All files are one multitext, whose intents are segments: ``DOCUMENT/SEGMENT``, or
+``SET/DOCUMENT/SEGMENT`` if there are several sets, so that documents of the same name in two sets are two documents. So
+are two of the same name in one set if they were first written in different languages, or if most of the texts that two
+files have of them in one language differ; the second is then ``DOCUMENT#2``.
+
+An edition is a language: its sources, and the first reference of each document by the translators' names. Every further
+reference is an edition ``LANGUAGE-TRANSLATOR``. NIST's references, whose refsets have a ``refid``, are editions of that
+name instead: all those of a set must have equal documents and segments, and the set's sources are not read.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+import logging
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
+import numpy as np
 import pandas as pd
 
 from langdiff._archives import File
 from langdiff._progress import progress_bar
-from langdiff.corpora.faults import Faults, Place
+from langdiff.corpora.faults import Faults
 from langdiff.corpora.files import files_in, keep, suffixes_of
-from langdiff.corpora.formats.bible import one_spaced
 from langdiff.corpora.formats.format import Format, FormatText, Reading, begins_as_xml
-from langdiff.corpora.formats.xml import Events, read_xml
+from langdiff.corpora.formats.mteval_documents import Document, read_documents
 from langdiff.corpora.iso639 import iso639_3
-from langdiff.errors import ConfigError, DataError
+from langdiff.errors import ConfigError, DataError, LangdiffWarning, listing
 from langdiff.multitext import Multitext, multitext_from_sources
 
-SUFFIXES = suffixes_of(".xml", ".sgm", ".mteval")
+SUFFIXES = suffixes_of(".xml", ".sgm", ".sgml", ".mteval")
 
-
-@dataclass
-class _RefSet:
-    """What one ``<refset>`` holds."""
-
-    where: Place
-    language: str
-    source_language: str
-    segments: dict[str, str] = field(default_factory=dict)  # text by intent, "" if missing
-    documents: list[str] = field(default_factory=list)  # of each segment
-    lines: dict[str, Place] = field(default_factory=dict)  # where each segment is
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class MtevalText(FormatText):
-    """The segments of one ``<refset>``, read when asked for.
+    """The segments of one edition, read when asked for.
 
     Attributes
     ----------
-    file : Path or Member
-        The file.
-    refid : str
-        The name of the refset in the file.
+    names : tuple of (File, tuple of (tuple of str, str))
+        For every file, the keys of the edition's documents in it, and what each document is called.
     """
 
-    file: File
-    refid: str
+    names: tuple[tuple[File, tuple[tuple[tuple[str, ...], str], ...]], ...]
 
     def texts(self, faults: Faults) -> Iterator[tuple[str, str]]:
         """Yield (intent, text) of the segments that are not empty."""
-        segments = _read(self.file, self.errors, faults)[self.refid].segments
-        return ((intent, text) for intent, text in segments.items() if text)
+        found: list[_Found] = []
+        for file, pairs in self.names:
+            named = dict(pairs)
+            documents = read_documents(file, faults, errors=self.errors)
+            found += [_Found(file, one, named[one.key]) for one in documents if one.key in named]
+        texts: dict[str, str] = {}
+        for one in _by_precedence(found):
+            for segment, (text, _) in one.document.segments.items():
+                if text:
+                    texts.setdefault(f"{one.name}/{segment}", text)
+        yield from texts.items()
+
+
+@dataclass
+class _Found:
+    """A document, the file it is in, and what it is called among all."""
+
+    file: File
+    document: Document
+    name: str = ""
+
+
+@dataclass
+class _Content:
+    """What is known of a document from all files so far."""
+
+    name: str
+    original_language: str = ""
+    texts: dict[tuple[str, ...], str] = field(default_factory=dict)  # by language, translator and segment
+
+    def agrees(self, original_language: str, texts: Mapping[tuple[str, ...], str]) -> bool:
+        """Whether a document of the same name is this one: not from another language, most shared texts the same."""
+        same = [self.texts[key] == text for key, text in texts.items() if key in self.texts]
+        known = {self.original_language, original_language} - {""}
+        return len(known) < 2 and 2 * sum(same) >= len(same)
+
+    def add(self, original_language: str, texts: Mapping[tuple[str, ...], str]) -> None:
+        """Note what another file has of it."""
+        self.original_language = self.original_language or original_language
+        self.texts = {**texts, **self.texts}
 
 
 def catalogue(reading: Reading) -> Multitext:
-    """Catalogue reference translations; every refset is an edition."""
+    """Catalogue test sets; every language or further reference is an edition."""
     if isinstance(reading.path, Mapping):
-        raise ConfigError("path: an edition is a <refset>, not a file; give a directory, a glob or a list.")
-    found = _catalogue(files_in(reading.path, SUFFIXES), reading)
-    files, known = reading.ordered({refid: file for refid, (file, _) in keep(found, reading.editions).items()})
-    refsets = {refid: found[refid][1] for refid in files}
-    first, *others = refsets
-    for other in others:
-        _check_equal(first, refsets[first], other, refsets[other])
-    said = {refid: iso639_3(refset.language) or refset.language for refid, refset in refsets.items()}
-    headers = {refid: {"language": language} if language else {} for refid, language in said.items()}
-    pattern = refsets[first]
+        raise ConfigError("path: an edition is not a file, but a language or reference; give a directory or a list.")
+    found = _read_all(files_in(reading.path, SUFFIXES), reading)
+    sets_of_named = {one.document.test_set for one in found if one.document.refid}
+    found = [one for one in found if one.document.refid or one.document.test_set not in sets_of_named]
+    found = _without_unequal(found, reading.faults)
+    contents = _identify(found)
+    parts = keep(_by_edition(found), reading.editions)
+    files, known = reading.ordered({edition: own[0].file for edition, own in parts.items()})
+    parts = {edition: parts[edition] for edition in files}
+    intent_info = _intent_info([one for own in parts.values() for one in own], contents)
     return multitext_from_sources(
-        {refid: MtevalText(file, refid, **reading.how) for refid, file in files.items()},
-        {refid: [i for i, text in refset.segments.items() if text] for refid, refset in refsets.items()},
-        intents=pattern.segments,
-        edition_info=reading.describe(files, known, headers),
-        intent_info=pd.DataFrame(
-            {"document": pattern.documents, "original_language": pattern.source_language},
-            index=list(pattern.segments),
-            dtype=object,
-        ),
+        {edition: MtevalText(_names(own), **reading.how) for edition, own in parts.items()},
+        _present(parts),
+        intents=intent_info.index,
+        edition_info=_edition_info(reading, files, known, parts),
+        intent_info=intent_info,
     )
 
 
-def _catalogue(files: Sequence[File], reading: Reading) -> dict[str, tuple[File, _RefSet]]:
-    found: dict[str, tuple[File, _RefSet]] = {}
+def _read_all(files: Sequence[File], reading: Reading) -> list[_Found]:
+    """Return the documents of all files, with numbers in place of texts, which need not fit into memory together."""
+    found = []
     with progress_bar(progress=reading.progress) as bar:
         for file in bar.track(files, description="cataloguing"):
             with reading.faults.of(None, file):
-                for refid, refset in _read(file, reading.errors, reading.faults).items():
-                    if refid in found:
-                        raise DataError(f"{found[refid][1].where} and {refset.where}: refset {refid!r} is there twice.")
-                    found[refid] = file, refset
+                for document in read_documents(file, reading.faults, errors=reading.errors):
+                    marks = {name: (text and f"{hash(text)}", at) for name, (text, at) in document.segments.items()}
+                    found.append(_Found(file, replace(document, segments=marks)))
     if not found:
         reading.faults.check()
+        raise DataError(f"{listing(map(str, files))}: no document of a source or a reference.")
     return found
 
 
-def _read(file: File, errors: str, faults: Faults) -> dict[str, _RefSet]:
-    events = _MtevalEvents(file, faults)
-    read_xml(file, events, errors=errors)
-    if not events.refsets:
-        raise DataError(
-            f"{file}: holds no <refset>; reference translations are expected, several of the same segments."
+def _identify(found: Sequence[_Found]) -> dict[str, _Content]:
+    """Name documents, and number those that others of their set have the name of; return what is known of each."""
+    with_sets = len({one.document.test_set for one in found}) > 1
+    in_file: dict[tuple[object, ...], list[_Found]] = {}  # what a file has of a document
+    for one in found:
+        in_file.setdefault((one.file, *one.document.key[:3]), []).append(one)
+    of_name: dict[str, list[_Content]] = {}
+    for (_, test_set, document, *_), own in in_file.items():
+        original = own[0].document.original_language
+        texts = {
+            (*one.document.key[3:], segment): mark
+            for one in own
+            for segment, (mark, _) in one.document.segments.items()
+            if mark
+        }
+        name = f"{test_set}/{document}" if with_sets else str(document)
+        others = of_name.setdefault(name, [])
+        content = next((other for other in others if other.agrees(original, texts)), None)
+        if content is None:
+            content = _Content(f"{name}#{len(others) + 1}" if others else name)
+            others.append(content)
+        content.add(original, texts)
+        for one in own:
+            one.name = content.name
+    if numbered := [other.name for others in of_name.values() for other in others[1:]]:
+        log.info("%d documents have the name of another in their set: %s", len(numbered), listing(numbered))
+    return {content.name: content for contents in of_name.values() for content in contents}
+
+
+def _by_edition(found: Sequence[_Found]) -> dict[str, list[_Found]]:
+    """Divide documents among editions: a language, one more reference in it, or NIST's name of a reference."""
+    translators: dict[tuple[str, str], set[str]] = {}
+    for one in found:
+        translators.setdefault((one.name, one.document.language), set()).add(one.document.translator)
+    parts: dict[str, list[_Found]] = {}
+    for one in found:
+        first = min(translators[one.name, one.document.language] - {""}, default="")
+        edition = one.document.language
+        if one.document.refid:
+            edition = one.document.refid
+        elif one.document.translator not in ("", first):
+            edition = f"{edition}-{one.document.translator}"
+        parts.setdefault(edition, []).append(one)
+    return parts
+
+
+def _by_precedence(found: Iterable[_Found]) -> list[_Found]:
+    """Sort documents so that of two texts of one segment the first counts: an author's, then a source, then others."""
+    return sorted(found, key=lambda one: (one.document.translator != "", not one.document.is_source))
+
+
+def _names(own: Sequence[_Found]) -> tuple[tuple[File, tuple[tuple[tuple[str, ...], str], ...]], ...]:
+    names: dict[File, dict[tuple[str, ...], str]] = {}
+    for one in own:
+        names.setdefault(one.file, {})[one.document.key] = one.name
+    return tuple((file, tuple(of_file.items())) for file, of_file in names.items())
+
+
+def _present(parts: Mapping[str, Sequence[_Found]]) -> dict[str, list[str]]:
+    """Return the intents that every edition has; warn if it has two texts of some."""
+    present: dict[str, list[str]] = {}
+    different: list[str] = []
+    for edition, own in parts.items():
+        first: dict[str, tuple[str, str]] = {}  # mark of the text, and where it is
+        for one in _by_precedence(own):
+            for segment, (mark, line) in one.document.segments.items():
+                intent, where = f"{one.name}/{segment}", f"{one.file}, line {line}"
+                if mark and first.setdefault(intent, (mark, where))[0] != mark:
+                    different.append(f"{intent!r} ({first[intent][1]} and {where})")
+        present[edition] = list(first)
+    if different:
+        warnings.warn(
+            f"{len(different):,} segments have two texts where there should be one, such as {different[0]}. "
+            "Sources count more than references, and the first file more than others.",
+            LangdiffWarning,
+            stacklevel=4,
         )
-    return events.refsets
+    return present
 
 
-def _check_equal(first: str, one: _RefSet, second: str, other: _RefSet) -> None:
-    """Raise at the first document or segment that differs."""
-    pairs = zip([*one.segments, None], [*other.segments, None], strict=False)
-    for left, right in pairs:
-        if left != right:
-            said = [f"{one.lines[left]}: {left!r}" if left else f"{one.where}: nothing more"]
-            said += [f"{other.lines[right]}: {right!r}" if right else f"{other.where}: nothing more"]
-            raise DataError(
-                f"refsets {first!r} and {second!r} have different segments, the first {said[0]} and {said[1]} "
-                f"(of {len(one.segments):,} and {len(other.segments):,}). All refsets must have the same documents "
+def _intent_info(own: Iterable[_Found], contents: Mapping[str, _Content]) -> pd.DataFrame:
+    """Return document and original language of the segments, documents in the order of the files."""
+    documents: dict[str, dict[str, None]] = {}
+    for one in own:
+        documents.setdefault(one.name, {}).update(dict.fromkeys(one.document.segments))
+    rows = [
+        (f"{name}/{segment}", name, contents[name].original_language)
+        for name, segments in documents.items()
+        for segment in segments
+    ]
+    info = pd.DataFrame(rows, columns=["intent", "document", "original_language"], dtype=object).set_index("intent")
+    if info.index.has_duplicates:
+        twice = info.index[info.index.duplicated()]
+        raise DataError(f"segments of two documents have the same name: {listing(twice)}. Rename a set or document.")
+    return info
+
+
+def _edition_info(
+    reading: Reading, files: Mapping[str, File], known: pd.DataFrame, parts: Mapping[str, Sequence[_Found]]
+) -> pd.DataFrame:
+    """Return what is known of editions; the name of a reference (``ahb``) is not the code of a language."""
+    said = pd.Series({edition: own[0].document.language for edition, own in parts.items()}, dtype=object)
+    codes = said.map(iso639_3)
+    names = {edition: {"language_name": name} for edition, name in said[codes.isna()].items() if name}
+    info = reading.describe(files, known, names)
+    given = known["language"].reindex(info.index) if "language" in known else pd.Series(dtype=object, index=info.index)
+    return info.assign(language=given.fillna(codes).fillna(np.nan))
+
+
+def _without_unequal(found: Sequence[_Found], faults: Faults) -> list[_Found]:
+    """Leave out references with names whose documents or segments are not those of the first of their set."""
+    refsets: dict[tuple[str, str], list[_Found]] = {}
+    for one in found:
+        if one.document.refid:
+            refsets.setdefault((one.document.test_set, one.document.refid), []).append(one)
+    first_of: dict[str, list[_Found]] = {}
+    unequal = set()
+    for (test_set, refid), own in refsets.items():
+        where = own[0].document.where
+        again = next((one.document.where for one in own if one.document.where != where), None)
+        if again is not None:
+            faults.add(again.file, again.line, f"refset {refid!r} is there twice, first in {where}.")
+            unequal |= {one.document.where for one in own[1:]} - {where}
+            own = [one for one in own if one.document.where == where]
+        first = first_of.setdefault(test_set, own)
+        if difference := _difference(first, own):
+            faults.add(where.file, where.line, difference)
+            unequal.add(where)
+    return [one for one in found if one.document.where not in unequal]
+
+
+def _difference(one: Sequence[_Found], other: Sequence[_Found]) -> str | None:
+    """Say where the segments of two references first differ, if they do."""
+    first, second = one[0].document, other[0].document
+    left, right = _segments(one), _segments(other)
+    for (a, a_where), (b, b_where) in zip([*left, ("", "")], [*right, ("", "")], strict=False):
+        if a != b:
+            said = [f"{a_where}: {a!r}" if a else f"{first.where}: nothing more"]
+            said += [f"{b_where}: {b!r}" if b else f"{second.where}: nothing more"]
+            return (
+                f"refsets {first.refid!r} and {second.refid!r} have different segments, the first {said[0]} and "
+                f"{said[1]} (of {len(left):,} and {len(right):,}). All refsets of a set must have the same documents "
                 "and segments in the same order; an untranslated segment is empty, not left out."
             )
+    return None
 
 
-class _MtevalEvents(Events):
-    """Collects the segments of each refset."""
-
-    def __init__(self, file: File, faults: Faults) -> None:
-        super().__init__(file, faults)
-        self.refsets: dict[str, _RefSet] = {}
-        self._refset: _RefSet | None = None
-        self._document: str | None = None
-        self._segment: str | None = None
-        self._segment_where = Place(file, 0)
-        self._text: list[str] = []
-
-    def begin(self, tag: str, attributes: dict[str, str]) -> None:
-        tag = tag.lower()
-        if tag == "refset":
-            self._begin_refset(attributes)
-        elif self._refset is not None and tag == "doc":
-            self._document = self._given(tag, attributes, "docid")
-        elif self._refset is not None and tag == "seg":
-            if self._document is None or self._segment is not None:
-                raise DataError(f"{self.where()}: a <seg> outside of <doc>, or in another <seg>.")
-            self._segment = f"{self._document}/{self._given(tag, attributes, 'id')}"
-            self._segment_where, self._text = self.where(), []
-
-    def data(self, text: str) -> None:
-        if self._segment is not None:
-            self._text.append(text)
-
-    def finish(self, tag: str) -> None:
-        tag = tag.lower()
-        if tag == "refset":
-            self._refset = None
-        elif tag == "doc":
-            self._document = None
-        elif tag == "seg" and self._refset is not None and self._segment is not None:
-            self._end_segment(self._refset, self._segment)
-
-    def _begin_refset(self, attributes: dict[str, str]) -> None:
-        if self._refset is not None:
-            raise DataError(f"{self.where()}: a refset in the one of {self._refset.where}.")
-        refid = self._given("refset", attributes, "refid")
-        if refid in self.refsets:
-            raise DataError(f"{self.refsets[refid].where} and {self.where()}: refset {refid!r} is there twice.")
-        self._refset = _RefSet(self.where(), attributes.get("trglang", ""), attributes.get("srclang", ""))
-        self.refsets[refid] = self._refset
-
-    def _end_segment(self, refset: _RefSet, segment: str) -> None:
-        if segment in refset.segments:
-            raise DataError(f"{refset.lines[segment]} and {self._segment_where}: segment {segment!r} is there twice.")
-        text = "".join(self._text)
-        if self.damage.is_in(text, self._segment_where, segment):
-            text = ""
-        refset.segments[segment] = one_spaced(text) if text.strip() else ""
-        refset.documents.append(str(self._document))
-        refset.lines[segment] = self._segment_where
-        self._segment = None
-
-    def _given(self, tag: str, attributes: dict[str, str], name: str) -> str:
-        value = attributes.get(name, "").strip()
-        if not value:
-            raise DataError(f"{self.where()}: a <{tag}> without {name}.")
-        return value
+def _segments(found: Sequence[_Found]) -> list[tuple[str, str]]:
+    """Return name and place of every segment."""
+    return [
+        (f"{one.document.name}/{name}", f"{one.file}, line {line}")
+        for one in found
+        for name, (_, line) in one.document.segments.items()
+    ]
 
 
 FORMAT = Format(
     name="mteval",
     suffixes=SUFFIXES,
     catalogue=catalogue,
-    beginning=begins_as_xml(r"(?i:mteval|refset)\b"),
+    beginning=begins_as_xml(r"(?i:mteval|refset|srcset|tstset)\b|dataset\s+id="),
 )

@@ -8,6 +8,7 @@ that of other milestones (a paragraph's ``¶``) is not text. White space becomes
 """
 
 import re
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -20,7 +21,7 @@ from langdiff.corpora.formats.bible import BOOKS, Verses, VerseText, catalogue_v
 from langdiff.corpora.formats.format import Format, Reading, begins_as_xml
 from langdiff.corpora.formats.xml import LANGUAGE, Events, read_xml
 from langdiff.corpora.iso639 import iso639_3
-from langdiff.errors import DataError
+from langdiff.errors import DataError, LangdiffWarning, listing
 from langdiff.multitext import Multitext
 
 SUFFIXES = suffixes_of(".xml", ".osis")
@@ -30,6 +31,9 @@ _NAMES = (  # the books of BOOKS, in the same order
     "Eph Phil Col 1Thess 2Thess 1Tim 2Tim Titus Phlm Heb Jas 1Pet 2Pet 1John 2John 3John Jude Rev "
     "Tob Jdt EsthGr Wis Sir Bar EpJer SgThree Sus Bel 1Macc 2Macc 3Macc 4Macc 1Esd 2Esd PrMan AddPs Odes PssSol"
 )
+# books of OSIS that have no number of two digits
+_OTHER = "4Ezra 5Ezra 6Ezra DanGr AddDan AddEsth 5ApocSyrPss 2Bar 4Bar EpBar Jub 1En 1Meq 2Meq 3Meq Reproof EpLao"
+_UNNUMBERED = frozenset(_OTHER.split())
 _BOOK = dict(zip(_NAMES.split(), BOOKS, strict=True)) | {"PrAzar": "S3Y"}
 # [work:]Book.chapter.verse[!part]
 _ID = re.compile(r"(?:[\w.]+:)?([0-9A-Za-z]+)\.([0-9]{1,3})\.([0-9]{1,3})(![\w.]+)?")
@@ -59,8 +63,19 @@ class OsisText(VerseText):
 
 
 def catalogue(reading: Reading) -> Multitext:
-    """Catalogue Bibles in OSIS."""
-    return catalogue_verses(reading, reading.files(SUFFIXES), partial(OsisText, ranges=reading.ranges))
+    """Catalogue Bibles in OSIS, and warn of books that OSIS does not know."""
+    multitext = catalogue_verses(reading, reading.files(SUFFIXES), partial(OsisText, ranges=reading.ranges))
+    if "left_out" in multitext.edition_info:
+        left_out = multitext.edition_info["left_out"].dropna().str.split()
+        unknown = {edition: [book for book in books if book not in _UNNUMBERED] for edition, books in left_out.items()}
+        if said := [f"{edition} has {listing(books)}" for edition, books in unknown.items() if books]:
+            warnings.warn(
+                f"books of {len(said)} edition(s) are left out, their names not being those of OSIS: "
+                f"{'; '.join(said[:5])}. Rename them, as Gen, Exod, Matt.",
+                LangdiffWarning,
+                stacklevel=3,  # at the call of read_multitext
+            )
+    return multitext
 
 
 class _OsisEvents(Events):

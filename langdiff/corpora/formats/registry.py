@@ -69,8 +69,8 @@ def read_multitext(
     format : str
         ``"pbc"`` (Parallel Bible Corpus), ``"ebible"`` (eBible corpus), ``"usfm"``, ``"osis"``, ``"ces"`` (XML Bibles
         of Christodoulopoulos & Steedman), ``"moses"`` (line-aligned text), ``"costep"`` (structured Europarl) or
-        ``"mteval"`` (NIST's reference translations). ``"auto"`` recognizes all but ``"moses"``, which any text could
-        be, by the beginning of the files.
+        ``"mteval"`` (test sets of WMT and NIST, in SGML or XML). ``"auto"`` recognizes all but ``"moses"``, which any
+        text could be, by the beginning of the files.
     edition_info : str, Path or DataFrame, optional
         Information on the editions: a frame indexed by edition, or a CSV file with a column ``file`` or ``edition``
         and other columns, which are kept as text; ``iso639_3`` becomes the column ``language`` of `edition_info` (and
@@ -111,14 +111,14 @@ def read_multitext(
     -------
     Multitext
         One edition per file, except that it is one per directory or archive in ``"usfm"``, per language in ``"costep"``
-        and per ``<refset>`` in ``"mteval"``. Intents of Bibles are verse ids, ``BBCCCVVV``, that any file lists, in
-        order; verses of books that have no number of two digits are left out, and the column ``left_out`` of
-        `edition_info` names these books. Other intents are called by the number of their line (``"moses"``),
-        ``DATE.CHAPTER.TURN.PARAGRAPH`` (``"costep"``) or ``DOCID/SEGID`` (``"mteval"``); of the last two,
-        `intent_info` has the ``original_language``. What an intent belongs to is said by its columns ``book`` (code of
-        three letters) and ``chapter`` (five digits, book and chapter) in Bibles, else ``document``: that of
-        ``"mteval"``, ``DATE.CHAPTER`` in ``"costep"`` (beside ``session``, ``turn`` and ``speaker``), and in
-        ``"moses"`` what a table ``documents.tsv`` beside the texts says.
+        and per language or further reference in ``"mteval"``. Intents of Bibles are verse ids, ``BBCCCVVV``, that any
+        file lists, in order; verses of books that have no number of two digits are left out, and the column
+        ``left_out`` of `edition_info` names these books. Other intents are called by the number of their line
+        (``"moses"``), ``DATE.CHAPTER.TURN.PARAGRAPH`` (``"costep"``) or ``DOCID/SEGID`` (``"mteval"``;
+        ``SETID/DOCID/SEGID`` if there are several sets); of the last two, `intent_info` has the ``original_language``.
+        What an intent belongs to is said by its columns ``book`` (code of three letters) and ``chapter`` (five digits,
+        book and chapter) in Bibles, else ``document``: that of ``"mteval"``, ``DATE.CHAPTER`` in ``"costep"`` (beside
+        ``session``, ``turn`` and ``speaker``), and in ``"moses"`` what a table ``documents.tsv`` beside the texts says.
 
     Raises
     ------

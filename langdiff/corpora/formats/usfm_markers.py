@@ -9,20 +9,26 @@ from langdiff.corpora.faults import Damage, Place
 from langdiff.corpora.formats.bible import NUMBERS, UNNUMBERED, Verses, verse_id
 from langdiff.errors import DataError
 
+# Markers without their levels (q for q1, se for s1e, th for th1-2), by what becomes of the text after them
 _TEXT = "p m po pr cls pmo pm pmc pmr pi mi nb pc ph phi ps psi b q qr qc qm lh li lf lim tr th thr thc tc tcr tcc pb"
 _HEADING = (
-    "ide usfm sts rem h toc toca imt is ip ipi im imi ipq imq ipr iq ib ili iot io iex imte ie mt mte ms mr s sr r d "
-    "sp sd cl cp cd qa qd lit restore periph ts"
+    "ide usfm sts rem h toc toca imt is ip ipc ipi im imi imq ipq ipr iq ib ili ilit io iot iex imte ie mt mte ms mse "
+    "mr s se sr r d sp sd cl cp cd qa qd lit restore periph ts "
+    "pub pref intro conc glo idx maps cov spine pubinfo"  # of books that are no book of the Bible
 )
 _STYLE = (  # what they mark is text; attributes after | are not
-    "add addpn bk dc em bd it bdit k nd no ord pn png qac qs qt rb sc sig sls sup tl w wa wg wh wj jmp lik liv litl "
-    "ndx xt ior iqt"
+    "add addpn bk dc em bd it bdit k nd no ord pn png qac qs qt rb ref sc sig sls sup ta tl w wa wg wh wj wl wr jmp "
+    "lik liv litl ndx xt ior iqt"
 )
-_NOTE = "f fe ef x ex fig va vp ca cat rq fm pro"  # with all they hold until their end
+_NOTE = "f fe ef efe x ex fig va vp ca cat rq fm efm pl pro"  # with all they hold until their end
+_IN_NOTE = "fr ft fk fq fqa fl fw fp fs fv fdc xo xop xta xk xq xot xnt xdc xtSee xtSeeAlso"
 PARAGRAPHS = frozenset(_TEXT.split())
 HEADINGS = frozenset(_HEADING.split())
 STYLES = frozenset(_STYLE.split())
 NOTES = frozenset(_NOTE.split())
+IN_NOTES = frozenset(_IN_NOTE.split())
+SIDEBARS = {"esb": "esbe", "erq": "erqe"}  # hidden from the one to the other, with the paragraphs between
+_LEVEL = re.compile(r"[0-9]+(?:-[0-9]+)?(e?)\Z")
 # a milestone, \ts\* or \qt-s |who="P"\*; a marker; a backslash that is neither
 _TOKEN = re.compile(
     r"\\[a-z][a-z0-9]*(?:-[se])?[ \t\n]*(?:\|[^\\]*)?\\\*"
@@ -116,18 +122,23 @@ class UsfmBook:
             return token.end()
         if begin := {"v": self._begin_verse, "c": self._begin_chapter, "id": self._begin_book}.get(name):
             return begin(token)
-        return self._meet_other(token, name, re.sub(r"[0-9]+(-[0-9]+)?\Z", "", name))
+        return self._meet_other(token, name, _LEVEL.sub(r"\1", name))
 
     def _meet_other(self, token: re.Match[str], name: str, base: str) -> int:
         if base in STYLES:
             return self._meet_style(token)
         if base in PARAGRAPHS or base in HEADINGS:
             self._begin_paragraph(base)
-        elif base in NOTES or name == "esb":
+        elif base in NOTES or name in SIDEBARS:
             if not token["end"]:  # an end without beginning hides nothing
                 self._note = name, token.start()
-        elif name.startswith("z"):
+        elif name.startswith("z") or name.endswith(("-s", "-e")):
             return self._meet_own(token, name)
+        elif base in IN_NOTES and self._verse is not None:
+            raise DataError(
+                f"{self._where(token.start())}: \\{name} belongs into a note, so that it is not known whether what "
+                "follows is part of a verse. Put it between \\f and \\f*, or remove it."
+            )
         elif self._verse is not None:  # elsewhere it hides nothing and adds nothing
             raise DataError(
                 f"{self._where(token.start())}: unknown marker \\{name}, so that it is not known whether what follows "
@@ -136,15 +147,15 @@ class UsfmBook:
         return token.end()
 
     def _meet_in_note(self, token: re.Match[str], name: str, note: str) -> None:
-        if name == ("esbe" if note == "esb" else note) and (token["end"] or note == "esb"):
+        if name == SIDEBARS.get(note, note) and (token["end"] or note in SIDEBARS):
             self._note = None
-        elif name in ("v", "c", "id") or (name in PARAGRAPHS and note != "esb"):
+        elif name in ("v", "c", "id") or (name in PARAGRAPHS and note not in SIDEBARS):
             self._refuse_open_note()
 
     def _refuse_open_note(self) -> None:
         if self._note:
             name, place = self._note
-            end = "\\esbe" if name == "esb" else f"\\{name}*"
+            end = f"\\{SIDEBARS.get(name, f'{name}*')}"
             raise DataError(f"{self._where(place)}: \\{name} has no end {end}, so that it would hide the text below.")
 
     def _begin_paragraph(self, base: str) -> None:

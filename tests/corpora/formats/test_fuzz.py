@@ -9,8 +9,6 @@ from hypothesis import strategies as st
 
 from benchmarks.fuzz_readers import CASES, OPERATIONS, attempt, draw, edit, prepare, words_of
 
-ENDINGS = {"usfm": ".usfm", "osis": ".xml", "ces": ".xml", "mteval": ".xml", "costep": ".xml"}
-
 
 @st.composite
 def damaged(draw, case):
@@ -27,7 +25,7 @@ def test_valid_files_are_accepted(name, tmp_path):
     case = CASES[name]
     prepare(case, tmp_path)
     for seed in case.seeds:
-        assert attempt(case, f"deu-a{ENDINGS.get(name, '.txt')}", seed.encode(), tmp_path, whole=True)
+        assert attempt(case, f"deu-a{case.ending}", seed.encode(), tmp_path, whole=True)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -37,7 +35,7 @@ def test_damaged_files_are_read_or_refused(name, data, tmp_path_factory):
     case = CASES[name]
     folder = tmp_path_factory.mktemp(name)
     prepare(case, folder)
-    attempt(case, f"deu-a{ENDINGS.get(name, '.txt')}", data.draw(damaged(case)), folder, whole=True)
+    attempt(case, f"deu-a{case.ending}", data.draw(damaged(case)), folder, whole=True)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -46,7 +44,7 @@ def test_compressed_and_damaged_files_are_read_or_refused(name, tmp_path):
     prepare(case, tmp_path)
     for number in range(300):
         file, raw = draw(case, 1, number)
-        if not file.endswith((".txt", ".xml", ".usfm")):
+        if not file.endswith((".txt", ".xml", ".usfm", ".sgm")):
             attempt(case, file, raw, tmp_path, whole=True)
 
 

@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 
 from langdiff.corpora import read_multitext
-from langdiff.errors import ConfigError, DataError
+from langdiff.errors import ConfigError, DataError, LangdiffWarning
 
 read = partial(read_multitext, format="osis")
 
@@ -135,3 +135,16 @@ def test_a_no_break_space_alone_is_no_text(tmp_path):
 def test_a_verse_in_a_title_is_text_and_a_title_in_a_verse_is_not(tmp_path, body, text):
     (tmp_path / "a.xml").write_text(osis(body))
     assert read(tmp_path).text("a").to_dict() == {"19003001": text}
+
+
+def test_books_that_osis_does_not_know_are_warned_about(tmp_path):
+    verse = '<verse osisID="Gen.1.1">a</verse>'
+    unknown = (
+        '<verse osisID="Genesis.1.1">b</verse><verse osisID="Enoch.1.1">c</verse><verse osisID="1En.1.1">d</verse>'
+    )
+    (tmp_path / "deu-a.xml").write_text(osis(verse + unknown))
+    (tmp_path / "deu-b.xml").write_text(osis(verse))
+    with pytest.warns(LangdiffWarning, match=r"books of 1 edition.* left out.*: deu-a has 'Genesis', 'Enoch'\. Rename"):
+        bibles = read(tmp_path)
+    assert bibles.text("deu-a").to_dict() == {"01001001": "a"}
+    assert bibles.edition_info["left_out"].tolist()[0] == "Genesis Enoch 1En"
