@@ -5,6 +5,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from langdiff._io import write_json
@@ -88,8 +89,17 @@ class Checksums:
         return found
 
 
-def write_checksums(folder: Path, names: Iterable[str]) -> Checksums:
+def write_checksums(folder: Path, names: Iterable[str], known: Mapping[str, str] = MappingProxyType({})) -> Checksums:
     """Record what files of a folder hold; the record is written atomically, over an earlier one.
+
+    Parameters
+    ----------
+    folder : Path
+        Folder of the files, and of the record.
+    names : iterable of str
+        Files that were written, as paths relative to the folder, with slashes.
+    known : mapping from str to str
+        Hashes of other files, which are recorded as they are.
 
     Raises
     ------
@@ -97,9 +107,10 @@ def write_checksums(folder: Path, names: Iterable[str]) -> Checksums:
         If a file cannot be read, or the record cannot be written.
     """
     try:
-        files = {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in sorted(names)}
+        new = {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in names}
     except OSError as error:
         raise OutputError(f"{error.filename}: cannot be read again: {error.strerror or error}.") from error
+    files = dict(sorted({**known, **new}.items()))
     write_json(folder / CHECKSUMS, seal({"format_version": FORMAT_VERSION, "files": files}))
     return Checksums(folder=folder, files=files)
 

@@ -351,7 +351,7 @@ def _find_result(job: Job, folder: Path, texts: Mapping[str, pd.Series]) -> Foun
         if frame is None:
             frame = _load(folder, job.recipe, job.device).surprisal(texts["test"], scoring=job.scoring)
             write_table(folder, job.scoring, key, frame)
-            write_checksums(folder, kept.files.keys() | set(table_names(job.scoring)))
+            write_checksums(folder, table_names(job.scoring), kept.files)
     except (DamageError, CheckpointError) as error:  # not a device that is missing
         return Found(damage=(*damage, f"{error} The model is trained again."))
     return Found(result=JobResult(surprisals=frame, part="test", scoring=job.scoring, **known))

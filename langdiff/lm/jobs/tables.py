@@ -66,7 +66,7 @@ def remove_tables(kept: Checksums, damaged: Iterable[str]) -> Checksums:
     gone = [name for name in kept.files if is_of_table(name) and Path(name).stem in stems]
     for name in gone:
         (kept.folder / name).unlink(missing_ok=True)
-    return write_checksums(kept.folder, kept.files.keys() - set(gone))
+    return write_checksums(kept.folder, [], {name: hash for name, hash in kept.files.items() if name not in gone})
 
 
 def is_of_table(name: str) -> bool:
