@@ -2,9 +2,9 @@
 
 A small experiment (n-grams and a tiny network, three synthetic editions) is run once without disturbance. Then
 ``langdiff run`` is started again and again and killed (SIGKILL) after a time drawn between nothing and somewhat more
-than the undisturbed run took; whenever a run ends by itself, its surprisals, fits and tables are compared with those of the
-undisturbed run, bit by bit, and the next begins in an empty directory. Prints how many kills there were and where they
-struck; the exit code is 1 if a file differs, or a run ends with an error.
+than the undisturbed run took; whenever a run ends by itself, its surprisals, fits and tables are compared with those of
+the undisturbed run, bit by bit, and the next begins in an empty directory. Prints how many kills there were and where
+they struck; the exit code is 1 if a file differs, or a run ends with an error.
 """
 
 import argparse
