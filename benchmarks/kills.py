@@ -82,11 +82,13 @@ def main() -> int:
                 process.kill()
                 process.wait()
                 struck[where(directory)] += 1
+                print(f"kill {struck.total()}: {where(directory)}", file=sys.stderr, flush=True)
                 continue
             finally:
                 error = process.stderr.read().decode()
                 process.stderr.close()
             runs += 1
+            print(f"run {runs} is finished", file=sys.stderr, flush=True)
             wrong = [file for file, content in expected.items() if contents(directory).get(file) != content]
             if process.returncode or wrong or contents(directory).keys() != expected.keys():
                 failures += 1

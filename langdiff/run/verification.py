@@ -10,7 +10,6 @@ from langdiff.lm.jobs.folder import KEY, job_folder
 from langdiff.lm.preparation import NOTE
 from langdiff.lm.scoring import split_name
 from langdiff.run.directory import EXPERIMENT, JOBS, STAGE
-from langdiff.run.experiment import Experiment
 from langdiff.run.log import LOG
 
 _FREE = {CHECKSUMS, LOG, f"{JOBS}/{NOTE}", NOTE}  # read as they are, and checked otherwise
@@ -78,19 +77,13 @@ def verify_run(directory: str | Path) -> pd.DataFrame:
 
 def _missing_jobs(directory: Path, rows: dict[str, tuple[str, str]]) -> dict[str, tuple[str, str]]:
     """Return the jobs of a finished run that are gone, or have no record any more."""
-    needed = (EXPERIMENT, "tables/editions.csv")
-    if any(rows.get(name, ("missing",))[0] != "whole" for name in needed):
+    difficulties = "tables/difficulties.csv"
+    if rows.get(difficulties, ("missing",))[0] != "whole":
         return {}
-    experiment = Experiment.model_validate_json((directory / EXPERIMENT).read_text(encoding="utf-8"))
-    found = {}
-    for lm in experiment.lm.names:
-        fitted = directory / "tables" / "difficulties.csv"
-        table = pd.read_csv(fitted, keep_default_na=False, dtype=str) if fitted.is_file() else pd.DataFrame()
-        for edition in table.loc[table["lm"] == lm, "edition"] if len(table) else []:
-            path = job_folder(directory / JOBS, edition, split_name(lm)[0]) / CHECKSUMS
-            if not path.is_file():
-                found[path.relative_to(directory).as_posix()] = ("missing", f"{path}: missing.")
-    return found
+    table = pd.read_csv(directory / difficulties, keep_default_na=False, dtype=str)
+    jobs = (job_folder(directory / JOBS, row["edition"], split_name(row["lm"])[0]) for _, row in table.iterrows())
+    gone = (job / CHECKSUMS for job in jobs if not (job / CHECKSUMS).is_file())
+    return {path.relative_to(directory).as_posix(): ("missing", f"{path}: missing.") for path in gone}
 
 
 def _unrecorded(directory: Path, rows: dict[str, tuple[str, str]], unknown: list[Path]) -> dict[str, tuple[str, str]]:
