@@ -19,6 +19,9 @@ from langdiff.errors import DataError, Fault, FaultsError, OutputError
 
 DAMAGED = "\ufdd0"  # what stands for bytes that are not text: a code point that is never a character
 BLOCK = 1 << 20  # bytes read at once
+LOCK = ".lock"
+RELEASED_BY = 1.0  # seconds; whoever only asks whether a folder is owned holds its lock for less
+
 MAX_LINE = 64 << 20  # bytes; a longer line is not text, and would have to be held in memory
 
 
@@ -177,6 +180,10 @@ def read_table(path: Path, delimiter: str = ",") -> tuple[list[str], list[tuple[
     return header, rows
 
 
+class LockedError(OutputError):
+    """Another process owns a folder."""
+
+
 @contextmanager
 def atomic_path(path: Path) -> Iterator[Path]:
     """Give a temporary name beside `path`; rename it to `path` if the block succeeds, else remove it.
@@ -224,18 +231,35 @@ def locked(folder: Path, use: str) -> Iterator[None]:
 
     Raises
     ------
+    LockedError
+        If another process owns the folder.
     OutputError
-        If the folder cannot be made or written to, or another process owns it.
+        If the folder cannot be made or written to.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(folder / ".lock")
-        lock.acquire(timeout=0)
+        lock = FileLock(folder / LOCK)
+        lock.acquire(timeout=RELEASED_BY)
     except Timeout as error:
-        raise OutputError(f"{folder}: another process is {use}") from error
+        raise LockedError(f"{folder}: another process is {use}") from error
     except OSError as error:
         raise OutputError(f"{folder}: cannot be written: {error.strerror or error}.") from error
     try:
         yield
     finally:
         lock.release()
+
+
+def is_locked(folder: Path) -> bool:
+    """Return whether a process owns a folder; False where this process may not ask."""
+    if not (folder / LOCK).is_file():
+        return False
+    lock = FileLock(folder / LOCK)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        return True
+    except OSError:
+        return False
+    lock.release()
+    return False
