@@ -8,6 +8,8 @@ import typer
 from langdiff.cli.output import print_json, print_table
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     import pandas as pd
 
     from langdiff.run import Experiment
@@ -33,6 +35,14 @@ def run(
         Path | None,
         typer.Option("--out", "-o", help="Run directory; by default runs/NAME of the experiment."),
     ] = None,
+    dask: Annotated[
+        str | None,
+        typer.Option(
+            "--dask",
+            metavar="ADDRESS|local",
+            help="Train on a Dask cluster: address or file (.json) of its scheduler, or 'local' for this machine.",
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Run an experiment file from corpus to report; repeat it to go on after an interruption.
@@ -42,7 +52,15 @@ def run(
     from langdiff.run import read_experiment
 
     settings = read_experiment(experiment)
-    _run(settings, out or Path("runs") / settings.name, as_json)
+    out = out or Path("runs") / settings.name
+    if dask is None:
+        _run(settings, out, as_json)
+        return
+    from langdiff.lm.jobs.dask_client import dask_executor
+
+    workers = settings.lm.workers if settings.lm.workers > 1 else None  # 1 is what files that say nothing have
+    with dask_executor(dask, device=settings.lm.device, workers=workers) as executor:
+        _run(settings, out, as_json, executor)
 
 
 def report(
@@ -60,10 +78,10 @@ def report(
     _show(result, as_json)
 
 
-def _run(settings: "Experiment", out: Path, as_json: bool) -> None:
+def _run(settings: "Experiment", out: Path, as_json: bool, executor: "Executor | None" = None) -> None:
     from langdiff.run import run_experiment
 
-    _show(run_experiment(settings, out), as_json)
+    _show(run_experiment(settings, out, executor=executor), as_json)
 
 
 def _show(result: "RunResult", as_json: bool) -> None:

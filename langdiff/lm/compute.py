@@ -4,7 +4,9 @@ import warnings
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Executor
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import pandas as pd
@@ -14,6 +16,7 @@ from langdiff._progress import progress_bar
 from langdiff._random import seed_number
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
 from langdiff.lm.device import find_device
+from langdiff.lm.jobs.dask_jobs import is_dask, run_on_dask
 from langdiff.lm.jobs.failures import Failures
 from langdiff.lm.jobs.folder import job_folder
 from langdiff.lm.jobs.job import (
@@ -153,7 +156,7 @@ def compute_surprisals(
         task = bar.add_task(named.name, total=len(jobs), note="")
         with _naming_all_replaced(jobs, max_replaced):
             if executor is not None:
-                results = run_in(executor, jobs, failures, bar, task)
+                results = (run_on_dask if is_dask(executor) else run_in)(executor, jobs, failures, bar, task)
             elif workers > 1:
                 with processes(min(workers, len(jobs))) as pool:
                     results = run_in(pool, jobs, failures, bar, task)
@@ -273,10 +276,19 @@ def _warn(results: Mapping[str, JobResult], *, stacklevel: int) -> None:
 
 
 def _of_edition(parts: Parts, edition: str) -> Parts:
-    return Parts(
-        train=parts.train.sel(editions=[edition]),
-        dev=parts.dev.sel(editions=[edition]),
-        test=parts.test.sel(editions=[edition]),
+    return Parts(**{name: _column(getattr(parts, name), edition) for name in ("train", "dev", "test")})
+
+
+def _column(multitext: Multitext, edition: str) -> Multitext:
+    """Return one edition without what is known of intents: `sel` would copy that for every edition."""
+    place = cast(int, multitext.editions.get_loc(edition))
+    column = slice(place, place + 1)
+    return replace(
+        multitext,
+        presence=multitext.presence.iloc[:, column],
+        edition_info=multitext.edition_info.iloc[column],
+        intent_info=multitext.intent_info.iloc[:, :0],
+        sources={edition: multitext.sources[edition]},
     )
 
 

@@ -4,6 +4,7 @@ import hashlib
 import logging
 import time
 from collections.abc import Hashable, Iterator
+from concurrent.futures import Executor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -41,7 +42,11 @@ log = logging.getLogger(__name__)
 
 
 def run_experiment(
-    experiment: Experiment | str | Path, directory: str | Path, *, progress: bool | None = None
+    experiment: Experiment | str | Path,
+    directory: str | Path,
+    *,
+    executor: Executor | None = None,
+    progress: bool | None = None,
 ) -> RunResult:
     """Run all stages of an experiment; after an interruption, the same call does only what is missing.
 
@@ -53,6 +58,9 @@ def run_experiment(
         Settings of the experiment, or the path of a TOML file with them.
     directory : str or Path
         Directory for language models, tables, figures and ``report.html``; made if missing.
+    executor : concurrent.futures.Executor, optional
+        Where language models are trained, such as ``Client.get_executor()`` of Dask, instead of the ``workers`` of the
+        experiment; all of its workers must see the directory and the corpus under the same names.
     progress : bool, optional
         Whether to draw progress bars on stderr; by default if it is a terminal.
 
@@ -93,11 +101,12 @@ def run_experiment(
         experiment = read_experiment(experiment)
     directory = Path(directory)
     with own_directory(directory):
-        find_device(experiment.lm.device)  # better refused now than after the corpus is read
+        if executor is None:
+            find_device(experiment.lm.device)  # better refused now than after the corpus is read
         if not (directory / MANIFEST).exists():  # no finished run whose experiment this would overwrite
             write_json(directory / EXPERIMENT, experiment.model_dump(mode="json"))
         with staged(directory) as new:
-            result = _Run(experiment, directory, new, progress).all_stages()
+            result = _Run(experiment, directory, new, executor, progress).all_stages()
             publish(new, directory, STALE)
     return result
 
@@ -109,10 +118,15 @@ class _Run:
     ----------
     directory, new : Path
         The run directory, in which only the language models are written, and the folder for everything else.
+    executor : Executor or None
+        Where language models are trained, if not in processes of this one.
     """
 
-    def __init__(self, experiment: Experiment, directory: Path, new: Path, progress: bool | None) -> None:
+    def __init__(
+        self, experiment: Experiment, directory: Path, new: Path, executor: Executor | None, progress: bool | None
+    ) -> None:
         self.experiment, self.directory, self.new, self.progress = experiment, directory, new, progress
+        self.executor = executor
         self.seconds: dict[str, float] = {}
 
     def all_stages(self) -> RunResult:
@@ -213,7 +227,8 @@ class _Run:
                 device=settings.device,
                 seed=self.experiment.seed,
                 cache=self.directory / JOBS,
-                workers=settings.workers,
+                workers=settings.workers if self.executor is None else 1,
+                executor=self.executor,
                 progress=self.progress,
             )
         table.save(self.new / "surprisals" / f"{table.lm}.csv")
