@@ -102,6 +102,10 @@ def read_table(path: Path, delimiter: str = ",") -> tuple[list[str], list[tuple[
     return header, rows
 
 
+class LockedError(OutputError):
+    """Another process owns a folder."""
+
+
 @contextmanager
 def atomic_path(path: Path) -> Iterator[Path]:
     """Give a temporary name beside `path`; rename it to `path` if the block succeeds, else remove it.
@@ -149,15 +153,17 @@ def locked(folder: Path, use: str) -> Iterator[None]:
 
     Raises
     ------
+    LockedError
+        If another process owns the folder.
     OutputError
-        If the folder cannot be made or written to, or another process owns it.
+        If the folder cannot be made or written to.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
         lock = FileLock(folder / ".lock")
         lock.acquire(timeout=0)
     except Timeout as error:
-        raise OutputError(f"{folder}: another process is {use}") from error
+        raise LockedError(f"{folder}: another process is {use}") from error
     except OSError as error:
         raise OutputError(f"{folder}: cannot be written: {error.strerror or error}.") from error
     try:

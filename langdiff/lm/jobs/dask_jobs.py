@@ -15,12 +15,11 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Literal, TypeGuard, cast
 
 import torch
-from filelock import Timeout
 from rich.progress import Progress, TaskID
 
 from langdiff import __version__
-from langdiff._io import write_text
-from langdiff.errors import ConfigError, OutputError, TrainingError
+from langdiff._io import LockedError, write_text
+from langdiff.errors import ConfigError, TrainingError
 from langdiff.lm.jobs.failures import Failures
 from langdiff.lm.jobs.job import Job, JobResult, run_job
 from langdiff.lm.jobs.parcel import Catalogue, Parcel, catalogue_of, pack, unpack, with_intents, without_intents
@@ -244,7 +243,7 @@ class _Submissions:
         ------
         TrainingError
             If its worker or connection was lost too often.
-        OutputError
+        LockedError
             If another process does not leave its folder.
         Exception
             What the job raised.
@@ -264,7 +263,7 @@ class _Submissions:
             message = f"edition {edition!r}: the connection to the Dask scheduler or worker was lost ({error})."
             return self._again(edition, "lost", TrainingError(message), self._patience.lost)
         if isinstance(outcome, _Busy):
-            return self._again(edition, "busy", OutputError(outcome.message), self._patience.busy)
+            return self._again(edition, "busy", LockedError(outcome.message), self._patience.busy)
         self.unfinished.discard(edition)
         return cast(JobResult, outcome)
 
@@ -285,10 +284,8 @@ def _work(parcel: Parcel, catalogue: Catalogue, call: _Call) -> JobResult | _Bus
     torch.set_num_threads(1)
     try:
         return without_intents(call.work(unpack(parcel, catalogue)))
-    except OutputError as error:
-        if isinstance(error.__cause__, Timeout):  # of the lock of its folder
-            return _Busy(str(error))
-        raise
+    except LockedError as error:
+        return _Busy(str(error))
 
 
 def _check_worker(call: _Call) -> None:

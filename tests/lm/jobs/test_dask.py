@@ -117,7 +117,9 @@ def make_jobs(editions, cache):
 def assert_same_results(results, jobs):
     assert list(results) == [job.edition for job in jobs]
     for job in jobs:
-        assert_frame_equal(results[job.edition].surprisals, run_job(replace(job, folder=None)).surprisals)
+        expected = run_job(replace(job, folder=None)).surprisals
+        found = results[job.edition].surprisals[list(expected)]  # tables that were kept have another order of columns
+        assert_frame_equal(found, expected, check_exact=True)
 
 
 def die(job):
