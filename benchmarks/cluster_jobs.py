@@ -49,6 +49,7 @@ class SameFile:
     path: Path
 
     def read(self):
+        """Return the texts."""
         lines = self.path.read_text(encoding="utf-8").splitlines()
         return pd.Series(lines, index=[f"{row:08}" for row in range(len(lines))], dtype=object)
 
@@ -159,12 +160,10 @@ def measure(client, scheduler, parts, cache, work):
     print(f"{n:,} jobs, {work.__name__}: {seconds:.0f} s, {1000 * seconds / n:.1f} ms per job")
     for name, process in processes.items():
         spent = 1000 * (cpu(process) - before[name]) / n
-        print(
-            f"  {name}: {spent:.1f} ms of CPU per job; memory {peaks[name][0]:.0f} MiB before, {max(peaks[name]):.0f} at most"
-        )
-    print(
-        f"  sent by all processes of the machine: {(psutil.net_io_counters().bytes_sent - sent) / n / 1000:.1f} kB per job"
-    )
+        before_and_peak = f"memory {peaks[name][0]:.0f} MiB before, {max(peaks[name]):.0f} at most"
+        print(f"  {name}: {spent:.1f} ms of CPU per job; {before_and_peak}")
+    sent = (psutil.net_io_counters().bytes_sent - sent) / n
+    print(f"  sent by all processes of the machine: {sent / 1000:.1f} kB per job")
 
 
 def report_sizes(parts, cache):
@@ -172,8 +171,8 @@ def report_sizes(parts, cache):
     catalogue, whole, parcel = (len(pickle.dumps(each)) for each in (catalogue_of(parts), job, pack(job)))
     result = len(pickle.dumps(without_intents(nothing(job))))
     print(
-        f"pickled: job {whole / 1000:.1f} kB, as sent {parcel / 1000:.1f} kB, result {result / 1000:.1f} kB; once per call: "
-        f"names of intents {catalogue / 1000:.1f} kB"
+        f"pickled: job {whole / 1000:.1f} kB, as sent {parcel / 1000:.1f} kB, result {result / 1000:.1f} kB; "
+        f"once per call: names of intents {catalogue / 1000:.1f} kB"
     )
 
 

@@ -29,7 +29,8 @@ def dask_executor(address: str, *, device: str = "auto", workers: int | None = N
         ``"local"`` for workers of this machine, which are started and ended with the block, the address of a scheduler
         (``"tcp://host:8786"``), or the path of its file (``"….json"``).
     device : str
-        Device that jobs will ask for: with ``"auto"`` and ``"cuda"`` local workers get one GPU each, where there are any.
+        Device that jobs will ask for: with ``"auto"`` and ``"cuda"`` local workers get one GPU each, where there are
+        any.
     workers : int, optional
         Number of local workers; by default one per GPU, or as many as cores and memory allow.
 
@@ -67,8 +68,8 @@ def dask_executor(address: str, *, device: str = "auto", workers: int | None = N
             client = stack.enter_context(distributed.Client(**target))
         except (OSError, ValueError) as error:
             raise ConfigError(
-                f"there is no Dask scheduler at {address!r} ({error}). Start one (`dask scheduler`) and give the address "
-                "that it prints, or 'local' for workers of this machine."
+                f"there is no Dask scheduler at {address!r} ({error}). Start one (`dask scheduler`) and give the "
+                "address that it prints, or 'local' for workers of this machine."
             ) from error
         yield client.get_executor()
 
