@@ -16,6 +16,9 @@ from filelock import FileLock, Timeout
 from langdiff._archives import File, open_bytes
 from langdiff.errors import DataError, OutputError
 
+LOCK = ".lock"
+RELEASED_BY = 1.0  # seconds; whoever only asks whether a folder is owned holds its lock for less
+
 MAX_LINE = 64 << 20  # bytes; a longer line is not text, and would have to be held in memory
 
 
@@ -160,8 +163,8 @@ def locked(folder: Path, use: str) -> Iterator[None]:
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(folder / ".lock")
-        lock.acquire(timeout=0)
+        lock = FileLock(folder / LOCK)
+        lock.acquire(timeout=RELEASED_BY)
     except Timeout as error:
         raise LockedError(f"{folder}: another process is {use}") from error
     except OSError as error:
@@ -170,3 +173,18 @@ def locked(folder: Path, use: str) -> Iterator[None]:
         yield
     finally:
         lock.release()
+
+
+def is_locked(folder: Path) -> bool:
+    """Return whether a process owns a folder; False where this process may not ask."""
+    if not (folder / LOCK).is_file():
+        return False
+    lock = FileLock(folder / LOCK)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        return True
+    except OSError:
+        return False
+    lock.release()
+    return False

@@ -1,4 +1,4 @@
-"""Checkpoints on disk: JSON that names the files of the weights and subwords, and their hashes.
+"""Checkpoints on disk: JSON that names the files of the weights and subwords, their hashes, and its own.
 
 Those files carry their hash in the name and the JSON is renamed into place last, so that a
 checkpoint is replaced in one step; what the old JSON named is removed after.
@@ -19,6 +19,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
 from langdiff import __version__
+from langdiff._checksums import is_whole, seal
 from langdiff._io import atomic_path, write_text
 from langdiff.errors import CheckpointError
 
@@ -69,7 +70,7 @@ def write_checkpoint(directory: Path, checkpoint: Checkpoint) -> None:
         "files": files,
         **checkpoint.settings,
     }
-    write_text(directory / INDEX, json.dumps(index, ensure_ascii=False, indent=1))
+    write_text(directory / INDEX, json.dumps(seal(index), ensure_ascii=False, indent=1))
     current = {entry["name"] for entry in files.values()}
     for path in (*directory.glob("weights-*.safetensors"), *directory.glob("subwords-*.model")):
         if path.name not in current:
@@ -94,6 +95,8 @@ def read_checkpoint(directory: Path) -> Checkpoint:
         raise CheckpointError(f"{path}: damaged or truncated ({error}). Train the model again.") from error
     if not isinstance(index, dict) or index.get("format") != FORMAT:
         raise CheckpointError(f"{path}: not a language model of format {FORMAT}, which this version reads.")
+    if not is_whole(index):
+        raise CheckpointError(f"{path}: damaged: not what was saved. Restore the file or train the model again.")
     try:
         files = {what: (str(entry["name"]), entry["sha256"]) for what, entry in index["files"].items()}
         weights_file = files.pop("weights")

@@ -1,7 +1,7 @@
 """From a multitext to surprisals: one language model per edition, as many at once as asked for."""
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import replace
@@ -27,11 +27,10 @@ from langdiff.lm.jobs.job import (
     load_finished,
     read_record,
     replaced_rate,
-    run_job,
     score_texts,
 )
 from langdiff.lm.jobs.record import hash_texts, provenance_of_parts, provenance_of_scored, surprisals_of_frames
-from langdiff.lm.jobs.workers import processes, run_in
+from langdiff.lm.jobs.workers import processes, run_here, run_in
 from langdiff.lm.lstm.model import Epoch
 from langdiff.lm.lstm.training import describe
 from langdiff.lm.ngram.recipe import AnyRecipe, find_scored_lm
@@ -126,6 +125,54 @@ def compute_surprisals(
     >>> compute_surprisals(parts, lm="char-tiny", seed=0, progress=False)
     Surprisals by char-tiny: 10 intents × 2 editions, 0 of 20 cells missing
     """
+    surprisals, _ = compute_where_possible(
+        parts,
+        lm=lm,
+        scoring=scoring,
+        max_replaced=max_replaced,
+        device=device,
+        seed=seed,
+        cache=cache,
+        workers=workers,
+        executor=executor,
+        group=group,
+        progress=progress,
+        least=len(parts.train.editions),
+    )
+    return surprisals
+
+
+def compute_where_possible(
+    parts: Parts,
+    *,
+    lm: str | AnyRecipe,
+    scoring: Scoring | str | None,
+    max_replaced: float,
+    device: str,
+    seed: int | np.random.Generator | None,
+    cache: str | Path | None,
+    workers: int,
+    executor: Executor | None,
+    group: int,
+    progress: bool | None,
+    least: int,
+) -> tuple[Surprisals, dict[str, str]]:
+    """Do what `compute_surprisals` does, but leave out editions that fail.
+
+    Parameters
+    ----------
+    parts, lm, scoring, max_replaced, device, seed, cache, workers, executor, group, progress
+        As for `compute_surprisals`.
+    least : int
+        Editions that must not fail; with fewer, there is the error of `compute_surprisals`.
+
+    Returns
+    -------
+    surprisals : Surprisals
+        Table of the other editions.
+    failed : dict from str to str
+        What was wrong, by edition; empty without a cache, where the first error ends the call.
+    """
     recipe, scoring = named = find_scored_lm(lm, scoring)
     _check_fraction(max_replaced)
     # n-grams draw nothing: they are kept under one seed, whatever is given
@@ -163,12 +210,15 @@ def compute_surprisals(
             elif isinstance(recipe, Recipe) and group > 1:
                 results = _run_together(jobs, recipe, group, failures, bar, task)
             else:
-                results = _run_here(jobs, failures, bar, task)
-            failures.raise_any()
-    _warn(results, stacklevel=3)
+                results = run_here(jobs, failures, bar, task)
+            if len(results) < least:
+                failures.raise_any()
+    _warn(results, stacklevel=4)
     records = {edition: result.record for edition, result in results.items() if result.record is not None}
+    parts = _of_editions(parts, results)
     provenance = provenance_of_parts(recipe, scoring, parts, records)
-    return surprisals_of_frames(_frames(results), parts.test, named.name, provenance)
+    failed = {edition: str(error) or type(error).__name__ for edition, error in failures.errors.items()}
+    return surprisals_of_frames(_frames(results), parts.test, named.name, provenance), failed
 
 
 def score_multitext(
@@ -271,7 +321,7 @@ def _naming_all_replaced(jobs: list[Job], max_replaced: float) -> Iterator[None]
 
 def _warn(results: Mapping[str, JobResult], *, stacklevel: int) -> None:
     for edition, result in results.items():
-        for caution in result.cautions:
+        for caution in (*result.damage, *result.cautions):
             warnings.warn(f"edition {edition!r}: {caution}", LangdiffWarning, stacklevel=stacklevel)
 
 
@@ -289,6 +339,15 @@ def _column(multitext: Multitext, edition: str) -> Multitext:
         edition_info=multitext.edition_info.iloc[column],
         intent_info=multitext.intent_info.iloc[:, :0],
         sources={edition: multitext.sources[edition]},
+    )
+
+
+def _of_editions(parts: Parts, editions: Collection[str]) -> Parts:
+    kept = [edition for edition in parts.train.editions if edition in editions]
+    if len(kept) == len(parts.train.editions):
+        return parts
+    return Parts(
+        train=parts.train.sel(editions=kept), dev=parts.dev.sel(editions=kept), test=parts.test.sel(editions=kept)
     )
 
 
@@ -318,18 +377,4 @@ def _run_together(
 
     results = run_jobs_together(jobs, recipe, size, failures, report)
     bar.update(task, completed=len(jobs), note="")
-    return results
-
-
-def _run_here(jobs: list[Job], failures: Failures, bar: Progress, task: TaskID) -> dict[str, JobResult]:
-    results = {}
-    for number, job in enumerate(jobs):
-
-        def report(epochs: float, last: Epoch | None, number: int = number, job: Job = job) -> None:
-            done = number + epochs / job.recipe.epochs
-            bar.update(task, completed=done, note=f"{job.edition} {describe(last)}")
-
-        with failures.of(job.edition):
-            results[job.edition] = run_job(job, report)
-        bar.update(task, completed=number + 1, note=job.edition)
     return results

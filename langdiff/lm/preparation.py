@@ -1,11 +1,12 @@
 """What is done to a text before a language model sees it, noted beside the models so that scoring does the same."""
 
 import json
+import warnings
 from pathlib import Path
 
 from langdiff._io import write_json
 from langdiff._types import Tokenization
-from langdiff.errors import CheckpointError, ConfigError
+from langdiff.errors import CheckpointError, ConfigError, LangdiffWarning
 
 NOTE = "preparation.json"
 
@@ -19,8 +20,18 @@ def note_preparation(models: Path, tokenization: Tokenization) -> None:
         If the folder holds models whose texts were prepared otherwise.
     OutputError
         If the note cannot be written.
+
+    Warns
+    -----
+    LangdiffWarning
+        If there is a note that cannot be read.
     """
-    if (models / NOTE).is_file() and (known := read_preparation(models)) != tokenization:
+    try:
+        known = read_preparation(models) if (models / NOTE).is_file() else tokenization
+    except CheckpointError as error:  # models of other texts are not used, whatever the note says
+        warnings.warn(f"{error} The note is written again.", LangdiffWarning, stacklevel=2)
+        known = tokenization
+    if known != tokenization:
         raise ConfigError(
             f"{models}: holds models of text whose tokenization was {known!r}, not {tokenization!r}. "
             "Use another folder."

@@ -2,24 +2,27 @@
 
 import os
 import platform
+import re
 import shutil
 import subprocess
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+import langdiff
+from langdiff._checksums import CHECKSUMS, write_checksums
 from langdiff._io import locked
 from langdiff.errors import OutputError
+from langdiff.run.log import LOG
 
 EXPERIMENT = "experiment.json"
 MANIFEST = "manifest.json"
 STAGE = ".new"
 JOBS = "jobs"  # language models, one folder per edition
-FORMAT_VERSION = 1  # of the manifest and of what it is the manifest of
-RECORDED = ("langdiff", "torch", "sentencepiece", "numpy", "scipy", "pandas", "PuLP", "highspy")
+FORMAT_VERSION = 2  # of the manifest and of what it is the manifest of
 
 
 @contextmanager
@@ -32,7 +35,7 @@ def own_directory(directory: Path) -> Iterator[None]:
         If it cannot be made or written to, holds something other than a run, or another process
         is using it.
     """
-    others = [path.name for path in directory.glob("[!.]*")]
+    others = [path.name for path in directory.glob("[!.]*") if path.name != LOG]
     if others and EXPERIMENT not in others:
         raise OutputError(
             f"{directory}: not empty and not a run directory (it has no {EXPERIMENT}). Choose another, or a new name."
@@ -53,6 +56,8 @@ def staged(directory: Path) -> Iterator[Path]:
     stage = directory / STAGE
     try:
         shutil.rmtree(stage, ignore_errors=True)  # left by a process that was killed
+        for part in directory.glob(".*.part"):
+            part.unlink(missing_ok=True)
         stage.mkdir(exist_ok=True)
     except OSError as error:
         raise OutputError(f"{stage}: cannot be written: {error.strerror or error}.") from error
@@ -65,12 +70,13 @@ def staged(directory: Path) -> Iterator[Path]:
 def publish(stage: Path, directory: Path, stale: Iterable[str]) -> None:
     """Replace the files of an earlier run by all files of a stage.
 
-    The manifest is removed first and written last, so that a mixture of two runs is never read as one.
+    The checksums, by which a run is known to be finished, are removed first and written last, so that a mixture
+    of two runs is never read as one.
 
     Parameters
     ----------
     stage : Path
-        Folder from `staged`, with a manifest.
+        Folder from `staged`.
     directory : Path
         The run directory.
     stale : iterable of str
@@ -82,20 +88,27 @@ def publish(stage: Path, directory: Path, stale: Iterable[str]) -> None:
         If a file cannot be moved or removed.
     """
     new = sorted(path.relative_to(stage) for path in stage.rglob("*") if path.is_file())
+    write_checksums(stage, [path.as_posix() for path in new])
     old = {path.relative_to(directory) for pattern in stale for path in directory.glob(pattern)}
     try:
-        (directory / MANIFEST).unlink(missing_ok=True)
+        for path in (Path(CHECKSUMS), Path(MANIFEST)):
+            (directory / path).unlink(missing_ok=True)
         for path in old.difference(new):
             (directory / path).unlink()
-        for path in (*(path for path in new if path != Path(MANIFEST)), Path(MANIFEST)):
+        for path in (*new, Path(CHECKSUMS)):
             (directory / path).parent.mkdir(parents=True, exist_ok=True)
             (stage / path).replace(directory / path)
     except OSError as error:
         raise OutputError(f"{error.filename}: cannot be replaced: {error.strerror or error}.") from error
 
 
+def is_finished(directory: Path) -> bool:
+    """Return whether a folder holds the results of a run."""
+    return (directory / CHECKSUMS).is_file()
+
+
 def environment() -> dict[str, Any]:
-    """Return the version of the format, versions of packages, hardware, revision of the code, and date."""
+    """Return the version of the format, versions of all packages used, hardware, revision of the code, and date."""
     import torch
 
     gpu = torch.cuda.get_device_name(0) if torch.cuda.is_available() else None
@@ -103,10 +116,22 @@ def environment() -> dict[str, Any]:
         "format_version": FORMAT_VERSION,
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "python": platform.python_version(),
-        "versions": {name: metadata.version(name) for name in RECORDED},
+        "versions": _versions(),
         "machine": {"system": platform.platform(), "cores": os.cpu_count(), "gpu": gpu},
         "git": _git_revision(),
     }
+
+
+def _versions() -> dict[str, str]:
+    """Return the versions of this package and of all that it depends on, optional ones where they are installed."""
+    found = {"langdiff": langdiff.__version__}
+    for requirement in metadata.requires("langdiff") or []:
+        name = re.split(r"[^\w.-]", requirement, maxsplit=1)[0]
+        if re.search(r"extra == .(dev|docs|all)\b", requirement):  # no result depends on these
+            continue
+        with suppress(metadata.PackageNotFoundError):
+            found[name] = metadata.version(name)
+    return found
 
 
 def _git_revision() -> str | None:

@@ -16,8 +16,10 @@ from markupsafe import Markup
 from pandas.api.types import is_numeric_dtype
 
 import langdiff
+from langdiff._checksums import read_checksums, write_checksums
 from langdiff._io import atomic_path, write_text
-from langdiff.lm import read_training_logs
+from langdiff.lm.jobs.folder import job_folder
+from langdiff.lm.jobs.logs import join_logs, read_job_log
 from langdiff.lm.scoring import split_name
 from langdiff.run.directory import JOBS
 from langdiff.run.result import RunResult
@@ -55,6 +57,8 @@ def write_report(run: RunResult) -> Path:
 
     Raises
     ------
+    DataError
+        If a training log is damaged.
     OutputError
         If the directory cannot be written.
 
@@ -71,17 +75,19 @@ def write_report(run: RunResult) -> Path:
     ...     write_report(run_experiment(Experiment.model_validate(settings), folder, progress=False)).name
     'report.html'
     """
-    write_pages(run, run.directory)
+    known = read_checksums(run.directory).files
+    write_checksums(run.directory, write_pages(run, run.directory), known)
     return run.report
 
 
-def write_pages(run: RunResult, folder: Path) -> None:
-    """Write the report and the figures of a run into a folder."""
+def write_pages(run: RunResult, folder: Path) -> list[str]:
+    """Write the report and the figures of a run into a folder; return their names."""
     figures = _draw(run) + _draw_training(run)
     for figure in figures:
         with atomic_path(folder / "figures" / f"{figure.name}.svg") as temporary:
             temporary.write_bytes(figure.svg)
     write_text(folder / run.report.name, render_report(run, figures))
+    return [run.report.name, *(f"figures/{figure.name}.svg" for figure in figures)]
 
 
 def render_report(run: RunResult, figures: list[Figure]) -> str:
@@ -97,6 +103,7 @@ def render_report(run: RunResult, figures: list[Figure]) -> str:
             "difficulties": html_table(_difficulties(run), {"%": "{:+.1f}", "±": "{:.1f}", "rank": "{:.0f}"}),
             "bits": html_table(_bits(run), {"intent": "{:.1f}", "character": "{:.3f}", "%": "{:.3f}"}),
             "editions": html_table(run.editions.reset_index()),
+            "failed": html_table(run.failed),
         },
         correlations=list(run.correlations().itertuples()),
         version=langdiff.__version__,
@@ -116,6 +123,8 @@ def _draw(run: RunResult) -> list[Figure]:
         for lm, fit in run.fits.items()
     ]
     for x, y in combinations(run.fits, 2):
+        if len(run.fits[x].difficulty.index.intersection(run.fits[y].difficulty.index)) < 2:
+            continue  # after failures
         caption = f"Difficulties for {x} against those for {y}; the line is where both agree."
         figures.append(
             _figure(
@@ -126,7 +135,10 @@ def _draw(run: RunResult) -> list[Figure]:
         )
     if run.truth is not None:
         caption = "Estimated difficulty against the true one of the synthetic languages; the line is where both agree."
-        figures.append(_figure("truth", caption, lambda ax: plot_against_truth(run.fits, run.truth, ax)))
+        everywhere = [e for e in run.truth.index if all(e in fit.difficulty.index for fit in run.fits.values())]
+        if everywhere:
+            known = run.truth[everywhere]
+            figures.append(_figure("truth", caption, lambda ax: plot_against_truth(run.fits, known, ax)))
     return figures
 
 
@@ -134,10 +146,11 @@ def _draw_training(run: RunResult) -> list[Figure]:
     """Draw the learning curves of the run's models whose logs still exist; n-grams have none."""
     from langdiff.plots import plot_learning_curves
 
-    logs = read_training_logs(run.directory / JOBS).dropna(subset="train_bits_per_unit")
-    logs = logs[logs["edition"].isin(run.editions.index)]
+    recipes = {split_name(lm)[0]: list(fit.difficulty.index) for lm, fit in run.fits.items()}
+    folders = [job_folder(run.directory / JOBS, e, lm) for lm, editions in recipes.items() for e in editions]
+    there = [read_job_log(folder) for folder in folders if folder.is_dir()]
+    logs = join_logs(there).dropna(subset="train_bits_per_unit")
     caption = "How {} learned: bits of the part to tune on by epoch; the dot is the epoch that was kept."
-    recipes = dict.fromkeys(split_name(lm)[0] for lm in run.fits)  # one model may score in several ways
     return [
         replace(
             _figure(

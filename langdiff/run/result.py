@@ -8,12 +8,16 @@ from typing import Any
 
 import pandas as pd
 
+from langdiff._checksums import DamageError, read_checksums
 from langdiff._io import read_table
 from langdiff.errors import DataError
 from langdiff.regression import DifficultyFit, read_fit
 from langdiff.run.directory import EXPERIMENT, FORMAT_VERSION, MANIFEST
 from langdiff.run.experiment import Experiment
 from langdiff.surprisals import Surprisals, read_surprisals
+
+REPAIR = "`langdiff run` with the same experiment makes all that is missing or damaged again."
+DRAWN = ("figures", "report.html")  # from the other files, and read by nobody but people
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,8 +37,9 @@ class RunResult:
     truth : Series or None
         True difficulties (nats) of a synthetic multitext.
     manifest : dict
-        Versions, hardware, hashes of the data, sizes of the parts, and ``seconds``: the time of each stage of the last
-        run, and for each language model that of its training in all editions, whenever it was trained.
+        Versions, hardware, hashes of the data, sizes of the parts, ``failed``: what was wrong, by language model and
+        edition; and ``seconds``: the time of each stage of the last run, and for each language model that of its
+        training in all editions, whenever it was trained.
     """
 
     directory: Path
@@ -44,6 +49,14 @@ class RunResult:
     fits: dict[str, DifficultyFit]
     truth: pd.Series | None
     manifest: dict[str, Any]
+
+    @property
+    def failed(self) -> pd.DataFrame:
+        """Editions that could not be trained or scored, one row per edition × language model: lm, edition, error."""
+        rows = [
+            (lm, edition, why) for lm, editions in self.manifest["failed"].items() for edition, why in editions.items()
+        ]
+        return pd.DataFrame(rows, columns=["lm", "edition", "error"])
 
     @property
     def report(self) -> Path:
@@ -87,7 +100,8 @@ def read_run(directory: str | Path) -> RunResult:
     Raises
     ------
     DataError
-        If the directory does not hold a finished run, or one of another format version.
+        If the directory does not hold a finished run, or one of another format version, or a file that is read is
+        damaged; the message names it.
 
     Examples
     --------
@@ -106,25 +120,30 @@ def read_run(directory: str | Path) -> RunResult:
     directory = Path(directory)
     try:
         manifest = json.loads((directory / MANIFEST).read_text(encoding="utf-8"))
-        if manifest.get("format_version") == FORMAT_VERSION:
-            experiment = Experiment.model_validate_json((directory / EXPERIMENT).read_text(encoding="utf-8"))
-            models = experiment.lm.names
-            return RunResult(
-                directory=directory,
-                experiment=experiment,
-                editions=pd.read_csv(directory / "tables/editions.csv", index_col="edition", keep_default_na=False),
-                surprisals={lm: read_surprisals(directory / "surprisals" / f"{lm}.csv") for lm in models},
-                fits={lm: read_fit(directory / "fits" / f"{lm}.json") for lm in models},
-                truth=_read_truth(directory / "tables/truth.csv"),
-                manifest=manifest,
-            )
+        version = manifest.get("format_version")
     except (OSError, ValueError, AttributeError) as error:  # of JSON that is not an object
-        raise DataError(
-            f"{directory}: not a finished run ({error}). `langdiff run` starts or completes one."
-        ) from error
-    raise DataError(
-        f"{directory / MANIFEST}: format version {manifest.get('format_version')!r}; this langdiff reads "
-        f"{FORMAT_VERSION}. Repeat the run with `langdiff run`, or read it with the version that wrote it."
+        raise DataError(f"{directory}: not a finished run ({error}). {REPAIR}") from error
+    try:
+        kept = read_checksums(directory)
+        if damaged := [why for name, why in kept.damage().items() if name.split("/")[0] not in DRAWN]:
+            raise DataError(f"{' '.join(damaged[:5])} {len(damaged)} file(s) cannot be trusted. {REPAIR}")
+    except DamageError as error:
+        if version != FORMAT_VERSION:
+            raise DataError(
+                f"{directory / MANIFEST}: format version {version!r}; this langdiff reads {FORMAT_VERSION}. Repeat the "
+                "run with `langdiff run`, or read it with the version that wrote it."
+            ) from error
+        raise DataError(f"{error} {REPAIR}") from error
+    experiment = Experiment.model_validate_json(kept.read(EXPERIMENT))
+    models = experiment.lm.names
+    return RunResult(
+        directory=directory,
+        experiment=experiment,
+        editions=pd.read_csv(directory / "tables/editions.csv", index_col="edition", keep_default_na=False),
+        surprisals={lm: read_surprisals(directory / "surprisals" / f"{lm}.csv") for lm in models},
+        fits={lm: read_fit(directory / "fits" / f"{lm}.json") for lm in models},
+        truth=_read_truth(directory / "tables/truth.csv"),
+        manifest=manifest,
     )
 
 

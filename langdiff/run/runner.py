@@ -13,9 +13,11 @@ import pandas as pd
 from langdiff._io import atomic_path, write_json
 from langdiff.corpora import read_multitext, synthesize
 from langdiff.corpora.tokenizer import prepare_text
-from langdiff.errors import DataError
-from langdiff.lm import compute_surprisals, read_training_logs
+from langdiff.errors import DataError, OutputError
+from langdiff.lm.compute import compute_where_possible
 from langdiff.lm.device import find_device
+from langdiff.lm.jobs.folder import job_folder
+from langdiff.lm.jobs.logs import join_logs, read_job_log
 from langdiff.lm.preparation import note_preparation
 from langdiff.lm.scoring import split_name
 from langdiff.multitext import Multitext, Parts
@@ -26,11 +28,13 @@ from langdiff.run.directory import (
     JOBS,
     MANIFEST,
     environment,
+    is_finished,
     own_directory,
     publish,
     staged,
 )
 from langdiff.run.experiment import Experiment, FileCorpus, read_experiment
+from langdiff.run.log import RunLog
 from langdiff.run.report import write_pages
 from langdiff.run.result import RunResult
 from langdiff.selection import select, split
@@ -38,7 +42,7 @@ from langdiff.surprisals import Surprisals
 
 STALE = ("tables/truth.csv", "tables/selection.csv", "figures/*.svg")  # files that only some runs write
 
-log = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 
 def run_experiment(
@@ -49,6 +53,9 @@ def run_experiment(
     progress: bool | None = None,
 ) -> RunResult:
     """Run all stages of an experiment; after an interruption, the same call does only what is missing.
+
+    An edition that cannot be trained or scored is left out, and named in `RunResult.failed`, the manifest and the
+    report, if each language model has at least two others.
 
     Tables, figures and report of an earlier run in the directory stay as they are until all new ones are made.
 
@@ -78,10 +85,12 @@ def run_experiment(
         has no cluster of the kind that the experiment names.
     InfeasibleError
         If no selection satisfies ``[selection]``.
-    TrainingError
-        If a language model cannot be trained; models that were finished stay in the directory.
+    LangdiffError
+        If a language model cannot be trained or scored on at least two editions; models that were finished stay in the
+        directory.
     OutputError
-        If the directory cannot be written, holds other files, or another process is using it.
+        If the directory cannot be written, as when the disk is full, holds other files, or another process is using
+        it; models that were finished stay, and the message says how many.
 
     Examples
     --------
@@ -101,14 +110,28 @@ def run_experiment(
         experiment = read_experiment(experiment)
     directory = Path(directory)
     with own_directory(directory):
-        if executor is None:
-            find_device(experiment.lm.device)  # better refused now than after the corpus is read
-        if not (directory / MANIFEST).exists():  # no finished run whose experiment this would overwrite
-            write_json(directory / EXPERIMENT, experiment.model_dump(mode="json"))
-        with staged(directory) as new:
-            result = _Run(experiment, directory, new, executor, progress).all_stages()
-            publish(new, directory, STALE)
+        log = RunLog(directory)
+        with log.of_run(experiment.name):
+            if executor is None:
+                find_device(experiment.lm.device)  # better refused now than after the corpus is read
+            if not is_finished(directory):  # else this would overwrite the experiment of its results
+                write_json(directory / EXPERIMENT, experiment.model_dump(mode="json"))
+            with staged(directory) as new:
+                result = _Run(experiment, directory, new, executor, progress, log).all_stages()
+                with kept("All language models"):
+                    publish(new, directory, STALE)
     return result
+
+
+@contextmanager
+def kept(what: str) -> Iterator[None]:
+    """Say in an error of writing what is finished."""
+    try:
+        yield
+    except OutputError as error:
+        raise OutputError(
+            f"{error} {what} are finished and kept; when files can be written again, the same command does the rest."
+        ) from error
 
 
 class _Run:
@@ -123,11 +146,18 @@ class _Run:
     """
 
     def __init__(
-        self, experiment: Experiment, directory: Path, new: Path, executor: Executor | None, progress: bool | None
+        self,
+        experiment: Experiment,
+        directory: Path,
+        new: Path,
+        executor: Executor | None,
+        progress: bool | None,
+        log: RunLog,
     ) -> None:
-        self.experiment, self.directory, self.new, self.progress = experiment, directory, new, progress
-        self.executor = executor
+        self.experiment, self.directory, self.new = experiment, directory, new
+        self.executor, self.progress, self.log = executor, progress, log
         self.seconds: dict[str, float] = {}
+        self.failed: dict[str, dict[str, str]] = {}
 
     def all_stages(self) -> RunResult:
         write_json(self.new / EXPERIMENT, self.experiment.model_dump(mode="json"))
@@ -148,6 +178,19 @@ class _Run:
         corpus = self.experiment.corpus
         note_preparation(self.directory / JOBS, corpus.tokenization if isinstance(corpus, FileCorpus) else "as-is")
         tables = [self.score(lm, parts) for lm in self.experiment.lm.models]
+        with kept("All language models"):
+            return self.compare(tables, multitext, editions, truth, notes, parts)
+
+    def compare(
+        self,
+        tables: list[Surprisals],
+        multitext: Multitext,
+        editions: pd.DataFrame,
+        truth: pd.Series | None,
+        notes: str | None,
+        parts: Parts,
+    ) -> RunResult:
+        """Estimate difficulties and write everything that follows from the surprisals."""
         surprisals = {table.lm: table for table in tables}
         with self.stage("regression"):
             settings = self.experiment.fit.model_dump() | {
@@ -163,6 +206,7 @@ class _Run:
             "data": _hashes(multitext),
             "selection": notes,
             "parts": {name: len(getattr(parts, name)) for name in ("train", "dev", "test")},
+            "failed": self.failed,
             "seconds": self.seconds,
         }
         result = RunResult(
@@ -175,6 +219,7 @@ class _Run:
             manifest=manifest,
         )
         self.save_table("difficulties", result.to_frame().set_index("edition"))
+        self.log.add("stage begins", stage="report")
         write_pages(result, self.new)
         write_json(self.new / MANIFEST, manifest)
         return result
@@ -182,10 +227,12 @@ class _Run:
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
         """Log and time a stage."""
-        log.info("%s", name)
+        logger.info("%s", name)
+        self.log.add("stage begins", stage=name)
         start = time.perf_counter()
         yield
         self.seconds[name] = round(time.perf_counter() - start, 2)
+        self.log.add("stage ends", stage=name, seconds=self.seconds[name])
 
     def open_corpus(self) -> tuple[Multitext, pd.Series | None]:
         """Read or synthesize the multitext; return the true difficulties, too, if it is synthetic."""
@@ -219,7 +266,7 @@ class _Run:
         """Train and score one kind of language model on every edition."""
         settings = self.experiment.lm
         with self.stage(lm):
-            table = compute_surprisals(
+            table, failed = compute_where_possible(
                 parts,
                 lm=lm,
                 scoring=settings.scoring,
@@ -229,12 +276,19 @@ class _Run:
                 cache=self.directory / JOBS,
                 workers=settings.workers if self.executor is None else 1,
                 executor=self.executor,
+                group=1,
                 progress=self.progress,
+                least=2,
             )
-        table.save(self.new / "surprisals" / f"{table.lm}.csv")
-        logs = read_training_logs(self.directory / JOBS)
-        own = logs[(logs["lm"] == split_name(lm)[0]) & logs["edition"].isin(table.editions)]
-        self.seconds[lm] = round(float(own["seconds"].sum()), 2)  # of training, also if it was done in an earlier run
+        for edition, why in failed.items():
+            self.log.add("failure", lm=table.lm, edition=edition, error=why)
+        if failed:
+            self.failed[table.lm] = failed
+        with kept(f"The language models of {lm}"):
+            table.save(self.new / "surprisals" / f"{table.lm}.csv")
+        folders = (job_folder(self.directory / JOBS, edition, split_name(lm)[0]) for edition in table.editions)
+        logs = join_logs(map(read_job_log, folders))
+        self.seconds[lm] = round(float(logs["seconds"].sum()), 2)  # of training, also if it was done in an earlier run
         return table
 
     def save_table(self, name: str, table: pd.DataFrame) -> None:

@@ -61,15 +61,6 @@ def test_bytes_are_those_of_the_text(parts, tiny_recipe):
     assert rates["bits_per_byte"]["ell"] < 0.6 * rates["bits_per_character"]["ell"]  # Greek letters have two bytes
 
 
-def test_a_folder_of_before_bytes_were_kept_is_read(parts, tiny_recipe, tmp_path, trainings):
-    first = compute(parts, tiny_recipe, cache=tmp_path)
-    for table in tmp_path.glob("*/*/surprisals.parquet"):
-        pd.read_parquet(table).drop(columns="bytes").to_parquet(table, index=False)
-    trainings.clear()
-    assert same(first, compute(parts, tiny_recipe, cache=tmp_path))
-    assert trainings == []
-
-
 def test_scoring_with_the_models_of_a_cache(tiny_recipe, tmp_path):
     parts = make_parts(missing=[("ell", "test3")])
     first = compute(parts, tiny_recipe, cache=tmp_path)
@@ -112,7 +103,7 @@ def test_a_second_run_trains_nothing(parts, tiny_recipe, tmp_path, trainings):
     ]
     folder = tmp_path / "eng" / "test-char"
     assert sorted(p.name for p in folder.iterdir()) == [
-        ".lock", "cautions.json", "compute.json", "key.json", "log.jsonl", "model", "surprisals.json",
+        ".lock", "cautions.json", "checksums.json", "compute.json", "key.json", "log.jsonl", "model", "surprisals.json",
         "surprisals.parquet",
     ]  # fmt: skip
     again = read_language_model(folder / "model").surprisal(parts.test.text("eng"))
@@ -227,20 +218,42 @@ def test_damaged_surprisals_are_scored_again(parts, tiny_recipe, tmp_path, train
     trainings.clear()
     path = tmp_path / "ell" / "test-char" / name
     path.write_bytes(path.read_bytes()[:-20])
-    assert same(first, compute(parts, tiny_recipe, cache=tmp_path))
+    with pytest.warns(LangdiffWarning, match=rf"edition 'ell': .*{name}: damaged: .* The text is scored again\."):
+        assert same(first, compute(parts, tiny_recipe, cache=tmp_path))
     assert trainings == []
+    assert same(first, compute(parts, tiny_recipe, cache=tmp_path))  # without a word
 
 
-@pytest.mark.parametrize("name", ["key.json", "cautions.json", "model/model.json"])
+@pytest.mark.parametrize(
+    "name", ["key.json", "cautions.json", "compute.json", "log.jsonl", "model/model.json", "checksums.json"]
+)
 def test_a_damaged_cache_is_made_again(parts, tiny_recipe, tmp_path, trainings, name):
     first = compute(parts, tiny_recipe, cache=tmp_path)
     trainings.clear()
     path = tmp_path / "ell" / "test-char" / name
     path.write_bytes(path.read_bytes()[:-20])
-    (tmp_path / "ell" / "test-char" / "surprisals.parquet").unlink()
-    assert same(first, compute(parts, tiny_recipe, cache=tmp_path))
+    with pytest.warns(LangdiffWarning, match=rf"edition 'ell': .*{name}: damaged: .* The model is trained again\."):
+        assert same(first, compute(parts, tiny_recipe, cache=tmp_path))
     assert trainings == ["ell"]
     assert read_job_states(tmp_path)["state"].tolist() == ["done", "done"]
+
+
+def test_a_changed_number_is_seen(parts, tiny_recipe, tmp_path, trainings):
+    first = compute(parts, tiny_recipe, cache=tmp_path)
+    path = tmp_path / "eng" / "test-char" / "surprisals.parquet"
+    frame = pd.read_parquet(path)
+    frame.assign(bits=frame["bits"] * 2).to_parquet(path, index=False)  # a whole file of the same key
+    with pytest.warns(LangdiffWarning, match="The text is scored again"):
+        assert same(first, compute(parts, tiny_recipe, cache=tmp_path))
+    assert len(trainings) == 2
+
+
+def test_a_job_that_was_never_recorded_is_done_again(parts, tiny_recipe, tmp_path, trainings):
+    first = compute(parts, tiny_recipe, cache=tmp_path)
+    (tmp_path / "eng" / "test-char" / "checksums.json").unlink()
+    trainings.clear()
+    assert same(first, compute(parts, tiny_recipe, cache=tmp_path))
+    assert trainings == ["eng"]
 
 
 def test_an_interrupted_job_leaves_no_surprisals(parts, tiny_recipe, tmp_path, trainings, monkeypatch):

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pandas as pd
 
@@ -29,6 +29,7 @@ class _Running:
     job: Job
     texts: Mapping[str, pd.Series]
     training: KeptTraining
+    damage: tuple[str, ...]
 
 
 def run_jobs_together(
@@ -72,14 +73,15 @@ def _begin(
         def told(epochs: float, last: Epoch | None, edition: str = job.edition) -> None:
             report(edition, epochs, last)
 
-        with failures.of(job.edition), naming(job.edition):
+        with failures.of(job.edition, last=False), naming(job.edition):
             texts = read_texts(job)
-            known = claims.enter_context(claim(job, texts))
-            if known is None:
+            found = claims.enter_context(claim(job, texts))
+            if found.result is None:
                 training = begin_training(texts["train"], texts["dev"], training_plan(job, recipe, told))
-                running.append(_Running(job=job, texts=texts, training=training))
+                running.append(_Running(job=job, texts=texts, training=training, damage=found.damage))
             else:
-                results[job.edition] = known
+                with failures.of(job.edition):
+                    results[job.edition] = found.result
                 report(job.edition, recipe.epochs, None)
     return running
 
@@ -96,7 +98,7 @@ def _train_group(
             outcomes = run_epochs([each.training.loop for each in running], gradients)
         going = []
         for each, outcome in zip(running, outcomes, strict=True):
-            with failures.of(each.job.edition), naming(each.job.edition):
+            with failures.of(each.job.edition, last=False), naming(each.job.edition):
                 if isinstance(outcome, LangdiffError):
                     raise outcome
                 each.training.keep(outcome)
@@ -110,5 +112,5 @@ def _end_finished(running: list[_Running], failures: Failures, results: dict[str
         if each.training.loop.finished:
             with failures.of(each.job.edition), naming(each.job.edition):
                 result = score_texts(each.training.finish(), each.texts["test"], "test", each.job.scoring)
-                results[each.job.edition] = keep_result(each.job, each.texts, result)
+                results[each.job.edition] = keep_result(each.job, each.texts, replace(result, damage=each.damage))
     return [each for each in running if not each.training.loop.finished]

@@ -137,9 +137,11 @@ def run_on_dask(
             if ended is None:
                 continue
             edition, future = ended
-            with failures.of(edition):
+            result = None
+            with failures.of(edition, last=False):
                 result = submissions.result(edition, future)
-                if result is not None:
+            if result is not None:
+                with failures.of(edition):
                     results[edition] = with_intents(result, by_edition[edition])
             del ended, future  # or Dask keeps the last result on its worker
     bar.update(task, completed=len(jobs))

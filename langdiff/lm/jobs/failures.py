@@ -1,11 +1,12 @@
 """Errors of single editions, kept until the others are finished."""
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 
-from langdiff.errors import LangdiffError, TrainingError, listing
+from langdiff._io import LockedError
+from langdiff.errors import LangdiffError, OutputError, TrainingError, listing
 
 logger = logging.getLogger(__name__)
 
@@ -38,10 +39,31 @@ class Failures:
         self._editions = editions
         self._at_once = at_once
         self._errors: dict[str, Exception] = {}
+        self._finished: set[str] = set()
+
+    @property
+    def errors(self) -> Mapping[str, Exception]:
+        """The errors that were kept, by edition."""
+        return self._errors
 
     @contextmanager
-    def of(self, edition: str) -> Iterator[None]:
-        """Keep an error of the block; a dead worker process is not the edition's fault and is raised."""
+    def of(self, edition: str, *, last: bool = True) -> Iterator[None]:
+        """Keep an error of the block, unless its cause is not the edition.
+
+        A worker process that died, or a disk that is full, would stop the other editions as well; the error is raised.
+
+        Parameters
+        ----------
+        edition : str
+            Edition that the block works for.
+        last : bool
+            Whether the edition is finished, and kept, when the block ends without an error.
+
+        Raises
+        ------
+        OutputError
+            If a file cannot be written; the message says how many editions are finished.
+        """
         try:
             yield
         except BrokenProcessPool:
@@ -51,8 +73,21 @@ class Failures:
                 error.add_note(f"edition {edition!r}")
             if self._at_once:
                 raise
+            if isinstance(error, OutputError) and not isinstance(error, LockedError):
+                raise OutputError(f"{error} {self._say_finished()}") from error
             logger.error("%s", error)
+            logger.debug("edition %r failed", edition, exc_info=error)
             self._errors[edition] = error
+        else:
+            if last:
+                self._finished.add(edition)
+
+    def _say_finished(self) -> str:
+        names = f" ({listing(sorted(self._finished), most=20)})" if self._finished else ""
+        return (
+            f"{len(self._finished)} of {self._editions} editions are finished and kept{names}; when files can be "
+            "written again, the same call does the others."
+        )
 
     def raise_any(self) -> None:
         """Raise the error of the one edition that failed, or one error that names all that did.
@@ -69,6 +104,6 @@ class Failures:
         alike = issubclass(common, LangdiffError) and all(type(error) is common for error in errors)
         kind = common if alike else TrainingError
         raise kind(
-            f"{len(errors)} of {self._editions} editions failed ({listing(self._errors, most=20)}), the others are "
-            f"finished. The first error: {errors[0]}"
+            f"{len(errors)} of {self._editions} editions failed ({listing(self._errors, most=20)}), "
+            f"{len(self._finished)} are finished and kept. The first error: {errors[0]}"
         ) from ExceptionGroup("editions that failed", errors)

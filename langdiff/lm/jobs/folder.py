@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from langdiff._io import write_json
-from langdiff.lm.jobs.logs import LOG
+from langdiff._checksums import CHECKSUMS, Checksums, write_checksums
+from langdiff._io import LOCK, write_json
+from langdiff.lm.lstm.resume import is_state
 
 KEY = "key.json"
+LOG = "log.jsonl"
 TRAINED = "cautions.json"  # cautions about a model, written when it is trained
 MODEL = "model"
 COMPUTE = "compute.json"  # not in the key: results that differ by it only are taken for the same
@@ -56,14 +58,22 @@ def read_json(path: Path) -> Any:
     return json.loads(path.read_text(encoding="utf-8"))
 
 
-def read_compute(folder: Path) -> str | None:
-    """Return the device and precision that trained a model; None if they were not kept."""
-    path = folder / COMPUTE
-    return str(read_json(path)) if path.is_file() else None
+def record_files(folder: Path) -> Checksums:
+    """Record what the files of a finished job hold; from then on it is taken for finished.
+
+    Raises
+    ------
+    OutputError
+        If a file cannot be read, or the record cannot be written.
+    """
+    found = (path for path in folder.glob("**/*") if path.is_file() and not is_state(path))
+    names = (path.relative_to(folder) for path in found if path.name not in (LOCK, CHECKSUMS))
+    return write_checksums(folder, [name.as_posix() for name in names if not name.name.startswith(".")])
 
 
 def make_ready(folder: Path, key: dict[str, Any]) -> None:
     """Remove what another key left, or a kill in the middle of a file; then write the key."""
+    (folder / CHECKSUMS).unlink(missing_ok=True)  # first: what it names is about to go
     stale = [folder / TRAINED, *folder.glob("surprisals*"), *folder.glob("**/.*.part")]
     try:
         same = read_json(folder / KEY) == key

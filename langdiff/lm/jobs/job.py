@@ -1,7 +1,6 @@
 """One job: the surprisals of one edition under one recipe, with a folder that remembers them."""
 
 import json
-import logging
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
@@ -14,22 +13,23 @@ import sentencepiece
 import torch
 
 from langdiff import __version__
-from langdiff._io import atomic_path, locked, write_json
+from langdiff._checksums import CHECKSUMS, DamageError, read_checksums, write_checksums
+from langdiff._io import locked, write_json
 from langdiff._signature import full_hash
 from langdiff.errors import CheckpointError, DataError, MissingExtraError
 from langdiff.lm.device import find_device
 from langdiff.lm.jobs.folder import (
     COMPUTE,
     KEY,
+    LOG,
     MODEL,
     TRAINED,
     job_folder,
     make_ready,
-    read_compute,
-    read_json,
+    record_files,
 )
-from langdiff.lm.jobs.logs import LOG
 from langdiff.lm.jobs.record import JobRecord, describe_compute, hash_texts
+from langdiff.lm.jobs.tables import is_of_table, read_table, remove_tables, table_names, write_table
 from langdiff.lm.lstm.gradients import training_precision
 from langdiff.lm.lstm.loop import Report
 from langdiff.lm.lstm.model import Epoch, LanguageModel, read_language_model
@@ -39,15 +39,11 @@ from langdiff.lm.ngram.model import KneserNeyModel, fit_kneser_ney, read_kneser_
 from langdiff.lm.ngram.recipe import AnyRecipe, KneserNeyRecipe
 from langdiff.lm.recipes import Recipe
 from langdiff.lm.scoring import Scoring
-from langdiff.lm.texts import caution_about_rates, check_texts, naming, sizes_of
+from langdiff.lm.texts import caution_about_rates, check_texts, naming
 from langdiff.lm.units.alphabet import Alphabet
 from langdiff.multitext import Parts
 
 AnyModel = LanguageModel | KneserNeyModel
-
-logger = logging.getLogger(__name__)
-
-_COLUMNS = ["bits", "eos_bits", "units", "replaced"]  # what cannot be counted again from the text alone
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,6 +101,8 @@ class JobResult:
         What a reader of any surprisals by this model should know.
     record : JobRecord or None
         What the surprisals depend on; None until the result is kept.
+    damage : tuple of str
+        What was damaged of an earlier result, and was therefore done again.
     """
 
     surprisals: pd.DataFrame
@@ -112,6 +110,7 @@ class JobResult:
     scoring: Scoring
     of_model: tuple[str, ...]
     record: JobRecord | None = None
+    damage: tuple[str, ...] = ()
 
     @property
     def replaced_rate(self) -> float:
@@ -123,6 +122,22 @@ class JobResult:
         """What a reader of these surprisals should know."""
         rate = caution_about_rates({self.part: self.replaced_rate}, self.scoring)
         return (*self.of_model, *filter(None, [rate]))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """What there was of a job.
+
+    Attributes
+    ----------
+    result : JobResult or None
+        Its result; None if the model has to be trained.
+    damage : tuple of str
+        What was damaged, and is done again.
+    """
+
+    result: JobResult | None = None
+    damage: tuple[str, ...] = ()
 
 
 class ReplacedError(DataError):
@@ -152,7 +167,7 @@ def load_finished(cache: Path, edition: str, recipe: AnyRecipe, device: str) -> 
         If there is none, or the files are damaged.
     """
     folder = job_folder(cache, edition, recipe.name)
-    if not (folder / TRAINED).is_file():
+    if not (folder / CHECKSUMS).is_file():
         raise CheckpointError(f"{folder}: no finished language model here; training was interrupted or never begun.")
     model = _load(folder, recipe, device)
     if model.recipe != recipe:
@@ -182,10 +197,11 @@ def run_job(job: Job, report: Report = silent) -> JobResult:
     """
     with naming(job.edition):
         texts = read_texts(job)
-        with claim(job, texts) as known:
-            if known is None:
-                known = keep_result(job, texts, _train_and_score(job, texts, report))
-        return known
+        with claim(job, texts) as found:
+            if found.result is not None:
+                return found.result
+            result = replace(_train_and_score(job, texts, report), damage=found.damage)
+            return keep_result(job, texts, result)
 
 
 def read_texts(job: Job) -> dict[str, pd.Series]:
@@ -214,18 +230,18 @@ def replaced_rate(job: Job, texts: Mapping[str, pd.Series] | None = None) -> flo
 
 
 @contextmanager
-def claim(job: Job, texts: Mapping[str, pd.Series]) -> Iterator[JobResult | None]:
+def claim(job: Job, texts: Mapping[str, pd.Series]) -> Iterator[Found]:
     """Own the folder of a job inside the block; give what an earlier run or its model says, else make it ready."""
     if job.folder is None:
-        yield None
+        yield Found()
         return
     with locked(job.folder, "training here. Wait for it, or use another cache."):
-        known = _find_result(job, job.folder, texts)
-        if known is None:
+        found = _find_result(job, job.folder, texts)
+        if found.result is None:
             make_ready(job.folder, job_key(job, texts))
         else:
             remove_states(job.folder / MODEL)
-        yield known
+        yield found
 
 
 def keep_result(job: Job, texts: Mapping[str, pd.Series], result: JobResult) -> JobResult:
@@ -234,7 +250,8 @@ def keep_result(job: Job, texts: Mapping[str, pd.Series], result: JobResult) -> 
     if job.folder is not None:
         write_json(job.folder / COMPUTE, compute)
         write_json(job.folder / TRAINED, result.of_model)
-        _write_table(job, texts, result)
+        write_table(job.folder, job.scoring, _table_key(job, texts), result.surprisals)
+        record_files(job.folder)
         remove_states(job.folder / MODEL)
     return replace(result, record=_record(job, texts, compute))
 
@@ -304,48 +321,43 @@ def _versions_of_units(recipe: AnyRecipe) -> dict[str, str]:
         raise MissingExtraError(f"{error.name} is not installed: pip install 'langdiff[{error.name}]'.") from error
 
 
-def _table_path(job: Job) -> Path:
-    """Return where surprisals are kept, in the folder of the job: one table per way of scoring."""
-    return cast(Path, job.folder) / f"surprisals{job.scoring.ending}.parquet"
-
-
 def _table_key(job: Job, texts: Mapping[str, pd.Series]) -> dict[str, Any]:
     """Return everything that surprisals depend on: the model, the texts scored, and how."""
     model = full_hash(job_key(job, texts))
     return {"model": model, "scoring": asdict(job.scoring), "test": hash_texts(texts["test"])}
 
 
-def _is_trained(folder: Path, key: dict[str, Any]) -> bool:
-    return (folder / TRAINED).is_file() and bool(read_json(folder / KEY) == key)
-
-
-def _find_result(job: Job, folder: Path, texts: Mapping[str, pd.Series]) -> JobResult | None:
-    """Return what an earlier run left, or what its model says now; None if there is no such model, or it is damaged."""
+def _find_result(job: Job, folder: Path, texts: Mapping[str, pd.Series]) -> Found:
+    """Return what an earlier run left, or what its model says now, if all that was written is as it was."""
+    if not (folder / CHECKSUMS).is_file():
+        return Found()
+    damage: tuple[str, ...] = ()
     try:
-        if not _is_trained(folder, job_key(job, texts)):
-            return None
-        of_model = tuple(read_json(folder / TRAINED))
-        frame = _read_table(job, texts)
-        if frame is not None:
-            return replace(
-                JobResult(surprisals=frame, part="test", scoring=job.scoring, of_model=of_model),
-                record=_record(job, texts, read_compute(folder)),
-            )
-        model = _load(folder, job.recipe, job.device)
-    except (
-        OSError,
-        CheckpointError,
-        json.JSONDecodeError,
-        UnicodeDecodeError,
-    ) as error:  # not a device that is missing
-        logger.warning("%s: damaged (%s); training again", folder, error)
-        return None
-    result = score_texts(model, texts["test"], "test", job.scoring)
-    _write_table(job, texts, result)
-    return replace(result, record=_record(job, texts, read_compute(folder)))
+        kept = read_checksums(folder)
+        damaged = kept.damage()
+        if of_model := [why for name, why in damaged.items() if not is_of_table(name)]:
+            return Found(damage=(f"{' '.join(of_model[:3])} The model is trained again.",))
+        if json.loads(kept.read(KEY)) != job_key(job, texts):
+            return Found()
+        kept = remove_tables(kept, damaged)
+        damage = tuple(f"{why} The text is scored again." for why in damaged.values())
+        known = {
+            "of_model": tuple(json.loads(kept.read(TRAINED))),
+            "record": _record(job, texts, json.loads(kept.read(COMPUTE))),
+            "damage": damage,
+        }
+        key = _table_key(job, texts)
+        frame = read_table(kept, job.scoring, key, texts["test"])
+        if frame is None:
+            frame = _load(folder, job.recipe, job.device).surprisal(texts["test"], scoring=job.scoring)
+            write_table(folder, job.scoring, key, frame)
+            write_checksums(folder, table_names(job.scoring), kept.files)
+    except (DamageError, CheckpointError) as error:  # not a device that is missing
+        return Found(damage=(*damage, f"{error} The model is trained again."))
+    return Found(result=JobResult(surprisals=frame, part="test", scoring=job.scoring, **known))
 
 
-def _record(job: Job, texts: Mapping[str, pd.Series], compute: str | None) -> JobRecord:
+def _record(job: Job, texts: Mapping[str, pd.Series], compute: str) -> JobRecord:
     hashes = {part: hash_texts(series) for part, series in texts.items()}
     return JobRecord(key=job_key(job, texts) | {"texts": hashes}, compute=compute)
 
@@ -360,30 +372,7 @@ def read_record(cache: Path, edition: str, recipe: str) -> JobRecord:
     """
     folder = job_folder(cache, edition, recipe)
     try:
-        return JobRecord(key=read_json(folder / KEY), compute=read_compute(folder))
-    except (OSError, ValueError) as error:
-        raise CheckpointError(f"{folder}: its key cannot be read ({error}). Train it again.") from error
-
-
-def _read_table(job: Job, texts: Mapping[str, pd.Series]) -> pd.DataFrame | None:
-    """Return the surprisals that an earlier run left, if they are whole and of the same key."""
-    path = _table_path(job)
-    try:
-        if not path.is_file() or read_json(path.with_suffix(".json")) != _table_key(job, texts):
-            return None
-        test = texts["test"]
-        return pd.read_parquet(path)[_COLUMNS].set_axis(test.index).assign(**sizes_of(test))
-    except (OSError, ValueError, KeyError) as error:  # pyarrow's and JSON's errors are ValueErrors
-        logger.warning("%s: damaged (%s); scoring again", path, error)
-        return None
-
-
-def _write_table(job: Job, texts: Mapping[str, pd.Series], result: JobResult) -> None:
-    """Write surprisals after their key: where both are, they belong together."""
-    path = _table_path(job)
-    path.unlink(missing_ok=True)
-    write_json(path.with_suffix(".json"), _table_key(job, texts))
-    frame = result.surprisals
-    intents = pd.Series(frame.index.map(str), name="intent")
-    with atomic_path(path) as temporary:
-        pd.concat([intents, frame.reset_index(drop=True)], axis=1).to_parquet(temporary, index=False)
+        kept = read_checksums(folder)
+        return JobRecord(key=json.loads(kept.read(KEY)), compute=json.loads(kept.read(COMPUTE)))
+    except DamageError as error:
+        raise CheckpointError(f"{error} Train the model again.") from error

@@ -1,14 +1,16 @@
 """What training leaves behind epoch by epoch: lines of JSON beside the model."""
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from langdiff._checksums import CHECKSUMS, read_checksums
 from langdiff.errors import DataError
+from langdiff.lm.jobs.folder import KEY, LOG
 
-LOG = "log.jsonl"
 _COLUMNS = [
     "edition",
     "lm",
@@ -29,9 +31,11 @@ def read_log(path: Path) -> list[dict[str, Any]]:
     DataError
         If another line is damaged; the message names it.
     """
-    if not path.is_file():
-        return []
-    *lines, _ = path.read_bytes().split(b"\n")
+    return _epochs(path.read_bytes(), path) if path.is_file() else []
+
+
+def _epochs(content: bytes, path: Path) -> list[dict[str, Any]]:
+    *lines, _ = content.split(b"\n")
     epochs = []
     for number, line in enumerate(lines, 1):
         try:
@@ -39,6 +43,27 @@ def read_log(path: Path) -> list[dict[str, Any]]:
         except ValueError as error:  # no JSON, or no UTF-8
             raise DataError(f"{path}, line {number}: damaged. Train again, or remove the file.") from error
     return epochs
+
+
+def read_job_log(folder: Path) -> pd.DataFrame:
+    """Return the epochs of one job, as `read_training_logs` does for all.
+
+    Raises
+    ------
+    DataError
+        If key or log is damaged, which is known for certain only once training is finished.
+    """
+    if (folder / CHECKSUMS).is_file():
+        kept = read_checksums(folder)
+        key, epochs = kept.read(KEY), _epochs(kept.read(LOG), folder / LOG)
+    else:
+        key, epochs = (folder / KEY).read_bytes(), read_log(folder / LOG)
+    try:
+        known = json.loads(key)
+        model = {"edition": known["edition"], "lm": known["recipe"]["name"], "seed": known["seed"]}
+    except (ValueError, KeyError, TypeError) as error:
+        raise DataError(f"{folder / KEY}: damaged ({error}). Train again, or remove the folder.") from error
+    return pd.DataFrame([model | epoch for epoch in epochs], columns=_COLUMNS)
 
 
 def read_training_logs(cache: str | Path) -> pd.DataFrame:
@@ -73,11 +98,12 @@ def read_training_logs(cache: str | Path) -> pd.DataFrame:
     ...     read_training_logs(cache)["epoch"].tolist()
     [1, 2, 3, 4, 5, 6, 7, 8]
     """
-    rows = []
-    for pattern in ("*/*/key.json", "seed-*/*/*/key.json"):
-        for key in sorted(Path(cache).glob(pattern)):
-            folder = key.parent
-            known = json.loads(key.read_text(encoding="utf-8"))
-            model = {"edition": known["edition"], "lm": known["recipe"]["name"], "seed": known["seed"]}
-            rows += [model | epoch for epoch in read_log(folder / LOG)]
-    return pd.DataFrame(rows, columns=_COLUMNS)
+    patterns = (f"*/*/{KEY}", f"seed-*/*/*/{KEY}")
+    folders = [key.parent for pattern in patterns for key in sorted(Path(cache).glob(pattern))]
+    return join_logs(map(read_job_log, folders))
+
+
+def join_logs(logs: Iterable[pd.DataFrame]) -> pd.DataFrame:
+    """Return the epochs of several jobs as one frame."""
+    found = [log for log in logs if len(log)]
+    return pd.concat(found, ignore_index=True) if found else pd.DataFrame(columns=_COLUMNS)

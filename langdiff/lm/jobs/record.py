@@ -32,12 +32,12 @@ class JobRecord:
     ----------
     key : mapping
         What the trained model depends on, from `langdiff.lm.jobs.job.job_key`.
-    compute : str or None
-        Device and precision, from `describe_compute`; None if they were not kept.
+    compute : str
+        Device and precision, from `describe_compute`.
     """
 
     key: Mapping[str, Any]
-    compute: str | None
+    compute: str
 
 
 def describe_compute(recipe: AnyRecipe, device: torch.device, group: int) -> str:
@@ -143,7 +143,7 @@ def _of_records(recipe: AnyRecipe, scoring: Scoring, records: Mapping[str, JobRe
         recipe=recipe_name(recipe),
         scoring=scoring.name,
         seed=None if counted or len(seeds) != 1 else int(seeds.pop()),
-        compute=None if None in compute else "+".join(sorted(filter(None, compute))),
+        compute="+".join(sorted(compute)),
         versions=",".join(sorted(versions)),
         **known,
     )

@@ -1,4 +1,4 @@
-"""Jobs in other processes: started, watched by their logs, and ended with the process that started them."""
+"""Jobs in this process, or in others: started, watched by their logs, and ended with the process that started them."""
 
 import multiprocessing
 import os
@@ -15,12 +15,28 @@ from rich.progress import Progress, TaskID
 
 from langdiff.errors import TrainingError
 from langdiff.lm.jobs.failures import Failures
+from langdiff.lm.jobs.folder import LOG
 from langdiff.lm.jobs.job import Job, JobResult, run_job
-from langdiff.lm.jobs.logs import LOG, read_log
+from langdiff.lm.jobs.logs import read_log
 from langdiff.lm.lstm.model import Epoch
 from langdiff.lm.lstm.training import describe
 
 _LOOK_AGAIN = 1.0  # seconds between looks at the logs of running jobs
+
+
+def run_here(jobs: list[Job], failures: Failures, bar: Progress, task: TaskID) -> dict[str, JobResult]:
+    """Run jobs in this process, one after the other; return the results by edition."""
+    results = {}
+    for number, job in enumerate(jobs):
+
+        def report(epochs: float, last: Epoch | None, number: int = number, job: Job = job) -> None:
+            done = number + epochs / job.recipe.epochs
+            bar.update(task, completed=done, note=f"{job.edition} {describe(last)}")
+
+        with failures.of(job.edition):
+            results[job.edition] = run_job(job, report)
+        bar.update(task, completed=number + 1, note=job.edition)
+    return results
 
 
 def run_in(

@@ -134,6 +134,11 @@ def remove_states(directory: Path) -> None:
     _remove([*_states(directory), *directory.glob(f".training-*{_ENDING}.*.part")])
 
 
+def is_state(path: Path) -> bool:
+    """Return whether a file is a state of a training."""
+    return path.match(f"training-*{_ENDING}")
+
+
 def _states(directory: Path) -> list[Path]:
     """List the states in a folder, the last epoch last."""
     return sorted(directory.glob(f"training-*{_ENDING}"))

@@ -1,6 +1,5 @@
 """What is recorded of surprisals: all that training depends on, wherever and however often it was done."""
 
-import json
 from dataclasses import replace
 
 import pandas as pd
@@ -160,14 +159,6 @@ def test_a_training_does_not_go_on_in_another_precision(tiny_recipe, monkeypatch
         monkeypatch.setattr(gradients, "has_bf16", lambda _, has=native: has)
         keys.add(training_key(mixed, seed=0, device=torch.device("cpu"), train=[], dev=[]))
     assert len(keys) == 2
-
-
-def test_a_cache_without_a_note_of_the_device_is_read(parts, tiny_recipe, tmp_path):
-    first = compute(parts, tiny_recipe, cache=tmp_path)
-    for note in tmp_path.glob("*/*/compute.json"):
-        assert json.loads(note.read_text()) == "cpu,float32"
-        note.unlink()
-    assert compute(parts, tiny_recipe, cache=tmp_path) == replace(first, compute=None)
 
 
 def test_preparation_is_that_of_all_sources():

@@ -3,6 +3,7 @@ import json
 import pytest
 import torch
 
+from langdiff._checksums import seal
 from langdiff.errors import CheckpointError, DataError
 from langdiff.lm import read_language_model
 from langdiff.lm.units.bpe import BPEUnits
@@ -93,8 +94,19 @@ def test_damaged_index_is_named(model, tmp_path, how):
 def test_edited_index(model, tmp_path, change, message):
     model.save(tmp_path)
     path = tmp_path / "model.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
+    index = json.loads(path.read_text())
+    assert index.pop("sha256")
+    path.write_text(json.dumps(seal({**index, **change})))
     with pytest.raises(CheckpointError, match=message):
+        read_language_model(tmp_path)
+
+
+def test_one_changed_digit_in_the_index_is_seen(model, tmp_path):
+    model.save(tmp_path)
+    path = tmp_path / "model.json"
+    index = json.loads(path.read_text())
+    path.write_text(json.dumps({**index, "seed": index["seed"] + 1}))
+    with pytest.raises(CheckpointError, match=r"model\.json: damaged: not what was saved"):
         read_language_model(tmp_path)
 
 

@@ -159,10 +159,10 @@ def test_no_epoch_is_trained_twice(recipes, tmp_path, monkeypatch):
 
 
 def test_a_job_goes_on_where_it_stopped(recipes, tmp_path, monkeypatch):
-    run_epoch, write_result, trained = loop.EpochLoop.run_epoch, job._write_table, []
+    run_epoch, write_result, trained = loop.EpochLoop.run_epoch, job.write_table, []
 
     def killed_once(*args):
-        monkeypatch.setattr(job, "_write_table", write_result)
+        monkeypatch.setattr(job, "write_table", write_result)
         raise Killed
 
     def counted(self):
@@ -173,7 +173,7 @@ def test_a_job_goes_on_where_it_stopped(recipes, tmp_path, monkeypatch):
         return epoch
 
     monkeypatch.setattr(loop.EpochLoop, "run_epoch", counted)
-    monkeypatch.setattr(job, "_write_table", killed_once)
+    monkeypatch.setattr(job, "write_table", killed_once)
     options = {"lm": replace(recipes["adamw"], epochs=5), "cache": tmp_path, "progress": False, "seed": 0}
     for _ in range(2):
         with pytest.raises(Killed):

@@ -1,0 +1,91 @@
+"""The log of a run: lines of JSON with what began, ended and went wrong, and when."""
+
+import json
+import logging
+import os
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import langdiff
+
+LOG = "run.jsonl"
+
+
+class RunLog:
+    """Adds lines to the log of a run directory.
+
+    What cannot be written is left out: a log must not end a run, and a full disk is told elsewhere.
+
+    Parameters
+    ----------
+    directory : Path
+        The run directory.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self._path = directory / LOG
+        with suppress(OSError):
+            if self._path.is_file() and not self._path.read_bytes().endswith(b"\n"):  # cut by a kill
+                with self._path.open("ab") as stream:
+                    stream.write(b"\n")
+
+    def add(self, event: str, **facts: Any) -> None:
+        """Add a line: time, event, and what is known of it."""
+        entry = {"time": datetime.now(UTC).isoformat(timespec="milliseconds"), "event": event, **facts}
+        with suppress(OSError), self._path.open("a", encoding="utf-8", newline="\n") as stream:
+            stream.write(json.dumps(entry, ensure_ascii=False) + "\n")
+
+    @contextmanager
+    def of_run(self, name: str) -> Iterator[None]:
+        """Log begin and end of a run, and inside the block the warnings of Python and of this package's loggers."""
+        self.add("begin", name=name, version=langdiff.__version__, process=os.getpid())
+        handler = _Handler(self)
+        logger = logging.getLogger("langdiff")
+        logger.addHandler(handler)
+        try:
+            with warnings.catch_warnings():
+                self._copy_warnings()
+                yield
+        except BaseException as error:
+            interrupted = not isinstance(error, Exception)
+            self.add("end", state="interrupted" if interrupted else "failed", error=str(error) or type(error).__name__)
+            raise
+        finally:
+            logger.removeHandler(handler)
+        self.add("end", state="finished")
+
+    def _copy_warnings(self) -> None:
+        show = warnings.showwarning
+
+        def both(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+            self.add("warning", message=str(message), kind=category.__name__)
+            show(message, category, *where, **more)
+
+        warnings.showwarning = both
+
+
+class _Handler(logging.Handler):
+    """Copies warnings and errors of loggers."""
+
+    def __init__(self, log: RunLog) -> None:
+        super().__init__(logging.WARNING)
+        self._log = log
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._log.add("warning" if record.levelno < logging.ERROR else "error", message=record.getMessage())
+
+
+def read_run_log(directory: Path) -> list[dict[str, Any]]:
+    """Return the lines of the log of a run; those that a kill cut or something damaged are left out."""
+    path = directory / LOG
+    entries = []
+    for line in path.read_bytes().split(b"\n") if path.is_file() else []:
+        with suppress(ValueError):
+            entry = json.loads(line)
+            if isinstance(entry, dict):
+                entries.append(entry)
+    return entries
