@@ -83,7 +83,7 @@ def nothing(job):
     return JobResult(surprisals=table, part="test", scoring=job.scoring, of_model=())
 
 
-def jobs_of(parts, cache):
+def jobs_of(parts, cache, n=None):
     return [
         Job(
             edition=edition,
@@ -95,7 +95,7 @@ def jobs_of(parts, cache):
             seed=0,
             folder=job_folder(cache, edition, LM.name),
         )
-        for edition in parts.train.editions
+        for edition in parts.train.editions[:n]
     ]
 
 
@@ -167,7 +167,7 @@ def measure(client, scheduler, parts, cache, work):
 
 
 def report_sizes(parts, cache):
-    job = jobs_of(parts, cache)[0]
+    (job,) = jobs_of(parts, cache, 1)
     catalogue, whole, parcel = (len(pickle.dumps(each)) for each in (catalogue_of(parts), job, pack(job)))
     result = len(pickle.dumps(without_intents(nothing(job))))
     print(
@@ -177,7 +177,7 @@ def report_sizes(parts, cache):
 
 
 def report_serial(parts, cache, n):
-    for job in jobs_of(parts, cache)[:n]:
+    for job in jobs_of(parts, cache, n):
         if job.edition == parts.train.editions[1]:  # the first imports
             start = time.process_time()
         run_job(job)

@@ -143,7 +143,6 @@ def run_on_dask(
             if result is not None:
                 with failures.of(edition):
                     results[edition] = with_intents(result, by_edition[edition])
-            del ended, future  # or Dask keeps the last result on its worker
     bar.update(task, completed=len(jobs))
     return {edition: results[edition] for edition in by_edition if edition in results}
 
@@ -195,6 +194,8 @@ class _Submissions:
             self._call.probe.unlink(missing_ok=True)
         if self._client.status == "running" and self._futures:
             self._client.cancel(list(self._futures.values()))
+        if self._catalogue is not None:
+            self._catalogue.release()
 
     def _submit(self, edition: str) -> None:
         if self._catalogue is None or self._catalogue.status not in ("pending", "finished"):
@@ -264,6 +265,8 @@ class _Submissions:
                 raise
             message = f"edition {edition!r}: the connection to the Dask scheduler or worker was lost ({error})."
             return self._again(edition, "lost", TrainingError(message), self._patience.lost)
+        finally:
+            future.release()  # now: an error that is kept would keep it on the cluster
         if isinstance(outcome, _Busy):
             return self._again(edition, "busy", LockedError(outcome.message), self._patience.busy)
         self.unfinished.discard(edition)
