@@ -1,5 +1,6 @@
 """`langdiff demo`, `run` and `report`: all stages at once."""
 
+import logging
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -58,6 +59,7 @@ def run(
         return
     from langdiff.lm.jobs.dask_client import dask_executor
 
+    logging.getLogger("distributed").setLevel(logging.WARNING)
     workers = settings.lm.workers if settings.lm.workers > 1 else None  # 1 is what files that say nothing have
     with dask_executor(dask, device=settings.lm.device, workers=workers) as executor:
         _run(settings, out, as_json, executor)

@@ -84,7 +84,7 @@ def compute_surprisals(
         needs ``if __name__ == "__main__":``, as `multiprocessing` explains.
     executor : concurrent.futures.Executor, optional
         Where jobs run, instead of processes of this call; `cache` must then be a folder that all
-        workers see.
+        workers see. With ``Client.get_executor()`` of Dask, jobs of workers that die are done again.
     group : int
         Experimental: networks trained as one program in this process, meant for GPUs but never run on one so far.
         By default each network is trained by itself; ``workers`` share a device, too. The surprisals are those

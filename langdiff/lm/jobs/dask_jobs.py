@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _GPU = "GPU"  # resource that workers declare, one per job
+_AT_ONCE = 100  # jobs submitted between two looks at messages of the scheduler
+_GIVE_UP = 300.0  # seconds without a connection, or to fetch a result
 _LOOK_AGAIN = 1.0  # seconds between looks at the connection while no job ends
 
 
@@ -176,6 +178,8 @@ class _Submissions:
         self._catalogue: Future | None = None
         self._futures: dict[str, Future] = {}
         self._ended: SimpleQueue[tuple[str, Future]] = SimpleQueue()
+        self._connected, self._last_seen = True, time.monotonic()  # to the scheduler; when that was last so
+        self._opener = _opener()  # one for all jobs: functions sent by value are told apart
         self._due: list[tuple[float, str]] = []  # a heap of (time, edition)
         self._attempts: Counter[str] = Counter()
         self._causes: Counter[tuple[str, str]] = Counter()  # of (edition, cause)
@@ -184,8 +188,7 @@ class _Submissions:
         """Submit all jobs."""
         if self._call.probe is not None:
             write_text(self._call.probe, "")
-        for edition in self._jobs:
-            self._submit(edition)
+        self._submit(self._jobs)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -197,17 +200,29 @@ class _Submissions:
         if self._catalogue is not None:
             self._catalogue.release()
 
-    def _submit(self, edition: str) -> None:
+    def _submit(self, editions: Iterable[str]) -> None:
+        """Submit jobs in the thread of the connection, which might be lost and made again in the middle otherwise."""
+
+        async def submit(batch: list[str]) -> None:
+            for edition in batch:
+                self._submit_one(edition)
+
+        editions = list(editions)
+        for start in range(0, len(editions), _AT_ONCE):
+            self._client.sync(submit, editions[start : start + _AT_ONCE])
+
+    def _submit_one(self, edition: str) -> None:
+        from distributed.protocol import pickle
+
         if self._catalogue is None or self._catalogue.status not in ("pending", "finished"):
             # a task rather than scattered data, which is lost with the one worker that has it
-            intents = catalogue_of(self._jobs[edition].parts)
-            self._catalogue = self._client.submit(dict, intents, key=f"intents-{secrets.token_hex(8)}", pure=False)
+            intents = pickle.dumps(catalogue_of(self._jobs[edition].parts))
+            self._catalogue = self._client.submit(bytes, intents, key=f"intents-{secrets.token_hex(8)}", pure=False)
         self._attempts[edition] += 1
         future = self._client.submit(
-            _work,
-            pack(_with_absolute_folder(self._jobs[edition])),
+            self._opener,
+            pickle.dumps((_work, pack(_with_absolute_folder(self._jobs[edition])), self._call)),
             self._catalogue,
-            self._call,
             # one group of tasks, so that they queue in the scheduler and not at workers that may die
             key=(f"job-{self._name}", edition, self._attempts[edition]),
             pure=False,
@@ -224,14 +239,21 @@ class _Submissions:
         TrainingError
             If the connection to the scheduler is lost for good.
         """
-        status = self._client.status
-        if status in ("closed", "closing"):
+        now, running = time.monotonic(), self._client.status == "running"
+        if running != self._connected:
+            self._connected = running
+            logger.warning("The connection to the Dask scheduler is %s.", "there again" if running else "lost")
+        if running:
+            self._last_seen = now
+        elif self._client.status in ("closed", "closing") or now > self._last_seen + _GIVE_UP:
             raise TrainingError(
                 f"the connection to the Dask scheduler was lost with {len(self.unfinished)} edition(s) unfinished. "
                 "Start it again; with a cache, the same command then continues from what was finished."
             )
-        while status == "running" and self._due and self._due[0][0] <= time.monotonic():
-            self._submit(heapq.heappop(self._due)[1])
+        due = []
+        while running and self._due and self._due[0][0] <= now:
+            due.append(heapq.heappop(self._due)[1])
+        self._submit(due)
         wait = self._due[0][0] - time.monotonic() if self._due else _LOOK_AGAIN
         try:
             edition, future = self._ended.get(timeout=min(max(wait, 0.01), _LOOK_AGAIN))
@@ -255,7 +277,7 @@ class _Submissions:
 
         del self._futures[edition]
         try:
-            outcome = future.result()
+            outcome = future.result(timeout=_GIVE_UP)
         except KilledWorker as error:
             message = f"edition {edition!r}: {_explain(error)}"
             return self._again(edition, "lost", TrainingError(message), self._patience.lost)
@@ -264,7 +286,8 @@ class _Submissions:
                 self.unfinished.discard(edition)
                 raise
             message = f"edition {edition!r}: the connection to the Dask scheduler or worker was lost ({error})."
-            return self._again(edition, "lost", TrainingError(message), self._patience.lost)
+            # said once, by next_ended
+            return self._again(edition, "lost", TrainingError(message), self._patience.lost, logging.INFO)
         finally:
             future.release()  # now: an error that is kept would keep it on the cluster
         if isinstance(outcome, _Busy):
@@ -272,18 +295,32 @@ class _Submissions:
         self.unfinished.discard(edition)
         return cast(JobResult, outcome)
 
-    def _again(self, edition: str, cause: Literal["lost", "busy"], error: Exception, limit: int) -> None:
+    def _again(
+        self, edition: str, cause: Literal["lost", "busy"], error: Exception, limit: int, level: int = logging.WARNING
+    ) -> None:
         self._causes[edition, cause] += 1
         attempt = self._causes[edition, cause]
         if attempt > limit:
             self.unfinished.discard(edition)
             raise error
         delay = self._patience.delay(attempt)
-        logger.warning("%s Trying again in %g s (%d of %d).", error, delay, attempt, limit)
+        logger.log(level, "%s Trying again in %g s (%d of %d).", error, delay, attempt, limit)
         heapq.heappush(self._due, (time.monotonic() + delay, edition))
 
 
-def _work(parcel: Parcel, catalogue: Catalogue, call: _Call) -> JobResult | _Busy:
+def _opener() -> Callable[[bytes, bytes], Any]:
+    """Return a function that is sent by value, so that the scheduler imports nothing of this package (nor torch)."""
+
+    def open_and_work(parcel: bytes, catalogue: bytes) -> Any:
+        from distributed.protocol import pickle
+
+        work, *arguments = pickle.loads(parcel)
+        return work(*arguments, pickle.loads(catalogue))
+
+    return open_and_work
+
+
+def _work(parcel: Parcel, call: _Call, catalogue: Catalogue) -> JobResult | _Busy:
     """Do a job; this runs on a worker."""
     _check_worker(call)
     torch.set_num_threads(1)

@@ -1,5 +1,6 @@
 """Jobs on a real Dask scheduler with worker processes, which are killed, cut off and refused."""
 
+import logging
 import os
 import signal
 import sys
@@ -174,6 +175,7 @@ def slow(job):
 
 
 def test_a_lost_connection_is_made_again(tmp_path, caplog):
+    caplog.set_level(logging.INFO, logger="langdiff.lm.jobs.dask_jobs")
     jobs = make_jobs(EDITIONS[:3], tmp_path)
     with in_this_process() as executor:
         client = executor._client
@@ -187,7 +189,8 @@ def test_a_lost_connection_is_made_again(tmp_path, caplog):
         results = run(executor, jobs, work=slow, patience=replace(QUICK, lost=3))
         knife.join()
     assert_same_results(results, jobs)
-    assert "the connection to the Dask scheduler or worker was lost" in caplog.text
+    assert "The connection to the Dask scheduler is lost" in caplog.text
+    assert "(1 of 3)" in caplog.text
 
 
 def test_a_lost_scheduler_ends_the_run(tmp_path):
