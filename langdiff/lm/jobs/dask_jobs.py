@@ -3,7 +3,6 @@
 import heapq
 import logging
 import secrets
-import socket
 import sys
 import time
 from collections import Counter
@@ -14,15 +13,15 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Literal, TypeGuard, cast
 
-import torch
 from rich.progress import Progress, TaskID
 
 from langdiff import __version__
 from langdiff._io import LockedError, write_text
-from langdiff.errors import ConfigError, TrainingError
+from langdiff.errors import TrainingError
+from langdiff.lm.jobs.dask_worker import Busy, Call, opener, work_on_parcel
 from langdiff.lm.jobs.failures import Failures
 from langdiff.lm.jobs.job import Job, JobResult, run_job
-from langdiff.lm.jobs.parcel import Catalogue, Parcel, catalogue_of, pack, unpack, with_intents, without_intents
+from langdiff.lm.jobs.parcel import catalogue_of, pack, with_intents
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -66,32 +65,6 @@ class Patience:
         [1.0, 2.0, 4.0, 60.0]
         """
         return float(min(self.first * 2 ** (attempt - 1), self.longest))
-
-
-@dataclass(frozen=True)
-class _Busy:
-    """What a worker gives instead of a result if another process owns the folder of the job."""
-
-    message: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Call:
-    """What all jobs of a call have in common beside their intents.
-
-    Attributes
-    ----------
-    work : callable
-        What is done with a job.
-    version : str
-        Version of this package where the call was made.
-    probe : Path or None
-        File in the cache by which a worker knows the folder.
-    """
-
-    work: Callable[[Job], JobResult]
-    version: str
-    probe: Path | None
 
 
 def is_dask(executor: Executor) -> TypeGuard["ClientExecutor"]:
@@ -174,12 +147,12 @@ class _Submissions:
         self._name = secrets.token_hex(4)
         cache = _cache_of(next(iter(jobs.values())))
         probe = None if cache is None else cache / f".seen-{self._name}"
-        self._call = _Call(work=work, version=__version__, probe=probe)
+        self._call = Call(work=work, version=__version__, probe=probe)
         self._catalogue: Future | None = None
         self._futures: dict[str, Future] = {}
         self._ended: SimpleQueue[tuple[str, Future]] = SimpleQueue()
         self._connected, self._last_seen = True, time.monotonic()  # to the scheduler; when that was last so
-        self._opener = _opener()  # one for all jobs: functions sent by value are told apart
+        self._opener = opener()  # one for all jobs: functions sent by value are told apart
         self._due: list[tuple[float, str]] = []  # a heap of (time, edition)
         self._attempts: Counter[str] = Counter()
         self._causes: Counter[tuple[str, str]] = Counter()  # of (edition, cause)
@@ -221,7 +194,7 @@ class _Submissions:
         self._attempts[edition] += 1
         future = self._client.submit(
             self._opener,
-            pickle.dumps((_work, pack(_with_absolute_folder(self._jobs[edition])), self._call)),
+            pickle.dumps((work_on_parcel, pack(_with_absolute_folder(self._jobs[edition])), self._call)),
             self._catalogue,
             # one group of tasks, so that they queue in the scheduler and not at workers that may die
             key=(f"job-{self._name}", edition, self._attempts[edition]),
@@ -290,7 +263,7 @@ class _Submissions:
             return self._again(edition, "lost", TrainingError(message), self._patience.lost, logging.INFO)
         finally:
             future.release()  # now: an error that is kept would keep it on the cluster
-        if isinstance(outcome, _Busy):
+        if isinstance(outcome, Busy):
             return self._again(edition, "busy", LockedError(outcome.message), self._patience.busy)
         self.unfinished.discard(edition)
         return cast(JobResult, outcome)
@@ -306,54 +279,6 @@ class _Submissions:
         delay = self._patience.delay(attempt)
         logger.log(level, "%s Trying again in %g s (%d of %d).", error, delay, attempt, limit)
         heapq.heappush(self._due, (time.monotonic() + delay, edition))
-
-
-def _opener() -> Callable[[bytes, bytes], Any]:
-    """Return a function that is sent by value, so that the scheduler imports nothing of this package (nor torch)."""
-
-    def open_and_work(parcel: bytes, catalogue: bytes) -> Any:
-        from distributed.protocol import pickle
-
-        work, *arguments = pickle.loads(parcel)
-        return work(*arguments, pickle.loads(catalogue))
-
-    return open_and_work
-
-
-def _work(parcel: Parcel, call: _Call, catalogue: Catalogue) -> JobResult | _Busy:
-    """Do a job; this runs on a worker."""
-    _check_worker(call)
-    torch.set_num_threads(1)
-    try:
-        return without_intents(call.work(unpack(parcel, catalogue)))
-    except LockedError as error:
-        return _Busy(str(error))
-
-
-def _check_worker(call: _Call) -> None:
-    """Refuse a worker whose results would differ or would not be kept.
-
-    Raises
-    ------
-    ConfigError
-        If it has several threads or another version, or does not see the cache.
-    """
-    from distributed import get_worker
-
-    worker = get_worker()
-    where = f"Dask worker {worker.address} on {socket.gethostname()}"
-    if worker.state.nthreads > 1:
-        raise ConfigError(
-            f"{where} has {worker.state.nthreads} threads, but language models are trained one per process: start "
-            "workers with one thread (--nthreads 1, threads_per_worker=1)."
-        )
-    if __version__ != call.version:
-        raise ConfigError(f"{where} has langdiff {__version__}, but {call.version} asks for jobs; install the same.")
-    if call.probe is not None and not call.probe.is_file():
-        raise ConfigError(
-            f"{where} does not see the cache {call.probe.parent}, or another folder of that name: give a folder that "
-            "all machines share under one name."
-        )
 
 
 def _resources(client: "Client", jobs: Iterable[Job]) -> dict[str, Any]:
