@@ -202,8 +202,10 @@ def compute_where_possible(
     with progress_bar(progress=progress) as bar:
         task = bar.add_task(named.name, total=len(jobs), note="")
         with _naming_all_replaced(jobs, max_replaced):
-            if executor is not None:
-                results = (run_on_dask if is_dask(executor) else run_in)(executor, jobs, failures, bar, task)
+            if executor is not None and is_dask(executor):
+                results = run_on_dask(executor, jobs, failures, bar, task)
+            elif executor is not None:
+                results = run_in(executor, jobs, failures, bar, task)
             elif workers > 1:
                 with processes(min(workers, len(jobs))) as pool:
                     results = run_in(pool, jobs, failures, bar, task)

@@ -148,9 +148,9 @@ class _Submissions:
         cache = _cache_of(next(iter(jobs.values())))
         probe = None if cache is None else cache / f".seen-{self._name}"
         self._call = Call(work=work, version=__version__, probe=probe)
-        self._catalogue: Future | None = None
-        self._futures: dict[str, Future] = {}
-        self._ended: SimpleQueue[tuple[str, Future]] = SimpleQueue()
+        self._catalogue: Future[Any] | None = None
+        self._futures: dict[str, Future[Any]] = {}
+        self._ended: SimpleQueue[tuple[str, Future[Any]]] = SimpleQueue()
         self._connected, self._last_seen = True, time.monotonic()  # to the scheduler; when that was last so
         self._opener = opener()  # one for all jobs: functions sent by value are told apart
         self._due: list[tuple[float, str]] = []  # a heap of (time, edition)
@@ -204,7 +204,7 @@ class _Submissions:
         self._futures[edition] = future
         future.add_done_callback(lambda done: self._ended.put((edition, done)))
 
-    def next_ended(self) -> "tuple[str, Future] | None":
+    def next_ended(self) -> "tuple[str, Future[Any]] | None":
         """Submit what is due, and wait a moment for a job to end.
 
         Raises
@@ -234,7 +234,7 @@ class _Submissions:
             return None
         return edition, future
 
-    def result(self, edition: str, future: "Future") -> JobResult | None:
+    def result(self, edition: str, future: "Future[Any]") -> JobResult | None:
         """Return the result of a job that ended, or None if it will be done again.
 
         Raises
@@ -253,18 +253,21 @@ class _Submissions:
             outcome = future.result(timeout=_GIVE_UP)
         except KilledWorker as error:
             message = f"edition {edition!r}: {_explain(error)}"
-            return self._again(edition, "lost", TrainingError(message), self._patience.lost)
+            self._again(edition, "lost", TrainingError(message), self._patience.lost)
+            return None
         except Exception as error:
             if future.status == "error":  # the job's own
                 self.unfinished.discard(edition)
                 raise
             message = f"edition {edition!r}: the connection to the Dask scheduler or worker was lost ({error})."
             # said once, by next_ended
-            return self._again(edition, "lost", TrainingError(message), self._patience.lost, logging.INFO)
+            self._again(edition, "lost", TrainingError(message), self._patience.lost, logging.INFO)
+            return None
         finally:
             future.release()  # now: an error that is kept would keep it on the cluster
         if isinstance(outcome, Busy):
-            return self._again(edition, "busy", LockedError(outcome.message), self._patience.busy)
+            self._again(edition, "busy", LockedError(outcome.message), self._patience.busy)
+            return None
         self.unfinished.discard(edition)
         return cast(JobResult, outcome)
 

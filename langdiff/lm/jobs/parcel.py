@@ -54,7 +54,7 @@ def pack(job: Job) -> Parcel:
     parts: dict[str, Multitext] = {name: getattr(job.parts, name) for name in _PARTS}
     return Parcel(
         settings={field.name: getattr(job, field.name) for field in fields(job) if field.name != "parts"},
-        language=job.parts.train.edition_info.loc[job.edition, "language"],
+        language=str(job.parts.train.edition_info["language"][job.edition]),
         presence={
             name: np.packbits(part.presence[job.edition].to_numpy(dtype=bool)).tobytes() for name, part in parts.items()
         },
