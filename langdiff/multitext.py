@@ -102,8 +102,8 @@ class Multitext:
     def __post_init__(self) -> None:
         """Check that names are unique and that the tables have the same intents and editions."""
         for what, names in (("intent", self.intents), ("edition", self.editions)):
-            twice = names[names.duplicated()].unique()
-            if len(twice):
+            if not names.is_unique:  # known once for all multitexts that share an index
+                twice = names[names.duplicated()].unique()
                 raise DataError(f"{len(twice)} {what}(s) named twice: {listing(twice)}. Names must be unique.")
         if not self.editions.equals(self.edition_info.index):
             raise DataError("edition_info must have one row per edition, in the order of presence.columns.")

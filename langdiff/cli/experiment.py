@@ -1,5 +1,6 @@
 """`langdiff demo`, `run` and `report`: all stages at once; `status`, `verify` and `clean`: what a run left."""
 
+import logging
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -8,6 +9,8 @@ import typer
 from langdiff.cli.output import print_json, print_table
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     import pandas as pd
 
     from langdiff.run import Experiment
@@ -34,6 +37,14 @@ def run(
         Path | None,
         typer.Option("--out", "-o", help="Run directory; by default runs/NAME of the experiment."),
     ] = None,
+    dask: Annotated[
+        str | None,
+        typer.Option(
+            "--dask",
+            metavar="ADDRESS|local",
+            help="Train on a Dask cluster: address or file (.json) of its scheduler, or 'local' for this machine.",
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Run an experiment file from corpus to report; repeat it to go on after an interruption.
@@ -43,7 +54,16 @@ def run(
     from langdiff.run import read_experiment
 
     settings = read_experiment(experiment)
-    _run(settings, out or Path("runs") / settings.name, as_json)
+    out = out or Path("runs") / settings.name
+    if dask is None:
+        _run(settings, out, as_json)
+        return
+    from langdiff.lm.jobs.dask_client import dask_executor
+
+    logging.getLogger("distributed").setLevel(logging.WARNING)
+    workers = settings.lm.workers if settings.lm.workers > 1 else None  # 1 is what files that say nothing have
+    with dask_executor(dask, device=settings.lm.device, workers=workers) as executor:
+        _run(settings, out, as_json, executor)
 
 
 def report(
@@ -132,10 +152,10 @@ def clean(
         typer.echo("nothing to remove")
 
 
-def _run(settings: "Experiment", out: Path, as_json: bool) -> None:
+def _run(settings: "Experiment", out: Path, as_json: bool, executor: "Executor | None" = None) -> None:
     from langdiff.run import run_experiment
 
-    result = run_experiment(settings, out)
+    result = run_experiment(settings, out, executor=executor)
     _show(result, as_json)
     if len(result.failed):
         for row in result.failed.itertuples():

@@ -1,6 +1,7 @@
 """The spread of difficulties between seeds: language models trained several times."""
 
 from collections.abc import Mapping
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -159,6 +160,7 @@ def replicate(
     device: str = "auto",
     cache: str | Path | None = None,
     workers: int = 1,
+    executor: Executor | None = None,
     progress: bool | None = None,
 ) -> Replicates:
     """Train the language models of all editions several times, and report the spread between seeds.
@@ -186,6 +188,8 @@ def replicate(
         Folder that keeps models and surprisals, in ``seed-SEED/EDITION/LM/``.
     workers : int
         Number of processes that train side by side; see `langdiff.compute_surprisals`.
+    executor : concurrent.futures.Executor, optional
+        Executor of the trainings, instead of processes of this call; `cache` is then a folder that all workers see.
     progress : bool, optional
         Whether to draw a progress bar; by default if stderr is a terminal.
 
@@ -235,6 +239,7 @@ def replicate(
             seed=number,
             cache=None if cache is None else Path(cache) / f"seed-{number}",
             workers=workers,
+            executor=executor,
             progress=progress,
         )
     combined = combine_seeds(list(tables.values()), lambda table: fit(table, model=model), seeds=numbers)

@@ -4,7 +4,9 @@ import warnings
 from collections.abc import Collection, Iterator, Mapping
 from concurrent.futures import Executor
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import pandas as pd
@@ -14,6 +16,7 @@ from langdiff._progress import progress_bar
 from langdiff._random import seed_number
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
 from langdiff.lm.device import find_device
+from langdiff.lm.jobs.dask_jobs import is_dask, run_on_dask
 from langdiff.lm.jobs.failures import Failures
 from langdiff.lm.jobs.folder import job_folder
 from langdiff.lm.jobs.job import (
@@ -81,7 +84,7 @@ def compute_surprisals(
         needs ``if __name__ == "__main__":``, as `multiprocessing` explains.
     executor : concurrent.futures.Executor, optional
         Where jobs run, instead of processes of this call; `cache` must then be a folder that all
-        workers see.
+        workers see. With ``Client.get_executor()`` of Dask, jobs of workers that die are done again.
     group : int
         Experimental: networks trained as one program in this process, meant for GPUs but never run on one so far.
         By default each network is trained by itself; ``workers`` share a device, too. The surprisals are those
@@ -184,7 +187,7 @@ def compute_where_possible(
     jobs = [
         Job(
             edition=edition,
-            parts=_of_editions(parts, [edition]),
+            parts=_of_edition(parts, edition),
             recipe=recipe,
             scoring=scoring,
             max_replaced=max_replaced,
@@ -199,7 +202,9 @@ def compute_where_possible(
     with progress_bar(progress=progress) as bar:
         task = bar.add_task(named.name, total=len(jobs), note="")
         with _naming_all_replaced(jobs, max_replaced):
-            if executor is not None:
+            if executor is not None and is_dask(executor):
+                results = run_on_dask(executor, jobs, failures, bar, task)
+            elif executor is not None:
                 results = run_in(executor, jobs, failures, bar, task)
             elif workers > 1:
                 with processes(min(workers, len(jobs))) as pool:
@@ -320,6 +325,23 @@ def _warn(results: Mapping[str, JobResult], *, stacklevel: int) -> None:
     for edition, result in results.items():
         for caution in (*result.damage, *result.cautions):
             warnings.warn(f"edition {edition!r}: {caution}", LangdiffWarning, stacklevel=stacklevel)
+
+
+def _of_edition(parts: Parts, edition: str) -> Parts:
+    return Parts(**{name: _column(getattr(parts, name), edition) for name in ("train", "dev", "test")})
+
+
+def _column(multitext: Multitext, edition: str) -> Multitext:
+    """Return one edition without what is known of intents: `sel` would copy that for every edition."""
+    place = cast(int, multitext.editions.get_loc(edition))
+    column = slice(place, place + 1)
+    return replace(
+        multitext,
+        presence=multitext.presence.iloc[:, column],
+        edition_info=multitext.edition_info.iloc[column],
+        intent_info=multitext.intent_info.iloc[:, :0],
+        sources={edition: multitext.sources[edition]},
+    )
 
 
 def _of_editions(parts: Parts, editions: Collection[str]) -> Parts:

@@ -5,6 +5,7 @@ import json
 import logging
 import time
 from collections.abc import Hashable, Iterator
+from concurrent.futures import Executor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -46,7 +47,11 @@ logger = logging.getLogger(__name__)
 
 
 def run_experiment(
-    experiment: Experiment | str | Path, directory: str | Path, *, progress: bool | None = None
+    experiment: Experiment | str | Path,
+    directory: str | Path,
+    *,
+    executor: Executor | None = None,
+    progress: bool | None = None,
 ) -> RunResult:
     """Run all stages of an experiment; after an interruption, the same call does only what is missing.
 
@@ -61,6 +66,9 @@ def run_experiment(
         Settings of the experiment, or the path of a TOML file with them.
     directory : str or Path
         Directory for language models, tables, figures and ``report.html``; made if missing.
+    executor : concurrent.futures.Executor, optional
+        Where language models are trained, such as ``Client.get_executor()`` of Dask, instead of the ``workers`` of the
+        experiment; all of its workers must see the directory and the corpus under the same names.
     progress : bool, optional
         Whether to draw progress bars on stderr; by default if it is a terminal.
 
@@ -105,11 +113,12 @@ def run_experiment(
     with own_directory(directory):
         log = RunLog(directory)
         with log.of_run(experiment.name):
-            find_device(experiment.lm.device)  # better refused now than after the corpus is read
+            if executor is None:
+                find_device(experiment.lm.device)  # better refused now than after the corpus is read
             if not is_finished(directory):  # else this would overwrite the experiment of its results
                 write_json(directory / EXPERIMENT, experiment.model_dump(mode="json"))
             with staged(directory) as new:
-                result = _Run(experiment, directory, new, progress, log).all_stages()
+                result = _Run(experiment, directory, new, executor, progress, log).all_stages()
                 with kept("All language models"):
                     publish(new, directory, STALE)
     return result
@@ -133,10 +142,21 @@ class _Run:
     ----------
     directory, new : Path
         The run directory, in which only the language models are written, and the folder for everything else.
+    executor : Executor or None
+        Where language models are trained, if not in processes of this one.
     """
 
-    def __init__(self, experiment: Experiment, directory: Path, new: Path, progress: bool | None, log: RunLog) -> None:
-        self.experiment, self.directory, self.new, self.progress, self.log = experiment, directory, new, progress, log
+    def __init__(
+        self,
+        experiment: Experiment,
+        directory: Path,
+        new: Path,
+        executor: Executor | None,
+        progress: bool | None,
+        log: RunLog,
+    ) -> None:
+        self.experiment, self.directory, self.new = experiment, directory, new
+        self.executor, self.progress, self.log = executor, progress, log
         self.seconds: dict[str, float] = {}
         self.failed: dict[str, dict[str, str]] = {}
 
@@ -265,8 +285,8 @@ class _Run:
                 device=settings.device,
                 seed=self.experiment.seed,
                 cache=self.directory / JOBS,
-                workers=settings.workers,
-                executor=None,
+                workers=settings.workers if self.executor is None else 1,
+                executor=self.executor,
                 group=1,
                 progress=self.progress,
                 least=2,

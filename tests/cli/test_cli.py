@@ -330,3 +330,20 @@ def test_numbers_of_editions_are_numbers_in_a_formula(langdiff, truth_and_table,
     expected = ld.fit(table, model="1", formula="words", edition_info=words.to_frame())
     found = pd.DataFrame(json.loads(done.out)).set_index("edition")["difficulty"]
     assert found.to_dict() == pytest.approx(expected.difficulty.to_dict(), abs=1e-6)
+
+
+def test_a_run_on_a_dask_cluster_is_the_same_run(langdiff, tmp_path):
+    distributed = pytest.importorskip("distributed")
+    study = tmp_path / "study.toml"
+    study.write_text(
+        'name = "study"\ncorpus = {format = "synthetic", n_intents = 60, n_languages = 3}\n'
+        '[lm]\nmodels = ["kneser-ney-2"]\nmax_replaced = 1.0\n'
+    )
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=False, protocol="tcp", dashboard_address="127.0.0.1:0"
+    ) as cluster:
+        code, _, err = langdiff("run", study, "--out", tmp_path / "there", "--dask", cluster.scheduler_address)
+    assert code == 0, err
+    assert langdiff("run", study, "--out", tmp_path / "here")[0] == 0
+    name = "surprisals/kneser-ney-2.csv"
+    assert (tmp_path / "there" / name).read_bytes() == (tmp_path / "here" / name).read_bytes()

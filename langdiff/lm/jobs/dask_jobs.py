@@ -1,0 +1,310 @@
+"""Jobs on a Dask cluster: Dask schedules them; work that was lost with a worker or a connection is submitted again."""
+
+import heapq
+import logging
+import secrets
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING, Any, Literal, TypeGuard, cast
+
+from rich.progress import Progress, TaskID
+
+from langdiff import __version__
+from langdiff._io import LockedError, write_text
+from langdiff.errors import TrainingError
+from langdiff.lm.jobs.dask_worker import Busy, Call, opener, work_on_parcel
+from langdiff.lm.jobs.failures import Failures
+from langdiff.lm.jobs.job import Job, JobResult, run_job
+from langdiff.lm.jobs.parcel import catalogue_of, pack, with_intents
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
+    from distributed.cfexecutor import ClientExecutor
+    from distributed.scheduler import KilledWorker
+
+logger = logging.getLogger(__name__)
+
+_GPU = "GPU"  # resource that workers declare, one per job
+_AT_ONCE = 100  # jobs submitted between two looks at messages of the scheduler
+_GIVE_UP = 300.0  # seconds without a connection, or to fetch a result
+_LOOK_AGAIN = 1.0  # seconds between looks at the connection while no job ends
+
+
+@dataclass(frozen=True, kw_only=True)
+class Patience:
+    """How often and when lost work is submitted again.
+
+    Attributes
+    ----------
+    lost : int
+        Number of times for one job whose workers died – each time as many as the scheduler allows
+        (``distributed.scheduler.allowed-failures``, 3) and one more – or whose connection was lost.
+    busy : int
+        Number of times for one job whose folder another process owns, such as a worker that is taken for dead.
+    first, longest : float
+        Seconds before the first further attempt, doubled before each one after it, and their upper limit.
+    """
+
+    lost: int = 3
+    busy: int = 12
+    first: float = 1.0
+    longest: float = 60.0
+
+    def delay(self, attempt: int) -> float:
+        """Return the seconds before a further attempt, of which the first has number 1.
+
+        Examples
+        --------
+        >>> [Patience().delay(attempt) for attempt in (1, 2, 3, 9)]
+        [1.0, 2.0, 4.0, 60.0]
+        """
+        return float(min(self.first * 2 ** (attempt - 1), self.longest))
+
+
+def is_dask(executor: Executor) -> TypeGuard["ClientExecutor"]:
+    """Say whether an executor is that of a Dask client, without importing Dask for it."""
+    cfexecutor = sys.modules.get("distributed.cfexecutor")
+    return cfexecutor is not None and isinstance(executor, cfexecutor.ClientExecutor)
+
+
+def run_on_dask(
+    executor: "ClientExecutor",
+    jobs: list[Job],
+    failures: Failures,
+    bar: Progress,
+    task: TaskID,
+    *,
+    work: Callable[[Job], JobResult] = run_job,
+    patience: Patience | None = None,
+) -> dict[str, JobResult]:
+    """Run jobs on a Dask cluster; return the results by edition, in the order of the jobs.
+
+    Parameters
+    ----------
+    executor : distributed.cfexecutor.ClientExecutor
+        ``Client.get_executor()``; the options it was made with (resources, workers, retries) hold for every job.
+    jobs : list of Job
+        Jobs with the same intents. The folders of their cache must be those of the same names on every worker.
+    work : callable
+        What is done with a job.
+    patience : Patience, optional
+        How often lost work is submitted again.
+
+    Raises
+    ------
+    TrainingError
+        If the scheduler cannot be reached any more.
+    """
+    if not jobs:
+        return {}
+    by_edition = {job.edition: job for job in jobs}
+    results = {}
+    with _Submissions(executor, by_edition, work, patience or Patience()) as submissions:
+        while submissions.unfinished:
+            bar.update(task, completed=len(jobs) - len(submissions.unfinished))
+            ended = submissions.next_ended()
+            if ended is None:
+                continue
+            edition, future = ended
+            result = None
+            with failures.of(edition, last=False):
+                result = submissions.result(edition, future)
+            if result is not None:
+                with failures.of(edition):
+                    results[edition] = with_intents(result, by_edition[edition])
+    bar.update(task, completed=len(jobs))
+    return {edition: results[edition] for edition in by_edition if edition in results}
+
+
+class _Submissions:
+    """Jobs of one call on a cluster, each either submitted or due to be submitted again.
+
+    Parameters
+    ----------
+    executor : distributed.cfexecutor.ClientExecutor
+        Executor that names client and options.
+    jobs : dict from edition to Job
+        Jobs to do.
+    work : callable
+        What is done with a job.
+    patience : Patience
+        How often lost work is submitted again.
+    """
+
+    def __init__(
+        self, executor: "ClientExecutor", jobs: dict[str, Job], work: Callable[[Job], JobResult], patience: Patience
+    ) -> None:
+        self.unfinished = set(jobs)
+        self._jobs, self._patience = jobs, patience
+        self._client: Client = executor._client  # the executor's own `submit` would hash every job to name it
+        self._options = _resources(self._client, jobs.values()) | executor._kwargs
+        self._name = secrets.token_hex(4)
+        cache = _cache_of(next(iter(jobs.values())))
+        probe = None if cache is None else cache / f".seen-{self._name}"
+        self._call = Call(work=work, version=__version__, probe=probe)
+        self._catalogue: Future[Any] | None = None
+        self._futures: dict[str, Future[Any]] = {}
+        self._ended: SimpleQueue[tuple[str, Future[Any]]] = SimpleQueue()
+        self._connected, self._last_seen = True, time.monotonic()  # to the scheduler; when that was last so
+        self._opener = opener()  # one for all jobs: functions sent by value are told apart
+        self._due: list[tuple[float, str]] = []  # a heap of (time, edition)
+        self._attempts: Counter[str] = Counter()
+        self._causes: Counter[tuple[str, str]] = Counter()  # of (edition, cause)
+
+    def __enter__(self) -> "_Submissions":
+        """Submit all jobs."""
+        if self._call.probe is not None:
+            write_text(self._call.probe, "")
+        self._submit(self._jobs)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Cancel what was not begun; workers finish what they are doing."""
+        if self._call.probe is not None:
+            self._call.probe.unlink(missing_ok=True)
+        if self._client.status == "running" and self._futures:
+            self._client.cancel(list(self._futures.values()))
+        if self._catalogue is not None:
+            self._catalogue.release()
+
+    def _submit(self, editions: Iterable[str]) -> None:
+        """Submit jobs in the thread of the connection, which might be lost and made again in the middle otherwise."""
+
+        async def submit(batch: list[str]) -> None:
+            for edition in batch:
+                self._submit_one(edition)
+
+        editions = list(editions)
+        for start in range(0, len(editions), _AT_ONCE):
+            self._client.sync(submit, editions[start : start + _AT_ONCE])
+
+    def _submit_one(self, edition: str) -> None:
+        from distributed.protocol import pickle
+
+        if self._catalogue is None or self._catalogue.status not in ("pending", "finished"):
+            # a task rather than scattered data, which is lost with the one worker that has it
+            intents = pickle.dumps(catalogue_of(self._jobs[edition].parts))
+            self._catalogue = self._client.submit(bytes, intents, key=f"intents-{secrets.token_hex(8)}", pure=False)
+        self._attempts[edition] += 1
+        future = self._client.submit(
+            self._opener,
+            pickle.dumps((work_on_parcel, pack(_with_absolute_folder(self._jobs[edition])), self._call)),
+            self._catalogue,
+            # one group of tasks, so that they queue in the scheduler and not at workers that may die
+            key=(f"job-{self._name}", edition, self._attempts[edition]),
+            pure=False,
+            **self._options,
+        )
+        self._futures[edition] = future
+        future.add_done_callback(lambda done: self._ended.put((edition, done)))
+
+    def next_ended(self) -> "tuple[str, Future[Any]] | None":
+        """Submit what is due, and wait a moment for a job to end.
+
+        Raises
+        ------
+        TrainingError
+            If the connection to the scheduler is lost for good.
+        """
+        now, running = time.monotonic(), self._client.status == "running"
+        if running != self._connected:
+            self._connected = running
+            logger.warning("The connection to the Dask scheduler is %s.", "there again" if running else "lost")
+        if running:
+            self._last_seen = now
+        elif self._client.status in ("closed", "closing") or now > self._last_seen + _GIVE_UP:
+            raise TrainingError(
+                f"the connection to the Dask scheduler was lost with {len(self.unfinished)} edition(s) unfinished. "
+                "Start it again; with a cache, the same command then continues from what was finished."
+            )
+        due = []
+        while running and self._due and self._due[0][0] <= now:
+            due.append(heapq.heappop(self._due)[1])
+        self._submit(due)
+        wait = self._due[0][0] - time.monotonic() if self._due else _LOOK_AGAIN
+        try:
+            edition, future = self._ended.get(timeout=min(max(wait, 0.01), _LOOK_AGAIN))
+        except Empty:
+            return None
+        return edition, future
+
+    def result(self, edition: str, future: "Future[Any]") -> JobResult | None:
+        """Return the result of a job that ended, or None if it will be done again.
+
+        Raises
+        ------
+        TrainingError
+            If its worker or connection was lost too often.
+        LockedError
+            If another process does not leave its folder.
+        Exception
+            What the job raised.
+        """
+        from distributed.scheduler import KilledWorker
+
+        del self._futures[edition]
+        try:
+            outcome = future.result(timeout=_GIVE_UP)
+        except KilledWorker as error:
+            message = f"edition {edition!r}: {_explain(error)}"
+            self._again(edition, "lost", TrainingError(message), self._patience.lost)
+            return None
+        except Exception as error:
+            if future.status == "error":  # the job's own
+                self.unfinished.discard(edition)
+                raise
+            message = f"edition {edition!r}: the connection to the Dask scheduler or worker was lost ({error})."
+            # said once, by next_ended
+            self._again(edition, "lost", TrainingError(message), self._patience.lost, logging.INFO)
+            return None
+        finally:
+            future.release()  # now: an error that is kept would keep it on the cluster
+        if isinstance(outcome, Busy):
+            self._again(edition, "busy", LockedError(outcome.message), self._patience.busy)
+            return None
+        self.unfinished.discard(edition)
+        return cast(JobResult, outcome)
+
+    def _again(
+        self, edition: str, cause: Literal["lost", "busy"], error: Exception, limit: int, level: int = logging.WARNING
+    ) -> None:
+        self._causes[edition, cause] += 1
+        attempt = self._causes[edition, cause]
+        if attempt > limit:
+            self.unfinished.discard(edition)
+            raise error
+        delay = self._patience.delay(attempt)
+        logger.log(level, "%s Trying again in %g s (%d of %d).", error, delay, attempt, limit)
+        heapq.heappush(self._due, (time.monotonic() + delay, edition))
+
+
+def _resources(client: "Client", jobs: Iterable[Job]) -> dict[str, Any]:
+    """Ask for one GPU where workers declare such a resource and jobs may use it."""
+    if all(job.device == "cpu" for job in jobs):
+        return {}
+    workers = client.scheduler_info()["workers"].values()
+    return {"resources": {_GPU: 1}} if any(_GPU in worker["resources"] for worker in workers) else {}
+
+
+def _cache_of(job: Job) -> Path | None:
+    """Return the folder that was given as `cache`: above those of edition and recipe."""
+    return None if job.folder is None else job.folder.absolute().parents[1]
+
+
+def _with_absolute_folder(job: Job) -> Job:
+    """Name the folder so that it does not depend on where a worker was started."""
+    return job if job.folder is None else replace(job, folder=job.folder.absolute())
+
+
+def _explain(error: "KilledWorker") -> str:
+    deaths = error.allowed_failures + 1
+    return (
+        f"{deaths} Dask worker(s) died while they had it, the last at {error.last_worker.address}, as when memory "
+        "runs out or their time is over. Give workers more memory, or the scheduler more allowed-failures."
+    )
