@@ -67,13 +67,21 @@ class Node:
         """Where each unit's editions begin."""
         return np.flatnonzero(np.diff(self.group, prepend=-1))
 
+    @property
+    def units(self) -> Reals:
+        """1 where some edition of a unit has a row, else 0, shape (K, units)."""
+        starts = self.starts
+        if len(starts) == len(self.group):
+            return self.table
+        member = np.zeros((len(self.group), len(starts)), dtype=self.table.dtype)
+        member[np.arange(len(self.group)), np.searchsorted(self.group[starts], self.group)] = 1
+        return np.minimum(self.table @ member, 1)
+
     def of(self, columns: Booleans) -> "Node":
         """Keep some editions."""
         if columns.all():
             return self
-        return replace(
-            self, table=self.table[:, columns], editions=self.editions[columns], group=self.group[columns]
-        )
+        return replace(self, table=self.table[:, columns], editions=self.editions[columns], group=self.group[columns])
 
 
 class Branching:
@@ -93,12 +101,15 @@ class Branching:
         When to stop, on the monotonic clock.
     work : float
         Floating-point operations after which to stop.
+    every : bool
+        Whether to offer all selections that share `need` intents, if these are the most; of selections with the same
+        intents one is offered.
 
     Attributes
     ----------
     need : int
         One more than the most intents found, and at least what was asked for. When `run` is done, no u units (each of
-        one edition) share so many.
+        one edition) share so many; except with `every`, where it stays as it is.
     """
 
     def __init__(
@@ -111,9 +122,10 @@ class Branching:
         *,
         deadline: float = np.inf,
         work: float = np.inf,
+        every: bool = False,
     ) -> None:
         self.problem, self.u, self.need, self.above = problem, u, need, above
-        self.offer, self.deadline, self.work = offer, deadline, work
+        self.offer, self.deadline, self.work, self.every = offer, deadline, work, every
 
     def run(self, left: Remainder) -> bool:
         """Search what is left of the problem; return whether that was finished."""
@@ -136,56 +148,43 @@ class Branching:
         node = Node(table.astype(kind), weight.astype(kind), columns, problem.group[columns], free, most - taken, k)
         return self._search(node.of(node.room[problem.language[columns]] > 0), [])
 
-    def _search(self, node: Node | None, taken: list[int]) -> bool:
+    def _search(self, node: Node, taken: list[int]) -> bool:
         """Settle a node: take an edition and settle what follows, then leave it out, until nothing is left."""
-        while True:
+        left: Node | None = node
+        while left is not None:
             taken = taken.copy()
-            node, products = self._reduce(node, taken)
-            if node is None:
-                return True
+            left, products = self._reduce(left, taken)
+            if left is None:
+                break
             if time.monotonic() > self.deadline or self.work < 0:
                 return False
-            if node.k <= 2 and not node.inside.any():
-                self._finish(node, products, taken)
-                return True
-            node, first = self._cut(node, taken)
-            if node is None:
-                return True
+            if left.k <= 2 and not left.inside.any():
+                self._finish(left, products, taken)
+                break
+            left, first = self._cut(left)
+            if left is None:
+                break
             if first is None:
-                first = self._first(node, products)
-            if not self._search(self._take(node, first), [*taken, int(node.editions[first])]):
+                first = self._first(left, products)
+            if not self._search(self._take(left, first), [*taken, int(left.editions[first])]):
                 return False
-            others = np.ones(len(node.editions), dtype=bool)
+            others = np.ones(len(left.editions), dtype=bool)
             others[first] = False
-            node = node.of(others)
+            left = left.of(others)
+        return True
 
-    def _reduce(self, node: Node | None, taken: list[int]) -> tuple[Node | None, Reals]:
+    def _reduce(self, node: Node, taken: list[int]) -> tuple[Node | None, Reals]:
         """Remove from a node what cannot matter, take what must be; None if nothing is left to find."""
         products: Reals = np.zeros((0, 0))
-        while node is not None:
-            if node.k == 0:
-                self._found(taken, int(node.weight.sum()))
+        while node.k > 0:
+            size = node.table.size
+            rows = self._useful_rows(node)
+            if rows is None:
                 return None, products
-            size, starts = node.table.size, node.starts
-            self.work -= NODE + 4 * size
-            if len(starts) < node.k or node.inside.sum() > node.k:
-                return None, products
-            units = node.table if len(starts) == len(node.group) else np.maximum.reduceat(node.table, starts, axis=1)
-            kept = units.sum(axis=1) >= node.k
-            if node.inside.any():
-                must = node.inside[node.group[starts]]
-                if must.sum() < node.inside.sum():
-                    return None, products  # such a unit has no edition left
-                kept &= units[:, must].all(axis=1)
-            if not kept.all():
-                node = replace(node, table=node.table[kept], weight=node.weight[kept])
-            total = int(node.weight.sum())
-            if total < self.need:
-                return None, products
-            have = node.weight @ node.table
-            stay = have >= self.need
-            if not stay.all():
-                node = node.of(stay)
+            node = replace(node, table=node.table[rows], weight=node.weight[rows])
+            have, total = node.weight @ node.table, int(node.weight.sum())
+            if (have < self.need).any():
+                node = node.of(have >= self.need)
                 continue
             node = self._with_needed(node, total - have)
             certain = self._certain(node, total - have)
@@ -195,15 +194,28 @@ class Branching:
                 continue
             if node.k == 1:
                 return node, have[None]
-            self.work -= 2 * size * len(have)
+            self.work -= 2 * node.table.size * len(have)
             products = (node.table * node.weight[:, None]).T @ node.table
-            stay = self._partners(node, products) >= node.k - 1
-            if stay.all():
-                if node.table.size == size:
-                    return node, products
-            else:
-                node = node.of(stay)
+            if node.k == 2 and not node.inside.any():
+                return node, products
+            stay = (self._partners(node, products) >= node.k - 1) & ~self._dominated(node, products)
+            if stay.all() and node.table.size == size:
+                return node, products
+            node = node.of(stay)
+        self._found(taken, int(node.weight.sum()))
         return None, products
+
+    def _useful_rows(self, node: Node) -> Booleans | None:
+        """Mark rows that k units can share, shape (K,); None if they are fewer intents than needed."""
+        self.work -= NODE + 4 * node.table.size
+        units, numbers = node.units, node.group[node.starts]
+        must = node.inside[numbers]
+        if len(numbers) < node.k or not must.sum() == node.inside.sum() <= node.k:
+            return None
+        rows: Booleans = units.sum(axis=1) >= node.k
+        if must.any():
+            rows &= units[:, must].all(axis=1)
+        return rows if node.weight[rows].sum() >= self.need else None
 
     def _with_needed(self, node: Node, lacks: Reals) -> Node:
         """Note the units without which u + 1 units would share more than they can; `lacks` has shape (E,)."""
@@ -233,6 +245,16 @@ class Branching:
             enough = np.logical_or.reduceat(enough, starts, axis=1)
         return enough.sum(axis=1) - 1  # each edition shares enough with itself
 
+    def _dominated(self, node: Node, products: Reals) -> Booleans:
+        """Mark editions of which another one of the unit has every row, shape (E,)."""
+        own, starts = products.diagonal(), node.starts
+        if len(starts) == len(own):
+            return np.zeros(len(own), dtype=bool)
+        covered = (products == own[:, None]) & (node.group[:, None] == node.group)  # [i, j]: j has what i has
+        earlier = np.tri(len(own), k=-1, dtype=bool)  # [i, j]: j comes before i
+        marked: Booleans = (covered & ((own > own[:, None]) | earlier)).any(axis=1)
+        return marked
+
     def _take(self, node: Node, place: int) -> Node:
         """Take an edition: its rows, and no other edition of its unit."""
         group, language = node.group[place], self.problem.language[node.editions[place]]
@@ -241,9 +263,7 @@ class Branching:
         inside[group] = False
         room[language] -= 1
         columns = (node.group != group) & (room[self.problem.language[node.editions]] > 0)
-        taken = replace(
-            node, table=node.table[rows], weight=node.weight[rows], inside=inside, room=room, k=node.k - 1
-        )
+        taken = replace(node, table=node.table[rows], weight=node.weight[rows], inside=inside, room=room, k=node.k - 1)
         return taken.of(columns)
 
     def _finish(self, node: Node, products: Reals, taken: list[int]) -> None:
@@ -253,13 +273,16 @@ class Branching:
             full = (language[:, None] == language) & (node.room[language] < 2)
             products = np.where(full | (node.group[:, None] == node.group), -1, products)
         i, j = np.unravel_index(products.argmax(), products.shape)
-        last = node.editions[[i, j] if node.k == 2 else [j]].tolist()
-        self._found([*taken, *last], int(products[i, j]))
+        pairs = np.argwhere(products >= self.need) if self.every else np.array([(i, j)])
+        for i, j in pairs:
+            last = node.editions[[i, j] if node.k == 2 else [j]].tolist()
+            self._found([*taken, *last], int(products[i, j]))
 
     def _found(self, taken: list[int], intents: int) -> None:
         if intents < self.need:
             return
-        self.need = intents + 1
+        if not self.every:
+            self.need = intents + 1
         chosen = self.problem.required.copy()
         chosen[taken] = True
         self.offer(chosen)
@@ -279,13 +302,11 @@ class Branching:
         place = np.arange(starts[unit], starts[unit] + sizes[unit])
         return int(place[own[place].argmax()])
 
-    def _cut(self, node: Node, taken: list[int]) -> tuple[Node | None, int | None]:
+    def _cut(self, node: Node) -> tuple[Node | None, int | None]:
         """Bound a node by minimum cuts; return None if that closes it, and the edition that divides it best."""
         if not node.near:
             return node, None
-        starts = node.starts
-        units = node.table if len(starts) == len(node.group) else np.maximum.reduceat(node.table, starts, axis=1)
-        table, weight = collapse(units > 0, node.weight.astype(np.int64))
+        table, weight = collapse(node.units > 0, node.weight.astype(np.int64))
         most, ends = int(weight.sum()), {}
 
         def wanted(low: int, high: int) -> bool:
