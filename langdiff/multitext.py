@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import pandas as pd
 
-from langdiff._types import Booleans
+from langdiff._types import Booleans, Integers
 from langdiff.errors import DataError, listing
 
 if TYPE_CHECKING:
@@ -190,12 +190,16 @@ class Multitext:
         """
         rows = self.intents if intents is None else self._check("intent", intents, self.intents)
         columns = self.editions if editions is None else self._check("edition", editions, self.editions)
+        return self._take(self.intents.get_indexer(rows), self.editions.get_indexer(columns))
+
+    def _take(self, rows: Integers, columns: Integers) -> "Multitext":
+        """Keep the intents and editions at some places; looking up tens of thousands of names would take longer."""
         return replace(
             self,
-            presence=self.presence.loc[rows, columns],
-            edition_info=self.edition_info.loc[columns],
-            intent_info=self.intent_info.loc[rows],
-            sources={edition: self.sources[edition] for edition in columns},
+            presence=self.presence.iloc[rows, columns],
+            edition_info=self.edition_info.iloc[columns],
+            intent_info=self.intent_info.iloc[rows],
+            sources={edition: self.sources[edition] for edition in self.editions[columns]},
         )
 
     def between(self, first: str | None = None, last: str | None = None) -> "Multitext":
@@ -256,7 +260,7 @@ class Multitext:
         >>> ld.read_frame(pd.DataFrame({"eng": ["a", "b"], "deu": ["A", None]}, index=["1", "2"])).dropna()
         Multitext: 1 intents × 2 editions (2 languages), 0 of 2 cells missing
         """
-        return self.sel(intents=self.intents[np.flatnonzero(self.presence.to_numpy().all(axis=1))])
+        return self._take(np.flatnonzero(self.presence.to_numpy().all(axis=1)), np.arange(len(self.editions)))
 
     def map_text(self, function: Callable[[str], str]) -> "Multitext":
         """Pass every text through a function when it is read.

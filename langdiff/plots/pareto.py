@@ -9,7 +9,14 @@ from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 
 from langdiff.plots._axes import BLUE, DASHED, GREY, INK, RUST, axes_of, finish
 
-CLOSED = {"hull": GREY, "reduction": "#6fa8c9", "relaxation": BLUE, "program": "#1f3b4d", "open": RUST}
+CLOSED = {
+    "hull": GREY,
+    "reduction": "#6fa8c9",
+    "branching": "#5b8c5a",
+    "relaxation": BLUE,
+    "program": "#1f3b4d",
+    "open": RUST,
+}
 
 
 class Front(Protocol):

@@ -31,6 +31,8 @@ class FrontSearch(Search):
         self._bound_all()
         self._exchange()
         self._announce()
+        if self.exact:
+            self._enumerate()
         for attempt in (self._tighten, self._ask) if self.exact else ():
             for u in self._open():
                 attempt(u)

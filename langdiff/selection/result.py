@@ -45,7 +45,8 @@ class Selection:
         One row per number of editions (or languages): ``intents_at_most``, the ``bound`` on the objective
         that follows, and what ``closed`` it (showed that it cannot beat the result): ``"hull"`` (minimum cuts
         for all numbers at once), ``"reduction"`` (minimum cuts after leaving out what cannot matter),
-        ``"relaxation"`` (a linear program), ``"program"`` (an integer program), or it is ``"open"``.
+        ``"branching"`` (all choices tried, or those of fewer editions), ``"relaxation"`` (a linear program),
+        ``"program"`` (an integer program), or it is ``"open"``.
     seconds : float
         Time taken.
     """

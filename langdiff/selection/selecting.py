@@ -5,6 +5,7 @@ import warnings
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Literal
 
+import numpy as np
 import pandas as pd
 
 from langdiff._progress import progress_bar
@@ -139,7 +140,9 @@ def select(
 def _left_out(multitext: Multitext, selected: Multitext, have: pd.Series) -> pd.DataFrame:
     """Return the editions that were not selected, with their intents and those of the selected ones that they have."""
     others = multitext.editions.difference(selected.editions, sort=False)
-    shared = multitext.presence.loc[selected.intents, others].sum()
+    presence = multitext.presence.to_numpy()
+    chosen = multitext.editions.isin(selected.editions)
+    shared = np.count_nonzero(presence[np.logical_and.reduce(presence[:, chosen], axis=1)], axis=0)[~chosen]
     frame = pd.DataFrame({"intents": have[others], "shared": shared}).rename_axis("edition")
     return frame.sort_values("intents", ascending=False, kind="stable")
 

@@ -19,8 +19,8 @@ class Bounds:
     at_most : dict from int to int
         The bound on c(u) for every u, also beyond `numbers`, up to one more than there are units.
     closed : dict from int to str
-        For each u in `numbers`, what lowered its bound last: ``"hull"``, ``"reduction"``, ``"relaxation"`` or
-        ``"program"``.
+        For each u in `numbers`, what lowered its bound last: ``"hull"``, ``"reduction"``, ``"branching"``,
+        ``"relaxation"`` or ``"program"``.
     """
 
     numbers: range

@@ -36,8 +36,11 @@ class Direct(Search):
         while (answer := self._solve(program, objective)).editions is not None:
             found = problem.best_editions(problem.shared(answer.editions))
             if found is None or not self._take(answer):
+                self._may_stop("there is a better selection")
                 return
             program.lp += objective >= tie * found.value + found.n_editions + HALF
         if answer.status == "infeasible":
             for u in self.bounds.numbers:
                 self.bounds.lower(u, self.needed(u) - 1, "program")
+        else:
+            self._may_stop("there is a better selection")

@@ -19,14 +19,19 @@ import pulp
 from rich.progress import Progress, TaskID
 
 from langdiff._types import Booleans
+from langdiff.errors import SolverError
 from langdiff.selection.search.bounds import first_bounds
+from langdiff.selection.search.branch import Branching
 from langdiff.selection.search.cut import sweep
-from langdiff.selection.search.heuristic import exchange, stages, without_worst
+from langdiff.selection.search.heuristic import exchange, stages, with_best, without_worst
 from langdiff.selection.search.problem import Problem, Solution, collapse, weigh
 from langdiff.selection.search.program import Answer, Program
 from langdiff.selection.search.reduction import NEVER, Remainder, bound, by_unit, reduce
 from langdiff.selection.search.solver import configured
 
+FEW = 5  # units of which all choices may be tried
+FEW_WORK = 3e11  # floating-point operations for that: about a dozen seconds
+BRANCH_WORK = 3e11  # and for one number of units, before an integer program is tried
 HALF = 0.5  # objectives are whole numbers; a solver's tolerance must not cut off the one that is needed
 
 log = logging.getLogger(__name__)
@@ -104,6 +109,7 @@ class Search:
         self._bound_all()
         self._exchange()
         self._announce()
+        self._enumerate()
         self._relax_all()
         for attempt in (self._tighten, self._ask):
             for u in self._open():
@@ -198,20 +204,58 @@ class Search:
             self._offer(rows)
 
     def _exchange(self) -> None:
-        """Improve what greedy removal found at every open number of units, from the better of two beginnings."""
+        """Improve what greedy removal found at every open number of units: from the largest down, then up again."""
         problem, chain = self.problem, None
+        allowed = {}
         for u in self._open():
             left = reduce(problem, u, self.needed(u), NEVER, self._start.get(u))
             if left is None:
                 self.bounds.lower(u, self.needed(u) - 1, "reduction")
                 continue
-            start = [self.stages[u]] if u in self.stages else []
-            if chain is not None:
-                start.append(without_worst(problem, chain))
-            if start:
-                begin = max(start, key=lambda editions: problem.intents_of(problem.shared(editions)))
-                chain = exchange(problem, begin, left.editions)
-                self._offer(problem.shared(chain))
+            allowed[u] = left.editions
+            chain = self._improve(u, chain if chain is None else without_worst(problem, chain), left.editions)
+        for u in sorted(allowed):
+            if self.can_improve(u) and time.monotonic() < self.deadline and u - 1 in allowed:
+                self._improve(u, with_best(problem, self.stages.get(u - 1), allowed[u]), allowed[u])
+
+    def _improve(self, u: int, other: Booleans | None, allowed: Booleans) -> Booleans | None:
+        """Exchange editions, from the better of the best known u units and others; offer and return what that gives."""
+        problem = self.problem
+        start = [editions for editions in (self.stages.get(u), other) if editions is not None]
+        if not start:
+            return None
+        begin = max(start, key=lambda editions: problem.intents_of(problem.shared(editions)))
+        self.stages[u] = exchange(problem, begin, allowed)
+        self._offer_editions(self.stages[u])
+        return self.stages[u]
+
+    def _enumerate(self) -> None:
+        """Find c(u) for a few units, from the smallest open u up, by trying all choices; more units share no more."""
+        problem, work = self.problem, FEW_WORK
+        taken = len(np.unique(problem.group[problem.required]))
+        for u in reversed(list(self._open())):
+            if u - taken > FEW or not self.can_improve(u):
+                continue
+            least = min(self.needed(other) for other in self._open())
+            known = problem.intents_of(problem.shared(self.stages[u])) if u in self.stages else 0
+            done, work = self._branch(u, max(least, known + 1), NEVER, work)
+            if not done:
+                return
+
+    def _branch(self, u: int, need: int, above: int, work: float) -> tuple[bool, float]:
+        """Search for u units that share more than any known; return whether that was finished, and the work left."""
+        left = reduce(self.problem, u, need, above)
+        search = Branching(self.problem, u, need, above, self._offer_editions, deadline=self.deadline, work=work)
+        if left is not None and not search.run(left):
+            return False, search.work
+        open_before = [other for other in self.bounds.numbers if other >= u and self.can_improve(other)]
+        for other in self.bounds.at_most:
+            if other >= u:  # of more units some share at least as many
+                self.bounds.lower(other, search.need - 1)
+        for other in open_before:
+            if not self.can_improve(other):
+                self.bounds.closed[other] = "branching"
+        return True, search.work
 
     def _relax_all(self) -> None:
         """Bound all c(u) at once by a linear program, where that is better than a cut.
@@ -244,25 +288,44 @@ class Search:
         return left if self.can_improve(u) else None
 
     def _ask(self, u: int) -> None:
-        """Settle by linear, then integer programs whether u units can beat the incumbent."""
+        """Settle whether u units can beat the incumbent: by a linear program, by branching, by an integer program."""
         relaxed = not self.problem.choice  # where each unit is one edition, the cut is as good
+        work = BRANCH_WORK
         while self.can_improve(u) and time.monotonic() < self.deadline:
             left = self._tighten(u)
             if left is None:
                 return
-            need = self.needed(u)
-            program = Program(self.problem, left, single=self.problem.single)
-            program.lp += program.units >= u
             if not relaxed:
                 relaxed = True
+                program = Program(self.problem, left, single=self.problem.single)
+                program.lp += program.units >= u
                 self._relax(u, program)
-                continue
+            elif work > 0:
+                done, work = self._branch(u, self.needed(u), self.bounds.at_most[u + 1], work)
+                work = work if done and not self.can_improve(u) else -1
+            elif not self._ask_program(u, left):
+                return
+
+    def _ask_program(self, u: int, left: Remainder) -> bool:
+        """Ask an integer program for u units that beat the incumbent; return whether the answer was of use."""
+        need = self.needed(u)
+        for solver in self._solvers():
+            program = Program(self.problem, left, single=self.problem.single)
+            program.lp += program.units >= u
             program.lp += program.intents >= need - HALF
-            answer = self._solve(program, program.intents)
+            answer = self._solve(program, program.intents, solver=solver)
             if answer.status == "infeasible":
                 self.bounds.lower(u, need - 1, "program")
-            elif not self._take(answer):
-                return  # out of time; or a solver that calls optimal what is not better
+                return True
+            if self._take(answer):
+                return True
+            if self._limited:
+                return False
+            log.warning("%s stopped without an answer for %d units (%s)", solver, u, answer.status)
+        done, _ = self._branch(u, need, self.bounds.at_most[u + 1], np.inf)
+        if not done or self.can_improve(u):
+            self._may_stop(f"{u} units share {need:,} intents")
+        return done
 
     def _relax(self, u: int, program: Program) -> None:
         """Bound c(u) by the program without the condition that variables are whole numbers."""
@@ -273,15 +336,37 @@ class Search:
             self.bounds.lower(u, max(most, need - 1), "relaxation" if most < need else None)
         self._take(answer)
 
+    def _offer_editions(self, editions: Booleans) -> bool:
+        return self._offer(self.problem.shared(editions))
+
     def _take(self, answer: Answer) -> bool:
         """Offer what a solver found; return whether it was better."""
         editions = answer.editions
         return editions is not None and bool(editions.any()) and self._offer(self.problem.shared(editions))
 
-    def _solve(self, program: Program, objective: pulp.LpAffineExpression, *, relaxed: bool = False) -> Answer:
+    @property
+    def _limited(self) -> bool:
+        """Whether a solver may stop without an answer: out of time, or by a limit that the user gave to it."""
+        return not np.isinf(self.deadline) or isinstance(self.solver, pulp.LpSolver)
+
+    def _solvers(self) -> Iterator[pulp.LpSolver | str | None]:
+        """Yield the solver and, if that had no reason to stop, others to ask instead."""
+        yield self.solver
+        if not self._limited:
+            others = ["PULP_CBC_CMD" if self.solver in (None, "HiGHS") else "HiGHS"]
+            yield from set(others) & set(pulp.listSolvers(onlyAvailable=True))
+
+    def _solve(
+        self,
+        program: Program,
+        objective: pulp.LpAffineExpression,
+        *,
+        relaxed: bool = False,
+        solver: pulp.LpSolver | str | None = None,
+    ) -> Answer:
         remaining = self.deadline - time.monotonic()
         limit = None if np.isinf(remaining) else max(remaining, 0.01)
-        answer = program.maximize(objective, configured(self.solver, limit), relaxed=relaxed)
+        answer = program.maximize(objective, configured(solver or self.solver, limit), relaxed=relaxed)
         if answer.interrupted:
             self._take(answer)
             raise KeyboardInterrupt
@@ -308,6 +393,12 @@ class Search:
                 return True
             if time.monotonic() >= self.deadline:
                 return False
+            above = self.bounds.at_most[u + 1]
+            search = Branching(
+                problem, u, intents, above, self._offer_editions, deadline=self.deadline, work=BRANCH_WORK, every=True
+            )
+            if problem.single and search.run(left):
+                return True
             program = Program(problem, replace(left, editions=full), single=False)
             program.lp += program.units >= u
             program.lp += program.intents >= intents - HALF
@@ -316,8 +407,17 @@ class Search:
             if answer.status == "infeasible":
                 return True
             if not self._take(answer):
+                self._may_stop(f"{u} units share {intents:,} intents in more than {self.best.n_editions} editions")
                 return False
         return True
+
+    def _may_stop(self, unknown: str) -> None:
+        """Raise a SolverError if a question stays open though nothing limited the solver."""
+        if not self._limited:
+            raise SolverError(
+                f"no solver can tell whether {unknown}, though none had a limit. Pass another one as solver=, or "
+                "accept an unproven result with time_limit=."
+            )
 
     def _announce(self) -> None:
         """Begin to show progress: the open numbers of units."""

@@ -5,6 +5,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from langdiff._types import Booleans, Integers
 
@@ -189,17 +190,24 @@ def weigh(weight: Integers, matrix: Booleans) -> Integers:
 
 
 def collapse(presence: Booleans, weight: Integers | None = None) -> tuple[Booleans, Integers]:
-    """Return the distinct rows that some edition has, and how often (or with what weight) each occurs.
+    """Return the distinct rows that some edition has, in order of appearance, and how often each occurs.
+
+    With weights, how often is the sum of the weights.
 
     Examples
     --------
     >>> collapse(np.array([[True, True], [True, False], [True, True], [False, False]]))
-    (array([[ True, False], [ True,  True]]), array([1, 2]))
+    (array([[ True,  True], [ True, False]]), array([2, 1]))
     """
-    if weight is None:
-        weight = np.ones(len(presence), dtype=np.int64)
-    some = presence.any(axis=1)
-    packed, place = np.unique(np.packbits(presence[some], axis=1), axis=0, return_inverse=True)
-    rows = np.unpackbits(packed, axis=1, count=presence.shape[1]).astype(bool)
-    total = np.bincount(place.ravel(), weights=weight[some], minlength=len(rows))
-    return rows, total.astype(np.int64)
+    packed = np.packbits(presence, axis=1)
+    some = np.flatnonzero(packed.any(axis=1))
+    words = np.zeros((len(some), -(-packed.shape[1] // 8) * 8), dtype=np.uint8)
+    words[:, : packed.shape[1]] = packed[some]
+    place = np.zeros(len(some), dtype=np.int64)
+    for word in words.view(np.uint64).T:  # 64 editions at a time; hashing is much faster than sorting whole rows
+        codes, distinct = pd.factorize(word)
+        place = pd.factorize(place * len(distinct) + codes)[0]
+    first = np.zeros(place.max(initial=-1) + 1, dtype=np.int64)
+    first[place[::-1]] = some[::-1]  # of equal rows the first is written last
+    total = np.bincount(place, weights=None if weight is None else weight[some], minlength=len(first))
+    return presence[first], total.astype(np.int64)
