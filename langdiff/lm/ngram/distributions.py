@@ -56,7 +56,7 @@ class Histories:
     lengths, starts : ndarray of int64, shape (I,)
         Symbols to predict in each intent, and the place of its first among those of the text.
     known : ndarray, shape (N,)
-        Of each symbol to predict, the highest order whose history occurs in training.
+        Of each symbol to predict, the highest order whose history occurs in training; single symbols count as known.
 
     Examples
     --------
