@@ -311,7 +311,12 @@ RECIPES |= {
     recipe.name: recipe
     for recipe in (
         replace(
-            RECIPES["char-small"], name="char-residual", ngram_orders=(3, 5, 8, 16), dropout_input=0.0, dropout_output=0.1, epochs=7
+            RECIPES["char-small"],
+            name="char-residual",
+            ngram_orders=(3, 5, 8, 16),
+            dropout_input=0.0,
+            dropout_output=0.1,
+            epochs=7,
         ),
         replace(RECIPES["char-small"], name="bytes-small", units="bytes"),
         replace(RECIPES["char-small"], name="graphemes-small", units="graphemes"),
