@@ -22,7 +22,6 @@ from langdiff.lm.units.alphabet import Alphabet
 from langdiff.lm.units.characters import Units
 from langdiff.lm.units.kinds import load_units
 
-
 _OF_NETWORK = (
     "embedding_size",
     "hidden_size",

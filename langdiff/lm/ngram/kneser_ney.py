@@ -129,6 +129,7 @@ class KneserNey:
 
     @cached_property
     def levels(self) -> tuple[Level, ...]:
+        """What each order contributes to probabilities, the lowest first."""
         contexts = (1, *(len(grams.keys) for grams in self.grams[:-1]))
         return tuple(_smooth(grams, n, self.vocabulary_size) for grams, n in zip(self.grams, contexts, strict=True))
 

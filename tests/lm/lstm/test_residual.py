@@ -1,4 +1,4 @@
-"""A network that corrects n-grams: where it begins, what it may know, and that it is a language model like the others."""
+"""A network that corrects n-grams: where it begins, what it may know, and that it is a model like the others."""
 
 from dataclasses import replace
 
