@@ -2,9 +2,12 @@
 from .compute import compute_surprisals as compute_surprisals
 from .compute import score_multitext as score_multitext
 from .external.compression import lzma_bits as lzma_bits
+from .external.compression import ppmd_bits as ppmd_bits
 from .external.huggingface import HuggingFaceLM as HuggingFaceLM
 from .external.protocol import SurprisalModel as SurprisalModel
 from .external.protocol import surprisals_of as surprisals_of
+from .floors import compare_with_floors as compare_with_floors
+from .floors import measure_floors as measure_floors
 from .jobs.logs import read_training_logs as read_training_logs
 from .lstm.model import read_language_model as read_language_model
 from .lstm.training import train_language_model as train_language_model

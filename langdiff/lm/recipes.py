@@ -69,6 +69,9 @@ class Recipe:
         Occurrences in training that a character needs, else it is replaced. By default the largest count up
         to 25 at which at least 99.9 % of the characters of the training text are kept
         (`langdiff.lm.Alphabet.from_texts`).
+    ngram_orders : tuple of int
+        Orders of the n-gram distributions, rising, that the network corrects; see `langdiff.lm.lstm.residual`. None
+        by default.
     bpe_ratio : float
         Merges per distinct word, for subwords.
     bpe_backend : {"sentencepiece", "subword-nmt"}
@@ -107,12 +110,14 @@ class Recipe:
     epochs: int
     patience: int = 3
     min_count: int | None = None
+    ngram_orders: tuple[int, ...] = ()
     bpe_ratio: float = 0.4
     bpe_backend: Literal["sentencepiece", "subword-nmt"] = "sentencepiece"
 
     def __post_init__(self) -> None:
         """Check the ranges, and that the settings fit together."""
         object.__setattr__(self, "decay_epochs", tuple(self.decay_epochs))  # JSON knows lists only
+        object.__setattr__(self, "ngram_orders", tuple(self.ngram_orders))
         for key, values in _CHOICES.items():
             if getattr(self, key) not in values:
                 raise ConfigError(
@@ -131,6 +136,8 @@ class Recipe:
             )
         if self.decay_epochs and self.schedule != "steps":
             raise ConfigError(f"recipe {self.name!r}: decay_epochs are for schedule 'steps', not {self.schedule!r}.")
+        if self.ngram_orders and self.context == "stream":
+            raise ConfigError(f"recipe {self.name!r}: ngram_orders are for context 'intent'.")
         if self.non_monotone is not None and self.optimizer != "sgd":
             raise ConfigError(f"recipe {self.name!r}: non_monotone is for optimizer 'sgd', not {self.optimizer!r}.")
 
@@ -145,6 +152,7 @@ class Recipe:
         optional = ("min_count", "bptt", "non_monotone")
         wrong += [key for key in optional if getattr(self, key) is not None and not _is_count(getattr(self, key))]
         wrong += ["decay_epochs"] if min(self.decay_epochs, default=1) < 1 else []
+        wrong += ["ngram_orders"] if list(self.ngram_orders) != sorted({max(1, k) for k in self.ngram_orders}) else []
         if wrong:
             values = ", ".join(f"{key} = {getattr(self, key)!r}" for key in wrong)
             raise ConfigError(f"recipe {self.name!r}: out of range, or no whole number: {values}.")
@@ -302,6 +310,14 @@ RECIPES = {
 RECIPES |= {
     recipe.name: recipe
     for recipe in (
+        replace(
+            RECIPES["char-small"],
+            name="char-residual",
+            ngram_orders=(3, 5, 8, 16),
+            dropout_input=0.0,
+            dropout_output=0.1,
+            epochs=7,
+        ),
         replace(RECIPES["char-small"], name="bytes-small", units="bytes"),
         replace(RECIPES["char-small"], name="graphemes-small", units="graphemes"),
         replace(RECIPES["bpe-small"], name="subword-nmt-small", bpe_backend="subword-nmt"),

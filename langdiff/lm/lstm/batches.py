@@ -8,6 +8,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from langdiff.lm.lstm.features import Features
 from langdiff.lm.units.characters import Ids
 
 
@@ -24,12 +25,15 @@ class Batch(NamedTuple):
     rows : Tensor of int64, shape (N,), or None
         Places of the N symbols to predict in the flattened targets; None if nothing is padding. It is counted
         before the batch is on its device, as to count there lets a GPU wait.
+    features : Features or None
+        What n-grams say of the N symbols to predict, time by time; None for networks that do not ask.
     """
 
     inputs: Tensor
     targets: Tensor
     lengths: Tensor
     rows: Tensor | None
+    features: Features | None = None
 
     @property
     def real(self) -> Tensor:

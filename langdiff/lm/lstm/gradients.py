@@ -130,8 +130,13 @@ def _cut(whole: _Piece, parts: int) -> Iterator[_Piece]:
     for places in torch.arange(batch.inputs.shape[1]).tensor_split(parts):
         own = slice(int(places[0]), int(places[-1]) + 1)
         rows = None if batch.rows is None else batch.real[:, own].flatten().nonzero()[:, 0]
+        features = None
+        if batch.features is not None:
+            column = torch.arange(batch.inputs.shape[1], device=batch.inputs.device).expand(batch.inputs.shape)
+            column = column[batch.real]
+            features = batch.features[(column >= own.start) & (column < own.stop)]
         yield _Piece(
-            Batch(batch.inputs[:, own], batch.targets[:, own], batch.lengths[own], rows),
+            Batch(batch.inputs[:, own], batch.targets[:, own], batch.lengths[own], rows, features),
             masks._replace(locked=[None if mask is None else mask[:, own] for mask in masks.locked]),
             None if state is None else [(h[:, own].contiguous(), c[:, own].contiguous()) for h, c in state],
         )
@@ -164,7 +169,8 @@ def _accumulate(network: AWDLSTM, piece: _Piece, whole: _Piece, recipe: Recipe) 
     for part in slices(len(seen), len(network.embedding)):
         leaf = seen[part].requires_grad_()  # (n, E)
         with _precision(recipe, batch):
-            nats = F.cross_entropy(network.logits(leaf), targets[part], reduction="sum")
+            features = None if batch.features is None else batch.features[part]
+            nats = F.cross_entropy(network.logits(leaf, features), targets[part], reduction="sum")
         (nats / whole.symbols).backward()  # type: ignore[no-untyped-call]
         gradients_seen.append(cast(Tensor, leaf.grad))
         total += nats.detach().double()

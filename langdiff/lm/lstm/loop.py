@@ -15,6 +15,7 @@ from langdiff._random import generator, torch_generator
 from langdiff.errors import TrainingError
 from langdiff.lm.lstm.averaging import WeightAverage
 from langdiff.lm.lstm.batches import Batch, pad, rows_by_length
+from langdiff.lm.lstm.features import NgramFeatures
 from langdiff.lm.lstm.gradients import BatchLoss, MemoryLimit, accumulate_gradients
 from langdiff.lm.lstm.model import Epoch
 from langdiff.lm.lstm.network import AWDLSTM, State
@@ -44,10 +45,11 @@ class Randomness:
 
 
 class EncodedPart(NamedTuple):
-    """A part as units, without end symbols, and its characters."""
+    """A part as units, without end symbols, its characters, and what n-grams say of it."""
 
     intents: Sequence[Ids]
     characters: int
+    features: NgramFeatures | None = None
 
     @classmethod
     def from_texts(cls, texts: Sequence[str], units: Units) -> "EncodedPart":
@@ -191,7 +193,7 @@ class EpochLoop:
         trained = time.perf_counter()
         self.network.eval()
         with self.scored_weights():
-            dev_bits = float(score(self.network, self.dev.intents)[0].sum())
+            dev_bits = float(score(self.network, self.dev.intents, features=self.dev.features)[0].sum())
             if not (isfinite(train_bits) and isfinite(dev_bits)):
                 raise TrainingError(
                     f"the loss is not a number any more in epoch {number}. Lower learning_rate "
@@ -249,7 +251,10 @@ class EpochLoop:
             return
         batches = rows_by_length(self.train.lengths, most_units=self.recipe.batch_units, rng=rng)
         for done, rows in enumerate(batches):
-            batch = pad([self.train.intents[row] for row in rows], self._end, self.network.embedding.device)
+            device = self.network.embedding.device
+            batch = pad([self.train.intents[row] for row in rows], self._end, device)
+            if self.train.features is not None:
+                batch = batch._replace(features=self.train.features.of(rows, device))
             yield _Step(batch, done / len(batches), 1.0)
 
     def _improve(self) -> None:

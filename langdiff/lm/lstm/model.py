@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import torch
@@ -10,7 +11,9 @@ import torch
 from langdiff.errors import CheckpointError, LangdiffError
 from langdiff.lm.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 from langdiff.lm.device import find_device, one_thread
+from langdiff.lm.lstm.features import NgramFeatures, Ngrams
 from langdiff.lm.lstm.network import AWDLSTM
+from langdiff.lm.lstm.residual import ResidualLSTM
 from langdiff.lm.lstm.scoring import score, score_in_order
 from langdiff.lm.recipes import Recipe
 from langdiff.lm.scoring import Scoring, as_scoring
@@ -18,6 +21,17 @@ from langdiff.lm.texts import check_texts, surprisal_table
 from langdiff.lm.units.alphabet import Alphabet
 from langdiff.lm.units.characters import Units
 from langdiff.lm.units.kinds import load_units
+
+_OF_NETWORK = (
+    "embedding_size",
+    "hidden_size",
+    "layers",
+    "dropout_embedding",
+    "dropout_input",
+    "dropout_hidden",
+    "dropout_output",
+    "weight_drop",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,6 +88,8 @@ class LanguageModel:
         Fraction of characters replaced in the ``train`` and the ``dev`` part.
     cautions : tuple of str
         What a reader of its surprisals should know.
+    ngrams : Ngrams or None
+        The n-grams that a residual network corrects.
     """
 
     recipe: Recipe
@@ -85,6 +101,7 @@ class LanguageModel:
     name: str | None = None
     out_of_alphabet: Mapping[str, float] = field(default_factory=dict)
     cautions: tuple[str, ...] = ()
+    ngrams: "Ngrams | None" = None
 
     def surprisal(self, texts: Sequence[str] | pd.Series, *, scoring: Scoring | str | None = None) -> pd.DataFrame:
         """Score texts, in single precision (sums in double).
@@ -120,7 +137,10 @@ class LanguageModel:
             if scoring.carried:
                 bits, eos_bits = score_in_order(self.network, encoded)
             else:
-                bits, eos_bits = score(self.network, encoded)
+                features = None
+                if self.ngrams is not None:
+                    features = NgramFeatures.by(self.ngrams.model, encoded, self.recipe.ngram_orders)
+                bits, eos_bits = score(self.network, encoded, features=features)
         return surprisal_table(series, self.alphabet, scoring, bits, eos_bits, [len(ids) for ids in encoded])
 
     @property
@@ -154,7 +174,8 @@ class LanguageModel:
                     "cautions": self.cautions,
                     "history": [asdict(epoch) for epoch in self.history],
                 },
-                weights={name: value.detach().cpu().numpy() for name, value in self.network.state_dict().items()},
+                weights={name: value.detach().cpu().numpy() for name, value in self.network.state_dict().items()}
+                | ({} if self.ngrams is None else self.ngrams.arrays()),
                 subwords=self.units.model,
             ),
         )
@@ -212,7 +233,9 @@ def read_language_model(directory: str | Path, *, device: str = "auto") -> Langu
         alphabet = Alphabet(**settings["alphabet"])
         units = load_units(recipe, alphabet, checkpoint.subwords)
         network = build_network(recipe, units)
-        network.load_state_dict({name: torch.tensor(value) for name, value in checkpoint.weights.items()})
+        weights = dict(checkpoint.weights)
+        ngrams = Ngrams.take(weights, units.size + 1, recipe.ngram_orders[-1]) if recipe.ngram_orders else None
+        network.load_state_dict({name: torch.tensor(value) for name, value in weights.items()})
         return LanguageModel(
             recipe=recipe,
             alphabet=alphabet,
@@ -223,6 +246,7 @@ def read_language_model(directory: str | Path, *, device: str = "auto") -> Langu
             seed=settings["seed"],
             out_of_alphabet=settings["out_of_alphabet"],
             cautions=tuple(settings["cautions"]),
+            ngrams=ngrams,
         )
     except (LangdiffError, KeyError, TypeError, RuntimeError) as error:
         raise CheckpointError(
@@ -232,15 +256,7 @@ def read_language_model(directory: str | Path, *, device: str = "auto") -> Langu
 
 def build_network(recipe: Recipe, units: Units, generator: torch.Generator | None = None) -> AWDLSTM:
     """Make the untrained network of a recipe, on the CPU; its last symbol is the end symbol."""
-    return AWDLSTM(
-        units.size + 1,
-        embedding_size=recipe.embedding_size,
-        hidden_size=recipe.hidden_size,
-        layers=recipe.layers,
-        dropout_embedding=recipe.dropout_embedding,
-        dropout_input=recipe.dropout_input,
-        dropout_hidden=recipe.dropout_hidden,
-        dropout_output=recipe.dropout_output,
-        weight_drop=recipe.weight_drop,
-        generator=generator,
-    )
+    settings: dict[str, Any] = {name: getattr(recipe, name) for name in _OF_NETWORK} | {"generator": generator}
+    if recipe.ngram_orders:
+        return ResidualLSTM(units.size + 1, orders=recipe.ngram_orders, **settings)
+    return AWDLSTM(units.size + 1, **settings)

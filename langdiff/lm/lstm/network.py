@@ -4,11 +4,14 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from itertools import pairwise
-from typing import NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+
+if TYPE_CHECKING:
+    from langdiff.lm.lstm.features import Features
 
 State = list[tuple[Tensor, Tensor]]  # hidden and cell state of each layer, (1, B, H)
 
@@ -190,8 +193,11 @@ class AWDLSTM(nn.Module):
             output, hidden, cell = torch._VF.lstm(x, begin, weights, True, 1, 0.0, self.training, False, False)
         return output, (hidden, cell)
 
-    def logits(self, output: Tensor) -> Tensor:
-        """Return unnormalized log-probabilities of the next symbol, shape (..., vocabulary_size)."""
+    def logits(self, output: Tensor, features: "Features | None" = None) -> Tensor:  # noqa: ARG002
+        """Return unnormalized log-probabilities of the next symbol, shape (..., vocabulary_size).
+
+        `features` are those of `langdiff.lm.lstm.residual.ResidualLSTM`.
+        """
         return F.linear(output, self.embedding, self.decoder_bias)
 
 

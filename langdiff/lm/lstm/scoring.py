@@ -10,6 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from langdiff.lm.lstm.batches import Batch, pad, rows_by_length
+from langdiff.lm.lstm.features import Features, NgramFeatures
 from langdiff.lm.lstm.network import AWDLSTM, State
 from langdiff.lm.units.characters import Ids
 
@@ -29,7 +30,13 @@ def slices(n: int, vocabulary_size: int) -> Iterator[slice]:
 
 
 @torch.no_grad()
-def score(network: AWDLSTM, intents: Sequence[Ids], *, batch_size: int | None = None) -> tuple[Floats, Floats]:
+def score(
+    network: AWDLSTM,
+    intents: Sequence[Ids],
+    *,
+    features: NgramFeatures | None = None,
+    batch_size: int | None = None,
+) -> tuple[Floats, Floats]:
     r"""Return the bits of intents, and of their end symbols alone.
 
     .. math:: -\sum_{t=1}^{T} \log_2 p(u_t \mid u_1 \dots u_{t-1}), \quad u_T = \text{end}
@@ -41,6 +48,8 @@ def score(network: AWDLSTM, intents: Sequence[Ids], *, batch_size: int | None = 
         state with the end symbol as input.
     intents : sequence of ndarray of int64, length I
         Units of each intent, without end symbol; may be empty.
+    features : NgramFeatures, optional
+        What n-grams say of the intents, for a residual network.
     batch_size : int, optional
         Intents scored at once; by default as many as fit about 16,000 units, 4,000 on the CPU.
 
@@ -57,6 +66,8 @@ def score(network: AWDLSTM, intents: Sequence[Ids], *, batch_size: int | None = 
         most_units = _SCORED_ON_CPU if device.type == "cpu" else _SCORED_AT_ONCE
         for rows in rows_by_length(lengths, most_units=most_units, most_intents=batch_size):
             batch = pad([intents[row] for row in rows], end, device)
+            if features is not None:
+                batch = batch._replace(features=features.of(rows, device))
             each = _bits(network, batch).numpy()  # (T, B)
             bits[rows] = each.sum(axis=0)
             eos_bits[rows] = each[lengths[rows] - 1, np.arange(len(rows))]
@@ -67,14 +78,17 @@ def _bits(network: AWDLSTM, batch: Batch) -> Tensor:
     """Return the bits of each symbol, (T, B), float64 on the CPU, 0 at padding."""
     real = batch.real
     bits = torch.zeros(real.shape, dtype=torch.float64)
-    bits[real.cpu()] = _bits_of(network, network(batch.inputs).output[real], batch.targets[real])
+    output = network(batch.inputs).output[real]
+    bits[real.cpu()] = _bits_of(network, output, batch.targets[real], batch.features)
     return bits
 
 
-def _bits_of(network: AWDLSTM, output: Tensor, targets: Tensor) -> Tensor:
+def _bits_of(network: AWDLSTM, output: Tensor, targets: Tensor, features: Features | None = None) -> Tensor:
     """Return the bits of symbols, (N,), float64 on the CPU, from the network's output, (N, E)."""
     nats = [
-        F.cross_entropy(network.logits(output[part]), targets[part], reduction="none")
+        F.cross_entropy(
+            network.logits(output[part], None if features is None else features[part]), targets[part], reduction="none"
+        )
         for part in slices(len(output), len(network.embedding))
     ]
     return torch.cat(nats).cpu().double() / log(2)

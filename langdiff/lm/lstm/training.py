@@ -16,6 +16,7 @@ from langdiff._random import seed_number
 from langdiff.errors import LangdiffWarning, OutputError
 from langdiff.lm.device import find_device, one_thread
 from langdiff.lm.lstm.averaging import WeightAverage
+from langdiff.lm.lstm.features import NgramFeatures, Ngrams
 from langdiff.lm.lstm.loop import EncodedPart, EpochLoop, Randomness, Report
 from langdiff.lm.lstm.model import Epoch, LanguageModel, build_network
 from langdiff.lm.lstm.resume import StateFolder, remove_states, training_key
@@ -183,6 +184,12 @@ def begin_training(
     texts = prepare_texts(train, dev, min_count=recipe.min_count, least=LEAST_CHARACTERS)
     units, about_units = learn_units(texts.train, texts.alphabet, recipe)
     learned, judged = (EncodedPart.from_texts(part, units) for part in (texts.train, texts.dev))
+    ngrams = None
+    if recipe.ngram_orders:
+        orders, size = recipe.ngram_orders, units.size + 1
+        ngrams = Ngrams.fit(learned.intents, size, orders[-1])
+        judged = judged._replace(features=NgramFeatures.by(ngrams.model, judged.intents, orders))
+        learned = learned._replace(features=NgramFeatures.out_of_fold(learned.intents, size, orders))
     randomness = Randomness.from_seed(plan.seed, device)
     network = build_network(recipe, units, randomness.initial).to(device)
     model = LanguageModel(
@@ -195,6 +202,7 @@ def begin_training(
         seed=plan.seed,
         out_of_alphabet=texts.out_of_alphabet,
         cautions=tuple(filter(None, [texts.caution, *about_units])),
+        ngrams=ngrams,
     )
     loop = EpochLoop(
         network=network, recipe=recipe, train=learned, dev=judged, randomness=randomness, report=plan.report

@@ -35,7 +35,7 @@ class Grams(NamedTuple):
     counts: Ids
 
 
-class _Level(NamedTuple):
+class Level(NamedTuple):
     """What an order contributes to a probability."""
 
     keys: Ids  # (K + 1,), the last is `_NO_GRAM`
@@ -101,7 +101,7 @@ class KneserNey:
         order : int
             n, positive: the history is n - 1 symbols.
         """
-        symbols, place = _lay_out(intents, vocabulary_size - 1)
+        symbols, place = lay_out(intents, vocabulary_size - 1)
         counts = np.bincount(symbols[place > 0], minlength=vocabulary_size)
         grams = [Grams(np.arange(vocabulary_size, dtype=np.int64), counts)]
         ending = symbols  # index of the k-gram that ends at each position; now k = 1
@@ -128,7 +128,8 @@ class KneserNey:
         return len(self.grams)
 
     @cached_property
-    def _levels(self) -> tuple[_Level, ...]:
+    def levels(self) -> tuple[Level, ...]:
+        """What each order contributes to probabilities, the lowest first."""
         contexts = (1, *(len(grams.keys) for grams in self.grams[:-1]))
         return tuple(_smooth(grams, n, self.vocabulary_size) for grams, n in zip(self.grams, contexts, strict=True))
 
@@ -147,7 +148,7 @@ class KneserNey:
         bits, eos_bits : ndarray of float64, shape (I,)
             They depend on no other intent.
         """
-        symbols, place = _lay_out(intents, self.vocabulary_size - 1)
+        symbols, place = lay_out(intents, self.vocabulary_size - 1)
         bits: Floats = -np.log2(self._probabilities(symbols, place)[place > 0])
         lengths = np.array([len(ids) + 1 for ids in intents], dtype=np.int64)
         ends = np.cumsum(lengths)
@@ -156,7 +157,7 @@ class KneserNey:
 
     def _probabilities(self, symbols: Ids, place: Ids) -> Floats:
         """Return the probability of each symbol; without meaning at the start of an intent."""
-        lowest, *others = self._levels
+        lowest, *others = self.levels
         probability: Floats = lowest.direct[symbols] + lowest.backoff[0] / self.vocabulary_size
         ending = symbols  # index of the k-gram that ends at each position, -1 if it was never seen; now k = 1
         for k, level in enumerate(others, start=2):
@@ -209,7 +210,7 @@ def chen_goodman_discounts(counts: Ids) -> Floats:
     return np.array([0.0, *FALLBACK])
 
 
-def _smooth(grams: Grams, contexts: int, vocabulary_size: int) -> _Level:
+def _smooth(grams: Grams, contexts: int, vocabulary_size: int) -> Level:
     """Turn counts into shares of probability; `contexts` is the number of (k-1)-grams."""
     context = grams.keys // vocabulary_size
     taken = chen_goodman_discounts(grams.counts)[np.minimum(grams.counts, 3)]
@@ -218,10 +219,10 @@ def _smooth(grams: Grams, contexts: int, vocabulary_size: int) -> _Level:
     backoff = np.ones(contexts)  # after a context that only ever stood at the end
     np.divide(freed, total, out=backoff, where=total > 0)
     direct = (grams.counts - taken) / np.maximum(total, 1)[context]  # the maximum matters to no text at all
-    return _Level(np.append(grams.keys, _NO_GRAM), np.append(direct, 0.0), backoff)
+    return Level(np.append(grams.keys, _NO_GRAM), np.append(direct, 0.0), backoff)
 
 
-def _lay_out(intents: Sequence[Ids], end: int) -> tuple[Ids, Ids]:
+def lay_out(intents: Sequence[Ids], end: int) -> tuple[Ids, Ids]:
     """Write intents one after another, each between two end symbols, of which the first is its start.
 
     Returns

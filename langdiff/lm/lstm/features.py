@@ -1,0 +1,125 @@
+"""What n-grams say of the next symbol, as input of a network."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from langdiff._types import Integers
+from langdiff.lm.ngram.distributions import Histories
+from langdiff.lm.ngram.kneser_ney import KneserNey
+from langdiff.lm.units.characters import Ids
+
+FOLDS = 10
+RUN = 5  # neighbouring intents that share a fold, as those of a dev or test block do
+
+
+class Features(NamedTuple):
+    """What K n-gram distributions say of N symbols to predict.
+
+    Attributes
+    ----------
+    log_probability : Tensor, shape (N, K, V)
+        Natural logarithms.
+    summary : Tensor, shape (N, 2 K + 1)
+        Entropy and highest log-probability of each distribution, in units of ln V, and the share of the longest
+        history that is known.
+    """
+
+    log_probability: Tensor
+    summary: Tensor
+
+    def __getitem__(self, part: slice | Tensor) -> "Features":  # type: ignore[override]
+        """Return those of some symbols."""
+        return Features(self.log_probability[part], self.summary[part])
+
+
+class NgramFeatures:
+    """The features of all intents of a part.
+
+    Parameters
+    ----------
+    histories : Histories
+        What n-grams say of each symbol.
+    """
+
+    def __init__(self, histories: Histories) -> None:
+        self._histories = histories
+
+    @classmethod
+    def by(cls, model: KneserNey, intents: Sequence[Ids], orders: Sequence[int]) -> "NgramFeatures":
+        """Return what one model says of intents that it has not seen."""
+        histories = Histories(intents, model.vocabulary_size, orders)
+        histories.ask(model, np.arange(len(intents)))
+        return cls(histories)
+
+    @classmethod
+    def out_of_fold(cls, intents: Sequence[Ids], vocabulary_size: int, orders: Sequence[int]) -> "NgramFeatures":
+        """Return what is said of training intents, of each by n-grams of the other nine tenths.
+
+        From n-grams that have seen an intent a network would learn to trust what they have memorized.
+        """
+        histories = Histories(intents, vocabulary_size, orders)
+        fold = np.arange(len(intents)) // RUN % FOLDS
+        for number in np.unique(fold):
+            others = [intents[row] for row in np.flatnonzero(fold != number)]
+            histories.ask(KneserNey.fit(others, vocabulary_size, order=orders[-1]), np.flatnonzero(fold == number))
+        return cls(histories)
+
+    def of(self, rows: Integers, device: torch.device) -> Features:
+        """Return the features of the symbols of some intents side by side, in the order of `Batch.rows`."""
+        histories = self._histories
+        lengths = histories.lengths[rows]
+        times = np.arange(lengths.max())[:, None]
+        places = (histories.starts[rows] + times)[times < lengths]  # time by time
+        log_probability = torch.from_numpy(histories.distributions(places)).to(device).log_()
+        entropy = -(log_probability.exp() * log_probability).sum(dim=2)
+        known = torch.from_numpy((histories.known[places] / histories.orders[-1]).astype(np.float32))
+        scale = float(np.log(log_probability.shape[2]))
+        summary = [entropy / scale, log_probability.amax(dim=2) / scale, known[:, None].to(device)]
+        return Features(log_probability, torch.cat(summary, dim=1))
+
+
+class Ngrams(NamedTuple):
+    """An n-gram model and the text that it was counted in, by which it is saved: its counts take a hundred times more.
+
+    Attributes
+    ----------
+    model : KneserNey
+        The model.
+    symbols : ndarray of int32, shape (N,)
+        Units of all training intents, one after another.
+    lengths : ndarray of int32, shape (I,)
+        Units of each intent.
+    """
+
+    model: KneserNey
+    symbols: npt.NDArray[np.int32]
+    lengths: npt.NDArray[np.int32]
+
+    @classmethod
+    def fit(cls, intents: Sequence[Ids], vocabulary_size: int, order: int) -> "Ngrams":
+        """Count the grams of a training text; see `KneserNey.fit`."""
+        symbols = np.concatenate(intents).astype(np.int32)
+        lengths = np.array([len(ids) for ids in intents], dtype=np.int32)
+        return cls(KneserNey.fit(intents, vocabulary_size, order=order), symbols, lengths)
+
+    def arrays(self) -> dict[str, npt.NDArray[np.int32]]:
+        """Return what is saved beside the weights of the network."""
+        return {"ngrams.symbols": self.symbols, "ngrams.lengths": self.lengths}
+
+    @classmethod
+    def take(cls, weights: dict[str, npt.NDArray[Any]], vocabulary_size: int, order: int) -> "Ngrams":
+        """Take the text out of what was saved, and count again.
+
+        Raises
+        ------
+        KeyError
+            If it is not there.
+        """
+        symbols, lengths = weights.pop("ngrams.symbols"), weights.pop("ngrams.lengths")
+        intents = np.split(symbols.astype(np.int64), np.cumsum(lengths)[:-1])
+        return cls.fit(intents, vocabulary_size, order)
