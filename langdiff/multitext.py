@@ -188,8 +188,8 @@ class Multitext:
         >>> multitext.sel(intents=["2"], editions=["deu", "eng"]).to_frame().values.tolist()
         [['B', 'b']]
         """
-        rows = self.intents if intents is None else self._check("intent", intents, self.intents)
-        columns = self.editions if editions is None else self._check("edition", editions, self.editions)
+        rows = self.intents if intents is None else pd.Index(self._check("intent", intents, self.intents))
+        columns = self.editions if editions is None else pd.Index(self._check("edition", editions, self.editions))
         return self._take(self.intents.get_indexer(rows), self.editions.get_indexer(columns))
 
     def _take(self, rows: Integers, columns: Integers) -> "Multitext":

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from langdiff._types import Floats
-from langdiff.errors import DataError, LangdiffError, TrainingError
+from langdiff.errors import DataError, FaultsError, LangdiffError, TrainingError
 from langdiff.lm.scoring import Scoring
 from langdiff.lm.units.alphabet import Alphabet
 
@@ -183,6 +183,7 @@ def naming(edition: str | None) -> Iterator[None]:
     try:
         yield
     except LangdiffError as error:
-        raise type(error)(f"{prefix}{error}") from error
+        kind = DataError if isinstance(error, FaultsError) else type(error)  # which takes faults, not a message
+        raise kind(f"{prefix}{error}") from error
     except (RuntimeError, MemoryError) as error:
         raise TrainingError(f"{prefix}{type(error).__name__}: {error}") from error

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from pandas.testing import assert_frame_equal
 
+import langdiff as ld
 from langdiff.errors import CheckpointError, ConfigError, DataError, LangdiffWarning, TrainingError
 from langdiff.lm import compute_surprisals, read_language_model, score_multitext, train_language_model
 from langdiff.lm.jobs import job
@@ -427,3 +428,12 @@ def test_an_interrupt_ends_the_workers_at_once(tmp_path, kill):
     if kill == signal.SIGINT:
         assert stderr.rstrip().endswith("KeyboardInterrupt")
         assert "SpawnProcess" not in stderr  # workers die without a word
+
+
+def test_a_file_that_became_faulty_is_an_error_that_names_the_edition(tmp_path):
+    for name in ("eng", "deu"):
+        (tmp_path / f"{name}.txt").write_text("".join(f"a line {k % 7} of {name}\n" for k in range(300)))
+    parts = ld.split(ld.read_multitext(tmp_path, format="moses", progress=False))
+    (tmp_path / "deu.txt").write_bytes(b"a line \0\n" * 300)
+    with pytest.raises(DataError, match="edition 'deu': 300 faults in 1 file"):
+        ld.compute_surprisals(parts, lm="kneser-ney-2", cache=tmp_path / "cache", max_replaced=1, progress=False)
