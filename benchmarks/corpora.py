@@ -4,6 +4,8 @@
 files in the temporary folder while it runs).
 """
 
+import gzip
+import lzma
 import os
 import resource
 import sys
@@ -14,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from langdiff.corpora import detokenize, read_multitext, synthesize, tokenize, write_multitext
+from langdiff.errors import DataError
 
 EXTREME = {  # lines of the length of a verse
     "marks": ".?!" * 40,
@@ -50,9 +53,14 @@ def synthetic(intents, languages):
 
 
 def bibles(folder):
-    read, seconds = timed(lambda: read_multitext(folder))
+    files = sorted(folder.glob("*.txt.gz"))
+    read, seconds = timed(lambda: read_multitext(folder), time.process_time)
+    _, bare = timed(lambda: [len(gzip.decompress(file.read_bytes()).decode()) for file in files], time.process_time)
     cells = int(read.presence.to_numpy().sum())
-    print(f"catalogue {len(read.editions)} editions, {cells:,} verses: {seconds:.1f} s, {peak_mib():.0f} MiB")
+    print(
+        f"catalogue {len(read.editions)} editions, {cells:,} verses: {seconds:.1f} s of CPU, {seconds / bare:.2f} "
+        f"times what decompressing and decoding alone take ({bare:.1f} s); {peak_mib():.0f} MiB"
+    )
     sizes, seconds = timed(read.edition_sizes)
     print(f"read and count all texts, {sizes['characters'].sum():,} characters: {seconds:.1f} s, {peak_mib():.0f} MiB")
     for edition in ("eng-kjv", "rus-synodal", "hin-irv", "cmn-cuvsimp"):
@@ -90,6 +98,20 @@ def scale(editions=1000, verses=40_000):
         print(f"sel and dropna, {len(kept):,} intents left: {seconds:.2f} s, peak {peak_mib():.0f} MiB")
 
 
+def small_bombs():
+    """Read small files that expand to many lines, which is refused."""
+    for ending, pack in {"gz": gzip.compress, "xz": lzma.compress}.items():
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder, f"deu-a.txt.{ending}")
+            file.write_bytes(pack(b"\n" * (8 << 20)))
+            begin = time.process_time()
+            try:
+                read_multitext(file, format="pbc")
+            except DataError as error:
+                seconds = time.process_time() - begin
+                print(f"{file.stat().st_size:,} bytes of .{ending} with 8 MiB of line ends: {seconds:.2f} s; {error}")
+
+
 def main():
     if sys.argv[1:] == ["--scale"]:
         scale()
@@ -98,6 +120,7 @@ def main():
     tokenizer(["a, b. " * 1_000_000], "line of 6 MB")
     for what, line in EXTREME.items():
         tokenizer([line] * 2000, what)
+    small_bombs()
     root = Path(__file__).resolve().parents[1]
     data = sys.argv[1] if len(sys.argv) > 1 else os.environ.get("LANGDIFF_DATA", root.parent / "shared" / "data")
     folder = Path(data) / "bible"

@@ -22,6 +22,7 @@ import zipfile
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -262,22 +263,37 @@ def attempt(case: Case, name: str, raw: bytes, folder: Path, *, whole: bool) -> 
     file = folder / name
     file.write_bytes(raw)
     try:
-        if not name.endswith(".zip"):
-            PARSERS[case.format or case.name](file)
         if whole or name.endswith(".zip"):
-            paths = [file, *folder.glob("eng*")]
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", LangdiffWarning)
-                multitext = read_multitext(paths, format=case.format or case.name, progress=False)  # type: ignore[arg-type]
-            for edition in multitext.editions:
-                texts = multitext.text(edition)
-                assert len(texts) == multitext.presence[edition].sum()
-                assert all(isinstance(text, str) and text.strip() for text in texts)
+            return attempt_whole(case, [file, *folder.glob("eng*")])
+        PARSERS[case.format or case.name](file)
     except LangdiffError:
         return False
     finally:
         file.unlink()
     return True
+
+
+def attempt_whole(case: Case, paths: list[Path]) -> bool:
+    """Read files and all texts in both ways, which must agree; return whether they are without fault."""
+    read = partial(read_multitext, format=case.format or case.name, progress=False)  # type: ignore[arg-type]
+    found = {}
+    for on_error in ("raise", "skip"):
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", LangdiffWarning)
+                found[on_error] = read(paths, on_error=on_error)
+            for edition in found[on_error].editions:
+                texts = found[on_error].text(edition)
+                assert len(texts) == found[on_error].presence[edition].sum()
+                assert all(isinstance(text, str) and text.strip() for text in texts)
+        except LangdiffError:
+            found.pop(on_error, None)
+    if "raise" in found:
+        assert found["skip"].skipped.empty
+        assert found["skip"].presence.equals(found["raise"].presence)
+    elif "skip" in found:
+        assert len(found["skip"].skipped)
+    return "raise" in found
 
 
 def campaign(case: Case, seed: int, start: int, count: int, keep: Path) -> int:

@@ -85,6 +85,7 @@ def members_of(archive: Path) -> list[Member]:
     DataError
         If the archive cannot be read, or holds names that point outside it or are there twice.
     """
+    refuse_special(archive)
     try:
         with zipfile.ZipFile(archive) as opened:
             names = [info.filename for info in opened.infolist() if not info.is_dir()]

@@ -14,7 +14,7 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from langdiff._archives import File, open_bytes
+from langdiff._archives import File, open_bytes, refuse_special
 from langdiff.errors import DataError, Fault, FaultsError, OutputError
 
 DAMAGED = "\ufdd0"  # what stands for bytes that are not text: a code point that is never a character
@@ -159,6 +159,7 @@ def read_table(path: Path, delimiter: str = ",") -> tuple[list[str], list[tuple[
         If the file cannot be read, two columns have one name, or a row has more or fewer cells
         than the header; the message names the line.
     """
+    refuse_special(path)
     try:
         with path.open(encoding="utf-8-sig", newline="") as stream:
             reader = csv.reader(stream, delimiter=delimiter, strict=True)

@@ -4,12 +4,15 @@ import bz2
 import errno
 import gzip
 import lzma
+import os
+import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from langdiff._io import atomic_path, read_lines, write_text
+from langdiff import _archives, _io
+from langdiff._io import atomic_path, parse_json, read_blocks, read_lines, read_table, write_text
 from langdiff.errors import DataError, OutputError
 
 COMPRESS = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
@@ -57,6 +60,73 @@ def test_what_is_no_text(tmp_path, content, message, ending):
 
 def test_replacement(tmp_path):
     assert list(read_lines(write(tmp_path, b"a\xffb\n"), errors="replace")) == [(1, "a\ufffdb")]
+
+
+def test_lines_that_are_no_text_are_told_and_marked(tmp_path):
+    told = {}
+    file = write(tmp_path, b"a\nb\xff\xfec\nd\0\0e\n\xe2\x82\nf")
+    lines = dict(read_lines(file, on_fault=told.__setitem__))
+    assert lines == {1: "a", 2: "b\ufdd0c", 3: "d\ufdd0e", 4: "\ufdd0", 5: "f"}
+    assert {number: what.split(" (")[0].split(";")[0] for number, what in told.items()} == {
+        2: "not UTF-8 in byte 2",
+        3: "a NUL byte",
+        4: "not UTF-8 in byte 1",
+    }
+
+
+@given(
+    st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\n\0"), max_size=30), max_size=30),
+    st.integers(1, 40),
+    st.booleans(),
+)
+def test_blocks_are_the_file(tmp_path_factory, lines, size, ends):
+    content = "first\n" + "\n".join(lines) + "\n" * ends
+    file = write(tmp_path_factory.mktemp("blocks"), content.encode())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_io, "BLOCK", size)
+        blocks = list(read_blocks(file))
+        numbered = list(read_lines(file))
+    assert "".join(block for _, block in blocks) == content
+    assert [first for first, _ in blocks] == [
+        1 + sum(block.count("\n") for _, block in blocks[:k]) for k in range(len(blocks))
+    ]
+    assert all(block.endswith("\n") for _, block in blocks[:-1])
+    expected = [line.rstrip("\r") for line in content.removesuffix("\n").split("\n")]
+    assert numbered == list(enumerate(expected, 1))
+
+
+@pytest.mark.parametrize("ending", [".gz", ".bz2", ".xz"])
+def test_a_small_file_of_very_many_lines_is_refused_at_once(tmp_path, ending):
+    file = write(tmp_path, b"\n" * (8 << 20), ending)
+    assert file.stat().st_size < 10_000
+    begin = time.process_time()
+    with pytest.raises(DataError, match=r"expands to more than 1,000,000 lines, far more than text of its size"):
+        list(read_lines(file))
+    assert time.process_time() - begin < 3  # 17 s, once
+
+
+def test_many_lines_in_a_large_file_are_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(_archives, "MAX_FEW", 10)
+    text = "".join(f"{number * number % 9973}\n" for number in range(2000)).encode()
+    assert len(list(read_lines(write(tmp_path, text, ".gz")))) == 2000
+    with pytest.raises(DataError, match="lines, far more"):
+        list(read_lines(write(tmp_path, b"\n" * 2000, ".gz")))
+
+
+def test_pipes_and_devices_are_refused(tmp_path):
+    os.mkfifo(tmp_path / "text.txt")
+    for file in (tmp_path / "text.txt", type(tmp_path)("/dev/zero")):
+        with pytest.raises(DataError, match="it is a pipe, a socket or a device"):
+            list(read_lines(file))
+        with pytest.raises(DataError, match="it is a pipe, a socket or a device"):
+            read_table(file)
+
+
+def test_json_that_is_nested_too_deeply():
+    assert parse_json('{"a": [1]}') == {"a": [1]}
+    for text in ("[" * 100_000, '{"a":' * 100_000, "[1", "9" * 5000):
+        with pytest.raises(ValueError):  # noqa: PT011 (the messages are Python's)
+            parse_json(text)
 
 
 @pytest.mark.parametrize("ending", [".gz", ".bz2", ".xz"])

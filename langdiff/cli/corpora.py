@@ -77,6 +77,10 @@ def describe(
 
     Example: langdiff corpora describe 'bible/*.txt.gz' --by-edition
     """
+    import pandas as pd
+
+    from langdiff.errors import Fault
+
     multitext = corpus.open()
     if by_edition:
         table = multitext.edition_sizes().reset_index()
@@ -84,8 +88,8 @@ def describe(
         table = multitext.describe().rename_axis("what").reset_index()
     if as_json:
         print_json(table)
-        for fault in multitext.skipped.itertuples():
-            typer.echo(f"skipped: {fault.file}, line {fault.line}: {fault.fault}", err=True)
+        for file, line, fault in multitext.skipped[["file", "line", "fault"]].astype(object).to_numpy():
+            typer.echo(f"skipped: {Fault(file, None if pd.isna(line) else line, fault)}", err=True)
     else:
         counts = ("intents", "cells", "words", "characters", "count")
         print_table(table, repr(multitext), {name: "{:,}" for name in counts if name in table})

@@ -180,7 +180,7 @@ class Place(NamedTuple):
 
 
 class Damage:
-    """Lines of a file that are not text, until it is known which intent they belong to.
+    r"""Lines of a file that are not text, until it is known which intent they belong to.
 
     `langdiff._io.read_lines` marks them when its argument `on_fault` is `note`.
 
@@ -196,7 +196,7 @@ class Damage:
     >>> faults = Faults()
     >>> damage = Damage("eng.txt", faults)
     >>> damage.note(3, "a NUL byte.")
-    >>> damage.is_in("In the\ufdd0beginning", Place("eng.txt", 2), "01001001")
+    >>> damage.is_in("In the\n\ufdd0beginning", Place("eng.txt", 2), "01001001")
     True
     >>> faults.found[0].line, faults.found[0].intent
     (3, '01001001')
@@ -216,7 +216,7 @@ class Damage:
         Parameters
         ----------
         text : str
-            All of the text of an intent.
+            All of the text of an intent, with its line ends.
         place : Place
             Where it begins.
         intent : str or None
@@ -224,8 +224,8 @@ class Damage:
         """
         if DAMAGED not in text:
             return False
-        own = [damage for damage in self._lines if damage[0] >= place.line]
-        self._lines = [damage for damage in self._lines if damage[0] < place.line]
+        own = [damage for damage in self._lines if place.line <= damage[0] <= place.line + text.count("\n")]
+        self._lines = [damage for damage in self._lines if damage not in own]
         for line, what in own or [(place.line, "bytes that are not text, or U+FDD0, which is not a character.")]:
             self._faults.add(self._file, line, what, intent=intent)
         return True

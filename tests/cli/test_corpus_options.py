@@ -12,7 +12,7 @@ def test_every_command_on_a_corpus_has_them(langdiff, command):
     group = {"describe": ["corpora"], "parse": ["treebanks"]}.get(command, [])
     shown = langdiff(*group, command, "--help")
     assert shown.code == 0
-    for name in ("--format", "--edition-info", "--edition", "--ranges", "--vref", "--original-language"):
+    for name in ("--format", "--edition-info", "--edition", "--on-error", "--ranges", "--vref", "--original-language"):
         assert name in shown.out
 
 
@@ -48,3 +48,39 @@ def test_what_is_selected_from_lines_can_be_written_and_read(langdiff, tmp_path)
     assert "to be read with --format moses" in done.err
     again = langdiff("corpora", "describe", tmp_path / "chosen", "--format", "moses", "--json")
     assert json.loads(again.out)[0] == {"what": "editions", "count": 2}
+
+
+def test_faults_are_listed_or_skipped_and_listed(langdiff, tmp_path):
+    (tmp_path / "deu-a.txt").write_text("01001001\ta\n01001002\tb\nx\n")
+    (tmp_path / "eng-b.txt").write_text("01001001\ta\n01001001\tb\n01001002\tc\n")
+    refused = langdiff("corpora", "describe", tmp_path)
+    assert (refused.code, refused.out) == (1, "")
+    assert "2 faults in 2 file(s):" in refused.err
+    assert "deu-a.txt, line 3: " in refused.err
+    assert "eng-b.txt, line 2: " in refused.err
+    done = langdiff("corpora", "describe", tmp_path, "--on-error", "skip")
+    assert done.code == 0
+    assert "2 fault(s) in 2 file(s): what is faulty is left out" in done.err
+    assert "What was skipped" in done.out
+    assert "expected BBCCCVVV" in done.out
+    done = langdiff("corpora", "describe", tmp_path, "--on-error", "skip", "--json")
+    assert {row["what"]: row["count"] for row in json.loads(done.out)}["cells"] == 3
+    assert done.err.count("skipped: ") == 2
+
+
+def test_columns_of_editions(langdiff, tmp_path):
+    (tmp_path / "a.txt").write_text("01001001\ta\n")
+    (tmp_path / "about.csv").write_text("Datei,Sprache\na.txt,ger\n")
+    say = (
+        "corpora",
+        "describe",
+        tmp_path / "a.txt",
+        "--edition-info",
+        tmp_path / "about.csv",
+        "--by-edition",
+        "--json",
+    )
+    done = langdiff(*say, "--edition-column", "Datei=file", "--edition-column", "Sprache=language")
+    assert json.loads(done.out)[0]["language"] == "deu"
+    refused = langdiff(*say, "--edition-column", "Datei")
+    assert "--edition-column Datei: write THEIRS=OURS" in refused.err

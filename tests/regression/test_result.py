@@ -264,6 +264,9 @@ def test_missing_keys_truncation_and_absence(tmp_path, fit):
     path.write_text(fit.to_json()[:200])
     with pytest.raises(DataError, match="not a saved fit, or damaged"):
         read_fit(path)
+    path.write_text("[" * 100_000)
+    with pytest.raises(DataError, match="not a saved fit, or damaged: nested too deeply"):
+        read_fit(path)
     path.write_text("[1]")
     with pytest.raises(DataError, match="not a saved fit"):
         read_fit(path)

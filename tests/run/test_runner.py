@@ -290,3 +290,23 @@ def test_text_prepared_otherwise_needs_another_directory(tmp_path):
     corpus = {"format": "pbc", "path": str(tmp_path / "corpus")}
     with pytest.raises(ConfigError, match=r"tokenization was 'as-is', not 'reversible'\. Use another folder"):
         run_experiment(Experiment.model_validate(SMALL | {"corpus": corpus}), tmp_path / "run")
+
+
+def test_what_is_skipped_is_in_the_manifest_and_in_the_report(tmp_path):
+    ld.write_multitext(ld.synthesize(240, 2, seed=2).multitext, tmp_path / "corpus", format="pbc")
+    for name, text in {"xyz-whole.txt": "no verse <b>\n", "free-order.txt": None}.items():
+        file = tmp_path / "corpus" / name
+        file.write_text(text or file.read_text(encoding="utf-8") + "broken\n", encoding="utf-8")
+    corpus = {"format": "pbc", "path": str(tmp_path / "corpus"), "tokenization": "as-is"}
+    settings = SMALL | {"corpus": corpus, "lm": {"models": ["kneser-ney-2"], "max_replaced": 1.0}}
+    with pytest.raises(DataError, match=r"^3 faults in 2 file"):
+        run_experiment(Experiment.model_validate(settings), tmp_path / "refused")
+    settings["corpus"] = corpus | {"on_error": "skip"}
+    with pytest.warns(ld.errors.LangdiffWarning, match=r"3 fault\(s\) in 2 file"):
+        run_experiment(Experiment.model_validate(settings), tmp_path / "run")
+    again = read_run(tmp_path / "run")
+    assert again.skipped["edition"].tolist() == ["free-order", "xyz-whole", "xyz-whole"]
+    assert again.skipped["line"].fillna(0).tolist() == [243, 1, 0]  # below two lines of header
+    report = again.report.read_text(encoding="utf-8")
+    assert "What was skipped" in report
+    assert "expected BBCCCVVV&lt;TAB&gt;text" in report

@@ -92,6 +92,8 @@ BAD_ROWS = {
     row(0, 0): r"line 1: ID '0' comes after 0",
     row("_", 0): r"line 1: ID '_' comes after 0",
     "\n# c\n" + row("one", 0): r"line 3: Failed parsing field 'id': 'one' is not a valid ID",
+    row(1, 0) + row(2, "9" * 5000): r"line 2: HEAD '9{20}' is not an integer",
+    row("9" * 5000, 0): r"line 1: .*digits",
     row("2-1", 0): r"line 1: Failed parsing field 'id'",
 }
 

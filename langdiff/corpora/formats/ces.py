@@ -68,7 +68,7 @@ class _CesEvents(Events):
         if tag != "seg" or attributes.get("type") != "verse":
             return
         if self._verse is not None:
-            raise self.unusable(f"a verse in the verse of {self._verse[1]}.")
+            raise self.unusable(f"a verse in the verse of line {self._verse[1].line}.")
         self._verse = self._id(attributes.get("id", "")), self.where()
         self._text, self._depth = [], len(self.open)
 

@@ -230,7 +230,7 @@ def _edition_info(
     """Return what is known of editions; the name of a reference (``ahb``) is not the code of a language."""
     said = pd.Series({edition: own[0].document.language for edition, own in parts.items()}, dtype=object)
     codes = said.map(iso639_3)
-    names = {edition: {"language_name": name} for edition, name in said[codes.isna()].items() if name}
+    names = {str(edition): {"language_name": name} for edition, name in said[codes.isna()].items() if name}
     info = reading.describe(files, known, names)
     given = known["language"].reindex(info.index) if "language" in known else pd.Series(dtype=object, index=info.index)
     return info.assign(language=given.fillna(codes).fillna(np.nan))
