@@ -22,8 +22,8 @@ import zipfile
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -275,13 +275,13 @@ def attempt(case: Case, name: str, raw: bytes, folder: Path, *, whole: bool) -> 
 
 def attempt_whole(case: Case, paths: list[Path]) -> bool:
     """Read files and all texts in both ways, which must agree; return whether they are without fault."""
+    read = partial(read_multitext, format=case.format or case.name, progress=False)  # type: ignore[arg-type]
     found = {}
     for on_error in ("raise", "skip"):
-        name: Any = case.format or case.name
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", LangdiffWarning)
-                found[on_error] = read_multitext(paths, format=name, on_error=on_error, progress=False)
+                found[on_error] = read(paths, on_error=on_error)
             for edition in found[on_error].editions:
                 texts = found[on_error].text(edition)
                 assert len(texts) == found[on_error].presence[edition].sum()

@@ -4,9 +4,9 @@ The files of one folder, or of one zip archive, are one edition and named after 
 off); a file that is alone in its folder is named after itself. In a book, the text of a verse goes from its ``\v``
 to the next, over as many paragraphs and lines of poetry as there are; parts of a verse (``2a``, ``2b``) are joined,
 and ``\v 3-5`` is three verses that were translated together. Headings, titles, notes, cross-references, figures,
-sidebars, introductions, alternative numbers and attributes of words are left out, and so are Psalm titles (``\d``),
-the names of letters in acrostics (``\qa``) and markers of the user's own (``\z…``) with what they hold. White space
-becomes single, ``~`` a no-break space and ``//`` a space.
+sidebars, introductions, alternative numbers and attributes of words are left out, and so are Psalm titles (``\d``,
+unless a verse begins in them), the names of letters in acrostics (``\qa``) and markers of the user's own (``\z…``)
+with what they hold. White space becomes single, ``~`` a no-break space and ``//`` a space.
 """
 
 from collections.abc import Iterator, Mapping

@@ -111,6 +111,13 @@ def test_a_no_break_space_alone_is_no_text():
     assert texts_of("\\id GEN\n\\c 1\n\\p\n\\v 1 ~\n\\v 2 ~a") == {"01001001": None, "01001002": "\N{NO-BREAK SPACE}a"}
 
 
+def test_a_verse_that_begins_in_a_psalm_title_has_its_text_and_other_titles_are_hidden():
+    content = (
+        "\\id PSA\n\\c 3\n\\d\n\\v 1 A psalm.\n\\q1\nLord\n\\c 4\n\\d A psalm.\n\\q1\n\\v 1 Answer\n\\d Selah\n\\q1 me"
+    )
+    assert texts_of(content) == {"19003001": "A psalm. Lord", "19004001": "Answer me"}
+
+
 def test_files_without_paragraphs_are_read():
     assert texts_of("\\id GEN\n\\c 1\n\\v 1 a\n\\v 2 b\n") == {"01001001": "a", "01001002": "b"}
 
