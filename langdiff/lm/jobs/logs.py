@@ -1,11 +1,11 @@
 """What training leaves behind epoch by epoch: lines of JSON beside the model."""
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from langdiff._io import parse_json
 from langdiff.errors import DataError
 
 LOG = "log.jsonl"
@@ -35,7 +35,7 @@ def read_log(path: Path) -> list[dict[str, Any]]:
     epochs = []
     for number, line in enumerate(lines, 1):
         try:
-            epochs.append(parse_json(line))
+            epochs.append(json.loads(line))
         except ValueError as error:  # no JSON, or no UTF-8
             raise DataError(f"{path}, line {number}: damaged. Train again, or remove the file.") from error
     return epochs
@@ -77,7 +77,7 @@ def read_training_logs(cache: str | Path) -> pd.DataFrame:
     for pattern in ("*/*/key.json", "seed-*/*/*/key.json"):
         for key in sorted(Path(cache).glob(pattern)):
             folder = key.parent
-            known = parse_json(key.read_text(encoding="utf-8"))
+            known = json.loads(key.read_text(encoding="utf-8"))
             model = {"edition": known["edition"], "lm": known["recipe"]["name"], "seed": known["seed"]}
             rows += [model | epoch for epoch in read_log(folder / LOG)]
     return pd.DataFrame(rows, columns=_COLUMNS)
