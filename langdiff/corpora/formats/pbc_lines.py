@@ -100,4 +100,5 @@ def _may_be_missing(first: NDArray[np.uint8]) -> Booleans:
     two = one << 8 | first[:, 1]
     three = two << 8 | first[:, 2]
     found: Booleans = np.isin(one, _SPACES[0]) | np.isin(two, _SPACES[1]) | np.isin(three, _SPACES[2])
-    return found | (two == int.from_bytes(b"BL"))
+    found |= two == int.from_bytes(b"BL")
+    return found
