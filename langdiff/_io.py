@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from filelock import FileLock, Timeout
 
@@ -35,17 +35,25 @@ def read_lines(
     path, errors, on_fault
         See `read_blocks`, also for the errors.
     """
-    for first, block in read_blocks(path, errors=errors, on_fault=on_fault):
-        lines = block.removesuffix("\n").split("\n")
-        if "\r" in block:
+    for block in read_blocks(path, errors=errors, on_fault=on_fault):
+        lines = block.text.removesuffix("\n").split("\n")
+        if "\r" in block.text:
             lines = [line.rstrip("\r") for line in lines]
-        yield from enumerate(lines, first)
+        yield from enumerate(lines, block.first)
+
+
+class Block(NamedTuple):
+    """Many whole lines of a file, with their ends: number of the first from 1, text, and the same text in UTF-8."""
+
+    first: int
+    text: str
+    raw: bytes
 
 
 def read_blocks(
     path: File, *, errors: str = "strict", on_fault: Callable[[int, str], None] | None = None
-) -> Iterator[tuple[int, str]]:
-    r"""Yield (number of the first line from 1, many lines with their ends), decoding UTF-8 and undoing compression.
+) -> Iterator[Block]:
+    r"""Yield many lines at once, decoding UTF-8 and undoing compression.
 
     Only ``\n`` ends a line.
 
@@ -69,19 +77,21 @@ def read_blocks(
     for first, raw in _raw_blocks(path):
         try:
             if b"\0" not in raw:
-                yield first, raw.decode("utf-8", errors)
+                text = raw.decode("utf-8", errors)
+                yield Block(first, text, raw if errors == "strict" else text.encode())
                 continue
         except UnicodeDecodeError:
             pass  # said line by line
         lines = []
         for number, line in enumerate(raw.split(b"\n"), first):
-            text, fault = _decode(line, errors)
+            decoded, fault = _decode(line, errors)
             if fault is not None:
                 if on_fault is None:
                     raise _fault(path, number, fault)
                 on_fault(number, fault)
-            lines.append(text)
-        yield first, "\n".join(lines)
+            lines.append(decoded)
+        text = "\n".join(lines)
+        yield Block(first, text, text.encode())
 
 
 def _raw_blocks(path: File) -> Iterator[tuple[int, bytes]]:

@@ -86,11 +86,11 @@ def test_blocks_are_the_file(tmp_path_factory, lines, size, ends):
         patch.setattr(_io, "BLOCK", size)
         blocks = list(read_blocks(file))
         numbered = list(read_lines(file))
-    assert "".join(block for _, block in blocks) == content
-    assert [first for first, _ in blocks] == [
-        1 + sum(block.count("\n") for _, block in blocks[:k]) for k in range(len(blocks))
-    ]
-    assert all(block.endswith("\n") for _, block in blocks[:-1])
+    assert "".join(block.text for block in blocks) == content
+    assert b"".join(block.raw for block in blocks) == content.encode()
+    before = [sum(block.text.count("\n") for block in blocks[:k]) for k in range(len(blocks))]
+    assert [block.first for block in blocks] == [1 + lines for lines in before]
+    assert all(block.text.endswith("\n") for block in blocks[:-1])
     expected = [line.rstrip("\r") for line in content.removesuffix("\n").split("\n")]
     assert numbered == list(enumerate(expected, 1))
 

@@ -99,13 +99,14 @@ class PbcText(VerseText):
         """Yield the verses of many lines at once; duplicates are still there."""
         damaged: dict[int, str] = {}
         is_header = True
-        for start, block in read_blocks(self.file, errors=self.errors, on_fault=damaged.__setitem__):
-            if "\r" in block:
-                block = self._with_newlines(start, block)
-            scan = scan_lines(block)
+        for start, text, raw in read_blocks(self.file, errors=self.errors, on_fault=damaged.__setitem__):
+            if "\r" in text:
+                text = self._with_newlines(start, text)
+                raw = text.encode()
+            scan = scan_lines(raw)
             kept = np.flatnonzero(scan.is_verse)
             end = int(kept[0]) if len(kept) else len(scan.is_verse)
-            for place in np.flatnonzero(~scan.is_verse).tolist():
+            for place in np.flatnonzero(~scan.is_verse & ~scan.is_empty).tolist():
                 line, number = scan.line(place), start + place
                 if number in damaged:
                     faults.add(self.file, number, damaged.pop(number))
@@ -122,7 +123,7 @@ class PbcText(VerseText):
                 missing[np.searchsorted(kept, number - start)] = True
             damaged.clear()
             if texts is not None:
-                lines = block.split("\n")
+                lines = text.split("\n")
                 texts += [lines[place][9:] for place in kept.tolist()]
             yield _Verses(scan.numbers[kept], kept + start, missing)
 

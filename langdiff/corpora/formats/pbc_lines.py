@@ -40,11 +40,14 @@ class Scan:
         Whether the line begins with an id in range and a tab, or is an id alone.
     is_missing : ndarray of bool, shape (L,)
         Whether the text after the id is missing, where there is an id.
+    is_empty : ndarray of bool, shape (L,)
+        Whether there is nothing in the line.
     """
 
     numbers: NDArray[np.int32]
     is_verse: Booleans
     is_missing: Booleans
+    is_empty: Booleans
     _raw: bytes
     _starts: Integers
     _ends: Integers
@@ -54,13 +57,13 @@ class Scan:
         return self._raw[self._starts[place] : self._ends[place]].decode()
 
 
-def scan_lines(block: str) -> Scan:
+def scan_lines(raw: bytes) -> Scan:
     r"""Find the verse ids that lines begin with.
 
     Parameters
     ----------
-    block : str
-        Lines that end in ``\n``; the last one may lack it.
+    raw : bytes
+        Lines in UTF-8 that end in ``\n``; the last one may lack it.
 
     Returns
     -------
@@ -69,11 +72,10 @@ def scan_lines(block: str) -> Scan:
 
     Examples
     --------
-    >>> scan = scan_lines("# title: a\n01001001\tIn the\n01001002\n")
+    >>> scan = scan_lines(b"# title: a\n01001001\tIn the\n01001002\n")
     >>> scan.numbers[scan.is_verse], scan.is_missing[scan.is_verse], scan.line(0)
     (array([1001001, 1001002], dtype=int32), array([False,  True]), '# title: a')
     """
-    raw = block.encode()
     codes = np.frombuffer(raw + b"\n" * _WIDTH, np.uint8)
     ends = np.flatnonzero(codes[: len(raw)] == ord("\n"))
     if not raw.endswith(b"\n"):
@@ -86,7 +88,7 @@ def scan_lines(block: str) -> Scan:
     book, chapter, verse = numbers // 1_000_000, numbers // 1000 % 1000, numbers % 1000
     in_range = (book >= 1) & (chapter >= 1) & (chapter <= 151) & (verse <= 176)
     is_id = (digits <= 9).all(axis=1) & in_range & ((lengths == 8) | (heads[:, 8] == ord("\t")))
-    scan = Scan(numbers, is_id, lengths <= _TEXT, raw, starts, ends)
+    scan = Scan(numbers, is_id, lengths <= _TEXT, lengths == 0, raw, starts, ends)
     for place in np.flatnonzero(is_id & (lengths > _TEXT) & _may_be_missing(heads[:, _TEXT:])).tolist():
         scan.is_missing[place] = is_missing(scan.line(place)[_TEXT:])
     return scan

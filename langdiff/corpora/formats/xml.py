@@ -97,8 +97,8 @@ def read_xml(file: File, events: Events, *, errors: str = "strict") -> None:
     parser: Any = XMLParser(target=events)
     events._line = lambda: parser.parser.CurrentLineNumber
     try:
-        for _, block in read_blocks(file, errors=errors, on_fault=events.damage.note):
-            parser.feed(block)  # as str: read_blocks has decoded it, whatever the declaration says
+        for block in read_blocks(file, errors=errors, on_fault=events.damage.note):
+            parser.feed(block.text)  # as str: read_blocks has decoded it, whatever the declaration says
         parser.close()
     except ParseError as error:
         row, column = error.position

@@ -153,7 +153,7 @@ def test_a_mapping_must_name_what_is_there(spaced, tmp_path):
 
 
 def test_languages_unknown_to_wals(spaced, wals):
-    renamed = ld.read_frame(pd.DataFrame({"eng": ["a b"], "xyz": ["c d"], "Klingon": ["e f"]}))
+    renamed = ld.read_frame(pd.DataFrame({"eng": ["a b"], "zul": ["c d"], "Klingon": ["e f"]}))
     with pytest.warns(LangdiffWarning, match=r"1 edition\(s\) have no ISO 639-3 code: 'Klingon'.*edition_info"):
         result = predictors(renamed, wals=wals, features="26A")
     assert result.missing["reason"].tolist() == ["language not in WALS", "no ISO 639-3 code"]
