@@ -52,10 +52,11 @@ def test_every_flipped_bit_of_the_record_is_seen_or_changes_nothing(folder):
         flipped[place // 8] ^= 1 << place % 8
         path.write_bytes(flipped)
         try:
-            assert read_checksums(folder).files == files  # white space
-        except DamageError as error:
+            read = read_checksums(folder).files
+        except DamageError:
             seen += 1
-            assert CHECKSUMS in str(error)
+        else:
+            assert read == files  # a bit of white space
     assert seen > 0.9 * 8 * len(content)
 
 
