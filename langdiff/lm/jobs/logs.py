@@ -39,7 +39,7 @@ def _epochs(content: bytes, path: Path) -> list[dict[str, Any]]:
     epochs = []
     for number, line in enumerate(lines, 1):
         try:
-            epochs.append(json.loads(line))
+            epochs.append(parse_json(line))
         except ValueError as error:  # no JSON, or no UTF-8
             raise DataError(f"{path}, line {number}: damaged. Train again, or remove the file.") from error
     return epochs
