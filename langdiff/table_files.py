@@ -63,7 +63,7 @@ def read_table_file(path: Path) -> pd.DataFrame:
     kind = table_kind(path)
     if kind == "parquet":
         try:
-            return pd.read_parquet(path)
+            return pd.read_parquet(path, page_checksum_verification=True)
         except (OSError, ValueError) as error:  # pyarrow's own errors are ValueErrors
             raise DataError(f"{path}: cannot be read as a table: {error}") from error
     header, rows = read_table(path, kind)  # names such as "nan" (Min Nan) are not missing values
@@ -130,7 +130,7 @@ def _write_parquet(frame: pd.DataFrame, path: Path, provenance: Provenance | Non
     if provenance is not None:
         record = {_METADATA: to_document(provenance, bits).encode()}
         table = table.replace_schema_metadata({**(table.schema.metadata or {}), **record})
-    parquet.write_table(table, path)
+    parquet.write_table(table, path, write_page_checksum=True)  # a flipped bit is an error, not another number
 
 
 def _write_beside(path: Path, provenance: Provenance | None, bits: pd.DataFrame) -> None:

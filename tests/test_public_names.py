@@ -38,7 +38,7 @@ langdiff.regression:
     DifficultyFit Priors Simulation approximate compare cross_validate diagnose fit held_out_log_likelihood
     posterior_table read_fit sample simulate standardized_residuals
 langdiff.run:
-    Experiment read_experiment read_run run_experiment write_report
+    Experiment clean_run read_experiment read_run read_status run_experiment verify_run write_report
 langdiff.selection:
     Selection pareto_front select split
 langdiff.treebanks:

@@ -1,4 +1,4 @@
-"""`langdiff demo`, `run` and `report`: all stages at once."""
+"""`langdiff demo`, `run` and `report`: all stages at once; `status`, `verify` and `clean`: what a run left."""
 
 import logging
 from pathlib import Path
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from langdiff.run.result import RunResult
 
 Out = Annotated[Path, typer.Option("--out", "-o", help="Run directory; made if missing, resumed if there.")]
+Directory = Annotated[Path, typer.Argument(help="Run directory.", metavar="RUN")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 
 
@@ -80,10 +81,86 @@ def report(
     _show(result, as_json)
 
 
+def status(directory: Directory, as_json: Json = False) -> None:
+    """Show how far the language models of a run are, also while it is going.
+
+    Example: langdiff status runs/demo
+    """
+    from langdiff.run import read_status
+
+    table = read_status(directory)
+    if as_json:
+        print_json(table)
+        return
+    table["seconds_left"] = table["seconds_left"].round()
+    formats = {"bits_per_character": "{:.3f}", "seconds": "{:.0f}", "seconds_left": "{:.0f}"}
+    counts = ", ".join(f"{count} {state}" for state, count in table["state"].value_counts().items())
+    spaced = {name: name.replace("_", " ") for name in table.columns}
+    print_table(
+        table.rename(columns=spaced), counts or "nothing begun", {spaced[k]: look for k, look in formats.items()}
+    )
+    left = table["seconds_left"]
+    if left.sum() > 0:
+        more = " or more" if left.isna().any() else ""
+        typer.echo(f"Left: {left.sum() / 60:.0f} minutes{more} of one worker", err=True)
+
+
+def verify(directory: Directory, as_json: Json = False) -> None:
+    """Check that the files of a run, or of a folder of language models, are as they were written.
+
+    Names files that are damaged, missing or unrecorded; the exit code is then 1.
+
+    Example: langdiff verify runs/demo
+    """
+    from langdiff.run import verify_run
+
+    table = verify_run(directory)
+    wrong = table[~table["state"].isin(["whole", "unfinished"])]
+    if as_json:
+        print_json(table)
+    elif len(wrong):
+        print_table(wrong[["file", "state"]], f"{len(wrong)} of {len(table)} files are not as they were written", {})
+    else:
+        typer.echo(f"{int((table['state'] == 'whole').sum())} files are as they were written")
+    if unfinished := int((table["state"] == "unfinished").sum()):
+        typer.echo(f"{unfinished} language model(s) are unfinished; `langdiff run` goes on with them.", err=True)
+    if len(wrong):
+        typer.echo("langdiff: `langdiff run` makes damaged and missing files again.", err=True)
+        raise typer.Exit(1)
+
+
+def clean(
+    directory: Directory,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list what would be removed.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Remove what a run does not need any more: old language models, checkpoints, leftovers of interruptions.
+
+    Example: langdiff clean runs/demo --dry-run
+    """
+    from langdiff.run import clean_run
+
+    table = clean_run(directory, dry_run=dry_run)
+    if as_json:
+        print_json(table)
+        return
+    size = f"{table['bytes'].sum() / 1e6:,.1f} MB"
+    title = f"{'would be removed' if dry_run else 'removed'}: {len(table)} files or folders, {size}"
+    if len(table):
+        print_table(table, title, {"bytes": "{:,}"})
+    else:
+        typer.echo("nothing to remove")
+
+
 def _run(settings: "Experiment", out: Path, as_json: bool, executor: "Executor | None" = None) -> None:
     from langdiff.run import run_experiment
 
-    _show(run_experiment(settings, out, executor=executor), as_json)
+    result = run_experiment(settings, out, executor=executor)
+    _show(result, as_json)
+    if len(result.failed):
+        for row in result.failed.itertuples():
+            typer.echo(f"langdiff: {row.lm}: {row.error}", err=True)
+        raise typer.Exit(1)
 
 
 def _show(result: "RunResult", as_json: bool) -> None:

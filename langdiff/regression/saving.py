@@ -1,4 +1,4 @@
-"""Fits as JSON: numbers keep all digits, NaN becomes null, and infinity the word Infinity."""
+"""Fits as JSON: numbers keep all digits, NaN becomes null, and infinity the word Infinity; a hash tells damage."""
 
 import json
 import math
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from langdiff._checksums import is_whole, seal
 from langdiff.errors import DataError, listing
 from langdiff.regression.records import Dispersions, ErrorSource, IntentsCompared, SizeDistribution
 
@@ -28,7 +29,7 @@ def to_json(values: Mapping[str, Any]) -> str:
     document: dict[str, Any] = {"format": FORMAT, "format_version": FORMAT_VERSION}
     for name, value in values.items():
         document[name] = _encode(value)
-    return json.dumps(document, ensure_ascii=False, allow_nan=False)
+    return json.dumps(seal(document), ensure_ascii=False, allow_nan=False)
 
 
 def _encode(value: Any) -> Any:
@@ -55,7 +56,7 @@ def read_document(path: Path) -> dict[str, Any]:
     Raises
     ------
     DataError
-        If the file cannot be read or holds something else.
+        If the file cannot be read, holds something else, or not what was saved.
     """
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
@@ -70,6 +71,8 @@ def read_document(path: Path) -> dict[str, Any]:
             f"{path}: format version {document.get('format_version')!r}; this langdiff reads "
             f"{FORMAT_VERSION}. Fit again, or use the version that wrote it."
         )
+    if not is_whole(document):
+        raise DataError(f"{path}: damaged, or edited: not the numbers that were saved. Fit again.")
     return document
 
 

@@ -84,7 +84,7 @@ class LmSettings(_Section):
 
     A name in ``models`` may end in ``-unpriced`` or ``-carried``; ``scoring`` (``"unpriced"``, ``"carried"``)
     holds for all of them. ``max_replaced`` is the fraction of an edition's test characters that may be
-    replaced as too rare in training; above it the run ends with an error.
+    replaced as too rare in training; with more, the edition is left out and named.
     """
 
     models: list[str] = Field(["char-small", "bpe-small"], min_length=1)

@@ -27,7 +27,7 @@ def corpus(tmp_path_factory):
 
 
 COMMANDS = ["demo", "run", "report", "select", "train", "score", "fit", "simulate", "sweep", "translationese", "doctor"]
-COMMANDS += ["compare", "cross-validate"]
+COMMANDS += ["compare", "cross-validate", "status", "verify", "clean"]
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -335,17 +335,14 @@ def _find_result(job: Job, folder: Path, texts: Mapping[str, pd.Series]) -> Foun
     try:
         kept = read_checksums(folder)
         damaged = kept.damage()
-        if of_model := [why for name, why in damaged.items() if not is_of_table(name)]:
-            return Found(damage=(f"{' '.join(of_model[:3])} The model is trained again.",))
+        if beside := [why for name, why in damaged.items() if not is_of_table(name)]:
+            return Found(damage=(f"{' '.join(beside[:3])} The model is trained again.",))
         if json.loads(kept.read(KEY)) != job_key(job, texts):
             return Found()
         kept = remove_tables(kept, damaged)
         damage = tuple(f"{why} The text is scored again." for why in damaged.values())
-        known = {
-            "of_model": tuple(json.loads(kept.read(TRAINED))),
-            "record": _record(job, texts, json.loads(kept.read(COMPUTE))),
-            "damage": damage,
-        }
+        of_model = tuple(json.loads(kept.read(TRAINED)))
+        record = _record(job, texts, json.loads(kept.read(COMPUTE)))
         key = _table_key(job, texts)
         frame = read_table(kept, job.scoring, key, texts["test"])
         if frame is None:
@@ -354,7 +351,8 @@ def _find_result(job: Job, folder: Path, texts: Mapping[str, pd.Series]) -> Foun
             write_checksums(folder, table_names(job.scoring), kept.files)
     except (DamageError, CheckpointError) as error:  # not a device that is missing
         return Found(damage=(*damage, f"{error} The model is trained again."))
-    return Found(result=JobResult(surprisals=frame, part="test", scoring=job.scoring, **known))
+    result = JobResult(surprisals=frame, part="test", scoring=job.scoring, of_model=of_model, record=record)
+    return Found(result=replace(result, damage=damage))
 
 
 def _record(job: Job, texts: Mapping[str, pd.Series], compute: str) -> JobRecord:

@@ -1,0 +1,140 @@
+"""How far a run is, told from what is on disk, while it is going or after."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import numpy as np
+import pandas as pd
+
+from langdiff._checksums import CHECKSUMS
+from langdiff._io import is_locked
+from langdiff.errors import DataError
+from langdiff.lm.jobs.folder import KEY, LOG, job_folder, read_json
+from langdiff.lm.jobs.logs import read_log
+from langdiff.lm.ngram.recipe import AnyRecipe, find_scored_lm
+from langdiff.run.directory import EXPERIMENT, JOBS, STAGE
+from langdiff.run.experiment import Experiment
+from langdiff.run.log import read_run_log
+
+COLUMNS = ["edition", "lm", "state", "epoch", "epochs", "bits_per_character", "seconds", "seconds_left"]
+
+
+def read_status(directory: str | Path) -> pd.DataFrame:
+    """Tell how far the jobs of a run are; the run may be going on, be interrupted or be finished.
+
+    Parameters
+    ----------
+    directory : str or Path
+        Directory of `langdiff.run_experiment`.
+
+    Returns
+    -------
+    DataFrame, one row per edition × recipe
+        ``edition``; ``lm``, the name of the recipe; ``state``: ``"done"``, ``"training"``, ``"interrupted"``,
+        ``"failed"`` or ``"waiting"`` (not begun, or to be done again with other settings); ``epoch``, the last finished
+        one, and ``epochs``, the most there can be; ``bits_per_character``, the fewest on the dev part so far;
+        ``seconds`` of training so far; and ``seconds_left``, estimated from the epochs of the same job, or else from
+        finished jobs of the same recipe, NaN where there are none.
+
+    Raises
+    ------
+    DataError
+        If the directory holds no run.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from langdiff.run import Experiment, run_experiment
+    >>> settings = {
+    ...     "name": "small",
+    ...     "corpus": {"format": "synthetic", "n_intents": 60, "n_languages": 2},
+    ...     "lm": {"models": ["kneser-ney-2"], "max_replaced": 1.0},
+    ... }
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     run = run_experiment(Experiment.model_validate(settings), folder, progress=False)
+    ...     read_status(folder)["state"].tolist()
+    ['done', 'done']
+    """
+    directory = Path(directory)
+    current = next((folder for folder in attempts(directory)), None)
+    if current is None:
+        raise DataError(f"{directory}: no run is here (no {EXPERIMENT}).")
+    experiment = read_settings(current)
+    recipes = {recipe.name: recipe for recipe in (find_scored_lm(model).recipe for model in experiment.lm.models)}
+    editions = read_editions(current)
+    if editions is None:  # nothing was chosen yet
+        folders = sorted((directory / JOBS).glob(f"*/*/{KEY}"))
+        editions = list(dict.fromkeys(unquote(key.parent.parent.name) for key in folders))
+    failed = _failures(directory)
+    rows = [
+        _job(job_folder(directory / JOBS, edition, name), edition, recipe, experiment.seed, (edition, name) in failed)
+        for name, recipe in recipes.items()
+        for edition in editions
+    ]
+    table = pd.DataFrame(rows, columns=COLUMNS)
+    done = table[table["state"] == "done"].groupby("lm")["seconds"].mean()
+    begins = table["state"] == "waiting"
+    return table.assign(seconds_left=table["seconds_left"].mask(begins, table["lm"].map(done)))
+
+
+def attempts(directory: Path) -> list[Path]:
+    """Return the folders with settings of a run: of one that is going on or was interrupted, then of the last."""
+    return [folder for folder in (directory / STAGE, directory) if (folder / EXPERIMENT).is_file()]
+
+
+def read_settings(folder: Path) -> Experiment:
+    """Return the settings in a folder of `attempts`.
+
+    Raises
+    ------
+    DataError
+        If they are damaged.
+    """
+    try:
+        return Experiment.model_validate_json((folder / EXPERIMENT).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise DataError(f"{folder / EXPERIMENT}: damaged ({error}).") from error
+
+
+def read_editions(folder: Path) -> list[str] | None:
+    """Return the editions in a folder of `attempts`; None if they were not chosen yet."""
+    path = folder / "tables" / "editions.csv"
+    if not path.is_file():
+        return None
+    return pd.read_csv(path, keep_default_na=False, dtype=str)["edition"].tolist()
+
+
+def _failures(directory: Path) -> set[tuple[str, str]]:
+    """Return edition and recipe of the failures of the last run."""
+    found: set[tuple[str, str]] = set()
+    for entry in read_run_log(directory):
+        if entry.get("event") == "begin":
+            found.clear()
+        elif entry.get("event") == "failure":
+            found.add((entry["edition"], find_scored_lm(entry["lm"]).recipe.name))
+    return found
+
+
+def _job(folder: Path, edition: str, recipe: AnyRecipe, seed: int, failed: bool) -> dict[str, Any]:
+    row: dict[str, Any] = {"edition": edition, "lm": recipe.name, "state": "waiting", "epoch": 0}
+    row |= {"epochs": recipe.epochs, "bits_per_character": np.nan, "seconds": 0.0, "seconds_left": np.nan}
+    try:
+        key = read_json(folder / KEY)
+        current = key["recipe"] == json.loads(json.dumps(asdict(recipe)))
+        if current and (key["seed"] == seed or recipe.epochs == 1):  # n-grams have no seed
+            log = read_log(folder / LOG)
+        else:
+            return row
+    except (OSError, ValueError, KeyError, TypeError):  # not begun, or damaged: it is done again
+        return row | {"state": "failed" if failed else "waiting"}
+    row["epoch"], row["seconds"] = len(log), float(sum(epoch["seconds"] for epoch in log))
+    row["bits_per_character"] = min((epoch["dev_bits_per_character"] for epoch in log), default=np.nan)
+    if (folder / CHECKSUMS).is_file():
+        return row | {"state": "done", "seconds_left": 0.0}
+    if failed:
+        return row | {"state": "failed"}
+    left = np.nan if not log else row["seconds"] / len(log) * max(0, recipe.epochs - len(log))
+    return row | {"state": "training" if is_locked(folder) else "interrupted", "seconds_left": left}

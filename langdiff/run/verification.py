@@ -1,0 +1,106 @@
+"""Comparing the files of a run, or of a cache of language models, with their checksums."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from langdiff._checksums import CHECKSUMS, DamageError, read_checksums
+from langdiff.errors import DataError
+from langdiff.lm.jobs.folder import KEY, job_folder
+from langdiff.lm.preparation import NOTE
+from langdiff.lm.scoring import split_name
+from langdiff.run.directory import EXPERIMENT, JOBS, STAGE
+from langdiff.run.log import LOG
+
+_FREE = {CHECKSUMS, LOG, f"{JOBS}/{NOTE}", NOTE}  # read as they are, and checked otherwise
+
+
+def verify_run(directory: str | Path) -> pd.DataFrame:
+    """Compare the files of a run, or of a cache of language models, with the checksums written with them.
+
+    Parameters
+    ----------
+    directory : str or Path
+        Directory of `langdiff.run_experiment`, finished or not, or cache of `langdiff.compute_surprisals`.
+
+    Returns
+    -------
+    DataFrame
+        One row per file: ``file``, its path relative to the directory; ``state``: ``"whole"``, ``"damaged"``,
+        ``"missing"``, ``"unrecorded"`` (written by something else) or ``"unfinished"`` (the folder of a job whose
+        training is not finished); and ``reason``, in words.
+
+    Raises
+    ------
+    DataError
+        If the directory holds neither a run nor finished language models.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from langdiff.run import Experiment, run_experiment
+    >>> settings = {
+    ...     "name": "small",
+    ...     "corpus": {"format": "synthetic", "n_intents": 60, "n_languages": 2},
+    ...     "lm": {"models": ["kneser-ney-2"], "max_replaced": 1.0},
+    ... }
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     run = run_experiment(Experiment.model_validate(settings), folder, progress=False)
+    ...     table = Path(folder, "surprisals", "kneser-ney-2.csv")
+    ...     _ = table.write_text(table.read_text().replace("1", "2", 1))
+    ...     found = verify_run(folder)
+    >>> found.loc[found["state"] != "whole", ["file", "state"]].to_numpy().tolist()
+    [['surprisals/kneser-ney-2.csv', 'damaged']]
+    """
+    directory = Path(directory)
+    records = [path for path in directory.rglob(CHECKSUMS) if STAGE not in path.relative_to(directory).parts]
+    if not records and not (directory / EXPERIMENT).is_file():
+        raise DataError(f"{directory}: neither a run nor finished language models are here (no {EXPERIMENT}).")
+    rows: dict[str, tuple[str, str]] = {}
+    unknown = []  # folders whose record cannot be read
+    for record in sorted(records):
+        folder = record.parent.relative_to(directory)
+        try:
+            kept = read_checksums(record.parent)
+        except DamageError as error:
+            rows[(folder / CHECKSUMS).as_posix()] = ("damaged", str(error))
+            unknown.append(record.parent)
+            continue
+        damage = kept.damage()
+        for name in kept.files:
+            state = "whole" if name not in damage else "damaged" if (record.parent / name).exists() else "missing"
+            rows[(folder / name).as_posix()] = (state, damage.get(name, ""))
+    rows |= _missing_jobs(directory, rows)
+    rows |= _unrecorded(directory, rows, unknown)
+    return pd.DataFrame([(name, *what) for name, what in sorted(rows.items())], columns=["file", "state", "reason"])
+
+
+def _missing_jobs(directory: Path, rows: dict[str, tuple[str, str]]) -> dict[str, tuple[str, str]]:
+    """Return the jobs of a finished run that are gone, or have no record any more."""
+    difficulties = "tables/difficulties.csv"
+    if rows.get(difficulties, ("missing",))[0] != "whole":
+        return {}
+    table = pd.read_csv(directory / difficulties, keep_default_na=False, dtype=str)
+    jobs = (job_folder(directory / JOBS, row["edition"], split_name(row["lm"])[0]) for _, row in table.iterrows())
+    gone = (job / CHECKSUMS for job in jobs if not (job / CHECKSUMS).is_file())
+    return {path.relative_to(directory).as_posix(): ("missing", f"{path}: missing.") for path in gone}
+
+
+def _unrecorded(directory: Path, rows: dict[str, tuple[str, str]], unknown: list[Path]) -> dict[str, tuple[str, str]]:
+    """Return the files that no record names; a job without a record is one row."""
+    found = {}
+    for path in sorted(directory.rglob("*")):
+        inside = path.relative_to(directory)
+        name = inside.as_posix()
+        if not path.is_file() or name in rows or any(part.startswith(".") for part in inside.parts):
+            continue
+        if name in _FREE or path.name == CHECKSUMS or any(folder in path.parents for folder in unknown):
+            continue
+        job = next((folder for folder in path.parents if (folder / KEY).is_file()), None)
+        if job is not None and not (job / CHECKSUMS).is_file():
+            place = job.relative_to(directory).as_posix()
+            if f"{place}/{CHECKSUMS}" not in rows:
+                found[place] = ("unfinished", f"{job}: training is not finished.")
+        else:
+            found[name] = ("unrecorded", f"{path}: not written by the run.")
+    return found

@@ -1,0 +1,3 @@
+"""The command, for runs, too."""
+
+from tests.cli.conftest import langdiff as langdiff
