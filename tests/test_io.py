@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from langdiff._io import atomic_path, read_lines, write_text
+from langdiff._io import LockedError, atomic_path, is_locked, locked, read_lines, write_text
 from langdiff.errors import DataError, OutputError
 
 COMPRESS = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
@@ -137,3 +137,14 @@ def test_text_is_written_as_it_is(tmp_path_factory, text):
     file = tmp_path_factory.mktemp("text") / "out.txt"
     write_text(file, text)
     assert file.read_bytes() == text.encode()
+
+
+def test_whether_a_folder_is_owned_may_be_asked_at_any_time(tmp_path):
+    assert not is_locked(tmp_path)
+    with locked(tmp_path, "at work."):
+        assert is_locked(tmp_path)
+        with pytest.raises(LockedError, match="another process is at work"), locked(tmp_path, "at work."):
+            pass
+    assert not is_locked(tmp_path)
+    with locked(tmp_path, "at work."):  # asking left nothing behind
+        pass

@@ -69,7 +69,8 @@ def seconds_of_training(run):
 
 
 def contents(directory):
-    return {path: path.read_bytes() for path in directory.rglob("*") if path.is_file() and path.name != ".lock"}
+    files = (path for path in directory.rglob("*") if path.is_file() and path.name not in (".lock", "run.jsonl"))
+    return {path: path.read_bytes() for path in files}
 
 
 def test_second_run_shows_the_seconds_of_the_training_not_of_reading_what_is_kept_of_it(run):
@@ -83,7 +84,7 @@ def test_second_run_shows_the_seconds_of_the_training_not_of_reading_what_is_kep
         assert f"{lm} {seconds}" in run.report.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("stop", ["compute_surprisals", "fit", "write_pages", "write_json"])
+@pytest.mark.parametrize("stop", ["compute_where_possible", "fit", "write_pages", "write_json"])
 def test_a_repeated_run_that_is_stopped_leaves_what_the_first_one_found(run, monkeypatch, stop):
     before = contents(run.directory)
 
@@ -151,7 +152,7 @@ def test_table_cells_are_escaped():
 
 def test_a_run_of_another_format_is_refused(tmp_path):
     (tmp_path / "manifest.json").write_text('{"format_version": 0}')
-    with pytest.raises(DataError, match=r"manifest\.json: format version 0; this langdiff reads 1\. Repeat the run"):
+    with pytest.raises(DataError, match=r"manifest\.json: format version 0; this langdiff reads 2\. Repeat the run"):
         read_run(tmp_path)
     (tmp_path / "manifest.json").write_text("[]")
     with pytest.raises(DataError, match="not a finished run"):
@@ -270,7 +271,7 @@ def test_another_experiment_in_the_same_directory_leaves_nothing_of_the_first(tm
     second = Experiment.model_validate(SMALL | {"corpus": corpus, "lm": {"models": ["char-tiny"]}})
     with pytest.MonkeyPatch.context() as patch:  # interrupted after the corpus
         patch.setattr(
-            "langdiff.run.runner.compute_surprisals", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt)
+            "langdiff.run.runner.compute_where_possible", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt)
         )
         with pytest.raises(KeyboardInterrupt):
             run_experiment(second, directory)

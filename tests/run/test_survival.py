@@ -19,7 +19,7 @@ from langdiff import _io
 from langdiff._checksums import CHECKSUMS
 from langdiff.errors import DataError, LangdiffWarning, OutputError
 from langdiff.lm.jobs import job, tables
-from langdiff.run import Experiment, read_run, read_status, run_experiment, verify_run
+from langdiff.run import Experiment, read_run, read_status, report, run_experiment, verify_run
 from langdiff.run.log import read_run_log
 
 SETTINGS = {
@@ -27,6 +27,7 @@ SETTINGS = {
     "corpus": {"format": "synthetic", "n_intents": 120, "n_languages": 3},
     "lm": {"models": ["kneser-ney-2", "kneser-ney-3"], "max_replaced": 1.0},
 }
+DRAW = report._draw
 pytestmark = pytest.mark.filterwarnings("ignore:edition .* too rare in training")  # the corpora are tiny
 
 
@@ -34,8 +35,16 @@ def run(directory, **changes):
     return run_experiment(Experiment.model_validate(SETTINGS | changes), directory, progress=False)
 
 
+@pytest.fixture(autouse=True, scope="module")
+def undrawn():
+    """Draw no figures, which take most of the time of such small runs."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("langdiff.run.report._draw", lambda _: [])
+        yield
+
+
 @pytest.fixture(scope="module")
-def finished(tmp_path_factory):
+def finished(tmp_path_factory, undrawn):
     """A finished run; copied before it is changed."""
     directory = tmp_path_factory.mktemp("runs") / "finished"
     run(directory)
@@ -82,6 +91,7 @@ def test_a_run_goes_on_without_an_edition_and_says_so(finished, tmp_path, monkey
     whole = read_run(finished)
     gone, *others = whole.fits["kneser-ney-2"].difficulty.index
     with monkeypatch.context() as patch:
+        patch.setattr("langdiff.run.report._draw", DRAW)  # figures of models with different editions
         fail_for(patch, [gone], ["kneser-ney-3"])
         found = run(tmp_path / "run")
     assert found.failed.to_dict("records") == [
@@ -153,7 +163,7 @@ def test_verify_names_damaged_missing_and_unrecorded_files(langdiff, copy):
     (jobs[1] / "surprisals.parquet").unlink()
     (jobs[2] / CHECKSUMS).unlink()
     (copy / "tables" / "mine.csv").write_text("a,b\n")
-    (copy / "figures" / "truth.svg").write_text("<svg/>")
+    (copy / "report.html").write_text("<html/>")
     done = langdiff("verify", copy, "--json")
     assert done.code == 1
     found = {row["file"]: row["state"] for row in json.loads(done.out) if row["state"] != "whole"}
@@ -163,7 +173,7 @@ def test_verify_names_damaged_missing_and_unrecorded_files(langdiff, copy):
         f"{place[1]}/surprisals.parquet": "missing",
         f"{place[2]}/{CHECKSUMS}": "missing",
         "tables/mine.csv": "unrecorded",
-        "figures/truth.svg": "damaged",
+        "report.html": "damaged",
     }
     assert "tables/mine.csv" in langdiff("verify", copy).out
     (copy / "tables" / "mine.csv").unlink()
@@ -267,6 +277,7 @@ if sys.argv[2] == "nobody":
     os.setgid(65534), os.setuid(65534)
 sys.path.insert(0, sys.argv[3])
 from langdiff.errors import LangdiffError
+from langdiff.run import report
 from langdiff.run import Experiment, run_experiment
 settings = {settings!r}
 try:

@@ -5,12 +5,15 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 
+import pandas as pd
 import pytest
 
-from langdiff.errors import DataError, TrainingError
+from langdiff._io import LockedError
+from langdiff.errors import DataError, OutputError, TrainingError
 from langdiff.lm import compute_surprisals
+from langdiff.lm.compute import compute_where_possible
 from langdiff.lm.jobs.failures import Failures
-from langdiff.multitext import InMemoryText
+from langdiff.multitext import InMemoryText, Parts
 from tests.lm.conftest import make_parts, read_job_states
 
 
@@ -85,3 +88,38 @@ def test_an_interrupt_is_not_kept():
     with pytest.raises(KeyboardInterrupt), failures.of("eng"):
         raise KeyboardInterrupt
     failures.raise_any()
+
+
+def test_a_disk_that_is_full_ends_the_call_and_says_what_is_finished():
+    failures = Failures(4, at_once=False)
+    for edition in ("eng", "deu"):
+        with failures.of(edition):
+            pass
+    with failures.of("ell", last=False):  # a part of its work
+        pass
+    message = r"^no space\. 2 of 4 editions are finished and kept \('deu', 'eng'\); when files can be written again"
+    with pytest.raises(OutputError, match=message), failures.of("fin"):
+        raise OutputError("no space.")
+
+
+def test_an_edition_that_another_process_trains_does_not_stop_the_others():
+    failures = Failures(2, at_once=False)
+    with failures.of("eng"):
+        raise LockedError("another process is training here.")
+    assert list(failures.errors) == ["eng"]
+
+
+def test_editions_that_fail_are_left_out_where_that_is_asked_for(three, tiny_recipe, tmp_path):
+    parts = replace(three, train=shortened(three.train, ["eng"]))
+    options = {"lm": tiny_recipe, "scoring": None, "max_replaced": 1.0, "device": "cpu", "seed": 0, "cache": tmp_path}
+    options |= {"workers": 1, "executor": None, "group": 1, "progress": False}
+    table, failed = compute_where_possible(parts, **options, least=2)
+    assert list(table.editions) == ["ell", "cmn"]
+    assert list(failed) == ["eng"]
+    assert "too little text" in failed["eng"]
+    with pytest.raises(DataError, match="too little text"):
+        compute_where_possible(parts, **options, least=3)
+    two = Parts(**{part: getattr(three, part).sel(editions=["ell", "cmn"]) for part in ("train", "dev", "test")})
+    alone = compute_surprisals(two, lm=tiny_recipe, max_replaced=1.0, seed=0, progress=False, device="cpu")
+    assert alone.provenance == table.provenance
+    pd.testing.assert_frame_equal(alone.bits, table.bits)
