@@ -1,6 +1,6 @@
 """What a job on a Dask cluster costs beside its training: time, memory of scheduler and client, bytes sent.
 
-    python benchmarks/cluster_jobs.py [--jobs 10000] [--intents 31000] [--workers 2] [--work nothing]
+    python benchmarks/cluster_jobs.py [--jobs 1000] [--intents 31000] [--workers 2] [--work nothing]
 
 Scheduler, workers and client are processes of this machine, and jobs go the way of `compute_surprisals`. With
 ``--work nothing`` a worker only unpacks a job and checks the cache; with ``--work bookkeeping`` it locks the folder of
@@ -186,7 +186,7 @@ def report_serial(parts, cache, n):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--jobs", type=int, default=10_000)
+    parser.add_argument("--jobs", type=int, default=1000)
     parser.add_argument("--intents", type=int, default=31_000)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--work", choices=["nothing", "bookkeeping"], default="nothing")

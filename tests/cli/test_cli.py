@@ -342,8 +342,8 @@ def test_a_run_on_a_dask_cluster_is_the_same_run(langdiff, tmp_path):
     with distributed.LocalCluster(
         n_workers=1, threads_per_worker=1, processes=False, protocol="tcp", dashboard_address="127.0.0.1:0"
     ) as cluster:
-        code, _, err = langdiff("run", study, "--out", tmp_path / "there", "--dask", cluster.scheduler_address)
-    assert code == 0, err
-    assert langdiff("run", study, "--out", tmp_path / "here")[0] == 0
+        there = langdiff("run", study, "--out", tmp_path / "there", "--dask", cluster.scheduler_address)
+    assert there.code == 0, there.err
+    assert langdiff("run", study, "--out", tmp_path / "here").code == 0
     name = "surprisals/kneser-ney-2.csv"
     assert (tmp_path / "there" / name).read_bytes() == (tmp_path / "here" / name).read_bytes()

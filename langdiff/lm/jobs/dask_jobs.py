@@ -2,6 +2,7 @@
 
 import heapq
 import logging
+import math
 import secrets
 import sys
 import time
@@ -151,7 +152,8 @@ class _Submissions:
         self._catalogue: Future[Any] | None = None
         self._futures: dict[str, Future[Any]] = {}
         self._ended: SimpleQueue[tuple[str, Future[Any]]] = SimpleQueue()
-        self._connected, self._last_seen = True, time.monotonic()  # to the scheduler; when that was last so
+        self._last_seen = time.monotonic()  # when the scheduler was connected
+        self._said = -math.inf  # when a lost connection was last logged
         self._opener = opener()  # one for all jobs: functions sent by value are told apart
         self._due: list[tuple[float, str]] = []  # a heap of (time, edition)
         self._attempts: Counter[str] = Counter()
@@ -213,9 +215,6 @@ class _Submissions:
             If the connection to the scheduler is lost for good.
         """
         now, running = time.monotonic(), self._client.status == "running"
-        if running != self._connected:
-            self._connected = running
-            logger.warning("The connection to the Dask scheduler is %s.", "there again" if running else "lost")
         if running:
             self._last_seen = now
         elif self._client.status in ("closed", "closing") or now > self._last_seen + _GIVE_UP:
@@ -260,7 +259,7 @@ class _Submissions:
                 self.unfinished.discard(edition)
                 raise
             message = f"edition {edition!r}: the connection to the Dask scheduler or worker was lost ({error})."
-            # said once, by next_ended
+            self._say_lost()
             self._again(edition, "lost", TrainingError(message), self._patience.lost, logging.INFO)
             return None
         finally:
@@ -270,6 +269,13 @@ class _Submissions:
             return None
         self.unfinished.discard(edition)
         return cast(JobResult, outcome)
+
+    def _say_lost(self) -> None:
+        """Log once what all unfinished jobs have in common."""
+        now = time.monotonic()
+        if now > self._said + _GIVE_UP:
+            logger.warning("The connection to the Dask scheduler was lost; unfinished editions are submitted again.")
+        self._said = now
 
     def _again(
         self, edition: str, cause: Literal["lost", "busy"], error: Exception, limit: int, level: int = logging.WARNING
