@@ -27,7 +27,7 @@ from langdiff.selection.search.reduction import Remainder
 
 Reals = npt.NDArray[np.float32] | npt.NDArray[np.float64]
 
-NODE = 2**18  # operations that a node costs besides its products
+NODE = 4e6  # operations in the time that a node takes besides its products
 NEAR = 1.25  # a cut that leaves a node open is tried again below it if it came so near
 
 

@@ -30,8 +30,8 @@ from langdiff.selection.search.reduction import NEVER, Remainder, bound, by_unit
 from langdiff.selection.search.solver import configured
 
 FEW = 5  # units of which all choices may be tried
-FEW_WORK = 3e11  # floating-point operations for that: about a dozen seconds
-BRANCH_WORK = 3e11  # and for one number of units, before an integer program is tried
+FEW_WORK = 2e11  # floating-point operations for that: about ten seconds
+BRANCH_WORK = 1e11  # and for one number of units, before an integer program is tried
 HALF = 0.5  # objectives are whole numbers; a solver's tolerance must not cut off the one that is needed
 
 log = logging.getLogger(__name__)
