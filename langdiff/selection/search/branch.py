@@ -130,9 +130,8 @@ class Branching:
     def run(self, left: Remainder) -> bool:
         """Search what is left of the problem; return whether that was finished."""
         problem = self.problem
-        if problem.required.any():  # what is required is taken; other editions of its units are no candidates
-            left = replace(left, editions=left.editions & ~problem.required)
-        columns = np.flatnonzero(left.editions)
+        decided = np.isin(problem.group, problem.group[problem.required])  # these units are taken
+        columns = np.flatnonzero(left.editions & ~decided)
         columns = columns[np.argsort(problem.group[columns], kind="stable")]
         table, weight = collapse(problem.present[np.ix_(left.rows, columns)], problem.weight[left.rows])
         lost = int(problem.weight[left.rows].sum() - weight.sum())  # rows that none of these editions has
