@@ -27,13 +27,18 @@ def families(seed, n_intents, n_families, n_each, share=0.5, flip=0.03):
 
 
 def most_intents(problem):
-    """Return the most intents that each number of units shares, with the required editions, by trying all subsets."""
+    """Return the most intents that each number of units shares, by trying all subsets.
+
+    Units that are required are in; a required language is only where languages are units, as in `Branching`.
+    """
     most = {}
     for size in range(1, len(problem.language) + 1):
         for chosen in combinations(range(len(problem.language)), size):
             editions = np.isin(np.arange(len(problem.language)), chosen)
             of_a_language = np.bincount(problem.language[editions]).max()
             if (problem.required & ~editions).any() or of_a_language > max(problem.max_per_language, 1):
+                continue
+            if problem.required_groups[np.setdiff1d(problem.group, problem.group[editions])].any():
                 continue
             u = len(np.unique(problem.group[editions]))
             most[u] = max(most.get(u, 0), problem.intents_of(problem.shared(editions)))
