@@ -126,7 +126,7 @@ def test_branching_alone_agrees_with_brute_force(instance):
 def test_families_are_proven_without_a_solver(monkeypatch):
     """All 80,000 triples of five languages of twenty editions, and pairs, by matrix products."""
     monkeypatch.setattr(Program, "maximize", lambda *_, **__: pytest.fail("a solver was asked"))
-    multitext = families(0, 2000, 5, 20, flip=0.001)
+    multitext = families(0, 2000, 5, 20, share=0.7, flip=0.003)
     selection = ld.select(multitext, objective="languages")
     assert selection.optimal
     presence, language = multitext.presence.to_numpy(), np.repeat(range(5), 20)
