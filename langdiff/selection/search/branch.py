@@ -16,6 +16,7 @@ that a cut can see, and there the products alone must do.
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +26,7 @@ from langdiff.selection.search.cut import Priced, sweep
 from langdiff.selection.search.problem import Problem, collapse
 from langdiff.selection.search.reduction import Remainder
 
-Reals = npt.NDArray[np.float32] | npt.NDArray[np.float64]
+Reals = npt.NDArray[np.floating[Any]]
 
 NODE = 4e6  # operations in the time that a node takes besides its products
 NEAR = 1.25  # a cut that leaves a node open is tried again below it if it came so near
@@ -135,7 +136,9 @@ class Branching:
         columns = columns[np.argsort(problem.group[columns], kind="stable")]
         table, weight = collapse(problem.present[np.ix_(left.rows, columns)], problem.weight[left.rows])
         lost = int(problem.weight[left.rows].sum() - weight.sum())  # rows that none of these editions has
-        kind = np.float32 if weight.sum() < 2**24 else np.float64  # sums of whole numbers stay exact
+        kind: type[np.floating[Any]] = (
+            np.float32 if weight.sum() < 2**24 else np.float64
+        )  # sums of whole numbers stay exact
         taken = np.bincount(problem.language[problem.required], minlength=int(problem.language.max()) + 1)
         free = left.inside.copy()
         free[problem.group[problem.required]] = False
@@ -242,7 +245,8 @@ class Branching:
         starts = node.starts
         if len(starts) < len(node.group):
             enough = np.logical_or.reduceat(enough, starts, axis=1)
-        return enough.sum(axis=1) - 1  # each edition shares enough with itself
+        partners: Integers = enough.sum(axis=1) - 1  # each edition shares enough with itself
+        return partners
 
     def _dominated(self, node: Node, products: Reals) -> Booleans:
         """Mark editions of which another one of the unit has every row, shape (E,)."""
