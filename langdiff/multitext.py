@@ -188,9 +188,13 @@ class Multitext:
         >>> multitext.sel(intents=["2"], editions=["deu", "eng"]).to_frame().values.tolist()
         [['B', 'b']]
         """
-        rows = self.intents if intents is None else pd.Index(self._check("intent", intents, self.intents))
-        columns = self.editions if editions is None else pd.Index(self._check("edition", editions, self.editions))
-        return self._take(self.intents.get_indexer(rows), self.editions.get_indexer(columns))
+        rows = self.intents if intents is None else self._check("intent", intents, self.intents)
+        columns = self.editions if editions is None else self._check("edition", editions, self.editions)
+        places = (
+            known.get_indexer(pd.Index(wanted, tupleize_cols=False))
+            for known, wanted in ((self.intents, rows), (self.editions, columns))
+        )
+        return self._take(*places)
 
     def _take(self, rows: Integers, columns: Integers) -> "Multitext":
         """Keep the intents and editions at some places; looking up tens of thousands of names would take longer."""

@@ -129,8 +129,9 @@ def test_agrees_with_brute_force_when_greed_finds_nothing_and_bounds_are_weak(in
 def check_programs_alone(multitext, limits):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("langdiff.selection.search.exact.stages", lambda problem: [])
-        for skipped in ("_bound_all", "_exchange", "_relax_all"):
+        for skipped in ("_bound_all", "_exchange", "_enumerate", "_relax_all"):
             patch.setattr(Search, skipped, lambda self: None)
+        patch.setattr("langdiff.selection.search.exact.BRANCH_WORK", 0)
         patch.setattr("langdiff.selection.search.exact.bound", lambda *_: 10**9)
         check_against_brute_force(multitext, limits)
 
@@ -321,7 +322,9 @@ def test_solver_by_name_and_by_object_agree():
         ld.select(multitext, min_intents=3, solver="gurobbi")
 
 
-def test_failing_solver_is_reported():
+def test_failing_solver_is_reported(monkeypatch):
+    monkeypatch.setattr("langdiff.selection.search.exact.BRANCH_WORK", 0)
+
     class Broken(pulp.HiGHS):
         def actualSolve(self, lp, **_):
             raise pulp.PulpSolverError("no licence")
@@ -402,6 +405,7 @@ SELECTS_SLOWLY = """
 import sys
 from tests.selection.test_select import noise
 import langdiff as ld, langdiff.selection.search.exact as search
+search.FEW = search.BRANCH_WORK = 0
 ask = search.Search._ask
 def announced(self, u):
     print("asking", flush=True)

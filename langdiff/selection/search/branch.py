@@ -16,6 +16,7 @@ that a cut can see, and there the products alone must do.
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -25,9 +26,9 @@ from langdiff.selection.search.cut import Priced, sweep
 from langdiff.selection.search.problem import Problem, collapse
 from langdiff.selection.search.reduction import Remainder
 
-Reals = npt.NDArray[np.float32] | npt.NDArray[np.float64]
+Reals = npt.NDArray[np.floating[Any]]
 
-NODE = 2**18  # operations that a node costs besides its products
+NODE = 4e6  # operations in the time that a node takes besides its products
 NEAR = 1.25  # a cut that leaves a node open is tried again below it if it came so near
 
 
@@ -130,13 +131,14 @@ class Branching:
     def run(self, left: Remainder) -> bool:
         """Search what is left of the problem; return whether that was finished."""
         problem = self.problem
-        if problem.required.any():  # what is required is taken; other editions of its units are no candidates
-            left = replace(left, editions=left.editions & ~problem.required)
-        columns = np.flatnonzero(left.editions)
+        decided = np.isin(problem.group, problem.group[problem.required])  # these units are taken
+        columns = np.flatnonzero(left.editions & ~decided)
         columns = columns[np.argsort(problem.group[columns], kind="stable")]
         table, weight = collapse(problem.present[np.ix_(left.rows, columns)], problem.weight[left.rows])
         lost = int(problem.weight[left.rows].sum() - weight.sum())  # rows that none of these editions has
-        kind = np.float32 if weight.sum() < 2**24 else np.float64  # sums of whole numbers stay exact
+        kind: type[np.floating[Any]] = (
+            np.float32 if weight.sum() < 2**24 else np.float64
+        )  # sums of whole numbers stay exact
         taken = np.bincount(problem.language[problem.required], minlength=int(problem.language.max()) + 1)
         free = left.inside.copy()
         free[problem.group[problem.required]] = False
@@ -243,7 +245,8 @@ class Branching:
         starts = node.starts
         if len(starts) < len(node.group):
             enough = np.logical_or.reduceat(enough, starts, axis=1)
-        return enough.sum(axis=1) - 1  # each edition shares enough with itself
+        partners: Integers = enough.sum(axis=1) - 1  # each edition shares enough with itself
+        return partners
 
     def _dominated(self, node: Node, products: Reals) -> Booleans:
         """Mark editions of which another one of the unit has every row, shape (E,)."""

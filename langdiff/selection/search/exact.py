@@ -23,15 +23,15 @@ from langdiff.errors import SolverError
 from langdiff.selection.search.bounds import first_bounds
 from langdiff.selection.search.branch import Branching
 from langdiff.selection.search.cut import sweep
-from langdiff.selection.search.heuristic import exchange, stages, with_best, without_worst
+from langdiff.selection.search.heuristic import exchange, stages, without_worst
 from langdiff.selection.search.problem import Problem, Solution, collapse, weigh
 from langdiff.selection.search.program import Answer, Program
 from langdiff.selection.search.reduction import NEVER, Remainder, bound, by_unit, reduce
 from langdiff.selection.search.solver import configured
 
 FEW = 5  # units of which all choices may be tried
-FEW_WORK = 3e11  # floating-point operations for that: about a dozen seconds
-BRANCH_WORK = 3e11  # and for one number of units, before an integer program is tried
+FEW_WORK = 2e11  # floating-point operations for that: about ten seconds
+BRANCH_WORK = 1e11  # and for one number of units, before an integer program is tried
 HALF = 0.5  # objectives are whole numbers; a solver's tolerance must not cut off the one that is needed
 
 log = logging.getLogger(__name__)
@@ -107,6 +107,8 @@ class Search:
 
     def _search(self) -> None:
         self._bound_all()
+        if self.problem.choice and any(self._open()):
+            self._offer_hull()
         self._exchange()
         self._announce()
         self._enumerate()
@@ -203,20 +205,20 @@ class Search:
             rows[left.rows] = np.logical_and.reduce(units[:, packed[found.rows].all(axis=0)], axis=1)
             self._offer(rows)
 
+    def _offer_hull(self) -> None:
+        """Offer the best editions at every price: where a unit is one of several editions, its cuts choose none."""
+        for found in sweep(self.problem.present, self.problem.weight, lambda *_: time.monotonic() < self.deadline):
+            self._offer(found.rows)
+
     def _exchange(self) -> None:
-        """Improve what greedy removal found at every open number of units: from the largest down, then up again."""
+        """Improve what greedy removal found at every open number of units, from the better of two beginnings."""
         problem, chain = self.problem, None
-        allowed = {}
         for u in self._open():
             left = reduce(problem, u, self.needed(u), NEVER, self._start.get(u))
             if left is None:
                 self.bounds.lower(u, self.needed(u) - 1, "reduction")
                 continue
-            allowed[u] = left.editions
             chain = self._improve(u, chain if chain is None else without_worst(problem, chain), left.editions)
-        for u in sorted(allowed):
-            if self.can_improve(u) and time.monotonic() < self.deadline and u - 1 in allowed:
-                self._improve(u, with_best(problem, self.stages.get(u - 1), allowed[u]), allowed[u])
 
     def _improve(self, u: int, other: Booleans | None, allowed: Booleans) -> Booleans | None:
         """Exchange editions, from the better of the best known u units and others; offer and return what that gives."""

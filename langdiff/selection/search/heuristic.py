@@ -1,4 +1,4 @@
-"""Good selections in little time: greedy removal or addition, then exchange."""
+"""Good selections in little time: greedy removal, then exchange."""
 
 from collections.abc import Iterator
 
@@ -55,21 +55,6 @@ def without_worst(problem: Problem, kept: Booleans) -> Booleans:
     fewer = kept.copy()
     fewer[removable[weigh(problem.weight[almost], absent[np.ix_(almost, removable)]).argmax()]] = False
     return fewer
-
-
-def with_best(problem: Problem, kept: Booleans | None, allowed: Booleans) -> Booleans | None:
-    """Add the edition of a further unit that costs fewest intents; None if none may be added."""
-    if kept is None:
-        return None
-    taken = np.bincount(problem.language[kept], minlength=int(problem.language.max()) + 1)
-    most = 1 if problem.group is problem.language else problem.max_per_language
-    outside = np.flatnonzero(allowed & ~kept & (taken[problem.language] < most))
-    if not len(outside):
-        return None
-    shared = problem.shared(kept)
-    more = kept.copy()
-    more[outside[weigh(problem.weight[shared], problem.present[np.ix_(shared, outside)]).argmax()]] = True
-    return more
 
 
 def exchange(problem: Problem, kept: Booleans, allowed: Booleans) -> Booleans:
