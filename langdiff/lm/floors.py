@@ -119,7 +119,7 @@ def compare_with_floors(tables: Iterable[Surprisals], floors: pd.DataFrame) -> p
                 f"{table.lm!r}: the table has no characters, so that nothing is known of bits per character."
             )
         for edition, rate in table.bits_per_character()["bits_per_character"].items():
-            own = floors.loc[edition].dropna()
+            own = floors.loc[str(edition)].dropna()
             floor = own.drop(labels=table.lm, errors="ignore").idxmin()
             rows.append((edition, table.lm, rate, floor, own[floor], 100 * (1 - rate / own[floor])))
     columns = ["edition", "lm", "bits_per_character", "floor", "floor_bits", "percent"]

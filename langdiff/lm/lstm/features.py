@@ -32,9 +32,9 @@ class Features(NamedTuple):
     log_probability: Tensor
     summary: Tensor
 
-    def __getitem__(self, part: slice | Tensor) -> "Features":  # type: ignore[override]
+    def of(self, symbols: slice | Tensor) -> "Features":
         """Return those of some symbols."""
-        return Features(self.log_probability[part], self.summary[part])
+        return Features(self.log_probability[symbols], self.summary[symbols])
 
 
 class NgramFeatures:
@@ -65,7 +65,7 @@ class NgramFeatures:
         histories = Histories(intents, vocabulary_size, orders)
         fold = np.arange(len(intents)) // RUN % FOLDS
         for number in np.unique(fold):
-            others = [intents[row] for row in np.flatnonzero(fold != number)]
+            others = [ids for ids, own in zip(intents, fold, strict=True) if own != number]
             histories.ask(KneserNey.fit(others, vocabulary_size, order=orders[-1]), np.flatnonzero(fold == number))
         return cls(histories)
 

@@ -134,7 +134,7 @@ def _cut(whole: _Piece, parts: int) -> Iterator[_Piece]:
         if batch.features is not None:
             column = torch.arange(batch.inputs.shape[1], device=batch.inputs.device).expand(batch.inputs.shape)
             column = column[batch.real]
-            features = batch.features[(column >= own.start) & (column < own.stop)]
+            features = batch.features.of((column >= own.start) & (column < own.stop))
         yield _Piece(
             Batch(batch.inputs[:, own], batch.targets[:, own], batch.lengths[own], rows, features),
             masks._replace(locked=[None if mask is None else mask[:, own] for mask in masks.locked]),
@@ -169,7 +169,7 @@ def _accumulate(network: AWDLSTM, piece: _Piece, whole: _Piece, recipe: Recipe) 
     for part in slices(len(seen), len(network.embedding)):
         leaf = seen[part].requires_grad_()  # (n, E)
         with _precision(recipe, batch):
-            features = None if batch.features is None else batch.features[part]
+            features = None if batch.features is None else batch.features.of(part)
             nats = F.cross_entropy(network.logits(leaf, features), targets[part], reduction="sum")
         (nats / whole.symbols).backward()  # type: ignore[no-untyped-call]
         gradients_seen.append(cast(Tensor, leaf.grad))

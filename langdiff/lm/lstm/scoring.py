@@ -87,7 +87,9 @@ def _bits_of(network: AWDLSTM, output: Tensor, targets: Tensor, features: Featur
     """Return the bits of symbols, (N,), float64 on the CPU, from the network's output, (N, E)."""
     nats = [
         F.cross_entropy(
-            network.logits(output[part], None if features is None else features[part]), targets[part], reduction="none"
+            network.logits(output[part], None if features is None else features.of(part)),
+            targets[part],
+            reduction="none",
         )
         for part in slices(len(output), len(network.embedding))
     ]
