@@ -278,12 +278,11 @@ def test_a_disk_that_is_full_after_training(tmp_path, monkeypatch):
 CHILD = """
 import os, sys
 from pathlib import Path
-if sys.argv[2] == "nobody":
-    os.setgid(65534), os.setuid(65534)
 sys.path.insert(0, sys.argv[3])
 from langdiff.errors import LangdiffError
-from langdiff.run import report
 from langdiff.run import Experiment, run_experiment
+if sys.argv[2] == "nobody":  # after all imports: nobody may not be allowed to read the files of Python
+    os.setgid(65534), os.setuid(65534)
 settings = {settings!r}
 try:
     run_experiment(Experiment.model_validate(settings), Path(sys.argv[1]), progress=False)
