@@ -148,31 +148,30 @@ class Branching:
             return True
         most = problem.max_per_language if problem.group is not problem.language else len(columns) + len(taken)
         node = Node(table.astype(kind), weight.astype(kind), columns, problem.group[columns], free, most - taken, k)
-        return self._search(node.of(node.room[problem.language[columns]] > 0), [])
+        return self._search(node.of(node.room[problem.language[columns]] > 0))
 
-    def _search(self, node: Node, taken: list[int]) -> bool:
-        """Settle a node: take an edition and settle what follows, then leave it out, until nothing is left."""
-        left: Node | None = node
-        while left is not None:
-            taken = taken.copy()
-            left, products = self._reduce(left, taken)
+    def _search(self, node: Node) -> bool:
+        """Divide a node by one edition, taken or left out, and its parts again, until nothing is left."""
+        stack: list[tuple[Node, list[int]]] = [(node, [])]
+        while stack:
+            part, taken = stack.pop()
+            left, products = self._reduce(part, taken)
             if left is None:
-                break
+                continue
             if time.monotonic() > self.deadline or self.work < 0:
                 return False
             if left.k <= 2 and not left.inside.any():
                 self._finish(left, products, taken)
-                break
+                continue
             left, first = self._cut(left)
             if left is None:
-                break
+                continue
             if first is None:
                 first = self._first(left, products)
-            if not self._search(self._take(left, first), [*taken, int(left.editions[first])]):
-                return False
             others = np.ones(len(left.editions), dtype=bool)
             others[first] = False
-            left = left.of(others)
+            stack.append((left.of(others), taken.copy()))
+            stack.append((self._take(left, first), [*taken, int(left.editions[first])]))
         return True
 
     def _reduce(self, node: Node, taken: list[int]) -> tuple[Node | None, Reals]:
