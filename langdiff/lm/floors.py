@@ -120,7 +120,7 @@ def compare_with_floors(tables: Iterable[Surprisals], floors: pd.DataFrame) -> p
             )
         for edition, rate in table.bits_per_character()["bits_per_character"].items():
             own = floors.loc[str(edition)].dropna()
-            floor = own.drop(labels=table.lm, errors="ignore").idxmin()
+            floor = str(own.drop(labels=table.lm, errors="ignore").idxmin())
             rows.append((edition, table.lm, rate, floor, own[floor], 100 * (1 - rate / own[floor])))
     columns = ["edition", "lm", "bits_per_character", "floor", "floor_bits", "percent"]
     found = pd.DataFrame(rows, columns=columns)
