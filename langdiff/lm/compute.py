@@ -137,7 +137,6 @@ def compute_surprisals(
         executor=executor,
         group=group,
         progress=progress,
-        least=len(parts.train.editions),
     )
     return surprisals
 
@@ -155,7 +154,7 @@ def compute_where_possible(
     executor: Executor | None,
     group: int,
     progress: bool | None,
-    least: int,
+    least: int | None = None,
 ) -> tuple[Surprisals, dict[str, str]]:
     """Do what `compute_surprisals` does, but leave out editions that fail.
 
@@ -163,8 +162,8 @@ def compute_where_possible(
     ----------
     parts, lm, scoring, max_replaced, device, seed, cache, workers, executor, group, progress
         As for `compute_surprisals`.
-    least : int
-        Editions that must not fail; with fewer, there is the error of `compute_surprisals`.
+    least : int, optional
+        Editions that must not fail, by default all; with fewer, there is the error of `compute_surprisals`.
 
     Returns
     -------
@@ -213,7 +212,7 @@ def compute_where_possible(
                 results = _run_together(jobs, recipe, group, failures, bar, task)
             else:
                 results = run_here(jobs, failures, bar, task)
-            if len(results) < least:
+            if len(results) < (len(jobs) if least is None else least):
                 failures.raise_any()
     _warn(results, stacklevel=4)
     records = {edition: result.record for edition, result in results.items() if result.record is not None}

@@ -398,7 +398,7 @@ def children(pid):
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks at processes in /proc")
 @pytest.mark.timeout(2 * STARTED)
-@pytest.mark.parametrize("kill", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize("kill", [signal.SIGINT, pytest.param(signal.SIGKILL, marks=pytest.mark.slow)])
 def test_an_interrupt_ends_the_workers_at_once(tmp_path, kill):
     script = tmp_path / "script.py"
     script.write_text(SCRIPT.format(folder=str(Path(__file__).parent)))

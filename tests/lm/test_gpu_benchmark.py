@@ -14,6 +14,7 @@ from langdiff.lm.lstm.gradients import has_bf16
 ROUNDING = 1e-12
 
 
+@pytest.mark.slow
 def test_everything_is_measured_or_says_why_not(tmp_path, monkeypatch, capsys):
     setting = gpu.Setting(torch.device("cpu"), True, 0.0, 0.0)
     measured = dict(gpu.measurements(setting))
@@ -80,6 +81,7 @@ def test_the_extrapolation_is_of_measured_rates():
     assert "500 epochs: 0.50 h" in lines[2]
 
 
+@pytest.mark.slow
 def test_several_processes_train_side_by_side(tmp_path, monkeypatch):
     monkeypatch.setattr(gpu, "EPOCHS", 3)
     monkeypatch.setenv(gpu.MPS_PIPE, str(tmp_path))

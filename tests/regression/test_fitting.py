@@ -22,7 +22,7 @@ def normalized_errors(fit, truth):
     return (fit.difficulty - truth.difficulty) / fit.std_error
 
 
-@pytest.mark.parametrize("model", ["1", "2"])
+@pytest.mark.parametrize("model", ["1", pytest.param("2", marks=pytest.mark.slow)])
 def test_intervals_cover_the_truth(model):
     """Of 200 data sets × 5 editions, 95 % intervals cover 92 to 98 %: five standard errors of a share near .95."""
     covered = []

@@ -236,6 +236,12 @@ def test_unwritable_place(tmp_path, fit):
         fit.save(tmp_path / "file" / "fit.json")
 
 
+def unsealed(fit):
+    document = json.loads(fit.to_json())
+    del document["sha256"]
+    return document
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -249,14 +255,14 @@ def test_unwritable_place(tmp_path, fit):
 )
 def test_damaged_files_are_refused(tmp_path, fit, change, message):
     path = tmp_path / "fit.json"
-    path.write_text(json.dumps(json.loads(fit.to_json()) | change))
+    path.write_text(json.dumps(unsealed(fit) | change))
     with pytest.raises(DataError, match=message):
         read_fit(path)
 
 
 def test_missing_keys_truncation_and_absence(tmp_path, fit):
     path = tmp_path / "fit.json"
-    document = json.loads(fit.to_json())
+    document = unsealed(fit)
     del document["cells"]
     path.write_text(json.dumps(document))
     with pytest.raises(DataError, match="damaged: KeyError: 'cells'"):

@@ -126,7 +126,10 @@ def dev_bits(trainer):
         return score(trainer.network.eval(), trainer.dev.intents)[0]
 
 
-@pytest.mark.parametrize(("recipe", "size"), [(INTENT, 3), (INTENT, 1), (STREAM, 2), (NT_ASGD, 4)])
+@pytest.mark.parametrize(
+    ("recipe", "size"),
+    [(INTENT, 3), *(pytest.param(*case, marks=pytest.mark.slow) for case in ((INTENT, 1), (STREAM, 2), (NT_ASGD, 4)))],
+)
 def test_epochs_are_those_of_each_network_alone(recipe, size):
     alone, together = make_trainers(recipe), make_trainers(recipe)
     engine = GroupedGradients([trainer.network for trainer in together], recipe, size)
@@ -155,10 +158,10 @@ def test_a_neighbour_that_explodes_is_an_error_of_its_own():
 def test_an_edition_that_cannot_be_scored_is_an_error_of_its_own(monkeypatch):
     score = loop.score
 
-    def scored(network, *args):
+    def scored(network, *args, **options):
         if len(network.embedding) == VOCABULARIES[1]:
             raise torch.OutOfMemoryError("CUDA out of memory.")
-        return score(network, *args)
+        return score(network, *args, **options)
 
     monkeypatch.setattr(loop, "score", scored)
     trainers = make_trainers(INTENT)
@@ -232,6 +235,7 @@ def test_surprisals_are_those_of_editions_alone(units):
     assert_close(compute(recipe, parts, group=2), compute(recipe, parts))
 
 
+@pytest.mark.slow
 def test_neighbours_that_stop_early_change_nothing():
     recipe = replace(INTENT, epochs=12, patience=1, learning_rate=0.08)
     alone, together = make_trainers(recipe), make_trainers(recipe)
@@ -290,6 +294,7 @@ class Killed(BaseException):
     """Stands for a signal."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "recipe",
     [

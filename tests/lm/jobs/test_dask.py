@@ -131,10 +131,9 @@ def die(job):
 
 def test_a_job_that_kills_its_workers_is_given_up(executor, tmp_path, monkeypatch):
     monkeypatch.setattr(executor._client.cluster.scheduler, "allowed_failures", 0)
-    jobs = make_jobs(["fine", "deadly"], tmp_path)
+    jobs = make_jobs(["deadly"], tmp_path)  # alone: Dask blames all jobs of a worker that dies
     failures = Failures(len(jobs), at_once=False)
-    results = run(executor, jobs, work=die, patience=replace(QUICK, lost=0), failures=failures)
-    assert_same_results(results, jobs[:1])
+    assert run(executor, jobs, work=die, patience=replace(QUICK, lost=0), failures=failures) == {}
     with pytest.raises(TrainingError, match=r"edition 'deadly': 1 Dask worker.* died .* memory runs out"):
         failures.raise_any()
 

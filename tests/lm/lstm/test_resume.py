@@ -298,6 +298,7 @@ ld.compute_surprisals(parts, lm=recipe, seed=0, cache="cache", progress=False).s
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="SIGKILL")
 @pytest.mark.timeout(4 * STARTED)  # three times Python and torch start
 def test_killed_by_the_system_the_surprisals_are_the_same_to_the_last_bit(tmp_path):

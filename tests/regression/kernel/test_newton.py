@@ -140,6 +140,7 @@ def uneven(seed):
     return truth, bits
 
 
+@pytest.mark.slow
 def test_restricted_likelihood_has_no_bias_where_what_is_missing_is_uneven():
     """e1 + e2 against the rest, whose true difference is 0; 60 data sets give a standard error of 0.1 %."""
     contrasts = {True: [], False: []}

@@ -13,8 +13,17 @@ from langdiff.regression.kernel.resampling import bootstrap_draws, cluster_jackk
 AGREEMENT = 0.10  # of a standard error; 500 samples leave 3 % of each, and their mean over editions less
 
 
-@pytest.mark.parametrize("missing", [0.0, 0.2])
-@pytest.mark.parametrize(("model", "restricted"), [("1", False), ("2", False), ("2", True)])
+@pytest.mark.parametrize(
+    ("model", "restricted", "missing"),
+    [
+        ("1", False, 0.2),
+        ("2", False, 0.0),
+        *(
+            pytest.param(*case, marks=pytest.mark.slow)
+            for case in (("1", False, 0.0), ("2", False, 0.2), ("2", True, 0.2))
+        ),
+    ],
+)
 def test_bootstrap_and_information_agree(model, restricted, missing):
     surprisals = ld.simulate(600, 8, model=model, missing=missing, seed=2).surprisals
     information = ld.fit(surprisals, model=model, restricted=restricted, errors="information")
@@ -37,6 +46,7 @@ def test_the_sandwich_sees_what_the_bootstrap_sees(truth, model):
     assert fit.errors.kind == "sandwich"
 
 
+@pytest.mark.slow
 def test_the_exact_kink_has_the_errors_of_a_jackknife():
     surprisals = ld.simulate(300, 4, model="2L", seed=3).surprisals
     fit = ld.fit(surprisals, model="2L", rounding=0, seed=2)

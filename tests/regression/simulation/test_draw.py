@@ -151,7 +151,7 @@ def test_each_mechanism_depends_on_what_it_says():
     assert of_own["MAR"] < 0.1  # through the size of the intent, on which the mean of the noise depends
 
 
-@pytest.mark.parametrize("model", ["1", "2"])
+@pytest.mark.parametrize("model", ["1", pytest.param("2", marks=pytest.mark.slow)])
 def test_only_missing_by_ones_own_bits_biases_the_other_editions_together(model):
     """Against the mean noise of what is left, which a difference of columns inherits."""
     bias = {}
