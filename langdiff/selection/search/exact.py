@@ -32,6 +32,7 @@ from langdiff.selection.search.solver import configured
 FEW = 5  # units of which all choices may be tried
 FEW_WORK = 2e11  # floating-point operations for that: about ten seconds
 BRANCH_WORK = 1e11  # and for one number of units, before an integer program is tried
+TIES_WORK = 2e9  # and for ties: what this does not settle is mostly quick for an integer program
 HALF = 0.5  # objectives are whole numbers; a solver's tolerance must not cut off the one that is needed
 
 log = logging.getLogger(__name__)
@@ -395,11 +396,7 @@ class Search:
                 return True
             if time.monotonic() >= self.deadline:
                 return False
-            above = self.bounds.at_most[u + 1]
-            search = Branching(
-                problem, u, intents, above, self._offer_editions, deadline=self.deadline, work=BRANCH_WORK, every=True
-            )
-            if problem.single and search.run(left):
+            if self._branch_ties(u, intents, left, TIES_WORK):
                 return True
             program = Program(problem, replace(left, editions=full), single=False)
             program.lp += program.units >= u
@@ -408,10 +405,19 @@ class Search:
             answer = self._solve(program, program.n_editions)
             if answer.status == "infeasible":
                 return True
-            if not self._take(answer):
-                self._may_stop(f"{u} units share {intents:,} intents in more than {self.best.n_editions} editions")
-                return False
+            if self._take(answer):
+                continue
+            if self._branch_ties(u, intents, left, BRANCH_WORK):
+                return True
+            self._may_stop(f"{u} units share {intents:,} intents in more than {self.best.n_editions} editions")
+            return False
         return True
+
+    def _branch_ties(self, u: int, intents: int, left: Remainder, work: float) -> bool:
+        """Take selections of u languages as good and with more editions by branching; return whether it came to an end."""
+        above, offer = self.bounds.at_most[u + 1], self._offer_editions
+        search = Branching(self.problem, u, intents, above, offer, deadline=self.deadline, work=work, every=True)
+        return self.problem.single and search.run(left)
 
     def _may_stop(self, unknown: str) -> None:
         """Raise a SolverError if a question stays open though nothing limited the solver."""
