@@ -414,7 +414,7 @@ class Search:
         return True
 
     def _branch_ties(self, u: int, intents: int, left: Remainder, work: float) -> bool:
-        """Take selections of u languages as good and with more editions by branching; return whether it came to an end."""
+        """Take selections of u languages as good and with more editions by branching; return whether it ended."""
         above, offer = self.bounds.at_most[u + 1], self._offer_editions
         search = Branching(self.problem, u, intents, above, offer, deadline=self.deadline, work=work, every=True)
         return self.problem.single and search.run(left)
