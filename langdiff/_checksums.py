@@ -128,11 +128,21 @@ def read_checksums(folder: Path) -> Checksums:
         document = parse_json(path.read_text(encoding="utf-8"))
         whole = _SEAL in document and is_whole(document)
         if whole and document["format_version"] == FORMAT_VERSION:
+            if outside := [name for name in document["files"] if not _is_inside(name)]:
+                raise DamageError(f"{path}: names {outside[0]!r}, which is not a file of this folder. Do not use it.")
             return Checksums(folder=folder, files=document["files"])
     except FileNotFoundError as error:
         raise DamageError(f"{path}: missing.") from error
     except OSError as error:
         raise DamageError(f"{path}: cannot be read: {error.strerror or error}.") from error
+    except DamageError:
+        raise
     except (ValueError, TypeError, AttributeError) as error:  # of JSON that is not an object
         raise DamageError(f"{path}: damaged: {error}.") from error
     raise DamageError(f"{path}: {'of another version' if whole else 'damaged: not what was written'}.")
+
+
+def _is_inside(name: str) -> bool:
+    """Whether a name is that of a file below the folder: whoever wrote the record may not be trusted."""
+    parts = name.split("/")
+    return "\\" not in name and ":" not in parts[0] and not {"", ".", ".."} & set(parts)

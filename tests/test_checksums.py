@@ -108,3 +108,11 @@ def test_a_seal_tells_documents_apart(document, other):
     same = json.dumps(document, sort_keys=True) == json.dumps(other, sort_keys=True)
     assert is_whole(other | {"sha256": sealed["sha256"]}) == same
     assert is_whole(document)
+
+
+@pytest.mark.parametrize("name", ["../victim.txt", "a/../../victim.txt", "/etc/hostname", "a//b", "c:/x", "a\\b"])
+def test_a_record_that_names_files_elsewhere_is_refused(tmp_path, name):
+    document = seal({"format_version": 1, "files": {name: "0" * 64}})
+    (tmp_path / CHECKSUMS).write_text(json.dumps(document))
+    with pytest.raises(DamageError, match="not a file of this folder"):
+        read_checksums(tmp_path)

@@ -95,7 +95,7 @@ def compare_with_floors(tables: Iterable[Surprisals], floors: pd.DataFrame) -> p
     Raises
     ------
     DataError
-        If a table has no characters, or an edition has no floors.
+        If a table has no characters, or an edition has no floors other than the model itself.
 
     Warns
     -----
@@ -119,8 +119,10 @@ def compare_with_floors(tables: Iterable[Surprisals], floors: pd.DataFrame) -> p
                 f"{table.lm!r}: the table has no characters, so that nothing is known of bits per character."
             )
         for edition, rate in table.bits_per_character()["bits_per_character"].items():
-            own = floors.loc[str(edition)].dropna()
-            floor = str(own.drop(labels=table.lm, errors="ignore").idxmin())
+            own = floors.loc[str(edition)].drop(labels=table.lm, errors="ignore").dropna()
+            if own.empty:
+                raise DataError(f"{table.lm!r} has no other floor to be set beside in edition {edition!r}.")
+            floor = str(own.idxmin())
             rows.append((edition, table.lm, rate, floor, own[floor], 100 * (1 - rate / own[floor])))
     columns = ["edition", "lm", "bits_per_character", "floor", "floor_bits", "percent"]
     found = pd.DataFrame(rows, columns=columns)

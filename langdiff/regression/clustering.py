@@ -12,6 +12,7 @@ from langdiff.surprisals import Surprisals
 OneClustering = str | Mapping[object, object] | pd.Series
 Clusters = OneClustering | Sequence[OneClustering]
 
+ONE = {"clusters": "cluster", "strata": "stratum"}
 _VERSE_ID = re.compile(r"[0-9]{8}")  # BBCCCVVV
 _DIGITS = {"book": 2, "chapter": 5}  # of a verse id, which name the book, and book and chapter
 
@@ -131,7 +132,7 @@ def strata_of(
     """
     if isinstance(clusters, pd.DataFrame):
         raise ConfigError("strata hold clusters of one kind, and clusters= names two that cross. Give one of them.")
-    found = _one(intents, intent_info, strata)
+    found = _one(intents, intent_info, strata, "strata")
     of_cluster = found.groupby(clusters.to_numpy()).nunique()
     spread = of_cluster.index[of_cluster > 1]
     if len(spread):
@@ -159,18 +160,20 @@ def name_of_clusters(clusters: pd.Series) -> str:
     return f"{clusters.name}#{short_hash(pd.factorize(clusters)[0])}"
 
 
-def _one(intents: pd.Index, intent_info: pd.DataFrame | None, clusters: object) -> pd.Series:
+def _one(intents: pd.Index, intent_info: pd.DataFrame | None, clusters: object, what: str = "clusters") -> pd.Series:
     """Return the labels of one clustering, checked."""
-    labels = _labels(intents, intent_info, clusters)
+    labels = _labels(intents, intent_info, clusters, what)
     unusable = [label for label in labels if not isinstance(label, Hashable)]
     if unusable:
-        raise ConfigError(f"clusters are named by text or numbers, not by {listing(unusable)}.")
+        raise ConfigError(f"{what} are named by text or numbers, not by {listing(unusable)}.")
     missing = labels.index[labels.isna()]
     if len(missing):
         raise DataError(
-            f"{len(missing):,} of {len(intents):,} intents have no cluster ({labels.name}): {listing(missing)}. Give "
-            "each one, or leave these intents out with Surprisals.sel(intents=...)."
+            f"{len(missing):,} of {len(intents):,} intents have no {ONE[what]} ({labels.name}): {listing(missing)}. "
+            "Give each one, or leave these intents out with Surprisals.sel(intents=...)."
         )
+    if labels.nunique() < 2 and what == "strata":
+        raise DataError(f"all intents are in one stratum ({labels.name} {labels.iloc[0]!r}): leave strata out.")
     if labels.nunique() < 2:
         raise DataError(
             f"all intents are in one cluster ({labels.name} {labels.iloc[0]!r}), which says nothing of how much "
@@ -179,29 +182,29 @@ def _one(intents: pd.Index, intent_info: pd.DataFrame | None, clusters: object) 
     return labels
 
 
-def _labels(intents: pd.Index, intent_info: pd.DataFrame | None, clusters: object) -> pd.Series:
+def _labels(intents: pd.Index, intent_info: pd.DataFrame | None, clusters: object, what: str) -> pd.Series:
     if isinstance(clusters, str):
-        return _column(intents, intent_info, clusters)
+        return _column(intents, intent_info, clusters, what)
     if not isinstance(clusters, Mapping | pd.Series):
         raise ConfigError(
-            "clusters must be a column of intent_info, or a mapping or a Series from intent to cluster, not "
+            f"{what} must be a column of intent_info, or a mapping or a Series from intent to cluster, not "
             f"{type(clusters).__name__}."
         )
     given = pd.Series(clusters, dtype=object)
     if given.index.equals(intents) and given.index.is_unique:
-        return given.rename("cluster" if given.name is None else str(given.name))
+        return given.rename(ONE[what] if given.name is None else str(given.name))
     twice = given.index[given.index.duplicated()].unique().intersection(intents, sort=False)
     if len(twice):
-        raise DataError(f"clusters: {len(twice):,} intent(s) have several: {listing(twice)}. Give each one.")
+        raise DataError(f"{what}: {len(twice):,} intent(s) have several: {listing(twice)}. Give each one.")
     if not given.index.isin(intents).any():
         raise DataError(
-            f"clusters are of other intents: {listing(given.index, most=2)}, and the table has "
+            f"{what} are of other intents: {listing(given.index, most=2)}, and the table has "
             f"{listing(intents, most=2)}. Give a Series indexed by intent."
         )
-    return given.reindex(intents).rename("cluster" if given.name is None else str(given.name))
+    return given.reindex(intents).rename(ONE[what] if given.name is None else str(given.name))
 
 
-def _column(intents: pd.Index, intent_info: pd.DataFrame | None, name: str) -> pd.Series:
+def _column(intents: pd.Index, intent_info: pd.DataFrame | None, name: str, what: str) -> pd.Series:
     """Return a column, or what verse ids say."""
     if intent_info is not None and name in intent_info:
         return intent_info[name].astype(object)
@@ -211,6 +214,6 @@ def _column(intents: pd.Index, intent_info: pd.DataFrame | None, name: str) -> p
     known = [*([] if intent_info is None else intent_info.columns), *(_DIGITS if are_verses else ())]
     there = f"There are {listing(dict.fromkeys(known))}" if known else "There is none"
     raise ConfigError(
-        f"clusters={name!r}: intent_info has no such column. {there}; `Surprisals.with_intent_info` adds columns, "
+        f"{what}={name!r}: intent_info has no such column. {there}; `Surprisals.with_intent_info` adds columns, "
         "and a Series from intent to cluster serves as well."
     )

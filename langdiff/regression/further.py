@@ -56,8 +56,10 @@ def dispersions_of(
     names = pd.Index(list(pd.unique(group)), name=group.name)
     cluster = pd.factorize(labels[0][fitted.used])[0] if labels else None
     covariance = sandwich_covariance(found, cluster)
+    if uncertainty.joint is not None and (len(labels) > 1 or uncertainty.source.strata):
+        covariance = uncertainty.joint
     common = fitted.equal() if fitted.equal is not None else found
-    n_clusters = int(fitted.used.sum()) if cluster is None else int(cluster.max()) + 1
+    n_clusters = int(fitted.used.sum()) if cluster is None else uncertainty.source.n_clusters
     test = compare_dispersions(found, common, covariance, n_clusters=n_clusters)
     by_bootstrap = cluster is None and options.bootstrap >= FEWEST_SAMPLES
     both = pd.Index([*(f"level {edition}" for edition in table.editions), *(f"ln variance {name}" for name in names)])

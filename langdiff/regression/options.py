@@ -170,5 +170,11 @@ def _check_sandwich(options: Options, clustered: bool, stratified: bool, correct
     for given, name in ((stratified, "strata"), (corrected, "correction")):
         if given and other not in (None, "sandwich"):
             raise ConfigError(f"{name} is for errors='sandwich', not {other!r}: leave one of them out.")
+    integrated = options.intents == "random" or options.unequal
+    if corrected and not clustered and integrated and options.correction in ("CR2", "CR3"):
+        raise ConfigError(
+            f"correction={options.correction!r} with random intents or dispersions of editions needs clusters; without "
+            "them there are 'CR0' and 'CR1'."
+        )
     if stratified and not clustered:
         raise ConfigError("strata are groups of clusters: add clusters=, such as 'chapter' beside strata='book'.")

@@ -183,8 +183,10 @@ class _Work:
         """Take how the scores of clusters vary."""
         fitted, n_clusters = self.fitted, self.n_clusters
         if not self.kinds and (fitted.random or fitted.unequal):
-            factor = n_clusters / (n_clusters - 1)  # CR1: information of every intent would fill the memory
-            source = ErrorSource(kind="sandwich", correction="CR1", n_clusters=n_clusters)
+            # CR2 and CR3 need the information of every intent, which would fill the memory
+            factor = 1.0 if self.options.correction == "CR0" else n_clusters / (n_clusters - 1)
+            named: Kind = "CR0" if self.options.correction == "CR0" else "CR1"
+            source = ErrorSource(kind="sandwich", correction=named, n_clusters=n_clusters)
             covariance = factor * fitted.plain()
             joint = None if fitted.unequal is None else sandwich_covariance(fitted.unequal)
             return Uncertainty(self.of_units(covariance), float(n_clusters - 1), source, joint, covariance)

@@ -11,7 +11,7 @@ from langdiff.errors import DataError, OutputError
 from langdiff.lm.jobs.folder import KEY
 from langdiff.lm.lstm.resume import is_state
 from langdiff.lm.scoring import split_name
-from langdiff.run.directory import EXPERIMENT, JOBS, STAGE, own_directory
+from langdiff.run.directory import EXPERIMENT, JOBS, STAGE, own_directory, superfluous
 from langdiff.run.status import attempts, read_editions, read_settings
 
 
@@ -71,8 +71,8 @@ def _superfluous(directory: Path) -> dict[Path, str]:
     """Return what can go, and why; nothing in it lies within another."""
     found = {}
     stage = directory / STAGE
-    if stage.exists():
-        found[stage] = "output of an interrupted run"
+    for path in superfluous(stage):
+        found[path] = "output of an interrupted run"
     needed = []
     for folder in attempts(directory):
         experiment = read_settings(folder)

@@ -21,6 +21,7 @@ from langdiff.run.log import LOG
 EXPERIMENT = "experiment.json"
 MANIFEST = "manifest.json"
 STAGE = ".new"
+EDITIONS = "tables/editions.csv"
 JOBS = "jobs"  # language models, one folder per edition
 FORMAT_VERSION = 2  # of the manifest and of what it is the manifest of
 
@@ -48,6 +49,8 @@ def own_directory(directory: Path) -> Iterator[None]:
 def staged(directory: Path) -> Iterator[Path]:
     """Give an empty folder for the output of a run, beside that of an earlier run; it is removed at the end.
 
+    After an error or an interruption, settings and editions stay in it until the next run.
+
     Raises
     ------
     OutputError
@@ -63,8 +66,17 @@ def staged(directory: Path) -> Iterator[Path]:
         raise OutputError(f"{stage}: cannot be written: {error.strerror or error}.") from error
     try:
         yield stage
-    finally:
-        shutil.rmtree(stage, ignore_errors=True)
+    except BaseException:
+        for path in superfluous(stage):
+            path.unlink(missing_ok=True)
+        raise
+    shutil.rmtree(stage, ignore_errors=True)
+
+
+def superfluous(stage: Path) -> list[Path]:
+    """Return the files of an interrupted run that nothing needs; its settings and its editions say what it was for."""
+    needed = (stage / EXPERIMENT, stage / EDITIONS)
+    return [path for path in sorted(stage.rglob("*")) if path.is_file() and path not in needed]
 
 
 def publish(stage: Path, directory: Path, stale: Iterable[str]) -> None:

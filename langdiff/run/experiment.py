@@ -13,6 +13,9 @@ from langdiff._types import FormatName, Model, OnError, Ranges, Tokenization
 from langdiff.corpora.formats.registry import OPTIONS, check_format_options
 from langdiff.errors import ConfigError
 from langdiff.lm.ngram.recipe import find_scored_lm
+from langdiff.regression.kernel.models import Settings
+from langdiff.regression.kernel.robust import ROUNDING
+from langdiff.regression.options import USUAL_CORRECTION, Options, check_options
 
 
 class _Section(BaseModel):
@@ -131,6 +134,25 @@ class FitSettings(_Section):
     strata: str | None = None
     intents: Literal["fixed", "random"] = "fixed"
     dispersion: Literal["common", "edition"] | str = "common"
+
+    @model_validator(mode="after")
+    def _settings_agree(self) -> Self:
+        check_options(
+            Options(
+                settings=Settings(self.model, "auto", self.restricted, self.laplace_scale, 1, ROUNDING),
+                intents=self.intents,
+                sizes="normal",
+                size_formula=None,
+                dispersion=self.dispersion,
+                errors=self.errors,
+                correction=USUAL_CORRECTION,
+                bootstrap=self.bootstrap,
+                seed=0,
+            ),
+            clustered=self.clusters is not None,
+            stratified=self.strata is not None,
+        )
+        return self
 
 
 class Experiment(_Section):

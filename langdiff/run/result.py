@@ -12,7 +12,7 @@ from langdiff._io import parse_json, read_table
 from langdiff.errors import DataError
 from langdiff.multitext import FAULT_COLUMNS
 from langdiff.regression import DifficultyFit, read_fit
-from langdiff.run.directory import EXPERIMENT, FORMAT_VERSION, MANIFEST
+from langdiff.run.directory import EDITIONS, EXPERIMENT, FORMAT_VERSION, MANIFEST
 from langdiff.run.experiment import Experiment
 from langdiff.surprisals import Surprisals, read_surprisals
 
@@ -144,7 +144,7 @@ def read_run(directory: str | Path) -> RunResult:
     return RunResult(
         directory=directory,
         experiment=experiment,
-        editions=pd.read_csv(directory / "tables/editions.csv", index_col="edition", keep_default_na=False),
+        editions=_read_editions(directory / EDITIONS),
         surprisals={lm: read_surprisals(directory / "surprisals" / f"{lm}.csv") for lm in models},
         fits={lm: read_fit(directory / "fits" / f"{lm}.json") for lm in models},
         truth=_read_truth(directory / "tables/truth.csv"),
@@ -158,3 +158,8 @@ def _read_truth(path: Path) -> pd.Series | None:
     _, rows = read_table(path)  # not pandas' reader, which rounds the last digit
     truth = {edition: float(value) for _, (edition, value) in rows}
     return pd.Series(truth, name="truth").rename_axis("edition")
+
+
+def _read_editions(path: Path) -> pd.DataFrame:
+    """Read the table of editions, whose names may be numbers."""
+    return pd.read_csv(path, dtype={"edition": str}, keep_default_na=False).set_index("edition")

@@ -41,7 +41,8 @@ from langdiff.run.result import RunResult
 from langdiff.selection import select, split
 from langdiff.surprisals import Surprisals
 
-STALE = ("tables/truth.csv", "tables/selection.csv", "figures/*.svg")  # files that only some runs write
+# files that only some runs write
+STALE = ("tables/truth.csv", "tables/selection.csv", "figures/*.svg", "surprisals/*", "fits/*.json")
 
 logger = logging.getLogger(__name__)
 

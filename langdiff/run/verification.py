@@ -89,18 +89,19 @@ def _missing_jobs(directory: Path, rows: dict[str, tuple[str, str]]) -> dict[str
 def _unrecorded(directory: Path, rows: dict[str, tuple[str, str]], unknown: list[Path]) -> dict[str, tuple[str, str]]:
     """Return the files that no record names; a job without a record is one row."""
     found = {}
+    is_run = (directory / EXPERIMENT).is_file()  # in a cache of language models, tables may lie beside them
     for path in sorted(directory.rglob("*")):
         inside = path.relative_to(directory)
         name = inside.as_posix()
         if not path.is_file() or name in rows or any(part.startswith(".") for part in inside.parts):
             continue
-        if name in _FREE or path.name == CHECKSUMS or any(folder in path.parents for folder in unknown):
+        if name in _FREE or path.name in (CHECKSUMS, NOTE) or any(folder in path.parents for folder in unknown):
             continue
         job = next((folder for folder in path.parents if (folder / KEY).is_file()), None)
         if job is not None and not (job / CHECKSUMS).is_file():
             place = job.relative_to(directory).as_posix()
             if f"{place}/{CHECKSUMS}" not in rows:
                 found[place] = ("unfinished", f"{job}: training is not finished.")
-        else:
+        elif job is not None or is_run:
             found[name] = ("unrecorded", f"{path}: not written by the run.")
     return found

@@ -75,3 +75,10 @@ def test_ppmd_is_an_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyppmd", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'langdiff\[ppmd\]'"):
         ppmd_bits(["a"], ["b"])
+
+
+def test_a_model_is_not_its_own_floor():
+    characters = pd.DataFrame({"eng": [10.0]})
+    table = ld.Surprisals(bits=characters * 2, characters=characters, lm="kneser-ney-6")
+    with pytest.raises(DataError, match="'kneser-ney-6' has no other floor"):
+        compare_with_floors([table], pd.DataFrame({"kneser-ney-6": [2.0]}, index=["eng"]))

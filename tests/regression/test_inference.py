@@ -378,3 +378,27 @@ def test_total_bits_agree_with_expected_bits(table):
     for names, message in ((("e2", "xx"), "^not in this table: 'xx'"), (("e2", "e2"), "^on both sides")):
         with pytest.raises(ConfigError, match=message):
             ld.regression.compare_totals(table, *names)
+
+
+def test_errors_about_strata_name_strata(table):
+    with pytest.raises(ConfigError, match=r"^strata='side': intent_info has no such column"):
+        ld.fit(table, clusters="chapter", strata="side")
+    with pytest.raises(DataError, match=r"all intents are in one stratum .*: leave strata out"):
+        ld.fit(table, clusters="chapter", strata=pd.Series("x", table.intents, name="book"))
+
+
+def test_a_correction_that_random_intents_lack_is_refused(table):
+    with pytest.raises(ConfigError, match=r"^correction='CR3' with random intents"):
+        ld.fit(table, model="1", intents="random", correction="CR3")
+    found = {kind: ld.fit(table, model="1", intents="random", correction=kind) for kind in ("CR0", "CR1")}
+    factor = found["CR1"].covariance.to_numpy() / found["CR0"].covariance.to_numpy()
+    assert_allclose(factor, 300 / 299, rtol=1e-9)
+    assert found["CR0"].errors.correction == "CR0"
+
+
+def test_the_test_of_dispersions_knows_of_both_kinds_of_clusters(table):
+    first, second = (
+        ld.fit(table, model="1", dispersion="edition", clusters=list(pair)).dispersions.p_value
+        for pair in (("chapter", "genre"), ("genre", "chapter"))
+    )
+    assert first == pytest.approx(second, rel=1e-6)

@@ -69,8 +69,9 @@ def seconds_of_training(run):
 
 
 def contents(directory):
+    """Return what a run found; beside it lie a lock, its log, and what an interrupted run was for."""
     files = (path for path in directory.rglob("*") if path.is_file() and path.name not in (".lock", "run.jsonl"))
-    return {path: path.read_bytes() for path in files}
+    return {path: path.read_bytes() for path in files if ".new" not in path.relative_to(directory).parts}
 
 
 def test_second_run_shows_the_seconds_of_the_training_not_of_reading_what_is_kept_of_it(run):

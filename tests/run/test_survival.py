@@ -19,7 +19,7 @@ from langdiff import _io
 from langdiff._checksums import CHECKSUMS
 from langdiff.errors import DataError, LangdiffWarning, OutputError
 from langdiff.lm.jobs import job, tables
-from langdiff.run import Experiment, read_run, read_status, report, run_experiment, verify_run
+from langdiff.run import Experiment, clean_run, read_run, read_status, report, run_experiment, verify_run
 from langdiff.run.log import read_run_log
 
 SETTINGS = {
@@ -374,6 +374,7 @@ def test_clean_removes_what_no_experiment_needs(langdiff, finished, copy):
     (job_folder / "model" / "training-000001-0123.safetensors").write_text("of a finished training")
     (copy / "tables" / ".editions.csv.0123.part").write_text("half")
     (copy / ".new").mkdir()
+    (copy / ".new" / "report.html").write_text("of an interrupted run")
     dry = langdiff("clean", copy, "--dry-run", "--json")
     paths = [row["path"] for row in json.loads(dry.out)]
     assert len([path for path in paths if path.endswith("kneser-ney-3")]) == 3
@@ -415,3 +416,55 @@ def test_versions_of_all_dependencies_are_in_the_manifest(finished):
     versions = read_run(finished).manifest["versions"]
     assert {"langdiff", "torch", "numpy", "scipy", "pandas", "statsmodels", "pyarrow", "highspy"} <= versions.keys()
     assert not {"pytest", "mkdocs", "ruff"} & versions.keys()
+
+
+def test_models_of_an_interrupted_change_are_kept(finished, copy, monkeypatch):
+    more = SETTINGS["lm"] | {"models": ["kneser-ney-2", "kneser-ney-4"]}
+    monkeypatch.setattr("langdiff.run.runner.fit", lambda *_, **__: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        run(copy, lm=more)
+    monkeypatch.undo()
+    status = read_status(copy)
+    assert set(status["lm"]) == {"kneser-ney-2", "kneser-ney-4"}
+    assert set(status["state"]) == {"done"}
+    for _ in range(2):
+        clean_run(copy)
+    assert len(list(copy.glob("jobs/*/kneser-ney-4/checksums.json"))) == 3
+    assert read_run(copy).manifest == read_run(finished).manifest  # the results are those of the first
+
+
+def test_results_of_models_taken_out_of_an_experiment_go(copy):
+    run(copy, lm=SETTINGS["lm"] | {"models": ["kneser-ney-2"]})
+    assert not list(copy.glob("surprisals/kneser-ney-3*"))
+    assert not list(copy.glob("fits/kneser-ney-3*"))
+    assert set(verify_run(copy)["state"]) == {"whole"}
+
+
+def test_tables_beside_a_cache_are_no_damage(copy):
+    (copy / "jobs" / "surprisals-mine.csv").write_text("intent,a\n")
+    assert "unrecorded" not in set(verify_run(copy / "jobs")["state"])
+
+
+def test_editions_named_by_numbers(tmp_path):
+    for name in ("001", "002", "003"):
+        (tmp_path / f"{name}.txt").write_text("".join(f"a line {k % 7} of {name}\n" for k in range(120)))
+    corpus = {"format": "moses", "path": str(tmp_path)}
+    run(tmp_path / "run", corpus=corpus)
+    again = read_run(tmp_path / "run")
+    assert again.editions.index.tolist() == ["001", "002", "003"]
+    assert set(again.to_frame()["edition"]) == {"001", "002", "003"}
+
+
+@pytest.mark.parametrize(
+    "fit",
+    [
+        {"strata": "book"},
+        {"model": "3"},
+        {"errors": "information", "clusters": "document"},
+        {"bootstrap": 5, "errors": "sandwich"},
+        {"model": "2C", "dispersion": "edition"},
+    ],
+)
+def test_contradictions_of_the_fit_are_refused_before_training(fit):
+    with pytest.raises(ValueError, match="fit"):
+        Experiment.model_validate(SETTINGS | {"fit": fit})

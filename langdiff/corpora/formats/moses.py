@@ -63,10 +63,11 @@ class MosesText(FormatText):
     def lines(self, faults: Faults) -> Iterator[tuple[int, str]]:
         """Yield (number, line); those that are not text are empty."""
         damaged: dict[int, str] = {}
+        names: dict[int, str] | None = None
         for number, line in read_lines(self.file, errors=self.errors, on_fault=damaged.__setitem__):
             if number in damaged:
-                intent = self._names().get(number, str(number))
-                faults.add(self.file, number, damaged.pop(number), intent=intent)
+                names = self._names() if names is None else names
+                faults.add(self.file, number, damaged.pop(number), intent=names.get(number, str(number)))
                 yield number, ""
             else:
                 yield number, line

@@ -71,4 +71,4 @@ def remove_tables(kept: Checksums, damaged: Iterable[str]) -> Checksums:
 
 def is_of_table(name: str) -> bool:
     """Return whether a file of a job belongs to a table."""
-    return name.startswith(_STEM)
+    return name.startswith(_STEM) and "/" not in name
