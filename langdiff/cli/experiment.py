@@ -1,6 +1,7 @@
 """`langdiff demo`, `run` and `report`: all stages at once; `status`, `verify` and `clean`: what a run left."""
 
 import logging
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -60,6 +61,8 @@ def run(
         return
     from langdiff.lm.jobs.dask_client import dask_executor
 
+    with suppress(ImportError):  # which `dask_executor` explains
+        import distributed  # noqa: F401 sets the level of its logger to INFO
     logging.getLogger("distributed").setLevel(logging.WARNING)
     workers = settings.lm.workers if settings.lm.workers > 1 else None  # 1 is what files that say nothing have
     with dask_executor(dask, device=settings.lm.device, workers=workers) as executor:

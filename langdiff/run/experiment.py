@@ -258,7 +258,7 @@ def _explain(error: ValidationError, path: Path) -> str:
             case "missing":
                 lines.append(f"{where!r} is missing.")
             case _:
-                message = finding["msg"].removeprefix("Value error, ")
+                message = finding["msg"].removeprefix("Value error, ").removesuffix(".")
                 given = "" if isinstance(finding["input"], dict) else f" (given: {finding['input']!r})"
                 lines.append(f"{where!r}: {message[:1].lower()}{message[1:]}{given}.")
     return f"{path}: " + "\n  ".join(lines)
