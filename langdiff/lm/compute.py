@@ -197,7 +197,7 @@ def compute_where_possible(
         )
         for edition in parts.train.editions
     ]
-    failures = Failures(len(jobs), at_once=cache is None)
+    failures = Failures(len(jobs), at_once=cache is None, lm=named.name)
     with progress_bar(progress=progress) as bar:
         task = bar.add_task(named.name, total=len(jobs), note="")
         with _naming_all_replaced(jobs, max_replaced):

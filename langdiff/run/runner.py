@@ -292,8 +292,6 @@ class _Run:
                 progress=self.progress,
                 least=2,
             )
-        for edition, why in failed.items():
-            self.log.add("failure", lm=table.lm, edition=edition, error=why)
         if failed:
             self.failed[table.lm] = failed
         with kept(f"The language models of {lm}"):

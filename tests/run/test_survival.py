@@ -124,7 +124,13 @@ def test_two_editions_are_needed(tmp_path, monkeypatch):
     with pytest.raises(DataError, match=r"2 of 3 editions failed \(.*\), 1 are finished and kept\. The first error: "):
         run(tmp_path)
     assert len(records(tmp_path)) == 4
-    assert read_run_log(tmp_path)[-1]["state"] == "failed"
+    log = read_run_log(tmp_path)
+    assert log[-1]["state"] == "failed"
+    failed = [(entry["lm"], entry["edition"]) for entry in log if entry["event"] == "failure"]
+    assert failed == [("kneser-ney-3", edition) for edition in editions[:2]]
+    status = read_status(tmp_path).set_index(["lm", "edition"])["state"]
+    assert set(status["kneser-ney-3"][list(editions[:2])]) == {"failed"}
+    assert set(status["kneser-ney-2"]) == {"done"}
 
 
 def test_the_command_exits_with_1_and_prints_what_there_is(langdiff, files, tmp_path):

@@ -65,7 +65,7 @@ class _Scanner:
         names = "|".join(map(re.escape, elements))
         self._markup = re.compile(rf"<(?:(!--|!\[CDATA\[|!(?=[A-Za-z])|\?(?=[A-Za-z]))|(/?)({names})(?=[\s/<>]))", re.I)
         self._tag = ""  # beginning of a tag that goes on in the next line
-        self._within: tuple[str, int] | None = None  # what is no tag and has not ended, and the line where it began
+        self._within: tuple[str, int] | None = None  # what is not a tag and has not ended, and the line where it began
 
     def feed(self, line: str) -> None:
         text, self._tag = self._tag + line, ""

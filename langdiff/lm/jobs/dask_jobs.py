@@ -187,6 +187,8 @@ class _Submissions:
             self._client.sync(submit, editions[start : start + _AT_ONCE])
 
     def _submit_one(self, edition: str) -> None:
+        # Dask's own way of sending, done here so that the scheduler need not import this package; nothing that is
+        # pickled is ever written to a file, or read from one
         from distributed.protocol import pickle
 
         if self._catalogue is None or self._catalogue.status not in ("pending", "finished"):

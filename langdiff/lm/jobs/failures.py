@@ -20,6 +20,8 @@ class Failures:
         How many there are, for the message.
     at_once : bool
         Raise the first error instead of keeping it, as when what siblings finish would be lost.
+    lm : str
+        Name of the language model, which records of the log have beside the edition.
 
     Examples
     --------
@@ -35,8 +37,9 @@ class Failures:
     langdiff.errors.DataError: 2 of 3 editions failed ('eng', 'ell'), ... The first error: eng: no text
     """
 
-    def __init__(self, editions: int, *, at_once: bool) -> None:
+    def __init__(self, editions: int, *, at_once: bool, lm: str = "") -> None:
         self._editions = editions
+        self._lm = lm
         self._at_once = at_once
         self._errors: dict[str, Exception] = {}
         self._finished: set[str] = set()
@@ -75,7 +78,7 @@ class Failures:
                 raise
             if isinstance(error, OutputError) and not isinstance(error, LockedError):
                 raise OutputError(f"{error} {self._say_finished()}") from error
-            logger.error("%s", error)
+            logger.error("%s", str(error) or type(error).__name__, extra={"edition": edition, "lm": self._lm})
             logger.debug("edition %r failed", edition, exc_info=error)
             self._errors[edition] = error
         else:
