@@ -108,6 +108,25 @@ def status(directory: Directory, as_json: Json = False) -> None:
         typer.echo(f"Left: {left.sum() / 60:.0f} minutes{more} of one worker", err=True)
 
 
+def floors(directory: Directory, as_json: Json = False) -> None:
+    """Show by how much the networks of a run are below n-grams and compressors, edition by edition.
+
+    Warns where one is above: part of the difficulty of that edition is what the network has not learned.
+
+    Example: langdiff floors runs/demo
+    """
+    from langdiff.run import read_run
+
+    table = read_run(directory).against_floors()
+    if as_json:
+        print_json(table)
+        return
+    spaced = {name: str(name).replace("_", " ") for name in table.columns}
+    title = "Bits per character beside the lowest floor; percent below it"
+    looks = {"bits per character": "{:.3f}", "floor bits": "{:.3f}", "percent": "{:+.1f}"}
+    print_table(table.rename(columns=spaced), title, looks)
+
+
 def verify(directory: Directory, as_json: Json = False) -> None:
     """Check that the files of a run, or of a folder of language models, are as they were written.
 

@@ -54,9 +54,12 @@ def measure_floors(parts: Parts, *, progress: bool | None = None) -> pd.DataFram
     """
     rows = {}
     with progress_bar(progress=progress) as bar:
-        for edition in bar.track(parts.train.editions, description="floors"):
+        task = bar.add_task("floors", total=len(parts.train.editions), note="")
+        for edition in parts.train.editions:
+            bar.update(task, note=edition)
             with naming(edition):
                 rows[edition] = _floors(parts, edition)
+            bar.update(task, advance=1)
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("edition")
 
 

@@ -89,7 +89,9 @@ class LmSettings(_Section):
 
     A name in ``models`` may end in ``-unpriced`` or ``-carried``; ``scoring`` (``"unpriced"``, ``"carried"``)
     holds for all of them. ``max_replaced`` is the fraction of an edition's test characters that may be
-    replaced as too rare in training; with more, the edition is left out and named.
+    replaced as too rare in training; with more, the edition is left out and named. ``floors`` says whether to
+    measure n-grams and compressors, too, and to warn where a network needs more bits than they; see
+    `langdiff.lm.measure_floors`.
     """
 
     models: list[str] = Field(["char-small", "bpe-small"], min_length=1)
@@ -97,6 +99,7 @@ class LmSettings(_Section):
     max_replaced: float = Field(0.05, ge=0, le=1)
     device: str = "auto"
     workers: int = Field(1, ge=1)
+    floors: bool = True
 
     @field_validator("models")
     @classmethod

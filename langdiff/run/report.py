@@ -2,12 +2,13 @@
 
 import base64
 import io
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 
 import jinja2
 import numpy as np
@@ -18,6 +19,7 @@ from pandas.api.types import is_numeric_dtype
 import langdiff
 from langdiff._checksums import read_checksums, write_checksums
 from langdiff._io import atomic_path, write_text
+from langdiff.errors import LangdiffWarning
 from langdiff.lm.jobs.folder import job_folder
 from langdiff.lm.jobs.logs import join_logs, read_job_log
 from langdiff.lm.scoring import split_name
@@ -105,6 +107,7 @@ def render_report(run: RunResult, figures: list[Figure]) -> str:
             "editions": html_table(run.editions.reset_index()),
             "skipped": html_table(run.skipped.astype({"line": "Int64"}), {"line": "{}"}),
             "failed": html_table(run.failed),
+            "floors": None if run.floors is None else html_table(_floors(run), {"%": "{:+.1f}", "": "{:.3f}"}),
         },
         correlations=list(run.correlations().itertuples()),
         version=langdiff.__version__,
@@ -222,6 +225,17 @@ def _bits(run: RunResult) -> pd.DataFrame:
         if totals["replaced_percent"].notna().any():
             columns[f"{lm}: replaced, %"] = totals["replaced_percent"]
     return pd.DataFrame(columns).rename_axis("edition").reset_index()
+
+
+def _floors(run: RunResult) -> pd.DataFrame:
+    """Return, one row per edition, the floors and by how many percent each network is below the lowest."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LangdiffWarning)  # the page says it
+        compared = run.against_floors()
+    below = compared.pivot(index="edition", columns="lm", values="percent")
+    below = below[list(dict.fromkeys(compared["lm"]))]  # in their order
+    table = cast(pd.DataFrame, run.floors).join(below.add_suffix(": below the lowest, %"))
+    return table.rename_axis("edition").reset_index()
 
 
 def _difficulties(run: RunResult) -> pd.DataFrame:

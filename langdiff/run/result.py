@@ -10,10 +10,13 @@ import pandas as pd
 from langdiff._checksums import DamageError, read_checksums
 from langdiff._io import parse_json, read_table
 from langdiff.errors import DataError
+from langdiff.lm.floors import compare_with_floors
+from langdiff.lm.ngram.recipe import KneserNeyRecipe, find_scored_lm
 from langdiff.multitext import FAULT_COLUMNS
 from langdiff.regression import DifficultyFit, read_fit
 from langdiff.run.directory import EDITIONS, EXPERIMENT, FORMAT_VERSION, MANIFEST
 from langdiff.run.experiment import Experiment
+from langdiff.run.floors import read_floors
 from langdiff.surprisals import Surprisals, read_surprisals
 
 REPAIR = "`langdiff run` with the same experiment makes all that is missing or damaged again."
@@ -40,6 +43,8 @@ class RunResult:
         Versions, hardware, hashes of the data, faults that were skipped, sizes of the parts, ``failed``: what was
         wrong, by language model and edition; and ``seconds``: the time of each stage of the last run, and for each
         language model that of its training in all editions, whenever it was trained.
+    floors : DataFrame or None
+        What n-grams and compressors make of each edition (`langdiff.lm.measure_floors`), if it was measured.
     """
 
     directory: Path
@@ -49,6 +54,7 @@ class RunResult:
     fits: dict[str, DifficultyFit]
     truth: pd.Series | None
     manifest: dict[str, Any]
+    floors: pd.DataFrame | None = None
 
     @property
     def failed(self) -> pd.DataFrame:
@@ -79,6 +85,33 @@ class RunResult:
         table = pd.concat(tables, ignore_index=True).merge(self.bits(), on=["edition", "lm"])
         table = table.join(self.editions["language"], on="edition")
         return table if self.truth is None else table.join(self.truth.rename("truth"), on="edition")
+
+    def against_floors(self) -> pd.DataFrame:
+        """Set the networks beside their floors; see `langdiff.lm.compare_with_floors`.
+
+        Returns
+        -------
+        DataFrame, one row per edition × network
+            Without models whose replaced characters are not priced, as floors are, and without n-gram models.
+
+        Raises
+        ------
+        DataError
+            If the run measured no floors.
+
+        Warns
+        -----
+        LangdiffWarning
+            If networks are above their floors.
+        """
+        if self.floors is None:
+            raise DataError(
+                f"{self.directory}: this run measured no floors. Run the experiment again, with floors = true in [lm]."
+            )
+        found = {lm: find_scored_lm(lm) for lm in self.surprisals}
+        networks = [lm for lm, of in found.items() if not isinstance(of.recipe, KneserNeyRecipe)]
+        priced = [lm for lm in networks if found[lm].scoring.price_replaced]
+        return compare_with_floors([self.surprisals[lm] for lm in priced], self.floors)
 
     def correlations(self) -> pd.DataFrame:
         """Return one row per pair of models (or model and truth): ``x``, ``y`` and ``pearson_r`` of difficulties."""
@@ -149,7 +182,12 @@ def read_run(directory: str | Path) -> RunResult:
         fits={lm: read_fit(directory / "fits" / f"{lm}.json") for lm in models},
         truth=_read_truth(directory / "tables/truth.csv"),
         manifest=manifest,
+        floors=_without_key(read_floors(directory)),
     )
+
+
+def _without_key(floors: pd.DataFrame | None) -> pd.DataFrame | None:
+    return None if floors is None else floors.drop(columns="key")
 
 
 def _read_truth(path: Path) -> pd.Series | None:

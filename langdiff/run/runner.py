@@ -35,6 +35,7 @@ from langdiff.run.directory import (
     staged,
 )
 from langdiff.run.experiment import Experiment, FileCorpus, read_experiment
+from langdiff.run.floors import FLOORS, floors_of_run
 from langdiff.run.log import RunLog
 from langdiff.run.report import write_pages
 from langdiff.run.result import RunResult
@@ -42,7 +43,7 @@ from langdiff.selection import select, split
 from langdiff.surprisals import Surprisals
 
 # files that only some runs write
-STALE = ("tables/truth.csv", "tables/selection.csv", "figures/*.svg", "surprisals/*", "fits/*.json")
+STALE = ("tables/truth.csv", "tables/selection.csv", FLOORS, "figures/*.svg", "surprisals/*", "fits/*.json")
 
 logger = logging.getLogger(__name__)
 
@@ -180,7 +181,19 @@ class _Run:
         note_preparation(self.directory / JOBS, corpus.tokenization if isinstance(corpus, FileCorpus) else "as-is")
         tables = [self.score(lm, parts) for lm in self.experiment.lm.models]
         with kept("All language models"):
-            return self.compare(tables, multitext, editions, truth, notes, parts)
+            floors = self.measure_floors(tables, parts)
+            return self.compare(tables, multitext, editions, truth, notes, parts, floors)
+
+    def measure_floors(self, tables: list[Surprisals], parts: Parts) -> pd.DataFrame | None:
+        """Measure what n-grams and compressors make of the editions that any language model has scored."""
+        if not self.experiment.lm.floors:
+            return None
+        with self.stage("floors"):
+            scored = {edition for table in tables for edition in table.editions}
+            editions = [edition for edition in parts.test.editions if edition in scored]
+            floors = floors_of_run(parts, editions, self.directory, self.progress)
+            self.save_table("floors", floors)
+        return floors.drop(columns="key")
 
     def compare(
         self,
@@ -190,6 +203,7 @@ class _Run:
         truth: pd.Series | None,
         notes: str | None,
         parts: Parts,
+        floors: pd.DataFrame | None,
     ) -> RunResult:
         """Estimate difficulties and write everything that follows from the surprisals."""
         surprisals = {table.lm: table for table in tables}
@@ -219,7 +233,10 @@ class _Run:
             fits=fits,
             truth=truth,
             manifest=manifest,
+            floors=floors,
         )
+        if floors is not None:
+            result.against_floors()  # warns of networks that have learned less
         self.save_table("difficulties", result.to_frame().set_index("edition"))
         self.log.add("stage begins", stage="report")
         write_pages(result, self.new)

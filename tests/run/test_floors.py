@@ -1,0 +1,80 @@
+"""The floors of a run: what is measured, kept, shown and warned about."""
+
+import json
+
+import pandas as pd
+import pytest
+
+import langdiff as ld
+from langdiff.errors import DataError, LangdiffWarning
+from langdiff.run import Experiment, floors, read_run, run_experiment
+from tests.cli.conftest import langdiff as langdiff
+
+CORPUS = {"format": "synthetic", "n_intents": 200, "n_languages": 2}
+MODELS = ["char-tiny", "char-tiny-unpriced", "kneser-ney-3"]
+
+
+def experiment(**lm):
+    return Experiment.model_validate({"name": "small", "corpus": CORPUS, "lm": {"models": MODELS, **lm}})
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    with pytest.warns(LangdiffWarning, match="char-tiny: 2 of 2"):
+        return run_experiment(experiment(), tmp_path_factory.mktemp("runs") / "small", progress=False)
+
+
+def test_they_are_those_of_the_parts_that_the_models_had(run):
+    made = ld.synthesize(CORPUS["n_intents"], CORPUS["n_languages"], seed=0)
+    pd.testing.assert_frame_equal(run.floors, ld.lm.measure_floors(ld.split(made.multitext), progress=False))
+    pd.testing.assert_frame_equal(read_run(run.directory).floors, run.floors)
+
+
+def test_networks_are_set_beside_them_but_neither_ngrams_nor_what_is_not_priced(run):
+    with pytest.warns(LangdiffWarning, match="Train longer"):
+        table = run.against_floors()
+    assert set(table["lm"]) == {"char-tiny"}
+    row = table.set_index("edition").loc[run.floors.index[0]]
+    assert row["floor_bits"] == run.floors.iloc[0].min()
+    assert row["percent"] == pytest.approx(100 * (1 - row["bits_per_character"] / row["floor_bits"]))
+    page = run.report.read_text()
+    assert "Have the models learned enough?" in page
+    assert f"{row['percent']:+.1f}" in page
+
+
+def test_a_second_run_measures_them_only_where_texts_have_changed(run, monkeypatch):
+    measured = []
+
+    def watched(parts, **options):
+        measured.extend(parts.test.editions)
+        return ld.lm.measure_floors(parts, **options)
+
+    monkeypatch.setattr(floors, "measure_floors", watched)
+    with pytest.warns(LangdiffWarning):
+        again = run_experiment(experiment(), run.directory, progress=False)
+    assert not measured
+    pd.testing.assert_frame_equal(again.floors, run.floors)
+    path = run.directory / floors.FLOORS
+    table = pd.read_csv(path)
+    table.loc[0, "lzma"] = 0.5  # of which the checksum knows nothing
+    table.to_csv(path, index=False)
+    with pytest.warns(LangdiffWarning):
+        again = run_experiment(experiment(), run.directory, progress=False)
+    assert measured == list(run.floors.index)
+    pd.testing.assert_frame_equal(again.floors, run.floors)
+
+
+@pytest.mark.filterwarnings("always")
+def test_the_command_shows_them(run, langdiff):
+    result = langdiff("floors", run.directory, "--json")
+    assert [row["edition"] for row in json.loads(result.out)] == list(run.floors.index)
+    assert "char-tiny: 2 of 2 edition(s)" in result.err
+
+
+def test_a_run_may_do_without(tmp_path):
+    found = run_experiment(experiment(models=["kneser-ney-3"], floors=False), tmp_path / "run", progress=False)
+    assert found.floors is None
+    assert read_run(tmp_path / "run").floors is None
+    assert "learned enough" not in found.report.read_text()
+    with pytest.raises(DataError, match="floors = true"):
+        found.against_floors()
