@@ -361,8 +361,8 @@ def _check_group(group: int, recipe: AnyRecipe, *, alone: bool) -> None:
         raise ConfigError(f"group must be at least 1, got {group}.")
     if group > 1 and not alone:
         raise ConfigError("group is for one process: leave workers and executor out, or group.")
-    if group > 1 and (not isinstance(recipe, Recipe) or recipe.ngram_orders):
-        raise ConfigError(f"{recipe.name!r} is not a network of its own: leave group out.")
+    if group > 1 and (not isinstance(recipe, Recipe) or recipe.ngram_orders or recipe.architecture != "lstm"):
+        raise ConfigError(f"{recipe.name!r} is no LSTM of its own: leave group out.")
 
 
 def _run_together(

@@ -69,8 +69,8 @@ def marginal_surprisal(
     Raises
     ------
     ConfigError
-        If the model predicts other units than subwords by SentencePiece, `samples` is below 2, or the seed is not
-        one.
+        If the model predicts other units than subwords by SentencePiece, or is no LSTM of its own, `samples` is below
+        2, or the seed is not one.
     DataError
         If a text is missing, empty or no string.
 
@@ -94,8 +94,13 @@ def marginal_surprisal(
             f"{model.recipe.name} does not predict subwords by SentencePiece, of which alone the other segmentations "
             "of a string are counted."
         )
+    if not isinstance(model.network, AWDLSTM) or model.ngrams is not None:
+        raise ConfigError(
+            f"{model.recipe.name} is no LSTM of its own, which alone is carried along other segmentations."
+        )
     if samples < 2:
         raise ConfigError(f"samples must be at least 2, got {samples}.")
+    network = model.network
     series = check_texts(texts, "texts")
     canonical = model.surprisal(series, scoring=Scoring(price_replaced=price_replaced))["bits"]
     # which characters were replaced costs the same under all segmentations
@@ -106,7 +111,7 @@ def marginal_surprisal(
         for text, bits, own in zip(series, canonical - prices, rng.spawn(len(series)), strict=True):
             seen = model.alphabet.apply(text)
             lattice = _Lattice(seen, pieces, model.units.encode(seen), end=model.units.size)
-            log_weights, others = _sample(model.network, lattice, samples, own)
+            log_weights, others = _sample(network, lattice, samples, own)
             rows.append(_gap(log_weights[others] + bits * log(2), samples))
     gap = pd.DataFrame(rows, columns=["gap", "std_error"], index=series.index, dtype=float)
     return pd.DataFrame(

@@ -9,6 +9,7 @@ from langdiff.lm.scoring import split_name
 
 _CHOICES = {
     "units": ("char", "bpe", "bytes", "graphemes"),
+    "architecture": ("lstm", "transformer"),
     "bpe_backend": ("sentencepiece", "subword-nmt"),
     "optimizer": ("adamw", "adam", "sgd"),
     "schedule": ("cosine", "steps"),
@@ -30,9 +31,13 @@ class Recipe:
     units : {"char", "bpe", "bytes", "graphemes"}
         Predict characters (code points), subwords, bytes of UTF-8, or grapheme clusters (a letter with
         its marks) of which rare ones are spelt. All price the same string.
+    architecture : {"lstm", "transformer"}
+        Kind of network: `langdiff.lm.lstm.network.AWDLSTM` or `langdiff.lm.lstm.transformer.Transformer`.
     embedding_size, hidden_size, layers : int
-        Sizes of the network; see `langdiff.lm.AWDLSTM`. The last layer is as wide as the embedding,
-        so that one layer has no use for `hidden_size`.
+        Sizes of the network. The last layer of an LSTM is as wide as the embedding, so that one layer has no use for
+        `hidden_size`; in a Transformer these are the GELU units of each block.
+    heads : int, optional
+        Attention heads of a Transformer; `embedding_size` must be a multiple of twice their number.
     dropout_embedding, dropout_input, dropout_hidden, dropout_output, weight_drop : float
         Probabilities in [0, 1).
     activation_penalty, change_penalty : float
@@ -85,9 +90,11 @@ class Recipe:
 
     name: str
     units: Literal["char", "bpe", "bytes", "graphemes"]
+    architecture: Literal["lstm", "transformer"] = "lstm"
     embedding_size: int
     hidden_size: int
     layers: int
+    heads: int | None = None
     dropout_embedding: float = 0.0
     dropout_input: float = 0.0
     dropout_hidden: float = 0.0
@@ -140,6 +147,23 @@ class Recipe:
             raise ConfigError(f"recipe {self.name!r}: ngram_orders are for context 'intent'.")
         if self.non_monotone is not None and self.optimizer != "sgd":
             raise ConfigError(f"recipe {self.name!r}: non_monotone is for optimizer 'sgd', not {self.optimizer!r}.")
+        self._check_architecture()
+
+    def _check_architecture(self) -> None:
+        """Refuse what one architecture has and the other lacks."""
+        if (self.architecture == "transformer") != (self.heads is not None):
+            raise ConfigError(f"recipe {self.name!r}: heads must be given for a Transformer, and for no other network.")
+        if self.heads is None:
+            return
+        if self.embedding_size % (2 * self.heads):
+            raise ConfigError(
+                f"recipe {self.name!r}: embedding_size must be a multiple of twice the heads, got "
+                f"{self.embedding_size} and {self.heads}."
+            )
+        if self.weight_drop or self.context == "stream":
+            raise ConfigError(
+                f"recipe {self.name!r}: weight_drop and context 'stream' are for LSTMs; a Transformer has no state."
+            )
 
     def _check_ranges(self) -> None:
         at_least_one = ("embedding_size", "hidden_size", "layers", "batch_units", "epochs", "patience")
@@ -149,7 +173,7 @@ class Recipe:
         wrong += [key for key in not_negative if not getattr(self, key) >= 0]
         fractions = [key for key in self.__dataclass_fields__ if key.startswith("dropout_")]
         wrong += [key for key in (*fractions, "weight_drop", "warm_up") if not 0 <= getattr(self, key) < 1]
-        optional = ("min_count", "bptt", "non_monotone")
+        optional = ("min_count", "bptt", "non_monotone", "heads")
         wrong += [key for key in optional if getattr(self, key) is not None and not _is_count(getattr(self, key))]
         wrong += ["decay_epochs"] if min(self.decay_epochs, default=1) < 1 else []
         wrong += ["ngram_orders"] if list(self.ngram_orders) != sorted({max(1, k) for k in self.ngram_orders}) else []

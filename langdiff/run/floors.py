@@ -46,7 +46,7 @@ def floors_of_run(parts: Parts, editions: Sequence[str], directory: Path, progre
     if missing:
         train, dev, test = (part.sel(editions=missing) for part in (parts.train, parts.dev, parts.test))
         wanted = Parts(train=train, dev=dev, test=test)
-        rows.append(measure_floors(wanted, progress=progress).assign(**{_KEY: keys}))
+        rows.append(measure_floors(wanted, progress=progress).assign(key=pd.Series(keys)))
     return pd.concat(rows).loc[list(editions)]
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from importlib.util import find_spec
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import torch
 from torch import Tensor
@@ -165,8 +165,9 @@ def _draw(demand: Demand) -> _Share:
     """Draw the masks of a batch, as the network alone would."""
     masks = demand.network.draw_masks(demand.batch.inputs.shape[1], demand.generator)
     lengths = demand.batch.lengths
+    network = cast(AWDLSTM, demand.network)
     return _Share(
-        demand.network, demand.batch, masks, demand.state, lengths.sum(), (lengths - 1).clamp(min=0).sum().clamp(min=1)
+        network, demand.batch, masks, demand.state, lengths.sum(), (lengths - 1).clamp(min=0).sum().clamp(min=1)
     )
 
 

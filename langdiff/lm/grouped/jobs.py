@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from typing import cast
 
 import pandas as pd
 
@@ -13,6 +14,7 @@ from langdiff.lm.grouped.training import run_epochs
 from langdiff.lm.jobs.failures import Failures
 from langdiff.lm.jobs.job import Job, JobResult, claim, keep_result, read_texts, score_texts, training_plan
 from langdiff.lm.lstm.model import Epoch
+from langdiff.lm.lstm.network import AWDLSTM
 from langdiff.lm.lstm.training import KeptTraining, begin_training
 from langdiff.lm.recipes import Recipe
 from langdiff.lm.texts import naming
@@ -92,7 +94,8 @@ def _train_group(
     """Train until every job is done or has failed."""
     if not running:
         return
-    gradients = GroupedGradients([each.training.loop.network for each in running], recipe, size)
+    networks = [cast(AWDLSTM, each.training.loop.network) for each in running]  # other recipes are refused
+    gradients = GroupedGradients(networks, recipe, size)
     while running := _end_finished(running, failures, results):
         with naming(None):
             outcomes = run_epochs([each.training.loop for each in running], gradients)

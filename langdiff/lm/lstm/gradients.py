@@ -13,7 +13,7 @@ from torch import Tensor
 
 from langdiff._random import generator, torch_generator
 from langdiff.lm.lstm.batches import Batch
-from langdiff.lm.lstm.network import AWDLSTM, Masks, State, activation_regularization
+from langdiff.lm.lstm.network import AWDLSTM, Masks, Network, State, activation_regularization
 from langdiff.lm.lstm.scoring import slices
 from langdiff.lm.recipes import Recipe
 
@@ -51,7 +51,7 @@ class MemoryLimit:
 
 
 def accumulate_gradients(
-    network: AWDLSTM,
+    network: Network,
     batch: Batch,
     recipe: Recipe,
     generator: torch.Generator | None,
@@ -67,7 +67,7 @@ def accumulate_gradients(
 
     Parameters
     ----------
-    network : AWDLSTM
+    network : Network
         In training mode, without gradients.
     batch : Batch
         What to predict.
@@ -151,7 +151,7 @@ def _joined(losses: Sequence[BatchLoss]) -> BatchLoss:
     return BatchLoss(torch.stack([loss.nats for loss in losses]).sum(), state)
 
 
-def _accumulate(network: AWDLSTM, piece: _Piece, whole: _Piece, recipe: Recipe) -> BatchLoss:
+def _accumulate(network: Network, piece: _Piece, whole: _Piece, recipe: Recipe) -> BatchLoss:
     """Add the gradients of a piece, which weighs what it weighs in the whole, to those of the weights.
 
     The softmax goes in slices, forward and backward at once, so that its memory does not grow with

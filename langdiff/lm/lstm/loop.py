@@ -18,7 +18,7 @@ from langdiff.lm.lstm.batches import Batch, pad, rows_by_length
 from langdiff.lm.lstm.features import NgramFeatures
 from langdiff.lm.lstm.gradients import BatchLoss, MemoryLimit, accumulate_gradients
 from langdiff.lm.lstm.model import Epoch
-from langdiff.lm.lstm.network import AWDLSTM, State
+from langdiff.lm.lstm.network import Network, State
 from langdiff.lm.lstm.resume import TrainingState
 from langdiff.lm.lstm.schedule import learning_rate, stopped_improving
 from langdiff.lm.lstm.scoring import score
@@ -73,7 +73,7 @@ class Demand(NamedTuple):
         Fraction of the epoch that is done before the batch.
     """
 
-    network: AWDLSTM
+    network: Network
     batch: Batch
     recipe: Recipe
     generator: torch.Generator
@@ -94,7 +94,7 @@ class EpochLoop:
 
     Parameters
     ----------
-    network : AWDLSTM
+    network : Network
         Trained in place, where it is.
     recipe : Recipe
         Settings of training.
@@ -118,7 +118,7 @@ class EpochLoop:
     def __init__(
         self,
         *,
-        network: AWDLSTM,
+        network: Network,
         recipe: Recipe,
         train: EncodedPart,
         dev: EncodedPart,
@@ -301,7 +301,7 @@ class EpochLoop:
         self.report(len(self.history), self.last)
 
 
-def make_optimizer(network: AWDLSTM, recipe: Recipe) -> torch.optim.Optimizer:
+def make_optimizer(network: Network, recipe: Recipe) -> torch.optim.Optimizer:
     """Make the optimizer of a recipe."""
     weights, rate, decay = network.parameters(), recipe.learning_rate, recipe.weight_decay
     match recipe.optimizer:

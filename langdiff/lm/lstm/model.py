@@ -12,9 +12,10 @@ from langdiff.errors import CheckpointError, LangdiffError
 from langdiff.lm.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 from langdiff.lm.device import find_device, one_thread
 from langdiff.lm.lstm.features import NgramFeatures, Ngrams
-from langdiff.lm.lstm.network import AWDLSTM
-from langdiff.lm.lstm.residual import ResidualLSTM
+from langdiff.lm.lstm.network import AWDLSTM, Network
+from langdiff.lm.lstm.residual import ResidualLSTM, ResidualTransformer
 from langdiff.lm.lstm.scoring import score, score_in_order
+from langdiff.lm.lstm.transformer import Transformer
 from langdiff.lm.recipes import Recipe
 from langdiff.lm.scoring import Scoring, as_scoring
 from langdiff.lm.texts import check_texts, surprisal_table
@@ -30,7 +31,6 @@ _OF_NETWORK = (
     "dropout_input",
     "dropout_hidden",
     "dropout_output",
-    "weight_drop",
 )
 
 
@@ -76,7 +76,7 @@ class LanguageModel:
         Other characters are replaced before scoring.
     units : Units
         What is predicted.
-    network : AWDLSTM
+    network : Network
         In evaluation mode; its last symbol is the end symbol.
     history : tuple of Epoch
         The passes of training; `network` is that of the best on the dev part.
@@ -95,7 +95,7 @@ class LanguageModel:
     recipe: Recipe
     alphabet: Alphabet
     units: Units
-    network: AWDLSTM
+    network: Network
     history: tuple[Epoch, ...]
     seed: int
     name: str | None = None
@@ -254,9 +254,13 @@ def read_language_model(directory: str | Path, *, device: str = "auto") -> Langu
         ) from error
 
 
-def build_network(recipe: Recipe, units: Units, generator: torch.Generator | None = None) -> AWDLSTM:
+def build_network(recipe: Recipe, units: Units, generator: torch.Generator | None = None) -> Network:
     """Make the untrained network of a recipe, on the CPU; its last symbol is the end symbol."""
     settings: dict[str, Any] = {name: getattr(recipe, name) for name in _OF_NETWORK} | {"generator": generator}
     if recipe.ngram_orders:
-        return ResidualLSTM(units.size + 1, orders=recipe.ngram_orders, **settings)
-    return AWDLSTM(units.size + 1, **settings)
+        settings["orders"] = recipe.ngram_orders
+    if recipe.heads is not None:
+        transformer = ResidualTransformer if recipe.ngram_orders else Transformer
+        return transformer(units.size + 1, heads=recipe.heads, **settings)
+    lstm = ResidualLSTM if recipe.ngram_orders else AWDLSTM
+    return lstm(units.size + 1, weight_drop=recipe.weight_drop, **settings)

@@ -1,6 +1,7 @@
 """The AWD-LSTM language model (Merity, Keskar & Socher 2018) as one pass over padded batches."""
 
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from itertools import pairwise
@@ -51,6 +52,57 @@ class Masks(NamedTuple):
     locked: list[Tensor | None]
 
 
+class Network(nn.Module, ABC):
+    """What training and scoring know of a network: causal, over padded batches, with a softmax of its own.
+
+    Parameters
+    ----------
+    vocabulary_size : int
+        Symbols that can be predicted, the end-of-intent symbol included.
+    embedding_size : int
+        Width of the embedding, and of the output.
+
+    Attributes
+    ----------
+    embedding : Parameter, shape (vocabulary_size, embedding_size)
+        One row per symbol, its place among the inputs and, unless overridden, in the softmax.
+    decoder_bias : Parameter, shape (vocabulary_size,)
+        Bias of the softmax.
+    """
+
+    def __init__(self, vocabulary_size: int, embedding_size: int) -> None:
+        super().__init__()
+        self.embedding = nn.Parameter(torch.empty(vocabulary_size, embedding_size))
+        self.decoder_bias = nn.Parameter(torch.zeros(vocabulary_size))
+
+    @abstractmethod
+    def forward(
+        self,
+        inputs: Tensor,
+        generator: torch.Generator | None = None,
+        state: State | None = None,
+        masks: Masks | None = None,
+    ) -> Activations:
+        """Run over a batch, (T, B) symbols before those to predict; see `AWDLSTM.forward`."""
+
+    @abstractmethod
+    def draw_masks(self, batch_size: int, generator: torch.Generator | None) -> Masks:
+        """Draw the masks of a pass over so many intents, always in the same order; none while evaluating."""
+
+    def logits(self, output: Tensor, features: "Features | None" = None) -> Tensor:  # noqa: ARG002
+        """Return unnormalized log-probabilities of the next symbol, shape (..., vocabulary_size).
+
+        `features` are those of `langdiff.lm.lstm.residual`.
+        """
+        return F.linear(output, self.embedding, self.decoder_bias)
+
+    def mask(self, p: float, generator: torch.Generator | None, *shape: int) -> Tensor | None:
+        """Draw a dropout mask while training: 0 with probability p, else 1 / (1 - p)."""
+        if not (self.training and p):
+            return None
+        return self.embedding.new_empty(shape).bernoulli_(1 - p, generator=generator).div_(1 - p)
+
+
 class _LSTMWeights(nn.Module):
     """The weights of one LSTM layer, gates in the order input, forget, cell, output."""
 
@@ -63,7 +115,7 @@ class _LSTMWeights(nn.Module):
         self.recurrent_bias = nn.Parameter(torch.empty(4 * n_out))
 
 
-class AWDLSTM(nn.Module):
+class AWDLSTM(Network):
     """LSTM language model with dropped recurrent weights and a softmax tied to the embedding.
 
     An embedding is followed by `layers` LSTMs of sizes embedding → hidden → … → embedding. Batches
@@ -109,14 +161,12 @@ class AWDLSTM(nn.Module):
         weight_drop: float = 0.0,
         generator: torch.Generator | None = None,
     ) -> None:
-        super().__init__()
+        super().__init__(vocabulary_size, embedding_size)
         self.dropout_embedding = dropout_embedding
         self.dropout_input = dropout_input
         self.dropout_hidden = dropout_hidden
         self.dropout_output = dropout_output
         self.weight_drop = weight_drop
-        self.embedding = nn.Parameter(torch.empty(vocabulary_size, embedding_size))
-        self.decoder_bias = nn.Parameter(torch.zeros(vocabulary_size))
         sizes = [embedding_size] + [hidden_size] * (layers - 1) + [embedding_size]
         self.lstms = nn.ModuleList(_LSTMWeights(*pair) for pair in pairwise(sizes))
         self._initialize(generator)
@@ -152,32 +202,28 @@ class AWDLSTM(nn.Module):
             Dropout masks to use instead of drawing new ones.
         """
         masks = masks or self.draw_masks(inputs.shape[1], generator)
-        x = F.embedding(inputs, _dropped(self.embedding, masks.embedding))  # (T, B, E)
-        x = _dropped(x, masks.locked[0])
+        x = F.embedding(inputs, dropped(self.embedding, masks.embedding))  # (T, B, E)
+        x = dropped(x, masks.locked[0])
         raw = x
         ends: State = []
         for number, lstm in enumerate(self._layers()):
             begin = None if state is None else state[number]
             # (T, B, H), the last (T, B, E)
-            raw, end = self._run(lstm, x, _dropped(lstm.recurrent, masks.recurrent[number]), begin)
+            raw, end = self._run(lstm, x, dropped(lstm.recurrent, masks.recurrent[number]), begin)
             ends.append(end)
-            x = _dropped(raw, masks.locked[number + 1])
+            x = dropped(raw, masks.locked[number + 1])
         return Activations(x, raw, ends)
 
     def draw_masks(self, batch_size: int, generator: torch.Generator | None) -> Masks:
         """Draw the masks of a pass over so many intents, always in the same order; none while evaluating."""
-
-        def draw(p: float, *shape: int) -> Tensor | None:
-            return _mask(self.embedding.new_empty(shape), p, generator) if self.training and p else None
-
         *_, last = layers = self._layers()
-        embedding = draw(self.dropout_embedding, len(self.embedding), 1)
-        locked = [draw(self.dropout_input, 1, batch_size, self.embedding.shape[1])]
+        embedding = self.mask(self.dropout_embedding, generator, len(self.embedding), 1)
+        locked = [self.mask(self.dropout_input, generator, 1, batch_size, self.embedding.shape[1])]
         recurrent = []
         for lstm in layers:
-            recurrent.append(draw(self.weight_drop, *lstm.recurrent.shape))
+            recurrent.append(self.mask(self.weight_drop, generator, *lstm.recurrent.shape))
             p = self.dropout_output if lstm is last else self.dropout_hidden
-            locked.append(draw(p, 1, batch_size, lstm.size))
+            locked.append(self.mask(p, generator, 1, batch_size, lstm.size))
         return Masks(embedding, recurrent, locked)
 
     def _run(
@@ -193,13 +239,6 @@ class AWDLSTM(nn.Module):
             output, hidden, cell = torch._VF.lstm(x, begin, weights, True, 1, 0.0, self.training, False, False)
         return output, (hidden, cell)
 
-    def logits(self, output: Tensor, features: "Features | None" = None) -> Tensor:  # noqa: ARG002
-        """Return unnormalized log-probabilities of the next symbol, shape (..., vocabulary_size).
-
-        `features` are those of `langdiff.lm.lstm.residual.ResidualLSTM`.
-        """
-        return F.linear(output, self.embedding, self.decoder_bias)
-
 
 @contextmanager
 def _no_advice_on_layout() -> Iterator[None]:
@@ -209,13 +248,9 @@ def _no_advice_on_layout() -> Iterator[None]:
         yield
 
 
-def _dropped(x: Tensor, mask: Tensor | None) -> Tensor:
+def dropped(x: Tensor, mask: Tensor | None) -> Tensor:
+    """Multiply by a dropout mask, if there is one."""
     return x if mask is None else x * mask.to(x.dtype)
-
-
-def _mask(like: Tensor, p: float, generator: torch.Generator | None) -> Tensor:
-    """Fill with 0 (probability p) and 1 / (1 - p)."""
-    return like.detach().bernoulli_(1 - p, generator=generator).div_(1 - p)
 
 
 def activation_regularization(activations: Activations, real: Tensor, *, alpha: float, beta: float) -> Tensor:

@@ -1,4 +1,4 @@
-"""An LSTM that corrects n-grams instead of starting from nothing."""
+"""Networks that correct n-grams instead of starting from nothing."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,13 +8,14 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from langdiff.lm.lstm.features import Features
-from langdiff.lm.lstm.network import AWDLSTM
+from langdiff.lm.lstm.network import AWDLSTM, Network
+from langdiff.lm.lstm.transformer import Transformer
 
 GATE = 32  # hidden units of what weighs the n-grams
 
 
-class ResidualLSTM(AWDLSTM):
-    r"""LSTM whose logits are added to log-probabilities of n-grams.
+class Residual(Network):
+    r"""Network, the base class beside this one, whose logits are added to log-probabilities of n-grams.
 
     .. math:: \ell_t = W h_t + b + \sum_k a_k(h_t, f_t) \ln p_k(\cdot \mid \text{history})
 
@@ -29,7 +30,7 @@ class ResidualLSTM(AWDLSTM):
     orders : sequence of int
         Orders of the n-gram distributions.
     **settings
-        Sizes and dropout of `AWDLSTM`. Embedding and softmax are not tied.
+        Sizes and dropout of the network. Embedding and softmax are not tied.
 
     References
     ----------
@@ -56,3 +57,11 @@ class ResidualLSTM(AWDLSTM):
         a = F.linear(gate, self.gate_output, self.weights)  # (N, K)
         of_ngrams = torch.einsum("nk,nkv->nv", a, features.log_probability)
         return F.linear(output, self.decoder, self.decoder_bias) + of_ngrams
+
+
+class ResidualLSTM(Residual, AWDLSTM):
+    """LSTM that corrects n-grams; see `Residual`."""
+
+
+class ResidualTransformer(Residual, Transformer):
+    """Transformer that corrects n-grams; see `Residual`."""

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from langdiff.lm.lstm.batches import Batch, pad, rows_by_length
 from langdiff.lm.lstm.features import Features, NgramFeatures
-from langdiff.lm.lstm.network import AWDLSTM, State
+from langdiff.lm.lstm.network import Network, State
 from langdiff.lm.units.characters import Ids
 
 Floats = npt.NDArray[np.float64]
@@ -31,7 +31,7 @@ def slices(n: int, vocabulary_size: int) -> Iterator[slice]:
 
 @torch.no_grad()
 def score(
-    network: AWDLSTM,
+    network: Network,
     intents: Sequence[Ids],
     *,
     features: NgramFeatures | None = None,
@@ -43,7 +43,7 @@ def score(
 
     Parameters
     ----------
-    network : AWDLSTM
+    network : Network
         In evaluation mode; its last symbol is the end symbol. Every intent starts from the zero
         state with the end symbol as input.
     intents : sequence of ndarray of int64, length I
@@ -74,7 +74,7 @@ def score(
     return bits, eos_bits
 
 
-def _bits(network: AWDLSTM, batch: Batch) -> Tensor:
+def _bits(network: Network, batch: Batch) -> Tensor:
     """Return the bits of each symbol, (T, B), float64 on the CPU, 0 at padding."""
     real = batch.real
     bits = torch.zeros(real.shape, dtype=torch.float64)
@@ -83,7 +83,7 @@ def _bits(network: AWDLSTM, batch: Batch) -> Tensor:
     return bits
 
 
-def _bits_of(network: AWDLSTM, output: Tensor, targets: Tensor, features: Features | None = None) -> Tensor:
+def _bits_of(network: Network, output: Tensor, targets: Tensor, features: Features | None = None) -> Tensor:
     """Return the bits of symbols, (N,), float64 on the CPU, from the network's output, (N, E)."""
     nats = [
         F.cross_entropy(
@@ -97,7 +97,7 @@ def _bits_of(network: AWDLSTM, output: Tensor, targets: Tensor, features: Featur
 
 
 @torch.no_grad()
-def score_in_order(network: AWDLSTM, intents: Sequence[Ids]) -> tuple[Floats, Floats]:
+def score_in_order(network: Network, intents: Sequence[Ids]) -> tuple[Floats, Floats]:
     r"""Return the bits of intents as one text, the state carried from each to the next.
 
     .. math:: -\sum_{t} \log_2 p(u_{it} \mid u_{11} \dots u_{i,t-1})
