@@ -25,9 +25,9 @@ langdiff.experiments:
     balance_by_origin read_origins replicate reproduce run_balanced split_by_origin split_by_source
     sweep_merges translationese
 langdiff.lm:
-    HuggingFaceLM KneserNeyRecipe RECIPES Recipe Scoring SurprisalModel compare_with_floors compute_surprisals
-    lzma_bits measure_floors ppmd_bits read_kneser_ney read_language_model read_training_logs score_multitext
-    surprisals_of train_kneser_ney train_language_model
+    HuggingFaceLM KneserNeyRecipe Mixture RECIPES Recipe Scoring SurprisalModel compare_with_floors
+    compute_surprisals fit_mixture lzma_bits measure_floors ppmd_bits read_kneser_ney read_language_model
+    read_mixture read_training_logs score_multitext surprisals_of train_kneser_ney train_language_model
 langdiff.plots:
     plot_against_truth plot_balanced plot_bpe_sweep plot_certificate plot_corpus_sizes plot_correlation
     plot_difficulties plot_divergences plot_goodness_of_fit plot_intents_per_edition plot_languages_per_intent

@@ -11,6 +11,9 @@ from .floors import measure_floors as measure_floors
 from .jobs.logs import read_training_logs as read_training_logs
 from .lstm.model import read_language_model as read_language_model
 from .lstm.training import train_language_model as train_language_model
+from .mixture import Mixture as Mixture
+from .mixture import fit_mixture as fit_mixture
+from .mixture import read_mixture as read_mixture
 from .ngram.model import read_kneser_ney as read_kneser_ney
 from .ngram.model import train_kneser_ney as train_kneser_ney
 from .ngram.recipe import KneserNeyRecipe as KneserNeyRecipe

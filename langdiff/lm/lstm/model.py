@@ -8,19 +8,20 @@ from typing import Any
 import pandas as pd
 import torch
 
+from langdiff._types import Floats
 from langdiff.errors import CheckpointError, LangdiffError
 from langdiff.lm.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 from langdiff.lm.device import find_device, one_thread
 from langdiff.lm.lstm.features import NgramFeatures, Ngrams
 from langdiff.lm.lstm.network import AWDLSTM, Network
 from langdiff.lm.lstm.residual import ResidualLSTM, ResidualTransformer
-from langdiff.lm.lstm.scoring import score, score_in_order
+from langdiff.lm.lstm.scoring import score, score_in_order, score_symbols
 from langdiff.lm.lstm.transformer import Transformer
 from langdiff.lm.recipes import Recipe
 from langdiff.lm.scoring import Scoring, as_scoring
 from langdiff.lm.texts import check_texts, surprisal_table
 from langdiff.lm.units.alphabet import Alphabet
-from langdiff.lm.units.characters import Units
+from langdiff.lm.units.characters import Ids, Units
 from langdiff.lm.units.kinds import load_units
 
 _OF_NETWORK = (
@@ -137,11 +138,41 @@ class LanguageModel:
             if scoring.carried:
                 bits, eos_bits = score_in_order(self.network, encoded)
             else:
-                features = None
-                if self.ngrams is not None:
-                    features = NgramFeatures.by(self.ngrams.model, encoded, self.recipe.ngram_orders)
-                bits, eos_bits = score(self.network, encoded, features=features)
+                bits, eos_bits = score(self.network, encoded, features=self._features(encoded))
         return surprisal_table(series, self.alphabet, scoring, bits, eos_bits, [len(ids) for ids in encoded])
+
+    def symbol_bits(self, texts: Sequence[str] | pd.Series) -> list[Floats]:
+        """Return the bits of each unit of texts, that of the end symbol last; replaced characters have no price.
+
+        Parameters
+        ----------
+        texts : sequence or Series of str
+            As for `surprisal`.
+
+        Returns
+        -------
+        list of ndarray of float64
+            One array per text, with one number more than the text has units.
+
+        Raises
+        ------
+        DataError
+            If a text is missing, empty or no string.
+        """
+        encoded = [self.units.encode(self.alphabet.apply(text)) for text in check_texts(texts, "texts")]
+        self.network.eval()
+        with one_thread():
+            return score_symbols(self.network, encoded, features=self._features(encoded))
+
+    def _features(self, encoded: Sequence[Ids]) -> NgramFeatures | None:
+        if self.ngrams is None:
+            return None
+        return NgramFeatures.by(self.ngrams.model, encoded, self.recipe.ngram_orders)
+
+    @property
+    def predicts(self) -> tuple[str, bytes | None]:
+        """The kind of unit, and what cuts texts into them: models where these differ predict different symbols."""
+        return self.recipe.units, self.units.model
 
     @property
     def dev_bits_per_character(self) -> float:
@@ -226,8 +257,10 @@ def read_language_model(directory: str | Path, *, device: str = "auto") -> Langu
     where = find_device(device)
     checkpoint = read_checkpoint(Path(directory))
     settings = checkpoint.settings
-    if settings.get("kind") == "kneser-ney":
-        raise CheckpointError(f"{directory}: a Kneser-Ney model; read it with langdiff.lm.read_kneser_ney.")
+    others = {"kneser-ney": ("Kneser-Ney model", "read_kneser_ney"), "mixture": ("mixture", "read_mixture")}
+    if (kind := settings.get("kind")) in others:
+        what, reader = others[kind]
+        raise CheckpointError(f"{directory}: a {what}; read it with langdiff.lm.{reader}.")
     try:
         recipe = Recipe(**settings["recipe"])
         alphabet = Alphabet(**settings["alphabet"])

@@ -58,8 +58,28 @@ def score(
     bits, eos_bits : ndarray of float64, shape (I,)
         They depend on no other intent, but for rounding in the seventh digit.
     """
-    lengths = np.array([len(ids) + 1 for ids in intents], dtype=np.int64)
     bits, eos_bits = np.zeros(len(intents)), np.zeros(len(intents))
+    for rows, lengths, each in _in_batches(network, intents, features, batch_size):
+        bits[rows] = each.sum(axis=0)
+        eos_bits[rows] = each[lengths - 1, np.arange(len(rows))]
+    return bits, eos_bits
+
+
+@torch.no_grad()
+def score_symbols(network: Network, intents: Sequence[Ids], *, features: NgramFeatures | None = None) -> list[Floats]:
+    """Return the bits of each symbol of intents, their end symbols last; see `score`."""
+    found: list[Floats] = [np.empty(0)] * len(intents)
+    for rows, lengths, each in _in_batches(network, intents, features, None):
+        for column, (row, length) in enumerate(zip(rows, lengths, strict=True)):
+            found[row] = each[:length, column].copy()
+    return found
+
+
+def _in_batches(
+    network: Network, intents: Sequence[Ids], features: NgramFeatures | None, batch_size: int | None
+) -> Iterator[tuple[Ids, Ids, Floats]]:
+    """Score intents side by side; yield their rows, their symbols to predict, and the bits of these, (T, B)."""
+    lengths = np.array([len(ids) + 1 for ids in intents], dtype=np.int64)
     end, device = len(network.embedding) - 1, network.embedding.device
     # cuDNN would take TF32 for single precision: ten bits of mantissa
     with torch.backends.cudnn.flags(enabled=torch.backends.cudnn.enabled, allow_tf32=False):
@@ -68,10 +88,7 @@ def score(
             batch = pad([intents[row] for row in rows], end, device)
             if features is not None:
                 batch = batch._replace(features=features.of(rows, device))
-            each = _bits(network, batch).numpy()  # (T, B)
-            bits[rows] = each.sum(axis=0)
-            eos_bits[rows] = each[lengths[rows] - 1, np.arange(len(rows))]
-    return bits, eos_bits
+            yield rows, lengths[rows], _bits(network, batch).numpy()
 
 
 def _bits(network: Network, batch: Batch) -> Tensor:

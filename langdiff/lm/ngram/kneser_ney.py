@@ -148,12 +148,22 @@ class KneserNey:
         bits, eos_bits : ndarray of float64, shape (I,)
             They depend on no other intent.
         """
-        symbols, place = lay_out(intents, self.vocabulary_size - 1)
-        bits: Floats = -np.log2(self._probabilities(symbols, place)[place > 0])
+        bits = self._bits(intents)
         lengths = np.array([len(ids) + 1 for ids in intents], dtype=np.int64)
         ends = np.cumsum(lengths)
         totals: Floats = np.add.reduceat(bits, ends - lengths)
         return totals, bits[ends - 1]
+
+    def score_symbols(self, intents: Sequence[Ids]) -> list[Floats]:
+        """Return the bits of each symbol of intents, their end symbols last; see `score`."""
+        ends = np.cumsum([len(ids) + 1 for ids in intents])
+        return np.split(self._bits(intents), ends[:-1]) if intents else []
+
+    def _bits(self, intents: Sequence[Ids]) -> Floats:
+        """Return the bits of all symbols, intent by intent, each with its end symbol."""
+        symbols, place = lay_out(intents, self.vocabulary_size - 1)
+        bits: Floats = -np.log2(self._probabilities(symbols, place)[place > 0])
+        return bits
 
     def _probabilities(self, symbols: Ids, place: Ids) -> Floats:
         """Return the probability of each symbol; without meaning at the start of an intent."""

@@ -10,6 +10,7 @@ from pathlib import Path
 import pandas as pd
 
 from langdiff._io import write_text
+from langdiff._types import Floats
 from langdiff.errors import CheckpointError, ConfigError, LangdiffError, LangdiffWarning
 from langdiff.lm.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 from langdiff.lm.ngram.kneser_ney import Grams, KneserNey
@@ -83,6 +84,34 @@ class KneserNeyModel:
         units = CharacterUnits(self.alphabet)
         encoded = [units.encode(self.alphabet.apply(text)) for text in series]
         return surprisal_table(series, self.alphabet, scoring, *self.ngrams.score(encoded), list(map(len, encoded)))
+
+    def symbol_bits(self, texts: Sequence[str] | pd.Series) -> list[Floats]:
+        """Return the bits of each character of texts, that of the end symbol last; replaced ones have no price.
+
+        Parameters
+        ----------
+        texts : sequence or Series of str
+            As for `surprisal`.
+
+        Returns
+        -------
+        list of ndarray of float64
+            One array per text, with one number more than the text has characters.
+
+        Raises
+        ------
+        DataError
+            If a text is missing, empty or no string.
+        """
+        units = CharacterUnits(self.alphabet)
+        return self.ngrams.score_symbols(
+            [units.encode(self.alphabet.apply(text)) for text in check_texts(texts, "texts")]
+        )
+
+    @property
+    def predicts(self) -> tuple[str, bytes | None]:
+        """As for `langdiff.lm.LanguageModel`."""
+        return "char", None
 
     def save(self, directory: str | Path) -> None:
         """Write ``model.json`` and the counts (safetensors), replacing a model that is there.

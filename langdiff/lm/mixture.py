@@ -1,0 +1,249 @@
+"""A mixture of language models: the mean of their probabilities, symbol by symbol, with weights learned on dev."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from langdiff._types import Floats
+from langdiff.errors import CheckpointError, ConfigError
+from langdiff.lm.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
+from langdiff.lm.lstm.model import LanguageModel, read_language_model
+from langdiff.lm.ngram.model import KneserNeyModel, read_kneser_ney
+from langdiff.lm.scoring import Scoring, as_scoring
+from langdiff.lm.texts import check_texts, surprisal_table
+from langdiff.lm.units.alphabet import Alphabet
+
+KIND = "mixture"
+_TOLERANCE = 1e-9  # bits per symbol by which a step of EM must improve
+_STEPS = 1000
+
+AnyModel = LanguageModel | KneserNeyModel
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class Mixture:
+    r"""A linear interpolation of language models that predict the same symbols.
+
+    .. math:: p(u_t \mid u_{<t}) = \sum_m w_m\, p_m(u_t \mid u_{<t}), \quad \sum_m w_m = 1
+
+    Attributes
+    ----------
+    models : tuple of LanguageModel or KneserNeyModel, length M
+        What is mixed; all have the same alphabet and units.
+    weights : ndarray of float64, shape (M,)
+        One weight per model.
+    dev_bits_per_character : float
+        All bits of the dev part, the end symbols' included, over the characters without them.
+    name : str, optional
+        The edition.
+
+    References
+    ----------
+    Jelinek & Mercer (1980), Interpolated estimation of Markov source parameters from sparse data.
+    """
+
+    models: tuple[AnyModel, ...]
+    weights: Floats
+    dev_bits_per_character: float
+    name: str | None = None
+
+    @property
+    def alphabet(self) -> Alphabet:
+        """Other characters are replaced before scoring."""
+        return self.models[0].alphabet
+
+    def surprisal(self, texts: Sequence[str] | pd.Series, *, scoring: Scoring | str | None = None) -> pd.DataFrame:
+        """Score texts, each on its own.
+
+        Parameters
+        ----------
+        texts : sequence or Series of str
+            In Unicode normal form C, without final line break.
+        scoring : Scoring or str, optional
+            Whether replaced characters are priced, as by default; no state is carried.
+
+        Returns
+        -------
+        DataFrame, one row per text, index of `texts`
+            The columns of `LanguageModel.surprisal`.
+
+        Raises
+        ------
+        DataError
+            If a text is missing, empty or no string.
+        ConfigError
+            If a state is to be carried.
+        """
+        scoring = as_scoring(scoring)
+        for model in self.models:
+            scoring.check(model.recipe)
+        if scoring.carried:
+            raise ConfigError("a mixture scores every text on its own; leave 'carried' out.")
+        series = check_texts(texts, "texts")
+        by_model = [model.symbol_bits(series) for model in self.models]
+        lengths = np.array([len(bits) for bits in by_model[0]], dtype=np.int64)
+        mixed = _mix(np.array([np.concatenate([*bits, np.empty(0)]) for bits in by_model]), self.weights)
+        ends = np.cumsum(lengths)
+        bits = np.add.reduceat(mixed, ends - lengths) if len(series) else mixed
+        return surprisal_table(series, self.alphabet, scoring, bits, mixed[ends - 1], [int(n) - 1 for n in lengths])
+
+    def save(self, directory: str | Path) -> None:
+        """Write ``model.json``, the weights, and each model in a folder of its own.
+
+        Raises
+        ------
+        OutputError
+            If the files cannot be written.
+        """
+        directory = Path(directory)
+        for number, model in enumerate(self.models):
+            model.save(directory / str(number))
+        settings = {
+            "kind": KIND,
+            "name": self.name,
+            "models": ["kneser-ney" if isinstance(model, KneserNeyModel) else "network" for model in self.models],
+            "dev_bits_per_character": self.dev_bits_per_character,
+        }
+        write_checkpoint(directory, Checkpoint(settings=settings, weights={"weights": self.weights}, subwords=None))
+
+    def __repr__(self) -> str:
+        """Say what it is and how good."""
+        of = "" if self.name is None else f" of {self.name}"
+        parts = " + ".join(
+            f"{weight:.3f} {model.recipe.name}" for weight, model in zip(self.weights, self.models, strict=True)
+        )
+        return f"Mixture {parts}{of}: {self.dev_bits_per_character:.3f} bits per character on dev"
+
+
+def fit_mixture(models: Sequence[AnyModel], dev: Sequence[str] | pd.Series, *, name: str | None = None) -> Mixture:
+    """Learn with which weights to mix language models, by expectation maximization.
+
+    The likelihood is concave in the weights, so that there is one maximum; EM begins at equal weights.
+
+    Parameters
+    ----------
+    models : sequence of LanguageModel or KneserNeyModel
+        At least two, of one edition, that predict the same symbols: characters over the same alphabet, say.
+    dev : sequence or Series of str
+        Texts that no model has learned from.
+    name : str, optional
+        Name of the edition, for messages and the saved model.
+
+    Returns
+    -------
+    Mixture
+        The mixture, ready to score texts, with `langdiff.surprisals_of`, too.
+
+    Raises
+    ------
+    ConfigError
+        If there are fewer than two models, or they predict different symbols.
+    DataError
+        If a text is missing, empty or no string.
+
+    Examples
+    --------
+    >>> from langdiff.lm import train_kneser_ney
+    >>> texts = ["the cat sat on the mat", "the dog lay on the log"] * 40
+    >>> models = [train_kneser_ney(texts, texts[:9], recipe=f"kneser-ney-{order}") for order in (2, 5)]
+    >>> mixture = fit_mixture(models, ["the cat lay on the mat", "a mad hog"])
+    >>> mixture.weights.round(2).tolist(), bool(mixture.surprisal(["the dog"])["bits"][0] < 30)
+    ([0.08, 0.92], True)
+    """
+    if len(models) < 2:
+        raise ConfigError(f"a mixture needs at least two models, got {len(models)}.")
+    first, *others = models
+    for model in others:
+        if model.alphabet != first.alphabet or model.predicts != first.predicts:
+            raise ConfigError(
+                f"{first.recipe.name} and {model.recipe.name} predict different symbols ({first.predicts[0]} and "
+                f"{model.predicts[0]}) or have learned from different texts; only models of the same units and the "
+                "same training text can be mixed."
+            )
+    series = check_texts(dev, "dev part")
+    bits = np.array([np.concatenate(model.symbol_bits(series)) for model in models])  # (M, N)
+    weights = _learn_weights(bits)
+    per_character = float(_mix(bits, weights).sum() / series.str.len().sum())
+    return Mixture(models=tuple(models), weights=weights, dev_bits_per_character=per_character, name=name)
+
+
+def _learn_weights(bits: Floats) -> Floats:
+    """Return the weights that make N symbols most probable, (M,), from their bits under each model, (M, N)."""
+    weights = np.full(len(bits), 1 / len(bits))
+    relative = np.exp2(bits.min(axis=0) - bits)
+    before = np.inf
+    for _ in range(_STEPS):
+        joint = weights[:, None] * relative
+        total = joint.sum(axis=0)
+        now = float((bits.min(axis=0) - np.log2(total)).mean())
+        if before - now < _TOLERANCE:
+            break
+        before = now
+        weights = (joint / total).mean(axis=1)
+    return weights
+
+
+def _mix(bits: Floats, weights: Floats) -> Floats:
+    """Return the bits of symbols under the mixture, (N,), from those under each model, (M, N)."""
+    least = bits.min(axis=0)
+    mixed: Floats = least - np.log2(weights @ np.exp2(least - bits))
+    return mixed
+
+
+def read_mixture(directory: str | Path, *, device: str = "auto") -> Mixture:
+    """Read a mixture that `Mixture.save` wrote.
+
+    Parameters
+    ----------
+    directory : str or Path
+        Folder that it was saved in.
+    device : str
+        Device that networks compute on; see `langdiff.read_language_model`.
+
+    Returns
+    -------
+    Mixture
+        The mixture, ready to score texts.
+
+    Raises
+    ------
+    CheckpointError
+        If files are missing, damaged or of another kind of model; the message names the file.
+    ConfigError
+        If the device is not there.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from langdiff.lm import train_kneser_ney
+    >>> texts = ["the cat sat on the mat", "the dog lay on the log"] * 40
+    >>> models = [train_kneser_ney(texts, texts[:9], recipe=f"kneser-ney-{order}") for order in (2, 5)]
+    >>> mixture = fit_mixture(models, texts[:9])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     mixture.save(folder)
+    ...     again = read_mixture(folder)
+    >>> again.surprisal(texts[:2]).equals(mixture.surprisal(texts[:2]))
+    True
+    """
+    directory = Path(directory)
+    checkpoint = read_checkpoint(directory)
+    if checkpoint.settings.get("kind") != KIND:
+        raise CheckpointError(f"{directory}: not a mixture; read it with langdiff.read_language_model.")
+    try:
+        models = tuple(
+            read_kneser_ney(directory / str(number))
+            if kind == "kneser-ney"
+            else read_language_model(directory / str(number), device=device)
+            for number, kind in enumerate(checkpoint.settings["models"])
+        )
+        return Mixture(
+            models=models,
+            weights=checkpoint.weights["weights"],
+            dev_bits_per_character=checkpoint.settings["dev_bits_per_character"],
+            name=checkpoint.settings["name"],
+        )
+    except (KeyError, TypeError) as error:
+        raise CheckpointError(f"{directory}: damaged: {type(error).__name__}: {error}") from error
