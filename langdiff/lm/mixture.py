@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -20,7 +21,7 @@ KIND = "mixture"
 _TOLERANCE = 1e-9  # bits per symbol by which a step of EM must improve
 _STEPS = 1000
 
-AnyModel = LanguageModel | KneserNeyModel
+AnyModel: TypeAlias = LanguageModel | KneserNeyModel
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -92,6 +93,11 @@ class Mixture:
 
     def save(self, directory: str | Path) -> None:
         """Write ``model.json``, the weights, and each model in a folder of its own.
+
+        Parameters
+        ----------
+        directory : str or Path
+            Folder to write into; made if missing.
 
         Raises
         ------
