@@ -1,10 +1,10 @@
-"""Floors for language models on the New Testament: Kneser-Ney n-grams and LZMA beside the small LSTMs.
+"""Floors for language models on the New Testament: n-grams and compressors beside the networks of finished runs.
 
-Editions, verses and split are those of ``examples/bible-new-testament.toml``; the LSTMs' bits are read from the
-run of that experiment, if there is one (``runs/bible-new-testament``, or another folder as the argument). Reads
-the folder LANGDIFF_DATA (../shared/data by default). On one idle core it takes about three minutes:
+Editions, verses and split are those of ``examples/bible-new-testament.toml``; the networks' bits are read from runs of
+that experiment under any recipes, if folders are given. Reads the folder LANGDIFF_DATA (../shared/data by default).
+On one idle core it takes about five minutes:
 
-    OMP_NUM_THREADS=1 python benchmarks/floors.py [RUN]
+    OMP_NUM_THREADS=1 python benchmarks/floors.py [RUN ...]
 """
 
 import os
@@ -20,7 +20,7 @@ import pandas as pd
 
 import langdiff as ld
 from langdiff.errors import LangdiffWarning
-from langdiff.lm import lzma_bits, train_kneser_ney
+from langdiff.lm import compare_with_floors, measure_floors, train_kneser_ney
 
 DATA = Path(os.environ.get("LANGDIFF_DATA", "../shared/data"))
 EXPERIMENT = tomllib.loads(Path("examples/bible-new-testament.toml").read_text())
@@ -33,41 +33,18 @@ def read(editions):
     return ld.read_multitext(bible, edition_info=bible / "metadata.csv", editions=editions).map_text(ld.tokenize)
 
 
-def timed(function, *arguments, **options):
-    start = time.perf_counter()
-    return function(*arguments, **options), time.perf_counter() - start
-
-
-def floors(parts, edition):
-    """Return characters, bits per character of 6-grams, 10-grams and LZMA, and seconds to learn, score and compress."""
-    train, dev, test = (getattr(parts, part).text(edition) for part in ("train", "dev", "test"))
-    model, training = timed(train_kneser_ney, train, dev)
-    table, scoring = timed(model.surprisal, test)
-    longer = train_kneser_ney(train, dev, recipe="kneser-ney-10").surprisal(test)
-    same = [[model.alphabet.apply(text) for text in part] for part in (train, test)]
-    lzma, compressing = timed(lzma_bits, *same)
-    characters = table["characters"].sum()
-    rates = [total / characters for total in (table["bits"].sum(), longer["bits"].sum(), lzma)]
-    return characters, rates, (training, scoring, compressing)
-
-
 def whole_bible():
     """Count the 6-grams of a whole Bible, score all of it, and print what that takes."""
     texts = read([WHOLE_BIBLE]).text(WHOLE_BIBLE)
     learned = np.arange(len(texts)) % 10 > 0
-    model, training = timed(train_kneser_ney, texts[learned], texts[~learned])
-    _, scoring = timed(model.surprisal, texts)
+    start = time.process_time()
+    model = train_kneser_ney(texts[learned], texts[~learned])
+    training = time.process_time() - start
+    model.surprisal(texts)
+    scoring = time.process_time() - start - training
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
     print(f"{WHOLE_BIBLE}, {texts.str.len().sum():,} characters, nine tenths to learn from: {model!r}")
-    print(f"learned in {training:.1f} s, all scored in {scoring:.1f} s, at the peak {peak:,.0f} MiB")
-
-
-def lstm_rates(run, editions):
-    """Return bits per character on test, editions × recipes, of a run; no columns if it is not there."""
-    paths = [path for path in sorted((run / "surprisals").glob("*.csv")) if not path.stem.startswith("kneser-ney")]
-    tables = {path.stem: ld.read_surprisals(path) for path in paths}
-    rates = {lm: table.bits_per_character()["bits_per_character"] for lm, table in tables.items()}
-    return pd.DataFrame(rates, index=editions)
+    print(f"learned in {training:.1f} s of processor time, all scored in {scoring:.1f} s, at the peak {peak:,.0f} MiB")
 
 
 def main():
@@ -75,21 +52,27 @@ def main():
         print(f"no real data: {DATA} does not exist (set LANGDIFF_DATA)")
         return
     multitext = read(EXPERIMENT["corpus"]["editions"])
-    run = Path(sys.argv[1] if len(sys.argv) > 1 else "runs/bible-new-testament")
-    lstms = lstm_rates(run, multitext.editions)
     verses = multitext.presence.loc[NEW_TESTAMENT].index
     parts = ld.split(multitext.sel(intents=verses).dropna())
     print(f"{parts.summary()}; bits per character on test")
-    columns = ["6-grams", "10-grams", "LZMA", *lstms.columns, "s: learn", "score", "LZMA"]
-    print(" ".join([f"{'edition':20} characters", *(f"{column:>10}" for column in columns)]))
-    for edition in multitext.editions:
-        characters, rates, seconds = floors(parts, edition)
-        row = [f"{rate:10.3f}" for rate in (*rates, *lstms.loc[edition])] + [f"{second:10.2f}" for second in seconds]
-        print(" ".join([f"{edition:20} {characters:10,}", *row]), flush=True)
+    start = time.process_time()
+    table = measure_floors(parts)
+    print(f"floors: {time.process_time() - start:.0f} s of processor time")
+    paths = [path for run in sys.argv[1:] for path in sorted(Path(run, "surprisals").glob("*.csv"))]
+    networks = [ld.read_surprisals(path) for path in paths if not path.stem.startswith("kneser-ney")]
+    rates = {each.lm: each.bits_per_character()["bits_per_character"] for each in networks}
+    with pd.option_context("display.width", 160, "display.max_columns", None):
+        print(table.assign(**rates).round(3).to_string())
+        if networks:
+            against = compare_with_floors(networks, table)
+            print(against.pivot(index="edition", columns="lm", values=["floor", "percent"]).round(1).to_string())
+            for lm, rate in rates.items():
+                below = 100 * (1 - rate / table["kneser-ney-10"].reindex(rate.index))
+                print(f"{lm}: below 10-grams by {below.min():.1f} to {below.max():.1f} %, mean {below.mean():.1f} %")
     whole_bible()
 
 
 if __name__ == "__main__":
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", LangdiffWarning)  # rare characters outside the alphabet
+        warnings.simplefilter("ignore", LangdiffWarning)  # rare characters; networks above their floors
         main()
