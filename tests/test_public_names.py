@@ -9,12 +9,12 @@ import pytest
 
 NAMES = """
 langdiff:
-    Contrast DifficultyFit Effects HuggingFaceLM Multitext Parts Provenance Recipe Scoring Selection
+    Contrast DifficultyFit Effects Folds HuggingFaceLM Multitext Parts Provenance Recipe Scoring Selection
     Simulation Surprisals adjust as_effects balance_by_origin compare compare_treebanks compute_surprisals
     correlate cross_validate detokenize diagnose fit held_out_log_likelihood measure_treebanks pareto_front
     predictors rank_probabilities read_fit read_frame read_language_model read_log_likelihoods read_multitext
     read_surprisals read_treebank replicate reproduce run_balanced run_experiment sample score_multitext
-    select simulate split split_by_origin standardized_residuals surprisals_of sweep_merges synthesize
+    select simulate split split_by_origin split_into_folds standardized_residuals surprisals_of sweep_merges synthesize
     tokenize train_language_model translationese write_multitext
 langdiff.corpora:
     SyntheticLanguage corpus_sizes costep_statistics detokenize fetch native_share read_frame read_multitext
@@ -40,7 +40,7 @@ langdiff.regression:
 langdiff.run:
     Experiment clean_run read_experiment read_run read_status run_experiment verify_run write_report
 langdiff.selection:
-    Selection pareto_front select split
+    Selection pareto_front select split split_into_folds
 langdiff.treebanks:
     SimilaritySettings UDPipeParser compare_treebanks dependency_length head_pos_entropy measure_treebanks
     perturbation_curve read_treebank
