@@ -35,7 +35,7 @@ langdiff.plots:
     plot_perturbation plot_posterior plot_predictor plot_presence plot_ranks plot_residuals
     plot_translationese plot_treebank_measures plot_treebank_profile plot_two_models
 langdiff.regression:
-    DifficultyFit Priors Simulation approximate compare compare_totals cross_validate diagnose fit
+    DifficultyFit Priors Simulation approximate compare compare_folds compare_totals cross_validate diagnose fit
     held_out_log_likelihood posterior_table read_fit sample simulate standardized_residuals
 langdiff.run:
     Experiment clean_run read_experiment read_run read_status run_experiment verify_run write_report
