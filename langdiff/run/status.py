@@ -35,8 +35,8 @@ def read_status(directory: str | Path) -> pd.DataFrame:
     -------
     DataFrame, one row per edition × recipe, or × fold
         ``edition``; ``fold``, its number, if the experiment has folds; ``lm``, the name of the recipe; ``state``:
-        ``"done"``, ``"training"``, ``"interrupted"``, ``"failed"`` or ``"waiting"`` (not begun, or to be done again with
-        other settings); ``epoch``, the last finished one, and ``epochs``, the most there can be;
+        ``"done"``, ``"training"``, ``"interrupted"``, ``"failed"`` or ``"waiting"`` (not begun, or to be done again
+        with other settings); ``epoch``, the last finished one, and ``epochs``, the most there can be;
         ``bits_per_character``, the fewest on the dev part so far; ``seconds`` of training so far; and ``seconds_left``,
         estimated from the epochs of the same job, or else from finished jobs of the same recipe, NaN where there are
         none.

@@ -83,7 +83,7 @@ def divide_groups(
     if len(some) < len(parts):
         raise DataError(
             f"{len(some)} group(s) ({group.name}) with intents that all editions have cannot be divided into "
-            f"{len(parts)} parts ({listing(parts, len(parts))}). Give smaller groups, such as chapters in place of "
+            f"{len(parts)} parts ({listing(parts)}). Give smaller groups, such as chapters in place of "
             "books."
         )
     of_group = np.full(len(names), -1)

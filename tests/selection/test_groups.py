@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import langdiff as ld
@@ -41,6 +41,7 @@ def test_equal_groups_alternate():
     assert deal_groups(np.full(10, 7), np.full(5, 0.2)).tolist() == [0, 1, 2, 3, 4, 0, 1, 2, 3, 4]
 
 
+@settings(max_examples=40)
 @given(sizes=st.lists(st.integers(1, 9), min_size=25, max_size=60), seed=st.integers(0, 99))
 def test_a_document_is_in_one_part(sizes, seed):
     rng = np.random.default_rng(seed)
@@ -57,8 +58,9 @@ def test_a_document_is_in_one_part(sizes, seed):
     assert len(dropped.train) == pytest.approx(whole * 2 / 3, abs=2 * max(sizes))
 
 
+@settings(max_examples=40)
 @given(
-    sizes=st.lists(st.integers(1, 9), min_size=40, max_size=70),
+    sizes=st.lists(st.integers(1, 9), min_size=40, max_size=50),
     n_folds=st.integers(2, 6),
     incomplete=st.sampled_from(["drop", "test"]),
     seed=st.integers(0, 99),
@@ -84,7 +86,7 @@ def test_folds_measure_every_intent_once_and_train_on_other_documents(sizes, n_f
 
 
 def test_documents_that_no_fold_can_learn_from_are_shared_out():
-    """After the tenth document, the second edition has nothing: those documents are measured, and none is trained on."""
+    """After the tenth document the second edition has nothing: these are measured, and none is trained on."""
     sizes = [6] * 30
     multitext, document = text_of(sizes, lacking=range(60, 180))
     folds = ld.split_into_folds(multitext, 5, groups=document, incomplete="test")
@@ -141,7 +143,7 @@ def test_groups_that_intents_do_not_have():
         ld.split(multitext, groups="document")
     with pytest.raises(DataError, match=r"1 of 60 intents have no group \(document\): 'i3'"):
         ld.split_into_folds(multitext, groups=document.drop("i3"))
-    with pytest.raises(DataError, match="60 intents are missing|intents are missing in some edition"):
+    with pytest.raises(DataError, match="1 of 60 intents are missing in some edition"):
         ld.split_into_folds(text_of([5] * 12, lacking=[1])[0])
     for wrong in ({"n_folds": 1}, {"dev_share": 0.0}, {"dev_share": 1.0}):
         with pytest.raises(ConfigError, match=next(iter(wrong))):

@@ -1,5 +1,7 @@
 """How far difficulties differ between the language models of several folds."""
 
+import re
+import warnings
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +11,7 @@ import pandas as pd
 from langdiff._random import generator
 from langdiff._types import Floats, Integers
 from langdiff.effects import Effects
-from langdiff.errors import ConfigError, DataError
+from langdiff.errors import ConfigError, DataError, LangdiffWarning
 from langdiff.intent_info import label_intents
 from langdiff.regression.check.residuals import standardized_residuals
 from langdiff.regression.clustering import OneClustering, one_clustering
@@ -177,6 +179,11 @@ def compare_folds(
     DataError
         If there are fewer than two folds or editions, a cluster is in several folds, or a fold cannot be fitted.
 
+    Warns
+    -----
+    LangdiffWarning
+        As `langdiff.fit`, of the fit of all intents or, once for all folds, of those of single folds.
+
     Notes
     -----
     Where folds take turns along the text, as those of `langdiff.split_into_folds`, they are more alike than folds of
@@ -212,7 +219,7 @@ def compare_folds(
     cluster = _clusters_within(fold, one_clustering(table, clusters))
     settings = {"clusters": None if clusters is None else cluster} | fit_settings
     overall = fit(table, **settings)
-    fits = {name: fit(table.sel(intents=fold.index[fold == name]), **settings) for name in names}
+    fits = _fit_each(table, fold, settings)
     observed, permuted = _permute(
         np.nan_to_num(standardized_residuals(overall, table).to_numpy()),
         table.bits.notna().to_numpy().astype(float),
@@ -231,6 +238,20 @@ def compare_folds(
         p_value=reached_together / (1 + n_permutations),
         n_permutations=n_permutations,
     )
+
+
+def _fit_each(table: Surprisals, fold: pd.Series, settings: dict[str, Any]) -> dict[object, DifficultyFit]:
+    """Fit each fold by itself; what several of them warn of is said once, at the line that called `compare_folds`."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", LangdiffWarning)
+        fits = {name: fit(table.sel(intents=fold.index[fold == name]), **settings) for name in dict.fromkeys(fold)}
+    said: set[str] = set()
+    for warning in caught:
+        kind = re.sub("[0-9][0-9.,]*", "#", str(warning.message))
+        if kind not in said:
+            warnings.warn(f"in single folds: {warning.message}", warning.category, stacklevel=3)
+        said.add(kind)
+    return fits
 
 
 def _clusters_within(fold: pd.Series, cluster: pd.Series | None) -> pd.Series:
