@@ -18,6 +18,7 @@ def corpus(tmp_path):
     return tmp_path / "texts"
 
 
+@pytest.mark.filterwarnings("ignore:in single folds")  # eight chapters in each
 def test_all_of_the_text_is_scored_and_the_folds_are_compared(langdiff, corpus, tmp_path):
     out = tmp_path / "models"
     done = langdiff("train", corpus, "--lm", "kneser-ney-3", "--folds", 3, "--groups", "chapter", "--out", out)
@@ -30,10 +31,7 @@ def test_all_of_the_text_is_scored_and_the_folds_are_compared(langdiff, corpus, 
     expected = ld.regression.compare_folds(table, clusters="chapter", seed=3, model="1")
     assert compared.out == expected.summary() + "\n"
     printed = json.loads(langdiff("compare-folds", path, "--json", "--n-permutations", 9).out)
-    assert [row["edition"] for row in printed] == ["deu", "eng"] or [row["edition"] for row in printed] == [
-        "eng",
-        "deu",
-    ]
+    assert {row["edition"] for row in printed} == {"deu", "eng"}
     scored = langdiff("score", out / "fold-2", corpus, "--lm", "kneser-ney-3", "--out", tmp_path / "all.csv")
     assert scored.code == 0, scored.err
 
