@@ -23,7 +23,7 @@ langdiff.datasets:
     mielke2019
 langdiff.experiments:
     balance_by_origin read_origins replicate reproduce run_balanced split_by_origin split_by_source
-    sweep_merges translationese
+    sweep_merges translationese write_origins
 langdiff.lm:
     HuggingFaceLM KneserNeyRecipe RECIPES Recipe Scoring SurprisalModel compare_with_floors compute_surprisals
     lzma_bits measure_floors ppmd_bits read_kneser_ney read_language_model read_training_logs score_multitext
