@@ -23,7 +23,7 @@ langdiff.datasets:
     mielke2019
 langdiff.experiments:
     balance_by_origin read_origins replicate reproduce run_balanced split_by_origin split_by_source
-    sweep_merges translationese write_origins
+    sweep_merges translationese translationese_by_model write_origins
 langdiff.lm:
     HuggingFaceLM KneserNeyRecipe RECIPES Recipe Scoring SurprisalModel compare_with_floors compute_surprisals
     lzma_bits measure_floors ppmd_bits read_kneser_ney read_language_model read_training_logs score_multitext
@@ -33,7 +33,7 @@ langdiff.plots:
     plot_difficulties plot_divergences plot_goodness_of_fit plot_intents_per_edition plot_languages_per_intent
     plot_learning_curves plot_line_follow plot_metric_maps plot_native_share plot_pareto_front
     plot_perturbation plot_posterior plot_predictor plot_presence plot_ranks plot_residuals
-    plot_translationese plot_treebank_measures plot_treebank_profile plot_two_models
+    plot_translationese plot_translationese_by_model plot_treebank_measures plot_treebank_profile plot_two_models
 langdiff.regression:
     DifficultyFit Priors Simulation approximate compare compare_folds compare_totals cross_validate diagnose fit
     held_out_log_likelihood posterior_table read_fit sample simulate standardized_residuals

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from langdiff.experiments.balance import BalancedResult
+    from langdiff.experiments.native_and_translated import TranslationeseResult
+    from langdiff.experiments.native_by_model import TranslationeseByModel
 
 PANEL = "With --balanced"
 ONLY_BALANCED = (
@@ -53,6 +55,14 @@ def translationese(
     restricted: Annotated[bool, typer.Option("--restricted", help="Maximize the restricted likelihood.")] = False,
     clusters: Clusters = None,
     unit: Annotated[Literal["bits", "nats", "log10"], typer.Option(help="Unit of the table.")] = "bits",
+    beside: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Surprisals of the same intents by another language model (repeat): differences by bits per "
+            "character, and those of lengths.",
+            metavar="SURPRISALS",
+        ),
+    ] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw the differences here (.svg, .png, .pdf).")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
     balanced: Annotated[
@@ -87,10 +97,12 @@ def translationese(
 
     Example: langdiff translationese surprisals.csv origins.csv --min-native 1 --clusters document --plot native.svg
 
+    Example: langdiff translationese tiny.csv --beside small.csv --beside kneser-ney-10.csv --min-native 1
+
     Example: langdiff translationese europarl/ --format moses --balanced -l eng -l fra --lm kneser-ney-6 --folds 5
     """
     import langdiff as ld
-    from langdiff.experiments import read_origins
+    from langdiff.experiments import read_origins, translationese_by_model
     from langdiff.experiments import translationese as compare
 
     _check_options(context, balanced, language)
@@ -98,17 +110,20 @@ def translationese(
         check_picture_name(plot)
     known = None if origins is None else read_origins(origins)
     fitting: dict[str, Any] = {"model": model, "restricted": restricted, "clusters": clusters}
+    result: TranslationeseResult | TranslationeseByModel | BalancedResult
     if balanced:
-        training = {name: context.params[name] for name in ONLY_BALANCED if name not in ("format", "tokenize", "out")}
-        result = _balance(table, known, format, tokenize, language or [], training | fitting | {"cache": out})
+        training = {"lm": lm, "by": by, "budget_words": budget_words, "reference": reference, "groups": groups}
+        training |= {"folds": folds, "device": device, "workers": workers, "seed": seed, "cache": out}
+        result = _balance(table, known, format, tokenize, language or [], training | fitting)
     else:
-        result = compare(
-            ld.read_surprisals(table, unit=unit), known, languages=language or None, min_native=min_native, **fitting
-        )
+        tables = [ld.read_surprisals(path, unit=unit) for path in (table, *(beside or []))]
+        fitting |= {"languages": language or None, "min_native": min_native}
+        result = translationese_by_model(tables, known, **fitting) if beside else compare(tables[0], known, **fitting)
     if plot is not None:
         save_picture(result.plot, plot)
     if as_json:
-        print_json(result.to_frame().reset_index())
+        frame = result.to_frame()
+        print_json(frame if beside else frame.reset_index())
     else:
         typer.echo(result.summary())
 
@@ -127,7 +142,7 @@ def _check_options(context: typer.Context, balanced: bool, languages: list[str] 
     """Refuse options that would not be used."""
     from langdiff.errors import ConfigError
 
-    unused = ("min_native", "unit") if balanced else ONLY_BALANCED
+    unused = ("min_native", "unit", "beside") if balanced else ONLY_BALANCED
     given = [name for name in unused if str(context.get_parameter_source(name)).endswith("COMMANDLINE")]
     if given:
         option = "--" + given[0].replace("_", "-")

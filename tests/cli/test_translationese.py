@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import langdiff as ld
-from langdiff.experiments import read_origins
+from langdiff.experiments import read_origins, translationese_by_model
 
 
 @pytest.fixture
@@ -133,6 +133,20 @@ def test_balanced_training_of_a_corpus(langdiff, corpus, tmp_path):
         == expected.words.loc["deu", ["native_intents", "translated_intents"]].sum()
     )
     assert {path.name for path in (tmp_path / "models" / "balanced-deu").iterdir()} == {"fold-1", "fold-2", "fold-3"}
+
+
+def test_several_models_beside_each_other(langdiff, tables, tmp_path):
+    _, origins, surprisals, origin = tables
+    paths = []
+    for lm, factor in (("one", 1.0), ("two", 0.5)):
+        table = ld.Surprisals(bits=surprisals.bits * factor, characters=surprisals.bits.round() + 1, lm=lm)
+        paths.append(tmp_path / f"{lm}.parquet")
+        table.save(paths[-1])
+    done = langdiff("translationese", paths[0], origins, "--beside", paths[1], "--min-native", 1)
+    expected = translationese_by_model([ld.read_surprisals(path) for path in paths], origin, min_native=1)
+    assert done.out == expected.summary() + "\n"
+    printed = langdiff("translationese", paths[0], origins, "--beside", paths[1], "--min-native", 1, "--json").out
+    assert [row["lm"] for row in json.loads(printed)] == ["length"] * 2 + ["one"] * 2 + ["two"] * 2
 
 
 @pytest.mark.parametrize(
