@@ -68,7 +68,9 @@ class TranslationeseByModel:
         """Format differences and bits per character, one line per language model."""
         frame = self.to_frame()
         table = frame.pivot(index="lm", columns="edition", values=["bits_per_character", "difference", "std_error"])
-        table = table.loc[list(dict.fromkeys(frame["lm"])), pd.IndexSlice[:, self.bits_per_character.index]]
+        editions = list(self.bits_per_character.index)
+        values = ["bits_per_character", "difference", "std_error"]
+        table = table.loc[list(dict.fromkeys(frame["lm"])), [(value, name) for value in values for name in editions]]
         slopes = ", ".join(f"{edition} {slope:+.4f}" for edition, slope in self.slope.items())
         return "\n".join(
             [

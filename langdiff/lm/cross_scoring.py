@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import pandas as pd
 
@@ -76,13 +76,13 @@ def score_folds(folds: Folds, score: ScoreParts, seed: int | None) -> Scored:
 
 
 def _join(tables: Sequence[Surprisals], folds: Folds, seed: int | None) -> Surprisals:
-    def join(name: str) -> pd.DataFrame | None:
-        frames = [getattr(table, name) for table in tables]
-        if any(frame is None for frame in frames):
-            return None
-        return pd.concat(frames).loc[folds.multitext.intents]
+    def join(name: str) -> pd.DataFrame:
+        return pd.concat([getattr(table, name) for table in tables]).loc[folds.multitext.intents]
 
-    columns = {name: join(name) for name in ("bits", "eos_bits", "characters", "bytes", "replaced")}
+    known = [
+        name for name in ("bits", "eos_bits", "characters", "bytes", "replaced") if getattr(tables[0], name) is not None
+    ]
+    columns: dict[str, Any] = {name: join(name) for name in known}
     info = folds.multitext.intent_info.assign(fold=folds.fold)
     records = [table.provenance for table in tables if table.provenance is not None]
     return Surprisals(**columns, intent_info=info, lm=tables[0].lm, provenance=_provenance(records, folds, seed))

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Mapping
+from typing import Any
 
 import pandas as pd
 
@@ -70,7 +71,11 @@ def compare_all_folds(surprisals: Mapping[str, Surprisals], experiment: Experime
         has enough intents to be fitted.
     """
     fitted = experiment.fit
-    settings = {"model": fitted.model, "restricted": fitted.restricted, "laplace_scale": fitted.laplace_scale}
+    settings: dict[str, Any] = {
+        "model": fitted.model,
+        "restricted": fitted.restricted,
+        "laplace_scale": fitted.laplace_scale,
+    }
     clusters = experiment.split.groups if fitted.clusters in (None, "fold") else fitted.clusters
     tables = []
     for lm, table in surprisals.items():

@@ -71,7 +71,7 @@ to 24 intents
     if not 0 < dev_share < 1:
         raise ConfigError(f"dev_share is a share of intents, between 0 and 1; got {dev_share!r}.")
     complete = find_complete(multitext, incomplete)
-    present: Booleans = multitext.presence.to_numpy().any(axis=1)
+    present: Booleans = np.logical_or.reduce(multitext.presence.to_numpy(), axis=1)
     measured = complete if incomplete == "drop" else present
     group = _consecutive(complete, multitext.intents) if groups is None else groups_of(multitext, groups)
     fold = _assign(group, complete, measured, n_folds)

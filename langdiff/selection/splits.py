@@ -74,7 +74,7 @@ def split(
             "one, and train too."
         )
     complete = find_complete(multitext, incomplete)
-    present: Booleans = multitext.presence.to_numpy().any(axis=1)
+    present: Booleans = np.logical_or.reduce(multitext.presence.to_numpy(), axis=1)
     if groups is None:
         remainder = np.cumsum(complete) % block
         in_dev = complete & (remainder >= 1) & (remainder <= dev)
