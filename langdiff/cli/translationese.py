@@ -99,7 +99,7 @@ def translationese(
 
     Example: langdiff translationese tiny.csv --beside small.csv --beside kneser-ney-10.csv --min-native 1
 
-    Example: langdiff translationese europarl/ --format moses --balanced -l eng -l fra --lm kneser-ney-6 --folds 5
+    Example: langdiff translationese europarl/ --format moses --balanced -l en -l fr --reference en --folds 5
     """
     import langdiff as ld
     from langdiff.experiments import read_origins, translationese_by_model
