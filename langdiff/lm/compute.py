@@ -184,6 +184,11 @@ def compute_where_possible(
     failed : dict from str to str
         What was wrong, by edition; empty without a cache, where the first error ends the call.
     """
+    if not isinstance(parts, Parts | Folds):
+        raise ConfigError(
+            f"parts must be Parts or Folds, not {type(parts).__name__}: divide a multitext by split or "
+            "split_into_folds."
+        )
     recipe, scoring = named = find_scored_lm(lm, scoring)
     _check_fraction(max_replaced)
     # n-grams draw nothing: they are kept under one seed, whatever is given

@@ -77,7 +77,8 @@ def score_folds(folds: Folds, score: ScoreParts, seed: int | None) -> Scored:
 
 def _join(tables: Sequence[Surprisals], folds: Folds, seed: int | None) -> Surprisals:
     def join(name: str) -> pd.DataFrame:
-        return pd.concat([getattr(table, name) for table in tables]).loc[folds.multitext.intents]
+        joined: pd.DataFrame = pd.concat([getattr(table, name) for table in tables])
+        return joined.loc[folds.multitext.intents]
 
     known = [
         name for name in ("bits", "eos_bits", "characters", "bytes", "replaced") if getattr(tables[0], name) is not None

@@ -66,8 +66,8 @@ to 24 intents
     >>> document[folds.parts[0].test.intents].unique().tolist()[:3]
     ['d0', 'd3', 'd6']
     """
-    if n_folds < 2:
-        raise ConfigError(f"n_folds must be at least 2, got {n_folds!r}: what is measured must not be trained on.")
+    if not isinstance(n_folds, int) or n_folds < 2:
+        raise ConfigError(f"n_folds must be a whole number from 2 up, got {n_folds!r}.")
     if not 0 < dev_share < 1:
         raise ConfigError(f"dev_share is a share of intents, between 0 and 1; got {dev_share!r}.")
     complete = find_complete(multitext, incomplete)

@@ -8,7 +8,7 @@ import pytest
 from pandas.testing import assert_frame_equal
 
 import langdiff as ld
-from langdiff.errors import DataError, LangdiffWarning, TrainingError
+from langdiff.errors import ConfigError, DataError, LangdiffWarning, TrainingError
 from langdiff.lm import read_training_logs
 from langdiff.lm.compute import compute_where_possible
 from langdiff.lm.jobs import job
@@ -82,6 +82,13 @@ def test_networks_of_folds_have_seeds_of_their_own_and_are_kept(multitext, tiny_
         assert_frame_equal(getattr(again, field), getattr(table, field), check_exact=True)
     with pytest.raises(TrainingError, match="trained again"):
         compute(folded(multitext), cache=tmp_path, lm=tiny_recipe, seed=6)
+
+
+def test_a_multitext_has_to_be_divided_first(multitext):
+    with pytest.raises(
+        ConfigError, match="Parts or Folds, not Multitext: divide a multitext by split or split_into_folds"
+    ):
+        compute(multitext)
 
 
 def test_workers_give_the_same_bits(multitext):

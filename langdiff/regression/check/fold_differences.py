@@ -2,6 +2,7 @@
 
 import re
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -211,8 +212,7 @@ def compare_folds(
         )
     cluster = _clusters_within(fold, one_clustering(table, clusters))
     settings = {"clusters": None if clusters is None else cluster} | fit_settings
-    overall = fit(table, **settings)
-    fits = _fit_each(table, fold, settings)
+    overall, fits = _fit_all(table, fold, settings)
     observed, permuted = _permute(
         np.nan_to_num(standardized_residuals(overall, table).to_numpy()),
         table.bits.notna().to_numpy().astype(float),
@@ -234,18 +234,34 @@ def compare_folds(
     )
 
 
-def _fit_each(table: Surprisals, fold: pd.Series, settings: dict[str, Any]) -> dict[object, DifficultyFit]:
-    """Fit each fold by itself; what several of them warn of is said once, at the line that called `compare_folds`."""
+def _fit_all(
+    table: Surprisals, fold: pd.Series, settings: dict[str, Any]
+) -> tuple[DifficultyFit, dict[object, DifficultyFit]]:
+    """Fit all intents, and each fold by itself.
+
+    Warnings are given at the line that called `compare_folds`, those of several folds that differ in figures once.
+    """
+    overall, caught = _caught(lambda: fit(table, **settings))
+    fits, of_folds = {}, []
+    for name in dict.fromkeys(fold):
+        mine = table.sel(intents=fold.index[fold == name])
+        fits[name], more = _caught(lambda mine=mine: fit(mine, **settings))
+        of_folds += more
+    kinds: dict[str, tuple[str, type[Warning]]] = {}
+    for prefix, found in (("", caught), ("in single folds: ", of_folds)):
+        for warning in found:
+            text = f"{prefix}{warning.message}"
+            kinds.setdefault(re.sub("[0-9][0-9.,]*", "#", text), (text, warning.category))
+    for text, category in kinds.values():
+        warnings.warn(text, category, stacklevel=3)
+    return overall, fits
+
+
+def _caught(estimate: Callable[[], DifficultyFit]) -> tuple[DifficultyFit, list[warnings.WarningMessage]]:
+    """Return a fit and what it warns of."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", LangdiffWarning)
-        fits = {name: fit(table.sel(intents=fold.index[fold == name]), **settings) for name in dict.fromkeys(fold)}
-    said: set[str] = set()
-    for warning in caught:
-        kind = re.sub("[0-9][0-9.,]*", "#", str(warning.message))
-        if kind not in said:
-            warnings.warn(f"in single folds: {warning.message}", warning.category, stacklevel=3)
-        said.add(kind)
-    return fits
+        return estimate(), caught
 
 
 def _model_sd(fits: list[DifficultyFit]) -> float:
