@@ -2,7 +2,6 @@
 
 import re
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -241,11 +240,10 @@ def _fit_all(
 
     Warnings are given at the line that called `compare_folds`, those of several folds that differ in figures once.
     """
-    overall, caught = _caught(lambda: fit(table, **settings))
+    overall, caught = _fit(table, settings)
     fits, of_folds = {}, []
     for name in dict.fromkeys(fold):
-        mine = table.sel(intents=fold.index[fold == name])
-        fits[name], more = _caught(lambda mine=mine: fit(mine, **settings))
+        fits[name], more = _fit(table.sel(intents=fold.index[fold == name]), settings)
         of_folds += more
     kinds: dict[str, tuple[str, type[Warning]]] = {}
     for prefix, found in (("", caught), ("in single folds: ", of_folds)):
@@ -257,11 +255,11 @@ def _fit_all(
     return overall, fits
 
 
-def _caught(estimate: Callable[[], DifficultyFit]) -> tuple[DifficultyFit, list[warnings.WarningMessage]]:
+def _fit(table: Surprisals, settings: dict[str, Any]) -> tuple[DifficultyFit, list[warnings.WarningMessage]]:
     """Return a fit and what it warns of."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", LangdiffWarning)
-        return estimate(), caught
+        return fit(table, **settings), caught
 
 
 def _model_sd(fits: list[DifficultyFit]) -> float:
