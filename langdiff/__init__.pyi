@@ -27,6 +27,7 @@ from .experiments.native import split_by_origin as split_by_origin
 from .experiments.native_and_translated import translationese as translationese
 from .experiments.replicates import replicate as replicate
 from .experiments.reproduction import reproduce as reproduce
+from .folds import Folds as Folds
 from .lm.compute import compute_surprisals as compute_surprisals
 from .lm.compute import score_multitext as score_multitext
 from .lm.external.huggingface import HuggingFaceLM as HuggingFaceLM
@@ -51,6 +52,7 @@ from .regression.simulation.draw import simulate as simulate
 from .regression.stan.diagnosis import diagnose as diagnose
 from .regression.stan.sampling import sample as sample
 from .run.runner import run_experiment as run_experiment
+from .selection.cross_splitting import split_into_folds as split_into_folds
 from .selection.front import pareto_front as pareto_front
 from .selection.result import Selection as Selection
 from .selection.selecting import select as select

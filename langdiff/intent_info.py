@@ -1,16 +1,20 @@
 """What is known of intents, in a table beside their surprisals: the document, book or chapter of each."""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Hashable, Iterable, Mapping
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from langdiff._io import read_table
-from langdiff.errors import DataError, listing
+from langdiff.errors import ConfigError, DataError, listing
 
 PREFIX = "intent_"  # of attributes in a long table, where no other column begins so
 USUAL = ("document", "book", "chapter")  # attributes that need no prefix in a table made elsewhere
+ONE = {"clusters": "cluster", "strata": "stratum", "groups": "group", "folds": "fold"}  # what an argument gives each
+_VERSE_ID = re.compile(r"[0-9]{8}")  # BBCCCVVV
+_DIGITS = {"book": 2, "chapter": 5}  # of a verse id, which name the book, and book and chapter
 
 
 def check_intent_info(info: object, intents: pd.Index) -> pd.DataFrame | None:
@@ -170,3 +174,86 @@ def _attribute_columns(columns: Iterable[str], path: Path) -> list[tuple[str, st
     if twice:
         raise DataError(f"{path}: two columns {twice[0]!r} and {PREFIX + twice[0]!r} for one attribute; leave one out.")
     return found
+
+
+def label_intents(intents: pd.Index, intent_info: pd.DataFrame | None, labels: object, what: str) -> pd.Series:
+    """Return what each intent belongs to, from an attribute or from labels that are given.
+
+    Parameters
+    ----------
+    intents : Index
+        Names of the intents.
+    intent_info : DataFrame, I rows, or None
+        Properties of the intents, in the same order.
+    labels : str, mapping or Series
+        A column of `intent_info`, or the label of each intent; those of further intents are ignored. Where all intents
+        are verse ids, ``"book"`` and ``"chapter"`` need no column.
+    what : {"clusters", "strata", "groups", "folds"}
+        Name of the argument, for messages.
+
+    Returns
+    -------
+    Series
+        Indexed by intent, named as the column or the Series, or as one of `what`.
+
+    Raises
+    ------
+    ConfigError
+        If there is no such column, or `labels` is of another type.
+    DataError
+        If intents have no label or several.
+
+    Examples
+    --------
+    >>> label_intents(pd.Index(["40001001", "41001001"]), None, "book", "groups").tolist()
+    ['40', '41']
+    """
+    found = _labels(intents, intent_info, labels, what)
+    unusable = [label for label in found if not isinstance(label, Hashable)]
+    if unusable:
+        raise ConfigError(f"{what} are named by text or numbers, not by {listing(unusable)}.")
+    missing = found.index[found.isna()]
+    if len(missing):
+        raise DataError(
+            f"{len(missing):,} of {len(intents):,} intents have no {ONE[what]} ({found.name}): {listing(missing)}. "
+            "Give each one, or leave these intents out with sel(intents=...)."
+        )
+    return found
+
+
+def _labels(intents: pd.Index, intent_info: pd.DataFrame | None, labels: object, what: str) -> pd.Series:
+    if isinstance(labels, str):
+        return _column(intents, intent_info, labels, what)
+    if not isinstance(labels, Mapping | pd.Series):
+        raise ConfigError(
+            f"{what} must be a column of intent_info, or a mapping or a Series from intent to {ONE[what]}, not "
+            f"{type(labels).__name__}."
+        )
+    given = pd.Series(labels, dtype=object)
+    if given.index.equals(intents) and given.index.is_unique:
+        return given.rename(ONE[what] if given.name is None else str(given.name))
+    twice = given.index[given.index.duplicated()].unique().intersection(intents, sort=False)
+    if len(twice):
+        raise DataError(f"{what}: {len(twice):,} intent(s) have several: {listing(twice)}. Give each one.")
+    if not given.index.isin(intents).any():
+        raise DataError(
+            f"{what} are of other intents: {listing(given.index, most=2)}, and the table has "
+            f"{listing(intents, most=2)}. Give a Series indexed by intent."
+        )
+    return given.reindex(intents).rename(ONE[what] if given.name is None else str(given.name))
+
+
+def _column(intents: pd.Index, intent_info: pd.DataFrame | None, name: str, what: str) -> pd.Series:
+    """Return a column, or what verse ids say."""
+    if intent_info is not None and name in intent_info:
+        return intent_info[name].astype(object)
+    are_verses = all(isinstance(intent, str) and _VERSE_ID.fullmatch(intent) for intent in intents)
+    if are_verses and name in _DIGITS:
+        return pd.Series([intent[: _DIGITS[name]] for intent in intents], index=intents, name=name, dtype=object)
+    known = [*([] if intent_info is None else intent_info.columns), *(_DIGITS if are_verses else ())]
+    there = f"There are {listing(dict.fromkeys(known))}" if known else "There is none"
+    adding = "" if what == "groups" else "`Surprisals.with_intent_info` adds columns, and "  # groups are of a multitext
+    raise ConfigError(
+        f"{what}={name!r}: intent_info has no such column. {there}; {adding}a Series from intent to {ONE[what]} serves "
+        "as well."
+    )

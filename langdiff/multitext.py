@@ -507,6 +507,11 @@ class Parts:
     dev: Multitext
     test: Multitext
 
+    @property
+    def editions(self) -> pd.Index:
+        """Names of the editions, in order."""
+        return self.train.editions
+
     def summary(self) -> str:
         """Return how many intents each part has.
 

@@ -9,12 +9,12 @@ import pytest
 
 NAMES = """
 langdiff:
-    Contrast DifficultyFit Effects HuggingFaceLM Multitext Parts Provenance Recipe Scoring Selection
+    Contrast DifficultyFit Effects Folds HuggingFaceLM Multitext Parts Provenance Recipe Scoring Selection
     Simulation Surprisals adjust as_effects balance_by_origin compare compare_treebanks compute_surprisals
     correlate cross_validate detokenize diagnose fit held_out_log_likelihood measure_treebanks pareto_front
     predictors rank_probabilities read_fit read_frame read_language_model read_log_likelihoods read_multitext
     read_surprisals read_treebank replicate reproduce run_balanced run_experiment sample score_multitext
-    select simulate split split_by_origin standardized_residuals surprisals_of sweep_merges synthesize
+    select simulate split split_by_origin split_into_folds standardized_residuals surprisals_of sweep_merges synthesize
     tokenize train_language_model translationese write_multitext
 langdiff.corpora:
     SyntheticLanguage corpus_sizes costep_statistics detokenize fetch native_share read_frame read_multitext
@@ -23,7 +23,7 @@ langdiff.datasets:
     mielke2019
 langdiff.experiments:
     balance_by_origin read_origins replicate reproduce run_balanced split_by_origin split_by_source
-    sweep_merges translationese
+    sweep_merges translationese translationese_by_model write_origins
 langdiff.lm:
     HuggingFaceLM KneserNeyRecipe Mixture RECIPES Recipe Scoring SurprisalModel compare_with_floors
     compute_surprisals fit_mixture lzma_bits measure_floors ppmd_bits read_kneser_ney read_language_model
@@ -33,14 +33,14 @@ langdiff.plots:
     plot_difficulties plot_divergences plot_goodness_of_fit plot_intents_per_edition plot_languages_per_intent
     plot_learning_curves plot_line_follow plot_metric_maps plot_native_share plot_pareto_front
     plot_perturbation plot_posterior plot_predictor plot_presence plot_ranks plot_residuals
-    plot_translationese plot_treebank_measures plot_treebank_profile plot_two_models
+    plot_translationese plot_translationese_by_model plot_treebank_measures plot_treebank_profile plot_two_models
 langdiff.regression:
-    DifficultyFit Priors Simulation approximate compare compare_totals cross_validate diagnose fit
+    DifficultyFit Priors Simulation approximate compare compare_folds compare_totals cross_validate diagnose fit
     held_out_log_likelihood posterior_table read_fit sample simulate standardized_residuals
 langdiff.run:
     Experiment clean_run read_experiment read_run read_status run_experiment verify_run write_report
 langdiff.selection:
-    Selection pareto_front select split
+    Selection pareto_front select split split_into_folds
 langdiff.treebanks:
     SimilaritySettings UDPipeParser compare_treebanks dependency_length head_pos_entropy measure_treebanks
     perturbation_curve read_treebank

@@ -18,6 +18,7 @@ from langdiff.cli import (
     corpus,
     doctor,
     experiment,
+    folds,
     models,
     parsing,
     plot,
@@ -75,6 +76,7 @@ app.command()(models.score)
 app.command()(regression.fit)
 app.command()(checks.compare)
 app.command("cross-validate")(checks.cross_validate)
+app.command("compare-folds")(folds.compare_folds)
 app.command()(simulation.simulate)
 app.command()(translationese.translationese)
 app.command()(sweep.sweep)

@@ -1,4 +1,4 @@
-"""`langdiff corpora`: list known corpora, download them, count what a corpus has."""
+"""`langdiff corpora`: list known corpora, download them, count what a corpus has and where it comes from."""
 
 from pathlib import Path
 from typing import Annotated
@@ -95,3 +95,29 @@ def describe(
         print_table(table, repr(multitext), {name: "{:,}" for name in counts if name in table})
         if len(multitext.skipped):
             print_table(multitext.skipped, "What was skipped", {})
+
+
+@corpora_app.command()
+@reads_corpus
+def origins(
+    corpus: Corpus,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Table to write (.csv, .tsv).")],
+    as_json: Json = False,
+) -> None:
+    """Write the original language of every intent, for `langdiff translationese`; count what each edition has.
+
+    Example: langdiff corpora origins wmt/*.sgm --out origins.csv
+    """
+    from langdiff.corpora import native_share
+    from langdiff.corpora.origin import original_language_of
+    from langdiff.experiments import write_origins
+
+    multitext = corpus.open()
+    write_origins(original_language_of(multitext), out)
+    table = native_share(multitext).reset_index()
+    if as_json:
+        print_json(table)
+    else:
+        formats = {"intents": "{:,}", "native": "{:,}", "native_percent": "{:.1f}"}
+        print_table(table, f"Original languages of {len(multitext):,} intents", formats)
+    typer.echo(f"Origins: {out}", err=True)

@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from langdiff.cli.corpus import Corpus, reads_corpus
+from langdiff.cli.folds import FoldsOption, GroupsOption, divide, fold_folders
 from langdiff.cli.output import print_json, print_table, save_picture
 
 if TYPE_CHECKING:
     from langdiff._types import Tokenization
-    from langdiff.multitext import Parts
+    from langdiff.folds import Folds
+    from langdiff.multitext import Multitext, Parts
     from langdiff.surprisals import Surprisals
 
 Lm = Annotated[
@@ -42,6 +44,8 @@ def train(
     lm: Lm = "char-small",
     scoring: HowToScore = None,
     max_replaced: MaxReplaced = 0.05,
+    groups: GroupsOption = None,
+    folds: FoldsOption = None,
     tokenize: Tokenize = True,
     device: Device = "auto",
     workers: Annotated[int, typer.Option(help="Editions trained at a time.", min=1)] = 1,
@@ -56,13 +60,19 @@ def train(
     Example: langdiff train selected/ --lm char-small --out models
 
     Example: langdiff train selected/ --lm char-small --out models --seeds 3
+
+    Example: langdiff train wmt/*.sgm --lm char-small --out models --folds 5 --groups document
     """
     import langdiff as ld
     from langdiff.lm.ngram.recipe import find_scored_lm
     from langdiff.lm.preparation import note_preparation
 
     named = find_scored_lm(lm, scoring)  # an error before the corpus is read
-    parts, tokenization = prepared_parts(corpus, out, tokenize)
+    multitext, tokenization = prepared_text(corpus, tokenize)
+    parts = divide(multitext, groups, folds)
+    typer.echo(f"{multitext!r}; {'shared by all: ' if folds is None else ''}{parts.summary()}", err=True)
+    for folder in fold_folders(out, folds):
+        note_preparation(folder, tokenization)
     settings: dict[str, Any] = {
         "lm": lm,
         "scoring": scoring,
@@ -73,28 +83,23 @@ def train(
         "workers": workers,
     }
     if seeds > 1:
-        for folder in _replicate(parts, seeds, settings, as_json):
-            note_preparation(folder, tokenization)  # so that `langdiff score` reads it, too
+        for of_seed in _replicate(parts, seeds, settings, as_json):
+            for folder in fold_folders(of_seed, folds):
+                note_preparation(folder, tokenization)  # so that `langdiff score` reads it, too
     else:
         _finish(ld.compute_surprisals(parts, **settings), out / f"surprisals-{named.name}.csv", as_json)
     _draw_learning(out, named.recipe.name)
 
 
-def prepared_parts(corpus: Corpus, models: Path, tokenize: bool) -> "tuple[Parts, Tokenization]":
-    """Tokenize and divide the intents that all editions share; note beside the models how that was done."""
-    import langdiff as ld
+def prepared_text(corpus: Corpus, tokenize: bool) -> "tuple[Multitext, Tokenization]":
+    """Read a corpus and tokenize it, or not; return how, too."""
     from langdiff.corpora.tokenizer import prepare_text
-    from langdiff.lm.preparation import note_preparation
 
     tokenization: Tokenization = "reversible" if tokenize else "as-is"
-    multitext = prepare_text(corpus.open(), tokenization)
-    parts = ld.split(multitext.dropna())
-    typer.echo(f"{multitext!r}; shared by all: {parts.summary()}", err=True)
-    note_preparation(models, tokenization)
-    return parts, tokenization
+    return prepare_text(corpus.open(), tokenization), tokenization
 
 
-def _replicate(parts: "Parts", seeds: int, settings: dict[str, Any], as_json: bool) -> list[Path]:
+def _replicate(parts: "Parts | Folds", seeds: int, settings: dict[str, Any], as_json: bool) -> list[Path]:
     """Train from several seeds, write all tables and print the spread; return the folders of the seeds' models."""
     from langdiff._io import atomic_path
     from langdiff.experiments import replicate

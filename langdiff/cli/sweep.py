@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from langdiff.cli.corpus import Corpus, reads_corpus
-from langdiff.cli.models import Device, Json, MaxReplaced, Tokenize, prepared_parts
+from langdiff.cli.models import Device, Json, MaxReplaced, Tokenize, prepared_text
 from langdiff.cli.output import print_json, save_picture
 
 
@@ -33,8 +33,12 @@ def sweep(
     import langdiff as ld
     from langdiff._io import atomic_path
     from langdiff.experiments.bpe_sweep import RATIOS
+    from langdiff.lm.preparation import note_preparation
 
-    parts, _ = prepared_parts(corpus, out, tokenize)
+    multitext, tokenization = prepared_text(corpus, tokenize)
+    parts = ld.split(multitext.dropna())
+    typer.echo(f"{multitext!r}; shared by all: {parts.summary()}", err=True)
+    note_preparation(out, tokenization)
     result = ld.sweep_merges(
         parts,
         ratios=ratio or RATIOS,

@@ -1,23 +1,45 @@
 """`langdiff translationese`: native against translated texts."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from langdiff._types import AnyFormat
+from langdiff.cli.clusters import Clusters
+from langdiff.cli.folds import FoldsOption, GroupsOption
+from langdiff.cli.models import Tokenize
 from langdiff.cli.output import check_picture_name, print_json, save_picture
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from langdiff.experiments.balance import BalancedResult
+    from langdiff.experiments.native_and_translated import TranslationeseResult
+    from langdiff.experiments.native_by_model import TranslationeseByModel
+
+PANEL = "With --balanced"
+ONLY_BALANCED = (
+    *("format", "lm", "budget_words", "by", "reference", "groups", "folds"),
+    *("tokenize", "device", "workers", "seed", "out"),
+)
 
 
 def translationese(
-    surprisals: Annotated[
-        Path,
-        typer.Argument(help="Table (.csv, .tsv, .parquet): long, or intents × editions.", metavar="SURPRISALS"),
+    context: typer.Context,
+    table: Annotated[
+        str,
+        typer.Argument(
+            help="Surprisals (.csv, .tsv, .parquet): long, or intents × editions. With --balanced the corpus: a file, "
+            "directory or pattern.",
+            metavar="SURPRISALS",
+        ),
     ],
     origins: Annotated[
         Path | None,
         typer.Argument(
-            help="Table (.csv, .tsv) with intents in its first column and a column original_language; not needed where "
-            "the surprisals know it, as those of a corpus that says it.",
+            help="Table (.csv, .tsv) with intents in its first column and a column original_language, as `langdiff "
+            "corpora origins` writes it; not needed where surprisals or corpus know it.",
             metavar="[ORIGINS]",
         ),
     ] = None,
@@ -31,33 +53,99 @@ def translationese(
     ] = 500,
     model: Annotated[Literal["1", "2", "2L", "2C"], typer.Option(help="Regression model.")] = "2",
     restricted: Annotated[bool, typer.Option("--restricted", help="Maximize the restricted likelihood.")] = False,
+    clusters: Clusters = None,
     unit: Annotated[Literal["bits", "nats", "log10"], typer.Option(help="Unit of the table.")] = "bits",
+    beside: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Surprisals of the same intents by another language model (repeat): differences by bits per "
+            "character, and those of lengths.",
+            metavar="SURPRISALS",
+        ),
+    ] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw the differences here (.svg, .png, .pdf).")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+    balanced: Annotated[
+        bool,
+        typer.Option(
+            "--balanced",
+            help="Train language models on as much native as translated text, for one --language at a time.",
+        ),
+    ] = False,
+    format: Annotated[AnyFormat, typer.Option(help="Format of the corpus.", rich_help_panel=PANEL)] = "auto",
+    lm: Annotated[str, typer.Option("--lm", help="Language model to train.", rich_help_panel=PANEL)] = "bpe-small",
+    by: Annotated[
+        Literal["words", "intents"], typer.Option(help="Unit of which there are equal numbers.", rich_help_panel=PANEL)
+    ] = "words",
+    budget_words: Annotated[
+        int, typer.Option(help="Words of native and of translated text each.", min=1, rich_help_panel=PANEL)
+    ] = 500_000,
+    reference: Annotated[
+        str, typer.Option(help="Edition or language whose words are counted.", rich_help_panel=PANEL)
+    ] = "eng",
+    groups: GroupsOption = None,
+    folds: FoldsOption = None,
+    tokenize: Tokenize = True,
+    device: Annotated[str, typer.Option(help="auto, cpu or cuda.", rich_help_panel=PANEL)] = "auto",
+    workers: Annotated[int, typer.Option(help="Editions trained at a time.", min=1, rich_help_panel=PANEL)] = 1,
+    seed: Annotated[int, typer.Option(help="Seed of draws and trainings.", min=0, rich_help_panel=PANEL)] = 0,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Folder for language models.", rich_help_panel=PANEL)
+    ] = None,
 ) -> None:
     """Estimate how much harder native texts are than translated ones, by edition.
 
-    Example: langdiff translationese surprisals.csv origins.csv --min-native 500 --plot native.svg
+    Example: langdiff translationese surprisals.csv origins.csv --min-native 1 --clusters document --plot native.svg
 
-    Example: langdiff train wmt/*.sgm --out models; langdiff translationese models/surprisals-char-small.csv
+    Example: langdiff translationese tiny.csv --beside small.csv --beside kneser-ney-10.csv --min-native 1
+
+    Example: langdiff translationese europarl/ --format moses --balanced -l en -l fr --reference en --folds 5
     """
     import langdiff as ld
-    from langdiff.experiments import read_origins
+    from langdiff.experiments import read_origins, translationese_by_model
     from langdiff.experiments import translationese as compare
 
+    _check_options(context, balanced, language)
     if plot is not None:
         check_picture_name(plot)
-    result = compare(
-        ld.read_surprisals(surprisals, unit=unit),
-        None if origins is None else read_origins(origins),
-        languages=language or None,
-        min_native=min_native,
-        model=model,
-        restricted=restricted,
-    )
+    known = None if origins is None else read_origins(origins)
+    fitting: dict[str, Any] = {"model": model, "restricted": restricted, "clusters": clusters}
+    result: TranslationeseResult | TranslationeseByModel | BalancedResult
+    if balanced:
+        training = {"lm": lm, "by": by, "budget_words": budget_words, "reference": reference, "groups": groups}
+        training |= {"folds": folds, "device": device, "workers": workers, "seed": seed, "cache": out}
+        result = _balance(table, known, format, tokenize, language or [], training | fitting)
+    else:
+        tables = [ld.read_surprisals(path, unit=unit) for path in (table, *(beside or []))]
+        fitting |= {"languages": language or None, "min_native": min_native}
+        result = translationese_by_model(tables, known, **fitting) if beside else compare(tables[0], known, **fitting)
     if plot is not None:
         save_picture(result.plot, plot)
     if as_json:
-        print_json(result.to_frame().reset_index())
+        frame = result.to_frame()
+        print_json(frame if beside else frame.reset_index())
     else:
         typer.echo(result.summary())
+
+
+def _balance(
+    corpus: str, origins: "pd.Series | None", format: AnyFormat, tokenize: bool, languages: list[str], settings: Any
+) -> "BalancedResult":
+    import langdiff as ld
+    from langdiff.corpora.tokenizer import prepare_text
+
+    multitext = prepare_text(ld.read_multitext(corpus, format=format), "reversible" if tokenize else "as-is")
+    return ld.run_balanced(multitext, languages, original_language=origins, **settings)
+
+
+def _check_options(context: typer.Context, balanced: bool, languages: list[str] | None) -> None:
+    """Refuse options that would not be used."""
+    from langdiff.errors import ConfigError
+
+    unused = ("min_native", "unit", "beside") if balanced else ONLY_BALANCED
+    given = [name for name in unused if str(context.get_parameter_source(name)).endswith("COMMANDLINE")]
+    if given:
+        option = "--" + given[0].replace("_", "-")
+        raise ConfigError(f"{option} is of no use {'with' if balanced else 'without'} --balanced: leave it out.")
+    if balanced and not languages:
+        raise ConfigError("--balanced needs the languages to balance: name each with --language.")

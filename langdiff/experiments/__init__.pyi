@@ -5,6 +5,8 @@ from .bpe_sweep import sweep_merges as sweep_merges
 from .native import read_origins as read_origins
 from .native import split_by_origin as split_by_origin
 from .native import split_by_source as split_by_source
+from .native import write_origins as write_origins
 from .native_and_translated import translationese as translationese
+from .native_by_model import translationese_by_model as translationese_by_model
 from .replicates import replicate as replicate
 from .reproduction import reproduce as reproduce

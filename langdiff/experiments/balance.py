@@ -16,8 +16,9 @@ from langdiff.errors import ConfigError, DataError, listing
 from langdiff.experiments.cautions import warns_caller
 from langdiff.experiments.native import NATIVE, TRANSLATED, divide_by_origin, find_origins
 from langdiff.experiments.native_and_translated import TranslationeseResult, translationese
-from langdiff.multitext import Multitext
-from langdiff.selection import split
+from langdiff.folds import Folds
+from langdiff.multitext import Multitext, Parts
+from langdiff.selection import split, split_into_folds
 from langdiff.surprisals import Surprisals
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from langdiff.lm import Recipe
     from langdiff.lm.ngram.recipe import KneserNeyRecipe
+    from langdiff.selection.grouping import Groups
 
 
 Unit = Literal["words", "intents"]
@@ -211,6 +213,8 @@ def run_balanced(
     seed: int | np.random.Generator,
     original_language: pd.Series | None = None,
     edition_info: EditionInfo | None = None,
+    groups: "Groups | None" = None,
+    folds: int | None = None,
     lm: "str | Recipe | KneserNeyRecipe" = "bpe-small",
     device: str = "auto",
     cache: str | Path | None = None,
@@ -228,7 +232,7 @@ def run_balanced(
     ----------
     multitext : Multitext
         Texts in the form in which language models are to read them. Of each sample, two thirds are for training, one
-        sixth to choose the best epoch and one sixth to measure (`langdiff.split`).
+        sixth to choose the best epoch and one sixth to measure (`langdiff.split`), unless there are folds.
     languages : iterable of str
         Languages to balance, in the codes of the original languages.
     by : {"words", "intents"}
@@ -243,6 +247,10 @@ def run_balanced(
         Code of the original language of each intent; see `balance_by_origin`.
     edition_info : DataFrame, Series or mapping from edition to language, optional
         Language codes of editions; see `balance_by_origin`.
+    groups : str, mapping or Series, optional
+        Intents that stay together where samples are divided, such as ``"document"``; see `langdiff.split`.
+    folds : int, optional
+        Number of folds, by which all intents of a sample are measured; see `langdiff.split_into_folds`.
     lm : str, Recipe or KneserNeyRecipe
         Language model to train, by name or as a recipe; see `langdiff.compute_surprisals`.
     device : str
@@ -318,13 +326,16 @@ def run_balanced(
         )
         for name, rng in zip(names, generator(number).spawn(len(names)), strict=True)
     }
-    parts, sources, codes = {}, {}, {}
+    parts: dict[str, Parts | Folds] = {}
+    sources, codes = {}, {}
     for name, sample in samples.items():
-        parts[name] = split(sample)
+        division = split(sample, groups=groups) if folds is None else split_into_folds(sample, folds, groups=groups)
+        parts[name] = division
         sources[name] = sample.intent_info["original_language"]
         found = codes_of_editions(sample, sources[name], edition_info)
         codes[name] = {str(edition): code for edition, code in found.items()}
-        _check_test_part(parts[name].test, name, sources[name], codes[name])
+        measured = division.multitext if isinstance(division, Folds) else division.test
+        _check_test_part(measured, name, sources[name], codes[name])
     results = {}
     for name in names:
         surprisals = compute_surprisals(

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from langdiff._io import read_table
+from langdiff._io import atomic_path, read_table
 from langdiff.corpora.edition_info import EditionInfo, languages_of
 from langdiff.corpora.files import language_of
 from langdiff.corpora.origin import align_origins
@@ -256,6 +256,43 @@ def read_origins(path: str | Path) -> pd.Series:
     column = header.index("original_language")
     intents = pd.Index([row[0] for _, row in rows], name="intent", dtype=object)
     return pd.Series([row[column] for _, row in rows], index=intents, name="original_language", dtype=object)
+
+
+def write_origins(original_language: pd.Series, path: str | Path) -> None:
+    r"""Write the original language of intents, for `read_origins`.
+
+    Parameters
+    ----------
+    original_language : Series of str
+        Code of the original language, indexed by intent; where it is not known, ``"und"`` is written.
+    path : str or Path
+        File to write, ending in ``.csv`` or ``.tsv``.
+
+    Raises
+    ------
+    ConfigError
+        If the name has another ending.
+    DataError
+        If it is not a Series, or an intent is named twice.
+    OutputError
+        If the file cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_origins(pd.Series({"1": "deu", "2": None}), Path(folder) / "origins.csv")
+    ...     read_origins(Path(folder) / "origins.csv").to_dict()
+    {'1': 'deu', '2': 'und'}
+    """
+    path = Path(path)
+    if path.suffix not in (".csv", ".tsv"):
+        raise ConfigError(f"{path}: write origins to a file that ends in .csv or .tsv.")
+    if not isinstance(original_language, pd.Series):
+        raise DataError(f"original_language must be a Series, not {type(original_language).__name__}.")
+    known = align_origins(original_language, original_language.index).fillna("und").rename_axis("intent")
+    with atomic_path(path) as temporary:
+        known.to_csv(temporary, sep="\t" if path.suffix == ".tsv" else ",")
 
 
 def _editions_of(origins: Origins, languages: Iterable[str]) -> list[str]:

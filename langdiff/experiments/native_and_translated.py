@@ -12,7 +12,7 @@ from langdiff.corpora.edition_info import EditionInfo
 from langdiff.effects import Contrast
 from langdiff.errors import ConfigError, LangdiffWarning, listing
 from langdiff.experiments.cautions import warns_caller
-from langdiff.experiments.native import NATIVE, TRANSLATED, choose_editions, divide_by_origin, find_origins
+from langdiff.experiments.native import NATIVE, TRANSLATED, Origins, choose_editions, divide_by_origin, find_origins
 from langdiff.regression import DifficultyFit, fit
 from langdiff.surprisals import Surprisals
 
@@ -35,11 +35,15 @@ class TranslationeseResult:
         ``language``, and the numbers of ``native`` and ``translated`` intents.
     unknown_intents : int
         Intents whose original language is not known; they are in no divided edition.
+    whole : Series of int
+        Number of native intents of each edition that could have been divided and was not; by these, the differences
+        are biased.
     """
 
     fit: DifficultyFit
     cells: pd.DataFrame
     unknown_intents: int
+    whole: pd.Series
 
     @property
     def mean(self) -> Contrast:
@@ -82,6 +86,7 @@ class TranslationeseResult:
         state = "converged" if self.fit.converged else f"NOT CONVERGED ({self.fit.message})"
         unknown = f"; {self.unknown_intents:,} intents of unknown origin" if self.unknown_intents else ""
         mean = self.mean
+        whole = f"Left whole, which biases the differences (native intents): {counted(self.whole)}"
         lines = [
             f"Native - translated, nats: model {self.fit.model}, {state}; {self.fit.cells:,} cells{unknown}",
             "",
@@ -89,6 +94,7 @@ class TranslationeseResult:
             "",
             f"Mean over {len(self.cells)} edition(s) {mean.estimate:+.4f}, standard error {mean.std_error:.4f}"
             f"{self._spread()}",
+            *([whole] if len(self.whole) else []),
             f"[experiment:translationese|{self.fit.signature}]",
         ]
         return "\n".join(lines)
@@ -158,7 +164,8 @@ def translationese(
     Warns
     -----
     LangdiffWarning
-        If `languages` leave out an edition that has `min_native` native intents, or as `langdiff.fit` warns.
+        If editions with native intents are left whole, because `languages` do not name theirs or they have fewer than
+        `min_native`, or as `langdiff.fit` warns.
 
     Notes
     -----
@@ -166,7 +173,7 @@ def translationese(
     native texts of such an edition k differ from its translations by :math:`\tau_k`, a divided edition appears to
     differ in the same direction: by :math:`p_k \tau_k / (J - 1)` if it is the only one divided, in Model 1 and
     without missing cells, where :math:`p_k` is the share of its translated intents whose original language is that
-    of k. So divide all languages that have many native intents, and report those of interest.
+    of k. So divide all languages that have native intents (``min_native=1``), and report those of interest.
 
     A language model trained mostly on translated text may find native text harder for that reason only: the
     difference is one between texts only if the model was trained on equal amounts of both (section 6).
@@ -195,13 +202,14 @@ def translationese(
         )
     origins = find_origins(surprisals, original_language, edition_info)
     chosen = choose_editions(origins, languages, min_native)
-    divisible = (origins.native.sum() >= min_native) & origins.translated.any()
-    whole = divisible.index[divisible].difference(chosen, sort=False)
+    whole = _left_whole(origins, chosen)
     if len(whole):
+        reason = f"they have fewer than {min_native:,} native intents" if languages is None else "they are not named"
+        remedy = "Lower min_native to 1" if languages is None else "Name these languages, too"
         warnings.warn(
-            f"{len(whole)} edition(s) with {min_native:,} native intents or more are left whole: {listing(whole)}. If "
-            "their native texts differ from their translations, part of that difference is attributed to the divided "
-            "editions. Name these languages, too, and report those of interest.",
+            f"{len(whole)} edition(s) with native intents are left whole, as {reason}: {counted(whole)}. This is a "
+            "bias: if their native texts differ from their translations, part of that difference is attributed to the "
+            f"divided editions. {remedy}, and report the languages of interest.",
             LangdiffWarning,
             stacklevel=2,
         )
@@ -216,4 +224,19 @@ def translationese(
         fit=fit(divide_by_origin(surprisals, origins, chosen), **fit_settings),
         cells=cells.rename_axis("edition"),
         unknown_intents=int(origins.source.isna().sum()),
+        whole=whole,
     )
+
+
+def _left_whole(origins: Origins, chosen: Iterable[str]) -> pd.Series:
+    """Return the numbers of native intents of the editions that could have been divided, most first."""
+    native = origins.native.sum()
+    divisible = native[(native > 0) & origins.translated.any()]
+    left = divisible.drop(list(chosen), errors="ignore").sort_values(ascending=False, kind="stable")
+    return left.astype(int).rename("native").rename_axis("edition")
+
+
+def counted(numbers: pd.Series) -> str:
+    """Return editions with their numbers, for messages; the first ten."""
+    shown = ", ".join(f"'{edition}' ({number:,})" for edition, number in numbers.head(10).items())
+    return shown + (", …" if len(numbers) > 10 else "")

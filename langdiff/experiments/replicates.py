@@ -13,6 +13,7 @@ from langdiff._types import Model
 from langdiff.effects import Effects
 from langdiff.errors import ConfigError
 from langdiff.experiments.cautions import warns_caller
+from langdiff.folds import Folds
 from langdiff.lm import compute_surprisals
 from langdiff.lm.ngram.recipe import AnyRecipe
 from langdiff.lm.scoring import Scoring
@@ -149,7 +150,7 @@ class Replicates:
 
 @warns_caller
 def replicate(
-    parts: Parts,
+    parts: Parts | Folds,
     *,
     lm: str | AnyRecipe = "char-small",
     scoring: Scoring | str | None = None,
@@ -167,8 +168,8 @@ def replicate(
 
     Parameters
     ----------
-    parts : Parts
-        Texts to train on (train), to choose the best epoch by (dev) and to measure (test).
+    parts : Parts or Folds
+        Texts to train on (train), to choose the best epoch by (dev) and to measure (test), or several such divisions.
     lm : str, Recipe or KneserNeyRecipe
         Language model to train, by name or as a recipe; see `langdiff.compute_surprisals`.
     scoring : Scoring or str, optional
@@ -185,7 +186,7 @@ def replicate(
     device : str
         Device to train on: ``"auto"``, ``"cpu"`` or ``"cuda"``.
     cache : str or Path, optional
-        Folder that keeps models and surprisals, in ``seed-SEED/EDITION/LM/``.
+        Folder that keeps models and surprisals, in ``seed-SEED/EDITION/LM/`` or ``seed-SEED/fold-NUMBER/EDITION/LM/``.
     workers : int
         Number of processes that train side by side; see `langdiff.compute_surprisals`.
     executor : concurrent.futures.Executor, optional
@@ -226,7 +227,7 @@ def replicate(
     if n_seeds < 2:
         raise ConfigError(f"n_seeds must be at least 2, got {n_seeds}: one seed has no spread.")
     numbers = seed_numbers(seed, n_seeds)
-    if len(parts.train.editions) < 2:
+    if len(parts.editions) < 2:
         raise ConfigError("replicates compare difficulties of at least two editions; there is only one.")
     tables = {}
     for number in numbers:

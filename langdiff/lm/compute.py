@@ -1,9 +1,9 @@
 """From a multitext to surprisals: one language model per edition, as many at once as asked for."""
 
 import warnings
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from concurrent.futures import Executor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import cast
@@ -13,12 +13,14 @@ import pandas as pd
 from rich.progress import Progress, TaskID
 
 from langdiff._progress import progress_bar
-from langdiff._random import seed_number
+from langdiff._random import seed_number, seed_numbers
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
+from langdiff.folds import Folds
+from langdiff.lm.cross_scoring import Scored, score_folds
 from langdiff.lm.device import find_device
 from langdiff.lm.jobs.dask_jobs import is_dask, run_on_dask
 from langdiff.lm.jobs.failures import Failures
-from langdiff.lm.jobs.folder import job_folder
+from langdiff.lm.jobs.folder import fold_cache, job_folder
 from langdiff.lm.jobs.job import (
     Job,
     JobResult,
@@ -33,7 +35,7 @@ from langdiff.lm.jobs.record import hash_texts, provenance_of_parts, provenance_
 from langdiff.lm.jobs.workers import processes, run_here, run_in
 from langdiff.lm.lstm.model import Epoch
 from langdiff.lm.lstm.training import describe
-from langdiff.lm.ngram.recipe import AnyRecipe, find_scored_lm
+from langdiff.lm.ngram.recipe import AnyRecipe, ScoredLM, find_scored_lm
 from langdiff.lm.recipes import Recipe
 from langdiff.lm.scoring import Scoring
 from langdiff.lm.texts import naming
@@ -42,7 +44,7 @@ from langdiff.surprisals import Surprisals
 
 
 def compute_surprisals(
-    parts: Parts,
+    parts: Parts | Folds,
     *,
     lm: str | AnyRecipe = "char-small",
     scoring: Scoring | str | None = None,
@@ -59,8 +61,9 @@ def compute_surprisals(
 
     Parameters
     ----------
-    parts : Parts
-        What models learn from, stop by and are measured on.
+    parts : Parts or Folds
+        What models learn from, stop by and are measured on: one division (`langdiff.split`), or several, by which every
+        intent is scored by a model that has seen nothing of its document (`langdiff.split_into_folds`).
     lm : str, Recipe or KneserNeyRecipe
         A name in `langdiff.lm.RECIPES`, ``"kneser-ney-N"`` for character n-grams of order N, or a
         recipe of one's own. A name may end in ``-unpriced`` or ``-carried``, which stand for `scoring`.
@@ -74,9 +77,11 @@ def compute_surprisals(
     device : str
         ``"auto"`` (CUDA where there is one, else the CPU), ``"cpu"``, ``"cuda"``, ….
     seed : int or numpy.random.Generator, optional
-        Seed of every model; required for networks. Character n-grams draw nothing at random.
+        Seed of every model, or from which the seeds of the folds are made; required for networks. Character n-grams
+        draw nothing at random.
     cache : str or Path, optional
-        Folder that keeps models, logs and surprisals, in ``EDITION/RECIPE/``. An edition whose training
+        Folder that keeps models, logs and surprisals, in ``EDITION/RECIPE/``; those of folds in
+        ``fold-NUMBER/EDITION/RECIPE/``. An edition whose training
         and dev texts, recipe, seed and versions are those of an earlier run is not trained again, and one
         whose training was interrupted goes on from its last finished epoch.
     workers : int
@@ -96,7 +101,9 @@ def compute_surprisals(
     -------
     Surprisals
         Bits of the test intents, NaN where an edition lacks one, with their `intent_info`; the same to the last bit
-        on the CPU for any number of workers and of interruptions (but for rounding if `group` is more than 1).
+        on the CPU for any number of workers and of interruptions (but for rounding if `group` is more than 1). Of
+        folds, those of all intents, and the fold of each in the column ``fold`` of `intent_info`:
+        `langdiff.regression.compare_folds` says how much the models of the folds differ.
 
     Raises
     ------
@@ -124,6 +131,11 @@ def compute_surprisals(
     >>> parts = ld.Parts(train=bible.sel(intents=train), dev=bible.sel(intents=dev), test=bible.sel(intents=test))
     >>> compute_surprisals(parts, lm="char-tiny", seed=0, progress=False)
     Surprisals by char-tiny: 10 intents × 2 editions, 0 of 20 cells missing
+
+    All of the text, by five models per edition:
+
+    >>> compute_surprisals(ld.split_into_folds(bible, 5), lm="kneser-ney-3", progress=False)
+    Surprisals by kneser-ney-3: 140 intents × 2 editions, 0 of 280 cells missing
     """
     surprisals, _ = compute_where_possible(
         parts,
@@ -142,7 +154,7 @@ def compute_surprisals(
 
 
 def compute_where_possible(
-    parts: Parts,
+    parts: Parts | Folds,
     *,
     lm: str | AnyRecipe,
     scoring: Scoring | str | None,
@@ -172,6 +184,11 @@ def compute_where_possible(
     failed : dict from str to str
         What was wrong, by edition; empty without a cache, where the first error ends the call.
     """
+    if not isinstance(parts, Parts | Folds):
+        raise ConfigError(
+            f"parts must be Parts or Folds, not {type(parts).__name__}: divide a multitext by split or "
+            "split_into_folds."
+        )
     recipe, scoring = named = find_scored_lm(lm, scoring)
     _check_fraction(max_replaced)
     # n-grams draw nothing: they are kept under one seed, whatever is given
@@ -183,43 +200,54 @@ def compute_where_possible(
     if executor is None:
         find_device(device)  # of this machine: better now than in every worker
     _check_group(group, recipe, alone=executor is None and workers == 1)
-    jobs = [
-        Job(
-            edition=edition,
-            parts=_of_edition(parts, edition),
-            recipe=recipe,
-            scoring=scoring,
-            max_replaced=max_replaced,
-            device=device,
-            seed=number,
-            folder=None if cache is None else job_folder(Path(cache), edition, recipe.name),
-            group=group,
-        )
-        for edition in parts.train.editions
-    ]
-    failures = Failures(len(jobs), at_once=cache is None, lm=named.name)
-    with progress_bar(progress=progress) as bar:
-        task = bar.add_task(named.name, total=len(jobs), note="")
-        with _naming_all_replaced(jobs, max_replaced):
-            if executor is not None and is_dask(executor):
-                results = run_on_dask(executor, jobs, failures, bar, task)
-            elif executor is not None:
-                results = run_in(executor, jobs, failures, bar, task)
-            elif workers > 1:
-                with processes(min(workers, len(jobs))) as pool:
-                    results = run_in(pool, jobs, failures, bar, task)
-            elif isinstance(recipe, Recipe) and group > 1:
-                results = _run_together(jobs, recipe, group, failures, bar, task)
-            else:
-                results = run_here(jobs, failures, bar, task)
-            if len(results) < (len(jobs) if least is None else least):
-                failures.raise_any()
-    _warn(results, stacklevel=4)
-    records = {edition: result.record for edition, result in results.items() if result.record is not None}
-    parts = _of_editions(parts, results)
-    provenance = provenance_of_parts(recipe, scoring, parts, records)
-    failed = {edition: str(error) or type(error).__name__ for edition, error in failures.errors.items()}
-    return surprisals_of_frames(_frames(results), parts.test, named.name, provenance), failed
+
+    def score(parts: Parts, seed: int, cache: Path | None, label: str) -> Scored:
+        jobs = [
+            Job(
+                edition=edition,
+                parts=_of_edition(parts, edition),
+                recipe=recipe,
+                scoring=scoring,
+                max_replaced=max_replaced,
+                device=device,
+                seed=seed,
+                folder=None if cache is None else job_folder(cache, edition, recipe.name),
+                group=group,
+            )
+            for edition in parts.train.editions
+        ]
+        failures = Failures(len(jobs), at_once=cache is None, lm=named.name)
+        with progress_bar(progress=progress) as bar:
+            task = bar.add_task(label, total=len(jobs), note="")
+            with _naming_all_replaced(jobs, max_replaced):
+                results = _run(jobs, pool, failures, bar, task)
+                if len(results) < (len(jobs) if least is None else least):
+                    failures.raise_any()
+        return _scored(parts, results, failures, named)
+
+    folder = None if cache is None else Path(cache)
+    with nullcontext(executor) if workers == 1 else processes(min(workers, len(parts.editions))) as pool:
+        if isinstance(parts, Folds):
+            seeds = fold_seeds(recipe, number, len(parts.parts))
+            found = score_folds(
+                parts,
+                lambda part, fold: score(
+                    part,
+                    seeds[fold - 1],
+                    None if folder is None else fold_cache(folder, fold),
+                    f"{named.name}, fold {fold} of {len(seeds)}",
+                ),
+                number if isinstance(recipe, Recipe) else None,
+            )
+        else:
+            found = score(parts, number, folder, named.name)
+    _warn(found.cautions, stacklevel=4)
+    return found.surprisals, found.failed
+
+
+def fold_seeds(recipe: AnyRecipe, seed: int, folds: int) -> list[int]:
+    """Return the seed of the models of each fold, made of one; n-grams draw nothing."""
+    return seed_numbers(seed, folds) if isinstance(recipe, Recipe) else [0] * folds
 
 
 def score_multitext(
@@ -300,7 +328,7 @@ def score_multitext(
     message = explain_replaced({edition: result.replaced_rate for edition, result in results.items()}, max_replaced)
     if message is not None:
         raise DataError(message)
-    _warn(results, stacklevel=3)
+    _warn(_cautions(results), stacklevel=3)
     provenance = provenance_of_scored(recipe, scoring, multitext, records, scored)
     return surprisals_of_frames(_frames(results), multitext, named.name, provenance)
 
@@ -320,10 +348,37 @@ def _naming_all_replaced(jobs: list[Job], max_replaced: float) -> Iterator[None]
         raise DataError(message) from error
 
 
-def _warn(results: Mapping[str, JobResult], *, stacklevel: int) -> None:
-    for edition, result in results.items():
-        for caution in (*result.damage, *result.cautions):
-            warnings.warn(f"edition {edition!r}: {caution}", LangdiffWarning, stacklevel=stacklevel)
+def _cautions(results: Mapping[str, JobResult]) -> list[tuple[str, str]]:
+    return [(edition, text) for edition, result in results.items() for text in (*result.damage, *result.cautions)]
+
+
+def _warn(cautions: Iterable[tuple[str, str]], *, stacklevel: int) -> None:
+    for edition, caution in cautions:
+        warnings.warn(f"edition {edition!r}: {caution}", LangdiffWarning, stacklevel=stacklevel)
+
+
+def _run(
+    jobs: list[Job], pool: Executor | None, failures: Failures, bar: Progress, task: TaskID
+) -> dict[str, JobResult]:
+    """Run jobs in the executor, if there is one; return the results by edition."""
+    if pool is not None and is_dask(pool):
+        return run_on_dask(pool, jobs, failures, bar, task)
+    if pool is not None:
+        return run_in(pool, jobs, failures, bar, task)
+    recipe, group = jobs[0].recipe, jobs[0].group
+    if isinstance(recipe, Recipe) and group > 1:
+        return _run_together(jobs, recipe, group, failures, bar, task)
+    return run_here(jobs, failures, bar, task)
+
+
+def _scored(parts: Parts, results: Mapping[str, JobResult], failures: Failures, named: ScoredLM) -> Scored:
+    """Return the table of the editions that did not fail."""
+    records = {edition: result.record for edition, result in results.items() if result.record is not None}
+    parts = _of_editions(parts, results)
+    provenance = provenance_of_parts(named.recipe, named.scoring, parts, records)
+    failed = {edition: str(error) or type(error).__name__ for edition, error in failures.errors.items()}
+    table = surprisals_of_frames(_frames(results), parts.test, named.name, provenance)
+    return Scored(table, failed, _cautions(results))
 
 
 def _of_edition(parts: Parts, edition: str) -> Parts:

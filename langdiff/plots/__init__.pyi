@@ -8,6 +8,7 @@ from .difficulty import plot_two_models as plot_two_models
 from .goodness import plot_goodness_of_fit as plot_goodness_of_fit
 from .learning_curve import plot_learning_curves as plot_learning_curves
 from .line_follow import plot_line_follow as plot_line_follow
+from .native_by_model import plot_translationese_by_model as plot_translationese_by_model
 from .pareto import plot_certificate as plot_certificate
 from .pareto import plot_pareto_front as plot_pareto_front
 from .posterior import plot_posterior as plot_posterior

@@ -1,20 +1,16 @@
 """Which intents belong together, so that what happens to one may happen to others: clusters."""
 
-import re
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
 from langdiff._signature import short_hash
 from langdiff.errors import ConfigError, DataError, listing
+from langdiff.intent_info import label_intents
 from langdiff.surprisals import Surprisals
 
 OneClustering = str | Mapping[object, object] | pd.Series
 Clusters = OneClustering | Sequence[OneClustering]
-
-ONE = {"clusters": "cluster", "strata": "stratum"}
-_VERSE_ID = re.compile(r"[0-9]{8}")  # BBCCCVVV
-_DIGITS = {"book": 2, "chapter": 5}  # of a verse id, which name the book, and book and chapter
 
 
 def resolve_clusters(table: Surprisals, clusters: Clusters | None) -> pd.Series | pd.DataFrame | None:
@@ -162,16 +158,7 @@ def name_of_clusters(clusters: pd.Series) -> str:
 
 def _one(intents: pd.Index, intent_info: pd.DataFrame | None, clusters: object, what: str = "clusters") -> pd.Series:
     """Return the labels of one clustering, checked."""
-    labels = _labels(intents, intent_info, clusters, what)
-    unusable = [label for label in labels if not isinstance(label, Hashable)]
-    if unusable:
-        raise ConfigError(f"{what} are named by text or numbers, not by {listing(unusable)}.")
-    missing = labels.index[labels.isna()]
-    if len(missing):
-        raise DataError(
-            f"{len(missing):,} of {len(intents):,} intents have no {ONE[what]} ({labels.name}): {listing(missing)}. "
-            "Give each one, or leave these intents out with Surprisals.sel(intents=...)."
-        )
+    labels = label_intents(intents, intent_info, clusters, what)
     if labels.nunique() < 2 and what == "strata":
         raise DataError(f"all intents are in one stratum ({labels.name} {labels.iloc[0]!r}): leave strata out.")
     if labels.nunique() < 2:
@@ -180,40 +167,3 @@ def _one(intents: pd.Index, intent_info: pd.DataFrame | None, clusters: object, 
             "clusters vary. Give at least two; where sentences of one document are all there is, clusters cannot help."
         )
     return labels
-
-
-def _labels(intents: pd.Index, intent_info: pd.DataFrame | None, clusters: object, what: str) -> pd.Series:
-    if isinstance(clusters, str):
-        return _column(intents, intent_info, clusters, what)
-    if not isinstance(clusters, Mapping | pd.Series):
-        raise ConfigError(
-            f"{what} must be a column of intent_info, or a mapping or a Series from intent to cluster, not "
-            f"{type(clusters).__name__}."
-        )
-    given = pd.Series(clusters, dtype=object)
-    if given.index.equals(intents) and given.index.is_unique:
-        return given.rename(ONE[what] if given.name is None else str(given.name))
-    twice = given.index[given.index.duplicated()].unique().intersection(intents, sort=False)
-    if len(twice):
-        raise DataError(f"{what}: {len(twice):,} intent(s) have several: {listing(twice)}. Give each one.")
-    if not given.index.isin(intents).any():
-        raise DataError(
-            f"{what} are of other intents: {listing(given.index, most=2)}, and the table has "
-            f"{listing(intents, most=2)}. Give a Series indexed by intent."
-        )
-    return given.reindex(intents).rename(ONE[what] if given.name is None else str(given.name))
-
-
-def _column(intents: pd.Index, intent_info: pd.DataFrame | None, name: str, what: str) -> pd.Series:
-    """Return a column, or what verse ids say."""
-    if intent_info is not None and name in intent_info:
-        return intent_info[name].astype(object)
-    are_verses = all(isinstance(intent, str) and _VERSE_ID.fullmatch(intent) for intent in intents)
-    if are_verses and name in _DIGITS:
-        return pd.Series([intent[: _DIGITS[name]] for intent in intents], index=intents, name=name, dtype=object)
-    known = [*([] if intent_info is None else intent_info.columns), *(_DIGITS if are_verses else ())]
-    there = f"There are {listing(dict.fromkeys(known))}" if known else "There is none"
-    raise ConfigError(
-        f"{what}={name!r}: intent_info has no such column. {there}; `Surprisals.with_intent_info` adds columns, "
-        "and a Series from intent to cluster serves as well."
-    )

@@ -11,7 +11,7 @@ from langdiff.errors import DataError, OutputError
 from langdiff.lm.jobs.folder import KEY
 from langdiff.lm.lstm.resume import is_state
 from langdiff.lm.scoring import split_name
-from langdiff.run.directory import EXPERIMENT, JOBS, STAGE, own_directory, superfluous
+from langdiff.run.directory import EXPERIMENT, JOBS, STAGE, caches, own_directory, superfluous
 from langdiff.run.status import attempts, read_editions, read_settings
 
 
@@ -76,11 +76,15 @@ def _superfluous(directory: Path) -> dict[Path, str]:
     needed = []
     for folder in attempts(directory):
         experiment = read_settings(folder)
-        needed.append(({split_name(lm)[0] for lm in experiment.lm.names}, read_editions(folder)))
-    for key in sorted((directory / JOBS).glob(f"*/*/{KEY}")):
+        recipes = {split_name(lm)[0] for lm in experiment.lm.names}
+        needed.append((caches(directory, experiment.split.folds), recipes, read_editions(folder)))
+    for key in sorted((directory / JOBS).rglob(KEY)):
         job = key.parent
-        recipe, edition = unquote(job.name), unquote(job.parent.name)
-        if not any(recipe in recipes and (editions is None or edition in editions) for recipes, editions in needed):
+        cache, recipe, edition = job.parent.parent, unquote(job.name), unquote(job.parent.name)
+        if not any(
+            cache in known and recipe in recipes and (editions is None or edition in editions)
+            for known, recipes, editions in needed
+        ):
             found[job] = "language model of no edition or recipe of the experiment"
         elif (job / CHECKSUMS).is_file():
             states = (path for path in job.rglob("training-*") if is_state(path))

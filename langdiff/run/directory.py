@@ -16,13 +16,14 @@ import langdiff
 from langdiff._checksums import CHECKSUMS, write_checksums
 from langdiff._io import locked
 from langdiff.errors import OutputError
+from langdiff.lm.jobs.folder import fold_cache
 from langdiff.run.log import LOG
 
 EXPERIMENT = "experiment.json"
 MANIFEST = "manifest.json"
 STAGE = ".new"
 EDITIONS = "tables/editions.csv"
-JOBS = "jobs"  # language models, one folder per edition
+JOBS = "jobs"  # language models, one folder per edition, or in each of several folds
 FORMAT_VERSION = 2  # of the manifest and of what it is the manifest of
 
 
@@ -112,6 +113,12 @@ def publish(stage: Path, directory: Path, stale: Iterable[str]) -> None:
             (stage / path).replace(directory / path)
     except OSError as error:
         raise OutputError(f"{error.filename}: cannot be replaced: {error.strerror or error}.") from error
+
+
+def caches(directory: Path, folds: int | None) -> list[Path]:
+    """Return the folders in which the language models of a run lie, one per fold."""
+    jobs = directory / JOBS
+    return [jobs] if folds is None else [fold_cache(jobs, number) for number in range(1, folds + 1)]
 
 
 def is_finished(directory: Path) -> bool:

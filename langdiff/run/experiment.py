@@ -70,8 +70,14 @@ class SelectionSettings(_Section):
 
 
 class SplitSettings(_Section):
-    """``[split]``: see `langdiff.split`."""
+    """``[split]``: see `langdiff.split`; with ``folds``, all intents are measured, see `langdiff.split_into_folds`.
 
+    ``groups`` is what intents that stay together have in common: ``"document"``, ``"book"``, ``"chapter"`` or another
+    column of the corpus's `intent_info`.
+    """
+
+    groups: str | None = None
+    folds: int | None = Field(None, ge=2)
     block: int = Field(30, ge=3)
     dev: int = Field(5, ge=1)
     test: int = Field(5, ge=1)
@@ -81,6 +87,14 @@ class SplitSettings(_Section):
     def _something_is_left_to_learn_from(self) -> Self:
         if self.dev + self.test >= self.block:
             raise ValueError(f"blocks of {self.block} leave nothing for training beside {self.dev} + {self.test}")
+        return self
+
+    @model_validator(mode="after")
+    def _folds_have_no_blocks(self) -> Self:
+        usual = type(self).model_fields
+        changed = [name for name in ("block", "dev", "test") if getattr(self, name) != usual[name].default]
+        if self.folds is not None and changed:
+            raise ValueError(f"with folds, every intent is tested; leave {', '.join(changed)} out")
         return self
 
 

@@ -10,6 +10,7 @@ from langdiff import __version__
 from langdiff._checksums import DamageError, read_checksums
 from langdiff._signature import full_hash
 from langdiff.errors import DataError
+from langdiff.folds import Folds
 from langdiff.lm.floors import measure_floors
 from langdiff.lm.jobs.record import hash_texts
 from langdiff.multitext import Parts
@@ -18,13 +19,13 @@ FLOORS = "tables/floors.csv"
 _KEY = "key"  # of what the floors of an edition depend on
 
 
-def floors_of_run(parts: Parts, editions: Sequence[str], directory: Path, progress: bool | None) -> pd.DataFrame:
+def floors_of_run(parts: Parts | Folds, editions: Sequence[str], directory: Path, progress: bool | None) -> pd.DataFrame:
     """Return the floors of editions, from an earlier run in the directory where their texts are the same.
 
     Parameters
     ----------
-    parts : Parts
-        What models learn from and are measured on.
+    parts : Parts or Folds
+        What models learn from and are measured on; of folds, the bits of all tests are divided by their characters.
     editions : sequence of str
         Editions to measure.
     directory : Path
@@ -44,10 +45,23 @@ def floors_of_run(parts: Parts, editions: Sequence[str], directory: Path, progre
         rows = [known[known[_KEY] == known.index.map(keys)]]
     missing = [edition for edition in editions if not rows or edition not in rows[0].index]
     if missing:
-        train, dev, test = (part.sel(editions=missing) for part in (parts.train, parts.dev, parts.test))
-        wanted = Parts(train=train, dev=dev, test=test)
-        rows.append(measure_floors(wanted, progress=progress).assign(key=pd.Series(keys)))
+        rows.append(_measure(parts, missing, progress).assign(key=pd.Series(keys)))
     return pd.concat(rows).loc[list(editions)]
+
+
+def _measure(parts: Parts | Folds, editions: Sequence[str], progress: bool | None) -> pd.DataFrame:
+    """Return the floors of editions, of folds as one test part."""
+    total, characters = pd.DataFrame(), pd.Series(0, index=pd.Index(editions))
+    for each in _all(parts):
+        train, dev, test = (part.sel(editions=editions) for part in (each.train, each.dev, each.test))
+        own = pd.Series({edition: test.text(edition).str.len().sum() for edition in editions})
+        bits = measure_floors(Parts(train=train, dev=dev, test=test), progress=progress).mul(own, axis=0)
+        total, characters = bits.add(total, fill_value=0), characters + own
+    return total.div(characters, axis=0)
+
+
+def _all(parts: Parts | Folds) -> Sequence[Parts]:
+    return parts.parts if isinstance(parts, Folds) else [parts]
 
 
 def read_floors(directory: Path) -> pd.DataFrame | None:
@@ -75,9 +89,11 @@ def _known(directory: Path) -> pd.DataFrame | None:
         return None
 
 
-def _key(parts: Parts, edition: str) -> str:
+def _key(parts: Parts | Folds, edition: str) -> str:
     """Return a hash of all that the floors of an edition depend on."""
-    texts = [hash_texts(part.text(edition)) for part in (parts.train, parts.dev, parts.test)]
+    texts = [
+        hash_texts(part.text(edition)) for each in _all(parts) for part in (each.train, each.dev, each.test)
+    ]
     try:
         compressor = version("pyppmd")
     except PackageNotFoundError:

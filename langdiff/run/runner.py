@@ -15,6 +15,7 @@ from langdiff._io import atomic_path, write_json
 from langdiff.corpora import read_multitext, synthesize
 from langdiff.corpora.tokenizer import prepare_text
 from langdiff.errors import DataError, OutputError
+from langdiff.folds import Folds
 from langdiff.lm.compute import compute_where_possible
 from langdiff.lm.device import find_device
 from langdiff.lm.jobs.folder import job_folder
@@ -23,27 +24,31 @@ from langdiff.lm.preparation import note_preparation
 from langdiff.lm.scoring import split_name
 from langdiff.multitext import Multitext, Parts
 from langdiff.regression import fit
-from langdiff.regression.clustering import clusters_of, strata_of
 from langdiff.run.directory import (
     EXPERIMENT,
     JOBS,
     MANIFEST,
+    caches,
     environment,
     is_finished,
     own_directory,
     publish,
     staged,
 )
+from langdiff.run.dividing import check_clusters, compare_all_folds, divide, sizes_of
 from langdiff.run.experiment import Experiment, FileCorpus, read_experiment
 from langdiff.run.floors import FLOORS, floors_of_run
 from langdiff.run.log import RunLog
 from langdiff.run.report import write_pages
 from langdiff.run.result import RunResult
-from langdiff.selection import select, split
+from langdiff.selection import select
 from langdiff.surprisals import Surprisals
 
 # files that only some runs write
-STALE = ("tables/truth.csv", "tables/selection.csv", FLOORS, "figures/*.svg", "surprisals/*", "fits/*.json")
+STALE = (
+    *("tables/truth.csv", "tables/selection.csv", "tables/folds.csv", FLOORS),
+    *("figures/*.svg", "surprisals/*", "fits/*.json"),
+)
 
 logger = logging.getLogger(__name__)
 
@@ -173,24 +178,25 @@ class _Run:
                     f"there is only one edition, {multitext.editions[0]!r}: difficulties compare at least two "
                     "editions. Add files, or loosen [selection]."
                 )
-            parts = split(multitext, **self.experiment.split.model_dump())
-            self.check_clusters(parts.test)
+            parts = divide(multitext, self.experiment.split)
+            check_clusters(parts, self.experiment.fit)
             editions = multitext.edition_sizes()
             self.save_table("editions", editions)
         corpus = self.experiment.corpus
-        note_preparation(self.directory / JOBS, corpus.tokenization if isinstance(corpus, FileCorpus) else "as-is")
+        tokenization = corpus.tokenization if isinstance(corpus, FileCorpus) else "as-is"
+        for cache in self.caches:
+            note_preparation(cache, tokenization)
         tables = [self.score(lm, parts) for lm in self.experiment.lm.models]
         with kept("All language models"):
             floors = self.measure_floors(tables, parts)
             return self.compare(tables, multitext, editions, truth, notes, parts, floors)
 
-    def measure_floors(self, tables: list[Surprisals], parts: Parts) -> pd.DataFrame | None:
+    def measure_floors(self, tables: list[Surprisals], parts: Parts | Folds) -> pd.DataFrame | None:
         """Measure what n-grams and compressors make of the editions that any language model has scored."""
         if not self.experiment.lm.floors:
             return None
         with self.stage("floors"):
-            scored = {edition for table in tables for edition in table.editions}
-            editions = [edition for edition in parts.test.editions if edition in scored]
+            editions = list(dict.fromkeys(edition for table in tables for edition in table.editions))
             floors = floors_of_run(parts, editions, self.directory, self.progress)
             self.save_table("floors", floors)
         return floors.drop(columns="key")
@@ -202,7 +208,7 @@ class _Run:
         editions: pd.DataFrame,
         truth: pd.Series | None,
         notes: str | None,
-        parts: Parts,
+        parts: Parts | Folds,
         floors: pd.DataFrame | None,
     ) -> RunResult:
         """Estimate difficulties and write everything that follows from the surprisals."""
@@ -215,13 +221,17 @@ class _Run:
             fits = {lm: fit(table, **settings) for lm, table in surprisals.items()}
             for lm, difficulties in fits.items():
                 difficulties.save(self.new / "fits" / f"{lm}.json")
+            if isinstance(parts, Folds):
+                comparison = compare_all_folds(surprisals, self.experiment)
+                if comparison is not None:
+                    self.save_table("folds", comparison)
         if truth is not None:
             self.save_table("truth", truth.rename("truth").rename_axis("edition").to_frame())
         manifest = environment() | {
             "data": _hashes(multitext),
             "skipped": json.loads(multitext.skipped.to_json(orient="records")),
             "selection": notes,
-            "parts": {name: len(getattr(parts, name)) for name in ("train", "dev", "test")},
+            "parts": sizes_of(parts),
             "failed": self.failed,
             "seconds": self.seconds,
         }
@@ -283,15 +293,12 @@ class _Run:
         self.save_table("selection", selection.to_frame())
         return selection.multitext, selection.headline()
 
-    def check_clusters(self, test: Multitext) -> None:
-        """Refuse clusters and strata that the fit would refuse, before training."""
-        settings = self.experiment.fit
-        if settings.clusters is not None:
-            clusters = clusters_of(test.intents, test.intent_info, settings.clusters)
-            if settings.strata is not None:
-                strata_of(test.intents, test.intent_info, clusters, settings.strata)
+    @property
+    def caches(self) -> list[Path]:
+        """Folders of the language models, one per fold."""
+        return caches(self.directory, self.experiment.split.folds)
 
-    def score(self, lm: str, parts: Parts) -> Surprisals:
+    def score(self, lm: str, parts: Parts | Folds) -> Surprisals:
         """Train and score one kind of language model on every edition."""
         settings = self.experiment.lm
         with self.stage(lm):
@@ -313,7 +320,8 @@ class _Run:
             self.failed[table.lm] = failed
         with kept(f"The language models of {lm}"):
             table.save(self.new / "surprisals" / f"{table.lm}.csv")
-        folders = (job_folder(self.directory / JOBS, edition, split_name(lm)[0]) for edition in table.editions)
+        recipe = split_name(lm)[0]
+        folders = (job_folder(cache, edition, recipe) for cache in self.caches for edition in table.editions)
         logs = join_logs(map(read_job_log, folders))
         self.seconds[lm] = round(float(logs["seconds"].sum()), 2)  # of training, also if it was done in an earlier run
         return table

@@ -12,10 +12,11 @@ import pandas as pd
 from langdiff._checksums import CHECKSUMS
 from langdiff._io import is_locked
 from langdiff.errors import DataError
+from langdiff.lm.compute import fold_seeds
 from langdiff.lm.jobs.folder import KEY, LOG, job_folder, read_json
 from langdiff.lm.jobs.logs import read_log
 from langdiff.lm.ngram.recipe import AnyRecipe, find_scored_lm
-from langdiff.run.directory import EXPERIMENT, JOBS, STAGE
+from langdiff.run.directory import EXPERIMENT, STAGE, caches
 from langdiff.run.experiment import Experiment
 from langdiff.run.log import read_run_log
 
@@ -32,12 +33,13 @@ def read_status(directory: str | Path) -> pd.DataFrame:
 
     Returns
     -------
-    DataFrame, one row per edition × recipe
-        ``edition``; ``lm``, the name of the recipe; ``state``: ``"done"``, ``"training"``, ``"interrupted"``,
-        ``"failed"`` or ``"waiting"`` (not begun, or to be done again with other settings); ``epoch``, the last finished
-        one, and ``epochs``, the most there can be; ``bits_per_character``, the fewest on the dev part so far;
-        ``seconds`` of training so far; and ``seconds_left``, estimated from the epochs of the same job, or else from
-        finished jobs of the same recipe, NaN where there are none.
+    DataFrame, one row per edition × recipe, or × fold
+        ``edition``; ``fold``, its number, if the experiment has folds; ``lm``, the name of the recipe; ``state``:
+        ``"done"``, ``"training"``, ``"interrupted"``, ``"failed"`` or ``"waiting"`` (not begun, or to be done again
+        with other settings); ``epoch``, the last finished one, and ``epochs``, the most there can be;
+        ``bits_per_character``, the fewest on the dev part so far; ``seconds`` of training so far; and ``seconds_left``,
+        estimated from the epochs of the same job, or else from finished jobs of the same recipe, NaN where there are
+        none.
 
     Raises
     ------
@@ -66,15 +68,20 @@ def read_status(directory: str | Path) -> pd.DataFrame:
     recipes = {recipe.name: recipe for recipe in (find_scored_lm(model).recipe for model in experiment.lm.models)}
     editions = read_editions(current)
     if editions is None:  # nothing was chosen yet
-        folders = sorted((directory / JOBS).glob(f"*/*/{KEY}"))
+        folders = [
+            key for cache in caches(directory, experiment.split.folds) for key in sorted(cache.glob(f"*/*/{KEY}"))
+        ]
         editions = list(dict.fromkeys(unquote(key.parent.parent.name) for key in folders))
     failed = _failures(directory)
+    folds = caches(directory, experiment.split.folds)
     rows = [
-        _job(job_folder(directory / JOBS, edition, name), edition, recipe, experiment.seed, (edition, name) in failed)
+        _job(job_folder(cache, edition, name), edition, recipe, seed, (edition, name) in failed) | {"fold": fold}
         for name, recipe in recipes.items()
         for edition in editions
+        for fold, (cache, seed) in enumerate(zip(folds, _seeds(experiment, recipe), strict=True), 1)
     ]
-    table = pd.DataFrame(rows, columns=COLUMNS)
+    columns = COLUMNS if experiment.split.folds is None else [COLUMNS[0], "fold", *COLUMNS[1:]]
+    table = pd.DataFrame(rows, columns=columns)
     done = table[table["state"] == "done"].groupby("lm")["seconds"].mean()
     begins = table["state"] == "waiting"
     return table.assign(seconds_left=table["seconds_left"].mask(begins, table["lm"].map(done)))
@@ -116,6 +123,12 @@ def _failures(directory: Path) -> set[tuple[str, str]]:
         elif entry.get("event") == "failure":
             found.add((entry["edition"], find_scored_lm(entry["lm"]).recipe.name))
     return found
+
+
+def _seeds(experiment: Experiment, recipe: AnyRecipe) -> list[int]:
+    """Return the seed of the models of each fold."""
+    folds = experiment.split.folds
+    return [experiment.seed] if folds is None else fold_seeds(recipe, experiment.seed, folds)
 
 
 def _job(folder: Path, edition: str, recipe: AnyRecipe, seed: int, failed: bool) -> dict[str, Any]:

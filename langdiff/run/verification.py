@@ -9,8 +9,9 @@ from langdiff.errors import DataError
 from langdiff.lm.jobs.folder import KEY, job_folder
 from langdiff.lm.preparation import NOTE
 from langdiff.lm.scoring import split_name
-from langdiff.run.directory import EXPERIMENT, JOBS, STAGE
+from langdiff.run.directory import EXPERIMENT, JOBS, STAGE, caches
 from langdiff.run.log import LOG
+from langdiff.run.status import read_settings
 
 _FREE = {CHECKSUMS, LOG, f"{JOBS}/{NOTE}", NOTE}  # read as they are, and checked otherwise
 
@@ -81,7 +82,14 @@ def _missing_jobs(directory: Path, rows: dict[str, tuple[str, str]]) -> dict[str
     if rows.get(difficulties, ("missing",))[0] != "whole":
         return {}
     table = pd.read_csv(directory / difficulties, keep_default_na=False, dtype=str)
-    jobs = (job_folder(directory / JOBS, row["edition"], split_name(row["lm"])[0]) for _, row in table.iterrows())
+    if rows.get(EXPERIMENT, ("missing",))[0] != "whole":
+        return {}
+    folds = read_settings(directory).split.folds
+    jobs = (
+        job_folder(cache, row["edition"], split_name(row["lm"])[0])
+        for cache in caches(directory, folds)
+        for _, row in table.iterrows()
+    )
     gone = (job / CHECKSUMS for job in jobs if not (job / CHECKSUMS).is_file())
     return {path.relative_to(directory).as_posix(): ("missing", f"{path}: missing.") for path in gone}
 

@@ -1,4 +1,5 @@
 # the public names, for type checkers and at run time alike
+from .cross_splitting import split_into_folds as split_into_folds
 from .front import pareto_front as pareto_front
 from .result import Selection as Selection
 from .selecting import select as select

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 import langdiff as ld
+from langdiff.experiments import read_origins, translationese_by_model
 
 
 @pytest.fixture
@@ -27,6 +28,7 @@ def test_prints_what_the_api_finds(langdiff, tables, tmp_path):
     assert (tmp_path / "native.svg").read_text().startswith("<?xml")
 
 
+@pytest.mark.filterwarnings("ignore:1 edition.s. with native intents are left whole")
 def test_speaks_to_people_of_the_language_they_name(langdiff, tables):
     table, origins, surprisals, origin = tables
     done = langdiff("translationese", table, origins, "--language", "e2", "--model", "2L", "--restricted")
@@ -34,7 +36,7 @@ def test_speaks_to_people_of_the_language_they_name(langdiff, tables):
     expected = ld.translationese(surprisals, origin, languages=["e2"], model="2L", restricted=True)
     assert done.out == expected.summary() + "\n"
     assert "75 intents of unknown origin" in done.out
-    assert "e1 " not in done.out
+    assert "Left whole, which biases the differences (native intents): 'e1' (75)" in done.out
 
 
 @pytest.mark.parametrize(
@@ -86,3 +88,76 @@ def test_from_files_of_wmt_to_the_difference(langdiff, tmp_path):
     known = ld.read_multitext(files).intent_info["original_language"][ld.read_surprisals(table).intents]
     assert rows["native"].to_dict() == known.value_counts().to_dict()
     assert (rows["native"] + rows["translated"] == 70).all()  # a sixth of 420 segments
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    """Four hundred lines in three languages, in documents of ten, whose first language takes turns."""
+    rng = np.random.default_rng(1)
+    lines = [" ".join(rng.choice(["ab", "cd", "ef"], 6)) for _ in range(400)]
+    document = [f"d{i // 10}" for i in range(400)]
+    info = pd.DataFrame({"document": document, "original_language": np.repeat(["deu", "eng", "fra", "und"] * 10, 10)})
+    info.index = [str(i + 1) for i in range(400)]
+    texts = pd.DataFrame({e: [f"{line} {e}" for line in lines] for e in ("deu", "eng", "fra")}, index=info.index)
+    ld.write_multitext(ld.read_frame(texts), tmp_path / "lines", format="moses")
+    info[["document"]].to_csv(tmp_path / "lines" / "documents.tsv", sep="\t", index=False)
+    lines = tmp_path / "lines" / "original_language.txt"
+    lines.write_text("".join(f"{code}\n" for code in info["original_language"]))
+    return tmp_path / "lines", info
+
+
+def test_origins_of_a_corpus_are_written_and_read(langdiff, corpus, tmp_path):
+    folder, info = corpus
+    done = langdiff("corpora", "origins", folder, "--format", "moses", "--out", tmp_path / "origins.tsv", "--json")
+    assert done.code == 0, done.err
+    assert [row["native"] for row in json.loads(done.out)] == [100, 100, 100]
+    assert read_origins(tmp_path / "origins.tsv").to_dict() == info["original_language"].to_dict()
+    assert langdiff("corpora", "origins", folder, "--format", "moses", "--out", tmp_path / "origins.txt").code == 1
+
+
+def test_balanced_training_of_a_corpus(langdiff, corpus, tmp_path):
+    folder, _ = corpus
+    settings = ["-l", "deu", "--lm", "kneser-ney-2", "--budget-words", "500", "--seed", "4", "--folds", "3"]
+    command = ["translationese", folder, "--balanced", "--format", "moses", *settings, "--groups", "document"]
+    done = langdiff(*command, "--out", tmp_path / "models", "--json")
+    assert done.code == 0, done.err
+    multitext = ld.read_multitext(folder, format="moses").map_text(ld.tokenize)
+    expected = ld.run_balanced(
+        multitext, ["deu"], lm="kneser-ney-2", budget_words=500, seed=4, folds=3, groups="document", progress=False
+    )
+    printed = pd.DataFrame(json.loads(done.out)).set_index("edition")
+    pd.testing.assert_frame_equal(printed, expected.to_frame(), rtol=1e-6, check_names=False)
+    sample = expected.results["deu"].cells.loc["deu"]
+    assert (
+        sample["native"] + sample["translated"]
+        == expected.words.loc["deu", ["native_intents", "translated_intents"]].sum()
+    )
+    assert {path.name for path in (tmp_path / "models" / "balanced-deu").iterdir()} == {"fold-1", "fold-2", "fold-3"}
+
+
+def test_several_models_beside_each_other(langdiff, tables, tmp_path):
+    _, origins, surprisals, origin = tables
+    paths = []
+    for lm, factor in (("one", 1.0), ("two", 0.5)):
+        table = ld.Surprisals(bits=surprisals.bits * factor, characters=surprisals.bits.round() + 1, lm=lm)
+        paths.append(tmp_path / f"{lm}.parquet")
+        table.save(paths[-1])
+    done = langdiff("translationese", paths[0], origins, "--beside", paths[1], "--min-native", 1)
+    expected = translationese_by_model([ld.read_surprisals(path) for path in paths], origin, min_native=1)
+    assert done.out == expected.summary() + "\n"
+    printed = langdiff("translationese", paths[0], origins, "--beside", paths[1], "--min-native", 1, "--json").out
+    assert [row["lm"] for row in json.loads(printed)] == ["length"] * 2 + ["one"] * 2 + ["two"] * 2
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        (["--lm", "kneser-ney-2"], "--lm is of no use without --balanced"),
+        (["--balanced", "--min-native", 3], "--min-native is of no use with --balanced"),
+        (["--balanced"], "--balanced needs the languages to balance"),
+    ],
+)
+def test_options_that_would_not_be_used_are_refused(langdiff, tables, settings, message):
+    done = langdiff("translationese", *tables[:2], *settings)
+    assert (done.code, done.out) == (1, "")
+    assert message in done.err

@@ -64,7 +64,8 @@ def test_planted_difference_is_found_whatever_natives_talk_about(model):
 def test_an_edition_left_whole_biases_the_others_as_the_notes_say():
     """Native e1 is half as long again; e2 does not differ, and comes out so only if e1 is divided, too."""
     surprisals, origin = native_texts(np.array([np.log(1.5), 0, 0, 0]), intents=4000, seed=7)
-    with pytest.warns(LangdiffWarning, match=r"2 edition\(s\) with 500 native .* left whole: 'e1', 'e3'\. If their"):
+    message = r"2 edition\(s\) with native .* as they are not named: 'e1' \(1,002\), 'e3' \(989\)\. This is a bias"
+    with pytest.warns(LangdiffWarning, match=message):
         alone = translationese(surprisals, origin, languages=["e2"], model="1").to_frame().loc["e2"]
     together = translationese(surprisals, origin, model="1").to_frame().loc["e2"]
     of_e1 = (origin[origin != "e2"] == "e1").mean()
@@ -103,12 +104,30 @@ def test_summary_says_what_is_needed_to_trust_it():
     assert f"Mean over 3 edition(s) {result.mean.estimate:+.4f}, standard error {result.mean.std_error:.4f}" in text
     assert f", standard deviation {result.standard_deviation:.4f}" in text
     assert result.fit.signature in text
-    one = translationese(surprisals, origin, languages=["e2"], model="1")
+    with pytest.warns(LangdiffWarning, match="left whole"):
+        one = translationese(surprisals, origin, languages=["e2"], model="1")
+    native = {edition: int((origin == edition).sum()) for edition in ("e1", "e3")}
+    assert one.whole.to_dict() == native
+    assert f"'e1' ({native['e1']})" in one.summary().splitlines()[-2]
+    assert not len(result.whole)
     assert np.isnan(one.standard_deviation)
     assert "standard deviation" not in one.summary()
     assert "on average over 1 edition(s)" in repr(one)
 
 
+def test_min_native_names_what_it_leaves_whole():
+    surprisals, origin = native_texts(0.0)
+    native = {edition: int((origin == edition).sum()) for edition in ("e1", "e2", "e3")}
+    least = min(native, key=native.get)
+    with pytest.warns(
+        LangdiffWarning, match=rf"1 .* fewer than \d+ native intents: '{least}' \(\d+\)\..* min_native to 1"
+    ):
+        result = translationese(surprisals, origin, min_native=native[least] + 1)
+    assert result.whole.to_dict() == {least: native[least]}
+    assert f"Left whole, which biases the differences (native intents): '{least}'" in result.summary()
+
+
+@pytest.mark.filterwarnings("ignore:. edition.s. with native intents are left whole")
 def test_editions_named_like_parts_are_not_taken_for_them():
     surprisals, origin = native_texts(0.0)
     named = ld.Surprisals(bits=surprisals.bits.rename(columns={"e4": "e2:native"}))

@@ -23,6 +23,11 @@ def job_folder(cache: Path, edition: str, recipe: str) -> Path:
     return cache / folder_name(edition) / folder_name(recipe)
 
 
+def fold_cache(cache: Path, fold: int) -> Path:
+    """Return the part of a cache that has the models of one fold, whose number counts from 1."""
+    return cache / f"fold-{fold}"
+
+
 def folder_name(name: str) -> str:
     """Return the name of the folder of an edition or recipe, which every file system accepts and keeps apart.
 

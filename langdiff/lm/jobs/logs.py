@@ -72,8 +72,8 @@ def read_training_logs(cache: str | Path) -> pd.DataFrame:
     Parameters
     ----------
     cache : str or Path
-        Folder of the cache, or the one that `langdiff.replicate` was given, with one cache per seed in it; it
-        may be empty or not exist yet.
+        Folder of the cache, with one cache per fold in it if there are folds, or the one that `langdiff.replicate` was
+        given, with one cache per seed in it; it may be empty or not exist yet.
 
     Returns
     -------
@@ -98,7 +98,7 @@ def read_training_logs(cache: str | Path) -> pd.DataFrame:
     ...     read_training_logs(cache)["epoch"].tolist()
     [1, 2, 3, 4, 5, 6, 7, 8]
     """
-    patterns = (f"*/*/{KEY}", f"seed-*/*/*/{KEY}")
+    patterns = (f"*/*/{KEY}", f"seed-*/*/*/{KEY}", f"fold-*/*/*/{KEY}", f"seed-*/fold-*/*/*/{KEY}")
     folders = [key.parent for pattern in patterns for key in sorted(Path(cache).glob(pattern))]
     return join_logs(map(read_job_log, folders))
 

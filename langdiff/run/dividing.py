@@ -1,0 +1,89 @@
+"""How a run divides its texts: once, or into folds, whose models are then compared."""
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from langdiff.errors import ConfigError, DataError
+from langdiff.folds import Folds
+from langdiff.multitext import Multitext, Parts
+from langdiff.regression import compare_folds
+from langdiff.regression.clustering import clusters_of, strata_of
+from langdiff.run.experiment import Experiment, FitSettings, SplitSettings
+from langdiff.selection import split, split_into_folds
+from langdiff.surprisals import Surprisals
+
+logger = logging.getLogger(__name__)
+
+
+def divide(multitext: Multitext, settings: SplitSettings) -> Parts | Folds:
+    """Divide a multitext as an experiment asks for; see `langdiff.split` and `langdiff.split_into_folds`."""
+    if settings.folds is not None:
+        return split_into_folds(multitext, settings.folds, groups=settings.groups, incomplete=settings.incomplete)
+    return split(multitext, **settings.model_dump(exclude={"folds"}))
+
+
+def check_clusters(parts: Parts | Folds, settings: FitSettings) -> None:
+    """Refuse clusters and strata that the fit would refuse, before training.
+
+    Raises
+    ------
+    ConfigError
+        If there is no such column.
+    DataError
+        If an intent that will be measured has no cluster.
+    """
+    if isinstance(parts, Folds):
+        intents, info = parts.multitext.intents, parts.multitext.intent_info.assign(fold=parts.fold)
+    else:
+        intents, info = parts.test.intents, parts.test.intent_info
+    if settings.clusters is not None:
+        clusters = clusters_of(intents, info, settings.clusters)
+        if settings.strata is not None:
+            strata_of(intents, info, clusters, settings.strata)
+
+
+def sizes_of(parts: Parts | Folds) -> dict[str, int]:
+    """Return the numbers of intents in train, dev and test; of folds, the means of the first two and all in test."""
+    if isinstance(parts, Parts):
+        return {name: len(getattr(parts, name)) for name in ("train", "dev", "test")}
+    sizes = parts.to_frame()
+    means = {name: round(sizes[name].mean()) for name in ("train", "dev")}
+    return means | {"test": int(sizes["test"].sum()), "folds": len(sizes)}
+
+
+def compare_all_folds(surprisals: Mapping[str, Surprisals], experiment: Experiment) -> pd.DataFrame | None:
+    """Tell how much the models of the folds differ.
+
+    Parameters
+    ----------
+    surprisals : mapping from str to Surprisals
+        Table of each language model.
+    experiment : Experiment
+        Experiment that has folds.
+
+    Returns
+    -------
+    DataFrame, one row per edition × language model, or None
+        ``lm``, the columns of `langdiff.regression.compare_folds`, ``model_sd`` and ``p_value_of_all``; None if no fold
+        has enough intents to be fitted.
+    """
+    fitted = experiment.fit
+    settings: dict[str, Any] = {
+        "model": fitted.model,
+        "restricted": fitted.restricted,
+        "laplace_scale": fitted.laplace_scale,
+    }
+    clusters = experiment.split.groups if fitted.clusters in (None, "fold") else fitted.clusters
+    tables = []
+    for lm, table in surprisals.items():
+        try:
+            found = compare_folds(table, clusters=clusters, seed=experiment.seed, **settings)
+        except (ConfigError, DataError) as error:  # difficulties can be had all the same
+            logger.warning("%s: the models of the folds are not compared: %s", lm, error)
+        else:
+            beside = {"model_sd": found.model_sd, "p_value_of_all": found.p_value}
+            tables.append(found.to_frame().assign(lm=lm, **beside))
+    return pd.concat(tables) if tables else None
