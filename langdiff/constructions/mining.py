@@ -1,0 +1,302 @@
+"""Candidates of phenomena in treebanks: counting, drawing at random, and files for people to vet."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from langdiff._io import read_lines, write_text
+from langdiff._random import generator
+from langdiff.constructions.gold import CELLS, GoldTargets, read_target, refuse_unknown
+from langdiff.constructions.graphs import Graph, read_graphs
+from langdiff.constructions.queries import Query, read_queries
+from langdiff.constructions.target import Target, write_nodes
+from langdiff.errors import ConfigError, DataError, Fault, FaultsError
+
+DECISIONS = ("yes", "no", "edit")
+
+
+class Candidate(NamedTuple):
+    """A place where a query is found: phenomenon, sentence, treebank and the targets proposed."""
+
+    phenomenon: str
+    item: str
+    treebank: str
+    targets: tuple[Target, ...]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class Candidates:
+    """What queries found in treebanks, or some of it.
+
+    Attributes
+    ----------
+    found : tuple of Candidate
+        Places where a query is found, in the order of the treebanks.
+    sentences : mapping from str to tuple of str
+        Words of the sentences in which something is found.
+    n_sentences : int
+        Number of sentences that were searched.
+    """
+
+    found: tuple[Candidate, ...]
+    sentences: Mapping[str, tuple[str, ...]]
+    n_sentences: int
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per candidate: phenomenon, item, treebank, targets as text, sentence."""
+        rows = []
+        for candidate in self.found:
+            words = self.sentences[candidate.item]
+            targets = "; ".join(" ".join(_cells(target, words)[3:]) for target in candidate.targets)
+            rows.append((candidate.phenomenon, candidate.item, candidate.treebank, targets, " ".join(words)))
+        return pd.DataFrame(rows, columns=["phenomenon", "item", "treebank", "targets", "sentence"])
+
+    def frequencies(self) -> pd.DataFrame:
+        """Return the number of sentences with candidates, and its percentage of all, by phenomenon."""
+        frame = pd.DataFrame(self.found, columns=Candidate._fields)
+        counts = frame.drop_duplicates(["phenomenon", "item"])["phenomenon"].value_counts(sort=False)
+        table = pd.DataFrame({"sentences": counts, "percent": 100 * counts / self.n_sentences})
+        return table.rename_axis("phenomenon").reset_index()
+
+    def sample(self, per_phenomenon: int, *, seed: int | np.random.Generator) -> "Candidates":
+        """Draw sentences at random, and in each one candidate of the phenomenon.
+
+        Parameters
+        ----------
+        per_phenomenon : int
+            Number of sentences for each phenomenon; all, where there are fewer.
+        seed : int or numpy.random.Generator
+            Seed of the random choice.
+
+        Returns
+        -------
+        Candidates
+            At most one candidate per sentence and phenomenon.
+
+        Raises
+        ------
+        ConfigError
+            If the number is not positive or the seed is none.
+        """
+        if per_phenomenon < 1:
+            raise ConfigError(f"per_phenomenon must be at least 1, got {per_phenomenon}.")
+        rng = generator(seed, "candidates")
+        drawn: list[Candidate] = []
+        for phenomenon in dict.fromkeys(candidate.phenomenon for candidate in self.found):
+            by_item: dict[str, list[Candidate]] = {}
+            for candidate in self.found:
+                if candidate.phenomenon == phenomenon:
+                    by_item.setdefault(candidate.item, []).append(candidate)
+            groups = list(by_item.values())
+            for place in rng.permutation(len(groups))[:per_phenomenon]:
+                drawn.append(groups[place][rng.integers(len(groups[place]))])
+        used = {candidate.item for candidate in drawn}
+        kept = {item: words for item, words in self.sentences.items() if item in used}
+        return replace(self, found=tuple(drawn), sentences=kept)
+
+    def save(self, path: str | Path) -> None:
+        """Write a file for vetting: targets in the layout of gold files after an empty column for the decision.
+
+        Parameters
+        ----------
+        path : str or Path
+            File to write. Above the targets of each candidate a comment gives its sentence. Write ``yes``, ``no`` or
+            ``edit`` (after correcting the cells) in the first column; `read_vetted` reads the file.
+
+        Raises
+        ------
+        OutputError
+            If the file cannot be written.
+        """
+        lines = ["# decision (yes, no, edit)\titem\tphenomenon\tpolarity\thead\ttype\tdependent"]
+        for candidate in self.found:
+            words = self.sentences[candidate.item]
+            lines.append(f"# sentence\t{candidate.item}\t{' '.join(words)}")
+            lines += ["\t".join(["", *_cells(target, words)]) for target in candidate.targets]
+        write_text(Path(path), "\n".join([*lines, ""]))
+
+    def __repr__(self) -> str:
+        """Give the numbers of candidates, phenomena and sentences."""
+        phenomena = len({candidate.phenomenon for candidate in self.found})
+        return f"Candidates: {len(self.found):,} for {phenomena} phenomena in {self.n_sentences:,} sentences"
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class Vetted:
+    """Candidates after vetting.
+
+    Attributes
+    ----------
+    gold : GoldTargets
+        Targets that were accepted.
+    counts : DataFrame
+        Numbers of candidates that were ``vetted`` and ``accepted`` by phenomenon.
+    """
+
+    gold: GoldTargets
+    counts: pd.DataFrame
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return `counts`."""
+        return self.counts
+
+    def __repr__(self) -> str:
+        """Give the numbers of candidates."""
+        return f"Vetted: {self.counts['accepted'].sum()} of {self.counts['vetted'].sum()} candidates accepted"
+
+
+def mine_candidates(
+    path: str | Path | Iterable[str | Path],
+    *,
+    phenomena: Sequence[str] | None = None,
+    queries: str | Path | None = None,
+) -> Candidates:
+    r"""Search treebanks for candidates of phenomena.
+
+    Parameters
+    ----------
+    path : str, Path or iterable of them
+        CoNLL-U files. The queries for English use enhanced graphs (DEPS), so that bare relatives and control are not
+        found where there are none.
+    phenomena : sequence of str, optional
+        Codes of phenomena; by default all ten.
+    queries : str or Path, optional
+        File of queries, see `read_queries`; by default those for English Universal Dependencies.
+
+    Returns
+    -------
+    Candidates
+        Every place where a query is found.
+
+    Raises
+    ------
+    DataError
+        If a file is malformed, a phenomenon unknown, or a ``sent_id`` comes twice.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> rows = [
+    ...     "1 She she PRON _ _ 2 nsubj _ _",
+    ...     "2 looked look VERB _ _ 0 root _ _",
+    ...     "3 up up ADP _ _ 2 compound:prt _ _",
+    ...     "4 words word NOUN _ _ 2 obj _ _",
+    ... ]
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "one.conllu"
+    ...     _ = path.write_text("\n".join(["# sent_id = s1", *(row.replace(" ", "\t") for row in rows)]))
+    ...     candidates = mine_candidates(path)
+    >>> candidates.to_frame()["targets"].item()
+    'up-2 !ARG2 words-3; looked-1+up-2 ARG2 words-3'
+    """
+    asked = read_queries(queries)
+    if phenomena is not None:
+        refuse_unknown(list(phenomena))
+        asked = tuple(query for query in asked if query.phenomenon in phenomena)
+    found: list[Candidate] = []
+    sentences: dict[str, tuple[str, ...]] = {}
+    seen: set[str] = set()
+    for file in [path] if isinstance(path, (str, Path)) else path:
+        treebank = Path(file).name.split(".")[0]
+        for graph in read_graphs(file):
+            if graph.item in seen:
+                raise DataError(f"{file}, line {graph.line}: sent_id {graph.item!r} comes twice.")
+            seen.add(graph.item)
+            own = [Candidate(query.phenomenon, graph.item, treebank, targets) for query, targets in _search(asked, graph)]
+            if own:
+                found += own
+                sentences[graph.item] = graph.forms
+    order = list(dict.fromkeys(query.phenomenon for query in asked))
+    found.sort(key=lambda candidate: order.index(candidate.phenomenon))
+    return Candidates(found=tuple(found), sentences=sentences, n_sentences=len(seen))
+
+
+def _search(queries: Iterable[Query], graph: Graph) -> Iterable[tuple[Query, tuple[Target, ...]]]:
+    """Yield each query with the targets of each place where it is found, the same targets once."""
+    seen = set()
+    for query in queries:
+        for binding in query.matches(graph):
+            targets = query.targets_of(graph, binding)
+            key = tuple(target.key for target in targets)
+            if key not in seen:
+                seen.add(key)
+                yield query, targets
+
+
+def read_vetted(path: str | Path, *, name: str | None = None) -> Vetted:
+    """Read candidates after vetting.
+
+    Parameters
+    ----------
+    path : str or Path
+        File that `Candidates.save` wrote, with decisions in the first column of targets. Targets of one sentence
+        and phenomenon are one candidate; it is accepted if any of its targets is, and vetted if all have a decision.
+    name : str, optional
+        Name of the gold set; by default that of the file.
+
+    Returns
+    -------
+    Vetted
+        Targets that were accepted, and the counts.
+
+    Raises
+    ------
+    FaultsError
+        If a decision is none of yes, no and edit, or a target does not fit its sentence.
+    DataError
+        If nothing was accepted.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "vetted.tsv"
+    ...     text = "# sentence;s1;She looked up words;yes;s1;vpart;1;looked-1+up-2;ARG2;words-3"
+    ...     _ = path.write_text(text.replace(";", chr(9)).replace(f"words{chr(9)}yes", f"words{chr(10)}yes"))
+    ...     read_vetted(path)
+    Vetted: 1 of 1 candidates accepted
+    """
+    path = Path(path)
+    sentences: dict[str, tuple[str, ...]] = {}
+    targets: dict[object, Target] = {}
+    decisions: dict[tuple[str, str], list[str]] = {}
+    faults = []
+    for number, line in read_lines(path):
+        cells = line.split("\t")
+        if cells[0] == "# sentence" and len(cells) == 3:
+            sentences[cells[1]] = tuple(cells[2].split())
+        elif line.strip() and not line.startswith("#"):
+            try:
+                decision = cells[0].strip()
+                if len(cells) != CELLS + 1 or decision not in ("", *DECISIONS):
+                    raise ValueError("not a decision (yes, no, edit or empty) and the six cells of a target.")
+                decisions.setdefault((cells[2], cells[1]), []).append(decision)
+                if decision in ("yes", "edit"):
+                    target, _ = read_target(cells[1:], number, sentences)
+                    targets[target.key] = target
+            except ValueError as error:
+                faults.append(Fault(str(path), number, str(error)))
+    if faults:
+        raise FaultsError(faults)
+    if not targets:
+        raise DataError(f"{path}: no candidate was accepted; write yes in the first column of targets.")
+    rows = [(code, "" not in own, any(own_one in ("yes", "edit") for own_one in own)) for (code, _), own in decisions.items()]
+    counts = pd.DataFrame(rows, columns=["phenomenon", "vetted", "accepted"]).groupby("phenomenon", sort=False).sum()
+    used = {target.item for target in targets.values()}
+    gold = GoldTargets(
+        name=name or re.sub(r"\.\w+$", "", path.name),
+        origin="vetted",
+        sentences={item: words for item, words in sentences.items() if item in used},
+        targets=tuple(targets.values()),
+    )
+    return Vetted(gold=gold, counts=counts.reset_index())
+
+
+def _cells(target: Target, words: Sequence[str]) -> list[str]:
+    head, dependent = write_nodes(target.heads, words), write_nodes(target.dependents, words)
+    return [target.item, target.phenomenon, str(int(target.positive)), head, target.type, dependent]
