@@ -38,6 +38,8 @@ from .lm.scoring import Scoring as Scoring
 from .log_likelihoods import read_log_likelihoods as read_log_likelihoods
 from .multitext import Multitext as Multitext
 from .multitext import Parts as Parts
+from .outcomes import Outcomes as Outcomes
+from .outcomes import read_outcomes as read_outcomes
 from .provenance import Provenance as Provenance
 from .regression.check.compare import compare as compare
 from .regression.check.cross_validate import cross_validate as cross_validate
