@@ -1,4 +1,5 @@
 # the public names, for type checkers and at run time alike
+from . import constructions as constructions
 from . import corpora as corpora
 from . import datasets as datasets
 from . import errors as errors

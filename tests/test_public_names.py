@@ -16,11 +16,15 @@ langdiff:
     read_surprisals read_treebank replicate reproduce run_balanced run_experiment sample score_multitext
     select simulate split split_by_origin standardized_residuals surprisals_of sweep_merges synthesize
     tokenize train_language_model translationese write_multitext
+langdiff.constructions:
+    ConstructionScores GoldTargets Parses Rules check_claims compare_annotators constructed_gold default_rules
+    evaluate mine_candidates mined_counts mined_gold order_columns read_gold read_parses read_queries read_rules
+    read_vetted
 langdiff.corpora:
     SyntheticLanguage corpus_sizes costep_statistics detokenize fetch native_share read_frame read_multitext
     synthesize tokenize write_multitext
 langdiff.datasets:
-    mielke2019
+    bender2011 mielke2019
 langdiff.experiments:
     balance_by_origin read_origins replicate reproduce run_balanced split_by_origin split_by_source
     sweep_merges translationese
@@ -29,9 +33,9 @@ langdiff.lm:
     lzma_bits measure_floors ppmd_bits read_kneser_ney read_language_model read_training_logs score_multitext
     surprisals_of train_kneser_ney train_language_model
 langdiff.plots:
-    plot_against_truth plot_balanced plot_bpe_sweep plot_certificate plot_corpus_sizes plot_correlation
-    plot_difficulties plot_divergences plot_goodness_of_fit plot_intents_per_edition plot_languages_per_intent
-    plot_learning_curves plot_line_follow plot_metric_maps plot_native_share plot_pareto_front
+    plot_against_truth plot_balanced plot_bpe_sweep plot_certificate plot_constructions plot_corpus_sizes
+    plot_correlation plot_difficulties plot_divergences plot_goodness_of_fit plot_intents_per_edition
+    plot_languages_per_intent plot_learning_curves plot_line_follow plot_metric_maps plot_native_share plot_pareto_front
     plot_perturbation plot_posterior plot_predictor plot_presence plot_ranks plot_residuals
     plot_translationese plot_treebank_measures plot_treebank_profile plot_two_models
 langdiff.regression:
@@ -48,7 +52,7 @@ langdiff.typology:
     adjust benjamini_hochberg compare_relatedness correlate propagate_errors read_glottolog read_tree read_wals
     regress
 submodules:
-    corpora datasets errors experiments lm plots regression run selection treebanks typology
+    constructions corpora datasets errors experiments lm plots regression run selection treebanks typology
 """
 PUBLIC = {package: set(names.split()) for package, names in re.findall(r"^(\S+):\n((?:    .*\n)+)", NAMES, flags=re.M)}
 SUBMODULES = PUBLIC.pop("submodules")

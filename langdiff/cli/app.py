@@ -14,6 +14,7 @@ from typer.core import TyperGroup
 import langdiff
 from langdiff.cli import (
     checks,
+    constructions,
     corpora,
     corpus,
     doctor,
@@ -87,6 +88,7 @@ app.command()(doctor.doctor)
 app.add_typer(corpora.corpora_app)
 treebanks.treebanks_app.command()(parsing.parse)
 app.add_typer(treebanks.treebanks_app)
+app.add_typer(constructions.constructions_app)
 
 
 def _version(wanted: bool) -> None:

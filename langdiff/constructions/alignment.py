@@ -68,7 +68,9 @@ def align(item: str, words: Sequence[str], tokens: Sequence[Token], forms: Seque
         text += written
     wanted = "".join(ours)
     if text != wanted:
-        same = next((i for i, (a, b) in enumerate(zip(text, wanted, strict=False)) if a != b), min(map(len, (text, wanted))))
+        same = next(
+            (i for i, (a, b) in enumerate(zip(text, wanted, strict=False)) if a != b), min(map(len, (text, wanted)))
+        )
         raise DataError(
             f"item {item!r}: the parser's words are not those of the sentence; they differ after {same} characters "
             f"(spaces aside): {text[same : same + 15]!r}, but the sentence has {wanted[same : same + 15]!r}."

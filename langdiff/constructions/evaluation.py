@@ -18,7 +18,7 @@ from langdiff.errors import ConfigError, DataError, LangdiffWarning, listing
 def evaluate(
     gold: GoldTargets, parses: Parses | Iterable[Parses], rules: Rules | Mapping[str, Rules] | None = None
 ) -> ConstructionScores:
-    """Score parsers on constructions: which targets do the rules find in their analyses?
+    """Score parsers on constructions by the targets that rules find in their analyses.
 
     A positive target is correct if a rule finds it, a negative one if none does. Targets of items without a block are
     wrong, negative ones too; a block without lines is an analysis without dependencies. A positive
@@ -78,7 +78,7 @@ def evaluate(
     coverage = []
     for system in systems:
         own = of_each[system.name]
-        _warn(gold, system, own)
+        warn_about(gold, system, own)
         rows += [{"parser": system.name, **row} for row in _judge(gold, system, own)]
         missing = sum(item not in system.blocks for item in gold.sentences)
         empty = sum(system.blocks.get(item) == () for item in gold.sentences)
@@ -108,9 +108,7 @@ def _rules_of(rules: Rules | Mapping[str, Rules], name: str) -> Rules:
 
 def _judge(gold: GoldTargets, system: Parses, rules: Rules) -> Iterable[dict[str, object]]:
     """Yield the judgement of each target."""
-    positions = {
-        item: system.positions(item, words) for item, words in gold.sentences.items() if item in system.blocks
-    }
+    positions = {item: system.positions(item, words) for item, words in gold.sentences.items() if item in system.blocks}
     if not positions:
         raise DataError(f"parser {system.name!r} has no block for any item of {gold.name!r}; do their names agree?")
     for number, target in enumerate(gold.targets):
@@ -147,7 +145,8 @@ def _judge(gold: GoldTargets, system: Parses, rules: Rules) -> Iterable[dict[str
         }
 
 
-def _warn(gold: GoldTargets, system: Parses, rules: Rules) -> None:
+def warn_about(gold: GoldTargets, system: Parses, rules: Rules) -> None:
+    """Warn of blocks for unknown items, and of rules that name words of the sentences."""
     unknown = [item for item in system.blocks if item not in gold.sentences]
     if unknown:
         first = unknown[0]

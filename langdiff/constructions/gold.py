@@ -91,9 +91,7 @@ class GoldTargets:
         rows = self.to_frame()[["item", "phenomenon", "polarity", "head", "type", "dependent"]]
         lines = ["\t".join(map(str, row)) for row in rows.itertuples(index=False)]
         write_text(Path(targets), "\n".join([f"# {self.name} ({self.origin or 'origin unknown'})", *lines, ""]))
-        write_text(
-            Path(sentences), "".join(f"{item}\t{' '.join(words)}\n" for item, words in self.sentences.items())
-        )
+        write_text(Path(sentences), "".join(f"{item}\t{' '.join(words)}\n" for item, words in self.sentences.items()))
 
     def __repr__(self) -> str:
         """Give the numbers of items, targets and phenomena."""

@@ -150,8 +150,8 @@ def _edges(cell: str, count: int) -> tuple[tuple[str, str], ...]:
     """Return (head, relation) of every edge in DEPS, positions from 0."""
     if cell == "_":
         return ()
-    pairs = parse_paired_list_value(cell)
-    if isinstance(pairs, str):
+    pairs: Any = parse_paired_list_value(cell)
+    if not isinstance(pairs, list) or any(head is None for _, head in pairs):
         raise ValueError(f"DEPS {cell[:30]!r} is not made of head:relation, joined by |.")
     edges = []
     for relation, head in pairs:
@@ -166,6 +166,6 @@ def _edges(cell: str, count: int) -> tuple[tuple[str, str], ...]:
 
 def _surface(words: list[Word], ranges: list[tuple[str, int, int]]) -> tuple[tuple[str, tuple[int, ...]], ...]:
     inside = {place for _, first, last in ranges for place in range(first, last + 1)}
-    tokens = [(word.form, (place,)) for place, word in enumerate(words) if place not in inside]
+    tokens: list[tuple[str, tuple[int, ...]]] = [(word.form, (place,)) for place, word in enumerate(words) if place not in inside]
     tokens += [(form, tuple(range(first, last + 1))) for form, first, last in ranges]
     return tuple(sorted(tokens, key=lambda token: token[1]))

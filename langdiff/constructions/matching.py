@@ -88,9 +88,7 @@ def _has_path(steps: Sequence[str], lines: Sequence[str], shape: Shape) -> bool:
     shared = set.intersection(*({*re.findall(r"\d+", " ".join(lines_of))} for lines_of in candidates))
     for position in sorted(shared):
         node = {"{X}": shape.node.replace("#", position)}
-        if all(
-            any(map(_compiled(fill(step, node)).search, own)) for step, own in zip(steps, candidates, strict=True)
-        ):
+        if all(any(map(_compiled(fill(step, node)).search, own)) for step, own in zip(steps, candidates, strict=True)):
             return True
     return False
 

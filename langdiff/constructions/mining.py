@@ -207,7 +207,9 @@ def mine_candidates(
             if graph.item in seen:
                 raise DataError(f"{file}, line {graph.line}: sent_id {graph.item!r} comes twice.")
             seen.add(graph.item)
-            own = [Candidate(query.phenomenon, graph.item, treebank, targets) for query, targets in _search(asked, graph)]
+            own = [
+                Candidate(query.phenomenon, graph.item, treebank, targets) for query, targets in _search(asked, graph)
+            ]
             if own:
                 found += own
                 sentences[graph.item] = graph.forms
@@ -285,7 +287,10 @@ def read_vetted(path: str | Path, *, name: str | None = None) -> Vetted:
         raise FaultsError(faults)
     if not targets:
         raise DataError(f"{path}: no candidate was accepted; write yes in the first column of targets.")
-    rows = [(code, "" not in own, any(own_one in ("yes", "edit") for own_one in own)) for (code, _), own in decisions.items()]
+    rows = [
+        (code, "" not in own, any(own_one in ("yes", "edit") for own_one in own))
+        for (code, _), own in decisions.items()
+    ]
     counts = pd.DataFrame(rows, columns=["phenomenon", "vetted", "accepted"]).groupby("phenomenon", sort=False).sum()
     used = {target.item for target in targets.values()}
     gold = GoldTargets(

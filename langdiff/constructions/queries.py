@@ -120,7 +120,9 @@ def _query(phenomenon: str, table: dict[str, Any]) -> Query:
         raise ValueError(f"unknown key {unknown[0]!r}; a query has pattern, without and targets.")
     known: set[str] = set()
     pattern = tuple(_condition(text, known) for text in table["pattern"])
-    without = tuple(tuple(_condition(text, own) for text in group) for group in table.get("without", ()) for own in [set(known)])
+    without = tuple(
+        tuple(_condition(text, own) for text in group) for group in table.get("without", ()) for own in [set(known)]
+    )
     for line in table["targets"]:
         cells = line.split()
         if len(cells) != 3 or not is_type(cells[1]):

@@ -7,6 +7,7 @@ import pandas as pd
 
 from langdiff.constructions import tables
 from langdiff.errors import ConfigError
+from langdiff.outcomes import Outcomes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -86,21 +87,26 @@ class ConstructionScores:
                 raise ConfigError(f"two different parsers of {', '.join(known)} are needed; got {first!r}, {second!r}.")
         return tables.mcnemar(self.judgements, first, second)
 
-    def outcomes(self) -> pd.DataFrame:
-        """Return items × systems as a long frame: items are targets, systems are parsers.
+    def outcomes(self) -> Outcomes:
+        """Return right and wrong as a table of items × systems: items are targets, systems are parsers.
 
         Returns
         -------
-        DataFrame
-            ``item``, ``system``, ``successes`` (0 or 1), ``trials`` (1) and attributes of the item: ``phenomenon``,
-            ``type``, ``sentence`` (which targets have in common) and ``distance``. A target without a parse is a
-            failure.
+        Outcomes
+            One trial per cell; a target without a parse is a failure. Attributes of items are ``construction``,
+            ``type``, ``sentence`` (for errors that sentences have in common) and ``distance``.
         """
         own = self.judgements
-        name = own["item"] + "/" + own["phenomenon"] + "/" + own["target"].astype(str)
-        columns = {"item": name, "system": own["parser"], "successes": own["correct"].astype(int), "trials": 1}
-        attributes = {"phenomenon": own["phenomenon"], "type": own["type"], "sentence": own["item"]}
-        return pd.DataFrame({**columns, **attributes, "distance": own["distance"]}).reset_index(drop=True)
+        names = own["item"] + "/" + own["phenomenon"] + "/" + own["target"].astype(str)
+        successes = own.assign(name=names, correct=own["correct"].astype(float))
+        wide = successes.pivot(index="name", columns="parser", values="correct")
+        order = names.drop_duplicates()
+        items = successes.drop_duplicates("name").set_index("name")[["phenomenon", "type", "item", "distance"]]
+        return Outcomes(
+            successes=wide.loc[order, list(self.coverage["parser"])],
+            items=items.rename(columns={"phenomenon": "construction", "item": "sentence"}),
+            name=f"constructions of {self.name}",
+        )
 
     def summary(self) -> str:
         """Format recall by column, means by phenomenon and parser, and what is needed to trust them."""
@@ -128,7 +134,7 @@ class ConstructionScores:
         ax : Axes, optional
             Axes to draw on; by default those of a new figure.
         **style
-            Settings for ``Axes.plot``, which override the defaults.
+            Settings for ``Axes.errorbar``, which override the defaults.
 
         Returns
         -------

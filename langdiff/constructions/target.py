@@ -9,7 +9,8 @@ from langdiff.constructions.phenomena import POOLED
 
 Node = tuple[int, ...]  # positions of the words of one predicate; the first stands for it
 
-_WORD = re.compile(r"(?:([^|].*?)-)?(\d+)(?:([|+])(?=.)|$)")
+# a word, which may contain every sign, unless it is a position alone that goes before others
+_WORD = re.compile(r"(?:(?!\d+[|+])(.+?)-)?(\d+)(?:([|+])(?=.)|$)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,5 @@
 # the public names, for type checkers and at run time alike
+from .constructions import plot_constructions as plot_constructions
 from .corpus_sizes import plot_corpus_sizes as plot_corpus_sizes
 from .costep import plot_intents_per_edition as plot_intents_per_edition
 from .costep import plot_languages_per_intent as plot_languages_per_intent
