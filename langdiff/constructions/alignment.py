@@ -16,9 +16,8 @@ _ESCAPES = {
     "-RCB-": "}",
     "``": '"',
     "''": '"',
-    "“": '"',
-    "”": '"',
 }
+_QUOTES = str.maketrans("“”", '""')
 
 
 def align(item: str, words: Sequence[str], tokens: Sequence[Token], forms: Sequence[str]) -> list[tuple[int, ...]]:
@@ -85,4 +84,4 @@ def align(item: str, words: Sequence[str], tokens: Sequence[Token], forms: Seque
 
 
 def _plain(word: str) -> str:
-    return _ESCAPES.get(word, "".join(word.split())).casefold()
+    return _ESCAPES.get(word, "".join(word.split())).translate(_QUOTES).casefold()

@@ -110,19 +110,19 @@ def _values(recall: pd.DataFrame, order: list[tuple[str, str]], phenomenon: str,
     types = [kind for code, kind in order if code == phenomenon]
     if not types:
         raise DataError(f"there are no scores for phenomenon {phenomenon!r}.")
-    part = recall.loc[phenomenon]
+    part = recall.T[phenomenon]  # parsers × types
     match column:
         case "easier":
-            return part.loc[types[0]]
+            return part[types[0]]
         case "harder":
-            return part.loc[types[-1]]
+            return part[types[-1]]
         case "every":
-            return part.min()
+            return part.min(axis=1)
         case "gap":
-            return part.max() - part.min()
+            return part.max(axis=1) - part.min(axis=1)
     if column not in types:
         raise DataError(f"there are no scores for {phenomenon} {column!r}; its types are {', '.join(types)}.")
-    return part.loc[column]
+    return part[column]
 
 
 def _condition(text: str) -> Callable[[float], bool]:

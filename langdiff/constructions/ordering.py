@@ -1,5 +1,6 @@
 """The order of columns and of phenomena in tables and pictures: easy before hard."""
 
+import numpy as np
 import pandas as pd
 
 from langdiff.errors import DataError
@@ -61,8 +62,9 @@ def score_matrix(table: pd.DataFrame) -> pd.DataFrame:
         raise DataError(f"the table of scores has {' '.join(first)} twice.")
     matrix = table.pivot(index=CELL[:2], columns="parser", values="recall").astype(float)
     if matrix.isna().to_numpy().any():
-        (phenomenon, kind), parser = matrix.isna().stack().idxmax()
-        raise DataError(f"the table of scores has no recall of {parser!r} for {phenomenon} {kind}.")
+        row, column = np.argwhere(matrix.isna().to_numpy())[0]
+        cell = " ".join(map(str, matrix.index[row]))
+        raise DataError(f"the table of scores has no recall of {str(matrix.columns[column])!r} for {cell}.")
     return matrix
 
 

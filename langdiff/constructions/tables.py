@@ -30,7 +30,7 @@ def recall_by(judgements: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
     groups = judgements.groupby(list(keys), sort=False, observed=True)["correct"]
     table = groups.agg(correct="sum", targets="size").reset_index()
     table["recall"] = table["correct"] / table["targets"]
-    ends = [wilson(row.correct, row.targets) for row in table.itertuples()]
+    ends = [wilson(*counts) for counts in table[["correct", "targets"]].astype(int).to_numpy().tolist()]
     table[["low", "high"]] = np.array(ends).reshape(-1, 2)
     return table
 
