@@ -166,6 +166,8 @@ def _edges(cell: str, count: int) -> tuple[tuple[str, str], ...]:
 
 def _surface(words: list[Word], ranges: list[tuple[str, int, int]]) -> tuple[tuple[str, tuple[int, ...]], ...]:
     inside = {place for _, first, last in ranges for place in range(first, last + 1)}
-    tokens: list[tuple[str, tuple[int, ...]]] = [(word.form, (place,)) for place, word in enumerate(words) if place not in inside]
+    tokens: list[tuple[str, tuple[int, ...]]] = [
+        (word.form, (place,)) for place, word in enumerate(words) if place not in inside
+    ]
     tokens += [(form, tuple(range(first, last + 1))) for form, first, last in ranges]
     return tuple(sorted(tokens, key=lambda token: token[1]))

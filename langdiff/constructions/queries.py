@@ -110,7 +110,7 @@ def read_queries(path: str | Path | None = None) -> tuple[Query, ...]:
         for table in tables if isinstance(tables, list) else [tables]:
             try:
                 queries.append(_query(phenomenon, table))
-            except (ValueError, KeyError, AttributeError, TypeError) as error:
+            except (ValueError, KeyError, AttributeError, TypeError, re.error) as error:
                 raise DataError(f"{source}, {phenomenon}: {error}") from error
     return tuple(queries)
 

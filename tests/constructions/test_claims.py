@@ -45,7 +45,9 @@ FALSE = TRUE | {
 
 
 def scores(cells):
-    rows = [(*key.split(), parser, value) for key, own in cells.items() for parser, value in zip(PARSERS, own, strict=True)]
+    rows = [
+        (*key.split(), parser, value) for key, own in cells.items() for parser, value in zip(PARSERS, own, strict=True)
+    ]
     return pd.DataFrame(rows, columns=["phenomenon", "type", "parser", "recall"])
 
 

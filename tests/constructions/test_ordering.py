@@ -8,7 +8,11 @@ from langdiff.errors import DataError
 
 
 def table(cells):
-    rows = [(*key.split(), parser, value) for key, values in cells.items() for parser, value in zip("ABC", values, strict=True)]
+    rows = [
+        (*key.split(), parser, value)
+        for key, values in cells.items()
+        for parser, value in zip("ABC", values, strict=True)
+    ]
     return pd.DataFrame(rows, columns=["phenomenon", "type", "parser", "recall"])
 
 

@@ -76,7 +76,8 @@ def test_bands_leave_negative_targets_out(gold, parses, rules):
 
 
 @pytest.mark.parametrize(
-    ("distance", "band"), [(1, "1"), (1.5, "2"), (2, "2"), (2.5, "3–5"), (5, "3–5"), (5.5, "6–10"), (10, "6–10"), (11, "> 10")]
+    ("distance", "band"),
+    [(1, "1"), (1.5, "2"), (2, "2"), (2.5, "3–5"), (5, "3–5"), (5.5, "6–10"), (10, "6–10"), (11, "> 10")],
 )
 def test_the_edges_of_bands(distance, band):
     judgement = {"parser": "a", "polarity": 1, "distance": float(distance), "correct": True}

@@ -56,9 +56,7 @@ def test_out_12_is_neither_out_1_nor_out_2(write, gold):
 
 def test_positions_from_1_and_from_0_give_the_same(write, gold, parses, rules):
     other = read_parses(write("st.stanford", worked.STANFORD), "stanford")
-    scores = evaluate(
-        gold, [parses, other], {"cc": rules, "st": read_rules(write("st.rules", worked.STANFORD_RULES))}
-    )
+    scores = evaluate(gold, [parses, other], {"cc": rules, "st": read_rules(write("st.rules", worked.STANFORD_RULES))})
     wide = scores.judgements.pivot(index="target", columns="parser", values="correct")
     assert wide["cc"].tolist() == wide["st"].tolist() == worked.CORRECT
 
@@ -84,9 +82,7 @@ def test_retokenized_output_is_aligned_by_characters(write, gold, parses, rules)
     tokens = {item: " ".join(words) for item, words in worked.WORDS.items()}
     tokens["a1"] = tokens["a1"].replace(",", " ,").replace("carried on", "carriedon")
     words = write("tokens.tsv", "".join(f"{item}\t{text}\n" for item, text in tokens.items()))
-    moved = (
-        worked.GR.replace("year,_7", "year_7").replace("Jessop_8", "Jessop_9").replace("withdrew,_9", "withdrew_10")
-    )
+    moved = worked.GR.replace("year,_7", "year_7").replace("Jessop_8", "Jessop_9").replace("withdrew,_9", "withdrew_10")
     own = read_parses(write("own.gr", moved), "gr", tokens=words)
     assert correct(evaluate(gold, own, rules)) == worked.CORRECT
     joined = moved.replace("(dobj year_7 withdrew_10)", "(xmod _ carriedon_14 passed_4)")  # the third target
