@@ -142,7 +142,7 @@ def default_rules(scheme: Scheme = "ud") -> Rules:
     Examples
     --------
     >>> default_rules()
-    Rules 'ud': 23 rules for 10 phenomena
+    Rules 'ud': 24 rules for 10 phenomena
     """
     if scheme not in get_args(Scheme):
         raise ConfigError(f"unknown scheme {scheme!r}; known are {', '.join(get_args(Scheme))}.")

@@ -31,7 +31,7 @@ GOOD = "v1\tvpart\t1\tcarried-1+out-2\tARG2\tplan-4\n"
 )
 def test_a_fault_has_its_line(write, line, message):
     path = write("gold.tsv", f"{GOOD}# a comment\n\n{line}\n")
-    with pytest.raises(FaultsError, match="gold.tsv, line 4: ") as raised:
+    with pytest.raises(FaultsError, match=r"gold.tsv, line 4: ") as raised:
         read_gold(path, worked.WORDS)
     assert message in str(raised.value)
 

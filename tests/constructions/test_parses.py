@@ -80,7 +80,7 @@ def test_several_files_and_some_items(write):
     first, second = write("a.gr", "# v1\n(dobj carried_1 plan_4)\n# v2\n"), write("b.gr", "# i1\n")
     assert list(read_parses([first, second], "gr").blocks) == ["v1", "v2", "i1"]
     assert list(read_parses([first, second], "gr", items={"i1"}).blocks) == ["i1"]
-    with pytest.raises(DataError, match="b.gr, line 1: a second block for item 'i1'"):
+    with pytest.raises(DataError, match=r"b.gr, line 1: a second block for item 'i1'"):
         read_parses([second, second], "gr")
 
 
