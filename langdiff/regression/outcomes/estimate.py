@@ -145,7 +145,7 @@ def maximize(
         point=point,
         value=value,
         free=moving,
-        converged=definite and promise < np.sqrt(TOLERANCE),
+        converged=definite and promise < float(np.sqrt(TOLERANCE)),
         n_iterations=iteration,
         step=float(np.sqrt(max(promise, 0.0))),
     )
