@@ -213,7 +213,7 @@ def _check_beaten(outcomes: Outcomes, design: ItemDesign, rows: Rows, *, conditi
 
 
 def each_beats_all(rows: Rows) -> bool:
-    """Return whether the conditional likelihood has a maximum: each system beats every other, if only through others."""
+    """Return whether the conditional likelihood has a maximum: each system beats each other one, if through others."""
     return bool(_strong(rows.s > 0, rows.s < rows.t).max() == 0)
 
 

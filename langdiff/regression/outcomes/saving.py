@@ -91,7 +91,8 @@ def _attributes(table: pd.DataFrame) -> dict[str, Any]:
     bad = [name for name in names if not isinstance(name, str | int) or isinstance(name, bool)]
     if bad:
         raise DataError(
-            f"{len(bad)} {table.index.name}(s) are named by neither text nor whole numbers: {listing(bad)}. Rename them."
+            f"{len(bad)} {table.index.name}(s) are named by neither text nor whole numbers: {listing(bad)}. Rename "
+            "them."
         )
     columns = {}
     for name, column in table.items():

@@ -85,8 +85,8 @@ def bootstrap_covariance(
             draws.append(again.point.to_vector())
     if len(draws) < max(2, n_resamples // 2):
         raise SolverError(
-            f"only {len(draws)} of {n_resamples} samples of {clusters} clusters could be fitted; in the others a system "
-            "or group is all right or all wrong. Use errors='robust', or larger groups."
+            f"only {len(draws)} of {n_resamples} samples of {clusters} clusters could be fitted; in the others a "
+            "system or group is all right or all wrong. Use errors='robust', or larger groups."
         )
     if len(draws) < (1 - MOST_FAILED) * n_resamples:
         warnings.warn(
