@@ -82,8 +82,8 @@ class Estimate:
 
 def centring(count: int) -> Floats:
     """Return an orthonormal basis of vectors of mean 0, shape (count, count − 1)."""
-    basis = np.linalg.qr(np.column_stack([np.ones(count), np.eye(count)[:, 1:]]))[0][:, 1:]
-    return basis
+    basis: Floats = np.linalg.qr(np.column_stack([np.ones(count), np.eye(count)[:, 1:]]))[0]
+    return basis[:, 1:]
 
 
 def free_directions(point: Point, *, spread: bool, loadings: bool, conditional: bool = False) -> Floats:
@@ -145,7 +145,7 @@ def maximize(
         point=point,
         value=value,
         free=moving,
-        converged=definite and promise < np.sqrt(TOLERANCE),
+        converged=definite and promise < float(np.sqrt(TOLERANCE)),
         n_iterations=iteration,
         step=float(np.sqrt(max(promise, 0.0))),
     )
@@ -206,10 +206,10 @@ def estimate(rows: Rows, *, slopes: bool = False, overdispersed: bool = False, s
         null = maximize(merged, first, free_directions(first, spread=False, loadings=False), nodes=(3,))
     else:
         null = maximize(merged, first, free_directions(first, spread=False, loadings=False), nodes=(3,))
-    spread = len(null.point.to_vector()) - len(null.point.log_loading) - 2
+    sigma = len(null.point.to_vector()) - len(null.point.log_loading) - 2
     zero = {
         "without_spread": null.value.log_likelihood,
-        "score_at_zero": float(null.value.hessian[spread, spread]) / 2,
+        "score_at_zero": float(null.value.hessian[sigma, sigma]) / 2,
         "binomial": plain.optimum.value.log_likelihood if overdispersed else np.nan,
     }
     full = replace(null.point, spread=1.0)

@@ -52,7 +52,9 @@ class Point:
     def from_vector(self, vector: Floats) -> "Point":
         """Return the point of these parameters, of the same model."""
         blocks, systems = self.level.shape
-        level, slope, spread, log_loading, d = np.split(vector, np.cumsum([blocks * systems, len(self.slope), 1, systems]))
+        level, slope, spread, log_loading, d = np.split(
+            vector, np.cumsum([blocks * systems, len(self.slope), 1, systems])
+        )
         return replace(
             self,
             level=level.reshape(blocks, systems),

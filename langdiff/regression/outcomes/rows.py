@@ -49,6 +49,6 @@ def collapse(rows: Rows) -> Rows:
     place = place.ravel()
     first = np.zeros(place.max() + 1, dtype=int)
     first[place[::-1]] = np.arange(len(place))[::-1]
-    weight = np.bincount(place, rows.weight)
+    weight: Floats = np.bincount(place, rows.weight).astype(float)
     s = np.column_stack([np.bincount(place, rows.weight * column) for column in rows.s.T]) / weight[:, None]
     return replace(rows.take(first), s=s, weight=weight)
