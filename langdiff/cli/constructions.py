@@ -1,5 +1,6 @@
 """`langdiff constructions`: recall of parsers by construction, candidates in treebanks, checks of gold files."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
@@ -84,7 +85,7 @@ def evaluate(
         save_picture(scores.plot, plot)
     if out is not None:
         scores.outcomes().save(out)
-    tables = {
+    tables: dict[str, Callable[[], pd.DataFrame]] = {
         "type": scores.to_frame,
         "phenomenon": scores.by_phenomenon,
         "parser": scores.by_parser,

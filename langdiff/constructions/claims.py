@@ -110,7 +110,7 @@ def _values(recall: pd.DataFrame, order: list[tuple[str, str]], phenomenon: str,
     types = [kind for code, kind in order if code == phenomenon]
     if not types:
         raise DataError(f"there are no scores for phenomenon {phenomenon!r}.")
-    part = recall.T[phenomenon]  # parsers × types
+    part = pd.DataFrame(recall.T[phenomenon])  # parsers × types
     match column:
         case "easier":
             return part[types[0]]

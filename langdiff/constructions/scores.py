@@ -103,7 +103,7 @@ class ConstructionScores:
         order = names.drop_duplicates()
         items = successes.drop_duplicates("name").set_index("name")[["phenomenon", "type", "item", "distance"]]
         return Outcomes(
-            successes=wide.loc[order, list(self.coverage["parser"])],
+            successes=wide.reindex(index=order, columns=self.coverage["parser"].tolist()),
             items=items.rename(columns={"phenomenon": "construction", "item": "sentence"}),
             name=f"constructions of {self.name}",
         )
