@@ -14,6 +14,8 @@ from langdiff.constructions.rules import Rules, default_rules, lexical_words
 from langdiff.constructions.scores import ConstructionScores
 from langdiff.errors import ConfigError, DataError, LangdiffWarning, listing
 
+SUSPICIOUS = 5  # targets; rules that find none of so many may be for another scheme
+
 
 def evaluate(
     gold: GoldTargets, parses: Parses | Iterable[Parses], rules: Rules | Mapping[str, Rules] | None = None
@@ -49,7 +51,7 @@ def evaluate(
     Warns
     -----
     LangdiffWarning
-        If a parser has blocks for unknown items, or rules name words of the sentences.
+        If a parser has blocks for unknown items, rules name words of the sentences, or rules find nothing at all.
 
     References
     ----------
@@ -79,7 +81,9 @@ def evaluate(
     for system in systems:
         own = of_each[system.name]
         warn_about(gold, system, own)
-        rows += [{"parser": system.name, **row} for row in _judge(gold, system, own)]
+        judged = [{"parser": system.name, **row} for row in _judge(gold, system, own)]
+        _warn_of_nothing_found(judged, system, own)
+        rows += judged
         missing = sum(item not in system.blocks for item in gold.sentences)
         empty = sum(system.blocks.get(item) == () for item in gold.sentences)
         coverage.append((system.name, len(gold.sentences), missing, empty))
@@ -143,6 +147,18 @@ def _judge(gold: GoldTargets, system: Parses, rules: Rules) -> Iterable[dict[str
             "outcome": outcome,
             "correct": outcome == ("found" if target.positive else "not found"),
         }
+
+
+def _warn_of_nothing_found(judged: list[dict[str, object]], system: Parses, rules: Rules) -> None:
+    missed = sum(row["outcome"] == "not found" and row["polarity"] == 1 for row in judged)
+    if missed < SUSPICIOUS or any(row["outcome"] == "found" for row in judged) or not any(system.blocks.values()):
+        return
+    warnings.warn(
+        f"rules {rules.name!r} ({rules.source}) find no target at all in the output of parser {system.name!r}; are "
+        "they written for lines of this shape, with these labels?",
+        LangdiffWarning,
+        stacklevel=3,
+    )
 
 
 def warn_about(gold: GoldTargets, system: Parses, rules: Rules) -> None:

@@ -11,7 +11,7 @@ from langdiff._signature import short_hash
 from langdiff.constructions.alignment import Token, align
 from langdiff.constructions.gold import read_sentences
 from langdiff.constructions.graphs import read_graphs
-from langdiff.errors import ConfigError, DataError
+from langdiff.errors import ConfigError, DataError, listing
 
 ShapeName = Literal["gr", "stanford", "triples", "conllu"]
 GraphName = Literal["basic", "enhanced"]
@@ -135,7 +135,7 @@ def read_parses(
     ------
     DataError
         If a line stands before the first item, an item comes twice, CoNLL-U is malformed or has no enhanced graph
-        though it is asked for; the message names the line.
+        though it is asked for, or `tokens` lacks an item; the message names the line or the item.
     ConfigError
         If the shape or the graph is unknown, or `tokens` is given for CoNLL-U.
 
@@ -167,6 +167,8 @@ def read_parses(
     blocks, lines = _read_blocks(files)
     if items is not None:
         blocks = {item: block for item, block in blocks.items() if item in items}
+    if tokens is not None and (lacking := [item for item in blocks if item not in words]):
+        raise DataError(f"{tokens}: no words for {len(lacking)} items of {files[0]}: {listing(lacking)}.")
     alone = {item: tuple((word, (place,)) for place, word in enumerate(forms)) for item, forms in words.items()}
     return Parses(name=name, shape=shape, blocks=blocks, tokens=alone, forms=words, lines=lines)
 

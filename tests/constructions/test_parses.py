@@ -107,3 +107,9 @@ def test_words_of_a_token_that_do_not_add_up_to_it():
     """French "du" is "de" and "le": each stands for the whole token."""
     tokens = [("bord", (0,)), ("du", (1, 2)), ("lac", (3,))]
     assert align("f", ["bord", "du", "lac"], tokens, ["bord", "de", "le", "lac"]) == [(0,), (1, 2), (3,)]
+
+
+def test_every_item_needs_words_of_its_own_if_any_has(write):
+    tokens = write("t.tsv", "v2\tShe looked up the word\n")
+    with pytest.raises(DataError, match=r"t.tsv: no words for 4 items of .*x.gr: 'a1', 'v1'"):
+        read_parses(write("x.gr", worked.GR), "gr", tokens=tokens)

@@ -87,3 +87,10 @@ def test_parsers_need_rules_and_names(gold, parses, rules):
         evaluate(gold, [parses, parses], rules)
     with pytest.raises(ConfigError, match="no parser is given"):
         evaluate(gold, [], rules)
+
+
+def test_rules_for_another_shape_are_warned_of(gold, parses):
+    with pytest.warns(
+        LangdiffWarning, match=r"rules 'ud' \(ud.rules\) find no target at all in the output of parser 'cc'"
+    ):
+        evaluate(gold, parses)
