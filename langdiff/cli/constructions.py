@@ -18,7 +18,8 @@ constructions_app = typer.Typer(
 )
 
 Gold = Annotated[
-    str, typer.Argument(help="File of gold targets, or 'constructed' or 'mined' for the sets of the package.")
+    str,
+    typer.Argument(help="File of targets, or 'constructed' or 'mined' for the sets of the package.", metavar="GOLD"),
 ]
 Sentences = Annotated[
     list[Path] | None,

@@ -5,7 +5,6 @@ from .evaluation import evaluate as evaluate
 from .gold import GoldTargets as GoldTargets
 from .gold import read_gold as read_gold
 from .mining import mine_candidates as mine_candidates
-from .mining import read_vetted as read_vetted
 from .ordering import order_columns as order_columns
 from .parses import Parses as Parses
 from .parses import read_parses as read_parses
@@ -17,3 +16,4 @@ from .scores import ConstructionScores as ConstructionScores
 from .shipped import constructed_gold as constructed_gold
 from .shipped import mined_counts as mined_counts
 from .shipped import mined_gold as mined_gold
+from .vetting import read_vetted as read_vetted

@@ -1,6 +1,6 @@
 """Candidates of phenomena in treebanks: counting, drawing at random, and files for people to vet."""
 
-import re
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -9,15 +9,13 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from langdiff._io import read_lines, write_text
+from langdiff._io import write_text
 from langdiff._random import generator
-from langdiff.constructions.gold import CELLS, GoldTargets, read_target, refuse_unknown
+from langdiff.constructions.gold import refuse_unknown
 from langdiff.constructions.graphs import Graph, read_graphs
 from langdiff.constructions.queries import Query, read_queries
 from langdiff.constructions.target import Target, write_nodes
-from langdiff.errors import ConfigError, DataError, Fault, FaultsError
-
-DECISIONS = ("yes", "no", "edit")
+from langdiff.errors import ConfigError, DataError, LangdiffWarning
 
 
 class Candidate(NamedTuple):
@@ -41,11 +39,14 @@ class Candidates:
         Words of the sentences in which something is found.
     n_sentences : int
         Number of sentences that were searched.
+    phenomena : tuple of str
+        Codes of the phenomena that were searched for.
     """
 
     found: tuple[Candidate, ...]
     sentences: Mapping[str, tuple[str, ...]]
     n_sentences: int
+    phenomena: tuple[str, ...]
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per candidate: phenomenon, item, treebank, targets as text, sentence."""
@@ -59,7 +60,8 @@ class Candidates:
     def frequencies(self) -> pd.DataFrame:
         """Return the number of sentences with candidates, and its percentage of all, by phenomenon."""
         frame = pd.DataFrame(self.found, columns=Candidate._fields)
-        counts = frame.drop_duplicates(["phenomenon", "item"])["phenomenon"].value_counts(sort=False)
+        counts = frame.drop_duplicates(["phenomenon", "item"])["phenomenon"].value_counts()
+        counts = counts.reindex(list(self.phenomena), fill_value=0)
         table = pd.DataFrame({"sentences": counts, "percent": 100 * counts / self.n_sentences})
         return table.rename_axis("phenomenon").reset_index()
 
@@ -87,7 +89,7 @@ class Candidates:
             raise ConfigError(f"per_phenomenon must be at least 1, got {per_phenomenon}.")
         rng = generator(seed, "candidates")
         drawn: list[Candidate] = []
-        for phenomenon in dict.fromkeys(candidate.phenomenon for candidate in self.found):
+        for phenomenon in self.phenomena:
             by_item: dict[str, list[Candidate]] = {}
             for candidate in self.found:
                 if candidate.phenomenon == phenomenon:
@@ -106,7 +108,7 @@ class Candidates:
         ----------
         path : str or Path
             File to write. Above the targets of each candidate a comment gives its sentence. Write ``yes``, ``no`` or
-            ``edit`` (after correcting the cells) in the first column; `read_vetted` reads the file.
+            ``edit`` (after correcting the cells) in the first column; `langdiff.constructions.read_vetted` reads the file.
 
         Raises
         ------
@@ -122,32 +124,7 @@ class Candidates:
 
     def __repr__(self) -> str:
         """Give the numbers of candidates, phenomena and sentences."""
-        phenomena = len({candidate.phenomenon for candidate in self.found})
-        return f"Candidates: {len(self.found):,} for {phenomena} phenomena in {self.n_sentences:,} sentences"
-
-
-@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class Vetted:
-    """Candidates after vetting.
-
-    Attributes
-    ----------
-    gold : GoldTargets
-        Targets that were accepted.
-    counts : DataFrame
-        Numbers of candidates that were ``vetted`` and ``accepted`` by phenomenon.
-    """
-
-    gold: GoldTargets
-    counts: pd.DataFrame
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return `counts`."""
-        return self.counts
-
-    def __repr__(self) -> str:
-        """Give the numbers of candidates."""
-        return f"Vetted: {self.counts['accepted'].sum()} of {self.counts['vetted'].sum()} candidates accepted"
+        return f"Candidates: {len(self.found):,} for {len(self.phenomena)} phenomena in {self.n_sentences:,} sentences"
 
 
 def mine_candidates(
@@ -176,7 +153,12 @@ def mine_candidates(
     Raises
     ------
     DataError
-        If a file is malformed, a phenomenon unknown, or a ``sent_id`` comes twice.
+        If a file is malformed, a phenomenon unknown, a ``sent_id`` comes twice, or there are no sentences.
+
+    Warns
+    -----
+    LangdiffWarning
+        If a file has no enhanced graphs, which some of the queries need.
 
     Examples
     --------
@@ -190,7 +172,7 @@ def mine_candidates(
     >>> with TemporaryDirectory() as folder:
     ...     path = Path(folder) / "one.conllu"
     ...     _ = path.write_text("\n".join(["# sent_id = s1", *(row.replace(" ", "\t") for row in rows)]))
-    ...     candidates = mine_candidates(path)
+    ...     candidates = mine_candidates(path, phenomena=["vpart"])
     >>> candidates.to_frame()["targets"].item()
     'up-2 !ARG2 words-3; looked-1+up-2 ARG2 words-3'
     """
@@ -198,24 +180,33 @@ def mine_candidates(
     if phenomena is not None:
         refuse_unknown(list(phenomena))
         asked = tuple(query for query in asked if query.phenomenon in phenomena)
+    blind = dict.fromkeys(query.phenomenon for query in asked if query.enhanced)
     found: list[Candidate] = []
     sentences: dict[str, tuple[str, ...]] = {}
     seen: set[str] = set()
     for file in [path] if isinstance(path, (str, Path)) else path:
-        treebank = Path(file).name.split(".")[0]
-        for graph in read_graphs(file):
+        has_graphs = True  # of an empty file nothing is said
+        for place, graph in enumerate(read_graphs(file)):
             if graph.item in seen:
                 raise DataError(f"{file}, line {graph.line}: sent_id {graph.item!r} comes twice.")
             seen.add(graph.item)
-            own = [
-                Candidate(query.phenomenon, graph.item, treebank, targets) for query, targets in _search(asked, graph)
-            ]
+            has_graphs = (has_graphs and place > 0) or any(word.enhanced for word in graph.words)
+            treebank = Path(file).name.split(".")[0]
+            own = [Candidate(query.phenomenon, graph.item, treebank, made) for query, made in _search(asked, graph)]
             if own:
                 found += own
                 sentences[graph.item] = graph.forms
+        if blind and not has_graphs:
+            warnings.warn(
+                f"{file}: no enhanced graphs (DEPS), without which {', '.join(blind)} cannot be found.",
+                LangdiffWarning,
+                stacklevel=2,
+            )
+    if not seen:
+        raise DataError("the files have no sentences.")
     order = list(dict.fromkeys(query.phenomenon for query in asked))
     found.sort(key=lambda candidate: order.index(candidate.phenomenon))
-    return Candidates(found=tuple(found), sentences=sentences, n_sentences=len(seen))
+    return Candidates(found=tuple(found), sentences=sentences, n_sentences=len(seen), phenomena=tuple(order))
 
 
 def _search(queries: Iterable[Query], graph: Graph) -> Iterable[tuple[Query, tuple[Target, ...]]]:
@@ -228,78 +219,6 @@ def _search(queries: Iterable[Query], graph: Graph) -> Iterable[tuple[Query, tup
             if key not in seen:
                 seen.add(key)
                 yield query, targets
-
-
-def read_vetted(path: str | Path, *, name: str | None = None) -> Vetted:
-    """Read candidates after vetting.
-
-    Parameters
-    ----------
-    path : str or Path
-        File that `Candidates.save` wrote, with decisions in the first column of targets. Targets of one sentence
-        and phenomenon are one candidate; it is accepted if any of its targets is, and vetted if all have a decision.
-    name : str, optional
-        Name of the gold set; by default that of the file.
-
-    Returns
-    -------
-    Vetted
-        Targets that were accepted, and the counts.
-
-    Raises
-    ------
-    FaultsError
-        If a decision is none of yes, no and edit, or a target does not fit its sentence.
-    DataError
-        If nothing was accepted.
-
-    Examples
-    --------
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "vetted.tsv"
-    ...     text = "# sentence;s1;She looked up words;yes;s1;vpart;1;looked-1+up-2;ARG2;words-3"
-    ...     _ = path.write_text(text.replace(";", chr(9)).replace(f"words{chr(9)}yes", f"words{chr(10)}yes"))
-    ...     read_vetted(path)
-    Vetted: 1 of 1 candidates accepted
-    """
-    path = Path(path)
-    sentences: dict[str, tuple[str, ...]] = {}
-    targets: dict[object, Target] = {}
-    decisions: dict[tuple[str, str], list[str]] = {}
-    faults = []
-    for number, line in read_lines(path):
-        cells = line.split("\t")
-        if cells[0] == "# sentence" and len(cells) == 3:
-            sentences[cells[1]] = tuple(cells[2].split())
-        elif line.strip() and not line.startswith("#"):
-            try:
-                decision = cells[0].strip()
-                if len(cells) != CELLS + 1 or decision not in ("", *DECISIONS):
-                    raise ValueError("not a decision (yes, no, edit or empty) and the six cells of a target.")
-                decisions.setdefault((cells[2], cells[1]), []).append(decision)
-                if decision in ("yes", "edit"):
-                    target, _ = read_target(cells[1:], number, sentences)
-                    targets[target.key] = target
-            except ValueError as error:
-                faults.append(Fault(str(path), number, str(error)))
-    if faults:
-        raise FaultsError(faults)
-    if not targets:
-        raise DataError(f"{path}: no candidate was accepted; write yes in the first column of targets.")
-    rows = [
-        (code, "" not in own, any(own_one in ("yes", "edit") for own_one in own))
-        for (code, _), own in decisions.items()
-    ]
-    counts = pd.DataFrame(rows, columns=["phenomenon", "vetted", "accepted"]).groupby("phenomenon", sort=False).sum()
-    used = {target.item for target in targets.values()}
-    gold = GoldTargets(
-        name=name or re.sub(r"\.\w+$", "", path.name),
-        origin="vetted",
-        sentences={item: words for item, words in sentences.items() if item in used},
-        targets=tuple(targets.values()),
-    )
-    return Vetted(gold=gold, counts=counts.reset_index())
 
 
 def _cells(target: Target, words: Sequence[str]) -> list[str]:

@@ -38,12 +38,15 @@ class Query:
         Groups of conditions, none of which may be satisfied as a whole.
     targets : tuple of str
         Lines ``head type dependent`` with names of nodes.
+    enhanced : bool
+        Whether the pattern has edges of the enhanced graph, without which nothing is found.
     """
 
     phenomenon: str
     pattern: tuple[Extend, ...]
     without: tuple[tuple[Extend, ...], ...]
     targets: tuple[str, ...]
+    enhanced: bool
 
     def matches(self, graph: Graph) -> list[Binding]:
         """Return the positions of the nodes wherever the pattern is found, from left to right."""
@@ -130,7 +133,7 @@ def _query(phenomenon: str, table: dict[str, Any]) -> Query:
         for name in re.findall(r"\w+(?=$|[{|+])", re.sub(r"\{.+?\}", "", f"{cells[0]}|{cells[2]}")):
             if name not in known:
                 raise ValueError(f"{line!r} names node {name!r}, which is not in the pattern.")
-    return Query(phenomenon, pattern, without, tuple(table["targets"]))
+    return Query(phenomenon, pattern, without, tuple(table["targets"]), any("=[" in text for text in table["pattern"]))
 
 
 def _condition(text: str, known: set[str]) -> Extend:

@@ -1,7 +1,7 @@
 import pytest
 
 from langdiff.constructions import evaluate, mine_candidates, read_parses, read_queries, read_vetted
-from langdiff.errors import ConfigError, DataError, FaultsError
+from langdiff.errors import ConfigError, DataError, FaultsError, LangdiffWarning
 
 from . import trees
 
@@ -22,12 +22,24 @@ def test_frequencies(bank):
     assert candidates.n_sentences == 16
     assert table.loc["control"].tolist() == [2, 12.5]
     assert table.loc["vpart", "sentences"] == 1
-    assert set(mine_candidates(bank, phenomena=["ned"]).frequencies()["phenomenon"]) == {"ned"}
+    assert mine_candidates(bank, phenomena=["ned"]).frequencies()["phenomenon"].tolist() == ["ned"]
+
+
+def test_treebanks_without_enhanced_graphs(write):
+    rows = [line.split("\t") for line in trees.VPART.splitlines()]
+    text = "\n".join("\t".join([*row[:8], "_", "_"]) if len(row) == 10 else row[0] for row in rows) + "\n"
+    with pytest.warns(
+        LangdiffWarning, match=r"no enhanced graphs \(DEPS\), without which barerel, control cannot be found"
+    ):
+        table = mine_candidates(write("tree.conllu", text)).frequencies()
+    assert table.set_index("phenomenon")["sentences"].loc[["vpart", "control"]].tolist() == [1, 0]
 
 
 def test_unknown_phenomena_and_second_sentences(bank, write):
     with pytest.raises(DataError, match="unknown phenomena 'net'"):
         mine_candidates(bank, phenomena=["net"])
+    with pytest.raises(DataError, match="the files have no sentences"):
+        mine_candidates(write("empty.conllu", ""))
     with pytest.raises(DataError, match="sent_id 'vpart' comes twice"):
         mine_candidates([write("a.conllu", trees.VPART), write("b.conllu", trees.VPART)])
 
