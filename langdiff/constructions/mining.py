@@ -108,7 +108,7 @@ class Candidates:
         ----------
         path : str or Path
             File to write. Above the targets of each candidate a comment gives its sentence. Write ``yes``, ``no`` or
-            ``edit`` (after correcting the cells) in the first column; `langdiff.constructions.read_vetted` reads the file.
+            ``edit`` (after correcting the cells) in the first column, for `langdiff.constructions.read_vetted`.
 
         Raises
         ------
