@@ -40,6 +40,24 @@ def test_other_nodes_are_not_the_predicate(node):
     assert not found(target(((1, 2),), ((4,),)), [f"(dobj {node} plan_4)"], OBJ)
 
 
+@pytest.mark.parametrize(
+    ("shape", "expression", "line", "longer"),
+    [
+        ("gr", r"\(dobj {H} {D}", "(dobj carried_1 plan_4)", "(dobj carried_1 plan_41)"),
+        ("stanford", r"dobj\({H}, {D}", "dobj(carried-2, plan-5)", "dobj(carried-2, plan-51)"),
+        ("triples", "{H} ARG2 {D}", "1 ARG2 4", "1 ARG2 41"),
+        ("triples", "{H} ARG2 {D}", "1 ARG2 4", "11 ARG2 4"),
+        ("triples", "{H} ARG2 {D}", "1 ARG2 4", "-1 ARG2 4"),  # the head of the root
+        ("triples", "{H} ARG2 {D}", "1 ARG2 4", "8.1 ARG2 4"),  # an empty node
+        ("triples", "{H} ARG2 {D}", "1 ARG2 4", "1 ARG2 4.1"),
+    ],
+)
+def test_a_node_is_not_part_of_another_even_where_a_rule_does_not_say_how_it_ends(shape, expression, line, longer):
+    rule = Rule("vpart", "ARG2", (expression,))
+    assert found(target(((1,),), ((4,),)), [line], rule, shape=shape)
+    assert not found(target(((1,),), ((4,),)), [longer], rule, shape=shape)
+
+
 def test_any_head():
     assert found(target((), ((4,),)), ["(dobj whatever_3 plan_4)"], OBJ)
     assert not found(target((), ((4,),)), ["(dobj plan_4 whatever_3)"], OBJ)

@@ -136,6 +136,11 @@ def test_own_queries(bank, write):
     assert mine_candidates(bank, queries=own).to_frame()["item"].tolist() == ["vpart"]
 
 
+def test_two_nodes_are_never_the_same_word(bank, write):
+    own = write("own.toml", '[vpart]\npattern = ["V -[obj]-> O", "V -[obj]-> P"]\ntargets = ["V ARG2 O"]\n')
+    assert mine_candidates(bank, queries=own).found == ()
+
+
 def test_the_tree_has_local_and_the_graph_non_local_targets(bank, tmp_path):
     """What the tree cannot say: the gap of a relative, the subject of a controlled verb, the second object."""
     path = tmp_path / "candidates.tsv"
