@@ -130,7 +130,9 @@ def test_order_does_not_matter():
     outcomes = ld.simulate_outcomes(80, 4, missing=0.2, groups={"a": 0, "b": 1}, seed=3).outcomes
     shuffled = outcomes.sel(items=outcomes.items.index[::-1], systems=["s3", "s1", "s4", "s2"])
     one, other = (ld.fit_outcomes(table, by="group") for table in (outcomes, shuffled))
-    pd.testing.assert_series_equal(one.abilities.estimate, other.abilities.estimate[["s1", "s2", "s3", "s4"]], atol=1e-9)
+    pd.testing.assert_series_equal(
+        one.abilities.estimate, other.abilities.estimate[["s1", "s2", "s3", "s4"]], atol=1e-9
+    )
     assert_allclose(one.difficulties.estimate["b"], other.difficulties.estimate["b"], atol=1e-9)
     turned = ld.Outcomes(successes=outcomes.trials - outcomes.successes, trials=outcomes.trials, items=outcomes.items)
     pd.testing.assert_series_equal(ld.fit_outcomes(turned, by="group").abilities.estimate, -one.abilities.estimate)
@@ -304,7 +306,7 @@ def test_a_term_that_separates_is_named():
     right[length >= 30] = False  # long items are all wrong
     long = np.where(length >= 30, length - 25.0, 0.0)
     outcomes = outcomes_of(right.astype(float), long=long)
-    with pytest.raises(DataError, match="a combination of .*'long' separates what is right"):
+    with pytest.raises(DataError, match=r"a combination of .*'long' separates what is right"):
         ld.fit_outcomes(outcomes, formula="long")
 
 
