@@ -332,7 +332,7 @@ def _counts(frame: pd.DataFrame, what: str) -> pd.DataFrame:
     rows, columns = np.nonzero(frame.notna().to_numpy() & ~whole)
     if len(rows):
         first = ", ".join(
-            f"({frame.index[i]}, {frame.columns[j]}) = {frame.iat[i, j]!r}"
+            f"({frame.index[i]}, {frame.columns[j]}) = {frame.iat[i, j]}"
             for i, j in zip(rows[:5], columns[:5], strict=True)
         )
         raise DataError(

@@ -77,9 +77,9 @@ def as_effects(source: EffectsLike, *, title: str = "") -> Effects:
         return _from_numbers(source, None, title or name)
     if isinstance(source, HasEffects):
         return source.effects
-    several = " Give its abilities, difficulties or profile." if hasattr(source, "abilities") else ""
     raise ConfigError(
-        f"difficulties must be effects, a fit, a Series or a DataFrame; got {type(source).__name__}.{several}"
+        f"difficulties must be effects, a fit, a Series or a DataFrame; got {type(source).__name__}."
+        + (" Give its abilities, difficulties or profile." if hasattr(source, "abilities") else "")
     )
 
 

@@ -10,7 +10,7 @@ from scipy.special import gammaln
 
 from langdiff._types import Floats
 
-FARTHEST = 500.0  # log odds beyond which p, of a beta-binomial cell, would underflow
+FARTHEST = 300.0  # log odds beyond which p, of a beta-binomial cell, would underflow
 MODERATE = 30.0  # log odds up to which as many as FACTORS of 1 + odds can be multiplied
 FACTORS = 20
 
@@ -93,7 +93,7 @@ def beta_binomial(eta: Floats, s: Floats, t: Floats, d: float) -> CellTerms:
             of_p2 += (pq * inverse) ** 2
             of_d += k * inverse
             of_d2 -= (k * inverse) ** 2
-            of_pd -= sign * k * pq * inverse**2
+            of_pd -= sign * (pq * inverse) * (k * inverse)
         whole = (t > k) / (1 + k * d)
         value -= (t > k) * np.log1p(k * d)
         of_d -= k * whole

@@ -67,13 +67,13 @@ class Point:
 
 @dataclass(frozen=True, eq=False)
 class Value:
-    """Log-likelihood at a point (without binomial coefficients), gradient and Hessian, and scores if asked for."""
+    """Log-likelihood at a point (without binomial coefficients), gradient and Hessian; scores of rows if asked for."""
 
     log_likelihood: float
     gradient: Floats
     hessian: Floats
     row_log_likelihoods: Floats
-    scores: Floats | None = None
+    scores: Floats
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -118,7 +118,7 @@ def evaluate(rows: Rows, point: Point, *, nodes: int = 15, conditional: bool = F
     slope = np.arange(n_m, n_m + covariates)
     gradient, hessian = np.zeros(size), np.zeros((size, size))
     log_integrals = np.zeros(len(rows.s))
-    all_scores = np.zeros((len(rows.s), size)) if scores else None
+    all_scores = np.zeros((len(rows.s) if scores else 0, size))
     for part in _parts(rows, nodes, conditional):
         some = rows.take(part)
         m = np.arange(systems) + systems * int(some.block[0])
@@ -136,7 +136,7 @@ def evaluate(rows: Rows, point: Point, *, nodes: int = 15, conditional: bool = F
             hessian[np.ix_(slope, u)] += between
             hessian[np.ix_(u, slope)] += between.T
             hessian[np.ix_(slope, slope)] += weighted.T @ (some.x * moments.cross[:, :systems].sum(axis=1)[:, None])
-        if all_scores is not None:
+        if scores:
             all_scores[np.ix_(part, u)] = moments.mean
             all_scores[np.ix_(part, slope)] = -some.x * shift[:, None]
     return Value(float(rows.weight @ log_integrals), gradient, hessian, log_integrals, all_scores)
