@@ -20,6 +20,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+import langdiff as ld
 from langdiff.constructions import default_rules, evaluate, mine_candidates, mined_counts, mined_gold, read_parses
 
 TEST = ("ud/en_ewt", "ud/en_gum", "pud/en_pud")
@@ -166,10 +167,8 @@ def mean_of_damage(gold, tree, draws=20):
 
 def random_items(scores):
     """Fit constructions' difficulties for the two parsers, items at random, errors clustered by sentence."""
-    from langdiff.regression.outcomes.fitting import fit_outcomes
-
     outcomes = scores.outcomes().sel(systems=["UDPipe", "spaCy"])
-    print(fit_outcomes(outcomes, by="construction", cluster="sentence").summary())
+    print(ld.fit_outcomes(outcomes, by="construction", cluster="sentence").summary())
 
 
 if __name__ == "__main__":
