@@ -12,7 +12,7 @@ from langdiff._io import read_lines, write_text
 from langdiff._signature import short_hash
 from langdiff.constructions.phenomena import PHENOMENA, is_type
 from langdiff.constructions.target import Target, read_nodes, write_nodes
-from langdiff.errors import DataError, Fault, FaultsError, LangdiffWarning, listing
+from langdiff.errors import DataError, Fault, FaultsError, LangdiffWarning
 
 CELLS = 6
 Sentences = Mapping[str, tuple[str, ...]]
@@ -276,9 +276,3 @@ def read_target(cells: list[str], number: int, sentences: Sentences) -> tuple[Ta
 def _bare(word: str) -> str:
     """Return a word without case and punctuation."""
     return re.sub(r"\W", "", word).casefold()
-
-
-def refuse_unknown(phenomena: list[str]) -> None:
-    """Raise a DataError for codes that are not those of phenomena."""
-    if unknown := [code for code in phenomena if code not in PHENOMENA]:
-        raise DataError(f"unknown phenomena {listing(unknown)}; known are {', '.join(PHENOMENA)}.")

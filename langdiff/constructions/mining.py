@@ -11,11 +11,11 @@ import pandas as pd
 
 from langdiff._io import write_text
 from langdiff._random import generator
-from langdiff.constructions.gold import refuse_unknown
 from langdiff.constructions.graphs import Graph, read_graphs
+from langdiff.constructions.phenomena import PHENOMENA
 from langdiff.constructions.queries import Query, read_queries
 from langdiff.constructions.target import Target, write_nodes
-from langdiff.errors import ConfigError, DataError, LangdiffWarning
+from langdiff.errors import ConfigError, DataError, LangdiffWarning, listing
 
 
 class Candidate(NamedTuple):
@@ -153,7 +153,9 @@ def mine_candidates(
     Raises
     ------
     DataError
-        If a file is malformed, a phenomenon unknown, a ``sent_id`` comes twice, or there are no sentences.
+        If a file is malformed, a ``sent_id`` comes twice, or there are no sentences.
+    ConfigError
+        If a phenomenon is unknown.
 
     Warns
     -----
@@ -178,7 +180,8 @@ def mine_candidates(
     """
     asked = read_queries(queries)
     if phenomena is not None:
-        refuse_unknown(list(phenomena))
+        if unknown := [code for code in phenomena if code not in PHENOMENA]:
+            raise ConfigError(f"unknown phenomena {listing(unknown)}; known are {', '.join(PHENOMENA)}.")
         asked = tuple(query for query in asked if query.phenomenon in phenomena)
     blind = dict.fromkeys(query.phenomenon for query in asked if query.enhanced)
     found: list[Candidate] = []

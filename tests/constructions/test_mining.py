@@ -36,7 +36,7 @@ def test_treebanks_without_enhanced_graphs(write):
 
 
 def test_unknown_phenomena_and_second_sentences(bank, write):
-    with pytest.raises(DataError, match="unknown phenomena 'net'"):
+    with pytest.raises(ConfigError, match="unknown phenomena 'net'"):
         mine_candidates(bank, phenomena=["net"])
     with pytest.raises(DataError, match="the files have no sentences"):
         mine_candidates(write("empty.conllu", ""))
