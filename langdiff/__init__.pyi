@@ -1,4 +1,5 @@
 # the public names, for type checkers and at run time alike
+from . import constructions as constructions
 from . import corpora as corpora
 from . import datasets as datasets
 from . import errors as errors
@@ -39,12 +40,22 @@ from .lm.scoring import Scoring as Scoring
 from .log_likelihoods import read_log_likelihoods as read_log_likelihoods
 from .multitext import Multitext as Multitext
 from .multitext import Parts as Parts
+from .outcomes import Outcomes as Outcomes
+from .outcomes import read_outcomes as read_outcomes
 from .provenance import Provenance as Provenance
 from .regression.check.compare import compare as compare
 from .regression.check.cross_validate import cross_validate as cross_validate
 from .regression.check.held_out import held_out_log_likelihood as held_out_log_likelihood
 from .regression.check.residuals import standardized_residuals as standardized_residuals
 from .regression.fitting import fit as fit
+from .regression.outcomes.abilities import AbilityRegression as AbilityRegression
+from .regression.outcomes.abilities import explain_abilities as explain_abilities
+from .regression.outcomes.cross_validation import cross_validate_outcomes as cross_validate_outcomes
+from .regression.outcomes.fitting import fit_outcomes as fit_outcomes
+from .regression.outcomes.result import OutcomeFit as OutcomeFit
+from .regression.outcomes.result import read_outcome_fit as read_outcome_fit
+from .regression.outcomes.simulation import OutcomeSimulation as OutcomeSimulation
+from .regression.outcomes.simulation import simulate_outcomes as simulate_outcomes
 from .regression.result import DifficultyFit as DifficultyFit
 from .regression.result import read_fit as read_fit
 from .regression.simulation.draw import Simulation as Simulation

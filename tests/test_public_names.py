@@ -9,31 +9,38 @@ import pytest
 
 NAMES = """
 langdiff:
-    Contrast DifficultyFit Effects Folds HuggingFaceLM Multitext Parts Provenance Recipe Scoring Selection
-    Simulation Surprisals adjust as_effects balance_by_origin compare compare_treebanks compute_surprisals
-    correlate cross_validate detokenize diagnose fit held_out_log_likelihood measure_treebanks pareto_front
+    AbilityRegression Contrast DifficultyFit Effects Folds HuggingFaceLM Multitext OutcomeFit OutcomeSimulation
+    Outcomes Parts Provenance Recipe Scoring Selection Simulation Surprisals adjust as_effects balance_by_origin
+    compare compare_treebanks compute_surprisals correlate cross_validate cross_validate_outcomes detokenize
+    diagnose explain_abilities fit fit_outcomes held_out_log_likelihood measure_treebanks pareto_front
     predictors rank_probabilities read_fit read_frame read_language_model read_log_likelihoods read_multitext
-    read_surprisals read_treebank replicate reproduce run_balanced run_experiment sample score_multitext
-    select simulate split split_by_origin split_into_folds standardized_residuals surprisals_of sweep_merges synthesize
-    tokenize train_language_model translationese write_multitext
+    read_outcome_fit read_outcomes read_surprisals read_treebank replicate reproduce run_balanced run_experiment
+    sample score_multitext select simulate simulate_outcomes split split_by_origin split_into_folds
+    standardized_residuals surprisals_of sweep_merges synthesize tokenize train_language_model translationese
+    write_multitext
+langdiff.constructions:
+    ConstructionScores GoldTargets Parses Rules check_claims compare_annotators constructed_gold default_rules
+    evaluate mine_candidates mined_counts mined_gold order_columns read_gold read_parses read_queries read_rules
+    read_vetted
 langdiff.corpora:
     SyntheticLanguage corpus_sizes costep_statistics detokenize fetch native_share read_frame read_multitext
     synthesize tokenize write_multitext
 langdiff.datasets:
-    mielke2019
+    bender2011 mielke2019
 langdiff.experiments:
-    balance_by_origin read_origins replicate reproduce run_balanced split_by_origin split_by_source
-    sweep_merges translationese translationese_by_model write_origins
+    balance_by_origin read_origins replicate reproduce run_balanced split_by_origin split_by_source sweep_merges
+    translationese translationese_by_model write_origins
 langdiff.lm:
     HuggingFaceLM KneserNeyRecipe Mixture RECIPES Recipe Scoring SurprisalModel compare_with_floors
     compute_surprisals fit_mixture lzma_bits measure_floors ppmd_bits read_kneser_ney read_language_model
     read_mixture read_training_logs score_multitext surprisals_of train_kneser_ney train_language_model
 langdiff.plots:
-    plot_against_truth plot_balanced plot_bpe_sweep plot_certificate plot_corpus_sizes plot_correlation
-    plot_difficulties plot_divergences plot_goodness_of_fit plot_intents_per_edition plot_languages_per_intent
-    plot_learning_curves plot_line_follow plot_metric_maps plot_native_share plot_pareto_front
-    plot_perturbation plot_posterior plot_predictor plot_presence plot_ranks plot_residuals
-    plot_translationese plot_translationese_by_model plot_treebank_measures plot_treebank_profile plot_two_models
+    plot_against_truth plot_balanced plot_bpe_sweep plot_certificate plot_constructions plot_corpus_sizes
+    plot_correlation plot_difficulties plot_divergences plot_goodness_of_fit plot_intents_per_edition
+    plot_languages_per_intent plot_learning_curves plot_line_follow plot_metric_maps plot_native_share
+    plot_pareto_front plot_perturbation plot_posterior plot_predictor plot_presence plot_ranks plot_residuals
+    plot_translationese plot_translationese_by_model plot_treebank_measures plot_treebank_profile
+    plot_two_models plot_wright_map
 langdiff.regression:
     DifficultyFit Priors Simulation approximate compare compare_folds compare_totals cross_validate diagnose fit
     held_out_log_likelihood posterior_table read_fit sample simulate standardized_residuals
@@ -48,7 +55,7 @@ langdiff.typology:
     adjust benjamini_hochberg compare_relatedness correlate propagate_errors read_glottolog read_tree read_wals
     regress
 submodules:
-    corpora datasets errors experiments lm plots regression run selection treebanks typology
+    constructions corpora datasets errors experiments lm plots regression run selection treebanks typology
 """
 PUBLIC = {package: set(names.split()) for package, names in re.findall(r"^(\S+):\n((?:    .*\n)+)", NAMES, flags=re.M)}
 SUBMODULES = PUBLIC.pop("submodules")

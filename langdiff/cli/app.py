@@ -14,12 +14,14 @@ from typer.core import TyperGroup
 import langdiff
 from langdiff.cli import (
     checks,
+    constructions,
     corpora,
     corpus,
     doctor,
     experiment,
     folds,
     models,
+    outcomes,
     parsing,
     plot,
     predictors,
@@ -88,8 +90,10 @@ app.command()(typology.reproduce)
 app.command()(plot.plot)
 app.command()(doctor.doctor)
 app.add_typer(corpora.corpora_app)
+app.add_typer(outcomes.outcomes_app)
 treebanks.treebanks_app.command()(parsing.parse)
 app.add_typer(treebanks.treebanks_app)
+app.add_typer(constructions.constructions_app)
 
 
 def _version(wanted: bool) -> None:

@@ -1,4 +1,5 @@
 # the public names, for type checkers and at run time alike
+from .constructions import plot_constructions as plot_constructions
 from .corpus_sizes import plot_corpus_sizes as plot_corpus_sizes
 from .costep import plot_intents_per_edition as plot_intents_per_edition
 from .costep import plot_languages_per_intent as plot_languages_per_intent
@@ -26,3 +27,4 @@ from .treebanks import plot_treebank_measures as plot_treebank_measures
 from .treebanks import plot_treebank_profile as plot_treebank_profile
 from .truth import plot_against_truth as plot_against_truth
 from .typology import plot_correlation as plot_correlation
+from .wright_map import plot_wright_map as plot_wright_map

@@ -1,6 +1,7 @@
 """The floors of a run: measured once for each text, kept beside its other tables."""
 
 from collections.abc import Sequence
+from functools import reduce
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -51,13 +52,13 @@ def floors_of_run(parts: Parts | Folds, editions: Sequence[str], directory: Path
 
 def _measure(parts: Parts | Folds, editions: Sequence[str], progress: bool | None) -> pd.DataFrame:
     """Return the floors of editions, of folds as one test part."""
-    total, characters = pd.DataFrame(), pd.Series(0, index=pd.Index(editions))
+    bits, characters = [], []
     for each in _all(parts):
         train, dev, test = (part.sel(editions=editions) for part in (each.train, each.dev, each.test))
-        own = pd.Series({edition: test.text(edition).str.len().sum() for edition in editions})
-        bits = measure_floors(Parts(train=train, dev=dev, test=test), progress=progress).mul(own, axis=0)
-        total, characters = bits.add(total, fill_value=0), characters + own
-    return total.div(characters, axis=0)
+        characters.append(pd.Series({edition: test.text(edition).str.len().sum() for edition in editions}))
+        rates = measure_floors(Parts(train=train, dev=dev, test=test), progress=progress)
+        bits.append(rates.mul(characters[-1], axis=0))
+    return reduce(pd.DataFrame.add, bits).div(reduce(pd.Series.add, characters), axis=0)
 
 
 def _all(parts: Parts | Folds) -> Sequence[Parts]:

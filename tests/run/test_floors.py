@@ -78,3 +78,11 @@ def test_a_run_may_do_without(tmp_path):
     assert "learned enough" not in found.report.read_text()
     with pytest.raises(DataError, match="floors = true"):
         found.against_floors()
+
+
+def test_of_folds_they_are_those_of_all_tests_together(tmp_path):
+    settings = {"name": "folds", "corpus": CORPUS, "split": {"folds": 2}, "lm": {"models": ["kneser-ney-6"]}}
+    settings["lm"]["max_replaced"] = 1
+    found = run_experiment(Experiment.model_validate(settings), tmp_path / "run", progress=False)
+    rates = found.surprisals["kneser-ney-6"].bits_per_character()["bits_per_character"]
+    pd.testing.assert_series_equal(found.floors["kneser-ney-6"], rates, check_names=False, rtol=1e-9)

@@ -1,0 +1,265 @@
+"""`langdiff constructions`: recall of parsers by construction, candidates in treebanks, checks of gold files."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
+
+import typer
+
+from langdiff.cli.output import check_picture_name, print_json, print_table, save_picture
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from langdiff.constructions import GoldTargets, Parses, Rules
+
+constructions_app = typer.Typer(
+    name="constructions", help="Evaluate parsers on chosen constructions.", no_args_is_help=True
+)
+
+Gold = Annotated[
+    str,
+    typer.Argument(help="File of targets, or 'constructed' or 'mined' for the sets of the package.", metavar="GOLD"),
+]
+Sentences = Annotated[
+    list[Path] | None,
+    typer.Option("--sentences", help="File of sentences; for 'mined', CoNLL-U files of the treebanks (repeat)."),
+]
+Parsers = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--parser",
+        metavar="NAME=FILE",
+        help="Output of a parser (repeat); the ending says its shape: .gr, .stanford, .triples, .conllu.",
+    ),
+]
+RuleFiles = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--rules", metavar="[NAME=]FILE", help="Rules of all parsers or of one (repeat); 'ud' (default), 'clearnlp'."
+    ),
+]
+Enhanced = Annotated[
+    list[str] | None, typer.Option("--enhanced", metavar="NAME", help="Parser whose enhanced graph is read (repeat).")
+]
+Tokens = Annotated[
+    list[str] | None,
+    typer.Option("--tokens", metavar="NAME=FILE", help="Words of a parser that divides sentences in another way."),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+PERCENTS = dict.fromkeys(["recall", "low", "high", "mean", "pooled", "macro", "micro"], "{:.3f}")
+
+
+@constructions_app.command()
+def evaluate(
+    gold: Gold,
+    parser: Parsers = None,
+    sentences: Sentences = None,
+    rules: RuleFiles = None,
+    enhanced: Enhanced = None,
+    tokens: Tokens = None,
+    by: Annotated[
+        Literal["type", "phenomenon", "parser", "distance", "target"], typer.Option(help="What each row is.")
+    ] = "type",
+    plot: Annotated[Path | None, typer.Option(help="Draw recall by type here (.svg, .png, .pdf).")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="Write right and wrong, targets × parsers (.csv, .tsv, .parquet)."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Recall of target dependencies with 95 % Wilson intervals.
+
+    Example: langdiff constructions evaluate gold.tsv --sentences sentences.tsv --parser mine=mine.conllu
+    """
+    from langdiff.constructions import evaluate as judge
+    from langdiff.errors import ConfigError
+
+    if not parser:
+        raise ConfigError("give the output of a parser: --parser NAME=FILE.")
+    if plot is not None:
+        check_picture_name(plot)
+    targets = _read_gold(gold, sentences)
+    parses = _read_parsers(parser, targets, enhanced or [], tokens or [])
+    scores = judge(targets, parses, _read_rules(rules or ["ud"], [system.name for system in parses]))
+    if plot is not None:
+        save_picture(scores.plot, plot)
+    if out is not None:
+        scores.outcomes().save(out)
+    tables: dict[str, Callable[[], pd.DataFrame]] = {
+        "type": scores.to_frame,
+        "phenomenon": scores.by_phenomenon,
+        "parser": scores.by_parser,
+        "distance": scores.by_distance,
+        "target": lambda: scores.judgements,
+    }
+    if as_json:
+        print_json(tables[by]())
+    elif by == "type":
+        typer.echo(scores.summary())
+    else:
+        print_table(tables[by](), f"Recall of targets, {scores.name}", PERCENTS)
+
+
+@constructions_app.command()
+def mine(
+    files: Annotated[list[Path], typer.Argument(help="CoNLL-U files (.conllu, .gz).", metavar="FILE…")],
+    phenomenon: Annotated[
+        list[str] | None, typer.Option("--phenomenon", help="Code of a phenomenon (repeat); by default all ten.")
+    ] = None,
+    queries: Annotated[Path | None, typer.Option(help="File of queries (.toml); by default for English.")] = None,
+    per_phenomenon: Annotated[int, typer.Option(help="Sentences to draw for each phenomenon.", min=1)] = 20,
+    seed: Annotated[int, typer.Option(help="Seed of the random choice.", min=0)] = 0,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write candidates here, for vetting.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Candidates of phenomena in treebanks: how frequent they are, and a random sample for vetting.
+
+    Example: langdiff constructions mine en_ewt.conllu.gz --phenomenon control --seed 1 --out control.tsv
+    """
+    from langdiff.constructions import mine_candidates
+
+    candidates = mine_candidates(files, phenomena=phenomenon, queries=queries)
+    if out is not None:
+        candidates.sample(per_phenomenon, seed=seed).save(out)
+        typer.echo(f"Write yes, no or edit into the first column of {out}; then: check {out} --vetted", err=True)
+    frame = candidates.frequencies()
+    if as_json:
+        print_json(frame)
+    else:
+        title = f"Sentences with candidates, of {candidates.n_sentences:,}"
+        print_table(frame, title, {"sentences": "{:,}", "percent": "{:.2f}"})
+
+
+@constructions_app.command()
+def check(
+    gold: Gold,
+    sentences: Sentences = None,
+    second: Annotated[
+        Path | None, typer.Option(help="Targets that another annotator gave the same sentences, to compare.")
+    ] = None,
+    rules: RuleFiles = None,
+    parser: Parsers = None,
+    vetted: Annotated[bool, typer.Option("--vetted", help="The file is one of candidates with decisions.")] = False,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Folder for targets.tsv and sentences.tsv of what was accepted.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Check files of targets, sentences, rules and parsers; count what was vetted; compare two annotators.
+
+    Example: langdiff constructions check gold.tsv --sentences sentences.tsv --second other.tsv
+    """
+    from langdiff.constructions import compare_annotators, read_gold, read_vetted
+    from langdiff.constructions.evaluation import warn_about
+    from langdiff.errors import ConfigError
+
+    if out is not None and not vetted:
+        raise ConfigError("--out writes what was accepted by vetting: give --vetted, too.")
+    if vetted:
+        decided = read_vetted(gold)
+        if out is not None:
+            decided.gold.save(out / "targets.tsv", out / "sentences.tsv")
+        _show(decided.to_frame(), repr(decided), as_json)
+        return
+    targets = _read_gold(gold, sentences)
+    parses = _read_parsers(parser or [], targets, [], [])
+    rules_of = _read_rules(rules or ["ud"], [system.name for system in parses] or ["all parsers"])
+    for own in {own.name: own for own in rules_of.values()}.values():
+        typer.echo(repr(own), err=True)
+    for system in parses:
+        warn_about(targets, system, rules_of[system.name])
+        typer.echo(repr(system), err=True)
+    if second is not None:
+        agreement = compare_annotators(targets, read_gold(second, targets.sentences))
+        _show(agreement.to_frame(), agreement.summary(), as_json, whole=True)
+        return
+    _show(targets.distances(), targets.summary(), as_json, whole=True)
+
+
+def _show(frame: "pd.DataFrame", text: str, as_json: bool, *, whole: bool = False) -> None:
+    if as_json:
+        print_json(frame)
+    elif whole:
+        typer.echo(text)
+    else:
+        print_table(frame, text, {})
+
+
+def _read_gold(gold: str, sentences: list[Path] | None) -> "GoldTargets":
+    from langdiff.constructions import constructed_gold, mined_gold, read_gold
+    from langdiff.errors import ConfigError
+
+    if gold == "constructed":
+        return constructed_gold()
+    if not sentences:
+        what = "the CoNLL-U files of the treebanks" if gold == "mined" else "the file of sentences"
+        raise ConfigError(f"targets of {gold} need {what}: --sentences FILE.")
+    if gold == "mined":
+        return mined_gold(sentences)
+    if len(sentences) > 1:
+        raise ConfigError("give one file of sentences; only 'mined' takes several.")
+    return read_gold(gold, sentences[0])
+
+
+def _read_parsers(options: list[str], gold: "GoldTargets", enhanced: list[str], tokens: list[str]) -> "list[Parses]":
+    from langdiff.constructions import read_parses
+    from langdiff.errors import ConfigError
+
+    files: dict[str, list[str]] = {}
+    for option in options:
+        name, file = _named(option, "--parser")
+        files.setdefault(name, []).append(file)
+    words = dict(_named(option, "--tokens") for option in tokens)
+    if unknown := [name for name in (*enhanced, *words) if name not in files]:
+        raise ConfigError(f"{unknown[0]!r} is not a parser; parsers are {', '.join(files)}.")
+    parses = []
+    for name, own in files.items():
+        shape: Any = _shape(own[0])
+        parses.append(
+            read_parses(
+                own,
+                shape,
+                name=name,
+                graph="enhanced" if name in enhanced else "basic",
+                tokens=words.get(name),
+                items=gold.sentences if shape == "conllu" else None,  # a treebank has many more
+            )
+        )
+    return parses
+
+
+def _shape(file: str) -> str:
+    from langdiff.errors import ConfigError
+
+    endings = Path(file).suffixes
+    for shape in ("gr", "stanford", "triples", "conllu"):
+        if f".{shape}" in endings:
+            return shape
+    raise ConfigError(f"{file}: the ending says the shape of the lines; use .gr, .stanford, .triples or .conllu.")
+
+
+def _read_rules(options: list[str], names: list[str]) -> "dict[str, Rules]":
+    from langdiff.constructions import default_rules, read_rules
+    from langdiff.errors import ConfigError
+
+    found: dict[str, Rules] = {}
+    for option in sorted(options, key=lambda text: "=" in text):  # rules of one parser override those of all
+        name, file = _named(option, "--rules") if "=" in option else ("", option)
+        if name and name not in names:
+            raise ConfigError(f"--rules {option}: {name!r} is not a parser; parsers are {', '.join(names)}.")
+        shipped = file in ("ud", "clearnlp")
+        own = default_rules(cast(Any, file)) if shipped else read_rules(file)
+        found |= dict.fromkeys([name] if name else names, own)
+    for name in names:
+        found.setdefault(name, default_rules())
+    return found
+
+
+def _named(option: str, what: str) -> tuple[str, str]:
+    from langdiff.errors import ConfigError
+
+    name, equals, file = option.partition("=")
+    if not (name and equals and file):
+        raise ConfigError(f"{what} {option}: write NAME=FILE.")
+    return name, file

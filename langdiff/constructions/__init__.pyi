@@ -1,0 +1,19 @@
+# the public names, for type checkers and at run time alike
+from .agreement import compare_annotators as compare_annotators
+from .claims import check_claims as check_claims
+from .evaluation import evaluate as evaluate
+from .gold import GoldTargets as GoldTargets
+from .gold import read_gold as read_gold
+from .mining import mine_candidates as mine_candidates
+from .ordering import order_columns as order_columns
+from .parses import Parses as Parses
+from .parses import read_parses as read_parses
+from .queries import read_queries as read_queries
+from .rules import Rules as Rules
+from .rules import default_rules as default_rules
+from .rules import read_rules as read_rules
+from .scores import ConstructionScores as ConstructionScores
+from .shipped import constructed_gold as constructed_gold
+from .shipped import mined_counts as mined_counts
+from .shipped import mined_gold as mined_gold
+from .vetting import read_vetted as read_vetted

@@ -1,0 +1,183 @@
+"""Judging the analyses of parsers by gold targets."""
+
+import warnings
+from collections.abc import Iterable, Mapping
+
+import pandas as pd
+
+import langdiff
+from langdiff._signature import join_signature, short_hash
+from langdiff.constructions.gold import GoldTargets
+from langdiff.constructions.matching import is_found
+from langdiff.constructions.parses import Parses
+from langdiff.constructions.rules import Rules, default_rules, lexical_words
+from langdiff.constructions.scores import ConstructionScores
+from langdiff.errors import ConfigError, DataError, LangdiffWarning, listing
+
+SUSPICIOUS = 5  # targets; rules that find none of so many may be for another scheme
+
+
+def evaluate(
+    gold: GoldTargets, parses: Parses | Iterable[Parses], rules: Rules | Mapping[str, Rules] | None = None
+) -> ConstructionScores:
+    """Score parsers on constructions by the targets that rules find in their analyses.
+
+    A positive target is correct if a rule finds it, a negative one if none does. Targets of items without a block are
+    wrong, negative ones too; a block without lines is an analysis without dependencies. A positive
+    target for whose type a parser has no rule is wrong, and is reported as not mapped.
+
+    Parameters
+    ----------
+    gold : GoldTargets
+        Sentences and targets.
+    parses : Parses or iterable of Parses
+        Output of one or several parsers.
+    rules : Rules or mapping from str to Rules, optional
+        Rules for all parsers, or those of each by name; by default rules for Universal Dependencies.
+
+    Returns
+    -------
+    ConstructionScores
+        Judgements and tables of recall.
+
+    Raises
+    ------
+    ConfigError
+        If there are no parsers, two have one name, or one has no rules.
+    DataError
+        If the type of a negative target has no rule (it would always be correct), the parser's words cannot be aligned
+        with those of the sentence, or no item of the gold set was parsed.
+
+    Warns
+    -----
+    LangdiffWarning
+        If a parser has blocks for unknown items, rules name words of the sentences, or rules find nothing at all.
+
+    References
+    ----------
+    Bender, Flickinger, Oepen & Zhang (2011), "Parser Evaluation over Local and Non-Local Deep Dependencies in a Large
+    Corpus", EMNLP.
+
+    Examples
+    --------
+    >>> from langdiff.constructions.target import Target
+    >>> words = ("He", "carried", "out", "the", "plan")
+    >>> target = Target("v1", "vpart", True, ((1, 2),), "ARG2", ((4,),))
+    >>> gold = GoldTargets(name="one", origin="constructed", sentences={"v1": words}, targets=(target,))
+    >>> mine = Parses(name="mine", shape="triples", blocks={"v1": ("-1 root 1", "1 obj 4", "1 compound:prt 2")})
+    >>> scores = evaluate(gold, mine)
+    >>> scores.to_frame()[["phenomenon", "type", "parser", "correct", "targets"]]
+      phenomenon  type parser  correct  targets
+    0      vpart  ARG2   mine        1        1
+    """
+    systems = [parses] if isinstance(parses, Parses) else list(parses)
+    names = [system.name for system in systems]
+    if not systems or len(set(names)) < len(names):
+        raise ConfigError(f"parsers need different names; got {listing(names)}." if names else "no parser is given.")
+    shared = default_rules() if rules is None else rules
+    of_each = {name: _rules_of(shared, name) for name in names}
+    rows = []
+    coverage = []
+    for system in systems:
+        own = of_each[system.name]
+        warn_about(gold, system, own)
+        judged = [{"parser": system.name, **row} for row in _judge(gold, system, own)]
+        _warn_of_nothing_found(judged, system, own)
+        rows += judged
+        missing = sum(item not in system.blocks for item in gold.sentences)
+        empty = sum(system.blocks.get(item) == () for item in gold.sentences)
+        coverage.append((system.name, len(gold.sentences), missing, empty))
+    signature = {
+        "gold": f"{gold.name}#{gold.digest}",
+        "parses": "+".join(f"{system.name}#{system.digest}" for system in systems),
+        "rules": short_hash({name: own.digest for name, own in of_each.items()}),
+        "version": langdiff.__version__,
+    }
+    return ConstructionScores(
+        name=gold.name,
+        origin=gold.origin,
+        judgements=pd.DataFrame(rows).astype({"distance": float}),
+        coverage=pd.DataFrame(coverage, columns=["parser", "items", "no_parse", "empty"]),
+        signature=join_signature(signature),
+    )
+
+
+def _rules_of(rules: Rules | Mapping[str, Rules], name: str) -> Rules:
+    if isinstance(rules, Rules):
+        return rules
+    if name not in rules:
+        raise ConfigError(f"parser {name!r} has no rules; there are rules for {listing(rules)}.")
+    return rules[name]
+
+
+def _judge(gold: GoldTargets, system: Parses, rules: Rules) -> Iterable[dict[str, object]]:
+    """Yield the judgement of each target."""
+    positions = {item: system.positions(item, words) for item, words in gold.sentences.items() if item in system.blocks}
+    if not positions:
+        raise DataError(f"parser {system.name!r} has no block for any item of {gold.name!r}; do their names agree?")
+    for number, target in enumerate(gold.targets):
+        serving = rules.of(target)
+        if not serving and not target.positive:
+            raise DataError(
+                f"rules {rules.name!r} ({rules.source}): no rule for {target.phenomenon} {target.type}, of which gold "
+                f"line {target.line} has a negative target; it would be correct by default. Add a rule that says how "
+                "the parser would express it."
+            )
+        if target.item not in positions:
+            outcome = "no parse"
+        elif not serving:
+            outcome = "not mapped"
+        else:
+            found = is_found(
+                target,
+                serving,
+                system.blocks[target.item],
+                shape=system.shape,
+                words=gold.sentences[target.item],
+                positions=positions[target.item],
+            )
+            outcome = "found" if found else "not found"
+        yield {
+            "target": number,
+            "item": target.item,
+            "phenomenon": target.phenomenon,
+            "type": target.column,
+            "polarity": int(target.positive),
+            "distance": target.distance,
+            "outcome": outcome,
+            "correct": outcome == ("found" if target.positive else "not found"),
+        }
+
+
+def _warn_of_nothing_found(judged: list[dict[str, object]], system: Parses, rules: Rules) -> None:
+    missed = sum(row["outcome"] == "not found" and row["polarity"] == 1 for row in judged)
+    if missed < SUSPICIOUS or any(row["outcome"] == "found" for row in judged) or not any(system.blocks.values()):
+        return
+    warnings.warn(
+        f"rules {rules.name!r} ({rules.source}) find no target at all in the output of parser {system.name!r}; are "
+        "they written for lines of this shape, with these labels?",
+        LangdiffWarning,
+        stacklevel=3,
+    )
+
+
+def warn_about(gold: GoldTargets, system: Parses, rules: Rules) -> None:
+    """Warn of blocks for unknown items, and of rules that name words of the sentences."""
+    unknown = [item for item in system.blocks if item not in gold.sentences]
+    if unknown:
+        first = unknown[0]
+        where = f", the first in line {system.lines[first]}" if first in system.lines else ""
+        warnings.warn(
+            f"parser {system.name!r}: {len(unknown):,} blocks are not for items of {gold.name!r} and are not used: "
+            f"{listing(unknown)}{where}.",
+            LangdiffWarning,
+            stacklevel=3,
+        )
+    if lexical := lexical_words(rules, gold, system):
+        lines = "; ".join(f"line {line}: {', '.join(words)}" for line, words in list(lexical.items())[:5])
+        warnings.warn(
+            f"rules {rules.name!r} ({rules.source}) name words of the sentences, which are not labels of parser "
+            f"{system.name!r}: {lines}. Rules are about labels only.",
+            LangdiffWarning,
+            stacklevel=3,
+        )

@@ -1,0 +1,278 @@
+"""Gold targets: reading, checking and saving the files of targets and of sentences."""
+
+import re
+import warnings
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from langdiff._io import read_lines, write_text
+from langdiff._signature import short_hash
+from langdiff.constructions.phenomena import PHENOMENA, is_type
+from langdiff.constructions.target import Target, read_nodes, write_nodes
+from langdiff.errors import DataError, Fault, FaultsError, LangdiffWarning
+
+CELLS = 6
+Sentences = Mapping[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class GoldTargets:
+    """Sentences and the dependencies that analyses of them must, or must not, contain.
+
+    Attributes
+    ----------
+    name : str
+        Name of the set.
+    origin : str
+        How the set came about: ``"vetted"``, ``"constructed"``, ``"derived"`` …; empty if unknown.
+    sentences : mapping from str to tuple of str
+        Words of each item, in order.
+    targets : tuple of Target
+        Targets, in the order of the file.
+    """
+
+    name: str
+    origin: str
+    sentences: Sentences
+    targets: tuple[Target, ...]
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per target: item, phenomenon, polarity, head, type, dependent, distance (words)."""
+        rows = [
+            {
+                "item": target.item,
+                "phenomenon": target.phenomenon,
+                "polarity": int(target.positive),
+                "head": write_nodes(target.heads, self.sentences[target.item]),
+                "type": target.type,
+                "dependent": write_nodes(target.dependents, self.sentences[target.item]),
+                "distance": target.distance,
+            }
+            for target in self.targets
+        ]
+        return pd.DataFrame(rows).astype({"distance": float})
+
+    def distances(self) -> pd.DataFrame:
+        """Return targets, average and maximum surface distance (words) by phenomenon and type."""
+        frame = self.to_frame().groupby(["phenomenon", "type"], sort=False)["distance"]
+        return frame.agg(targets="size", average="mean", maximum="max").reset_index()
+
+    def summary(self) -> str:
+        """Format the counts of items and targets by phenomenon, with average and maximum distances."""
+        items = self.to_frame().groupby("phenomenon")["item"].nunique()
+        table = self.distances()
+        table.insert(1, "items", table["phenomenon"].map(items))
+        return f"{self!r}\n{table.to_string(index=False, float_format='{:.1f}'.format, na_rep='–')}"
+
+    @property
+    def digest(self) -> str:
+        """Hash of sentences and targets, for signatures."""
+        keys = [(*target.key[:3], target.heads, target.dependents) for target in self.targets]
+        return short_hash(keys, [list(self.sentences[target.item]) for target in self.targets])
+
+    def save(self, targets: str | Path, sentences: str | Path) -> None:
+        """Write both files, from which `read_gold` gives the same set.
+
+        Parameters
+        ----------
+        targets : str or Path
+            File of the targets.
+        sentences : str or Path
+            File of the sentences.
+
+        Raises
+        ------
+        OutputError
+            If a file cannot be written.
+        """
+        rows = self.to_frame()[["item", "phenomenon", "polarity", "head", "type", "dependent"]]
+        lines = ["\t".join(map(str, row)) for row in rows.itertuples(index=False)]
+        write_text(Path(targets), "\n".join([f"# {self.name} ({self.origin or 'origin unknown'})", *lines, ""]))
+        write_text(Path(sentences), "".join(f"{item}\t{' '.join(words)}\n" for item, words in self.sentences.items()))
+
+    def __repr__(self) -> str:
+        """Give the numbers of items, targets and phenomena."""
+        negative = sum(not target.positive for target in self.targets)
+        phenomena = len({target.phenomenon for target in self.targets})
+        kind = f" ({self.origin})" if self.origin else ""
+        return (
+            f"GoldTargets {self.name!r}{kind}: {len(self.sentences):,} items, {len(self.targets):,} targets "
+            f"({negative:,} negative), {phenomena} phenomena"
+        )
+
+
+def read_gold(
+    targets: str | Path, sentences: str | Path | Sentences, *, name: str | None = None, origin: str = ""
+) -> GoldTargets:
+    r"""Read targets and their sentences, and check them against each other.
+
+    Parameters
+    ----------
+    targets : str or Path
+        Tab-separated file, ``#`` before comments, one target per line: item, phenomenon, polarity (1: must be present,
+        0: must be absent), head, type, dependent. Head and dependent are ``word-position`` (from 0), or the position
+        alone; alternatives are joined by ``|``, the words of one predicate by ``+``; ``*`` is any head. Types are
+        ARG, ARG1, ARG2, ARG3, MOD, several of them joined by ``/``; ``!`` before the type of a negative target;
+        a colon and a name after it tell two targets of one type apart (``ARG2:first``).
+    sentences : str, Path or mapping
+        Tab-separated file of items and their words, separated by spaces; or a mapping from items to words.
+    name : str, optional
+        Name of the set; by default that of the file.
+    origin : str
+        How the set came about, shown wherever the set is.
+
+    Returns
+    -------
+    GoldTargets
+        Sentences and targets.
+
+    Raises
+    ------
+    FaultsError
+        If a line is malformed, a phenomenon is unknown, a position is outside the sentence, polarity and ``!``
+        disagree, a target comes twice, an item has no sentence, or a sentence of the file has no target. All faults are
+        found before it is raised; each has its line.
+    DataError
+        If there are no targets.
+
+    Warns
+    -----
+    LangdiffWarning
+        If words differ from those of the sentence, case and punctuation aside.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     gold = Path(folder) / "gold.tsv"
+    ...     _ = gold.write_text("v1\tvpart\t1\tcarried-1+out-2\tARG2\tplan-4\n")
+    ...     read_gold(gold, {"v1": ("He", "carried", "out", "the", "plan")})
+    GoldTargets 'gold': 1 items, 1 targets (0 negative), 1 phenomena
+    """
+    faults: list[Fault] = []
+    source = None if isinstance(sentences, Mapping) else str(sentences)
+    texts = dict(sentences) if isinstance(sentences, Mapping) else read_sentences(sentences, faults)
+    path = Path(targets)
+    gold = collect_targets(read_lines(path), str(path), texts, faults, name=name or path.stem, origin=origin)
+    if source and (idle := [item for item in texts if item not in gold.sentences]):
+        raise FaultsError([Fault(source, None, f"item {item!r} has no target.") for item in idle])
+    return gold
+
+
+def collect_targets(
+    lines: Iterable[tuple[int, str]],
+    source: str,
+    sentences: Sentences,
+    faults: list[Fault],
+    *,
+    name: str,
+    origin: str,
+) -> GoldTargets:
+    """Return the targets of numbered lines, and those of the sentences that have any; see `read_gold`."""
+    found: dict[object, Target] = {}
+    different = []
+    for number, line in lines:
+        if not line.strip() or line.startswith("#"):
+            continue
+        try:
+            target, unlike = read_target(line.split("\t"), number, sentences)
+            if target.key in found:
+                raise ValueError(f"the same target as in line {found[target.key].line}.")
+        except ValueError as error:
+            faults.append(Fault(source, number, str(error)))
+            continue
+        found[target.key] = target
+        different += [f"line {number}: {what}" for what in unlike]
+    if faults:
+        raise FaultsError(faults)
+    if not found:
+        raise DataError(f"{source}: there are no targets.")
+    if different:
+        warnings.warn(
+            f"{source}: {len(different)} words are not those of the sentence: {'; '.join(different[:5])}. Are "
+            "positions counted from 0?",
+            LangdiffWarning,
+            stacklevel=3,
+        )
+    used = {target.item for target in found.values()}
+    kept = {item: words for item, words in sentences.items() if item in used}
+    return GoldTargets(name=name, origin=origin, sentences=kept, targets=tuple(found.values()))
+
+
+def read_sentences(path: str | Path, faults: list[Fault] | None = None) -> dict[str, tuple[str, ...]]:
+    """Read a file of items and their words.
+
+    Parameters
+    ----------
+    path : str or Path
+        Tab-separated file: item, words separated by spaces.
+    faults : list of Fault, optional
+        List to which what is wrong is added; by default it is raised.
+
+    Returns
+    -------
+    dict from str to tuple of str
+        Words of each item.
+
+    Raises
+    ------
+    FaultsError
+        If a line is malformed or an item comes twice.
+    """
+    sentences: dict[str, tuple[str, ...]] = {}
+    own: list[Fault] = []
+    for number, line in read_lines(Path(path)):
+        if not line.strip() or line.startswith("#"):
+            continue
+        item, _, text = line.partition("\t")
+        words = tuple(text.split())
+        if not item or not words or "\t" in text:
+            own.append(Fault(str(path), number, "not an item, a tab and words separated by spaces."))
+        elif item in sentences:
+            own.append(Fault(str(path), number, f"item {item!r} comes twice."))
+        else:
+            sentences[item] = words
+    if faults is not None:
+        faults += own
+    elif own:
+        raise FaultsError(own)
+    return sentences
+
+
+def read_target(cells: list[str], number: int, sentences: Sentences) -> tuple[Target, list[str]]:
+    """Return the target of a line, and the words in it that are not those of the sentence.
+
+    Raises
+    ------
+    ValueError
+        If the line is not a target of one of the sentences.
+    """
+    if len(cells) != CELLS:
+        raise ValueError(f"{len(cells)} cells separated by tabs; a target has {CELLS}.")
+    item, phenomenon, polarity, head, kind, dependent = (cell.strip() for cell in cells)
+    if phenomenon not in PHENOMENA:
+        raise ValueError(f"unknown phenomenon {phenomenon!r}; known are {', '.join(PHENOMENA)}.")
+    if not is_type(kind):
+        raise ValueError(f"unknown type {kind!r}; types are ARG, ARG1, ARG2, ARG3 and MOD, joined by /.")
+    if polarity not in ("0", "1") or (polarity == "0") != kind.startswith("!"):
+        raise ValueError(f"polarity {polarity!r} does not go with type {kind!r}; it is 0 with !, else 1.")
+    if item not in sentences:
+        raise ValueError(f"item {item!r} has no sentence.")
+    tokens = sentences[item]
+    heads, words = read_nodes(head)
+    dependents, more = read_nodes(dependent)
+    if not dependents:
+        raise ValueError("only the head may be *.")
+    outside = sorted({place for node in heads + dependents for place in node if place >= len(tokens)})
+    if outside:
+        raise ValueError(f"position {outside[0]} is outside the sentence, whose words are 0 to {len(tokens) - 1}.")
+    unlike = [f"{word!r} for {tokens[place]!r}" for place, word in words + more if _bare(word) != _bare(tokens[place])]
+    return Target(item, phenomenon, polarity == "1", heads, kind, dependents, number), unlike
+
+
+def _bare(word: str) -> str:
+    """Return a word without case and punctuation."""
+    return re.sub(r"\W", "", word).casefold()

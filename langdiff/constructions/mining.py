@@ -1,0 +1,229 @@
+"""Candidates of phenomena in treebanks: counting, drawing at random, and files for people to vet."""
+
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from langdiff._io import write_text
+from langdiff._random import generator
+from langdiff.constructions.graphs import Graph, read_graphs
+from langdiff.constructions.phenomena import PHENOMENA
+from langdiff.constructions.queries import Query, read_queries
+from langdiff.constructions.target import Target, write_nodes
+from langdiff.errors import ConfigError, DataError, LangdiffWarning, listing
+
+
+class Candidate(NamedTuple):
+    """A place where a query is found: phenomenon, sentence, treebank and the targets proposed."""
+
+    phenomenon: str
+    item: str
+    treebank: str
+    targets: tuple[Target, ...]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class Candidates:
+    """What queries found in treebanks, or some of it.
+
+    Attributes
+    ----------
+    found : tuple of Candidate
+        Places where a query is found, in the order of the treebanks.
+    sentences : mapping from str to tuple of str
+        Words of the sentences in which something is found.
+    n_sentences : int
+        Number of sentences that were searched.
+    phenomena : tuple of str
+        Codes of the phenomena that were searched for.
+    """
+
+    found: tuple[Candidate, ...]
+    sentences: Mapping[str, tuple[str, ...]]
+    n_sentences: int
+    phenomena: tuple[str, ...]
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per candidate: phenomenon, item, treebank, targets as text, sentence."""
+        rows = []
+        for candidate in self.found:
+            words = self.sentences[candidate.item]
+            targets = "; ".join(" ".join(_cells(target, words)[3:]) for target in candidate.targets)
+            rows.append((candidate.phenomenon, candidate.item, candidate.treebank, targets, " ".join(words)))
+        return pd.DataFrame(rows, columns=["phenomenon", "item", "treebank", "targets", "sentence"])
+
+    def frequencies(self) -> pd.DataFrame:
+        """Return the number of sentences with candidates, and its percentage of all, by phenomenon."""
+        frame = pd.DataFrame(self.found, columns=Candidate._fields)
+        counts = frame.drop_duplicates(["phenomenon", "item"])["phenomenon"].value_counts()
+        counts = counts.reindex(list(self.phenomena), fill_value=0)
+        table = pd.DataFrame({"sentences": counts, "percent": 100 * counts / self.n_sentences})
+        return table.rename_axis("phenomenon").reset_index()
+
+    def sample(self, per_phenomenon: int, *, seed: int | np.random.Generator) -> "Candidates":
+        """Draw sentences at random, and in each one candidate of the phenomenon.
+
+        Parameters
+        ----------
+        per_phenomenon : int
+            Number of sentences for each phenomenon; all, where there are fewer.
+        seed : int or numpy.random.Generator
+            Seed of the random choice.
+
+        Returns
+        -------
+        Candidates
+            At most one candidate per sentence and phenomenon.
+
+        Raises
+        ------
+        ConfigError
+            If the number is not positive or the seed is none.
+        """
+        if per_phenomenon < 1:
+            raise ConfigError(f"per_phenomenon must be at least 1, got {per_phenomenon}.")
+        rng = generator(seed, "candidates")
+        drawn: list[Candidate] = []
+        for phenomenon in self.phenomena:
+            by_item: dict[str, list[Candidate]] = {}
+            for candidate in self.found:
+                if candidate.phenomenon == phenomenon:
+                    by_item.setdefault(candidate.item, []).append(candidate)
+            groups = list(by_item.values())
+            for place in rng.permutation(len(groups))[:per_phenomenon]:
+                drawn.append(groups[place][rng.integers(len(groups[place]))])
+        used = {candidate.item for candidate in drawn}
+        kept = {item: words for item, words in self.sentences.items() if item in used}
+        return replace(self, found=tuple(drawn), sentences=kept)
+
+    def save(self, path: str | Path) -> None:
+        """Write a file for vetting: targets in the layout of gold files after an empty column for the decision.
+
+        Parameters
+        ----------
+        path : str or Path
+            File to write. Above the targets of each candidate a comment gives its sentence. Write ``yes``, ``no`` or
+            ``edit`` (after correcting the cells) in the first column, for `langdiff.constructions.read_vetted`.
+
+        Raises
+        ------
+        OutputError
+            If the file cannot be written.
+        """
+        lines = ["# decision (yes, no, edit)\titem\tphenomenon\tpolarity\thead\ttype\tdependent"]
+        for candidate in self.found:
+            words = self.sentences[candidate.item]
+            lines.append(f"# sentence\t{candidate.item}\t{' '.join(words)}")
+            lines += ["\t".join(["", *_cells(target, words)]) for target in candidate.targets]
+        write_text(Path(path), "\n".join([*lines, ""]))
+
+    def __repr__(self) -> str:
+        """Give the numbers of candidates, phenomena and sentences."""
+        return f"Candidates: {len(self.found):,} for {len(self.phenomena)} phenomena in {self.n_sentences:,} sentences"
+
+
+def mine_candidates(
+    path: str | Path | Iterable[str | Path],
+    *,
+    phenomena: Sequence[str] | None = None,
+    queries: str | Path | None = None,
+) -> Candidates:
+    r"""Search treebanks for candidates of phenomena.
+
+    Parameters
+    ----------
+    path : str, Path or iterable of them
+        CoNLL-U files. The queries for English use enhanced graphs (DEPS), so that bare relatives and control are not
+        found where there are none.
+    phenomena : sequence of str, optional
+        Codes of phenomena; by default all ten.
+    queries : str or Path, optional
+        File of queries, see `read_queries`; by default those for English Universal Dependencies.
+
+    Returns
+    -------
+    Candidates
+        Every place where a query is found.
+
+    Raises
+    ------
+    DataError
+        If a file is malformed, a ``sent_id`` comes twice, or there are no sentences.
+    ConfigError
+        If a phenomenon is unknown.
+
+    Warns
+    -----
+    LangdiffWarning
+        If a file has no enhanced graphs, which some of the queries need.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> rows = [
+    ...     "1 She she PRON _ _ 2 nsubj _ _",
+    ...     "2 looked look VERB _ _ 0 root _ _",
+    ...     "3 up up ADP _ _ 2 compound:prt _ _",
+    ...     "4 words word NOUN _ _ 2 obj _ _",
+    ... ]
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "one.conllu"
+    ...     _ = path.write_text("\n".join(["# sent_id = s1", *(row.replace(" ", "\t") for row in rows)]))
+    ...     candidates = mine_candidates(path, phenomena=["vpart"])
+    >>> candidates.to_frame()["targets"].item()
+    'up-2 !ARG2 words-3; looked-1+up-2 ARG2 words-3'
+    """
+    asked = read_queries(queries)
+    if phenomena is not None:
+        if unknown := [code for code in phenomena if code not in PHENOMENA]:
+            raise ConfigError(f"unknown phenomena {listing(unknown)}; known are {', '.join(PHENOMENA)}.")
+        asked = tuple(query for query in asked if query.phenomenon in phenomena)
+    blind = dict.fromkeys(query.phenomenon for query in asked if query.enhanced)
+    found: list[Candidate] = []
+    sentences: dict[str, tuple[str, ...]] = {}
+    seen: set[str] = set()
+    for file in [path] if isinstance(path, (str, Path)) else path:
+        has_graphs = True  # of an empty file nothing is said
+        for place, graph in enumerate(read_graphs(file)):
+            if graph.item in seen:
+                raise DataError(f"{file}, line {graph.line}: sent_id {graph.item!r} comes twice.")
+            seen.add(graph.item)
+            has_graphs = (has_graphs and place > 0) or any(word.enhanced for word in graph.words)
+            treebank = Path(file).name.split(".")[0]
+            own = [Candidate(query.phenomenon, graph.item, treebank, made) for query, made in _search(asked, graph)]
+            if own:
+                found += own
+                sentences[graph.item] = graph.forms
+        if blind and not has_graphs:
+            warnings.warn(
+                f"{file}: no enhanced graphs (DEPS), without which {', '.join(blind)} cannot be found.",
+                LangdiffWarning,
+                stacklevel=2,
+            )
+    if not seen:
+        raise DataError("the files have no sentences.")
+    order = list(dict.fromkeys(query.phenomenon for query in asked))
+    found.sort(key=lambda candidate: order.index(candidate.phenomenon))
+    return Candidates(found=tuple(found), sentences=sentences, n_sentences=len(seen), phenomena=tuple(order))
+
+
+def _search(queries: Iterable[Query], graph: Graph) -> Iterable[tuple[Query, tuple[Target, ...]]]:
+    """Yield each query with the targets of each place where it is found, the same targets once."""
+    seen = set()
+    for query in queries:
+        for binding in query.matches(graph):
+            targets = query.targets_of(graph, binding)
+            key = tuple(target.key for target in targets)
+            if key not in seen:
+                seen.add(key)
+                yield query, targets
+
+
+def _cells(target: Target, words: Sequence[str]) -> list[str]:
+    head, dependent = write_nodes(target.heads, words), write_nodes(target.dependents, words)
+    return [target.item, target.phenomenon, str(int(target.positive)), head, target.type, dependent]

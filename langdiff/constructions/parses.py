@@ -1,0 +1,214 @@
+"""Output of a parser: its own lines of dependencies, one block per item, in one of four shapes."""
+
+import re
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from langdiff._io import read_lines
+from langdiff._signature import short_hash
+from langdiff.constructions.alignment import Token, align
+from langdiff.constructions.gold import read_sentences
+from langdiff.constructions.graphs import read_graphs
+from langdiff.errors import ConfigError, DataError, listing
+
+ShapeName = Literal["gr", "stanford", "triples", "conllu"]
+GraphName = Literal["basic", "enhanced"]
+
+
+class Shape(NamedTuple):
+    """How positions of words appear in a parser's lines."""
+
+    node: str  # regular expression of a node; # stands for the position
+    joined: str | None  # the same for a node whose word is given in place of @
+    first: int  # number of the first word
+
+
+# Nodes of triples must not match within -1, the head of the root, nor within 8.1, an empty node. A comma may be part
+# of a word, as in year,-8; Stanford's copies of words end in '.
+_TRIPLES = Shape(r"(?<![\w.+-])#(?![\w.])", None, 0)
+SHAPES: dict[str, Shape] = {
+    "gr": Shape(r"[^\s()]+_#(?!\d)", r"@_#(?!\d)", 0),
+    "stanford": Shape(r"[^\s()]+-#(?!\d)'*", r"@-#(?!\d)'*", 1),
+    "triples": _TRIPLES,
+    "conllu": _TRIPLES,
+}
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class Parses:
+    """Analyses by one parser.
+
+    Attributes
+    ----------
+    name : str
+        Name of the parser.
+    shape : str
+        Shape of the lines, ``"gr"``, ``"stanford"``, ``"triples"`` or ``"conllu"``.
+    blocks : mapping from str to tuple of str
+        Lines of dependencies by item; no lines for an analysis without dependencies.
+    tokens : mapping from str to tuple
+        The parser's tokens by item, each with the positions of its words; empty where they are those of the sentence.
+    forms : mapping from str to tuple of str
+        The parser's words by item.
+    lines : mapping from str to int
+        Line of the file at which each block begins.
+    """
+
+    name: str
+    shape: ShapeName
+    blocks: Mapping[str, tuple[str, ...]]
+    tokens: Mapping[str, tuple[Token, ...]] = field(default_factory=dict)
+    forms: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    lines: Mapping[str, int] = field(default_factory=dict)
+
+    def positions(self, item: str, words: tuple[str, ...]) -> list[tuple[int, ...]]:
+        """Return the positions, from 0, of the parser's words for each word of a sentence.
+
+        Parameters
+        ----------
+        item : str
+            Identifier of the sentence.
+        words : tuple of str
+            Words of the gold sentence.
+
+        Returns
+        -------
+        list of tuple of int
+
+        Raises
+        ------
+        DataError
+            If the parser's words have other characters than the sentence.
+        """
+        if item not in self.tokens:
+            return [(place,) for place in range(len(words))]
+        return align(item, words, self.tokens[item], self.forms[item])
+
+    @property
+    def digest(self) -> str:
+        """Hash of all lines, for signatures."""
+        return short_hash(self.shape, {item: list(lines) for item, lines in sorted(self.blocks.items())})
+
+    def __repr__(self) -> str:
+        """Give the numbers of blocks and lines."""
+        lines = sum(map(len, self.blocks.values()))
+        return f"Parses {self.name!r} ({self.shape}): {len(self.blocks):,} items, {lines:,} dependencies"
+
+
+def read_parses(
+    path: str | Path | Iterable[str | Path],
+    shape: ShapeName,
+    *,
+    name: str | None = None,
+    graph: GraphName = "basic",
+    tokens: str | Path | None = None,
+    items: Container[str] | None = None,
+) -> Parses:
+    r"""Read the output of a parser.
+
+    Parameters
+    ----------
+    path : str, Path or iterable of them
+        File or files of blocks, each a line ``# item`` and the parser's own lines after it; or CoNLL-U, whose items are
+        its ``sent_id``. Plain or compressed.
+    shape : str
+        ``"gr"``: ``(ncsubj passed_4 Act_1 _)``, positions from 0. ``"stanford"``: ``nsubj(passed-5, act-2)``,
+        positions from 1. ``"triples"``: ``4 ARG1 1``, positions from 0. ``"conllu"``: columns, read as triples.
+    name : str, optional
+        Name of the parser; by default that of the first file.
+    graph : str
+        CoNLL-U only: the ``"basic"`` tree of HEAD and DEPREL, or the ``"enhanced"`` graph of DEPS.
+    tokens : str or Path, optional
+        The parser's own words, in the layout of files of sentences, if it divides sentences in another way. CoNLL-U
+        has them.
+    items : container of str, optional
+        Items to keep, such as the sentences of a gold set, of a file that has many more; by default all.
+
+    Returns
+    -------
+    Parses
+        Lines by item.
+
+    Raises
+    ------
+    DataError
+        If a line stands before the first item, an item comes twice, CoNLL-U is malformed or has no enhanced graph
+        though it is asked for, or `tokens` lacks an item; the message names the line or the item.
+    ConfigError
+        If the shape or the graph is unknown, or `tokens` is given for CoNLL-U.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "mine.gr"
+    ...     _ = path.write_text("# v1\n(dobj carried_1 plan_4)\n# v2\n")
+    ...     parses = read_parses(path, "gr")
+    >>> parses
+    Parses 'mine' (gr): 2 items, 1 dependencies
+    >>> parses.blocks
+    {'v1': ('(dobj carried_1 plan_4)',), 'v2': ()}
+    """
+    if shape not in SHAPES:
+        raise ConfigError(f"unknown shape {shape!r}; known are {', '.join(SHAPES)}.")
+    if graph not in ("basic", "enhanced"):
+        raise ConfigError(f"unknown graph {graph!r}; it is 'basic' or 'enhanced'.")
+    files = [Path(file) for file in ([path] if isinstance(path, (str, Path)) else path)]
+    if not files:
+        raise ConfigError("no file is given.")
+    name = name or re.sub(r"\.(gz|bz2|xz)$", "", files[0].name).rsplit(".", 1)[0]
+    if shape == "conllu":
+        if tokens is not None:
+            raise ConfigError("tokens are read from the CoNLL-U file itself; leave tokens out.")
+        return _read_conllu(files, name, graph, items)
+    words = {} if tokens is None else read_sentences(tokens)
+    blocks, lines = _read_blocks(files)
+    if items is not None:
+        blocks = {item: block for item, block in blocks.items() if item in items}
+    if tokens is not None and (lacking := [item for item in blocks if item not in words]):
+        raise DataError(f"{tokens}: no words for {len(lacking)} items of {files[0]}: {listing(lacking)}.")
+    alone = {item: tuple((word, (place,)) for place, word in enumerate(forms)) for item, forms in words.items()}
+    return Parses(name=name, shape=shape, blocks=blocks, tokens=alone, forms=words, lines=lines)
+
+
+def _read_blocks(files: Sequence[Path]) -> tuple[dict[str, tuple[str, ...]], dict[str, int]]:
+    blocks: dict[str, list[str]] = {}
+    lines: dict[str, int] = {}
+    for path in files:
+        item = ""
+        for number, line in read_lines(path):
+            if line.startswith("#"):
+                item = line[1:].strip()
+                if not item:
+                    raise DataError(f"{path}, line {number}: no item after '#'.")
+                _refuse_second(path, number, item, lines)
+                blocks[item], lines[item] = [], number
+            elif line.strip():
+                if not item:
+                    raise DataError(f"{path}, line {number}: a dependency before the first line '# item'.")
+                blocks[item].append(line.strip())
+    return {key: tuple(block) for key, block in blocks.items()}, lines
+
+
+def _read_conllu(files: Sequence[Path], name: str, graph: GraphName, items: Container[str] | None) -> Parses:
+    blocks: dict[str, tuple[str, ...]] = {}
+    tokens, forms = {}, {}
+    lines: dict[str, int] = {}
+    for path in files:
+        for sentence in read_graphs(path):
+            item = sentence.item
+            if items is not None and item not in items:
+                continue
+            _refuse_second(path, sentence.line, item, lines)
+            blocks[item] = sentence.triples(graph)
+            tokens[item], forms[item], lines[item] = sentence.surface, sentence.forms, sentence.line
+    if graph == "enhanced" and blocks and not any(blocks.values()):
+        raise DataError(f"{files[0]}: column DEPS is empty throughout; there is no enhanced graph.")
+    return Parses(name=name, shape="conllu", blocks=blocks, tokens=tokens, forms=forms, lines=lines)
+
+
+def _refuse_second(path: Path, number: int, item: str, lines: Mapping[str, int]) -> None:
+    if item in lines:
+        raise DataError(f"{path}, line {number}: a second block for item {item!r}; the first is in line {lines[item]}.")

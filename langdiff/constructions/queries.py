@@ -1,0 +1,254 @@
+"""Queries over dependency graphs, read from data: nodes, edges, order, and what must not be there."""
+
+import re
+import tomllib
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from langdiff._io import read_lines
+from langdiff.constructions.graphs import Graph, Word
+from langdiff.constructions.phenomena import PHENOMENA, is_type
+from langdiff.constructions.target import Node, Target
+from langdiff.errors import DataError
+
+Binding = dict[str, int]  # positions of the nodes that are known
+Extend = Callable[[Graph, Binding], Iterator[Binding]]  # every way to satisfy a condition, given the nodes known
+
+_NODE = re.compile(r"(\w+)\[(.+)\]")
+_TEST = re.compile(r"(\w+)(!?=)(.+)")
+_EDGE = re.compile(r"(\w+) ([-=])\[(.+)\][-=]> (\w+)")
+_ORDER = re.compile(r"(\w+) (<|<<|>>) (\w+)")
+_PLACE = re.compile(r"(\w+)(?:\{(.+?)\})?")
+
+
+@dataclass(frozen=True)
+class Query:
+    """Pattern of a phenomenon: what must be there, what must not, and the targets of each place where it is found.
+
+    Attributes
+    ----------
+    phenomenon : str
+        Code of the phenomenon.
+    pattern : tuple
+        Conditions, each giving every way to satisfy it.
+    without : tuple of tuple
+        Groups of conditions, none of which may be satisfied as a whole.
+    targets : tuple of str
+        Lines ``head type dependent`` with names of nodes.
+    enhanced : bool
+        Whether the pattern has edges of the enhanced graph, without which nothing is found.
+    """
+
+    phenomenon: str
+    pattern: tuple[Extend, ...]
+    without: tuple[tuple[Extend, ...], ...]
+    targets: tuple[str, ...]
+    enhanced: bool
+
+    def matches(self, graph: Graph) -> list[Binding]:
+        """Return the positions of the nodes wherever the pattern is found, from left to right."""
+        found = [
+            binding
+            for binding in _satisfy(graph, {}, self.pattern)
+            if not any(next(_satisfy(graph, binding, group), None) is not None for group in self.without)
+        ]
+        unique = {tuple(sorted(binding.items())): binding for binding in found}
+        return sorted(unique.values(), key=lambda binding: tuple(binding.values()))
+
+    def targets_of(self, graph: Graph, binding: Binding) -> tuple[Target, ...]:
+        """Return the targets of one place where the pattern is found."""
+        made = []
+        for line in self.targets:
+            head, kind, dependent = line.split()
+            heads, dependents = (_nodes(graph, binding, cell) for cell in (head, dependent))
+            made.append(Target(graph.item, self.phenomenon, not kind.startswith("!"), heads, kind, dependents))
+        return tuple(made)
+
+
+def read_queries(path: str | Path | None = None) -> tuple[Query, ...]:
+    """Read queries for candidates of phenomena.
+
+    Parameters
+    ----------
+    path : str or Path, optional
+        TOML file: for each code of a phenomenon one or several tables with ``pattern``, ``without`` and ``targets``;
+        by default that for English Universal Dependencies which is shipped with the package. Conditions are
+        ``V[upos=VERB, lemma!=be|have]`` (columns or features, regular expressions), ``V -[obj]-> O`` (basic tree),
+        ``V =[nsubj.*]=> S`` (enhanced graph), ``V >> X`` (V is above X in the tree), ``A < B`` (before) and ``A << B``
+        (just before). In targets ``V{aux|cop}`` is V or any child of these relations; ``V+P``, ``V|A`` and ``*`` are
+        written as in gold files.
+
+    Returns
+    -------
+    tuple of Query
+        Queries in the order of the file.
+
+    Raises
+    ------
+    DataError
+        If the file is not TOML, or a phenomenon, condition or target is not written so.
+
+    Examples
+    --------
+    >>> sorted({query.phenomenon for query in read_queries()} ^ set(PHENOMENA))
+    []
+    """
+    if path is None:
+        source = "english_ud.toml"
+        text = resources.files("langdiff.constructions").joinpath(f"data/{source}").read_text(encoding="utf-8")
+    else:
+        source = str(path)
+        text = "\n".join(line for _, line in read_lines(Path(path)))
+    try:
+        content = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise DataError(f"{source}: not TOML: {error}.") from error
+    queries = []
+    for phenomenon, tables in content.items():
+        if phenomenon not in PHENOMENA:
+            raise DataError(f"{source}: unknown phenomenon {phenomenon!r}; known are {', '.join(PHENOMENA)}.")
+        for table in tables if isinstance(tables, list) else [tables]:
+            try:
+                queries.append(_query(phenomenon, table))
+            except (ValueError, KeyError, AttributeError, TypeError, re.error) as error:
+                raise DataError(f"{source}, {phenomenon}: {error}") from error
+    return tuple(queries)
+
+
+def _query(phenomenon: str, table: dict[str, Any]) -> Query:
+    if unknown := sorted(set(table) - {"pattern", "without", "targets"}):
+        raise ValueError(f"unknown key {unknown[0]!r}; a query has pattern, without and targets.")
+    known: set[str] = set()
+    pattern = tuple(_condition(text, known) for text in table["pattern"])
+    without = tuple(
+        tuple(_condition(text, own) for text in group) for group in table.get("without", ()) for own in [set(known)]
+    )
+    for line in table["targets"]:
+        cells = line.split()
+        if len(cells) != 3 or not is_type(cells[1]):
+            raise ValueError(f"{line!r} is not a target: head, type, dependent.")
+        for name in re.findall(r"\w+(?=$|[{|+])", re.sub(r"\{.+?\}", "", f"{cells[0]}|{cells[2]}")):
+            if name not in known:
+                raise ValueError(f"{line!r} names node {name!r}, which is not in the pattern.")
+    return Query(phenomenon, pattern, without, tuple(table["targets"]), any("=[" in text for text in table["pattern"]))
+
+
+def _condition(text: str, known: set[str]) -> Extend:
+    """Return a condition; nodes that it brings in are added to those known."""
+    if match := _NODE.fullmatch(text):
+        known.add(match.group(1))
+        return _node(match.group(1), match.group(2))
+    if match := _EDGE.fullmatch(text):
+        head, line, relation, dependent = match.groups()
+        known |= {head, dependent}
+        return _edge(head, re.compile(relation), dependent, enhanced=line == "=")
+    if match := _ORDER.fullmatch(text):
+        first, sign, second = match.groups()
+        if sign == ">>":
+            known.add(second)
+        if not {first, second} <= known:
+            raise ValueError(f"{text!r} comes before the conditions that say what its nodes are.")
+        return _above(first, second) if sign == ">>" else _before(first, second, adjacent=sign == "<<")
+    raise ValueError(f"{text!r} is not a condition; these are V[upos=VERB], V -[obj]-> O, V =[obj]=> O, V >> X, A < B.")
+
+
+def _satisfy(graph: Graph, binding: Binding, conditions: tuple[Extend, ...]) -> Iterator[Binding]:
+    if not conditions:
+        yield binding
+        return
+    for longer in conditions[0](graph, binding):
+        yield from _satisfy(graph, longer, conditions[1:])
+
+
+def _bind(binding: Binding, **nodes: int) -> Binding | None:
+    """Return the binding with more nodes, None if it contradicts them; two nodes are never the same word."""
+    longer = dict(binding)
+    for name, place in nodes.items():
+        if longer.setdefault(name, place) != place:
+            return None
+    return longer if len(set(longer.values())) == len(longer) else None
+
+
+def _node(name: str, tests: str) -> Extend:
+    checks = []
+    for test in tests.split(", "):
+        match = _TEST.fullmatch(test)
+        if match is None:
+            raise ValueError(f"{test!r} is not a test such as upos=VERB or lemma!=be.")
+        checks.append((match.group(1), match.group(2) == "=", re.compile(match.group(3))))
+
+    def extend(graph: Graph, binding: Binding) -> Iterator[Binding]:
+        for place in [binding[name]] if name in binding else range(len(graph.words)):
+            word = graph.words[place]
+            if all((pattern.fullmatch(_value(word, key)) is not None) == wanted for key, wanted, pattern in checks):
+                longer = _bind(binding, **{name: place})
+                if longer is not None:
+                    yield longer
+
+    return extend
+
+
+def _value(word: Word, key: str) -> str:
+    """Return a column or a feature of a word; empty where it has none."""
+    if key in ("form", "lemma"):
+        return str(getattr(word, key)).casefold()
+    return str(getattr(word, key)) if key in ("upos", "xpos", "deprel") else word.features.get(key, "")
+
+
+def _edge(head: str, relation: re.Pattern[str], dependent: str, *, enhanced: bool) -> Extend:
+    def extend(graph: Graph, binding: Binding) -> Iterator[Binding]:
+        for place in [binding[dependent]] if dependent in binding else range(len(graph.words)):
+            word = graph.words[place]
+            edges: Iterable[tuple[str, str]] = word.enhanced if enhanced else [(str(word.head), word.deprel)]
+            for parent, label in edges:
+                if parent.isdigit() and relation.fullmatch(label):  # neither the root's head nor an empty node
+                    longer = _bind(binding, **{head: int(parent), dependent: place})
+                    if longer is not None:
+                        yield longer
+
+    return extend
+
+
+def _before(first: str, second: str, *, adjacent: bool) -> Extend:
+    def extend(_: Graph, binding: Binding) -> Iterator[Binding]:
+        gap = binding[second] - binding[first]
+        if gap == 1 or (gap > 1 and not adjacent):
+            yield binding
+
+    return extend
+
+
+def _above(upper: str, lower: str) -> Extend:
+    def extend(graph: Graph, binding: Binding) -> Iterator[Binding]:
+        for place in [binding[lower]] if lower in binding else range(len(graph.words)):
+            seen = {place}
+            head = graph.words[place].head
+            while head >= 0 and head not in seen:  # a graph that is no tree may have a cycle
+                if head == binding[upper]:
+                    longer = _bind(binding, **{lower: place})
+                    if longer is not None:
+                        yield longer
+                    break
+                seen.add(head)
+                head = graph.words[head].head
+
+    return extend
+
+
+def _nodes(graph: Graph, binding: Binding, cell: str) -> tuple[Node, ...]:
+    """Return the alternatives of a cell such as ``V{aux|cop}``, ``V+P`` or ``*``."""
+    if cell == "*":
+        return ()
+    if "+" in cell:
+        return (tuple(binding[name] for name in cell.split("+")),)
+    places: list[int] = []
+    for match in _PLACE.finditer(cell):
+        name, relations = match.groups()
+        places.append(binding[name])
+        if relations:
+            children = [i for i, word in enumerate(graph.words) if word.head == binding[name]]
+            places += [i for i in children if re.fullmatch(relations, graph.words[i].deprel)]
+    return tuple((place,) for place in sorted(set(places)))

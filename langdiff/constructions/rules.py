@@ -1,0 +1,236 @@
+"""Rules: how a parser's own lines express each type of dependency of each phenomenon."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Literal, get_args
+
+from langdiff._io import read_lines
+from langdiff._signature import short_hash
+from langdiff.constructions.gold import GoldTargets
+from langdiff.constructions.parses import SHAPES, Parses
+from langdiff.constructions.phenomena import PHENOMENA, is_type, types_of_rules
+from langdiff.constructions.target import Target
+from langdiff.errors import ConfigError, DataError, Fault, FaultsError
+
+STEP = " ; "  # between the two steps of a path
+Scheme = Literal["ud", "clearnlp"]
+SHORT = 3  # letters; shorter words in rules are not suspicious
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A regular expression, or the two of a path, with ``{H}``, ``{D}`` and, in paths, ``{X}`` for nodes.
+
+    Attributes
+    ----------
+    phenomenon, type : str
+        What the rule is for.
+    steps : tuple of str
+        One expression, or two that must match two lines which share the node ``{X}``.
+    line : int
+        Line of the file.
+    """
+
+    phenomenon: str
+    type: str
+    steps: tuple[str, ...]
+    line: int = 0
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class Rules:
+    """Rules of one parser.
+
+    Attributes
+    ----------
+    name : str
+        Name of the set of rules.
+    source : str
+        File that they come from.
+    rules : tuple of Rule
+        Rules in the order of the file.
+    """
+
+    name: str
+    source: str
+    rules: tuple[Rule, ...]
+
+    def of(self, target: Target) -> tuple[Rule, ...]:
+        """Return the rules that serve a target.
+
+        Parameters
+        ----------
+        target : Target
+            The target, whose phenomenon and type count.
+
+        Returns
+        -------
+        tuple of Rule
+        """
+        types = types_of_rules(target.type)
+        return tuple(rule for rule in self.rules if rule.phenomenon == target.phenomenon and rule.type in types)
+
+    @property
+    def digest(self) -> str:
+        """Hash of the rules, for signatures."""
+        return short_hash([[rule.phenomenon, rule.type, *rule.steps] for rule in self.rules])
+
+    def __repr__(self) -> str:
+        """Give the numbers of rules and phenomena."""
+        return f"Rules {self.name!r}: {len(self.rules)} rules for {len({r.phenomenon for r in self.rules})} phenomena"
+
+
+def read_rules(path: str | Path, *, name: str | None = None) -> Rules:
+    r"""Read the rules of a parser.
+
+    Parameters
+    ----------
+    path : str or Path
+        File of lines ``phenomenon type expression``, separated by white space; lines that begin with ``#`` are
+        comments. ``{H}`` and ``{D}`` stand for head and dependent. Two expressions joined by ``;`` between
+        spaces must match two lines that share the node ``{X}``.
+    name : str, optional
+        Name of the rules; by default that of the file.
+
+    Returns
+    -------
+    Rules
+        The rules.
+
+    Raises
+    ------
+    FaultsError
+        If a line is malformed, names an unknown phenomenon or type, lacks ``{H}``, ``{D}`` or (in a path) ``{X}``,
+        has more than two steps, or is not a regular expression; each fault has its line.
+    DataError
+        If there are no rules.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "cc.rules"
+    ...     _ = path.write_text(r"vpart  ARG2  \(dobj {H} {D}\)")
+    ...     read_rules(path)
+    Rules 'cc': 1 rules for 1 phenomena
+    """
+    path = Path(path)
+    return _collect(read_lines(path), str(path), name or path.stem)
+
+
+def default_rules(scheme: Scheme = "ud") -> Rules:
+    """Return rules for a widespread scheme of dependencies, shipped with the package.
+
+    Parameters
+    ----------
+    scheme : str
+        ``"ud"``: Universal Dependencies, basic or enhanced. ``"clearnlp"``: the labels of spaCy's English models.
+
+    Returns
+    -------
+    Rules
+        Rules for lines ``head relation dependent``, as CoNLL-U is read.
+
+    Raises
+    ------
+    ConfigError
+        If the scheme is unknown.
+
+    Examples
+    --------
+    >>> default_rules()
+    Rules 'ud': 24 rules for 10 phenomena
+    """
+    if scheme not in get_args(Scheme):
+        raise ConfigError(f"unknown scheme {scheme!r}; known are {', '.join(get_args(Scheme))}.")
+    text = resources.files("langdiff.constructions").joinpath(f"data/{scheme}.rules").read_text(encoding="utf-8")
+    return _collect(enumerate(text.splitlines(), 1), f"{scheme}.rules", scheme)
+
+
+def _collect(lines: Iterable[tuple[int, str]], source: str, name: str) -> Rules:
+    rules: list[Rule] = []
+    faults = []
+    for number, line in lines:
+        if not line.strip() or line.startswith("#"):
+            continue
+        try:
+            rules.append(_rule(line, number))
+        except ValueError as error:
+            faults.append(Fault(source, number, str(error)))
+    if faults:
+        raise FaultsError(faults)
+    if not rules:
+        raise DataError(f"{source}: there are no rules.")
+    return Rules(name=name, source=source, rules=tuple(rules))
+
+
+def _rule(line: str, number: int) -> Rule:
+    cells = line.split(None, 2)
+    if len(cells) < 3:
+        raise ValueError("a rule is: phenomenon, type, regular expression.")
+    phenomenon, kind, expression = cells
+    if phenomenon not in PHENOMENA:
+        raise ValueError(f"unknown phenomenon {phenomenon!r}; known are {', '.join(PHENOMENA)}.")
+    if not is_type(kind):
+        raise ValueError(f"unknown type {kind!r}; types are ARG, ARG1, ARG2, ARG3 and MOD, joined by /.")
+    steps = tuple(step.strip() for step in expression.split(STEP))
+    if len(steps) > 2:
+        raise ValueError(f"{len(steps)} steps; a path has two at most.")
+    for node in ("{H}", "{D}"):
+        if sum(node in step for step in steps) != 1:
+            raise ValueError(f"{node} must be in one expression of the rule.")
+    shared = ["{X}" in step for step in steps]
+    if any(shared) if len(steps) == 1 else not all(shared):
+        raise ValueError("{X}, the node that two steps share, must be in both of them, and in no rule of one step.")
+    for step in steps:
+        try:
+            re.compile(fill(step, dict.fromkeys(("{H}", "{D}", "{X}"), SHAPES["gr"].node)))
+        except re.error as error:
+            raise ValueError(f"not a regular expression: {error}.") from error
+    return Rule(phenomenon, kind, steps, number)
+
+
+def fill(step: str, nodes: Mapping[str, str]) -> str:
+    """Return an expression with nodes in place of ``{H}``, ``{D}`` and ``{X}``."""
+    for name, node in nodes.items():
+        step = step.replace(name, f"(?:{node})")
+    return step
+
+
+def lexical_words(rules: Rules, gold: GoldTargets, parses: Parses) -> dict[int, list[str]]:
+    """Return words of the sentences that rules name, although the parser has no label of that name.
+
+    Rules are about labels. One that names a word of the test set fits the sentences, not the phenomenon.
+
+    Parameters
+    ----------
+    rules : Rules
+        Rules to check.
+    gold : GoldTargets
+        Sentences whose words are forbidden.
+    parses : Parses
+        Output whose labels are allowed.
+
+    Returns
+    -------
+    dict from int to list of str
+        Words of three letters or more, by line of the rule.
+    """
+    node = re.compile(SHAPES[parses.shape].node.replace("#", r"\d+"))
+    lines = {node.sub(" ", line) for block in parses.blocks.values() for line in block}
+    labels = {label.casefold() for line in lines for label in _letters(line)}
+    words = {word.casefold() for tokens in gold.sentences.values() for token in tokens for word in _letters(token)}
+    suspicious: dict[int, list[str]] = {}
+    for rule in rules.rules:
+        # \w and the like are classes, not letters
+        named = {word.casefold() for step in rule.steps for word in _letters(re.sub(r"\\[A-Za-z]", " ", step))}
+        if found := sorted((named & words) - labels):
+            suspicious[rule.line] = found
+    return suspicious
+
+
+def _letters(text: str) -> list[str]:
+    return [run for run in re.findall(r"[^\W\d_]+", text) if len(run) >= SHORT]

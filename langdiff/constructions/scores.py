@@ -1,0 +1,154 @@
+"""Scores of parsers on constructions: what an evaluation returns."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from langdiff.constructions import tables
+from langdiff.errors import ConfigError
+from langdiff.outcomes import Outcomes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+CAUTION = "Phenomena weigh the same in macro recall, however frequent they are."
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class ConstructionScores:
+    """Recall of target dependencies by parser, phenomenon and type.
+
+    Attributes
+    ----------
+    name : str
+        Name of the gold set.
+    origin : str
+        How the gold set came about.
+    judgements : DataFrame
+        One row per parser and target: ``parser``, ``target`` (its number), ``item``, ``phenomenon``, ``type``,
+        ``polarity``, ``distance`` (words), ``outcome`` (``found``, ``not found``, ``no parse``, ``not mapped``),
+        ``correct``.
+    coverage : DataFrame
+        One row per parser: ``items``, ``no_parse`` (items without a block) and ``empty`` (blocks without lines).
+    signature : str
+        What the scores depend on.
+    """
+
+    name: str
+    origin: str
+    judgements: pd.DataFrame
+    coverage: pd.DataFrame
+    signature: str
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per phenomenon, type and parser, easy columns first.
+
+        Columns are ``correct``, ``targets``, ``recall``, ``low`` and ``high`` (its 95 % Wilson interval) and
+        ``mapped`` (whether the parser has a rule for the type).
+        """
+        return tables.recall_by_column(self.judgements)
+
+    def by_phenomenon(self) -> pd.DataFrame:
+        """Return ``mean`` (of the types' recalls) and ``pooled`` recall with its interval, by phenomenon and parser."""
+        return tables.recall_by_phenomenon(self.to_frame(), self.judgements)
+
+    def by_parser(self) -> pd.DataFrame:
+        """Return ``macro`` (mean over phenomena) and ``micro`` (pooled) recall by parser, and its coverage."""
+        table = tables.recall_by_parser(self.by_phenomenon(), self.judgements)
+        return table.merge(self.coverage, on="parser")
+
+    def by_distance(self) -> pd.DataFrame:
+        """Return recall of positive targets by parser and band of surface distance."""
+        return tables.recall_by_distance(self.judgements)
+
+    def compare(self, first: str, second: str) -> pd.DataFrame:
+        """Test whether two parsers differ, by phenomenon and for all targets (McNemar's exact test).
+
+        Parameters
+        ----------
+        first, second : str
+            Names of two of the parsers.
+
+        Returns
+        -------
+        DataFrame
+            ``targets``, the numbers that only one of the two has right, and the two-sided ``p_value``; the last
+            row, ``all``, is for all phenomena. Tests take targets as independent, although a sentence has several.
+
+        Raises
+        ------
+        ConfigError
+            If a parser is not among those that were evaluated.
+        """
+        known = list(self.coverage["parser"])
+        for parser in (first, second):
+            if parser not in known or first == second:
+                raise ConfigError(f"two different parsers of {', '.join(known)} are needed; got {first!r}, {second!r}.")
+        return tables.mcnemar(self.judgements, first, second)
+
+    def outcomes(self) -> Outcomes:
+        """Return right and wrong as a table of items × systems: items are targets, systems are parsers.
+
+        Returns
+        -------
+        Outcomes
+            One trial per cell; a target without a parse is a failure. Attributes of items are ``construction``,
+            ``type``, ``sentence`` (for errors that sentences have in common) and ``distance``.
+        """
+        own = self.judgements
+        names = own["item"] + "/" + own["phenomenon"] + "/" + own["target"].astype(str)
+        successes = own.assign(name=names, correct=own["correct"].astype(float))
+        wide = successes.pivot(index="name", columns="parser", values="correct")
+        order = names.drop_duplicates()
+        items = successes.drop_duplicates("name").set_index("name")[["phenomenon", "type", "item", "distance"]]
+        return Outcomes(
+            successes=wide.reindex(index=order, columns=self.coverage["parser"].tolist()),
+            items=items.rename(columns={"phenomenon": "construction", "item": "sentence"}),
+            name=f"constructions of {self.name}",
+        )
+
+    def summary(self) -> str:
+        """Format recall by column, means by phenomenon and parser, and what is needed to trust them."""
+        wide = self.to_frame()
+        wide["cell"] = [
+            f"{row.recall:.2f} [{row.low:.2f}, {row.high:.2f}]" + ("" if row.mapped else " not mapped")
+            for row in wide.itertuples()
+        ]
+        targets = wide.drop_duplicates(["phenomenon", "type"]).set_index(["phenomenon", "type"])["targets"]
+        table = wide.pivot(index=["phenomenon", "type"], columns="parser", values="cell").reindex(targets.index)
+        table.insert(0, "targets", targets)
+        table = table[["targets", *self.coverage["parser"]]].rename_axis(columns=None)
+        parsers = self.by_parser().to_string(index=False, float_format="{:.3f}".format)
+        kind = f" ({self.origin})" if self.origin else ""
+        return (
+            f"Recall of targets, {self.name}{kind}, 95 % Wilson intervals\n{table.reset_index().to_string(index=False)}"
+            f"\n\n{parsers}\n{CAUTION}\n[{self.signature}]"
+        )
+
+    def plot(self, ax: "Axes | None" = None, **style: Any) -> "Axes":
+        """Draw recall by type of dependency; see `langdiff.plots.plot_constructions`.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Axes to draw on; by default those of a new figure.
+        **style
+            Settings for ``Axes.errorbar``, which override the defaults.
+
+        Returns
+        -------
+        Axes
+            The axes drawn on.
+        """
+        from langdiff.plots import plot_constructions  # Matplotlib only when asked for
+
+        return plot_constructions(self.to_frame(), ax, title=self.name, **style)
+
+    def __repr__(self) -> str:
+        """Give the numbers of parsers, targets and phenomena."""
+        targets = self.judgements["target"].nunique()
+        return (
+            f"ConstructionScores {self.name!r}: {len(self.coverage)} parsers, {targets:,} targets, "
+            f"{self.judgements['phenomenon'].nunique()} phenomena"
+        )

@@ -1,0 +1,143 @@
+"""One target: a dependency that an analysis must, or must not, contain, whatever the representation."""
+
+import itertools
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from langdiff.constructions.phenomena import POOLED
+
+Node = tuple[int, ...]  # positions of the words of one predicate; the first stands for it
+
+# a word, which may contain every sign, unless it is a position alone that goes before others
+_WORD = re.compile(r"(?:(?!\d+[|+])(.+?)-)?(\d+)(?:([|+])(?=.)|$)")
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A dependency that is characteristic of a phenomenon.
+
+    Attributes
+    ----------
+    item : str
+        Identifier of the sentence.
+    phenomenon : str
+        Code of the phenomenon.
+    positive : bool
+        Whether the dependency must be present; otherwise it must be absent.
+    heads : tuple of tuple of int
+        Alternative heads, each as the positions (from 0) of its words; empty for any head (``*``).
+    type : str
+        Type of the dependency, with ``!`` where it must be absent.
+    dependents : tuple of tuple of int
+        Alternative dependents, likewise.
+    line : int
+        Line of the gold file; 0 if it comes from none.
+
+    Examples
+    --------
+    >>> target = Target("a1", "absol", True, ((2,), (3,), (4,)), "ARG", ((1,),))
+    >>> target.distance, target.column
+    (2.0, 'ARG')
+    """
+
+    item: str
+    phenomenon: str
+    positive: bool
+    heads: tuple[Node, ...]
+    type: str
+    dependents: tuple[Node, ...]
+    line: int = 0
+
+    @property
+    def column(self) -> str:
+        """Type under which the target is scored: its own, but one for all of expletive *it*."""
+        return POOLED.get(self.phenomenon, self.type)
+
+    @property
+    def distance(self) -> float | None:
+        """Mean surface distance in words over the pairs of alternatives; None if the head may be any word."""
+        pairs = list(itertools.product(self.heads, self.dependents))
+        return sum(abs(head[0] - dependent[0]) for head, dependent in pairs) / len(pairs) if pairs else None
+
+    @property
+    def key(self) -> tuple[str, str, str, frozenset[Node], frozenset[Node]]:
+        """What makes two targets the same, whatever the order of alternatives."""
+        return self.item, self.phenomenon, self.type, frozenset(self.heads), frozenset(self.dependents)
+
+
+def read_nodes(cell: str) -> tuple[tuple[Node, ...], list[tuple[int, str]]]:
+    """Read the cell of a head or a dependent.
+
+    Parameters
+    ----------
+    cell : str
+        Words as ``word-position`` or ``position`` alone; alternatives joined by ``|``, the words of one predicate by
+        ``+``. ``*`` stands for any word.
+
+    Returns
+    -------
+    nodes : tuple of tuple of int
+        Alternatives; none for ``*``.
+    words : list of (int, str)
+        Positions for which the cell gives the word.
+
+    Raises
+    ------
+    ValueError
+        If the cell is not written so.
+
+    Examples
+    --------
+    >>> read_nodes("having-2|been-3")
+    (((2,), (3,)), [(2, 'having'), (3, 'been')])
+    >>> read_nodes("12+13")
+    (((12, 13),), [])
+    """
+    if cell == "*":
+        return (), []
+    nodes: list[list[int]] = [[]]
+    words = []
+    place = 0
+    while place < len(cell):
+        match = _WORD.match(cell, place)
+        if match is None:
+            raise ValueError(f"{cell!r} is not made of word-position, joined by | or +.")
+        word, position, joint = match.groups()
+        nodes[-1].append(int(position))
+        if word:
+            words.append((int(position), word))
+        if joint == "|":
+            nodes.append([])
+        place = match.end()
+    if not nodes[-1]:
+        raise ValueError("an empty cell; write word-position, or * for any head.")
+    return tuple(map(tuple, nodes)), words
+
+
+def write_nodes(nodes: Sequence[Node], tokens: Sequence[str] | None = None) -> str:
+    """Write the cell of a head or a dependent; the inverse of `read_nodes`.
+
+    Parameters
+    ----------
+    nodes : sequence of tuple of int
+        Alternatives; none for any word.
+    tokens : sequence of str, optional
+        Words of the sentence; without them, positions are written alone.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> write_nodes([(1, 2)], ["He", "carried", "on"])
+    'carried-1+on-2'
+    >>> write_nodes([(1,), (2,)]), write_nodes([])
+    ('1|2', '*')
+    """
+
+    def word(position: int) -> str:
+        return f"{tokens[position]}-{position}" if tokens else str(position)
+
+    return "|".join("+".join(map(word, node)) for node in nodes) or "*"

@@ -1,0 +1,126 @@
+import json
+
+import pandas as pd
+import pytest
+
+from langdiff.outcomes import read_outcomes
+from tests.constructions import trees, worked
+
+
+@pytest.fixture
+def files(tmp_path):
+    sentences = "".join(f"{item}\t{' '.join(words)}\n" for item, words in worked.WORDS.items())
+    for name, text in {
+        "gold.tsv": worked.GOLD,
+        "sentences.tsv": sentences,
+        "cc.rules": worked.RULES,
+        "cc.gr": worked.GR,
+        "st.rules": worked.STANFORD_RULES,
+        "st.stanford": worked.STANFORD,
+        "bank.conllu": trees.ALL,
+    }.items():
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+@pytest.fixture
+def evaluate(langdiff, files):
+    def run(*arguments):
+        gold = ["constructions", "evaluate", files / "gold.tsv", "--sentences", files / "sentences.tsv"]
+        return langdiff(*gold, *arguments)
+
+    return run
+
+
+def test_evaluate(evaluate, files):
+    done = evaluate("--parser", f"cc={files}/cc.gr", "--rules", files / "cc.rules", "--json")
+    assert done.code == 0, done.err
+    frame = pd.DataFrame(json.loads(done.out))
+    assert frame[["phenomenon", "type", "correct", "targets"]].to_numpy().tolist() == [
+        ["absol", "ARG", 1, 1],
+        ["absol", "MOD", 0, 2],
+        ["itexpl", "!ARG", 1, 2],
+        ["vpart", "!ARG2", 1, 2],
+        ["vpart", "ARG2", 1, 2],
+    ]
+    told = evaluate("--parser", f"cc={files}/cc.gr", "--rules", files / "cc.rules")
+    assert "0.50 [0.09, 0.91]" in told.out
+    assert "weigh the same" in told.out
+
+
+def test_two_parsers_with_rules_of_their_own(evaluate, files):
+    own = ["--parser", f"cc={files}/cc.gr", "--rules", f"cc={files}/cc.rules"]
+    other = ["--parser", f"st={files}/st.stanford", "--rules", f"st={files}/st.rules"]
+    written = ["--out", files / "outcomes.tsv", "--plot", files / "recall.svg"]
+    done = evaluate(*own, *other, *written, "--by", "parser", "--json")
+    assert done.code == 0, done.err
+    assert [(row["parser"], row["correct"]) for row in json.loads(done.out)] == [("cc", 4), ("st", 4)]
+    outcomes = read_outcomes(files / "outcomes.tsv")
+    assert outcomes.successes.sum().to_dict() == {"cc": 4, "st": 4}
+    assert (files / "recall.svg").read_text().lstrip().startswith("<?xml")
+    for by in ("phenomenon", "distance", "target"):
+        assert evaluate(*own, "--by", by).code == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([], "give the output of a parser"),
+        (["--parser", "cc.gr"], "--parser cc.gr: write NAME=FILE"),
+        (["--parser", "cc=cc.xml"], "cc.xml: the ending says the shape"),
+        (["--parser", "cc=missing.gr"], "missing.gr"),
+        (["--parser", "cc={}/cc.gr", "--rules", "x={}/cc.rules"], "'x' is not a parser; parsers are cc"),
+        (["--parser", "cc={}/cc.gr", "--enhanced", "x"], "'x' is not a parser"),
+        (["--parser", "cc={}/cc.gr", "--rules", "{}/st.stanford"], "st.stanford, line 2: "),
+        (["--parser", "cc={}/cc.gr", "--plot", "x.doc"], "unknown kind of picture"),
+    ],
+)
+def test_what_cannot_be_evaluated(evaluate, files, options, message):
+    done = evaluate(*(option.format(files) for option in options))
+    assert (done.code, done.out) == (1, "")
+    assert message in done.err
+
+
+def test_gold_sets_of_the_package(langdiff, files):
+    assert "targets" in langdiff("constructions", "check", "constructed", "--json").out
+    done = langdiff("constructions", "check", "mined")
+    assert done.code == 1
+    assert "targets of mined need the CoNLL-U files of the treebanks" in done.err
+    done = langdiff("constructions", "check", "mined", "--sentences", files / "bank.conllu")
+    assert "none of the sentences is in these files" in done.err
+    done = langdiff("constructions", "check", files / "gold.tsv")
+    assert "need the file of sentences" in done.err
+
+
+def test_mine_then_vet(langdiff, files):
+    out = files / "candidates.tsv"
+    done = langdiff("constructions", "mine", files / "bank.conllu", "--out", out, "--seed", 3, "--json")
+    assert done.code == 0, done.err
+    assert {row["phenomenon"]: row["sentences"] for row in json.loads(done.out)}["control"] == 2
+    out.write_text(out.read_text().replace("\n\t", "\nyes\t"))
+    done = langdiff("constructions", "check", out, "--vetted", "--out", files / "own", "--json")
+    assert sum(row["accepted"] for row in json.loads(done.out)) == 12
+    gold = [files / "own" / "targets.tsv", "--sentences", files / "own" / "sentences.tsv"]
+    done = langdiff(
+        "constructions", "evaluate", *gold, "--parser", f"tree={files}/bank.conllu", "--parser",
+        f"graph={files}/bank.conllu", "--enhanced", "graph", "--by", "phenomenon", "--json",
+    )  # fmt: skip
+    pooled = {(row["phenomenon"], row["parser"]): row["pooled"] for row in json.loads(done.out)}
+    assert (pooled["control", "tree"], pooled["control", "graph"]) == (0.5, 1.0)
+
+
+def test_check(langdiff, files):
+    gold = [files / "gold.tsv", "--sentences", files / "sentences.tsv"]
+    parser = ["--parser", f"cc={files}/cc.gr", "--rules", files / "cc.rules"]
+    done = langdiff("constructions", "check", *gold, *parser)
+    assert done.code == 0
+    assert "Rules 'cc': 5 rules" in done.err
+    assert "5 items, 9 targets (4 negative)" in done.out
+    done = langdiff("constructions", "check", *gold, "--second", files / "gold.tsv", "--json")
+    assert json.loads(done.out)[-1]["share"] == 1.0
+    (files / "bad.tsv").write_text(worked.GOLD.replace("plan-4", "plan-9"))
+    done = langdiff("constructions", "check", files / "bad.tsv", *gold[1:])
+    assert (done.code, done.out) == (1, "")
+    assert "2 faults in 1 file(s):" in done.err
+    assert "bad.tsv, line 5: position 9 is outside the sentence" in done.err
+    assert "--out writes what was accepted" in langdiff("constructions", "check", *gold, "--out", files).err

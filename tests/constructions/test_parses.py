@@ -1,0 +1,115 @@
+import pytest
+
+from langdiff.constructions import evaluate, read_parses
+from langdiff.constructions.alignment import align
+from langdiff.errors import ConfigError, DataError, LangdiffWarning
+
+from . import worked
+
+ROWS = """\
+# sent_id = s1
+# text = She can't swim
+1	She	she	PRON	PRP	Number=Sing	4	nsubj	4:nsubj	_
+2-3	can't	_	_	_	_	_	_	_	_
+2	ca	can	AUX	MD	_	4	aux	4:aux	_
+3	n't	not	PART	RB	_	4	advmod	4:advmod	_
+4	swim	swim	VERB	VB	_	0	root	0:root	_
+4.1	swim	swim	VERB	VB	_	_	_	4:conj	_
+"""
+
+
+def test_conllu_becomes_triples_of_the_tree_or_the_graph(write):
+    path = write("one.conllu", ROWS)
+    basic = read_parses(path, "conllu")
+    assert basic.blocks["s1"] == ("3 nsubj 0", "3 aux 1", "3 advmod 2", "-1 root 3")
+    enhanced = read_parses(path, "conllu", graph="enhanced")
+    assert enhanced.blocks["s1"][-2:] == ("-1 root 3", "3 conj 4.1")
+    assert basic.tokens["s1"] == (("She", (0,)), ("can't", (1, 2)), ("swim", (3,)))
+    assert basic.positions("s1", ("She", "can't", "swim")) == [(0,), (1, 2), (3,)]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("# sent_id = s1\n", "", "line 2: the sentence has no sent_id"),
+        ("\tnsubj\t4:nsubj\t_", "\tnsubj", "line 3: 8 columns"),
+        ("\t4\taux\t", "\t9\taux\t", "line 5: HEAD '9' is not the number"),
+        ("4:aux", "7:aux", "line 5: DEPS names word 7"),
+        ("4:aux", "aux", "line 5: DEPS 'aux' is not made of"),
+        ("3\tn't", "5\tn't", "line 3: the IDs of words are not 1, 2, 3"),
+    ],
+)
+def test_malformed_conllu_names_the_line(write, old, new, message):
+    path = write("bad.conllu", ROWS.replace(old, new))
+    with pytest.raises(DataError, match=f"bad.conllu, {message}"):
+        read_parses(path, "conllu")
+
+
+def test_a_tree_without_an_enhanced_graph(write):
+    path = write("tree.conllu", ROWS.replace("4:nsubj", "_").replace("4:aux", "_").replace("4:advmod", "_"))
+    path.write_text(path.read_text().replace("0:root", "_").replace("4:conj", "_"))
+    with pytest.raises(DataError, match="column DEPS is empty"):
+        read_parses(path, "conllu", graph="enhanced")
+
+
+def test_second_blocks(write):
+    with pytest.raises(DataError, match=r"x.gr, line 3: a second block for item 'v1'; the first is in line 1"):
+        read_parses(write("x.gr", "# v1\n(dobj carried_1 plan_4)\n# v1\n"), "gr")
+    with pytest.raises(DataError, match=r"line 12: a second block for item 's1'; the first is in line 3"):
+        read_parses(write("x.conllu", ROWS + "\n" + ROWS), "conllu")
+
+
+def test_lines_before_the_first_item(write):
+    with pytest.raises(DataError, match="line 1: a dependency before the first line"):
+        read_parses(write("x.gr", "(dobj a_1 b_2)\n# v1\n"), "gr")
+    with pytest.raises(DataError, match="line 1: no item after"):
+        read_parses(write("x.gr", "#\n"), "gr")
+
+
+def test_settings_that_do_not_fit(write):
+    path = write("x.conllu", ROWS)
+    with pytest.raises(ConfigError, match="unknown shape 'xml'"):
+        read_parses(path, "xml")
+    with pytest.raises(ConfigError, match="unknown graph"):
+        read_parses(path, "conllu", graph="deep")
+    with pytest.raises(ConfigError, match="leave tokens out"):
+        read_parses(path, "conllu", tokens=path)
+
+
+def test_several_files_and_some_items(write):
+    first, second = write("a.gr", "# v1\n(dobj carried_1 plan_4)\n# v2\n"), write("b.gr", "# i1\n")
+    assert list(read_parses([first, second], "gr").blocks) == ["v1", "v2", "i1"]
+    assert list(read_parses([first, second], "gr", items={"i1"}).blocks) == ["i1"]
+    with pytest.raises(DataError, match=r"b.gr, line 1: a second block for item 'i1'"):
+        read_parses([second, second], "gr")
+
+
+def test_blocks_for_unknown_items_are_a_warning(write, gold, rules):
+    parses = read_parses(write("x.gr", worked.GR + "# z9\n(dobj a_1 b_2)\n"), "gr")
+    with pytest.warns(LangdiffWarning, match=r"1 blocks are not for items of 'gold' .* 'z9', the first in line 22"):
+        assert evaluate(gold, parses, rules).judgements["correct"].tolist() == worked.CORRECT
+
+
+def test_words_that_cannot_be_aligned(write, gold, rules):
+    tokens = write("t.tsv", "v1\tHe carried out a plan\n")
+    parses = read_parses(write("x.gr", "# v1\n(dobj carried_1 plan_4)\n"), "gr", tokens=tokens)
+    with pytest.raises(DataError, match=r"item 'v1': .* differ after 12 characters .*'aplan', .* has 'theplan'"):
+        evaluate(gold, parses, rules)
+
+
+def test_brackets_and_quotes_of_the_penn_treebank():
+    tokens = [(word, (place,)) for place, word in enumerate(["``", "Yes", "''", "-LRB-", "he", "said", "-RRB-"])]
+    forms = [word for word, _ in tokens]
+    assert align("q", ["“Yes”", "(he", "said)"], tokens, forms) == [(0, 1, 2), (3, 4), (5, 6)]
+
+
+def test_words_of_a_token_that_do_not_add_up_to_it():
+    """French "du" is "de" and "le": each stands for the whole token."""
+    tokens = [("bord", (0,)), ("du", (1, 2)), ("lac", (3,))]
+    assert align("f", ["bord", "du", "lac"], tokens, ["bord", "de", "le", "lac"]) == [(0,), (1, 2), (3,)]
+
+
+def test_every_item_needs_words_of_its_own_if_any_has(write):
+    tokens = write("t.tsv", "v2\tShe looked up the word\n")
+    with pytest.raises(DataError, match=r"t.tsv: no words for 4 items of .*x.gr: 'a1', 'v1'"):
+        read_parses(write("x.gr", worked.GR), "gr", tokens=tokens)

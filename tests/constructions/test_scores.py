@@ -1,0 +1,113 @@
+"""Scores, intervals and tests, against statsmodels; missing and empty blocks; bands; the table of outcomes."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
+from statsmodels.stats.proportion import proportion_confint
+
+from langdiff.constructions import evaluate, read_gold, read_parses, tables
+from langdiff.errors import ConfigError, DataError
+
+from . import worked
+
+
+def test_wilson():
+    assert tables.wilson(1, 2) == (pytest.approx(0.0945, abs=5e-5), pytest.approx(0.9055, abs=5e-5))
+
+
+@given(targets=st.integers(1, 300), share=st.floats(0, 1))
+def test_wilson_equals_statsmodels(targets, share):
+    correct = round(share * targets)
+    expected = proportion_confint(correct, targets, method="wilson")
+    assert tables.wilson(correct, targets) == pytest.approx(expected, abs=1e-12)
+
+
+def judged(first, second):
+    rows = [
+        {"target": number, "phenomenon": "vpart", "parser": parser, "correct": bool(value)}
+        for parser, values in (("a", first), ("b", second))
+        for number, value in enumerate(values)
+    ]
+    return pd.DataFrame(rows)
+
+
+def test_mcnemar():
+    table = tables.mcnemar(judged([0] * 5 + [1], [1] * 6), "a", "b")
+    assert table[["only a", "only b", "p_value"]].iloc[-1].tolist() == [0, 5, 0.0625]
+    assert tables.mcnemar(judged([1, 0], [1, 0]), "a", "b")["p_value"].tolist() == [1.0, 1.0]
+
+
+@given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=60))
+def test_mcnemar_equals_statsmodels(pairs):
+    first, second = np.array(pairs).T
+    table = [[sum(first & second), sum(first & ~second)], [sum(~first & second), sum(~first & ~second)]]
+    expected = statsmodels_mcnemar(table, exact=True).pvalue
+    # with no discordant pair, statsmodels gives nan in some versions and 1 in others
+    expected = 1.0 if np.isnan(expected) else expected
+    assert tables.mcnemar(judged(first, second), "a", "b")["p_value"].iloc[-1] == pytest.approx(expected)
+
+
+def test_a_missing_block_is_wrong_and_an_empty_one_is_an_analysis(write, gold, rules):
+    lines = worked.GR.replace("# v1\n(ncsubj carried_1 He_0 _)\n(ncmod prt carried_1 out_2)\n", "# v1\n")
+    lines = lines.replace("(dobj carried_1 plan_4)\n(det plan_4 the_3)\n", "")
+    assert "# v1\n# v2\n" in lines
+    empty = evaluate(gold, read_parses(write("empty.gr", lines), "gr"), rules)
+    missing = evaluate(gold, read_parses(write("missing.gr", lines.replace("# v1\n", "")), "gr"), rules)
+    assert empty.judgements.loc[[3, 4], "correct"].tolist() == [False, True]
+    assert missing.judgements.loc[[3, 4], "correct"].tolist() == [False, False]
+    assert set(missing.judgements.loc[[3, 4], "outcome"]) == {"no parse"}
+    assert empty.coverage[["no_parse", "empty"]].iloc[0].tolist() == [0, 1]
+    assert missing.coverage[["no_parse", "empty"]].iloc[0].tolist() == [1, 0]
+
+
+def test_nothing_was_parsed(write, gold, rules):
+    with pytest.warns(match="blocks are not for items"), pytest.raises(DataError, match="no block for any item"):
+        evaluate(gold, read_parses(write("x.gr", "# z\n"), "gr"), rules)
+
+
+def test_bands_leave_negative_targets_out(gold, parses, rules):
+    bands = evaluate(gold, parses, rules).by_distance().set_index("band")
+    # distances of the positive targets: 2, 6, 9 and twice 3
+    assert bands[["correct", "targets"]].to_numpy().tolist() == [[1, 1], [1, 2], [0, 2]]
+    assert bands.index.tolist() == ["2", "3–5", "6–10"]
+
+
+@pytest.mark.parametrize(
+    ("distance", "band"),
+    [(1, "1"), (1.5, "2"), (2, "2"), (2.5, "3–5"), (5, "3–5"), (5.5, "6–10"), (10, "6–10"), (11, "> 10")],
+)
+def test_the_edges_of_bands(distance, band):
+    judgement = {"parser": "a", "polarity": 1, "distance": float(distance), "correct": True}
+    assert tables.recall_by_distance(pd.DataFrame([judgement]))["band"].item() == band
+
+
+def test_compare_refuses_unknown_parsers(gold, parses, rules):
+    scores = evaluate(gold, parses, rules)
+    with pytest.raises(ConfigError, match="two different parsers of cc are needed"):
+        scores.compare("cc", "rasp")
+    with pytest.raises(ConfigError, match="two different parsers"):
+        scores.compare("cc", "cc")
+
+
+def test_outcomes_are_targets_by_parsers(write, gold, parses, rules):
+    other = read_parses(write("none.gr", "# v1\n"), "gr")
+    scores = evaluate(gold, [parses, other], rules)
+    outcomes = scores.outcomes()
+    assert outcomes.successes.shape == (9, 2)
+    assert outcomes.successes["cc"].astype(bool).tolist() == worked.CORRECT
+    assert outcomes.totals().loc["none", ["successes", "trials"]].tolist() == [1, 9]
+    assert outcomes.items["construction"].tolist() == ["absol"] * 3 + ["vpart"] * 4 + ["itexpl"] * 2
+    assert outcomes.items["sentence"].nunique() == 5
+
+
+def test_signatures_tell_what_differs(write, gold, parses, rules):
+    scores = evaluate(gold, parses, rules)
+    assert scores.signature == evaluate(gold, parses, rules).signature
+    fewer = read_gold(write("fewer.tsv", "\n".join(worked.GOLD.splitlines()[:-1])), worked.WORDS, name="gold")
+    with pytest.warns(match="not for items"):
+        assert evaluate(fewer, parses, rules).signature != scores.signature
+    assert "phenomena" in repr(scores)
+    assert "weigh the same" in scores.summary()
