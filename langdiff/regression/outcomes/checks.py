@@ -55,7 +55,7 @@ def _check_size(outcomes: Outcomes, rows: Rows, *, conditional: bool, overdisper
         ("system", outcomes.systems.index, rows.t.any(axis=0)),
     ):
         if not filled.all():
-            empty = names[~filled]
+            empty = names[np.flatnonzero(~filled)]
             raise DataError(
                 f"{len(empty):,} {what}(s) without any outcome: {listing(empty)}. Leave them out with sel({what}s=...)."
             )
@@ -164,9 +164,9 @@ def _check_terms(outcomes: Outcomes, design: ItemDesign, rows: Rows) -> None:
         return
     found = linprog(
         -signed.sum(axis=0),
-        A_ub=csr_matrix(-signed),
+        A_ub=-signed,
         b_ub=np.zeros(len(signed)),
-        A_eq=csr_matrix(columns[mixed]) if mixed.any() else None,
+        A_eq=columns[mixed] if mixed.any() else None,
         b_eq=np.zeros(int(mixed.sum())) if mixed.any() else None,
         bounds=(-1, 1),
         method="highs",

@@ -130,7 +130,9 @@ def _group(items: pd.DataFrame, name: str, known: pd.DataFrame | None) -> tuple[
     codes = groups.get_indexer(pd.Index(labels))
     unknown = labels.index[codes < 0]
     if len(unknown):
-        raise DataError(f"{len(unknown):,} items are of a {name} that the model was not fitted to: {listing(unknown)}.")
+        raise DataError(
+            f"{len(unknown):,} item(s) are of a {name} that the model was not fitted to: {listing(unknown)}."
+        )
     return codes.astype(int), groups
 
 

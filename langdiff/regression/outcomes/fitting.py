@@ -154,7 +154,7 @@ def fit_outcomes(
         items=_items(outcomes, rows, found, options, used),
         systems=outcomes.systems,
         **used,
-        log_likelihood=found.optimum.value.log_likelihood + (0.0 if conditional else coefficients),
+        log_likelihood=found.optimum.value.log_likelihood + coefficients,
         variation=None if conditional else _variance_test(found.optimum.value.log_likelihood, found.without_spread),
         overdispersion=_variance_test(found.optimum.value.log_likelihood, found.binomial) if overdispersed else None,
         interacts=_interaction_test(outcomes, rows, found, design, options.model) if design.interacting else None,

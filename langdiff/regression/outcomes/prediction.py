@@ -28,6 +28,8 @@ def _check(fit: "OutcomeFit", outcomes: Outcomes) -> Outcomes:
         raise ConfigError(
             "the conditional model knows no distribution of items, and predicts nothing; fit model='rasch' for that."
         )
+    if not isinstance(outcomes, Outcomes):
+        raise ConfigError(f"outcomes must be an Outcomes table, not {type(outcomes).__name__}.")
     differ = fit.systems.index.symmetric_difference(outcomes.systems.index, sort=False)
     if len(differ):
         raise DataError(f"the fit and the outcomes have other systems: {listing(differ)}. Use sel(systems=...).")

@@ -141,7 +141,7 @@ class OutcomeFit:
 
     def _effects(self, parameter: str, unit: str, scale: Scale) -> Effects:
         estimate = self.parameters.loc[parameter, "estimate"]
-        index = pd.Index(estimate.index, name=unit)
+        index = self.systems.index if parameter == ABILITY else pd.Index(estimate.index, name=unit)
         block = self.covariance.loc[parameter, parameter].to_numpy()
         return Effects(
             estimate=pd.Series(estimate.to_numpy(), index, name=scale.quantity),
