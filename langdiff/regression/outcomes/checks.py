@@ -162,7 +162,7 @@ def _check_terms(outcomes: Outcomes, design: ItemDesign, rows: Rows) -> None:
     signed = columns[~mixed] * np.where(right, 1.0, -1.0)[~mixed, None]
     if not 0 < len(signed) <= LARGEST_PROGRAMME:  # in a larger one infinite estimates show as a search without end
         return
-    found = linprog(
+    found: Any = linprog(
         -signed.sum(axis=0),
         A_ub=-signed,
         b_ub=np.zeros(len(signed)),

@@ -13,7 +13,7 @@ from langdiff import __version__
 from langdiff._random import generator
 from langdiff._signature import join_signature, name_of_seed, short_hash
 from langdiff._types import Floats, Integers
-from langdiff.errors import ConfigError, ConvergenceWarning, DataError, LangdiffWarning
+from langdiff.errors import ConfigError, ConvergenceWarning, DataError, LangdiffWarning, listing
 from langdiff.outcomes import Outcomes
 from langdiff.regression.outcomes.cells import log_coefficients
 from langdiff.regression.outcomes.checks import check_outcomes, each_beats_all
@@ -36,6 +36,7 @@ LARGEST_SPREAD = 10.0  # log odds; beyond, items are as good as right or wrong f
 MANY_CELLS = 1_000_000  # up to which marginal and conditional estimates are compared
 LARGE_RATIO = 1.5  # of standard errors to those of the information
 RANK = 1e-8  # of the largest eigenvalue
+ESTIMATED = ("difficulty", "std_dev")  # columns of items in a result
 
 
 class _Options(NamedTuple):
@@ -133,6 +134,8 @@ def fit_outcomes(
     """
     options = _check_options(outcomes, model, by, formula, cluster, errors, n_resamples, seed)
     design = design_items(outcomes.items, by, formula, interaction)
+    used = {"by": by, "formula": formula, "interaction": interaction}
+    _attributes(outcomes, used)  # an error before anything is fitted
     rows = rows_of(outcomes, design)
     conditional, overdispersed = options.model == "conditional", options.model == "beta-binomial"
     check_outcomes(
@@ -144,7 +147,6 @@ def fit_outcomes(
     point = found.optimum.point
     parameters, joint = publish(point, covariance, design, outcomes.systems.index, conditional=conditional)
     coefficients = float(log_coefficients(rows.s, rows.t).sum())
-    used = {"by": by, "formula": formula, "interaction": interaction}
     return OutcomeFit(
         model=options.model,
         name=outcomes.name,
@@ -287,18 +289,32 @@ def _clusters(outcomes: Outcomes, cluster: str | None) -> tuple[Integers, str]:
 
 def _items(outcomes: Outcomes, rows: Rows, found: Estimate, options: _Options, used: dict[str, Any]) -> pd.DataFrame:
     """Return difficulties of items, and the attributes that the design needs to be made again."""
-    if used["formula"] is not None:
-        from formulaic import Formula
-
-        wanted = set(map(str, Formula(used["formula"]).required_variables))
-    else:
-        wanted = {used["interaction"] or used["by"]}
-    attributes = outcomes.items[[name for name in outcomes.items if name in wanted or name == used["interaction"]]]
+    attributes = outcomes.items[_attributes(outcomes, used)]
     if options.model == "conditional":
         return attributes
     mean, deviation = item_difficulties(rows, found.optimum.point)
     columns = pd.DataFrame({"difficulty": mean, "std_dev": deviation}, index=outcomes.items.index)
     return columns.join(attributes)
+
+
+def _attributes(outcomes: Outcomes, used: dict[str, Any]) -> list[str]:
+    """Return the attributes of items that a design needs.
+
+    Raises
+    ------
+    ConfigError
+        If one has the name of a column of the result.
+    """
+    wanted = {used["interaction"], used["by"]}
+    if used["formula"] is not None:
+        from formulaic import Formula
+
+        wanted |= set(map(str, Formula(used["formula"]).required_variables))
+    names = [str(name) for name in outcomes.items if name in wanted]
+    taken = [name for name in names if name in ESTIMATED]
+    if taken:
+        raise ConfigError(f"an attribute called {listing(taken)} would hide what is estimated of items; rename it.")
+    return names
 
 
 def _variance_test(full: float, null: float) -> LikelihoodRatio:

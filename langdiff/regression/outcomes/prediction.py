@@ -13,6 +13,7 @@ from langdiff.regression.outcomes.cells import log_coefficients
 from langdiff.regression.outcomes.design import rows_of
 from langdiff.regression.outcomes.integrals import cells_at
 from langdiff.regression.outcomes.likelihood import Point, evaluate, place_nodes, row_levels
+from langdiff.regression.outcomes.publish import ABILITY, DIFFICULTY, part_of
 from langdiff.regression.outcomes.rows import Rows, patterns
 
 if TYPE_CHECKING:
@@ -114,8 +115,8 @@ def expected_rates(fit: "OutcomeFit") -> pd.DataFrame:
     if fit.model == "conditional":
         raise ConfigError("the conditional model knows no distribution of items; fit model='rasch' for that.")
     x, weight = np.polynomial.hermite_e.hermegauss(60)
-    ability = fit.parameters.loc["ability", "estimate"]
-    difficulty = fit.parameters.loc["difficulty", "estimate"]
+    ability = part_of(fit.parameters, ABILITY)["estimate"]
+    difficulty = part_of(fit.parameters, DIFFICULTY)["estimate"]
     level = ability.to_numpy()[None, :] - difficulty.to_numpy()[:, None]  # (G, J)
     if fit.profile is not None:
         level = level - fit.profile.estimate.to_numpy().reshape(level.shape)

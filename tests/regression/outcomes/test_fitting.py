@@ -354,6 +354,14 @@ def test_options_that_do_not_fit_are_refused(table_b, settings, message):
         ld.fit_outcomes(table_b, **settings)
 
 
+def test_attributes_must_not_hide_estimates(table_b):
+    named = table_b.with_items(table_b.items.rename(columns={"construction": "difficulty"}))
+    named = replace(named, items=named.items[["difficulty"]])
+    for settings in ({"by": "difficulty"}, {"formula": "difficulty"}, {"interaction": "difficulty"}):
+        with pytest.raises(ConfigError, match="an attribute called 'difficulty' would hide what is estimated"):
+            ld.fit_outcomes(named, **settings)
+
+
 def test_two_systems_have_no_slopes():
     with pytest.raises(ConfigError, match="at least 3 systems"):
         ld.fit_outcomes(ld.simulate_outcomes(50, 2, seed=1).outcomes, model="slopes")
