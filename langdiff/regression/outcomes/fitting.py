@@ -351,7 +351,9 @@ def _compare(
     of the two covariances, is that of nearly equal numbers: it rejects 11 to 20 % of true hypotheses at 5 %.
     """
     whole = bool((rows.t > 0).all())
-    if whole or design.interacting or rows.t.size > MANY_CELLS or not each_beats_all(rows):
+    if whole or design.interacting or rows.t.size > MANY_CELLS or not found.optimum.converged:
+        return None
+    if not each_beats_all(rows):
         return None
     point, systems = found.optimum.point, rows.s.shape[1]
     start = replace(point, level=point.level - point.level.mean(), slope=np.zeros(0), spread=0.0)
