@@ -19,7 +19,7 @@ from langdiff.regression.outcomes.rows import Rows
 ALIASED = 1e-9  # of the largest eigenvalue of the columns' products
 SEPARATING = 1e-6  # gain of a linear programme whose variables are at most 1
 LARGEST_PROGRAMME = 50_000  # rows
-ADVICE = "Leave it out, pool it with another, or take a prior (Bayesian estimates stay finite)."
+ADVICE = "Leave it out, or pool it with another."
 
 
 def check_outcomes(
