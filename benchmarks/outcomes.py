@@ -110,8 +110,8 @@ def print_bias(share: float) -> None:
 
 
 def print_coverage(share: float) -> None:
-    print("\n| J | model | abilities (contrasts to the first) | group |")
-    print("|---|---|---|---|")
+    print("\n| J | model | abilities (contrasts to the first) | group | not converged |")
+    print("|---|---|---|---|---|")
     for systems in (3, 9):
         for model, settings in {
             "rasch": {},
@@ -119,11 +119,14 @@ def print_coverage(share: float) -> None:
             "slopes": {},
             "beta-binomial": {"trials": 6, "correlation": 0.15},
         }.items():
-            covered, group = [], []
+            covered, group, failed = [], [], 0
             for seed in range(max(2, int(500 * share))):
                 drawn = ld.simulate_outcomes(300, systems, groups={"a": 0.0, "b": 1.0}, seed=seed, **settings)
                 by = {} if model == "conditional" else {"by": "group"}
                 fit = ld.fit_outcomes(drawn.outcomes, model=model, errors="information", **by)
+                if not fit.converged:
+                    failed += 1
+                    continue
                 for name in drawn.ability.index[1:]:
                     found = fit.abilities.contrast(name, "s1")
                     covered.append(found.low < drawn.ability[name] - drawn.ability["s1"] < found.high)
@@ -131,7 +134,7 @@ def print_coverage(share: float) -> None:
                     found = fit.difficulties.contrast("b", "a")
                     group.append(found.low < 1 < found.high)
             share_of = f"{100 * np.mean(group):.1f}" if group else "–"
-            print(f"| {systems} | {model} | {100 * np.mean(covered):.1f} | {share_of} |")
+            print(f"| {systems} | {model} | {100 * np.mean(covered):.1f} | {share_of} | {failed} |")
 
 
 def print_clusters(share: float) -> None:

@@ -50,11 +50,11 @@ def _checked_long(frame: pd.DataFrame, path: Path) -> pd.DataFrame:
             f"{path}: no column {listing(missing)}; a long table has item, system, successes and perhaps trials. Is it "
             "wide, with one column per system? Then say so (format='wide')."
         )
-    numbers = {name: _whole(frame[name], path) for name in ("successes", "trials") if name in frame}
     empty = frame["item"].isin(["", None]) | frame["system"].isin(["", None])
     if empty.any():
         raise DataError(f"{path}, line {frame.index[int(np.argmax(empty))]}: an item or a system without a name.")
-    return frame.assign(**{"trials": 1.0, **numbers})
+    trials = _whole(frame["trials"], path) if "trials" in frame else 1.0
+    return frame.assign(successes=_whole(frame["successes"], path), trials=trials)
 
 
 def _whole(column: pd.Series, path: Path) -> pd.Series:

@@ -47,8 +47,9 @@ class Outcomes:
     Raises
     ------
     DataError
-        If a number is not a whole one, or more successes than trials are given; if names occur twice or have levels;
-        or if a frame has other items or systems than `successes`, or in another order.
+        If `successes` is not a frame or is empty; if a number is not a whole one, or more successes than trials are
+        given; if names occur twice or have levels; or if a frame has other items or systems than `successes`, or in
+        another order.
 
     Examples
     --------
@@ -66,6 +67,8 @@ class Outcomes:
     def __post_init__(self) -> None:
         """Refuse what is not a table of counts, naming the first cells."""
         successes = self.successes
+        if not isinstance(successes, pd.DataFrame) or successes.empty:
+            raise DataError("successes must be a DataFrame of items × systems, with at least one of each.")
         for what, names in (("item", successes.index), ("system", successes.columns)):
             if isinstance(names, pd.MultiIndex):
                 raise DataError(f"{what}s have names in {names.nlevels} levels; give each one name: names.map(str).")
@@ -326,13 +329,15 @@ class Outcomes:
 
 def _counts(frame: pd.DataFrame, what: str) -> pd.DataFrame:
     """Return a frame of whole numbers from 0 as float64, naming the cells that are none."""
-    numbers = frame.astype(object).where(frame.notna(), np.nan).apply(pd.to_numeric, errors="coerce").astype(float)
+    numbers: pd.DataFrame = (
+        frame.astype(object).where(frame.notna(), np.nan).apply(pd.to_numeric, errors="coerce").astype(float)
+    )
     values = numbers.to_numpy()
     whole = np.isfinite(values) & (values >= 0) & (values == np.floor(values))
     rows, columns = np.nonzero(frame.notna().to_numpy() & ~whole)
     if len(rows):
         first = ", ".join(
-            f"({frame.index[i]}, {frame.columns[j]}) = {frame.iat[i, j]}"
+            f"({frame.index[i]}, {frame.columns[j]}) = {frame.iat[i, j]!s}"
             for i, j in zip(rows[:5], columns[:5], strict=True)
         )
         raise DataError(
@@ -347,7 +352,7 @@ def _refuse(more: pd.DataFrame, s: pd.DataFrame, t: pd.DataFrame, than: str = "t
     rows, columns = np.nonzero(more.to_numpy())
     if len(rows):
         first = ", ".join(
-            f"({s.index[i]}, {s.columns[j]}) = {s.iat[i, j]:g} of {t.iat[i, j]:g}"
+            f"({s.index[i]}, {s.columns[j]}) = {s.to_numpy()[i, j]:g} of {t.to_numpy()[i, j]:g}"
             for i, j in zip(rows[:5], columns[:5], strict=True)
         )
         raise DataError(f"{len(rows):,} cell(s) have more successes than {than}: {first}.")
@@ -473,8 +478,8 @@ def _from_long(frame: pd.DataFrame, where: str, name: str, *, summed: bool) -> O
         .astype(float)
         for count in ("successes", "trials")
     }
-    others = [column for column in frame if column not in CELL]
-    of_systems = [column for column in others if str(column).startswith(SYSTEM)]
+    others = [str(column) for column in frame if column not in CELL]
+    of_systems = [column for column in others if column.startswith(SYSTEM)]
     of_items = [column for column in others if column not in of_systems]
     return Outcomes(
         successes=wide["successes"],

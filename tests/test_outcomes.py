@@ -54,6 +54,12 @@ def test_what_is_no_count_is_refused(cells, trials, message):
         table(cells, trials)
 
 
+def test_a_table_has_items_and_systems():
+    for nothing in (pd.DataFrame(), pd.DataFrame(index=["a"]), [[1, 0]]):
+        with pytest.raises(DataError, match="at least one of each"):
+            ld.Outcomes(successes=nothing)
+
+
 def test_names_must_fit():
     frame = pd.DataFrame([[1, 0]], ["a"], ["x", "x"])
     with pytest.raises(DataError, match=r"1 system\(s\) named twice: 'x'"):

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
+from langdiff._types import Floats
 from langdiff.effects import Effects
 from langdiff.errors import DataError
 from langdiff.plots._axes import BLUE, GREY, INK, RUST, axes_of, finish, spread
@@ -72,9 +73,7 @@ def plot_wright_map(
     return finish(ax, "", "log odds", abilities.title, keep=["left"])
 
 
-def _write(
-    ax: Axes, at: float, heights: "np.ndarray", names: list[str], gap: float, colour: str, ends: "np.ndarray"
-) -> None:
+def _write(ax: Axes, at: float, heights: Floats, names: list[str], gap: float, colour: str, ends: Floats) -> None:
     """Write names in a column, as near to their heights as there is room, with leaders to their points."""
     places = spread(heights, gap)
     for name, height, place, end in zip(names, heights, places, ends, strict=True):

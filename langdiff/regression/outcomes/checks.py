@@ -19,7 +19,7 @@ from langdiff.regression.outcomes.rows import Rows
 ALIASED = 1e-9  # of the largest eigenvalue of the columns' products
 SEPARATING = 1e-6  # gain of a linear programme whose variables are at most 1
 LARGEST_PROGRAMME = 50_000  # rows
-ADVICE = "Leave it out, pool it with another, or take a prior (Bayesian estimates stay finite)."
+ADVICE = "Leave it out, or pool it with another."
 
 
 def check_outcomes(
@@ -55,7 +55,7 @@ def _check_size(outcomes: Outcomes, rows: Rows, *, conditional: bool, overdisper
         ("system", outcomes.systems.index, rows.t.any(axis=0)),
     ):
         if not filled.all():
-            empty = names[~filled]
+            empty = names[np.flatnonzero(~filled)]
             raise DataError(
                 f"{len(empty):,} {what}(s) without any outcome: {listing(empty)}. Leave them out with sel({what}s=...)."
             )
@@ -162,11 +162,11 @@ def _check_terms(outcomes: Outcomes, design: ItemDesign, rows: Rows) -> None:
     signed = columns[~mixed] * np.where(right, 1.0, -1.0)[~mixed, None]
     if not 0 < len(signed) <= LARGEST_PROGRAMME:  # in a larger one infinite estimates show as a search without end
         return
-    found = linprog(
+    found: Any = linprog(
         -signed.sum(axis=0),
-        A_ub=csr_matrix(-signed),
+        A_ub=-signed,
         b_ub=np.zeros(len(signed)),
-        A_eq=csr_matrix(columns[mixed]) if mixed.any() else None,
+        A_eq=columns[mixed] if mixed.any() else None,
         b_eq=np.zeros(int(mixed.sum())) if mixed.any() else None,
         bounds=(-1, 1),
         method="highs",

@@ -134,7 +134,10 @@ def _score(
         filled = rest.observed.any(axis=1)
         try:
             fit = fit_outcomes(
-                rest.sel(items=outcomes.items.index[filled]), model=model, errors="information", **design
+                rest.sel(items=outcomes.items.index[np.flatnonzero(filled)]),
+                model=model,
+                errors="information",
+                **design,
             )
         except DataError as error:
             raise DataError(f"fold {f + 1} of {k} cannot be fitted: {error}") from error

@@ -130,12 +130,12 @@ def _group(items: pd.DataFrame, name: str, known: pd.DataFrame | None) -> tuple[
     codes = groups.get_indexer(pd.Index(labels))
     unknown = labels.index[codes < 0]
     if len(unknown):
-        raise DataError(f"{len(unknown):,} items are of a {name} that the model was not fitted to: {listing(unknown)}.")
+        raise DataError(f"{len(unknown):,} item(s) are of a {name} that was not in the fit: {listing(unknown)}.")
     return codes.astype(int), groups
 
 
 def _terms(items: pd.DataFrame, formula: str, known: pd.DataFrame | None) -> pd.DataFrame:
-    if known is None or known.index.equals(items.index):
+    if known is None:
         return columns_of_formula(formula, items, "item")
     from formulaic import model_matrix
 
@@ -146,7 +146,8 @@ def _terms(items: pd.DataFrame, formula: str, known: pd.DataFrame | None) -> pd.
     except Exception as error:  # a formula may be any Python, and that may raise anything
         raise DataError(f"formula {formula!r} cannot be used with these items: {error}") from error
     means = fitted.drop(columns="Intercept", errors="ignore").astype(float).mean()
-    return found.drop(columns="Intercept", errors="ignore").astype(float) - means
+    centred: pd.DataFrame = found.drop(columns="Intercept", errors="ignore").astype(float) - means
+    return centred
 
 
 def rows_of(outcomes: Outcomes, design: ItemDesign) -> Rows:

@@ -12,7 +12,8 @@ from langdiff.regression.outcomes.rows import Rows, collapse
 
 FIRST, NODES, LAST = 7, 15, 30  # nodes of the quadrature: on the way, near the end, and at the end
 SHORT = 1e-3  # squared length of a Newton step, in standard errors, from which on more nodes are taken
-TOLERANCE = 1e-12  # the same at which a search ends
+TOLERANCE = 1e-13  # the same, over the number of rows, at which a search ends after that step
+CONVERGED = 1e-6  # the same at which a search that no step improves counts as ended
 LONGEST = 4.0  # change of a parameter in one step, log odds
 FLAT = 1e-10  # of the largest eigenvalue of the Hessian: smaller ones are raised to this
 LEAST_GAIN = 1e-4  # of what the gradient promises, for a step to be taken whole
@@ -52,8 +53,11 @@ class Optimum:
 
     @property
     def covariance(self) -> Floats:
-        """Inverse information of all parameters, shape (P, P); 0 where they are fixed."""
-        inverse = np.linalg.inv(-self.free.T @ self.value.hessian @ self.free)
+        """Inverse information of all parameters, shape (P, P): 0 where they are fixed, NaN if it is not positive."""
+        information = -self.free.T @ self.value.hessian @ self.free
+        if not (np.linalg.eigvalsh(information) > 0).all():  # where the search ended on the way to infinity
+            return np.full((len(self.free), len(self.free)), np.nan)
+        inverse = np.linalg.inv(information)
         found: Floats = self.free @ ((inverse + inverse.T) / 2) @ self.free.T
         return found
 
@@ -114,7 +118,7 @@ def maximize(
     Newton's method; eigenvalues of the Hessian are taken by their absolute values, steps are halved until they
     improve, and an overdispersion that would be negative stays 0 as long as the likelihood falls from there.
     """
-    stages = list(nodes)
+    stages, last = list(nodes), TOLERANCE * len(rows.s)
 
     def at(point: Point) -> Value:
         return evaluate(rows, point, nodes=stages[0], conditional=conditional)
@@ -130,9 +134,10 @@ def maximize(
         definite = bool((eigenvalues > 0).all())
         if iteration == MAX_ITERATIONS:
             break
-        if definite and promise < (SHORT if len(stages) > 1 else TOLERANCE):  # such a step needs no check
+        if definite and promise < (SHORT if len(stages) > 1 else last):  # such a step needs no check
             point = _moved(point, moving @ step)
             if len(stages) == 1:
+                value = replace(value, log_likelihood=value.log_likelihood + promise / 2)
                 break
             stages.pop(0)
             value = at(point)
@@ -150,7 +155,7 @@ def maximize(
         point=point,
         value=value,
         free=moving,
-        converged=definite and promise < float(np.sqrt(TOLERANCE)),
+        converged=definite and promise < CONVERGED,
         n_iterations=iteration,
         step=float(np.sqrt(max(promise, 0.0))),
     )

@@ -1,41 +1,37 @@
 """Fitting models of outcomes: what is asked for, checked, estimated and published."""
 
 import warnings
-from dataclasses import replace
 from typing import Any, NamedTuple, get_args
 
 import numpy as np
 import pandas as pd
-from scipy.stats import chi2
-from scipy.stats import f as f_ratio
 
 from langdiff import __version__
 from langdiff._random import generator
 from langdiff._signature import join_signature, name_of_seed, short_hash
 from langdiff._types import Floats, Integers
-from langdiff.errors import ConfigError, ConvergenceWarning, DataError, LangdiffWarning
+from langdiff.errors import ConfigError, ConvergenceWarning, DataError, LangdiffWarning, listing
 from langdiff.outcomes import Outcomes
 from langdiff.regression.outcomes.cells import log_coefficients
-from langdiff.regression.outcomes.checks import check_outcomes, each_beats_all
-from langdiff.regression.outcomes.design import ItemDesign, attribute_of, design_items, rows_of
-from langdiff.regression.outcomes.estimate import Estimate, estimate, estimate_conditional
+from langdiff.regression.outcomes.checks import check_outcomes
+from langdiff.regression.outcomes.design import attribute_of, design_items, rows_of
+from langdiff.regression.outcomes.estimate import Estimate
 from langdiff.regression.outcomes.prediction import item_difficulties
 from langdiff.regression.outcomes.publish import publish
-from langdiff.regression.outcomes.records import ErrorRecord, LikelihoodRatio, LikelihoodsCompared
+from langdiff.regression.outcomes.records import ErrorRecord
 from langdiff.regression.outcomes.result import OutcomeFit, OutcomeModel
 from langdiff.regression.outcomes.rows import Rows
+from langdiff.regression.outcomes.testing import compare_likelihoods, estimate_model, interaction_test, variance_test
 from langdiff.regression.outcomes.uncertainty import (
     FEW_CLUSTERS,
     OutcomeErrors,
     bootstrap_covariance,
-    influence,
     robust_covariance,
 )
 
 LARGEST_SPREAD = 10.0  # log odds; beyond, items are as good as right or wrong for all
-MANY_CELLS = 1_000_000  # up to which marginal and conditional estimates are compared
 LARGE_RATIO = 1.5  # of standard errors to those of the information
-RANK = 1e-8  # of the largest eigenvalue
+ESTIMATED = ("difficulty", "std_dev")  # columns of items in a result
 
 
 class _Options(NamedTuple):
@@ -133,18 +129,19 @@ def fit_outcomes(
     """
     options = _check_options(outcomes, model, by, formula, cluster, errors, n_resamples, seed)
     design = design_items(outcomes.items, by, formula, interaction)
+    used = {"by": by, "formula": formula, "interaction": interaction}
+    _attributes(outcomes, used)  # an error before anything is fitted
     rows = rows_of(outcomes, design)
     conditional, overdispersed = options.model == "conditional", options.model == "beta-binomial"
     check_outcomes(
         outcomes, design, rows, conditional=conditional, overdispersed=overdispersed, allow_unlinked=allow_unlinked
     )
-    found = _estimate(rows, options.model)
+    found = estimate_model(rows, options.model)
     _check_found(found, options.model)
     covariance, record = _errors(outcomes, rows, found, options)
     point = found.optimum.point
     parameters, joint = publish(point, covariance, design, outcomes.systems.index, conditional=conditional)
     coefficients = float(log_coefficients(rows.s, rows.t).sum())
-    used = {"by": by, "formula": formula, "interaction": interaction}
     return OutcomeFit(
         model=options.model,
         name=outcomes.name,
@@ -154,11 +151,13 @@ def fit_outcomes(
         items=_items(outcomes, rows, found, options, used),
         systems=outcomes.systems,
         **used,
-        log_likelihood=found.optimum.value.log_likelihood + (0.0 if conditional else coefficients),
-        variation=None if conditional else _variance_test(found.optimum.value.log_likelihood, found.without_spread),
-        overdispersion=_variance_test(found.optimum.value.log_likelihood, found.binomial) if overdispersed else None,
-        interacts=_interaction_test(outcomes, rows, found, design, options.model) if design.interacting else None,
-        compared=_compare(rows, found, design, _clusters(outcomes, options.cluster)[0], outcomes.systems.index)
+        log_likelihood=found.optimum.value.log_likelihood + coefficients,
+        variation=None if conditional else variance_test(found.optimum.value.log_likelihood, found.without_spread),
+        overdispersion=variance_test(found.optimum.value.log_likelihood, found.binomial) if overdispersed else None,
+        interacts=interaction_test(outcomes, rows, found, design, options.model) if design.interacting else None,
+        compared=compare_likelihoods(
+            rows, found, design, _clusters(outcomes, options.cluster)[0], outcomes.systems.index
+        )
         if options.model == "rasch"
         else None,
         cells=int(outcomes.observed.sum()),
@@ -205,12 +204,6 @@ def _check_options(
         if isinstance(n_resamples, bool) or not isinstance(n_resamples, int | np.integer) or n_resamples < 2:
             raise ConfigError(f"n_resamples must be a whole number, at least 2, got {n_resamples!r}.")
     return _Options(chosen, errors, cluster, n_resamples, seed)
-
-
-def _estimate(rows: Rows, model: OutcomeModel) -> Estimate:
-    if model == "conditional":
-        return estimate_conditional(rows)
-    return estimate(rows, slopes=model == "slopes", overdispersed=model == "beta-binomial")
 
 
 def _check_found(found: Estimate, model: OutcomeModel) -> None:
@@ -287,13 +280,7 @@ def _clusters(outcomes: Outcomes, cluster: str | None) -> tuple[Integers, str]:
 
 def _items(outcomes: Outcomes, rows: Rows, found: Estimate, options: _Options, used: dict[str, Any]) -> pd.DataFrame:
     """Return difficulties of items, and the attributes that the design needs to be made again."""
-    if used["formula"] is not None:
-        from formulaic import Formula
-
-        wanted = set(map(str, Formula(used["formula"]).required_variables))
-    else:
-        wanted = {used["interaction"] or used["by"]}
-    attributes = outcomes.items[[name for name in outcomes.items if name in wanted or name == used["interaction"]]]
+    attributes = outcomes.items[_attributes(outcomes, used)]
     if options.model == "conditional":
         return attributes
     mean, deviation = item_difficulties(rows, found.optimum.point)
@@ -301,67 +288,24 @@ def _items(outcomes: Outcomes, rows: Rows, found: Estimate, options: _Options, u
     return columns.join(attributes)
 
 
-def _variance_test(full: float, null: float) -> LikelihoodRatio:
-    """Test a variance at the boundary: ½χ²₀ + ½χ²₁ (Self and Liang 1987)."""
-    statistic = max(2 * (full - null), 0.0)
-    p_value = 1.0 if statistic <= 1e-9 else float(chi2.sf(statistic, 1)) / 2
-    return LikelihoodRatio(statistic=statistic, degrees_of_freedom=1, p_value=p_value)
+def _attributes(outcomes: Outcomes, used: dict[str, Any]) -> list[str]:
+    """Return the attributes of items that a design needs.
 
-
-def _interaction_test(
-    outcomes: Outcomes, rows: Rows, found: Estimate, design: ItemDesign, model: OutcomeModel
-) -> LikelihoodRatio:
-    groups, systems = len(design.groups if design.groups is not None else ()), len(outcomes.systems)
-    indicators = (rows.block[:, None] == np.arange(1, groups)).astype(float)
-    without = Rows(
-        s=rows.s,
-        t=rows.t,
-        x=np.column_stack([indicators, rows.x]),
-        block=np.zeros_like(rows.block),
-        weight=rows.weight,
-    )
-    null = _estimate(without, model)
-    statistic = max(2 * (found.optimum.value.log_likelihood - null.optimum.value.log_likelihood), 0.0)
-    freedom = (groups - 1) * (systems - 1)
-    return LikelihoodRatio(statistic=statistic, degrees_of_freedom=freedom, p_value=float(chi2.sf(statistic, freedom)))
-
-
-def _compare(
-    rows: Rows, found: Estimate, design: ItemDesign, cluster: Integers, names: pd.Index
-) -> LikelihoodsCompared | None:
-    """Compare abilities with the conditional ones, where cells are missing and the latter exist.
-
-    The covariance of the difference is that of the differences of influence, by cluster. Hausman's own, the difference
-    of the two covariances, is that of nearly equal numbers: it rejects 11 to 20 % of true hypotheses at 5 %.
+    Raises
+    ------
+    ConfigError
+        If one has the name of a column of the result.
     """
-    whole = bool((rows.t > 0).all())
-    if whole or design.interacting or rows.t.size > MANY_CELLS or not each_beats_all(rows):
-        return None
-    point, systems = found.optimum.point, rows.s.shape[1]
-    start = replace(point, level=point.level - point.level.mean(), slope=np.zeros(0), spread=0.0)
-    other = estimate_conditional(rows, start=start)
-    both = [(found, False), (other, True)]
-    marginal, conditional = (one.optimum.point.level[0] - one.optimum.point.level[0].mean() for one, _ in both)
-    of_marginal, of_conditional = (influence(rows, one, cluster, conditional=given)[:, :systems] for one, given in both)
-    clusters = len(of_marginal)
-    apart = (of_marginal - of_conditional) @ (np.eye(systems) - 1 / systems)
-    eigenvalues, vectors = np.linalg.eigh(apart.T @ apart * (clusters / (clusters - 1)))
-    kept = eigenvalues > RANK * np.abs(eigenvalues).max()
-    freedom = int(kept.sum())
-    if not other.optimum.converged or freedom == 0 or clusters <= freedom:
-        return None
-    difference = marginal - conditional
-    statistic = float(np.sum((vectors[:, kept].T @ difference) ** 2 / eigenvalues[kept]))
-    place = int(np.argmax(np.abs(difference)))
-    return LikelihoodsCompared(
-        largest=float(difference[place]),
-        system=str(names[place]),
-        statistic=statistic,
-        degrees_of_freedom=freedom,
-        p_value=float(
-            f_ratio.sf(statistic * (clusters - freedom) / (freedom * (clusters - 1)), freedom, clusters - freedom)
-        ),
-    )
+    wanted = {used["interaction"], used["by"]}
+    if used["formula"] is not None:
+        from formulaic import Formula
+
+        wanted |= set(map(str, Formula(used["formula"]).required_variables))
+    names = [str(name) for name in outcomes.items if name in wanted]
+    taken = [name for name in names if name in ESTIMATED]
+    if taken:
+        raise ConfigError(f"an attribute called {listing(taken)} would hide what is estimated of items; rename it.")
+    return names
 
 
 def _signature(

@@ -13,13 +13,14 @@ from langdiff.regression.outcomes.cells import log_coefficients
 from langdiff.regression.outcomes.design import rows_of
 from langdiff.regression.outcomes.integrals import cells_at
 from langdiff.regression.outcomes.likelihood import Point, evaluate, place_nodes, row_levels
+from langdiff.regression.outcomes.publish import ABILITY, DIFFICULTY, part_of
 from langdiff.regression.outcomes.rows import Rows, patterns
 
 if TYPE_CHECKING:
     from langdiff.regression.outcomes.result import OutcomeFit
 
-NODES = 30
-AT_ONCE = 500_000  # numbers of an array
+NODES, ITEM_NODES = 30, 15
+AT_ONCE = 100_000  # numbers of an array
 
 
 def _check(fit: "OutcomeFit", outcomes: Outcomes) -> Outcomes:
@@ -28,15 +29,17 @@ def _check(fit: "OutcomeFit", outcomes: Outcomes) -> Outcomes:
         raise ConfigError(
             "the conditional model knows no distribution of items, and predicts nothing; fit model='rasch' for that."
         )
+    if not isinstance(outcomes, Outcomes):
+        raise ConfigError(f"outcomes must be an Outcomes table, not {type(outcomes).__name__}.")
     differ = fit.systems.index.symmetric_difference(outcomes.systems.index, sort=False)
     if len(differ):
         raise DataError(f"the fit and the outcomes have other systems: {listing(differ)}. Use sel(systems=...).")
     return outcomes if outcomes.systems.index.equals(fit.systems.index) else outcomes.sel(systems=fit.systems.index)
 
 
-def posterior(rows: Rows, point: Point) -> tuple[Floats, Floats]:
+def posterior(rows: Rows, point: Point, nodes: int = NODES) -> tuple[Floats, Floats]:
     """Return nodes and probabilities of the difficulty v of each row given its outcomes, both of shape (n, Q)."""
-    v, log_weight = place_nodes(rows, point, NODES, conditional=False)
+    v, log_weight = place_nodes(rows, point, nodes, conditional=False)
     log_f = _row_values(rows, point, v) + log_weight
     return v, np.exp(log_f - logsumexp(log_f, axis=1, keepdims=True))
 
@@ -59,10 +62,10 @@ def item_difficulties(rows: Rows, point: Point) -> tuple[Floats, Floats]:
 
 def _difficulties(rows: Rows, point: Point) -> tuple[Floats, Floats]:
     mean, deviation = np.empty(len(rows.s)), np.empty(len(rows.s))
-    step = max(1, AT_ONCE // (NODES * rows.s.shape[1]))
+    step = max(1, AT_ONCE // (ITEM_NODES * rows.s.shape[1]))
     for start in range(0, len(rows.s), step):
         part = slice(start, start + step)
-        v, share = posterior(rows.take(part), point)
+        v, share = posterior(rows.take(part), point, ITEM_NODES)
         mean[part] = (share * v).sum(axis=1)
         deviation[part] = np.sqrt(np.maximum((share * v**2).sum(axis=1) - mean[part] ** 2, 0))
     level = row_levels(rows, point).mean(axis=1)
@@ -112,8 +115,8 @@ def expected_rates(fit: "OutcomeFit") -> pd.DataFrame:
     if fit.model == "conditional":
         raise ConfigError("the conditional model knows no distribution of items; fit model='rasch' for that.")
     x, weight = np.polynomial.hermite_e.hermegauss(60)
-    ability = fit.parameters.loc["ability", "estimate"]
-    difficulty = fit.parameters.loc["difficulty", "estimate"]
+    ability = part_of(fit.parameters, ABILITY)["estimate"]
+    difficulty = part_of(fit.parameters, DIFFICULTY)["estimate"]
     level = ability.to_numpy()[None, :] - difficulty.to_numpy()[:, None]  # (G, J)
     if fit.profile is not None:
         level = level - fit.profile.estimate.to_numpy().reshape(level.shape)

@@ -18,6 +18,11 @@ ABILITY, DIFFICULTY, PROFILE, TERM, SPREAD, CORRELATION, LOADING = (
 )
 
 
+def part_of(parameters: pd.DataFrame, parameter: str) -> pd.DataFrame:
+    """Return the rows of one kind of parameter, indexed by name; none if there is none."""
+    return parameters[parameters.index.get_level_values(0) == parameter].droplevel(0)
+
+
 def publish(
     point: Point, covariance: Floats, design: ItemDesign, systems: pd.Index, *, conditional: bool
 ) -> tuple[pd.DataFrame, pd.DataFrame]:

@@ -15,7 +15,16 @@ from langdiff.outcomes import Outcomes
 from langdiff.regression.outcomes import prediction
 from langdiff.regression.outcomes.design import ItemDesign, design_items
 from langdiff.regression.outcomes.likelihood import Point
-from langdiff.regression.outcomes.publish import ABILITY, CORRELATION, DIFFICULTY, LOADING, PROFILE, SPREAD, TERM
+from langdiff.regression.outcomes.publish import (
+    ABILITY,
+    CORRELATION,
+    DIFFICULTY,
+    LOADING,
+    PROFILE,
+    SPREAD,
+    TERM,
+    part_of,
+)
 from langdiff.regression.outcomes.records import ErrorRecord, LikelihoodRatio, LikelihoodsCompared
 from langdiff.regression.outcomes.saving import read_document, to_json
 
@@ -140,9 +149,10 @@ class OutcomeFit:
         return self._effects(PROFILE, f"system: {self.interaction}", DIFFICULTIES)
 
     def _effects(self, parameter: str, unit: str, scale: Scale) -> Effects:
-        estimate = self.parameters.loc[parameter, "estimate"]
-        index = pd.Index(estimate.index, name=unit)
-        block = self.covariance.loc[parameter, parameter].to_numpy()
+        estimate = part_of(self.parameters, parameter)["estimate"]
+        index = self.systems.index if parameter == ABILITY else pd.Index(estimate.index, name=unit)
+        inside = np.flatnonzero(self.parameters.index.get_level_values(0) == parameter)
+        block = self.covariance.to_numpy()[np.ix_(inside, inside)]
         return Effects(
             estimate=pd.Series(estimate.to_numpy(), index, name=scale.quantity),
             covariance=pd.DataFrame(block, index, index),
@@ -163,8 +173,8 @@ class OutcomeFit:
         return self._one(CORRELATION)
 
     def _one(self, parameter: str) -> float:
-        there = parameter in self.parameters.index.get_level_values(0)
-        return float(self.parameters.loc[parameter, "estimate"].iloc[0]) if there else float("nan")
+        found = part_of(self.parameters, parameter)["estimate"]
+        return float(found.iloc[0]) if len(found) else float("nan")
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per parameter.

@@ -56,8 +56,10 @@ def patterns(rows: Rows) -> tuple[Rows, Integers]:
     ndarray of int, shape (I,)
         Pattern of each row.
     """
-    keys = np.column_stack([rows.t, rows.s.sum(axis=1), rows.x, rows.block])
-    _, place = np.unique(keys, axis=0, return_inverse=True)
+    keys = np.column_stack([rows.s.sum(axis=1), rows.t, rows.x, rows.block])
+    varying = np.ptp(keys, axis=0) > 0  # of a complete table, only the totals, which sorts faster
+    varying[0] = True
+    _, place = np.unique(keys[:, varying], axis=0, return_inverse=True)
     place = place.ravel().astype(int)
     first = np.zeros(place.max() + 1, dtype=int)
     first[place[::-1]] = np.arange(len(place))[::-1]

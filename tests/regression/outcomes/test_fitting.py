@@ -2,13 +2,14 @@
 
 import warnings
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize
-from scipy.special import expit
+from scipy.special import comb, expit
 from scipy.stats import norm
 from statsmodels.discrete.conditional_models import ConditionalLogit
 
@@ -68,6 +69,19 @@ def test_worked_conditional_estimates(table_b):
     for other, expected in {"s2": (-0.993923, 0.650586), "s3": (-2.804340, 0.921822)}.items():
         contrast = fit.abilities.contrast(other, "s1")
         assert [contrast.estimate, contrast.std_error] == pytest.approx(expected, abs=WORKED)
+    assert fit.log_likelihood == pytest.approx(_by_enumeration(table_b, fit), abs=1e-9)
+
+
+def _by_enumeration(outcomes, fit):
+    """Return the log-probability of all successes given the totals of items, from all tables with these totals."""
+    total = 0.0
+    for item in outcomes.items.index:
+        t = outcomes.trials.loc[item].fillna(0).astype(int)
+        s = outcomes.successes.loc[item].fillna(0).astype(int)
+        every = [cells for cells in product(*(range(most + 1) for most in t)) if sum(cells) == s.sum()]
+        weights = [np.exp(np.dot(cells, fit.abilities.estimate)) * np.prod(comb(t, cells)) for cells in every]
+        total += np.log(weights[every.index(tuple(s))] / sum(weights))
+    return total
 
 
 def trials_as_rows(outcomes):
@@ -338,6 +352,14 @@ def test_unlinked_systems_may_be_trusted():
 def test_options_that_do_not_fit_are_refused(table_b, settings, message):
     with pytest.raises(ConfigError, match=message):
         ld.fit_outcomes(table_b, **settings)
+
+
+def test_attributes_must_not_hide_estimates(table_b):
+    named = table_b.with_items(table_b.items.rename(columns={"construction": "difficulty"}))
+    named = replace(named, items=named.items[["difficulty"]])
+    for settings in ({"by": "difficulty"}, {"formula": "difficulty"}, {"interaction": "difficulty"}):
+        with pytest.raises(ConfigError, match="an attribute called 'difficulty' would hide what is estimated"):
+            ld.fit_outcomes(named, **settings)
 
 
 def test_two_systems_have_no_slopes():

@@ -51,7 +51,7 @@ def test_items_without_outcomes_are_predicted_from_their_group(fit):
     assert_allclose(fit.predict(new), rates.loc[["b", "a"]], atol=GRID)
     assert_allclose(fit.predict(new.sel(systems=["s3", "s1", "s4", "s2"])), rates.loc[["b", "a"]], atol=GRID)
     assert (fit.held_out_log_likelihood(new) == 0).all()
-    with pytest.raises(DataError, match="1 items are of a group that the model was not fitted to: 'n2'"):
+    with pytest.raises(DataError, match=r"1 item\(s\) are of a group that was not in the fit: 'n2'"):
         fit.predict(new.with_items(pd.DataFrame({"group": ["a", "c"]}, index=["n1", "n2"])))
     with pytest.raises(DataError, match="other systems: 's4'"):
         fit.predict(new.sel(systems=["s1", "s2", "s3"]))

@@ -36,6 +36,14 @@ def test_effects_say_what_they_are(fit):
     assert plain.profile is None
 
 
+def test_systems_may_be_named_by_numbers(tmp_path):
+    successes = ld.simulate_outcomes(50, 3, seed=1).outcomes.successes.set_axis([10, 20, 30], axis=1)
+    fit = ld.fit_outcomes(ld.Outcomes(successes=successes))
+    fit.save(tmp_path / "fit.json")
+    back = ld.read_outcome_fit(tmp_path / "fit.json")
+    assert back.abilities.contrast(30, 10) == fit.abilities.contrast(30, 10)
+
+
 def test_the_fit_itself_has_no_effects(fit):
     with pytest.raises(ConfigError, match=r"got OutcomeFit\. Give its abilities, difficulties or profile"):
         ld.as_effects(fit)
