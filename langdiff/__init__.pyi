@@ -1,6 +1,7 @@
 # the public names, for type checkers and at run time alike
 from . import corpora as corpora
 from . import datasets as datasets
+from . import discourse as discourse
 from . import errors as errors
 from . import experiments as experiments
 from . import lm as lm

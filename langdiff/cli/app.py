@@ -16,6 +16,7 @@ from langdiff.cli import (
     checks,
     corpora,
     corpus,
+    discourse,
     doctor,
     experiment,
     models,
@@ -87,6 +88,7 @@ app.command()(doctor.doctor)
 app.add_typer(corpora.corpora_app)
 treebanks.treebanks_app.command()(parsing.parse)
 app.add_typer(treebanks.treebanks_app)
+app.add_typer(discourse.discourse_app)
 
 
 def _version(wanted: bool) -> None:

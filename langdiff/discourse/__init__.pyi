@@ -3,6 +3,8 @@ from .attachments import Attachment as Attachment
 from .attachments import attachments_of as attachments_of
 from .attachments import tree_of_attachments as tree_of_attachments
 from .binarization import binarize as binarize
+from .comparison import TreeComparison as TreeComparison
+from .comparison import compare_trees as compare_trees
 from .differences import DiscourseDifferences as DiscourseDifferences
 from .evaluation import discourse_similarity as discourse_similarity
 from .evaluation import error_reduction as error_reduction

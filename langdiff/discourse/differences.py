@@ -25,8 +25,9 @@ class DiscourseDifferences:
     Attributes
     ----------
     table : DataFrame
-        One row per pair: ``system``, ``other``, ``difference`` (F1 of the first minus that of the second), ``std_error``,
-        ``low``, ``high`` (95 % percentile interval), ``p_value`` (two-sided, not adjusted for the number of pairs).
+        One row per pair: ``system``, ``other``, ``difference`` (F1 of the first minus that of the second),
+        ``std_error``, ``low``, ``high`` (95 % percentile interval), ``p_value`` (two-sided, not adjusted for the
+        number of pairs).
     signature : str
         Settings, to be quoted with the numbers.
     """

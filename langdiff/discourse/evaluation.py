@@ -34,9 +34,9 @@ def evaluate_discourse(
 ) -> DiscourseEvaluation:
     r"""Compare predicted discourse trees with reference trees of the same documents.
 
-    Of each document and metric, true positives are the items of the reference that are predicted, too. Items are spans
-    (S), with nuclearity (N), relation (R) or both (F). ``rst-parseval`` takes all nodes except the root, leaves included;
-    ``parseval`` all decisions about which two units are joined, and how.
+    Of each document and metric, true positives are the items of the reference that are predicted, too. Items are
+    spans (S), with nuclearity (N), relation (R) or both (F). ``rst-parseval`` takes all nodes except the root, leaves
+    included; ``parseval`` all decisions about which two units are joined, and how.
 
     Parameters
     ----------
@@ -167,9 +167,7 @@ def discourse_similarity(
     >>> discourse_similarity({"one": one, "other": other}, metric="N").loc["one", "other"]
     1.0
     """
-    trees = {
-        name: source if isinstance(source, Mapping) else read_discourse(source) for name, source in systems.items()
-    }
+    trees = {name: _given(source) for name, source in systems.items()}
     rows = {}
     for name, reference in trees.items():
         evaluation = evaluate_discourse(
@@ -220,10 +218,14 @@ class _Preparation:
         self._binarization, self._classes = binarization, classes
 
     def trees(self, source: Trees | TreeSource) -> dict[str, DiscourseTree]:
-        trees = source if isinstance(source, Mapping) else read_discourse(source)
+        trees = {name: with_classes(tree, self._classes) for name, tree in _given(source).items()}
         if not trees:
             raise DataError("there are no documents.")
-        return {name: binarize(with_classes(tree, self._classes), self._binarization) for name, tree in trees.items()}
+        return {name: binarize(tree, self._binarization) for name, tree in trees.items()}
+
+
+def _given(source: Trees | TreeSource) -> Trees:
+    return source if isinstance(source, Mapping) else read_discourse(source)
 
 
 def _check(predictions: Mapping[str, Any], binarization: str, spans: str, procedures: Sequence[str]) -> None:

@@ -19,10 +19,11 @@ RST_DT_CLASSES = {
     "comparison": "comparison preference analogy proportion",
     "condition": "condition hypothetical contingency otherwise",
     "contrast": "contrast concession antithesis",
-    "elaboration": "elaboration-additional elaboration-general-specific elaboration-part-whole elaboration-process-step "
-    "elaboration-object-attribute elaboration-set-member example definition",
+    "elaboration": "elaboration-additional elaboration-general-specific elaboration-part-whole "
+    "elaboration-process-step elaboration-object-attribute elaboration-set-member example definition",
     "enablement": "purpose enablement",
-    "evaluation": "evaluation evaluation-n evaluation-s interpretation interpretation-n interpretation-s conclusion comment",
+    "evaluation": "evaluation evaluation-n evaluation-s interpretation interpretation-n interpretation-s conclusion "
+    "comment",
     "explanation": "evidence explanation-argumentative reason",
     "joint": "list disjunction",
     "manner-means": "manner means",

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
@@ -52,10 +53,10 @@ class DiscourseEvaluation:
     trivial_spans: bool
     signature: str
 
-    @property
+    @cached_property
     def skipped(self) -> tuple[str, ...]:
         """Documents without items on either side, which means over documents leave out."""
-        used = set(self.items["document"]) | set(self.predicted["document"])
+        used = {*self.items["document"].unique(), *self.predicted["document"].unique()}
         return tuple(document for document in self.documents if document not in used)
 
     def counts(self) -> pd.DataFrame:
@@ -221,9 +222,8 @@ class DiscourseEvaluation:
             raise ConfigError(f"metric is one of {', '.join(METRICS)}; got {metric!r}.")
         rows = self.items[self.items["procedure"] == procedure].reset_index(drop=True)
         names = rows["document"] + "/" + rows["first"].astype(str) + "-" + rows["last"].astype(str)
-        frame = pd.DataFrame(
-            {"item": names, "system": rows["system"], "successes": rows[metric].astype(int), "trials": 1}
-        )
+        frame = pd.DataFrame({"item": names, "system": rows["system"]})
+        frame = frame.assign(successes=rows[metric].astype(int), trials=1)
         frame[["document", "relation", "nuclearity"]] = rows[["document", "relation", "nuclearity"]]
         return frame.assign(length=rows["last"] - rows["first"] + 1)
 
