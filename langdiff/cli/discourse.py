@@ -118,7 +118,7 @@ def evaluate(
                 spans=spans,
             )
             formats = dict.fromkeys(matrix.columns, "{:.4f}")
-            _print(matrix.reset_index(), as_json, f"F1 ({last}, {metric}, {averaging})", formats)
+            _print(matrix.reset_index(names="against"), as_json, f"F1 ({last}, {metric}, {averaging})", formats)
         case "scores" if not as_json:
             typer.echo(result.summary())
             return

@@ -1,6 +1,6 @@
 """Trees of Rhetorical Structure Theory in Marcu's encoding: every node says what it is to its parent."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -232,27 +232,28 @@ def check_nodes(nodes: Sequence[Node], children: Sequence[Sequence[int]]) -> Non
             expected = "the top node is Root" if place == 0 else "below the root there are Nucleus and Satellite"
             raise NodeError(place, f"{node} is {node.nuclearity!r}; {expected}.")
         if own:
-            _check_children(place, node, [nodes[child] for child in own])
+            _check_children(place, node, {child: nodes[child] for child in own})
         elif not node.is_leaf:
             raise NodeError(place, f"{node} has no children, and is not a single EDU.")
 
 
-def _check_children(place: int, node: Node, own: Iterable[Node]) -> None:
-    own = list(own)
+def _check_children(place: int, node: Node, own: Mapping[int, Node]) -> None:
     if len(own) == 1:
         raise NodeError(place, f"{node} has a single child. Give the two one label, or pass collapse_unary=True.")
     expected = node.first
-    for child in own:
+    for number, child in own.items():
         if child.first != expected or child.last < child.first:
-            raise NodeError(place, f"the children of {node} do not follow each other: {child} where {expected} comes.")
+            what = f"the children of {node} do not follow each other: {child} where {expected} comes."
+            raise NodeError(number, what)
         expected = child.last + 1
     if expected != node.last + 1:
         raise NodeError(place, f"the children of {node} end with EDU {expected - 1}.")
-    satellites = [child for child in own if child.nuclearity == SATELLITE]
+    satellites = {number: child for number, child in own.items() if child.nuclearity == SATELLITE}
     if len(satellites) == len(own):
         raise NodeError(place, f"{node} has no nucleus, only satellites.")
     if satellites and len(own) - len(satellites) > 1:
-        raise NodeError(place, f"{node} has several nuclei and a satellite ({satellites[0]}); it can have either.")
-    for child in satellites or own:
+        first = next(iter(satellites.values()))
+        raise NodeError(place, f"{node} has several nuclei and a satellite ({first}); it can have either.")
+    for number, child in (satellites or own).items():
         if child.relation.lower() == SPAN:
-            raise NodeError(place, f"{child} carries {SPAN!r}, which only the nucleus beside a satellite does.")
+            raise NodeError(number, f"{child} carries {SPAN!r}, which only the nucleus beside a satellite does.")

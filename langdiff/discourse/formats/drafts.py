@@ -1,7 +1,6 @@
 """What a reader found before it is known to be a tree: nodes with their lines and children."""
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from langdiff.discourse.tree import DiscourseTree, Node, NodeError, check_nodes
@@ -89,8 +88,3 @@ def fault(file: str, line: int | None, what: str) -> FaultsError:
 def plain_text(text: str) -> str:
     """Return the text of an EDU without marks of sentences and paragraphs, with single spaces."""
     return " ".join(_MARKUP.sub(" ", text).split())
-
-
-def texts_of(tree: DiscourseTree) -> Sequence[str]:
-    """Return one text per EDU, empty where it is not known."""
-    return tree.texts or [""] * tree.n_edus

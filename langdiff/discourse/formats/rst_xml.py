@@ -3,16 +3,16 @@
 Secondary edges and signals of ``.rs4`` are no part of the tree and are not read.
 """
 
-from collections.abc import Mapping
+import warnings
 from dataclasses import dataclass, field
 from typing import Literal
 from xml.sax.saxutils import escape, quoteattr
 
 from langdiff._archives import File
 from langdiff._xml import XmlEvents, read_xml
-from langdiff.discourse.formats.drafts import Draft, plain_text, texts_of
+from langdiff.discourse.formats.drafts import Draft, plain_text
 from langdiff.discourse.tree import NO_RELATION, NUCLEUS, ROOT, SATELLITE, SPAN, DiscourseTree, Node
-from langdiff.errors import DataError
+from langdiff.errors import DataError, LangdiffWarning
 
 Part = Literal["core", "full"]  # an element without, and with, its satellites
 
@@ -173,77 +173,105 @@ def write_rst_xml(tree: DiscourseTree) -> str:
     ------
     DataError
         If the nucleus beside a satellite carries a label other than ``span``, for which the format has no place.
+
+    Warns
+    -----
+    LangdiffWarning
+        If the first EDU is not number 1: the format numbers them from 1.
     """
-    kinds = _kinds(tree)
-    elements: list[list[str]] = [[] for _ in tree.nodes]  # attributes parent and relname are added by the parent
-    groups: list[list[str]] = []
-    names = [""] * len(tree.nodes)  # name of the element that stands for the node, satellites included
-    rows: dict[str, list[str]] = {}
-
-    def group(kind: str) -> str:
-        name = str(tree.n_edus + len(groups) + 1)
-        groups.append(["group", name, kind])
-        rows[name] = groups[-1]
-        return name
-
+    if tree.nodes[0].first != 1:
+        first = tree.nodes[0].first
+        what = f"{tree.document}: the first EDU is {first}, but this format numbers EDUs from 1."
+        warnings.warn(what, LangdiffWarning, stacklevel=3)
+    writer = _Writer(tree)
     for place in reversed(range(len(tree.nodes))):  # children before parents
-        node, own = tree.nodes[place], tree.children[place]
+        writer.add(place)
+    return writer.document()
+
+
+@dataclass
+class _Row:
+    """A segment or a group to write; what is above it is known later."""
+
+    name: str
+    kind: str  # "segment", "span" or "multinuc"
+    parent: str = ""
+    relation: str = ""
+
+    def hang(self, parent: "_Row", relation: str) -> None:
+        self.parent, self.relation = parent.name, relation
+
+    @property
+    def upward(self) -> str:
+        return f" parent={quoteattr(self.parent)} relname={quoteattr(self.relation)}" if self.parent else ""
+
+
+class _Writer:
+    """Makes rows of nodes; the row of a node stands for all of it, satellites included."""
+
+    def __init__(self, tree: DiscourseTree) -> None:
+        self._tree = tree
+        self._rows: dict[int, _Row] = {}  # of each node, by its number
+        self._segments: list[_Row] = []
+        self._groups: list[_Row] = []
+        self._kinds: dict[str, set[str]] = {}  # of each relation: rst, multinuc or both
+        for own in tree.children:
+            nodes = [tree.nodes[child] for child in own]
+            satellites = [node for node in nodes if node.nuclearity == SATELLITE]
+            for node in satellites or nodes:
+                self._kinds.setdefault(node.relation, set()).add("rst" if satellites else "multinuc")
+
+    def add(self, place: int) -> None:
+        """Make the row of a node whose children have theirs."""
+        node, own = self._tree.nodes[place], self._tree.children[place]
+        nuclei = [child for child in own if self._tree.nodes[child].nuclearity == NUCLEUS]
         if not own:
-            names[place] = str(node.first - tree.nodes[0].first + 1)
-            elements[place] = rows[names[place]] = ["segment", names[place]]
-            continue
-        nuclei = [child for child in own if tree.nodes[child].nuclearity == NUCLEUS]
-        if len(nuclei) > 1:
-            names[place] = group("multinuc")
+            self._rows[place] = _Row(str(node.first - self._tree.nodes[0].first + 1), "segment")
+            self._segments.append(self._rows[place])
+        elif len(nuclei) > 1:
+            self._rows[place] = self._group("multinuc")
             for child in nuclei:
-                rows[names[child]] += [names[place], tree.nodes[child].relation]
-            continue
-        inner, satellites = nuclei[0], [child for child in own if child != nuclei[0]]
-        if tree.nodes[inner].relation.lower() != SPAN:
+                self._rows[child].hang(self._rows[place], self._tree.nodes[child].relation)
+        else:
+            self._rows[place] = self._group(SPAN)
+            self._with_satellites(nuclei[0], [child for child in own if child != nuclei[0]]).hang(
+                self._rows[place], SPAN
+            )
+
+    def _with_satellites(self, nucleus: int, satellites: list[int]) -> _Row:
+        """Hang satellites on the row of their nucleus; return the row that then stands for all."""
+        nodes = self._tree.nodes
+        if nodes[nucleus].relation.lower() != SPAN:
             raise DataError(
-                f"{tree.document}: the nucleus {tree.nodes[inner]} carries {tree.nodes[inner].relation!r} beside a "
+                f"{self._tree.document}: the nucleus {nodes[nucleus]} carries {nodes[nucleus].relation!r} beside a "
                 "satellite; this format has no place for it. Relabel it 'span', or use another format."
             )
-        base = names[inner]
-        if rows[base][-1] == "multinuc" and any(
-            "multinuc" in kinds[tree.nodes[child].relation] for child in satellites
-        ):
-            base = group(SPAN)  # beside the nuclei, the satellite would be read as one of them
-            rows[names[inner]] += [base, SPAN]
+        base = self._rows[nucleus]
+        if base.kind == "multinuc" and any("multinuc" in self._kinds[nodes[child].relation] for child in satellites):
+            base = self._group(SPAN)  # on the group itself the satellite would be read as one of its nuclei
+            self._rows[nucleus].hang(base, SPAN)
         for child in satellites:
-            rows[names[child]] += [base, tree.nodes[child].relation]
-        names[place] = group(SPAN)
-        rows[base] += [names[place], SPAN]
-    return _document(kinds, [element for element in elements if element], groups, tree)
+            self._rows[child].hang(base, nodes[child].relation)
+        return base
 
+    def _group(self, kind: str) -> _Row:
+        self._groups.append(_Row(str(self._tree.n_edus + len(self._groups) + 1), kind))
+        return self._groups[-1]
 
-def _kinds(tree: DiscourseTree) -> dict[str, set[str]]:
-    """Return whether each relation is mononuclear, multinuclear or both."""
-    kinds: dict[str, set[str]] = {}
-    for own in tree.children:
-        nodes = [tree.nodes[child] for child in own]
-        satellites = [node for node in nodes if node.nuclearity == SATELLITE]
-        for node in satellites or nodes:
-            kinds.setdefault(node.relation, set()).add("rst" if satellites else "multinuc")
-    return kinds
-
-
-def _document(
-    kinds: Mapping[str, set[str]], segments: list[list[str]], groups: list[list[str]], tree: DiscourseTree
-) -> str:
-    header = [
-        f"\t\t\t<rel name={quoteattr(name)} type={quoteattr(kind)}/>"
-        for name in sorted(kinds)
-        for kind in sorted(kinds[name])
-    ]
-    body = []
-    for (_, name, *up), text in zip(segments, texts_of(tree), strict=True):
-        body.append(f"\t\t<segment id={quoteattr(name)}{_upward(up)}>{escape(text)}</segment>")
-    for _, name, kind, *up in groups:
-        body.append(f"\t\t<group id={quoteattr(name)} type={quoteattr(kind)}{_upward(up)}/>")
-    lines = ["<rst>", "\t<header>", "\t\t<relations>", *header, "\t\t</relations>", "\t</header>"]
-    return "\n".join([*lines, "\t<body>", *body, "\t</body>", "</rst>", ""])
-
-
-def _upward(up: list[str]) -> str:
-    return f" parent={quoteattr(up[0])} relname={quoteattr(up[1])}" if up else ""
+    def document(self) -> str:
+        """Return the file."""
+        header = [
+            f"\t\t\t<rel name={quoteattr(name)} type={quoteattr(kind)}/>"
+            for name in sorted(self._kinds)
+            for kind in sorted(self._kinds[name])
+        ]
+        texts = self._tree.texts or [""] * self._tree.n_edus
+        body = [
+            f"\t\t<segment id={quoteattr(row.name)}{row.upward}>{escape(text)}</segment>"
+            for row, text in zip(reversed(self._segments), texts, strict=True)
+        ]
+        body += [
+            f"\t\t<group id={quoteattr(row.name)} type={quoteattr(row.kind)}{row.upward}/>" for row in self._groups
+        ]
+        lines = ["<rst>", "\t<header>", "\t\t<relations>", *header, "\t\t</relations>", "\t</header>"]
+        return "\n".join([*lines, "\t<body>", *body, "\t</body>", "</rst>", ""])
