@@ -20,6 +20,7 @@ from langdiff.cli import (
     doctor,
     experiment,
     models,
+    outcomes,
     parsing,
     plot,
     predictors,
@@ -86,6 +87,7 @@ app.command()(typology.reproduce)
 app.command()(plot.plot)
 app.command()(doctor.doctor)
 app.add_typer(corpora.corpora_app)
+app.add_typer(outcomes.outcomes_app)
 treebanks.treebanks_app.command()(parsing.parse)
 app.add_typer(treebanks.treebanks_app)
 app.add_typer(discourse.discourse_app)

@@ -77,7 +77,10 @@ def as_effects(source: EffectsLike, *, title: str = "") -> Effects:
         return _from_numbers(source, None, title or name)
     if isinstance(source, HasEffects):
         return source.effects
-    raise ConfigError(f"difficulties must be effects, a fit, a Series or a DataFrame; got {type(source).__name__}.")
+    raise ConfigError(
+        f"difficulties must be effects, a fit, a Series or a DataFrame; got {type(source).__name__}."
+        + (" Give its abilities, difficulties or profile." if hasattr(source, "abilities") else "")
+    )
 
 
 def _from_numbers(difficulty: pd.Series, std_error: pd.Series | None, title: str) -> Effects:

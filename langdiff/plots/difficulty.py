@@ -69,8 +69,9 @@ def plot_difficulties(source: EffectsLike, ax: Axes | None = None, **style: Any)
     ax.axvline(0, color=INK, linewidth=0.8, zorder=1)
     x, y = rows[effects.scale.quantity].to_numpy(), np.arange(len(rows))
     half = _half(rows, effects)
+    worse = x > 0 if effects.scale.quantity == "difficulty" else x < 0
     for harder, colour in ((True, HARDER), (False, EASIER)):
-        part = (x > 0) == harder
+        part = worse == harder
         usual: dict[str, Any] = {"fmt": "o", "color": colour, "markersize": dot, "elinewidth": dot / 3}
         usual["markeredgewidth"] = 0
         if part.any():
@@ -92,7 +93,13 @@ def _add_top_axis(ax: Axes, effects: Effects) -> None:
     nats = effects.scale.unit == "nats"
     top = ax.secondary_xaxis("top", functions=(_percent, _nats) if nats else (np.exp, _log))
     average = f"the average {effects.unit_name}"
-    top.set_xlabel(f"more bits than {average} (%)" if nats else f"odds, relative to {average}")
+    if nats:
+        label = f"more bits than {average} (%)"
+    elif effects.scale.quantity == "difficulty":  # of items, for the average system
+        label = "odds of failure"
+    else:
+        label = f"odds, relative to {average}"
+    top.set_xlabel(label)
     top.spines["top"].set_visible(False)
 
 

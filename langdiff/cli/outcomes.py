@@ -1,0 +1,221 @@
+"""`langdiff outcomes`: tables of right and wrong, checked, fitted, and predicted."""
+
+import json
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from langdiff.cli.output import check_picture_name, print_json, print_table, save_picture
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from langdiff.outcomes import Outcomes
+
+outcomes_app = typer.Typer(
+    name="outcomes",
+    help="Abilities of systems and difficulties of items, from successes out of trials.",
+    no_args_is_help=True,
+)
+
+Table = Annotated[
+    list[Path],
+    typer.Argument(help="Table (.csv, .tsv, .parquet), or logs of an evaluation.", metavar="TABLE…"),
+]
+Format = Annotated[
+    Literal["long", "wide", "lm-eval", "inspect"],
+    typer.Option("--format", help="long: item, system, successes, trials; wide: one column per system; or logs."),
+]
+Metric = Annotated[str | None, typer.Option(help="Metric (lm-eval) or scorer (Inspect) that tells right from wrong.")]
+Filter = Annotated[str | None, typer.Option("--filter", help="Filter of lm-eval whose answers are counted.")]
+Repeats = Annotated[
+    Literal["error", "sum"], typer.Option(help="Several outcomes of a system on an item: an error, or trials.")
+]
+Items = Annotated[
+    Path | None, typer.Option("--items", help="Attributes of items (.csv, .tsv), items in the first column.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+
+
+def _read(
+    table: list[Path], layout: Any, metric: str | None, filter_name: str | None, repeats: Any, items: Path | None
+) -> "Outcomes":
+    import langdiff as ld
+
+    outcomes = ld.read_outcomes(table, format=layout, metric=metric, filter=filter_name, repeats=repeats)
+    return outcomes if items is None else outcomes.with_items(_attributes(items))
+
+
+def _attributes(path: Path) -> "pd.DataFrame":
+    """Return a table of attributes by its first column; columns of numbers become such."""
+    import pandas as pd
+
+    from langdiff._io import read_table
+
+    header, rows = read_table(path, "\t" if path.suffix == ".tsv" else ",")
+    frame = pd.DataFrame([row for _, row in rows], columns=header, dtype=object).replace("", None)
+    frame = frame.set_index(header[0])
+    for name in frame:
+        numbers = pd.to_numeric(frame[name], errors="coerce")
+        if numbers.notna().equals(frame[name].notna()) and numbers.nunique() == frame[name].nunique():
+            frame[name] = numbers
+    return frame
+
+
+@outcomes_app.command()
+def check(
+    table: Table,
+    layout: Format = "long",
+    metric: Metric = None,
+    filter_name: Filter = None,
+    repeats: Repeats = "error",
+    items: Items = None,
+    by: Annotated[str | None, typer.Option(help="Attribute of items whose values have difficulties.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Say what a table holds, and whether its models have finite estimates; exit code 1 if none has.
+
+    Example: langdiff outcomes check samples/ --format lm-eval --metric acc
+    """
+    from langdiff.errors import DataError
+    from langdiff.regression.outcomes.checks import check_outcomes
+    from langdiff.regression.outcomes.design import design_items, rows_of
+
+    outcomes = _read(table, layout, metric, filter_name, repeats, items)
+    design = design_items(outcomes.items, by, None, None)
+    rows = rows_of(outcomes, design)
+    found: dict[str, str] = {}
+    for name, conditional in (("marginal", False), ("conditional", True)):
+        with warnings.catch_warnings(record=True) as cautions:
+            warnings.simplefilter("always")
+            try:
+                check_outcomes(
+                    outcomes, design, rows, conditional=conditional, overdispersed=False, allow_unlinked=False
+                )
+                found[name] = "; ".join(["can be fitted", *(str(caution.message) for caution in cautions)])
+            except DataError as error:
+                found[name] = f"CANNOT be fitted: {error}"
+    totals = outcomes.totals().reset_index()
+    if as_json:
+        document = {"outcomes": repr(outcomes), "systems": totals.to_dict(orient="records"), "models": found}
+        typer.echo(json.dumps(document, indent=2, ensure_ascii=False))
+    else:
+        print_table(totals, repr(outcomes), {"rate": "{:.3f}", "items": "{:,}", "trials": "{:,}", "successes": "{:,}"})
+        for name, words in found.items():
+            typer.echo(f"{name} models: {words}")
+    if all(words.startswith("CANNOT") for words in found.values()):
+        raise typer.Exit(1)
+
+
+@outcomes_app.command()
+def fit(
+    table: Table,
+    layout: Format = "long",
+    metric: Metric = None,
+    filter_name: Filter = None,
+    repeats: Repeats = "error",
+    items: Items = None,
+    systems: Annotated[
+        Path | None, typer.Option(help="Attributes of systems (.csv, .tsv), systems in the first column.")
+    ] = None,
+    model: Annotated[
+        Literal["auto", "rasch", "beta-binomial", "slopes", "conditional"],
+        typer.Option(help="Model; auto: beta-binomial if a cell has several trials, otherwise rasch."),
+    ] = "auto",
+    by: Annotated[str | None, typer.Option(help="Attribute of items whose values have difficulties.")] = None,
+    formula: Annotated[str | None, typer.Option(help="Terms over attributes of items: construction + length.")] = None,
+    interaction: Annotated[
+        str | None, typer.Option(help="Attribute in whose groups each system has a level: the profile.")
+    ] = None,
+    cluster: Annotated[str | None, typer.Option(help="Attribute that dependent items share: document.")] = None,
+    errors: Annotated[
+        Literal["auto", "information", "robust", "bootstrap"],
+        typer.Option(help="Source of standard errors; auto: robust with clusters or several trials."),
+    ] = "auto",
+    resamples: Annotated[int, typer.Option(help="Number of samples of the bootstrap.", min=2)] = 200,
+    seed: Annotated[int, typer.Option(help="Seed of the bootstrap.", min=0)] = 0,
+    allow_unlinked: Annotated[
+        bool, typer.Option("--allow-unlinked", help="Compare systems that share no item, even through others.")
+    ] = False,
+    explain: Annotated[
+        str | None, typer.Option(help="Formula over attributes of systems that is to explain abilities: log(size).")
+    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Save the fit here (.json).")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw abilities beside items here (.svg, .png, .pdf).")] = None,
+    as_json: Json = False,
+) -> None:
+    """Fit abilities of systems and difficulties of items or groups of items.
+
+    Example: langdiff outcomes fit parsers.csv --by construction --cluster document --plot map.svg
+    """
+    import langdiff as ld
+
+    if plot is not None:
+        check_picture_name(plot)
+    outcomes = _read(table, layout, metric, filter_name, repeats, items)
+    if systems is not None:
+        outcomes = outcomes.with_systems(_attributes(systems))
+    result = ld.fit_outcomes(
+        outcomes,
+        model=model,
+        by=by,
+        formula=formula,
+        interaction=interaction,
+        cluster=cluster,
+        errors=errors,
+        n_resamples=resamples,
+        seed=seed,
+        allow_unlinked=allow_unlinked,
+    )
+    explained = None if explain is None else ld.explain_abilities(result, explain)
+    if out is not None:
+        result.save(out)
+    if plot is not None:
+        save_picture(result.plot if model != "conditional" else result.abilities.plot, plot)
+    if as_json:
+        frame = result.to_frame()
+        if explained is not None:
+            import pandas as pd
+
+            terms = explained.to_frame().rename_axis("name").reset_index().assign(parameter="explained")
+            frame = pd.concat([frame, terms], ignore_index=True)
+        print_json(frame)
+        return
+    typer.echo(result.summary())
+    if explained is not None:
+        typer.echo(f"\n{explained.summary()}")
+
+
+@outcomes_app.command()
+def predict(
+    table: Table,
+    fitted: Annotated[Path, typer.Option("--fit", help="Fit that `langdiff outcomes fit --out` saved.")],
+    layout: Format = "long",
+    metric: Metric = None,
+    filter_name: Filter = None,
+    repeats: Repeats = "error",
+    items: Items = None,
+    rates: Annotated[bool, typer.Option("--rates", help="Print expected rates over all items instead.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Predict the success rate of every cell of a table, missing ones included, given the rest of its row.
+
+    Example: langdiff outcomes predict parsers.csv --fit fit.json --json
+    """
+    import langdiff as ld
+
+    result = ld.read_outcome_fit(fitted)
+    if rates:
+        frame = result.expected_rates().reset_index()
+        title = "Expected rates, had every system met every item"
+    else:
+        outcomes = _read(table, layout, metric, filter_name, repeats, items)
+        predicted = result.predict(outcomes)
+        frame = predicted.rename_axis(index="item").reset_index()
+        title = f"Expected rates given the outcomes of each item, by {result!r}"
+    if as_json:
+        print_json(frame)
+    else:
+        print_table(frame, title, dict.fromkeys(map(str, frame.columns[1:]), "{:.3f}"))

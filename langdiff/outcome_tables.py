@@ -1,0 +1,114 @@
+"""Long and wide tables of outcomes, as files hold them."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from langdiff.errors import DataError, listing
+from langdiff.table_files import read_table_file
+
+
+def read_long_or_wide(path: Path, *, wide: bool) -> pd.DataFrame:
+    """Return the long table in a file, with numbers as successes and trials.
+
+    Parameters
+    ----------
+    path : Path
+        CSV, TSV or Parquet.
+    wide : bool
+        Whether the file has one column per system, in place of columns ``item``, ``system``, ``successes``.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read as such a table, or a cell is not a count; the message names line and column.
+    """
+    frame = read_table_file(path)
+    return _melted(frame, path) if wide else _checked_long(frame, path)
+
+
+def _melted(frame: pd.DataFrame, path: Path) -> pd.DataFrame:
+    """Return the long form of a wide table, whose cells are successes or successes/trials."""
+    first, *systems = frame.columns
+    if not systems:
+        raise DataError(f"{path}: only one column. Give a column of items and one per system.")
+    twice = frame[first][frame[first].duplicated()].unique()
+    if len(twice):
+        raise DataError(f"{path}: {len(twice)} item(s) have several rows: {listing(twice)}. Give each one row.")
+    long = frame.melt(id_vars=[first], var_name="system", value_name="cell", ignore_index=False)
+    parts = long["cell"].where(long["cell"].notna(), "").astype(str).str.partition("/")
+    long = long.rename(columns={first: "item"}).assign(successes=parts[0].str.strip())
+    return _checked_long(long.assign(trials=parts[2].str.strip().where(parts[1] != "", "1")).drop(columns="cell"), path)
+
+
+def _checked_long(frame: pd.DataFrame, path: Path) -> pd.DataFrame:
+    """Return a long table with numbers as successes and trials; an error names line and column."""
+    missing = [name for name in ("item", "system", "successes") if name not in frame]
+    if missing:
+        raise DataError(
+            f"{path}: no column {listing(missing)}; a long table has item, system, successes and perhaps trials. Is it "
+            "wide, with one column per system? Then say so (format='wide')."
+        )
+    numbers = {name: _whole(frame[name], path) for name in ("successes", "trials") if name in frame}
+    empty = frame["item"].isin(["", None]) | frame["system"].isin(["", None])
+    if empty.any():
+        raise DataError(f"{path}, line {frame.index[int(np.argmax(empty))]}: an item or a system without a name.")
+    return frame.assign(**{"trials": 1.0, **numbers})
+
+
+def _whole(column: pd.Series, path: Path) -> pd.Series:
+    missing = column.isna() | column.isin(["", "NA", "NaN", "nan"])
+    numbers = pd.to_numeric(column.mask(missing), errors="coerce").astype(float)
+    bad = ~missing & ~((numbers >= 0) & (numbers == np.floor(numbers)) & np.isfinite(numbers))
+    if bad.any():
+        first = int(np.argmax(bad))
+        raise DataError(
+            f"{path}, line {column.index[first]}, column {column.name!r}: {column.iloc[first]!r} is not a whole number "
+            "from 0 up. Of rates and other scores give successes and trials; leave the cell empty if it is missing."
+        )
+    return numbers
+
+
+def attributes_of(frame: pd.DataFrame, what: str, columns: list[str], where: str) -> pd.DataFrame:
+    """Return attributes that a long table has in its columns, one row per item or system in order of appearance.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Long table.
+    what : {"item", "system"}
+        Column that the attributes belong to.
+    columns : list of str
+        Columns that hold them.
+    where : str
+        File of the table, for messages.
+
+    Raises
+    ------
+    DataError
+        If an item or system has several values of an attribute.
+    """
+    codes, names = pd.factorize(frame[what])
+    first = np.unique(codes, return_index=True)[1]
+    table = {}
+    for column in columns:
+        values = frame[column].mask(frame[column].isin([""]))
+        kinds = pd.factorize(values)[0]  # -1 where missing
+        differ = np.flatnonzero(kinds != kinds[first][codes])
+        if len(differ):
+            one, other = values.iloc[first[codes[differ[0]]]], values.iloc[differ[0]]
+            raise DataError(
+                f"{where}, column {column!r}: {what} {frame[what].iloc[differ[0]]!r} has several values, {one!r} and "
+                f"{other!r}. Columns beside the outcomes are attributes of {what}s, so that all rows of one must have "
+                "the same; leave the column out if it is about something else."
+            )
+        table[column] = _typed(values.iloc[first]).to_numpy()
+    return pd.DataFrame(table, index=pd.Index(names, name=what))
+
+
+def _typed(values: pd.Series) -> pd.Series:
+    """Return numbers, which a formula may need, if all values are such and none becomes equal to another."""
+    numbers = pd.to_numeric(values, errors="coerce")
+    alike = numbers.notna().equals(values.notna()) and numbers.nunique() == values.nunique()
+    return numbers if values.notna().any() and alike else values

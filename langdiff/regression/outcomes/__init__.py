@@ -1,0 +1,1 @@
+"""Models of successes out of trials: abilities of systems, difficulties of items (random or conditioned on)."""

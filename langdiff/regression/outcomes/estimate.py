@@ -1,0 +1,249 @@
+"""Maximum likelihood of the models of outcomes: Newton's method, with variances at zero as results."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.special import logit
+
+from langdiff._types import Floats
+from langdiff.regression.outcomes.likelihood import Point, Value, evaluate
+from langdiff.regression.outcomes.rows import Rows, collapse
+
+FIRST, NODES, LAST = 7, 15, 30  # nodes of the quadrature: on the way, near the end, and at the end
+SHORT = 1e-4  # squared length of a Newton step, in standard errors, from which on more nodes are taken
+TOLERANCE = 1e-12  # the same at which a search ends
+LONGEST = 4.0  # change of a parameter in one step, log odds
+FLAT = 1e-10  # of the largest eigenvalue of the Hessian: smaller ones are raised to this
+LEAST_GAIN = 1e-4  # of what the gradient promises, for a step to be taken whole
+ROUNDING = 1e-13  # of a log-likelihood
+HALVINGS = 30
+MAX_ITERATIONS = 100
+ZERO_SPREAD = 1e-4  # a standard deviation, log odds, that is none
+START_D = 0.1  # of the overdispersion
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Optimum:
+    """Where a search ended.
+
+    Attributes
+    ----------
+    point : Point
+        Estimates.
+    value : Value
+        Log-likelihood, gradient and Hessian there.
+    free : ndarray, shape (P, F)
+        Directions in which the parameters are free.
+    converged : bool
+        Whether the Newton step is short enough, and the Hessian negative definite.
+    n_iterations : int
+        Number of Newton steps.
+    step : float
+        Length of the last Newton step, in standard errors.
+    """
+
+    point: Point
+    value: Value
+    free: Floats
+    converged: bool
+    n_iterations: int
+    step: float
+
+    @property
+    def covariance(self) -> Floats:
+        """Inverse information of all parameters, shape (P, P); 0 where they are fixed."""
+        inverse = np.linalg.inv(-self.free.T @ self.value.hessian @ self.free)
+        found: Floats = self.free @ ((inverse + inverse.T) / 2) @ self.free.T
+        return found
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Estimate:
+    """A fit, beside that without variation between items and that without overdispersion.
+
+    Attributes
+    ----------
+    optimum : Optimum
+        The fit; σ and d are 0 exactly where the likelihood is largest there.
+    without_spread : float
+        Log-likelihood at σ = 0; NaN of the conditional model.
+    score_at_zero : float
+        ∂ℓ/∂σ² at σ = 0; NaN of the conditional model.
+    binomial : float
+        Log-likelihood at d = 0; NaN of other models than the beta-binomial.
+    """
+
+    optimum: Optimum
+    without_spread: float = np.nan
+    score_at_zero: float = np.nan
+    binomial: float = np.nan
+
+
+def centring(count: int) -> Floats:
+    """Return an orthonormal basis of vectors of mean 0, shape (count, count − 1)."""
+    basis: Floats = np.linalg.qr(np.column_stack([np.ones(count), np.eye(count)[:, 1:]]))[0]
+    return basis[:, 1:]
+
+
+def free_directions(point: Point, *, spread: bool, loadings: bool, conditional: bool = False) -> Floats:
+    """Return the directions in which parameters are free, shape (P, F); d is free where the point has one."""
+    blocks, systems = point.level.shape
+    levels, slopes = blocks * systems, len(point.slope)
+    size = len(point.to_vector())
+    if conditional:
+        free = np.zeros((size, blocks * (systems - 1)))
+        free[:levels] = np.kron(np.eye(blocks), centring(systems))
+        return free
+    plain = [*range(levels + slopes), *([levels + slopes] if spread else [])]
+    columns = [np.eye(size)[:, plain]]
+    if loadings:
+        of_loadings = np.zeros((size, systems - 1))
+        of_loadings[levels + slopes + 1 : size - 1] = centring(systems)
+        columns.append(of_loadings)
+    if point.overdispersion is not None:
+        columns.append(np.eye(size)[:, -1:])
+    return np.column_stack(columns)
+
+
+def maximize(
+    rows: Rows, start: Point, free: Floats, *, nodes: tuple[int, ...] = (FIRST, NODES, LAST), conditional: bool = False
+) -> Optimum:
+    """Maximize the likelihood in some directions from a start.
+
+    Newton's method; eigenvalues of the Hessian are taken by their absolute values, steps are halved until they
+    improve, and an overdispersion that would be negative stays 0 as long as the likelihood falls from there.
+    """
+    stages = list(nodes)
+
+    def at(point: Point) -> Value:
+        return evaluate(rows, point, nodes=stages[0], conditional=conditional)
+
+    point, value = start, at(start)
+    for iteration in range(MAX_ITERATIONS + 1):
+        moving = _moving(point, value, free)
+        gradient = moving.T @ value.gradient
+        eigenvalues, vectors = np.linalg.eigh(-moving.T @ value.hessian @ moving)
+        raised = np.maximum(np.abs(eigenvalues), FLAT * np.abs(eigenvalues).max(initial=1e-300))
+        step = vectors @ ((vectors.T @ gradient) / raised)
+        promise = float(gradient @ step)
+        definite = bool((eigenvalues > 0).all())
+        if iteration == MAX_ITERATIONS:
+            break
+        if definite and promise < (SHORT if len(stages) > 1 else TOLERANCE):  # such a step needs no check
+            point = _moved(point, moving @ step)
+            if len(stages) == 1:
+                break
+            stages.pop(0)
+            value = at(point)
+            continue
+        moved = _improved(at, point, value, moving @ (step * min(1.0, LONGEST / np.abs(step).max())), promise)
+        if moved is None:
+            break
+        point, value = moved
+    return Optimum(
+        point=point,
+        value=value,
+        free=moving,
+        converged=definite and promise < float(np.sqrt(TOLERANCE)),
+        n_iterations=iteration,
+        step=float(np.sqrt(max(promise, 0.0))),
+    )
+
+
+def _moving(point: Point, value: Value, free: Floats) -> Floats:
+    """Return the free directions but for an overdispersion that is to stay 0."""
+    stays = point.overdispersion == 0 and value.gradient[-1] <= 0
+    return free[:, free[-1] == 0] if stays else free
+
+
+def _moved(point: Point, step: Floats) -> Point:
+    vector = point.to_vector() + step
+    vector[-1] = max(vector[-1], 0.0)
+    return point.from_vector(vector)
+
+
+def _improved(
+    at: Callable[[Point], Value], point: Point, value: Value, step: Floats, promise: float
+) -> tuple[Point, Value] | None:
+    """Return the first point along a step, halved, that improves; None if there is none."""
+    share = 1.0
+    for _ in range(HALVINGS):
+        moved = _moved(point, share * step)
+        found = at(moved)
+        gain = found.log_likelihood - value.log_likelihood
+        if gain >= LEAST_GAIN * share * min(promise, 1.0) - ROUNDING * abs(value.log_likelihood):
+            return moved, found
+        share /= 2
+    return None
+
+
+def estimate(rows: Rows, *, slopes: bool = False, overdispersed: bool = False, start: Point | None = None) -> Estimate:
+    """Maximize the marginal likelihood.
+
+    Parameters
+    ----------
+    rows : Rows
+        Outcomes, checked.
+    slopes : bool
+        Whether systems have loadings λ of their own.
+    overdispersed : bool
+        Whether cells are beta-binomial.
+    start : Point, optional
+        Estimates of a similar table, from which only one search starts (as a bootstrap wants); by default from none.
+    """
+    merged = rows if slopes or overdispersed else collapse(rows)
+    if start is not None:
+        spread = start.spread > 0
+        free = free_directions(start, spread=spread, loadings=slopes and spread)
+        return Estimate(optimum=maximize(merged, start, free, nodes=(NODES,)))
+    first = starting_point(rows)
+    if overdispersed:
+        plain = estimate(rows)
+        merged_null = collapse(rows)
+        null = maximize(merged_null, first, free_directions(first, spread=False, loadings=False), nodes=(3,))
+        first = replace(null.point, overdispersion=START_D)
+        null = maximize(merged, first, free_directions(first, spread=False, loadings=False), nodes=(3,))
+    else:
+        null = maximize(merged, first, free_directions(first, spread=False, loadings=False), nodes=(3,))
+    sigma = len(null.point.to_vector()) - len(null.point.log_loading) - 2
+    zero = {
+        "without_spread": null.value.log_likelihood,
+        "score_at_zero": float(null.value.hessian[sigma, sigma]) / 2,
+        "binomial": plain.optimum.value.log_likelihood if overdispersed else np.nan,
+    }
+    full = replace(null.point, spread=1.0)
+    found = maximize(merged, full, free_directions(full, spread=True, loadings=False))
+    vanished = found.point.spread < ZERO_SPREAD or found.value.log_likelihood < null.value.log_likelihood
+    if vanished:
+        return Estimate(optimum=null, **zero)
+    if slopes:
+        start = replace(found.point, free_loadings=True)
+        found = maximize(rows, start, free_directions(start, spread=True, loadings=True))
+    return Estimate(optimum=found, **zero)
+
+
+def estimate_conditional(rows: Rows, start: Point | None = None) -> Estimate:
+    """Maximize the likelihood given the totals of rows; those that are all right or all wrong say nothing."""
+    total, trials = rows.s.sum(axis=1), rows.t.sum(axis=1)
+    mixed = collapse(replace(rows, x=rows.x[:, :0]).take((total > 0) & (total < trials)))
+    if start is None:
+        start = starting_point(rows)
+        start = replace(start, slope=np.zeros(0), level=start.level - start.level.mean(axis=1, keepdims=True))
+    free = free_directions(start, spread=False, loadings=False, conditional=True)
+    return Estimate(optimum=maximize(mixed, start, free, nodes=(NODES,), conditional=True))
+
+
+def starting_point(rows: Rows) -> Point:
+    """Return the log odds of each system's successes, each block's by itself, and no variation between items."""
+    blocks, systems = int(rows.block.max(initial=0)) + 1, rows.s.shape[1]
+    s, t = (
+        np.stack([rows.weight[rows.block == b] @ counts[rows.block == b] for b in range(blocks)])
+        for counts in (rows.s, rows.t)
+    )
+    return Point(
+        level=logit((s + 0.5) / (t + 1)),
+        slope=np.zeros(rows.x.shape[1]),
+        spread=0.0,
+        log_loading=np.zeros(systems),
+    )

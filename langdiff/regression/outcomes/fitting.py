@@ -1,0 +1,385 @@
+"""Fitting models of outcomes: what is asked for, checked, estimated and published."""
+
+import warnings
+from dataclasses import replace
+from typing import Any, NamedTuple, get_args
+
+import numpy as np
+import pandas as pd
+from scipy.stats import chi2
+from scipy.stats import f as f_ratio
+
+from langdiff import __version__
+from langdiff._random import generator
+from langdiff._signature import join_signature, name_of_seed, short_hash
+from langdiff._types import Floats, Integers
+from langdiff.errors import ConfigError, ConvergenceWarning, DataError, LangdiffWarning
+from langdiff.outcomes import Outcomes
+from langdiff.regression.outcomes.cells import log_coefficients
+from langdiff.regression.outcomes.checks import check_outcomes, each_beats_all
+from langdiff.regression.outcomes.design import ItemDesign, attribute_of, design_items, rows_of
+from langdiff.regression.outcomes.estimate import Estimate, estimate, estimate_conditional
+from langdiff.regression.outcomes.prediction import item_difficulties
+from langdiff.regression.outcomes.publish import publish
+from langdiff.regression.outcomes.records import ErrorRecord, LikelihoodRatio, LikelihoodsCompared
+from langdiff.regression.outcomes.result import OutcomeFit, OutcomeModel
+from langdiff.regression.outcomes.rows import Rows
+from langdiff.regression.outcomes.uncertainty import (
+    FEW_CLUSTERS,
+    OutcomeErrors,
+    bootstrap_covariance,
+    influence,
+    robust_covariance,
+)
+
+LARGEST_SPREAD = 10.0  # log odds; beyond, items are as good as right or wrong for all
+MANY_CELLS = 1_000_000  # up to which marginal and conditional estimates are compared
+LARGE_RATIO = 1.5  # of standard errors to those of the information
+RANK = 1e-8  # of the largest eigenvalue
+
+
+class _Options(NamedTuple):
+    model: OutcomeModel
+    errors: OutcomeErrors
+    cluster: str | None
+    n_resamples: int
+    seed: int | np.random.Generator | None
+
+
+def fit_outcomes(
+    outcomes: Outcomes,
+    *,
+    model: OutcomeModel | str = "auto",
+    by: str | None = None,
+    formula: str | None = None,
+    interaction: str | None = None,
+    cluster: str | None = None,
+    errors: OutcomeErrors = "auto",
+    n_resamples: int = 200,
+    seed: int | np.random.Generator | None = None,
+    allow_unlinked: bool = False,
+) -> OutcomeFit:
+    r"""Estimate abilities of systems and difficulties of items, or of groups of items.
+
+    The log odds that system j succeeds in a trial of item i are
+    :math:`\eta_{ij} = \theta_j - x_i^\top\beta - \lambda_j \sigma v_i` with :math:`v_i \sim \mathcal{N}(0, 1)`: items
+    are random draws of their group, systems are fixed. One parameter per item beside one per system cannot be
+    estimated consistently (Neyman and Scott 1948), which is why items have no dummies here.
+
+    Parameters
+    ----------
+    outcomes : Outcomes
+        Successes out of trials, items × systems.
+    model : {"auto", "rasch", "beta-binomial", "slopes", "conditional"}
+        ``"rasch"``: λ = 1, binomial trials. ``"beta-binomial"``: trials of a cell are correlated; chosen by
+        ``"auto"`` if a cell has several trials. ``"slopes"``: a loading λ for each system, which says whether it
+        suffers more from hard items; their geometric mean is 1. ``"conditional"``: the likelihood given the total of
+        each item, which assumes nothing of the items and knows nothing of their difficulties.
+    by : str, optional
+        Attribute of items: each of its values has a difficulty.
+    formula : str, optional
+        Terms over attributes of items, such as ``"construction + log(length)"``. Attributes of systems belong into
+        `explain_abilities`.
+    interaction : str, optional
+        Attribute of items in whose groups each system has a level of its own; their deviations from ability and
+        difficulty are the profile, which is tested.
+    cluster : str, optional
+        Attribute of items that depend on one another, such as ``"document"``.
+    errors : {"auto", "information", "robust", "bootstrap"}
+        Source of standard errors: the information; scores of clusters or items (sandwich), chosen by ``"auto"`` if a
+        cluster is named or a cell has several trials; or samples of whole clusters or items.
+    n_resamples : int
+        Number of samples of the bootstrap.
+    seed : int or numpy.random.Generator, optional
+        Seed of the bootstrap; required if ``errors="bootstrap"``.
+    allow_unlinked : bool
+        Whether systems that share no item may be compared, on the assumption that their items are draws of one
+        population.
+
+    Returns
+    -------
+    OutcomeFit
+        Abilities that average 0; difficulties for the average system.
+
+    Raises
+    ------
+    DataError
+        If an estimate would be infinite or is not identified; the message names systems, groups or terms.
+    ConfigError
+        If an argument is unknown or contradicts another.
+    SolverError
+        If hardly any sample of the bootstrap can be fitted.
+
+    Warns
+    -----
+    LangdiffWarning
+        If estimates rest on the normal distribution of items, there are fewer than 30 clusters, or robust errors are
+        more than 1.5 times those of the information.
+    ConvergenceWarning
+        If the search did not converge.
+
+    References
+    ----------
+    Rasch (1960); Bock and Aitkin (1981) on marginal, Andersen (1970) and Fischer (1981) on conditional maximum
+    likelihood; Neyman and Scott (1948) on why not joint.
+
+    Examples
+    --------
+    >>> import langdiff as ld
+    >>> truth = ld.simulate_outcomes(400, 3, groups={"plain": 0.0, "nested": 1.0}, seed=2)
+    >>> fit = ld.fit_outcomes(truth.outcomes, by="group")
+    >>> fit.difficulties.to_frame()["rank"].to_dict()
+    {'nested': 1, 'plain': 2}
+    """
+    options = _check_options(outcomes, model, by, formula, cluster, errors, n_resamples, seed)
+    design = design_items(outcomes.items, by, formula, interaction)
+    rows = rows_of(outcomes, design)
+    conditional, overdispersed = options.model == "conditional", options.model == "beta-binomial"
+    check_outcomes(
+        outcomes, design, rows, conditional=conditional, overdispersed=overdispersed, allow_unlinked=allow_unlinked
+    )
+    found = _estimate(rows, options.model)
+    _check_found(found, options.model)
+    covariance, record = _errors(outcomes, rows, found, options)
+    point = found.optimum.point
+    parameters, joint = publish(point, covariance, design, outcomes.systems.index, conditional=conditional)
+    coefficients = float(log_coefficients(rows.s, rows.t).sum())
+    used = {"by": by, "formula": formula, "interaction": interaction}
+    return OutcomeFit(
+        model=options.model,
+        name=outcomes.name,
+        parameters=parameters,
+        covariance=joint,
+        errors=record,
+        items=_items(outcomes, rows, found, options, used),
+        systems=outcomes.systems,
+        **used,
+        log_likelihood=found.optimum.value.log_likelihood + (0.0 if conditional else coefficients),
+        variation=None if conditional else _variance_test(found.optimum.value.log_likelihood, found.without_spread),
+        overdispersion=_variance_test(found.optimum.value.log_likelihood, found.binomial) if overdispersed else None,
+        interacts=_interaction_test(outcomes, rows, found, design, options.model) if design.interacting else None,
+        compared=_compare(rows, found, design, _clusters(outcomes, options.cluster)[0], outcomes.systems.index)
+        if options.model == "rasch"
+        else None,
+        cells=int(outcomes.observed.sum()),
+        trials=int(rows.t.sum()),
+        converged=found.optimum.converged,
+        n_iterations=found.optimum.n_iterations,
+        step=found.optimum.step,
+        point=point,
+        signature=_signature(outcomes, options, record, used, allow_unlinked),
+    )
+
+
+def _check_options(
+    outcomes: Outcomes,
+    model: str,
+    by: str | None,
+    formula: str | None,
+    cluster: str | None,
+    errors: OutcomeErrors,
+    n_resamples: int,
+    seed: int | np.random.Generator | None,
+) -> _Options:
+    if not isinstance(outcomes, Outcomes):
+        raise ConfigError(f"outcomes must be an Outcomes table, not {type(outcomes).__name__}; see read_outcomes.")
+    several = bool(np.nanmax(outcomes.trials.to_numpy(dtype=float), initial=1) > 1)
+    known = ("auto", *get_args(OutcomeModel))
+    if model not in known:
+        raise ConfigError(f"unknown model {model!r}; use one of {', '.join(known)}.")
+    if errors not in get_args(OutcomeErrors):
+        raise ConfigError(f"unknown errors {errors!r}; use one of {', '.join(get_args(OutcomeErrors))}.")
+    chosen: Any = ("beta-binomial" if several else "rasch") if model == "auto" else model
+    if chosen == "conditional" and (by is not None or formula is not None):
+        raise ConfigError(
+            "the conditional model takes no difficulties of items to explain: by and formula need model='rasch'."
+        )
+    if chosen == "slopes" and outcomes.successes.shape[1] < 3:
+        raise ConfigError("slopes need at least 3 systems: with two, items tell their order only.")
+    if errors == "auto":
+        errors = "robust" if cluster is not None or several else "information"
+    if errors == "information" and cluster is not None:
+        raise ConfigError("errors='information' takes items to be independent; leave cluster out, or use 'robust'.")
+    if errors == "bootstrap":
+        generator(seed, "samples of clusters")
+        if isinstance(n_resamples, bool) or not isinstance(n_resamples, int | np.integer) or n_resamples < 2:
+            raise ConfigError(f"n_resamples must be a whole number, at least 2, got {n_resamples!r}.")
+    return _Options(chosen, errors, cluster, n_resamples, seed)
+
+
+def _estimate(rows: Rows, model: OutcomeModel) -> Estimate:
+    if model == "conditional":
+        return estimate_conditional(rows)
+    return estimate(rows, slopes=model == "slopes", overdispersed=model == "beta-binomial")
+
+
+def _check_found(found: Estimate, model: OutcomeModel) -> None:
+    point = found.optimum.point
+    if point.spread > LARGEST_SPREAD:
+        raise DataError(
+            f"the difficulties of items spread without bound (sigma {point.spread:.1f} log odds): systems agree on "
+            "nearly all items. More items, or systems that fail on different items, are needed."
+        )
+    if model == "slopes" and point.spread == 0:
+        raise DataError(
+            "no variation between items beyond chance, so that it cannot be told who suffers more from hard items; use "
+            "model='rasch'."
+        )
+    if not found.optimum.converged:
+        warnings.warn(
+            f"the search did not converge in {found.optimum.n_iterations} iterations (last step "
+            f"{found.optimum.step:.1e} standard errors); a term may separate right from wrong, or too few outcomes may "
+            "bear on it.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+
+
+def _errors(outcomes: Outcomes, rows: Rows, found: Estimate, options: _Options) -> tuple[Floats, ErrorRecord]:
+    information = found.optimum.covariance
+    if options.errors == "information":
+        return information, ErrorRecord(n_clusters=len(rows.s))
+    cluster, name = _clusters(outcomes, options.cluster)
+    count = int(cluster.max()) + 1
+    if count < FEW_CLUSTERS and options.cluster is not None:
+        warnings.warn(
+            f"only {count} clusters ({name}): standard errors from so few are too small, and vary much; 30 or more are "
+            "to be trusted.",
+            LangdiffWarning,
+            stacklevel=3,
+        )
+    conditional, samples, seed = options.model == "conditional", 0, ""
+    if options.errors == "robust":
+        covariance = robust_covariance(rows, found, cluster, conditional=conditional)
+    else:
+        rng = generator(options.seed, "samples of clusters")
+        seed = name_of_seed(options.seed, rng)
+        covariance, samples = bootstrap_covariance(
+            rows, found, cluster, conditional=conditional, n_resamples=options.n_resamples, seed=rng
+        )
+    systems = rows.s.shape[1]
+    levels = found.optimum.point.level.size
+    relative = np.eye(systems) - 1 / systems
+    pick = np.tile(relative, levels // systems) * systems / levels  # abilities, of all blocks
+    variances = [np.diag(pick @ v[:levels, :levels] @ pick.T) for v in (covariance, information)]
+    ratio = float(np.median(np.sqrt(variances[0] / variances[1])))
+    if ratio > LARGE_RATIO:
+        warnings.warn(
+            f"standard errors of abilities are {ratio:.2f} times those of the information: outcomes depend on one "
+            "another more than the model says.",
+            LangdiffWarning,
+            stacklevel=3,
+        )
+    kind = options.errors
+    return covariance, ErrorRecord(
+        kind=kind, clusters=name, n_clusters=count, n_resamples=samples, seed=seed, ratio=ratio
+    )
+
+
+def _clusters(outcomes: Outcomes, cluster: str | None) -> tuple[Integers, str]:
+    if cluster is None:
+        return np.arange(len(outcomes.items)), "item"
+    codes, names = pd.factorize(attribute_of(outcomes.items, cluster, "cluster"))
+    if len(names) < 2:
+        raise DataError(f"all items are in one cluster ({cluster} {names[0]!r}), which says nothing of their spread.")
+    return codes.astype(int), cluster
+
+
+def _items(outcomes: Outcomes, rows: Rows, found: Estimate, options: _Options, used: dict[str, Any]) -> pd.DataFrame:
+    """Return difficulties of items, and the attributes that the design needs to be made again."""
+    if used["formula"] is not None:
+        from formulaic import Formula
+
+        wanted = set(map(str, Formula(used["formula"]).required_variables))
+    else:
+        wanted = {used["interaction"] or used["by"]}
+    attributes = outcomes.items[[name for name in outcomes.items if name in wanted or name == used["interaction"]]]
+    if options.model == "conditional":
+        return attributes
+    mean, deviation = item_difficulties(rows, found.optimum.point)
+    columns = pd.DataFrame({"difficulty": mean, "std_dev": deviation}, index=outcomes.items.index)
+    return columns.join(attributes)
+
+
+def _variance_test(full: float, null: float) -> LikelihoodRatio:
+    """Test a variance at the boundary: ½χ²₀ + ½χ²₁ (Self and Liang 1987)."""
+    statistic = max(2 * (full - null), 0.0)
+    p_value = 1.0 if statistic <= 1e-9 else float(chi2.sf(statistic, 1)) / 2
+    return LikelihoodRatio(statistic=statistic, degrees_of_freedom=1, p_value=p_value)
+
+
+def _interaction_test(
+    outcomes: Outcomes, rows: Rows, found: Estimate, design: ItemDesign, model: OutcomeModel
+) -> LikelihoodRatio:
+    groups, systems = len(design.groups if design.groups is not None else ()), len(outcomes.systems)
+    indicators = (rows.block[:, None] == np.arange(1, groups)).astype(float)
+    without = Rows(
+        s=rows.s,
+        t=rows.t,
+        x=np.column_stack([indicators, rows.x]),
+        block=np.zeros_like(rows.block),
+        weight=rows.weight,
+    )
+    null = _estimate(without, model)
+    statistic = max(2 * (found.optimum.value.log_likelihood - null.optimum.value.log_likelihood), 0.0)
+    freedom = (groups - 1) * (systems - 1)
+    return LikelihoodRatio(statistic=statistic, degrees_of_freedom=freedom, p_value=float(chi2.sf(statistic, freedom)))
+
+
+def _compare(
+    rows: Rows, found: Estimate, design: ItemDesign, cluster: Integers, names: pd.Index
+) -> LikelihoodsCompared | None:
+    """Compare abilities with the conditional ones, where cells are missing and the latter exist.
+
+    The covariance of the difference is that of the differences of influence, by cluster. Hausman's own, the difference
+    of the two covariances, is that of nearly equal numbers: it rejects 11 to 20 % of true hypotheses at 5 %.
+    """
+    whole = bool((rows.t > 0).all())
+    if whole or design.interacting or rows.t.size > MANY_CELLS or not each_beats_all(rows):
+        return None
+    point, systems = found.optimum.point, rows.s.shape[1]
+    start = replace(point, level=point.level - point.level.mean(), slope=np.zeros(0), spread=0.0)
+    other = estimate_conditional(rows, start=start)
+    both = [(found, False), (other, True)]
+    marginal, conditional = (one.optimum.point.level[0] - one.optimum.point.level[0].mean() for one, _ in both)
+    of_marginal, of_conditional = (influence(rows, one, cluster, conditional=given)[:, :systems] for one, given in both)
+    clusters = len(of_marginal)
+    apart = (of_marginal - of_conditional) @ (np.eye(systems) - 1 / systems)
+    eigenvalues, vectors = np.linalg.eigh(apart.T @ apart * (clusters / (clusters - 1)))
+    kept = eigenvalues > RANK * np.abs(eigenvalues).max()
+    freedom = int(kept.sum())
+    if not other.optimum.converged or freedom == 0 or clusters <= freedom:
+        return None
+    difference = marginal - conditional
+    statistic = float(np.sum((vectors[:, kept].T @ difference) ** 2 / eigenvalues[kept]))
+    place = int(np.argmax(np.abs(difference)))
+    return LikelihoodsCompared(
+        largest=float(difference[place]),
+        system=str(names[place]),
+        statistic=statistic,
+        degrees_of_freedom=freedom,
+        p_value=float(
+            f_ratio.sf(statistic * (clusters - freedom) / (freedom * (clusters - 1)), freedom, clusters - freedom)
+        ),
+    )
+
+
+def _signature(
+    outcomes: Outcomes, options: _Options, record: ErrorRecord, used: dict[str, Any], allow_unlinked: bool
+) -> str:
+    grouping = used["interaction"] or used["by"]
+    attributes = [name for name in (grouping, options.cluster) if name is not None]
+    errors = record.kind if record.clusters == "item" else f"{record.kind}({record.clusters})"
+    parts: dict[str, object] = {
+        "model": options.model,
+        "by": used["by"],
+        "formula": None if used["formula"] is None else f"#{short_hash(used['formula'], outcomes.items)}",
+        "interaction": used["interaction"],
+        "errors": errors,
+        "resamples": record.n_resamples or None,
+        "seed": record.seed or None,
+        "unlinked": allow_unlinked,
+        "outcomes": short_hash(outcomes.successes, outcomes.trials, outcomes.items[attributes]),
+        "version": __version__,
+    }
+    return join_signature(parts)

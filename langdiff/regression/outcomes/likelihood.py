@@ -1,0 +1,283 @@
+r"""Log-likelihood of a table of outcomes, marginal or conditional, with gradient, Hessian and scores of rows.
+
+.. math:: \eta_{ij} = m_{b(i)j} - x_i^\top\beta - \lambda_j \sigma v_i, \qquad v_i \sim \mathcal{N}(0, 1)
+
+Parameters are kept as one vector: levels m (block by block), β, σ, ln λ, and d = ρ/(1 − ρ).
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from langdiff._types import Floats
+from langdiff.regression.outcomes.integrals import Nodes, cells_at, circle_nodes, hermite_nodes, modes
+from langdiff.regression.outcomes.rows import Rows
+
+AT_ONCE = 100_000  # numbers of an array, so that few megabytes are in use
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Point:
+    """Parameters of the models; the conditional one has levels only.
+
+    Attributes
+    ----------
+    level : ndarray, shape (B, J)
+        m, log odds.
+    slope : ndarray, shape (K,)
+        β, log odds per unit of a covariate.
+    spread : float
+        σ, log odds; not negative.
+    log_loading : ndarray, shape (J,)
+        ln λ.
+    overdispersion : float or None
+        d = ρ/(1 − ρ); None for binomial cells.
+    free_loadings : bool
+        Whether derivatives in ln λ are wanted; otherwise they are returned as 0.
+    """
+
+    level: Floats
+    slope: Floats
+    spread: float
+    log_loading: Floats
+    overdispersion: float | None = None
+    free_loadings: bool = False
+
+    def to_vector(self) -> Floats:
+        """Return all parameters."""
+        d = 0.0 if self.overdispersion is None else self.overdispersion
+        return np.concatenate([self.level.ravel(), self.slope, [self.spread], self.log_loading, [d]])
+
+    def from_vector(self, vector: Floats) -> "Point":
+        """Return the point of these parameters, of the same model."""
+        blocks, systems = self.level.shape
+        level, slope, spread, log_loading, d = np.split(
+            vector, np.cumsum([blocks * systems, len(self.slope), 1, systems])
+        )
+        return replace(
+            self,
+            level=level.reshape(blocks, systems),
+            slope=slope,
+            spread=abs(float(spread[0])),  # the likelihood is even in it
+            log_loading=log_loading,
+            overdispersion=None if self.overdispersion is None else float(d[0]),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Value:
+    """Log-likelihood at a point (without binomial coefficients), gradient and Hessian; scores of rows if asked for."""
+
+    log_likelihood: float
+    gradient: Floats
+    hessian: Floats
+    row_log_likelihoods: Floats
+    scores: Floats
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Moments:
+    """What rows of a block give: ln of the integrals, (n,), and moments over the nodes of u, the derivatives by node.
+
+    u has the columns m (J), σ, ln λ (J) and d, as far as they are wanted. `cross` is the Hessian between a shift of all
+    m and u.
+    """
+
+    log_integral: Floats  # (n,)
+    mean: Floats  # (n, D)
+    hessian: Floats  # (D, D), weighted sum over rows
+    cross: Floats  # (n, D)
+
+
+def evaluate(rows: Rows, point: Point, *, nodes: int = 15, conditional: bool = False, scores: bool = False) -> Value:
+    """Return the log-likelihood of rows and its derivatives in all parameters.
+
+    Parameters
+    ----------
+    rows : Rows
+        Outcomes; for the conditional likelihood without rows that are all right or all wrong.
+    point : Point
+        Where to evaluate.
+    nodes : int
+        Number of nodes of the quadrature; the conditional likelihood has as many as it needs.
+    conditional : bool
+        Whether to condition on the totals of rows.
+    scores : bool
+        Whether to return the gradient of each row as well.
+    """
+    systems, covariates = rows.s.shape[1], rows.x.shape[1]
+    blocks = len(point.level)
+    n_m = blocks * systems
+    size = n_m + covariates + systems + 2
+    wanted = np.array([], dtype=int)  # of σ, ln λ and d
+    if not conditional:
+        of_d = [] if point.overdispersion is None else [size - 1]
+        of_loadings = range(n_m + covariates + 1, size - 1) if point.free_loadings else []
+        wanted = np.array([n_m + covariates, *of_loadings, *of_d])
+    slope = np.arange(n_m, n_m + covariates)
+    gradient, hessian = np.zeros(size), np.zeros((size, size))
+    log_integrals = np.zeros(len(rows.s))
+    all_scores = np.zeros((len(rows.s) if scores else 0, size))
+    for part in _parts(rows, nodes, conditional):
+        some = rows.take(part)
+        m = np.arange(systems) + systems * int(some.block[0])
+        u = np.concatenate([m, wanted])
+        moments = _moments(some, point, nodes, conditional)
+        w = some.weight
+        log_integrals[part] = moments.log_integral
+        gradient[u] += w @ moments.mean
+        hessian[np.ix_(u, u)] += moments.hessian
+        shift = moments.mean[:, :systems].sum(axis=1)
+        if covariates:
+            weighted = some.x * w[:, None]
+            gradient[slope] -= shift @ weighted
+            between = -weighted.T @ moments.cross
+            hessian[np.ix_(slope, u)] += between
+            hessian[np.ix_(u, slope)] += between.T
+            hessian[np.ix_(slope, slope)] += weighted.T @ (some.x * moments.cross[:, :systems].sum(axis=1)[:, None])
+        if scores:
+            all_scores[np.ix_(part, u)] = moments.mean
+            all_scores[np.ix_(part, slope)] = -some.x * shift[:, None]
+    return Value(float(rows.weight @ log_integrals), gradient, hessian, log_integrals, all_scores)
+
+
+def _parts(rows: Rows, nodes: int, conditional: bool) -> list[Any]:
+    """Return the places of rows of one block each, few enough for arrays of rows × nodes × systems."""
+    parts = []
+    for block in np.unique(rows.block):
+        places = np.flatnonzero(rows.block == block)
+        if conditional:  # with as many nodes as trials need
+            trials = rows.t[places].sum(axis=1)
+            places = places[np.argsort(trials, kind="stable")]
+            nodes = int(trials.max()) // 2 + 1
+        step = max(1, AT_ONCE // (nodes * rows.s.shape[1]))
+        parts += [places[start : start + step] for start in range(0, len(places), step)]
+    return parts
+
+
+def place_nodes(some: Rows, point: Point, nodes: int, conditional: bool) -> Nodes:
+    """Return the nodes of rows of one block."""
+    level = row_levels(some, point)
+    if conditional:
+        return circle_nodes(level, some.s, some.t)
+    loading = point.spread * np.exp(point.log_loading)
+    return hermite_nodes(*modes(level, loading, some.s, some.t, point.overdispersion), nodes)
+
+
+def row_levels(some: Rows, point: Point) -> Floats:
+    """Return log odds of success at v = 0, shape (n, J)."""
+    levels: Floats = point.level[some.block] - (some.x @ point.slope)[:, None]
+    return levels
+
+
+def _moments(some: Rows, point: Point, nodes: int, conditional: bool) -> _Moments:
+    v, log_weight = place_nodes(some, point, nodes, conditional)
+    loading = -np.ones(some.s.shape[1]) if conditional else point.spread * np.exp(point.log_loading)
+    sign = -1.0 if conditional else 1.0
+    cells = cells_at(row_levels(some, point), loading, v, some.s, some.t, point.overdispersion)
+    log_f = sign * cells.value + log_weight
+    highest = log_f.real.max(axis=1, keepdims=True)
+    f = np.exp(log_f - highest)
+    total = f.real.sum(axis=1, keepdims=True)
+    share = f / total  # (n, Q)
+    u = _derivatives(cells, v, point, conditional)  # (n, Q, D)
+    mean = (share[:, None, :] @ u)[:, 0].real
+    weighted = ((share * some.weight[:, None])[:, :, None] * u).reshape(-1, u.shape[2])
+    covariance = (weighted.T @ u.reshape(-1, u.shape[2])).real - (mean * some.weight[:, None]).T @ mean
+    second = _second_derivatives(cells, v, share, conditional)
+    hessian, cross = _assemble(second, some.weight, point, u.shape[2])
+    if some.x.shape[1]:
+        shift = cells.of_eta.sum(axis=2)
+        expected = ((share * shift)[:, None, :] @ u)[:, 0].real
+        cross += sign * (expected - mean[:, : len(loading)].sum(axis=1)[:, None] * mean)
+    return _Moments(
+        log_integral=sign * (np.log(total) + highest)[:, 0],
+        mean=mean,
+        hessian=hessian + sign * covariance,
+        cross=cross,
+    )
+
+
+def _derivatives(cells: Any, v: Any, point: Point, conditional: bool) -> Any:
+    """Return ∂/∂(m, σ, ln λ, d) of the log-likelihood of each row at each node, shape (n, Q, D); see `_Moments`."""
+    r = cells.of_eta
+    if conditional:
+        return r
+    systems, loading = r.shape[2], np.exp(point.log_loading)
+    u = np.empty((*r.shape[:2], _size_of_u(point)))
+    u[:, :, :systems] = r
+    u[:, :, systems] = -v * (r @ loading)
+    if point.free_loadings:
+        u[:, :, systems + 1 : 2 * systems + 1] = -v[:, :, None] * (point.spread * loading) * r
+    if cells.of_d is not None:
+        u[:, :, -1] = cells.of_d.sum(axis=2)
+    return u
+
+
+def _size_of_u(point: Point) -> int:
+    systems = len(point.log_loading)
+    return systems + 1 + systems * point.free_loadings + (point.overdispersion is not None)
+
+
+@dataclass(frozen=True, eq=False)
+class _Second:
+    """Expected second derivatives of each row, shape (n, J), by cell; None where not needed."""
+
+    eta: Floats
+    eta_v: Floats | None = None  # times −v
+    eta_v2: Floats | None = None  # times v²
+    r_v: Floats | None = None  # first derivative times −v
+    eta_d: Floats | None = None
+    eta_d_v: Floats | None = None  # times −v
+    d: Floats | None = None
+
+
+def _second_derivatives(cells: Any, v: Any, share: Any, conditional: bool) -> _Second:
+    if conditional:
+        return _Second(-(share[:, None, :] @ cells.curvature)[:, 0].real)
+    by_v = np.stack([-share, share * v, -share * v**2], axis=1) @ cells.curvature  # (n, 3, J)
+    r_v = (-(share * v)[:, None, :] @ cells.of_eta)[:, 0]
+    if cells.of_d is None:
+        return _Second(by_v[:, 0], by_v[:, 1], by_v[:, 2], r_v)
+    eta_d = np.stack([share, -share * v], axis=1) @ cells.of_eta_d
+    d = (share[:, None, :] @ cells.of_d2)[:, 0]
+    return _Second(by_v[:, 0], by_v[:, 1], by_v[:, 2], r_v, eta_d[:, 0], eta_d[:, 1], d)
+
+
+def _assemble(second: _Second, weight: Floats, point: Point, size: int) -> tuple[Floats, Floats]:
+    """Return the weighted sum of second derivatives in u, shape (D, D), and those with a shift, (n, D)."""
+    loading, sigma = np.exp(point.log_loading), point.spread
+    J = len(loading)
+    m, s = np.arange(J), J
+    cross, hessian = np.zeros((len(weight), size)), np.zeros((size, size))
+    cross[:, m] = second.eta
+    hessian[m, m] = weight @ second.eta
+    if second.eta_v is None or second.eta_v2 is None or second.r_v is None:
+        return hessian, cross
+
+    def pair(one: Any, other: Any, values: Any) -> None:
+        hessian[one, other] = values
+        hessian[other, one] = values
+
+    by_sigma = second.eta_v * loading
+    cross[:, s] = by_sigma.sum(axis=1)
+    pair(m, s, weight @ by_sigma)
+    squares, pulls = weight @ (second.eta_v2 * loading**2), weight @ (second.r_v * loading)
+    hessian[s, s] = squares.sum()
+    if point.free_loadings:
+        log_l = np.arange(J + 1, 2 * J + 1)
+        cross[:, log_l] = sigma * by_sigma
+        pair(m, log_l, sigma * (weight @ by_sigma))
+        pair(s, log_l, sigma * squares + pulls)
+        hessian[log_l, log_l] = sigma**2 * squares + sigma * pulls
+    if second.eta_d is not None and second.eta_d_v is not None and second.d is not None:
+        d = size - 1
+        by_v_d = weight @ (second.eta_d_v * loading)
+        cross[:, d] = second.eta_d.sum(axis=1)
+        pair(m, d, weight @ second.eta_d)
+        pair(s, d, by_v_d.sum())
+        if point.free_loadings:
+            pair(log_l, d, sigma * by_v_d)
+        hessian[d, d] = (weight @ second.d).sum()
+    return hessian, cross
