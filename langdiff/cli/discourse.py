@@ -10,7 +10,6 @@ from langdiff.cli.output import check_picture_name, print_json, print_table, sav
 if TYPE_CHECKING:
     import pandas as pd
 
-    from langdiff.discourse import DiscourseEvaluation
     from langdiff.discourse.relations import Classes
 
 discourse_app = typer.Typer(name="discourse", help="Evaluate, convert and draw discourse trees.", no_args_is_help=True)
@@ -68,7 +67,7 @@ def evaluate(
     draws: Annotated[int, typer.Option(help="Number of samples of documents, for differences.", min=1)] = 10_000,
     seed: Annotated[int, typer.Option(help="Seed of the samples of documents.", min=0)] = 0,
     outcomes: Annotated[
-        Path | None, typer.Option(help="Table (.csv, .tsv) to write: which items each system has.")
+        Path | None, typer.Option(help="Table (.csv, .tsv, .parquet) to write: which items each system has.")
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -77,11 +76,10 @@ def evaluate(
     Example: langdiff discourse evaluate gold/ one=parser1/ two=parser2/ --classes rst-dt --table differences
     """
     from langdiff import discourse
-    from langdiff.errors import ConfigError
     from langdiff.table_files import table_kind
 
-    if outcomes is not None and table_kind(outcomes) == "parquet":
-        raise ConfigError(f"{outcomes}: outcomes are written as .csv or .tsv.")
+    if outcomes is not None:
+        table_kind(outcomes)  # an error before any work is done
     read = {"format": format, "collapse_unary": collapse_unary}
     gold = discourse.read_discourse(reference, **read)  # type: ignore[arg-type]
     systems = {
@@ -99,7 +97,8 @@ def evaluate(
         trivial_spans=trivial_spans,
     )
     if outcomes is not None:
-        _write_outcomes(result, outcomes, metric)
+        result.outcomes(procedures[-1], metric).save(outcomes)  # type: ignore[arg-type]
+        typer.echo(f"Outcomes: {outcomes}", err=True)
     last = procedures[-1]
     match table:
         case "differences":
@@ -256,14 +255,6 @@ def _single_files(paths: list[Path]) -> list[Path]:
     if folders := [path for path in paths if path.is_dir()]:
         raise ConfigError(f"{folders[0]} is a folder; show takes the file of one tree.")
     return paths
-
-
-def _write_outcomes(result: "DiscourseEvaluation", path: Path, metric: Literal["S", "N", "R", "F"]) -> None:
-    from langdiff._io import write_text
-
-    frame = result.outcomes(result.procedures[-1], metric)
-    write_text(path, frame.to_csv(sep="\t" if path.suffix == ".tsv" else ",", index=False))
-    typer.echo(f"Outcomes: {path}", err=True)
 
 
 def _print(frame: "pd.DataFrame", as_json: bool, title: str, formats: dict[str, str]) -> None:

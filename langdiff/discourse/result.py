@@ -10,6 +10,7 @@ import pandas as pd
 
 from langdiff.discourse.items import METRICS, TRIVIAL, Metric, Procedure
 from langdiff.errors import ConfigError
+from langdiff.outcomes import Outcomes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -196,8 +197,10 @@ class DiscourseEvaluation:
         table = table.sort_values(["system", "gold", "relation"], ascending=[True, False, True], ignore_index=True)
         return table.astype({"system": object})
 
-    def outcomes(self, procedure: Procedure = "parseval", metric: Metric = "F") -> pd.DataFrame:
-        """Return which items of the reference each system has: successes of trials, for models of outcomes.
+    def outcomes(self, procedure: Procedure = "parseval", metric: Metric = "F") -> Outcomes:
+        """Return which items of the reference each system has, for models of outcomes.
+
+        Items of the reference only are shared by all systems, so that this is recall; see `langdiff.Outcomes`.
 
         Parameters
         ----------
@@ -208,9 +211,9 @@ class DiscourseEvaluation:
 
         Returns
         -------
-        DataFrame
-            One row per item and system: ``item``, ``system``, ``successes`` (0 or 1), ``trials`` (1), and of the item
-            ``document``, ``relation``, ``nuclearity`` and ``length`` (EDUs, or characters).
+        Outcomes
+            Items × systems, one trial per cell. Attributes of the items are ``document``, ``relation``, ``nuclearity``
+            and ``length`` (EDUs, or characters).
 
         Raises
         ------
@@ -220,12 +223,14 @@ class DiscourseEvaluation:
         self._check(procedure)
         if metric not in METRICS:
             raise ConfigError(f"metric is one of {', '.join(METRICS)}; got {metric!r}.")
-        rows = self.items[self.items["procedure"] == procedure].reset_index(drop=True)
-        names = rows["document"] + "/" + rows["first"].astype(str) + "-" + rows["last"].astype(str)
-        frame = pd.DataFrame({"item": names, "system": rows["system"]})
-        frame = frame.assign(successes=rows[metric].astype(int), trials=1)
-        frame[["document", "relation", "nuclearity"]] = rows[["document", "relation", "nuclearity"]]
-        return frame.assign(length=rows["last"] - rows["first"] + 1)
+        rows = self.items[self.items["procedure"] == procedure]
+        spans = rows["first"].astype(str) + "-" + rows["last"].astype(str)
+        rows = rows.assign(item=rows["document"] + "/" + spans, length=rows["last"] - rows["first"] + 1)
+        parts = {system: part.set_index("item") for system, part in rows.groupby("system")}
+        items = parts[self.systems[0]][["document", "relation", "nuclearity", "length"]]
+        successes = pd.DataFrame({system: parts[system][metric].astype(float) for system in self.systems})
+        name = f"{procedure} {metric}"
+        return Outcomes(successes=successes.reindex(items.index), items=items, name=name)
 
     def compare(
         self,

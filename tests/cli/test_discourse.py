@@ -4,6 +4,7 @@ import warnings
 import pandas as pd
 import pytest
 
+import langdiff as ld
 from langdiff.discourse import evaluate_discourse, read_discourse
 
 GOLD = "1 1 S attribution\n2 4 N span\n2 2 N List\n3 3 N List\n4 4 N List\n5 5 S evidence\n"
@@ -75,10 +76,10 @@ def test_every_option_arrives(langdiff, trees):
     assert "many" in done.out
     assert "[binarization:right_mixed|relations:own#" in done.err
     assert "trivial_spans:yes" in done.err
-    outcomes = pd.read_csv(trees / "o.tsv", sep="\t")
-    assert outcomes.columns[:4].tolist() == ["item", "system", "successes", "trials"]
-    assert len(outcomes) == 10
-    assert outcomes["successes"].sum() == 5  # R: 3 of 8 and 2 of 2
+    outcomes = ld.read_outcomes(trees / "o.tsv")
+    assert outcomes.successes.shape == (10, 1)
+    assert outcomes.successes.sum().item() == 5  # R: 3 of 8 and 2 of 2
+    assert set(outcomes.items["document"]) == {"one", "two"}
 
 
 def test_evaluate_refuses(langdiff, trees):
@@ -93,7 +94,7 @@ def test_evaluate_refuses(langdiff, trees):
     for arguments, message in (
         ([trees / "nowhere", trees / "parser"], "no such file or folder"),
         ([trees / "parser", trees / "parser", trees / "parser"], "'parser' is the name of two sets of trees"),
-        ([trees / "parser", trees / "parser", "--outcomes", "o.parquet"], "written as .csv or .tsv"),
+        ([trees / "parser", trees / "parser", "--outcomes", "o.txt"], "unknown kind of table"),
         ([trees / "parser", trees / "parser", "--binarization", "none", "--table", "differences"], "there is one"),
     ):
         done = langdiff("discourse", "evaluate", *arguments)

@@ -253,16 +253,15 @@ def test_relations_are_counted_apart():
 def test_outcomes_are_items_by_systems():
     systems = {"p": ONE_PREDICTED, "self": ONE}
     result = evaluate_discourse(ONE, systems)
-    frame = result.outcomes("parseval", "F")
-    assert frame.columns.tolist() == [
-        *["item", "system", "successes", "trials", "document", "relation", "nuclearity", "length"]
-    ]
-    wide = frame.pivot_table(index="item", columns="system", values="successes")
-    assert wide.shape == (4, 2)
-    assert wide["p"].to_dict() == {"one/1-5": 1, "one/2-5": 1, "one/2-4": 0, "one/3-4": 0}
-    assert wide["self"].eq(1).all()
-    assert wide["p"].sum() == result.counts().loc[("parseval", "p", "one"), "F"]
-    assert frame.groupby("item")["relation"].nunique().eq(1).all()
+    outcomes = result.outcomes("parseval", "F")
+    assert outcomes.name == "parseval F"
+    assert outcomes.successes["p"].to_dict() == {"one/1-5": 1, "one/2-5": 1, "one/2-4": 0, "one/3-4": 0}
+    assert outcomes.successes["self"].eq(1).all()
+    assert outcomes.trials.eq(1).all(axis=None)
+    assert outcomes.items.loc["one/2-4"].tolist() == ["one", "list", "NN", 3]
+    assert outcomes.successes["p"].sum() == result.counts().loc[("parseval", "p", "one"), "F"]
+    spans = result.outcomes("rst-parseval", "S").given(result.outcomes("rst-parseval", "S"))
+    assert spans.successes["p"].sum() == 6
 
 
 def test_ranks_that_change_are_marked():
