@@ -39,8 +39,9 @@ class Parser:
         self.actions, self.words = [SHIFT], {}
 
     def train(self, trees, epochs, rng):
-        documents = [(tree, {(a.first, a.split, a.last): (a.nuclearity, a.relation) for a in attachments_of(tree)})
-                     for tree in trees]  # fmt: skip
+        """Learn from trees with texts."""
+        decisions = [{(a.first, a.split, a.last): (a.nuclearity, a.relation) for a in attachments_of(t)} for t in trees]
+        documents = list(zip(trees, decisions, strict=True))
         self.actions = [SHIFT, *sorted({action for _, gold in documents for action in gold.values()})]
         weights = np.zeros((ROWS, len(self.actions)), dtype=np.float32)
         totals, step = np.zeros_like(weights), 0
@@ -62,6 +63,7 @@ class Parser:
         self.weights = weights - totals / step
 
     def parse(self, tree):
+        """Return the tree predicted for the EDUs of a tree."""
         stack, queue, found = [], 0, []
         while queue < tree.n_edus or len(stack) > 1:
             action = self.best(self.weights[self.rows(tree, stack, queue)].sum(axis=0), stack, queue, tree.n_edus)
@@ -72,11 +74,13 @@ class Parser:
         return tree_of_attachments(found, document=tree.document, texts=tree.texts)
 
     def best(self, scores, stack, queue, n_edus):
+        """Return the number of the best action that is possible; 0 is to shift."""
         if len(stack) < 2:
             return 0
         return int(scores.argmax()) if queue < n_edus else 1 + int(scores[1:].argmax())
 
     def apply(self, action, stack, queue):
+        """Return stack and queue after an action."""
         if not action:
             return [*stack, (queue, queue, queue)], queue + 1
         (first, _, left), (_, last, right) = stack[-2:]
@@ -133,9 +137,8 @@ def main():
     result = evaluate_discourse(gold, systems, classes="gum")
     evaluated = time.process_time()
     print(result.summary(), "\n")
-    print(
-        f"reading {read - start:.2f} s of CPU, evaluating {evaluated - trained:.2f} s, training {trained - read:.0f} s\n"
-    )
+    cpu = {"reading": read - start, "training": trained - read, "evaluating": evaluated - trained}
+    print("Seconds of CPU:", ", ".join(f"{what} {seconds:.1f}" for what, seconds in cpu.items()), "\n")
     table = result.relations()
     print(table.pivot(index="relation", columns="system", values="recall").round(3).to_string(), "\n")
     print(result.compare(seed=0).summary(), "\n")

@@ -90,8 +90,8 @@ class Morey2017:
 
     def __repr__(self) -> str:
         """Give the number of rows of each table."""
-        sizes = self.scores.groupby(["table", "procedure"]).size()
-        parts = (f"{size} rows of table {table} ({procedure})" for (table, procedure), size in sizes.items())  # type: ignore[misc]
+        sizes = self.scores.groupby(["table", "procedure"]).size().reset_index(name="rows")
+        parts = [f"{row.rows} rows of table {row.table} ({row.procedure})" for row in sizes.itertuples()]
         return f"Morey2017: {', '.join(parts)}"
 
 

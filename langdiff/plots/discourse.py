@@ -220,10 +220,10 @@ def _draw(
     added = nodes["added"].to_numpy() if "added" in nodes else np.zeros(len(nodes), dtype=bool)
     for place, (nuclearity, parent) in enumerate(zip(nodes["nuclearity"], nodes["parent"], strict=True)):
         end = x[parent] if parent >= 0 else x[place] + side
-        usual = {"color": colours[place], "linewidth": 1.0 if nuclearity == "Satellite" else 2.2}
+        usual: dict[str, Any] = {"color": colours[place], "linewidth": 1.0 if nuclearity == "Satellite" else 2.2}
         usual |= {"linestyle": DASHED if added[place] else "-", "solid_capstyle": "butt"}
         if parent >= 0:
-            ax.plot([x[place], end], [y[place], y[place]], **(usual | style))
+            ax.plot([x[place], end], [y[place], y[place]], **{**usual, **style})
         if heights[place]:
             ax.plot([x[place]] * 2, [low[place], high[place]], color=GREY, linewidth=1.2)
         if label := _label(nodes, place):
@@ -235,11 +235,11 @@ def _draw(
 def _centres(nodes: pd.DataFrame) -> tuple[Floats, Floats, Floats]:
     """Return the height of each node on the page, and of its lowest and highest child."""
     rows, parents = _places(nodes), nodes["parent"].to_numpy()
+    first, last = nodes["first"].to_numpy(), nodes["last"].to_numpy()
     low, high = np.full(len(nodes), np.inf), np.full(len(nodes), -np.inf)
     y = np.zeros(len(nodes))
-    for place in range(len(nodes) - 1, -1, -1):
-        first, last = int(nodes["first"].iat[place]), int(nodes["last"].iat[place])
-        y[place] = rows[first] if first == last else (low[place] + high[place]) / 2
+    for place in range(len(nodes) - 1, -1, -1):  # children before parents
+        y[place] = rows[first[place]] if first[place] == last[place] else (low[place] + high[place]) / 2
         if parents[place] >= 0:
             low[parents[place]] = min(low[parents[place]], y[place])
             high[parents[place]] = max(high[parents[place]], y[place])
