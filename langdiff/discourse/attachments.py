@@ -13,7 +13,6 @@ from langdiff.discourse.tree import (
     DiscourseTree,
     Node,
     NodeError,
-    in_order,
 )
 from langdiff.errors import ConfigError, LangdiffWarning, listing
 
@@ -71,7 +70,7 @@ def attachments_of(tree: DiscourseTree) -> tuple[Attachment, ...]:
     Examples
     --------
     >>> from langdiff.discourse import parse_discourse
-    >>> tree = parse_discourse("1 1 S background\\n2 3 N span\\n2 2 N list\\n3 3 N list", format="spans")
+    >>> tree = parse_discourse("1 1 S background\n2 3 N span\n2 2 N list\n3 3 N list", format="spans")
     >>> for attachment in attachments_of(tree):
     ...     print(*attachment)
     1 1 3 SN background
@@ -143,7 +142,7 @@ def tree_of_attachments(
             raise NodeError(place, f"nuclearity is NS, SN or NN; got {decision.nuclearity!r}.")
         if not decision.first <= decision.split < decision.last:
             raise NodeError(place, f"{decision.split} does not divide EDUs {decision.first}–{decision.last}.")
-    top = min(decisions, key=in_order)
+    top = min(decisions, key=lambda decision: (decision.first, -decision.last))
     nodes = [Node(top.first, top.last, ROOT, NO_RELATION)]
     spans = {nodes[0][:2]}
     for decision in decisions:

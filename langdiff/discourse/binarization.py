@@ -46,7 +46,7 @@ def binarize(tree: DiscourseTree, mode: Binarization = "right") -> DiscourseTree
     Examples
     --------
     >>> from langdiff.discourse import parse_discourse
-    >>> tree = parse_discourse("1 1 S background\\n2 2 N span\\n3 3 S evidence", format="spans")
+    >>> tree = parse_discourse("1 1 S background\n2 2 N span\n3 3 S evidence", format="spans")
     >>> [tuple(node) for node in binarize(tree).nodes if node not in tree.nodes]
     [(2, 3, 'Nucleus', 'span')]
     >>> [tuple(node) for node in binarize(tree, "right_mixed").nodes if node not in tree.nodes]

@@ -102,7 +102,7 @@ def compare_trees(reference: DiscourseTree, predicted: DiscourseTree) -> TreeCom
     Examples
     --------
     >>> from langdiff.discourse import parse_discourse
-    >>> one, other = (parse_discourse(f"1 1 N span\\n2 2 S {name}", format="spans") for name in ("cause", "result"))
+    >>> one, other = (parse_discourse(f"1 1 N span\n2 2 S {name}", format="spans") for name in ("cause", "result"))
     >>> print(compare_trees(one, other).summary())
     TreeComparison of '': 1 of 2 nodes are the same
      first  last      tree nuclearity relation agreement

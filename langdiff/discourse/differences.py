@@ -100,5 +100,7 @@ def _draws(hits: Floats, sizes: Floats, averaging: str, n_draws: int, rng: np.ra
 def _f1(weights: Floats, hits: Floats, sizes: Floats, averaging: str) -> Floats:
     """Return F1 of every sample and system, shape (B, J); `weights` say how often each document is drawn, (B, D)."""
     if averaging == "macro":
-        return weights @ (2 * hits / sizes) / weights.sum(axis=1, keepdims=True)
-    return 2 * (weights @ hits) / (weights @ sizes)
+        means: Floats = weights @ (2 * hits / sizes) / weights.sum(axis=1, keepdims=True)
+        return means
+    ratios: Floats = 2 * (weights @ hits) / (weights @ sizes)
+    return ratios

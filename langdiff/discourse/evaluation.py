@@ -83,15 +83,15 @@ def evaluate_discourse(
     Examples
     --------
     >>> from langdiff.discourse import parse_discourse
-    >>> gold = {"rain": parse_discourse("1 1 S cause\\n2 3 N span\\n2 2 N list\\n3 3 N list", format="spans")}
-    >>> predicted = {"rain": parse_discourse("1 2 S cause\\n3 3 N span\\n1 1 N list\\n2 2 N list", format="spans")}
+    >>> gold = {"rain": parse_discourse("1 1 S cause\n2 3 N span\n2 2 N list\n3 3 N list", format="spans")}
+    >>> predicted = {"rain": parse_discourse("1 2 S cause\n3 3 N span\n1 1 N list\n2 2 N list", format="spans")}
     >>> evaluation = evaluate_discourse(gold, {"guess": predicted})
     >>> evaluation
     DiscourseEvaluation of 1 system(s) on 1 document(s), binarization right
     >>> evaluation.scores("rst-parseval", "micro")
-            S    N     R     F
+               S    N     R     F
     system
-    guess   0.75 0.25 0.25 0.25
+    guess   0.75  0.5  0.25  0.25
     """
     _check(predictions, binarization, spans, procedures)
     prepare = _Preparation(binarization, classes)
@@ -162,9 +162,9 @@ def discourse_similarity(
     Examples
     --------
     >>> from langdiff.discourse import parse_discourse
-    >>> one = {"rain": parse_discourse("1 1 S cause\\n2 2 N span", format="spans")}
-    >>> other = {"rain": parse_discourse("1 1 S result\\n2 2 N span", format="spans")}
-    >>> discourse_similarity({"one": one, "other": other}, metric="N").loc["one", "other"]
+    >>> one = {"rain": parse_discourse("1 1 S cause\n2 2 N span", format="spans")}
+    >>> other = {"rain": parse_discourse("1 1 S result\n2 2 N span", format="spans")}
+    >>> float(discourse_similarity({"one": one, "other": other}, metric="N").loc["one", "other"])
     1.0
     """
     trees = {name: _given(source) for name, source in systems.items()}
@@ -282,9 +282,9 @@ def _warn(result: DiscourseEvaluation, spans: Spans) -> None:
         )
     if spans == "edus":
         totals = result.counts().groupby(level=["procedure", "system"], sort=False)[["gold", "predicted"]].sum()
-        for (procedure, system), row in totals[totals["gold"] != totals["predicted"]].iterrows():  # type: ignore[misc]
+        for row in totals[totals["gold"] != totals["predicted"]].reset_index().itertuples():
             warnings.warn(
-                f"{procedure}: the reference has {row['gold']:,} items, {system} {row['predicted']:,}: n-ary trees are "
+                f"{row.procedure}: the reference has {row.gold:,} items, {row.system} {row.predicted:,}: n-ary trees are "
                 "compared as they are, so that precision and recall differ.",
                 LangdiffWarning,
                 stacklevel=3,

@@ -62,7 +62,7 @@ def read_discourse(
     --------
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
-    ...     _ = Path(folder, "rain.spans").write_text("1 1 Nucleus span\\n2 2 Satellite cause\\n")
+    ...     _ = Path(folder, "rain.spans").write_text("1 1 Nucleus span\n2 2 Satellite cause\n")
     ...     read_discourse(folder)
     {'rain': DiscourseTree 'rain': 2 EDUs, depth 1}
     """
@@ -157,11 +157,11 @@ def write_discourse(trees: Trees, directory: str | Path, *, format: DiscourseFor
     Examples
     --------
     >>> from tempfile import TemporaryDirectory
-    >>> tree = parse_discourse("1 1 N span\\n2 2 S cause", format="spans", document="rain")
+    >>> tree = parse_discourse("1 1 N span\n2 2 S cause", format="spans", document="rain")
     >>> with TemporaryDirectory() as folder:
     ...     [path] = write_discourse({"rain": tree}, folder, format="attachments")
     ...     path.name, path.read_text()
-    ('rain.attachments', '1 1 2 NS cause\\n')
+    ('rain.attachments', '1 1 2 NS cause\n')
     """
     if format not in get_args(DiscourseFormat):
         raise ConfigError(f"format is one of {', '.join(get_args(DiscourseFormat))}; got {format!r}.")

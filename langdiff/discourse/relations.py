@@ -114,7 +114,7 @@ def read_classes(path: str | Path) -> dict[str, str]:
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
     ...     path = Path(folder, "classes.csv")
-    ...     _ = path.write_text("relation,class\\nEvidence,explanation\\n")
+    ...     _ = path.write_text("relation,class\nEvidence,explanation\n")
     ...     read_classes(path)
     {'evidence': 'explanation'}
     """

@@ -94,18 +94,11 @@ class DiscourseEvaluation:
                 tables.append(table.reset_index().assign(averaging=averaging, metric=metric))
         frame = pd.concat(tables, ignore_index=True)
         frame["rank"] = _rank(frame, ["procedure", "averaging", "metric"])
-        order = {name: pd.Categorical(frame[name], known) for name, known in self._order().items()}
-        frame = frame.assign(**order).sort_values(list(order)).astype(dict.fromkeys(order, object))
-        names = [*order, "precision", "recall", "f1", "true_positives", "gold", "predicted", "rank"]
-        return frame[names].reset_index(drop=True)
-
-    def _order(self) -> dict[str, Sequence[str]]:
-        return {
-            "procedure": self.procedures,
-            "averaging": AVERAGINGS,
-            "system": self.systems,
-            "metric": METRICS,
-        }
+        keys = {"procedure": self.procedures, "averaging": AVERAGINGS, "system": self.systems, "metric": METRICS}
+        order = pd.MultiIndex.from_product(keys.values(), names=list(keys))
+        frame = frame.set_index(list(keys)).reindex(order).reset_index()
+        names = [*keys, "precision", "recall", "f1", "true_positives", "gold", "predicted", "rank"]
+        return frame[names]
 
     def scores(self, procedure: Procedure = "parseval", averaging: Averaging = "micro") -> pd.DataFrame:
         """Return F1 as a table: one row per system, one column per metric.
@@ -207,7 +200,7 @@ class DiscourseEvaluation:
         procedure : {"rst-parseval", "parseval"}
             Procedure that says what an item is.
         metric : {"S", "N", "R", "F"}
-            What has to be right.
+            Labels that have to be right; S: the span alone.
 
         Returns
         -------
@@ -272,7 +265,12 @@ class DiscourseEvaluation:
 
         self._check(procedure, averaging)
         return compare_systems(
-            self.counts().loc[procedure], metric, averaging, n_draws, seed, f"{self.signature}|procedure:{procedure}"
+            self.counts().xs(procedure, level="procedure"),
+            metric,
+            averaging,
+            n_draws,
+            seed,
+            f"{self.signature}|procedure:{procedure}",
         )
 
     def summary(self) -> str:

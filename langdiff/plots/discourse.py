@@ -54,7 +54,7 @@ def plot_discourse_tree(
     Examples
     --------
     >>> from langdiff.discourse import parse_discourse
-    >>> tree = parse_discourse("1 1 N span\\n2 2 S evidence", format="spans")
+    >>> tree = parse_discourse("1 1 N span\n2 2 S evidence", format="spans")
     >>> axes = plot_discourse_tree(tree.to_frame())
     >>> [text.get_text() for text in axes.texts]
     ['evidence']
@@ -112,7 +112,7 @@ def plot_discourse_comparison(
     Examples
     --------
     >>> from langdiff.discourse import compare_trees, parse_discourse
-    >>> one, other = (parse_discourse(f"1 1 N span\\n2 2 S {name}", format="spans") for name in ("cause", "result"))
+    >>> one, other = (parse_discourse(f"1 1 N span\n2 2 S {name}", format="spans") for name in ("cause", "result"))
     >>> axes = compare_trees(one, other).plot()
     >>> [text.get_text() for text in axes.texts]
     ['cause', 'result', '1', '2']

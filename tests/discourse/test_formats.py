@@ -99,6 +99,7 @@ BAD_RS3 = {
     "two roots": (segment(1) + segment(2), 3, r"2 elements have no parent: '1' \(line 2\), '2' \(line 3\)"),
     "cycle": (segment(1) + segment(2, 3, "cause") + segment(3, 2, "cause"), 3, r"2 element\(s\) .* in a cycle"),
     "no root": (segment(1, 2, "cause") + TWO, None, "no root"),
+    "no segment": ("", None, "there is no segment"),
     "no parent": (segment(1) + segment(2, 7, "cause"), 3, "the parent '7' of '2' does not exist"),
     "twice": (segment(1) + segment(1, 1, "cause"), 3, "the id '1' of this segment is there twice"),
     "no id": (segment(""), 2, "the id '' of this segment is missing"),

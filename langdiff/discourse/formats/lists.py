@@ -27,8 +27,8 @@ def span_draft(text: str, file: str) -> Draft:
         If a line is not a node, or spans cross; the message names file and line.
     """
     rows = [
-        (Node(*numbers, _nuclearity(file, line, nuclearity), relation), line)
-        for line, numbers, nuclearity, relation in _rows(text, file, 2, "start end nuclearity relation")
+        (Node(first, last, _nuclearity(file, line, nuclearity), relation), line)
+        for line, (first, last), nuclearity, relation in _rows(text, file, 2, "start end nuclearity relation")
     ]
     if not rows:
         raise fault(file, 1, "there is no node in it.")
@@ -63,7 +63,7 @@ def read_attachments(text: str, file: str, document: str) -> DiscourseTree:
     """
     rows = list(_rows(text, file, 3, "start split end nuclearity relation"))
     lines = [line for line, *_ in rows]
-    attachments = [Attachment(*numbers, letters, relation) for _, numbers, letters, relation in rows]
+    attachments = [Attachment(first, split, last, *labels) for _, (first, split, last), *labels in rows]
     try:
         return tree_of_attachments(attachments, document=document)
     except NodeError as error:  # its number is that of an attachment or, in the end, of a node

@@ -107,6 +107,8 @@ def _link(events: _Events) -> _Element:
         nuclear = element.relation.lower() == SPAN or (parent.kind == "multinuc" and "multinuc" in kinds)
         (parent.nuclei if nuclear else parent.satellites).append(element)
     if len(roots) != 1:
+        if not events.elements:
+            raise events.draft.fault(None, "there is no segment in it.")
         if not roots:
             raise events.draft.fault(None, "no segment or group is without parent, so that there is no root.")
         named = ", ".join(f"{root.name!r} (line {root.line})" for root in roots[:5])
