@@ -149,10 +149,12 @@ def main():
 
 
 def hard(result):
-    """Fit the model of items by relation, once for all labels, once for spans."""
-    for metric in ("S", "F"):
-        fit = ld.fit_outcomes(result.outcomes("parseval", metric), by="relation", cluster="document")
-        print(f"Metric {metric}\n{fit.summary()}\n")
+    """Fit the model of items by relation: for spans, for all labels, and for labels of spans that were found."""
+    spans, labels = (result.outcomes("parseval", metric) for metric in ("S", "F"))
+    given = labels.given(spans)
+    found = given.sel(items=given.successes.index[given.successes.notna().any(axis=1)])
+    for outcomes in (spans, labels, found):
+        print(ld.fit_outcomes(outcomes, by="relation", cluster="document").summary(), "\n")
 
 
 if __name__ == "__main__":

@@ -9,12 +9,12 @@ import pytest
 
 NAMES = """
 langdiff:
-    Contrast DifficultyFit Effects HuggingFaceLM Multitext Parts Provenance Recipe Scoring Selection
-    Simulation Surprisals adjust as_effects balance_by_origin compare compare_treebanks compute_surprisals
-    correlate cross_validate detokenize diagnose fit held_out_log_likelihood measure_treebanks pareto_front
-    predictors rank_probabilities read_fit read_frame read_language_model read_log_likelihoods read_multitext
-    read_surprisals read_treebank replicate reproduce run_balanced run_experiment sample score_multitext
-    select simulate split split_by_origin standardized_residuals surprisals_of sweep_merges synthesize
+    AbilityRegression Contrast DifficultyFit Effects HuggingFaceLM Multitext OutcomeFit OutcomeSimulation Outcomes
+    Parts Provenance Recipe Scoring Selection Simulation Surprisals adjust as_effects balance_by_origin compare compare_treebanks compute_surprisals
+    correlate cross_validate cross_validate_outcomes detokenize diagnose explain_abilities fit fit_outcomes
+    held_out_log_likelihood measure_treebanks pareto_front predictors rank_probabilities read_fit read_frame
+    read_language_model read_log_likelihoods read_multitext read_outcome_fit read_outcomes read_surprisals read_treebank replicate reproduce run_balanced run_experiment sample score_multitext
+    select simulate simulate_outcomes split split_by_origin standardized_residuals surprisals_of sweep_merges synthesize
     tokenize train_language_model translationese write_multitext
 langdiff.corpora:
     SyntheticLanguage corpus_sizes costep_statistics detokenize fetch native_share read_frame read_multitext
@@ -38,7 +38,7 @@ langdiff.plots:
     plot_goodness_of_fit plot_intents_per_edition plot_languages_per_intent
     plot_learning_curves plot_line_follow plot_metric_maps plot_native_share plot_pareto_front
     plot_perturbation plot_posterior plot_predictor plot_presence plot_ranks plot_residuals
-    plot_translationese plot_treebank_measures plot_treebank_profile plot_two_models
+    plot_translationese plot_treebank_measures plot_treebank_profile plot_two_models plot_wright_map
 langdiff.regression:
     DifficultyFit Priors Simulation approximate compare compare_totals cross_validate diagnose fit
     held_out_log_likelihood posterior_table read_fit sample simulate standardized_residuals

@@ -284,8 +284,8 @@ def _warn(result: DiscourseEvaluation, spans: Spans) -> None:
         totals = result.counts().groupby(level=["procedure", "system"], sort=False)[["gold", "predicted"]].sum()
         for row in totals[totals["gold"] != totals["predicted"]].reset_index().itertuples():
             warnings.warn(
-                f"{row.procedure}: the reference has {row.gold:,} items, {row.system} {row.predicted:,}: n-ary trees are "
-                "compared as they are, so that precision and recall differ.",
+                f"{row.procedure}: the reference has {row.gold:,} items, {row.system} {row.predicted:,}: n-ary trees "
+                "are compared as they are, so that precision and recall differ.",
                 LangdiffWarning,
                 stacklevel=3,
             )

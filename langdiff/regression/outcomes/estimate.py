@@ -11,13 +11,13 @@ from langdiff.regression.outcomes.likelihood import Point, Value, evaluate
 from langdiff.regression.outcomes.rows import Rows, collapse
 
 FIRST, NODES, LAST = 7, 15, 30  # nodes of the quadrature: on the way, near the end, and at the end
-SHORT = 1e-4  # squared length of a Newton step, in standard errors, from which on more nodes are taken
+SHORT = 1e-3  # squared length of a Newton step, in standard errors, from which on more nodes are taken
 TOLERANCE = 1e-12  # the same at which a search ends
 LONGEST = 4.0  # change of a parameter in one step, log odds
 FLAT = 1e-10  # of the largest eigenvalue of the Hessian: smaller ones are raised to this
 LEAST_GAIN = 1e-4  # of what the gradient promises, for a step to be taken whole
 ROUNDING = 1e-13  # of a log-likelihood
-HALVINGS = 30
+HALVINGS, EARLY_HALVINGS = 30, 4
 MAX_ITERATIONS = 100
 ZERO_SPREAD = 1e-4  # a standard deviation, log odds, that is none
 START_D = 0.1  # of the overdispersion
@@ -137,7 +137,12 @@ def maximize(
             stages.pop(0)
             value = at(point)
             continue
-        moved = _improved(at, point, value, moving @ (step * min(1.0, LONGEST / np.abs(step).max())), promise)
+        whole = moving @ (step * min(1.0, LONGEST / np.abs(step).max()))
+        moved = _improved(at, point, value, whole, promise, HALVINGS if len(stages) == 1 else EARLY_HALVINGS)
+        if moved is None and len(stages) > 1:  # with few nodes, values may not agree with gradients
+            stages.pop(0)
+            value = at(point)
+            continue
         if moved is None:
             break
         point, value = moved
@@ -164,11 +169,11 @@ def _moved(point: Point, step: Floats) -> Point:
 
 
 def _improved(
-    at: Callable[[Point], Value], point: Point, value: Value, step: Floats, promise: float
+    at: Callable[[Point], Value], point: Point, value: Value, step: Floats, promise: float, halvings: int
 ) -> tuple[Point, Value] | None:
     """Return the first point along a step, halved, that improves; None if there is none."""
     share = 1.0
-    for _ in range(HALVINGS):
+    for _ in range(halvings):
         moved = _moved(point, share * step)
         found = at(moved)
         gain = found.log_likelihood - value.log_likelihood

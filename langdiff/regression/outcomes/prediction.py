@@ -13,7 +13,7 @@ from langdiff.regression.outcomes.cells import log_coefficients
 from langdiff.regression.outcomes.design import rows_of
 from langdiff.regression.outcomes.integrals import cells_at
 from langdiff.regression.outcomes.likelihood import Point, evaluate, place_nodes, row_levels
-from langdiff.regression.outcomes.rows import Rows
+from langdiff.regression.outcomes.rows import Rows, patterns
 
 if TYPE_CHECKING:
     from langdiff.regression.outcomes.result import OutcomeFit
@@ -50,6 +50,14 @@ def _row_values(rows: Rows, point: Point, v: Floats) -> Floats:
 
 def item_difficulties(rows: Rows, point: Point) -> tuple[Floats, Floats]:
     """Return mean and standard deviation of the difficulty of each item for the average system, log odds, (I,)."""
+    if point.overdispersion is None and not point.free_loadings:  # it depends on the total only
+        merged, place = patterns(rows)
+        found = _difficulties(merged, point)
+        return found[0][place], found[1][place]
+    return _difficulties(rows, point)
+
+
+def _difficulties(rows: Rows, point: Point) -> tuple[Floats, Floats]:
     mean, deviation = np.empty(len(rows.s)), np.empty(len(rows.s))
     step = max(1, AT_ONCE // (NODES * rows.s.shape[1]))
     for start in range(0, len(rows.s), step):

@@ -39,16 +39,28 @@ class Rows:
 
 
 def collapse(rows: Rows) -> Rows:
+    """Merge rows as `patterns` does."""
+    return patterns(rows)[0]
+
+
+def patterns(rows: Rows) -> tuple[Rows, Integers]:
     """Merge rows of equal trials, covariates and total of successes, which differ only by linear terms.
 
     Where all systems are alike in how items bear on them, the likelihood of a row depends on its successes through
     their total and a linear term; rows that share the rest become one of their mean successes and their number.
+
+    Returns
+    -------
+    Rows
+        One row per pattern.
+    ndarray of int, shape (I,)
+        Pattern of each row.
     """
     keys = np.column_stack([rows.t, rows.s.sum(axis=1), rows.x, rows.block])
     _, place = np.unique(keys, axis=0, return_inverse=True)
-    place = place.ravel()
+    place = place.ravel().astype(int)
     first = np.zeros(place.max() + 1, dtype=int)
     first[place[::-1]] = np.arange(len(place))[::-1]
     weight: Floats = np.bincount(place, rows.weight).astype(float)
     s = np.column_stack([np.bincount(place, rows.weight * column) for column in rows.s.T]) / weight[:, None]
-    return replace(rows.take(first), s=s, weight=weight)
+    return replace(rows.take(first), s=s, weight=weight), place

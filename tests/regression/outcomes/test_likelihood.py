@@ -116,7 +116,7 @@ def problems(draw):
     s = rng.binomial(t.astype(int), 0.5).astype(float)
     x = rng.normal(size=(items, 1))
     rows = Rows(s=s, t=t, x=x, block=np.zeros(items, dtype=int), weight=np.ones(items))
-    spread = draw(st.floats(0.1, 3))
+    spread = draw(st.floats(0.1, 1.5))
     return rows, point_of(rng.normal(size=systems), rng.normal(size=1), spread, np.exp(0.3 * rng.normal(size=systems)))
 
 
@@ -132,10 +132,12 @@ def test_quadrature_is_a_sum_over_a_fine_grid(problem, d):
         cells = binom.logpmf(s, t, p)
     else:
         a, b = p / d, (1 - p) / d
-        cells = gammaln(t + 1) - gammaln(s + 1) - gammaln(t - s + 1) + betaln(s + a, t - s + b) - betaln(a, b)
+        coefficients = gammaln(t + 1) - gammaln(s + 1) - gammaln(t - s + 1)
+        with np.errstate(invalid="ignore"):  # where p is 0 to rounding and nothing was tried
+            cells = np.where(t > 0, coefficients + betaln(s + a, t - s + b) - betaln(a, b), 0.0)
     brute = np.log(np.trapezoid(np.exp(cells.sum(axis=2)) * norm.pdf(v), v, axis=1)).sum()
     found = evaluate(rows, replace(point, overdispersion=d), nodes=60).log_likelihood
-    assert found + log_coefficients(rows.s, rows.t).sum() == pytest.approx(brute, abs=2e-6)
+    assert found + log_coefficients(rows.s, rows.t).sum() == pytest.approx(brute, abs=1e-6)
 
 
 @given(problem=problems())

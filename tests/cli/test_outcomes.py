@@ -1,0 +1,76 @@
+"""`langdiff outcomes`: what it prints, and what it says of tables that cannot be fitted."""
+
+import json
+
+import pandas as pd
+import pytest
+
+import langdiff as ld
+
+
+@pytest.fixture
+def table(tmp_path):
+    outcomes = ld.simulate_outcomes(120, 3, groups={"plain": 0.0, "nested": 1.0}, documents=40, missing=0.1, seed=1)
+    path = tmp_path / "outcomes.csv"
+    outcomes.outcomes.save(path)
+    return path
+
+
+def test_fit_check_and_predict(langdiff, table, tmp_path):
+    checked = langdiff("outcomes", "check", table, "--by", "group", "--json")
+    assert checked.code == 0
+    assert json.loads(checked.out)["models"] == {"marginal": "can be fitted", "conditional": "can be fitted"}
+    fit, picture = tmp_path / "fit.json", tmp_path / "map.svg"
+    done = langdiff("outcomes", "fit", table, "--by", "group", "--cluster", "document", "--out", fit, "--plot", picture)
+    assert done.code == 0, done.err
+    assert "standard errors from scores of 40 clusters by document" in done.out
+    assert picture.read_text().startswith("<?xml")
+    as_json = langdiff("outcomes", "fit", table, "--by", "group", "--json")
+    frame = pd.DataFrame(json.loads(as_json.out))
+    ours = ld.fit_outcomes(ld.read_outcomes(table), by="group").to_frame()
+    pd.testing.assert_frame_equal(frame, ours, check_dtype=False)
+    predicted = langdiff("outcomes", "predict", table, "--fit", fit, "--json")
+    rows = pd.DataFrame(json.loads(predicted.out)).set_index("item")
+    expected = ld.read_outcome_fit(fit).predict(ld.read_outcomes(table))
+    pd.testing.assert_frame_equal(rows, expected, check_names=False, check_index_type=False, check_column_type=False)
+    rates = langdiff("outcomes", "predict", table, "--fit", fit, "--rates")
+    assert "nested" in rates.out
+
+
+def test_attributes_from_other_files(langdiff, table, tmp_path):
+    sizes = tmp_path / "sizes.csv"
+    sizes.write_text("system,size\ns1,1\ns2,2\ns3,4\n")
+    lengths = tmp_path / "lengths.tsv"
+    lengths.write_text("item\tlength\n" + "".join(f"i{i + 1}\t{i % 7 + 1}\n" for i in range(120)))
+    done = langdiff("outcomes", "fit", table, "--systems", sizes, "--explain", "size", "--items", lengths,
+                    "--formula", "log(length)")  # fmt: skip
+    assert done.code == 0, done.err
+    assert "log(length)" in done.out
+    assert "abilities ~ size" in done.out
+    as_json = langdiff("outcomes", "fit", table, "--systems", sizes, "--explain", "size", "--json")
+    assert "explained" in {row["parameter"] for row in json.loads(as_json.out)}
+
+
+def test_what_cannot_be_done_is_one_line(langdiff, table, tmp_path):
+    wide = tmp_path / "wide.csv"
+    wide.write_text("item,x,y\na,1,0\nb,1,1\n")
+    for arguments, message in [
+        (("fit", wide), "no column 'system', 'successes'"),
+        (("fit", wide, "--format", "wide"), "system 'x' has all 2 right"),
+        (("fit", table, "--by", "length"), "is not an attribute of the items"),
+        (("predict", table, "--fit", table), "not a saved fit"),
+        (("fit", table, "--plot", "map.txt"), "unknown kind of picture"),
+    ]:
+        done = langdiff("outcomes", *arguments)
+        assert done.code == 1
+        assert message in done.err
+        assert done.out == ""
+    checked = langdiff("outcomes", "check", wide, "--format", "wide")
+    assert checked.code == 1
+    assert "marginal models: CANNOT be fitted" in checked.out
+    assert langdiff("outcomes", "fit", table, "--model", "2pl").code == 2
+
+
+def test_help_has_examples(langdiff):
+    for command in ("check", "fit", "predict"):
+        assert f"Example: langdiff outcomes {command}" in langdiff("outcomes", command, "--help").out

@@ -1,0 +1,133 @@
+"""What fits predict, and how well: against sums over a grid, and on held-out outcomes."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose
+from scipy.special import expit
+from scipy.stats import binom, norm
+
+import langdiff as ld
+from langdiff.errors import ConfigError, DataError
+
+GRID = 1e-6  # of quadrature against a sum over a fine grid
+
+
+@pytest.fixture(scope="module")
+def truth():
+    return ld.simulate_outcomes(
+        300, 4, groups={"a": 0.0, "b": 1.0}, loadings=[1.4, 1.0, 1.0, 0.7], documents=30, missing=0.2, seed=8
+    )
+
+
+@pytest.fixture(scope="module")
+def fit(truth):
+    return ld.fit_outcomes(truth.outcomes, model="slopes", by="group")
+
+
+def test_cells_are_predicted_from_the_rest_of_their_row(truth, fit):
+    loading = fit.parameters.loc["loading", "estimate"].to_numpy()
+    v = np.linspace(-8, 8, 4001)
+    for item in ("i1", "i2", "i7"):
+        group = truth.outcomes.items.loc[item, "group"]
+        eta = fit.abilities.estimate.to_numpy() - fit.difficulties.estimate[group]
+        p = expit(eta - v[:, None] * loading * fit.spread)
+        s, t = (table.loc[item].fillna(0).to_numpy() for table in (truth.outcomes.successes, truth.outcomes.trials))
+        density = binom.pmf(s, t, p).prod(axis=1) * norm.pdf(v)
+        expected = (density[:, None] * p).sum(axis=0) / density.sum()
+        assert_allclose(fit.predict(truth.outcomes).loc[item], expected, atol=GRID)
+        b = fit.difficulties.estimate[group] + fit.spread * v
+        mean = (density * b).sum() / density.sum()
+        deviation = np.sqrt((density * (b - mean) ** 2).sum() / density.sum())
+        assert_allclose(fit.items.loc[item, ["difficulty", "std_dev"]].astype(float), [mean, deviation], atol=GRID)
+
+
+def test_items_without_outcomes_are_predicted_from_their_group(fit):
+    empty = pd.DataFrame(np.nan, ["n1", "n2"], ["s1", "s2", "s3", "s4"])
+    new = ld.Outcomes(successes=empty, items=pd.DataFrame({"group": ["b", "a"]}, index=["n1", "n2"]))
+    rates = fit.expected_rates()
+    assert_allclose(fit.predict(new), rates.loc[["b", "a"]], atol=GRID)
+    assert_allclose(fit.predict(new.sel(systems=["s3", "s1", "s4", "s2"])), rates.loc[["b", "a"]], atol=GRID)
+    assert (fit.held_out_log_likelihood(new) == 0).all()
+    with pytest.raises(DataError, match="1 items are of a group that the model was not fitted to: 'n2'"):
+        fit.predict(new.with_items(pd.DataFrame({"group": ["a", "c"]}, index=["n1", "n2"])))
+    with pytest.raises(DataError, match="other systems: 's4'"):
+        fit.predict(new.sel(systems=["s1", "s2", "s3"]))
+
+
+def test_a_formula_is_coded_as_it_was_fitted(truth):
+    items = truth.outcomes.items.assign(length=np.arange(300) % 11 + 1.0)
+    outcomes = truth.outcomes.with_items(items)
+    fit = ld.fit_outcomes(outcomes, formula="group + log(length)")
+    part = outcomes.sel(items=["i2", "i1"])
+    assert_allclose(fit.predict(part), fit.predict(outcomes).loc[["i2", "i1"]], atol=1e-12)
+    one = outcomes.sel(items=["i2"])  # one value of each attribute says nothing of how they are coded
+    renamed = replace(one, **{name: getattr(one, name).set_axis(["new"]) for name in ("successes", "trials", "items")})
+    assert_allclose(fit.predict(renamed), fit.predict(one), atol=1e-12)
+
+
+def test_probabilities_of_what_was_held_out_multiply(truth):
+    fit = ld.fit_outcomes(truth.outcomes, by="group")
+    whole = fit.held_out_log_likelihood(truth.outcomes)
+    assert whole.sum() == pytest.approx(fit.log_likelihood, abs=1e-9)
+    first = truth.outcomes.successes.columns.isin(["s1", "s2"])
+    cells = pd.DataFrame(np.tile(first, (300, 1)), truth.outcomes.items.index, truth.outcomes.systems.index)
+    one, other = (
+        replace(
+            truth.outcomes, successes=truth.outcomes.successes.where(kept), trials=truth.outcomes.trials.where(kept)
+        )
+        for kept in (cells, ~cells)
+    )
+    chained = fit.held_out_log_likelihood(one) + fit.held_out_log_likelihood(other, given=one)
+    assert_allclose(chained, whole, atol=1e-9)
+    with pytest.raises(DataError, match="the same items, in the same order"):
+        fit.held_out_log_likelihood(one, given=other.sel(items=["i1"]))
+
+
+def test_the_conditional_model_predicts_nothing(truth):
+    fit = ld.fit_outcomes(truth.outcomes, model="conditional")
+    for call in (lambda: fit.predict(truth.outcomes), fit.expected_rates, fit.plot):
+        with pytest.raises(ConfigError, match="conditional model"):
+            call()
+    assert fit.difficulties is None
+    assert np.isnan(fit.spread)
+    assert list(fit.items) == []
+
+
+@pytest.mark.parametrize("over", ["cells", "items", "clusters"])
+def test_the_better_model_predicts_better(truth, over):
+    outcomes = ld.simulate_outcomes(300, 3, trials=6, correlation=0.3, documents=30, seed=3).outcomes
+    scores = ld.cross_validate_outcomes(
+        outcomes, ["rasch", "beta-binomial"], over=over, k=3, cluster="document", seed=1
+    )
+    assert scores["trials"].tolist() == [5400, 5400]
+    better = scores.loc["beta-binomial"]
+    assert better["difference"] > 3 * better["difference_std_error"] > 0
+    assert scores.loc["rasch", "difference"] == 0
+    assert scores["score"].between(-1, 0).all()
+
+
+def test_folds_are_those_of_the_seed(truth):
+    one, same, other = (
+        ld.cross_validate_outcomes(truth.outcomes, over="items", k=4, seed=seed).loc["rasch", "score"]
+        for seed in (1, 1, 2)
+    )
+    assert one == same != other
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "message"),
+    [
+        ({"models": "conditional"}, ConfigError, "models to cross-validate are"),
+        ({"over": "rows"}, ConfigError, "unknown over='rows'"),
+        ({"over": "clusters"}, ConfigError, "needs the attribute that clusters share"),
+        ({"k": 1}, ConfigError, "at least 2, got 1"),
+        ({"over": "clusters", "cluster": "document", "k": 40}, ConfigError, "k=40 folds of 30 clusters"),
+        ({"over": "clusters", "cluster": "group", "by": "group", "k": 2}, DataError, "fold 1 of 2 cannot be fitted"),
+    ],
+)
+def test_what_cannot_be_cross_validated(truth, settings, error, message):
+    with pytest.raises(error, match=message):
+        ld.cross_validate_outcomes(truth.outcomes, **({"seed": 1} | settings))
