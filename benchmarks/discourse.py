@@ -155,6 +155,7 @@ def hard(result):
     found = given.sel(items=given.successes.index[given.successes.notna().any(axis=1)])
     for outcomes in (spans, labels, found):
         print(ld.fit_outcomes(outcomes, by="relation", cluster="document").summary(), "\n")
+    print(ld.fit_outcomes(spans, formula="relation + log(length)", cluster="document").summary())
 
 
 if __name__ == "__main__":
