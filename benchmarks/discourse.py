@@ -1,8 +1,8 @@
 """Discourse: which relations are hard, for four small parsers that are trained here, and speed.
 
-    python benchmarks/discourse.py DATA [--epochs 6] [--out FOLDER]
+    python benchmarks/discourse.py [DATA] [--epochs 6] [--out FOLDER]
 
-DATA is a folder with `rst/dis_nary/*.dis`. The parsers shift and reduce, by an averaged perceptron, and differ in what
+DATA is a folder with `rst/dis_nary/*.dis`, by default LANGDIFF_DATA. The parsers shift and reduce, by an averaged perceptron, and differ in what
 they see: sizes of units, punctuation, words, or all of it. Each document is parsed by a parser that was trained on the
 documents of four other fifths. Prints F1, recall by relation, and difficulties of relations from a model in which
 items are random and documents are clusters; writes the trees to FOLDER. The parsers are weak on purpose: they show
@@ -10,6 +10,7 @@ the method, and which relations can be seen from the surface; they say nothing o
 """
 
 import argparse
+import os
 import time
 import zlib
 from pathlib import Path
@@ -124,10 +125,14 @@ def parsed(trees, seen, epochs):
 
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("data", type=Path)
+    default = Path(os.environ.get("LANGDIFF_DATA", "../shared/data"))
+    arguments.add_argument("data", type=Path, nargs="?", default=default)
     arguments.add_argument("--epochs", type=int, default=6)
     arguments.add_argument("--out", type=Path)
     options = arguments.parse_args()
+    if not (options.data / "rst").is_dir():
+        print(f"no discourse trees: {options.data / 'rst'} does not exist (set LANGDIFF_DATA)")
+        return
     start = time.process_time()
     gold = read_discourse(options.data / "rst" / "dis_nary")
     read = time.process_time()

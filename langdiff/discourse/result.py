@@ -94,8 +94,13 @@ class DiscourseEvaluation:
                 tables.append(table.reset_index().assign(averaging=averaging, metric=metric))
         frame = pd.concat(tables, ignore_index=True)
         frame["rank"] = _rank(frame, ["procedure", "averaging", "metric"])
-        keys = {"procedure": self.procedures, "averaging": AVERAGINGS, "system": self.systems, "metric": METRICS}
-        order = pd.MultiIndex.from_product(keys.values(), names=list(keys))
+        keys: dict[str, Sequence[str]] = {
+            "procedure": self.procedures,
+            "averaging": AVERAGINGS,
+            "system": self.systems,
+            "metric": METRICS,
+        }
+        order = pd.MultiIndex.from_product(list(keys.values()), names=list(keys))
         frame = frame.set_index(list(keys)).reindex(order).reset_index()
         names = [*keys, "precision", "recall", "f1", "true_positives", "gold", "predicted", "rank"]
         return frame[names]
@@ -264,14 +269,9 @@ class DiscourseEvaluation:
         from langdiff.discourse.differences import compare_systems
 
         self._check(procedure, averaging)
-        return compare_systems(
-            self.counts().xs(procedure, level="procedure"),
-            metric,
-            averaging,
-            n_draws,
-            seed,
-            f"{self.signature}|procedure:{procedure}",
-        )
+        counts = self.counts().reset_index("procedure")
+        own = counts[counts["procedure"] == procedure]
+        return compare_systems(own, metric, averaging, n_draws, seed, f"{self.signature}|procedure:{procedure}")
 
     def summary(self) -> str:
         """Format F1 in percent by procedure and averaging, with numbers of items and the settings."""

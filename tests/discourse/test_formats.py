@@ -129,6 +129,12 @@ def test_an_entity_is_not_expanded(tmp_path):
         read_discourse(tmp_path)
 
 
+def test_a_line_that_is_not_text_is_named(tmp_path):
+    (tmp_path / "bad.rs3").write_bytes(RS3.encode().replace(b"We read", b"We \xff read"))
+    with pytest.raises(DataError, match="bad.rs3, line 5: not UTF-8 in byte"):
+        read_discourse(tmp_path)
+
+
 def test_a_group_with_one_nucleus_is_collapsed_if_asked(tmp_path):
     body = segment(1, 9, "list") + '<group id="9" type="multinuc"/>\n' + segment(2, 9, "cause")
     (tmp_path / "d.rs3").write_text(HEADER + body + "</body></rst>")
