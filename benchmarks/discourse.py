@@ -2,11 +2,12 @@
 
     python benchmarks/discourse.py [DATA] [--epochs 6] [--out FOLDER]
 
-DATA is a folder with `rst/dis_nary/*.dis`, by default LANGDIFF_DATA. The parsers shift and reduce, by an averaged perceptron, and differ in what
-they see: sizes of units, punctuation, words, or all of it. Each document is parsed by a parser that was trained on the
-documents of four other fifths. Prints F1, recall by relation, and difficulties of relations from a model in which
-items are random and documents are clusters; writes the trees to FOLDER. The parsers are weak on purpose: they show
-the method, and which relations can be seen from the surface; they say nothing of parsers in use.
+DATA is a folder with `rst/dis_nary/*.dis`, by default LANGDIFF_DATA. The parsers shift and reduce, by an averaged
+perceptron, and differ in what they see: sizes of units, punctuation, words, or all of it. Each document is parsed by a
+parser that was trained on the documents of the other four fifths. Prints F1, recall by relation, and difficulties of
+relations from a model in which items are random and documents are clusters; writes the trees to FOLDER. The parsers are
+weak on purpose: they show the method, and which relations can be seen from the surface; they say nothing of parsers in
+use.
 """
 
 import argparse

@@ -131,7 +131,7 @@ def test_an_entity_is_not_expanded(tmp_path):
 
 def test_a_line_that_is_not_text_is_named(tmp_path):
     (tmp_path / "bad.rs3").write_bytes(RS3.encode().replace(b"We read", b"We \xff read"))
-    with pytest.raises(DataError, match="bad.rs3, line 5: not UTF-8 in byte"):
+    with pytest.raises(DataError, match=r"bad\.rs3, line 5: not UTF-8 in byte"):
         read_discourse(tmp_path)
 
 
