@@ -234,7 +234,7 @@ def _named(predictions: list[str]) -> list[tuple[str, Path]]:
     pairs = []
     for given in predictions:
         name, equals, path = given.partition("=")
-        pairs.append((name, Path(path)) if equals and name else (Path(given).name, Path(given)))
+        pairs.append((name, Path(path)) if equals and name else (Path(given).name or given, Path(given)))
     names = ["reference", *(name for name, _ in pairs)]
     if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
         raise ConfigError(f"{twice[0]!r} is the name of two sets of trees; give names: NAME={pairs[-1][1]}.")

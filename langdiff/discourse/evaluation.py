@@ -67,7 +67,8 @@ def evaluate_discourse(
     ConfigError
         If a setting is unknown, there are no systems, or Parseval is wanted of trees that are not binary.
     DataError
-        If a document is missing on one side (all are named), or its EDUs or characters are not the same on both.
+        If a document is missing on one side (all are named), its EDUs or characters are not the same on both, or no
+        document has more than one EDU.
 
     Warns
     -----
@@ -108,6 +109,8 @@ def evaluate_discourse(
                 flags = zip(*(found(ours, theirs, metric) for metric in METRICS), strict=True)
                 rows += [(procedure, system, document, *item, *flag) for item, flag in zip(ours, flags, strict=True)]
                 predicted_rows += [(procedure, system, document, item.relation) for item in theirs]
+    if not rows and not predicted_rows:
+        raise DataError("no document has more than one EDU, so that there is nothing to compare.")
     result = DiscourseEvaluation(
         items=pd.DataFrame(rows, columns=_COLUMNS).astype(dict.fromkeys(METRICS, bool)),
         predicted=pd.DataFrame(predicted_rows, columns=["procedure", "system", "document", "relation"]),

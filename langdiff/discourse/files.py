@@ -1,6 +1,7 @@
 """Reading and writing discourse trees: one document per file, named after the file."""
 
 import os
+import re
 import warnings
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -26,6 +27,7 @@ ENDINGS: dict[str, DiscourseFormat] = {
     ".spans": "spans",
     ".attachments": "attachments",
 }
+_ONE_WORD = re.compile(r"[^\s()]+")
 _WRITERS = {"dis": write_dis, "rs3": write_rst_xml, "spans": write_spans, "attachments": write_attachments}
 
 
@@ -167,6 +169,8 @@ def write_discourse(trees: Trees, directory: str | Path, *, format: DiscourseFor
         raise ConfigError(f"format is one of {', '.join(get_args(DiscourseFormat))}; got {format!r}.")
     if odd := [name for name in trees if not name or Path(name).name != name or name.startswith(".")]:
         raise DataError(f"{len(odd)} document(s) cannot be names of files: {listing(odd)}.")
+    if format != "rs3":
+        _check_relations(trees, format)
     texts = {name: _WRITERS[format](tree) for name, tree in trees.items()}
     if format in ("spans", "attachments") and any(tree.texts for tree in trees.values()):
         warnings.warn(
@@ -176,6 +180,16 @@ def write_discourse(trees: Trees, directory: str | Path, *, format: DiscourseFor
     for path, text in zip(paths, texts.values(), strict=True):
         write_text(path, text)
     return paths
+
+
+def _check_relations(trees: Trees, format: str) -> None:
+    for name, tree in trees.items():
+        for node in tree.nodes:
+            if not _ONE_WORD.fullmatch(node.relation):
+                raise DataError(
+                    f"{name}: the relation {node.relation!r} of {node} is not one word without brackets, as the format "
+                    f"{format!r} needs it. Replace it by a class (see read_classes), or write 'rs3'."
+                )
 
 
 def _read(path: Path, format: DiscourseFormat, document: str, collapse_unary: bool) -> DiscourseTree:

@@ -66,9 +66,9 @@ class DiscourseEvaluation:
         used = [document for document in self.documents if document not in self.skipped]
         index = pd.MultiIndex.from_product([self.procedures, self.systems, used], names=keys)
         grouped = self.items.groupby(keys)
-        frame = grouped[list(METRICS)].sum().assign(gold=grouped.size())
-        frame["predicted"] = self.predicted.groupby(keys).size()
-        frame = frame.reindex(index).fillna(0).astype(int)
+        frame = grouped[list(METRICS)].sum().assign(gold=grouped.size()).reindex(index)
+        frame["predicted"] = self.predicted.groupby(keys).size()  # there may be none in the reference
+        frame = frame.fillna(0).astype(int)
         if self.trivial_spans:
             frame.loc[frame.index.get_level_values("procedure") == "rst-parseval"] += TRIVIAL
         return frame
@@ -80,6 +80,10 @@ class DiscourseEvaluation:
         ``true_positives``, ``gold``, ``predicted`` (counts over all documents) and ``rank`` of the system by F1, 1 for
         the best. ``micro`` adds up counts; ``macro`` is the plain mean over documents.
         """
+        return self._scores.copy()
+
+    @cached_property
+    def _scores(self) -> pd.DataFrame:
         counts = self.counts()
         by = ["procedure", "system"]
         total = counts.groupby(level=by, sort=False).sum()

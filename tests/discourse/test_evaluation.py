@@ -226,6 +226,16 @@ def test_spans_of_characters_compare_different_segmentations():
             evaluate_discourse({"d": bare}, {"p": {"d": bare}}, spans="chars")
 
 
+def test_items_without_any_in_the_reference_count_as_predicted():
+    whole = DiscourseTree(nodes=[(1, 1, "Root", "---")], texts=("It rained, so we stayed.",))
+    halves = with_texts("1 1 N span\n2 2 S cause", "It rained,", "so we stayed.")
+    result = evaluate_discourse({"d": whole}, {"p": {"d": halves}}, spans="chars")
+    assert result.counts()[["gold", "predicted"]].to_numpy().tolist() == [[0, 2], [0, 1]]
+    assert (result.to_frame()[["precision", "recall", "f1"]] == 0).all(axis=None)
+    with pytest.raises(DataError, match="no document has more than one EDU"):
+        evaluate_discourse({"d": ONE_EDU}, {"p": {"d": ONE_EDU}})
+
+
 def test_trivial_spans_add_three_right_items_to_every_document():
     plain = evaluate_discourse(BOTH, BOTH_PREDICTED)
     added = evaluate_discourse(BOTH, BOTH_PREDICTED, trivial_spans=True)

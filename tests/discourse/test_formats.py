@@ -3,6 +3,7 @@ import warnings
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from langdiff.discourse import (
     DiscourseTree,
@@ -13,6 +14,7 @@ from langdiff.discourse import (
     write_discourse,
 )
 from langdiff.discourse.formats.dis import write_dis
+from langdiff.discourse.formats.lists import write_spans
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
 from tests.discourse.strategies import shapes, tree_of
 from tests.discourse.test_tree import chain
@@ -185,6 +187,7 @@ def test_dis_by_hand():
         (lambda text: text.replace("( Satellite", "( Nucleus"), 2, "EDUs 1–2 carries 'span'"),
         (lambda text: "(span 1 2)" + text, 1, "span is outside of the tree"),
         (lambda text: text.replace("(span 1 3)", "(span 1 4)"), 1, "the children of EDUs 1–4 end with EDU 3"),
+        (lambda text: text.replace("(rel2par span)", "(rel2par span) (text _!a_!)"), 2, "a text belongs to a leaf"),
         (lambda text: "", 1, "there is no tree in it"),
         (lambda text: "( ( Root", 1, "a bracket without a name"),
     ],
@@ -205,6 +208,27 @@ def test_unary_nodes_are_an_error_unless_they_are_collapsed():
     with pytest.raises(DataError, match="line 2: EDU 2 has a single child"):
         parse_discourse(spans, format="spans")
     assert parse_discourse(spans, format="spans", collapse_unary=True).nodes[-1].relation == "cause"  # the outer one's
+
+
+@given(data=st.data())
+def test_damaged_strings_give_trees_or_say_what_is_wrong(data):
+    format = data.draw(st.sampled_from(["dis", "spans", "attachments"]))
+    text = {
+        "dis": DIS,
+        "spans": "1 1 N list\n2 2 N list\n3 4 N list\n3 3 S cause\n4 4 N span\n",
+        "attachments": "1 2 4 NS cause\n1 1 2 NN list\n3 3 4 SN cause\n",
+    }[format]
+    for _ in range(data.draw(st.integers(1, 3))):
+        start = data.draw(st.integers(0, len(text)))
+        end = data.draw(st.integers(start, min(len(text), start + 12)))
+        text = text[:start] + data.draw(st.text("()_! \n12ANSaleftxSatellite<>", max_size=4)) + text[end:]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LangdiffWarning)
+        try:
+            tree = parse_discourse(text, format=format, collapse_unary=data.draw(st.booleans()))
+        except DataError:
+            return
+    assert parse_discourse(write_spans(tree), format="spans").nodes == tree.nodes
 
 
 def test_a_missing_root_is_added_to_a_list_of_spans():
@@ -287,6 +311,10 @@ def test_what_a_format_cannot_hold_is_refused_before_anything_is_written(tmp_pat
     ):
         with pytest.raises(DataError, match=message):
             write_discourse({"fine": fine, "bad": bad}, out, format=format)
+    spaced = tree_of_attachments([(1, 1, 2, "NS", "volitional cause")], texts=["a", "b"])
+    for format in ("dis", "spans", "attachments"):
+        with pytest.raises(DataError, match="'volitional cause' of EDU 2 is not one word"):
+            write_discourse({"spaced": spaced}, out, format=format)
     with pytest.raises(DataError, match=r"cannot be names of files: '\.\./x'"):
         write_discourse({"../x": fine}, out)
     assert not out.exists()

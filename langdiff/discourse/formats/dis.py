@@ -150,6 +150,8 @@ class DisReader:
                 raise draft.fault(row.line, f"this {row.kind} has no (rel2par RELATION).")
             first, last = int(spans[0][0]), int(spans[0][-1])
             draft.nodes[place] = Node(first, last, row.kind, NO_RELATION if row.kind == ROOT else relation)
+            if "text" in row.attributes and first != last:
+                raise draft.fault(row.line, "a text belongs to a leaf, which has (leaf I).")
             if "text" in row.attributes:
                 draft.texts[first] = row.attributes["text"][0]
 
