@@ -2,6 +2,7 @@
 from . import constructions as constructions
 from . import corpora as corpora
 from . import datasets as datasets
+from . import discourse as discourse
 from . import errors as errors
 from . import experiments as experiments
 from . import lm as lm

@@ -26,7 +26,11 @@ langdiff.corpora:
     SyntheticLanguage corpus_sizes costep_statistics detokenize fetch native_share read_frame read_multitext
     synthesize tokenize write_multitext
 langdiff.datasets:
-    bender2011 mielke2019
+    bender2011 mielke2019 morey2017
+langdiff.discourse:
+    Attachment DiscourseDifferences DiscourseEvaluation DiscourseTree TreeComparison attachments_of binarize
+    compare_trees discourse_similarity error_reduction evaluate_discourse parse_discourse read_classes
+    read_discourse relation_class tree_of_attachments write_discourse
 langdiff.experiments:
     balance_by_origin read_origins replicate reproduce run_balanced split_by_origin split_by_source sweep_merges
     translationese translationese_by_model write_origins
@@ -36,11 +40,11 @@ langdiff.lm:
     read_mixture read_training_logs score_multitext surprisals_of train_kneser_ney train_language_model
 langdiff.plots:
     plot_against_truth plot_balanced plot_bpe_sweep plot_certificate plot_constructions plot_corpus_sizes
-    plot_correlation plot_difficulties plot_divergences plot_goodness_of_fit plot_intents_per_edition
-    plot_languages_per_intent plot_learning_curves plot_line_follow plot_metric_maps plot_native_share
-    plot_pareto_front plot_perturbation plot_posterior plot_predictor plot_presence plot_ranks plot_residuals
-    plot_translationese plot_translationese_by_model plot_treebank_measures plot_treebank_profile
-    plot_two_models plot_wright_map
+    plot_correlation plot_difficulties plot_discourse_comparison plot_discourse_relations plot_discourse_tree
+    plot_divergences plot_goodness_of_fit plot_intents_per_edition plot_languages_per_intent
+    plot_learning_curves plot_line_follow plot_metric_maps plot_native_share plot_pareto_front plot_perturbation
+    plot_posterior plot_predictor plot_presence plot_ranks plot_residuals plot_translationese
+    plot_translationese_by_model plot_treebank_measures plot_treebank_profile plot_two_models plot_wright_map
 langdiff.regression:
     DifficultyFit Priors Simulation approximate compare compare_folds compare_totals cross_validate diagnose fit
     held_out_log_likelihood posterior_table read_fit sample simulate standardized_residuals
@@ -55,7 +59,8 @@ langdiff.typology:
     adjust benjamini_hochberg compare_relatedness correlate propagate_errors read_glottolog read_tree read_wals
     regress
 submodules:
-    constructions corpora datasets errors experiments lm plots regression run selection treebanks typology
+    constructions corpora datasets discourse errors experiments lm plots regression run selection treebanks
+    typology
 """
 PUBLIC = {package: set(names.split()) for package, names in re.findall(r"^(\S+):\n((?:    .*\n)+)", NAMES, flags=re.M)}
 SUBMODULES = PUBLIC.pop("submodules")

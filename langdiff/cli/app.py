@@ -17,6 +17,7 @@ from langdiff.cli import (
     constructions,
     corpora,
     corpus,
+    discourse,
     doctor,
     experiment,
     folds,
@@ -94,6 +95,7 @@ app.add_typer(outcomes.outcomes_app)
 treebanks.treebanks_app.command()(parsing.parse)
 app.add_typer(treebanks.treebanks_app)
 app.add_typer(constructions.constructions_app)
+app.add_typer(discourse.discourse_app)
 
 
 def _version(wanted: bool) -> None:

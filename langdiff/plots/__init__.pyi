@@ -6,6 +6,9 @@ from .costep import plot_languages_per_intent as plot_languages_per_intent
 from .costep import plot_native_share as plot_native_share
 from .difficulty import plot_difficulties as plot_difficulties
 from .difficulty import plot_two_models as plot_two_models
+from .discourse import plot_discourse_comparison as plot_discourse_comparison
+from .discourse import plot_discourse_relations as plot_discourse_relations
+from .discourse import plot_discourse_tree as plot_discourse_tree
 from .goodness import plot_goodness_of_fit as plot_goodness_of_fit
 from .learning_curve import plot_learning_curves as plot_learning_curves
 from .line_follow import plot_line_follow as plot_line_follow

@@ -13,8 +13,8 @@ from langdiff._archives import File
 from langdiff.corpora.faults import Faults, Place
 from langdiff.corpora.files import suffixes_of
 from langdiff.corpora.formats.bible import NUMBERS, UNNUMBERED, Verses, VerseText, catalogue_verses, verse_id
+from langdiff.corpora.formats.events import Events, read_corpus_xml
 from langdiff.corpora.formats.format import Format, Reading, begins_as_xml
-from langdiff.corpora.formats.xml import Events, read_xml
 from langdiff.multitext import Multitext
 
 SUFFIXES = suffixes_of(".xml")
@@ -33,7 +33,7 @@ class CesText(VerseText):
     def verses(self, header: dict[str, str], faults: Faults) -> Iterator[tuple[str, str | None]]:
         """Yield (id, text or None if missing); put what the header says into `header`."""
         events = _CesEvents(self.file, faults)
-        read_xml(self.file, events, errors=self.errors)
+        read_corpus_xml(self.file, events, errors=self.errors)
         header.update(events.header())
         yield from events.verses.items()
 

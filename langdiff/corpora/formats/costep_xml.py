@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from langdiff._archives import File
 from langdiff.corpora.faults import Faults, Place
-from langdiff.corpora.formats.xml import Events, read_xml
+from langdiff.corpora.formats.events import Events, read_corpus_xml
 
 UNKNOWN = "und"  # ISO 639-2: undetermined
 _XML_SPACE = re.compile(r"[ \t\r\n]+")
@@ -58,7 +58,7 @@ def read_day(file: File, *, errors: str, faults: Faults) -> list[Turn]:
         If the file cannot be read, is not XML, holds entities or no session.
     """
     day = _Day(file, faults)
-    read_xml(file, day, errors=errors)
+    read_corpus_xml(file, day, errors=errors)
     return day.turns
 
 

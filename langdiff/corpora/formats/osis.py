@@ -18,8 +18,8 @@ from langdiff._types import Ranges
 from langdiff.corpora.faults import Faults, Place
 from langdiff.corpora.files import suffixes_of
 from langdiff.corpora.formats.bible import BOOKS, Verses, VerseText, catalogue_verses, verse_id
+from langdiff.corpora.formats.events import LANGUAGE, Events, read_corpus_xml
 from langdiff.corpora.formats.format import Format, Reading, begins_as_xml
-from langdiff.corpora.formats.xml import LANGUAGE, Events, read_xml
 from langdiff.corpora.iso639 import iso639_3
 from langdiff.errors import DataError, LangdiffWarning, listing
 from langdiff.multitext import Multitext
@@ -57,7 +57,7 @@ class OsisText(VerseText):
     def verses(self, header: dict[str, str], faults: Faults) -> Iterator[tuple[str, str | None]]:
         """Yield (id, text or None if missing); put what the header says into `header`."""
         events = _OsisEvents(self.file, self.ranges, faults)
-        read_xml(self.file, events, errors=self.errors)
+        read_corpus_xml(self.file, events, errors=self.errors)
         header.update(events.header())
         yield from events.verses.items()
 

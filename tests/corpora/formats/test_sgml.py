@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from langdiff.corpora.faults import Faults
+from langdiff.corpora.formats.events import Events
 from langdiff.corpora.formats.sgml import read_sgml, unescape
-from langdiff.corpora.formats.xml import Events
 from langdiff.errors import DataError
 
 

@@ -1,46 +1,35 @@
 """XML read as a stream of events; no entity is expanded and no other file is read."""
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 from langdiff._archives import File
 from langdiff._io import read_blocks
-from langdiff.corpora.faults import Damage, Faults, Place
 from langdiff.errors import Fault, FaultsError
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
 MAX_DEPTH = 200  # nested elements; real files have less than twenty
 
 
-class Events:
-    """Actions when an element begins or ends; formats override `begin`, `end` and `data`.
+class XmlEvents:
+    """Actions when an element begins or ends; readers override `begin`, `finish` and `data`.
 
     Attributes
     ----------
     file : Path or Member
         The file, for messages.
-    faults : Faults
-        What is wrong with it.
-    damage : Damage
-        Lines of it that are not text.
     open : list of str
         The elements that are open, without their namespaces, outermost first.
     """
 
-    def __init__(self, file: File, faults: Faults) -> None:
-        self.file, self.faults, self.damage = file, faults, Damage(file, faults)
+    def __init__(self, file: File) -> None:
+        self.file = file
         self.open: list[str] = []
         self._line: Callable[[], int] = lambda: 0
 
-    def where(self) -> Place:
-        """Return the file and the current line."""
-        return Place(self.file, self._line())
-
-    def fault(self, what: str, intent: str | None = None) -> None:
-        """Note a fault in the current line, because of which a text is left out."""
-        self.faults.add(self.file, self._line(), what, intent=intent)
+    @property
+    def line(self) -> int:
+        """Number of the current line, from 1."""
+        return self._line()
 
     def unusable(self, what: str) -> FaultsError:
         """Return the error to raise in the current line because of which the whole file cannot be used."""
@@ -54,6 +43,10 @@ class Events:
 
     def data(self, text: str) -> None:
         """Act on text."""
+
+    def damaged(self, line: int, what: str) -> None:
+        """Act on a line that is not text, before its text comes; by default the file cannot be used."""
+        raise FaultsError([Fault(str(self.file), line, what)])
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         """Receive the beginning of an element from the parser."""
@@ -71,14 +64,14 @@ class Events:
         """Act on the end of the file."""
 
 
-def read_xml(file: File, events: Events, *, errors: str = "strict") -> None:
+def read_xml(file: File, events: XmlEvents, *, errors: str = "strict") -> None:
     """Parse a file and call `events`; the file is never held in memory as a whole.
 
     Parameters
     ----------
     file : Path or Member
         The file.
-    events : Events
+    events : XmlEvents
         Handler of the elements and the text.
     errors : {"strict", "replace"}
         Whether bytes that are not UTF-8 are an error or become U+FFFD.
@@ -97,7 +90,7 @@ def read_xml(file: File, events: Events, *, errors: str = "strict") -> None:
     parser: Any = XMLParser(target=events)
     events._line = lambda: parser.parser.CurrentLineNumber
     try:
-        for block in read_blocks(file, errors=errors, on_fault=events.damage.note):
+        for block in read_blocks(file, errors=errors, on_fault=events.damaged):
             parser.feed(block.text)  # as str: read_blocks has decoded it, whatever the declaration says
         parser.close()
     except ParseError as error:
@@ -110,5 +103,3 @@ def read_xml(file: File, events: Events, *, errors: str = "strict") -> None:
             f"defines entities or refers to another file ({type(error).__name__}), which can fill memory or read "
             "private files. Replace the entities by their text."
         ) from error
-    finally:
-        events.damage.close()

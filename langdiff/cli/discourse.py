@@ -1,0 +1,264 @@
+"""`langdiff discourse`: evaluation of discourse parsers, conversion of trees, and pictures of them."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from langdiff.cli.output import check_picture_name, print_json, print_table, save_picture
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from langdiff.discourse.relations import Classes
+
+discourse_app = typer.Typer(name="discourse", help="Evaluate, convert and draw discourse trees.", no_args_is_help=True)
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+Format = Literal["auto", "dis", "rs3", "spans", "attachments"]
+Mode = Literal["right", "right_mixed", "left", "none"]
+Collapse = Annotated[bool, typer.Option("--collapse-unary", help="Leave out nodes that are only children.")]
+FORMAT_HELP = "Format of the trees; by default the endings of the files say it."
+FRACTIONS = dict.fromkeys(["precision", "recall", "f1", "micro", "macro", "span_recall"], "{:.4f}")
+RATIOS = FRACTIONS | dict.fromkeys(["rst-parseval", "parseval"], "{:.4f}") | {"difference": "{:+.4f}"}
+COUNTS = dict.fromkeys(["true_positives", "gold", "predicted"], "{:,}")
+DIFFERENCES = dict.fromkeys(["difference", "low", "high"], "{:+.4f}") | {"std_error": "{:.4f}", "p_value": "{:.4f}"}
+
+
+@discourse_app.command()
+def evaluate(
+    reference: Annotated[Path, typer.Argument(help="File or folder of the reference trees.")],
+    predictions: Annotated[
+        list[str],
+        typer.Argument(
+            help="File or folder of each system's trees, as PATH or NAME=PATH.", metavar="[NAME=]PREDICTION…"
+        ),
+    ],
+    table: Annotated[
+        Literal["scores", "details", "averagings", "procedures", "relations", "differences", "similarity"],
+        typer.Option(
+            help="Table to print: F1; counts, precision and recall too; F1 by averaging, or by procedure, with ranks; "
+            "by relation; differences between systems with intervals; F1 of every system against every other."
+        ),
+    ] = "scores",
+    procedure: Annotated[
+        Literal["rst-parseval", "parseval", "both"],
+        typer.Option(help="RST-Parseval (all nodes), Parseval on attachment decisions, or both."),
+    ] = "both",
+    binarization: Annotated[Mode, typer.Option(help="How all trees are made binary.")] = "right",
+    classes: Annotated[
+        str | None,
+        typer.Option(help="Classes of relations: rst-dt, gum, or a .csv or .tsv table of relation and class."),
+    ] = None,
+    spans: Annotated[
+        Literal["edus", "chars"], typer.Option(help="Spans of EDUs or, if these differ, of characters.")
+    ] = "edus",
+    metric: Annotated[
+        Literal["S", "N", "R", "F"], typer.Option(help="Metric of differences, similarity and outcomes.")
+    ] = "F",
+    averaging: Annotated[
+        Literal["micro", "macro"], typer.Option(help="Averaging of differences and similarity.")
+    ] = "micro",
+    trivial_spans: Annotated[
+        bool, typer.Option("--trivial-spans", help="Add three items per document that are always right.")
+    ] = False,
+    format: Annotated[Format, typer.Option(help=FORMAT_HELP)] = "auto",
+    collapse_unary: Collapse = False,
+    draws: Annotated[int, typer.Option(help="Number of samples of documents, for differences.", min=1)] = 10_000,
+    seed: Annotated[int, typer.Option(help="Seed of the samples of documents.", min=0)] = 0,
+    outcomes: Annotated[
+        Path | None, typer.Option(help="Table (.csv, .tsv, .parquet) to write: which items each system has.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Compare predicted trees with reference trees of the same documents: S, N, R and F.
+
+    Example: langdiff discourse evaluate gold/ one=parser1/ two=parser2/ --classes rst-dt --table differences
+    """
+    from langdiff import discourse
+    from langdiff.table_files import table_kind
+
+    if outcomes is not None:
+        table_kind(outcomes)  # an error before any work is done
+    read = {"format": format, "collapse_unary": collapse_unary}
+    gold = discourse.read_discourse(reference, **read)  # type: ignore[arg-type]
+    systems = {
+        name: discourse.read_discourse(path, **read)  # type: ignore[arg-type]
+        for name, path in _named(predictions)
+    }
+    procedures = ("rst-parseval", "parseval") if procedure == "both" else (procedure,)
+    result = discourse.evaluate_discourse(
+        gold,
+        systems,
+        binarization=binarization,
+        classes=_classes(classes),
+        spans=spans,
+        procedures=procedures,  # type: ignore[arg-type]
+        trivial_spans=trivial_spans,
+    )
+    if outcomes is not None:
+        result.outcomes(procedures[-1], metric).save(outcomes)  # type: ignore[arg-type]
+        typer.echo(f"Outcomes: {outcomes}", err=True)
+    last = procedures[-1]
+    match table:
+        case "differences":
+            found = result.compare(seed=seed, procedure=last, metric=metric, averaging=averaging, n_draws=draws)  # type: ignore[arg-type]
+            _print(found.to_frame(), as_json, f"Differences in F1 ({last}, {metric}, {averaging})", DIFFERENCES)
+            typer.echo(f"[{found.signature}]", err=True)
+            return
+        case "similarity":
+            matrix = discourse.discourse_similarity(
+                {"reference": gold, **systems},
+                metric=metric,
+                procedure=last,  # type: ignore[arg-type]
+                averaging=averaging,
+                binarization=binarization,
+                classes=_classes(classes),
+                spans=spans,
+            )
+            formats = dict.fromkeys(matrix.columns, "{:.4f}")
+            _print(matrix.reset_index(names="against"), as_json, f"F1 ({last}, {metric}, {averaging})", formats)
+        case "scores" if not as_json:
+            typer.echo(result.summary())
+            return
+        case "averagings":
+            _print(result.averagings(), as_json, "F1 by averaging", RATIOS)
+        case "procedures":
+            _print(result.between_procedures(), as_json, "F1 by procedure", RATIOS)
+        case "relations":
+            compared: Literal["R", "F"] = "F" if metric == "F" else "R"
+            frame = result.relations(last, compared)  # type: ignore[arg-type]
+            _print(frame, as_json, f"{compared} by relation, {last}", RATIOS | COUNTS)
+        case _:
+            _print(result.to_frame(), as_json, "Scores", RATIOS | COUNTS)
+    typer.echo(f"[{result.signature}]", err=True)
+
+
+@discourse_app.command()
+def convert(
+    trees: Annotated[list[Path], typer.Argument(help="Files or folders of trees.", metavar="TREES…")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the converted trees.")],
+    to: Annotated[
+        Literal["dis", "rs3", "spans", "attachments"], typer.Option(help="Format to write; attachments are binary.")
+    ] = "dis",
+    binarization: Annotated[Mode, typer.Option(help="How the trees are made binary; none: not at all.")] = "none",
+    classes: Annotated[
+        str | None,
+        typer.Option(help="Classes to replace relations by: rst-dt, gum, or a table (.csv, .tsv)."),
+    ] = None,
+    format: Annotated[Format, typer.Option(help=FORMAT_HELP)] = "auto",
+    collapse_unary: Collapse = False,
+) -> None:
+    """Convert trees between .dis, .rs3, lists of spans and lists of attachments.
+
+    Example: langdiff discourse convert rs4/ --to attachments --binarization right --out decisions
+    """
+    from langdiff import discourse
+    from langdiff.discourse.relations import with_classes
+
+    found = discourse.read_discourse(trees, format=format, collapse_unary=collapse_unary)
+    if classes is not None:
+        known = _classes(classes)
+        found = {name: with_classes(tree, known) for name, tree in found.items()}
+    binary = {name: discourse.binarize(tree, binarization) for name, tree in found.items()}
+    paths = discourse.write_discourse(binary, out, format=to)
+    typer.echo(f"{len(paths):,} tree(s): {out}", err=True)
+
+
+@discourse_app.command()
+def show(
+    tree: Annotated[Path, typer.Argument(help="File of a tree.")],
+    other: Annotated[Path | None, typer.Argument(help="File of another tree of the same document.")] = None,
+    view: Annotated[
+        Literal["marcu", "binary", "attachments"],
+        typer.Option(help="The tree as it is, made binary to the right, or its attachment decisions."),
+    ] = "marcu",
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Picture (.svg, .png, .pdf).")] = None,
+    format: Annotated[Format, typer.Option(help=FORMAT_HELP)] = "auto",
+    collapse_unary: Collapse = False,
+    as_json: Json = False,
+) -> None:
+    """Print a tree as an outline, or draw it; of two trees, print or draw where they differ.
+
+    Example: langdiff discourse show gold/rain.dis parser/rain.dis --out rain.svg
+    """
+    from langdiff import discourse
+
+    if out is not None:
+        check_picture_name(out)
+    one, *more = (
+        next(iter(discourse.read_discourse(path, format=format, collapse_unary=collapse_unary).values()))
+        for path in _single_files([tree] if other is None else [tree, other])
+    )
+    if view != "marcu" and (more or out is None):
+        one, *more = (discourse.binarize(each) for each in (one, *more))
+    compared = discourse.compare_trees(one, *more) if more else None
+    if out is not None:
+        save_picture(lambda: one.plot(view) if compared is None else compared.plot(), out)
+        typer.echo(f"Picture: {out}", err=True)
+        return
+    if as_json:
+        print_json((one if compared is None else compared).to_frame().reset_index())
+    elif compared is None and view == "attachments":
+        for attachment in discourse.attachments_of(one):
+            typer.echo(" ".join(map(str, attachment)))
+    else:
+        typer.echo((one if compared is None else compared).summary())
+
+
+@discourse_app.command()
+def published(as_json: Json = False) -> None:
+    """Print the scores that Morey, Muller and Asher (2017) published, with what is known of each.
+
+    Example: langdiff discourse published --json
+    """
+    from langdiff.datasets import morey2017
+
+    figures = morey2017()
+    if as_json:
+        print_json(figures.to_frame())
+    else:
+        typer.echo(figures.summary())
+
+
+def _named(predictions: list[str]) -> list[tuple[str, Path]]:
+    """Return names and paths of the systems.
+
+    Raises
+    ------
+    ConfigError
+        If two have one name, or one that of the reference.
+    """
+    from langdiff.errors import ConfigError
+
+    pairs = []
+    for given in predictions:
+        name, equals, path = given.partition("=")
+        pairs.append((name, Path(path)) if equals and name else (Path(given).name or given, Path(given)))
+    names = ["reference", *(name for name, _ in pairs)]
+    if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
+        raise ConfigError(f"{twice[0]!r} is the name of two sets of trees; give names: NAME={pairs[-1][1]}.")
+    return pairs
+
+
+def _classes(given: str | None) -> "Classes":
+    from langdiff.discourse import read_classes
+
+    if given == "rst-dt" or given == "gum":
+        return given  # type: ignore[return-value]
+    return None if given is None else read_classes(given)
+
+
+def _single_files(paths: list[Path]) -> list[Path]:
+    from langdiff.errors import ConfigError
+
+    if folders := [path for path in paths if path.is_dir()]:
+        raise ConfigError(f"{folders[0]} is a folder; show takes the file of one tree.")
+    return paths
+
+
+def _print(frame: "pd.DataFrame", as_json: bool, title: str, formats: dict[str, str]) -> None:
+    if as_json:
+        print_json(frame)
+    else:
+        print_table(frame, title, formats)

@@ -1,0 +1,43 @@
+"""Corpora in XML: events that note what is wrong with a text, and where."""
+
+from langdiff._archives import File
+from langdiff._xml import XmlEvents, read_xml
+from langdiff.corpora.faults import Damage, Faults, Place
+
+LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
+
+
+class Events(XmlEvents):
+    """Actions when an element begins or ends, with the faults found so far.
+
+    Attributes
+    ----------
+    faults : Faults
+        What is wrong with the file.
+    damage : Damage
+        Lines of it that are not text.
+    """
+
+    def __init__(self, file: File, faults: Faults) -> None:
+        super().__init__(file)
+        self.faults, self.damage = faults, Damage(file, faults)
+
+    def where(self) -> Place:
+        """Return the file and the current line."""
+        return Place(self.file, self.line)
+
+    def fault(self, what: str, intent: str | None = None) -> None:
+        """Note a fault in the current line, because of which a text is left out."""
+        self.faults.add(self.file, self.line, what, intent=intent)
+
+    def damaged(self, line: int, what: str) -> None:
+        """Remember a line that is not text until it is known which intent it belongs to."""
+        self.damage.note(line, what)
+
+
+def read_corpus_xml(file: File, events: Events, *, errors: str = "strict") -> None:
+    """Parse a file as `langdiff._xml.read_xml` does; lines that are in no text are faults, too."""
+    try:
+        read_xml(file, events, errors=errors)
+    finally:
+        events.damage.close()

@@ -1,0 +1,308 @@
+"""Evaluation of discourse parsers by RST-Parseval and by Parseval on attachment decisions."""
+
+import warnings
+from collections.abc import Mapping, Sequence
+from itertools import zip_longest
+from typing import Any, Literal, get_args
+
+import pandas as pd
+
+import langdiff
+from langdiff._signature import join_signature, short_hash
+from langdiff.discourse.binarization import Binarization, binarize
+from langdiff.discourse.files import Trees, TreeSource, read_discourse
+from langdiff.discourse.items import METRICS, Item, Metric, Procedure, characters_of, found, in_characters, items_of
+from langdiff.discourse.relations import Classes, with_classes
+from langdiff.discourse.result import Averaging, DiscourseEvaluation
+from langdiff.discourse.tree import DiscourseTree
+from langdiff.errors import ConfigError, DataError, LangdiffWarning, listing
+
+Spans = Literal["edus", "chars"]
+BOTH: tuple[Procedure, ...] = ("rst-parseval", "parseval")
+_COLUMNS = ["procedure", "system", "document", *Item._fields, *METRICS]
+
+
+def evaluate_discourse(
+    reference: Trees | TreeSource,
+    predictions: Mapping[str, Trees | TreeSource],
+    *,
+    binarization: Binarization = "right",
+    classes: Classes = None,
+    spans: Spans = "edus",
+    procedures: Sequence[Procedure] = BOTH,
+    trivial_spans: bool = False,
+) -> DiscourseEvaluation:
+    r"""Compare predicted discourse trees with reference trees of the same documents.
+
+    Of each document and metric, true positives are the items of the reference that are predicted, too. Items are
+    spans (S), with nuclearity (N), relation (R) or both (F). ``rst-parseval`` takes all nodes except the root, leaves
+    included; ``parseval`` all decisions about which two units are joined, and how.
+
+    Parameters
+    ----------
+    reference : mapping or path
+        Trees by name of the document, or files or folders that `read_discourse` reads.
+    predictions : mapping
+        The same by name of the system. Documents are paired by name.
+    binarization : {"right", "right_mixed", "left", "none"}
+        How trees of both sides are made binary; see `binarize`. With ``none`` n-ary trees are compared as they are, for
+        which only ``rst-parseval`` is defined.
+    classes : {"rst-dt", "gum"} or mapping, optional
+        Classes that relations are replaced by on both sides; see `relation_class`.
+    spans : {"edus", "chars"}
+        Whether spans are numbers of EDUs, or of characters, for documents that were segmented differently.
+    procedures : sequence of {"rst-parseval", "parseval"}
+        Procedures to apply.
+    trivial_spans : bool
+        Whether three items that are always right are added to each document in ``rst-parseval``, as one parser's
+        own evaluation did. It inflates scores.
+
+    Returns
+    -------
+    DiscourseEvaluation
+        Counts, and scores made of them.
+
+    Raises
+    ------
+    ConfigError
+        If a setting is unknown, there are no systems, or Parseval is wanted of trees that are not binary.
+    DataError
+        If a document is missing on one side (all are named), its EDUs or characters are not the same on both, or no
+        document has more than one EDU.
+
+    Warns
+    -----
+    LangdiffWarning
+        If documents of one EDU, which have no items, are left out of means; if both sides have different numbers of
+        items though their EDUs are the same.
+
+    References
+    ----------
+    Morey, Muller and Asher (2017), "How much progress have we made on RST discourse parsing? A replication study of
+    recent results on the RST-DT", EMNLP.
+
+    Examples
+    --------
+    >>> from langdiff.discourse import parse_discourse
+    >>> gold = {"rain": parse_discourse("1 1 S cause\n2 3 N span\n2 2 N list\n3 3 N list", format="spans")}
+    >>> predicted = {"rain": parse_discourse("1 2 S cause\n3 3 N span\n1 1 N list\n2 2 N list", format="spans")}
+    >>> evaluation = evaluate_discourse(gold, {"guess": predicted})
+    >>> evaluation
+    DiscourseEvaluation of 1 system(s) on 1 document(s), binarization right
+    >>> evaluation.scores("rst-parseval", "micro")
+               S    N     R     F
+    system
+    guess   0.75  0.5  0.25  0.25
+    """
+    _check(predictions, binarization, spans, procedures)
+    prepare = _Preparation(binarization, classes)
+    gold = prepare.trees(reference)
+    rows: list[tuple[Any, ...]] = []
+    predicted_rows: list[tuple[Any, ...]] = []
+    for system, source in predictions.items():
+        trees = prepare.trees(source)
+        _check_documents(gold, trees, system)
+        for document in gold:
+            _check_edus(gold[document], trees[document], document, system, spans)
+            for procedure in procedures:
+                ours, theirs = (_items(tree, procedure, spans) for tree in (gold[document], trees[document]))
+                flags = zip(*(found(ours, theirs, metric) for metric in METRICS), strict=True)
+                rows += [(procedure, system, document, *item, *flag) for item, flag in zip(ours, flags, strict=True)]
+                predicted_rows += [(procedure, system, document, item.relation) for item in theirs]
+    if not rows and not predicted_rows:
+        raise DataError("no document has more than one EDU, so that there is nothing to compare.")
+    result = DiscourseEvaluation(
+        items=pd.DataFrame(rows, columns=_COLUMNS).astype(dict.fromkeys(METRICS, bool)),
+        predicted=pd.DataFrame(predicted_rows, columns=["procedure", "system", "document", "relation"]),
+        systems=tuple(predictions),
+        documents=tuple(gold),
+        procedures=tuple(procedures),
+        binarization=binarization,
+        trivial_spans=trivial_spans,
+        signature=_signature(gold, binarization, classes, spans, trivial_spans),
+    )
+    _warn(result, spans)
+    return result
+
+
+def discourse_similarity(
+    systems: Mapping[str, Trees | TreeSource],
+    *,
+    metric: Metric = "F",
+    procedure: Procedure = "parseval",
+    averaging: Averaging = "micro",
+    binarization: Binarization = "right",
+    classes: Classes = None,
+    spans: Spans = "edus",
+) -> pd.DataFrame:
+    r"""Compare systems with each other: each is the reference in turn.
+
+    Parameters
+    ----------
+    systems : mapping
+        Trees, files or folders by name of the system; the reference can be one of them.
+    metric : {"S", "N", "R", "F"}
+        Metric of the comparison.
+    procedure : {"rst-parseval", "parseval"}
+        Procedure of the comparison.
+    averaging : {"micro", "macro"}
+        Whether counts are added up, or F1 is averaged over documents.
+    binarization, classes, spans
+        The same as for `evaluate_discourse`.
+
+    Returns
+    -------
+    DataFrame
+        F1 between 0 and 1; row: the reference, column: the compared. It is symmetric.
+
+    Raises
+    ------
+    ConfigError
+        If a setting is unknown, or there are no systems.
+    DataError
+        If documents or their EDUs differ.
+
+    Examples
+    --------
+    >>> from langdiff.discourse import parse_discourse
+    >>> one = {"rain": parse_discourse("1 1 S cause\n2 2 N span", format="spans")}
+    >>> other = {"rain": parse_discourse("1 1 S result\n2 2 N span", format="spans")}
+    >>> float(discourse_similarity({"one": one, "other": other}, metric="N").loc["one", "other"])
+    1.0
+    """
+    trees = {name: _given(source) for name, source in systems.items()}
+    rows = {}
+    for name, reference in trees.items():
+        evaluation = evaluate_discourse(
+            reference, trees, binarization=binarization, classes=classes, spans=spans, procedures=[procedure]
+        )
+        rows[name] = evaluation.scores(procedure, averaging)[metric]
+    if not rows:
+        raise ConfigError("there are no systems to compare.")
+    return pd.DataFrame(rows).T.rename_axis(index="reference", columns="system")
+
+
+def error_reduction(baseline: float, score: float, ceiling: float) -> float:
+    """Return which part of the errors of a baseline a system avoids, measured against a ceiling.
+
+    Parameters
+    ----------
+    baseline, score, ceiling : float
+        Scores of the baseline, of the system and of the best that can be expected (human agreement), in one unit.
+
+    Returns
+    -------
+    float
+        (score - baseline) / (ceiling - baseline).
+
+    Raises
+    ------
+    ConfigError
+        If the ceiling is not above the baseline.
+
+    References
+    ----------
+    Morey, Muller and Asher (2017), section 4.
+
+    Examples
+    --------
+    >>> round(100 * error_reduction(44.6, 46.3, ceiling=55.0), 1)
+    16.3
+    """
+    if not ceiling > baseline:
+        raise ConfigError(f"the ceiling ({ceiling:g}) must be above the baseline ({baseline:g}).")
+    return (score - baseline) / (ceiling - baseline)
+
+
+class _Preparation:
+    """Makes trees of whatever is given comparable: classes of relations first, then binary trees."""
+
+    def __init__(self, binarization: Binarization, classes: Classes) -> None:
+        self._binarization, self._classes = binarization, classes
+
+    def trees(self, source: Trees | TreeSource) -> dict[str, DiscourseTree]:
+        trees = {name: with_classes(tree, self._classes) for name, tree in _given(source).items()}
+        if not trees:
+            raise DataError("there are no documents.")
+        return {name: binarize(tree, self._binarization) for name, tree in trees.items()}
+
+
+def _given(source: Trees | TreeSource) -> Trees:
+    return source if isinstance(source, Mapping) else read_discourse(source)
+
+
+def _check(predictions: Mapping[str, Any], binarization: str, spans: str, procedures: Sequence[str]) -> None:
+    if not isinstance(predictions, Mapping) or not predictions:
+        raise ConfigError("predictions are given by name of the system: {'parser': trees}; there are none.")
+    if binarization not in get_args(Binarization):
+        raise ConfigError(f"binarization is one of {', '.join(get_args(Binarization))}; got {binarization!r}.")
+    if spans not in get_args(Spans):
+        raise ConfigError(f"spans are edus or chars; got {spans!r}.")
+    if not procedures or not set(procedures) <= set(BOTH):
+        raise ConfigError(f"procedures are {' and '.join(BOTH)}; got {listing(procedures)}.")
+
+
+def _check_documents(gold: Trees, trees: Trees, system: str) -> None:
+    missing, unknown = sorted(set(gold) - set(trees)), sorted(set(trees) - set(gold))
+    if missing or unknown:
+        said = [f"without prediction: {', '.join(missing)}"] if missing else []
+        said += [f"without reference: {', '.join(unknown)}"] if unknown else []
+        raise DataError(f"{system}: {len(missing) + len(unknown)} document(s) on one side only. {'; '.join(said)}.")
+
+
+def _check_edus(gold: DiscourseTree, predicted: DiscourseTree, document: str, system: str, spans: Spans) -> None:
+    if spans == "edus":
+        ours, theirs = gold.nodes[0], predicted.nodes[0]
+        if ours[:2] != theirs[:2]:
+            raise DataError(
+                f"{document}: the reference has {ours}, {system} has {theirs}. If the text was segmented differently, "
+                "compare characters: spans='chars'."
+            )
+        return
+    ours_text, theirs_text = characters_of(gold), characters_of(predicted)
+    if ours_text != theirs_text and gold.texts and predicted.texts:
+        pairs = enumerate(zip_longest(ours_text, theirs_text))
+        place = next(place for place, (one, other) in pairs if one != other)
+        ours_there, theirs_there = (text[place : place + 20] for text in (ours_text, theirs_text))
+        raise DataError(
+            f"{document}: the text of {system} is not that of the reference. They differ first in character "
+            f"{place + 1} (white space not counted): {theirs_there!r}, not {ours_there!r}."
+        )
+
+
+def _items(tree: DiscourseTree, procedure: Procedure, spans: Spans) -> list[Item]:
+    items = items_of(tree, procedure)
+    return in_characters(items, tree) if spans == "chars" else items
+
+
+def _warn(result: DiscourseEvaluation, spans: Spans) -> None:
+    if skipped := result.skipped:
+        warnings.warn(
+            f"{len(skipped)} document(s) of one EDU have no items, and are left out of means over documents: "
+            f"{listing(skipped)}.",
+            LangdiffWarning,
+            stacklevel=3,
+        )
+    if spans == "edus":
+        totals = result.counts().groupby(level=["procedure", "system"], sort=False)[["gold", "predicted"]].sum()
+        for row in totals[totals["gold"] != totals["predicted"]].reset_index().itertuples():
+            warnings.warn(
+                f"{row.procedure}: the reference has {row.gold:,} items, {row.system} {row.predicted:,}: n-ary trees "
+                "are compared as they are, so that precision and recall differ.",
+                LangdiffWarning,
+                stacklevel=3,
+            )
+
+
+def _signature(gold: Trees, binarization: str, classes: Classes, spans: str, trivial_spans: bool) -> str:
+    trees = [[name, [list(node) for node in tree.nodes]] for name, tree in sorted(gold.items())]
+    named = classes if isinstance(classes, str) else "fine" if classes is None else f"own#{short_hash(dict(classes))}"
+    parts = {
+        "binarization": binarization,
+        "relations": named,
+        "spans": spans,
+        "trivial_spans": trivial_spans,
+        "documents": f"{len(gold)}#{short_hash(trees)}",
+        "version": langdiff.__version__,
+    }
+    return join_signature(parts)

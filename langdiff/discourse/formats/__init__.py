@@ -1,0 +1,1 @@
+"""Formats of discourse trees, one reader and writer per file."""

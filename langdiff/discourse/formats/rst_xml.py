@@ -1,0 +1,279 @@
+"""XML of rstWeb and RSTTool (``.rs3``, ``.rs4``): segments in text order, and groups that join them.
+
+Secondary edges and signals of ``.rs4`` are no part of the tree and are not read.
+"""
+
+import warnings
+from dataclasses import dataclass, field
+from typing import Literal
+from xml.sax.saxutils import escape, quoteattr
+
+from langdiff._archives import File
+from langdiff._xml import XmlEvents, read_xml
+from langdiff.discourse.formats.drafts import Draft, plain_text
+from langdiff.discourse.tree import NO_RELATION, NUCLEUS, ROOT, SATELLITE, SPAN, DiscourseTree, Node
+from langdiff.errors import DataError, LangdiffWarning
+
+Part = Literal["core", "full"]  # an element without, and with, its satellites
+
+
+@dataclass
+class _Element:
+    """A segment or a group."""
+
+    name: str
+    kind: str  # "segment", "span" or "multinuc"
+    parent: str
+    relation: str
+    line: int
+    number: int = 0  # of a segment: that of its EDU
+    nuclei: list["_Element"] = field(default_factory=list)
+    satellites: list["_Element"] = field(default_factory=list)
+    core: tuple[int, int] = (0, 0)  # first and last EDU of the core
+    full: tuple[int, int] = (0, 0)  # … with the satellites
+
+
+def rst_xml_draft(file: File, *, collapse_unary: bool) -> Draft:
+    """Return the nodes of a file.
+
+    Raises
+    ------
+    FaultsError
+        If it is not well-formed, or its elements are no tree; the message names file and line.
+    """
+    events = _Events(file)
+    read_xml(file, events)
+    root = _link(events)
+    for element in reversed(_below(events, root)):  # children before parents
+        _measure(events, element, collapse_unary)
+    return _nodes(events, root)
+
+
+class _Events(XmlEvents):
+    """Collects relations, segments and groups."""
+
+    def __init__(self, file: File) -> None:
+        super().__init__(file)
+        self.kinds: dict[str, set[str]] = {}  # of each relation: rst, multinuc or both
+        self.elements: dict[str, _Element] = {}
+        self.draft = Draft(str(file))
+        self._text: list[str] | None = None
+        self._segments = 0
+
+    def begin(self, tag: str, attributes: dict[str, str]) -> None:
+        if tag == "rel":
+            self.kinds.setdefault(attributes.get("name", ""), set()).add(attributes.get("type", "rst"))
+        elif tag in ("segment", "group"):
+            self._element(tag, attributes)
+
+    def _element(self, tag: str, attributes: dict[str, str]) -> None:
+        name = attributes.get("id", "")
+        kind = "segment" if tag == "segment" else attributes.get("type", "")
+        if not name or name in self.elements:
+            raise self.unusable(f"the id {name!r} of this {tag} is {'there twice' if name else 'missing'}.")
+        if kind not in ("segment", "span", "multinuc"):
+            raise self.unusable(f"the type of a group is span or multinuc; got {kind!r}.")
+        parent, relation = attributes.get("parent", ""), attributes.get("relname", "")
+        element = _Element(name, kind, parent, relation, self.line)
+        if tag == "segment":
+            self._segments += 1
+            self._text, element.number = [], self._segments
+        self.elements[name] = element
+
+    def data(self, text: str) -> None:
+        if self._text is not None:
+            self._text.append(text)
+
+    def finish(self, tag: str) -> None:
+        if tag == "segment" and self._text is not None:
+            self.draft.texts[self._segments] = plain_text("".join(self._text))
+            self._text = None
+
+
+def _link(events: _Events) -> _Element:
+    """Tell every element its nuclei and satellites; return the root."""
+    roots = []
+    for element in events.elements.values():
+        if not element.parent:
+            roots.append(element)
+            continue
+        parent = events.elements.get(element.parent)
+        kinds = events.kinds.get(element.relation, set())
+        if parent is None:
+            raise events.draft.fault(element.line, f"the parent {element.parent!r} of {element.name!r} does not exist.")
+        if not kinds and element.relation.lower() != SPAN:
+            what = f"the relation {element.relation!r} of {element.name!r} is not declared in the header."
+            raise events.draft.fault(element.line, what)
+        nuclear = element.relation.lower() == SPAN or (parent.kind == "multinuc" and "multinuc" in kinds)
+        (parent.nuclei if nuclear else parent.satellites).append(element)
+    if len(roots) != 1:
+        if not events.elements:
+            raise events.draft.fault(None, "there is no segment in it.")
+        if not roots:
+            raise events.draft.fault(None, "no segment or group is without parent, so that there is no root.")
+        named = ", ".join(f"{root.name!r} (line {root.line})" for root in roots[:5])
+        raise events.draft.fault(roots[1].line, f"{len(roots)} elements have no parent: {named}. A tree has one root.")
+    return roots[0]
+
+
+def _below(events: _Events, root: _Element) -> list[_Element]:
+    """Return all elements, parents first."""
+    reached = [root]
+    for element in reached:  # grows
+        reached += [*element.nuclei, *element.satellites]
+    if len(reached) < len(events.elements):
+        names = {element.name for element in reached}
+        lost = [element for name, element in events.elements.items() if name not in names]
+        what = f"{len(lost)} element(s) are not below the root but in a cycle, among them {lost[0].name!r}."
+        raise events.draft.fault(lost[0].line, what)
+    return reached
+
+
+def _measure(events: _Events, element: _Element, collapse_unary: bool) -> None:
+    """Find the EDUs of an element whose children are measured."""
+    if element.kind == "segment":
+        if element.nuclei:
+            what = f"segment {element.name!r} has a nucleus ({element.nuclei[0].name!r}); only groups have."
+            raise events.draft.fault(element.nuclei[0].line, what)
+        element.core = (element.number, element.number)
+    else:
+        if not element.nuclei:
+            raise events.draft.fault(element.line, f"group {element.name!r} has no nucleus.")
+        if len(element.nuclei) == 1 and element.nuclei[0].relation.lower() != SPAN and not collapse_unary:
+            what = f"{element.name!r} is a multinuclear group with one nucleus. Mend it, or pass collapse_unary=True."
+            raise events.draft.fault(element.line, what)
+        element.core = _extent([nucleus.full for nucleus in element.nuclei])
+    element.full = _extent([element.core, *(satellite.full for satellite in element.satellites)])
+
+
+def _extent(spans: list[tuple[int, int]]) -> tuple[int, int]:
+    return min(first for first, _ in spans), max(last for _, last in spans)
+
+
+def _nodes(events: _Events, root: _Element) -> Draft:
+    """Make a node of every element with satellites, of every group of several nuclei, and of every segment."""
+    draft = events.draft
+    waiting: list[tuple[_Element, Part, str, str, int | None]] = [(root, "full", ROOT, NO_RELATION, None)]
+    while waiting:
+        element, part, nuclearity, relation, parent = waiting.pop()
+        if part == "full" and element.satellites:
+            place = draft.add(Node(*element.full, nuclearity, relation), element.line, parent)
+            waiting.append((element, "core", NUCLEUS, SPAN, place))
+            waiting += [(other, "full", SATELLITE, other.relation, place) for other in element.satellites]
+        elif len(element.nuclei) == 1:
+            waiting.append((element.nuclei[0], "full", nuclearity, relation, parent))
+        else:
+            place = draft.add(Node(*element.core, nuclearity, relation), element.line, parent)
+            waiting += [(other, "full", NUCLEUS, other.relation, place) for other in element.nuclei]
+    return draft
+
+
+def write_rst_xml(tree: DiscourseTree) -> str:
+    """Return a tree as rstWeb writes it.
+
+    Raises
+    ------
+    DataError
+        If the nucleus beside a satellite carries a label other than ``span``, for which the format has no place.
+
+    Warns
+    -----
+    LangdiffWarning
+        If the first EDU is not number 1: the format numbers them from 1.
+    """
+    if tree.nodes[0].first != 1:
+        first = tree.nodes[0].first
+        what = f"{tree.document}: the first EDU is {first}, but this format numbers EDUs from 1."
+        warnings.warn(what, LangdiffWarning, stacklevel=3)
+    writer = _Writer(tree)
+    for place in reversed(range(len(tree.nodes))):  # children before parents
+        writer.add(place)
+    return writer.document()
+
+
+@dataclass
+class _Row:
+    """A segment or a group to write; what is above it is known later."""
+
+    name: str
+    kind: str  # "segment", "span" or "multinuc"
+    parent: str = ""
+    relation: str = ""
+
+    def hang(self, parent: "_Row", relation: str) -> None:
+        self.parent, self.relation = parent.name, relation
+
+    @property
+    def upward(self) -> str:
+        return f" parent={quoteattr(self.parent)} relname={quoteattr(self.relation)}" if self.parent else ""
+
+
+class _Writer:
+    """Makes rows of nodes; the row of a node stands for all of it, satellites included."""
+
+    def __init__(self, tree: DiscourseTree) -> None:
+        self._tree = tree
+        self._rows: dict[int, _Row] = {}  # of each node, by its number
+        self._segments: list[_Row] = []
+        self._groups: list[_Row] = []
+        self._kinds: dict[str, set[str]] = {}  # of each relation: rst, multinuc or both
+        for own in tree.children:
+            nodes = [tree.nodes[child] for child in own]
+            satellites = [node for node in nodes if node.nuclearity == SATELLITE]
+            for node in satellites or nodes:
+                self._kinds.setdefault(node.relation, set()).add("rst" if satellites else "multinuc")
+
+    def add(self, place: int) -> None:
+        """Make the row of a node whose children have theirs."""
+        node, own = self._tree.nodes[place], self._tree.children[place]
+        nuclei = [child for child in own if self._tree.nodes[child].nuclearity == NUCLEUS]
+        if not own:
+            self._rows[place] = _Row(str(node.first - self._tree.nodes[0].first + 1), "segment")
+            self._segments.append(self._rows[place])
+        elif len(nuclei) > 1:
+            self._rows[place] = self._group("multinuc")
+            for child in nuclei:
+                self._rows[child].hang(self._rows[place], self._tree.nodes[child].relation)
+        else:
+            self._rows[place] = self._group(SPAN)
+            self._with_satellites(nuclei[0], [child for child in own if child != nuclei[0]]).hang(
+                self._rows[place], SPAN
+            )
+
+    def _with_satellites(self, nucleus: int, satellites: list[int]) -> _Row:
+        """Hang satellites on the row of their nucleus; return the row that then stands for all."""
+        nodes = self._tree.nodes
+        if nodes[nucleus].relation.lower() != SPAN:
+            raise DataError(
+                f"{self._tree.document}: the nucleus {nodes[nucleus]} carries {nodes[nucleus].relation!r} beside a "
+                "satellite; this format has no place for it. Relabel it 'span', or use another format."
+            )
+        base = self._rows[nucleus]
+        if base.kind == "multinuc" and any("multinuc" in self._kinds[nodes[child].relation] for child in satellites):
+            base = self._group(SPAN)  # on the group itself the satellite would be read as one of its nuclei
+            self._rows[nucleus].hang(base, SPAN)
+        for child in satellites:
+            self._rows[child].hang(base, nodes[child].relation)
+        return base
+
+    def _group(self, kind: str) -> _Row:
+        self._groups.append(_Row(str(self._tree.n_edus + len(self._groups) + 1), kind))
+        return self._groups[-1]
+
+    def document(self) -> str:
+        """Return the file."""
+        header = [
+            f"\t\t\t<rel name={quoteattr(name)} type={quoteattr(kind)}/>"
+            for name in sorted(self._kinds)
+            for kind in sorted(self._kinds[name])
+        ]
+        texts = self._tree.texts or [""] * self._tree.n_edus
+        body = [
+            f"\t\t<segment id={quoteattr(row.name)}{row.upward}>{escape(text)}</segment>"
+            for row, text in zip(reversed(self._segments), texts, strict=True)
+        ]
+        body += [
+            f"\t\t<group id={quoteattr(row.name)} type={quoteattr(row.kind)}{row.upward}/>" for row in self._groups
+        ]
+        lines = ["<rst>", "\t<header>", "\t\t<relations>", *header, "\t\t</relations>", "\t</header>"]
+        return "\n".join([*lines, "\t<body>", *body, "\t</body>", "</rst>", ""])

@@ -1,0 +1,355 @@
+"""Result of an evaluation of discourse parsers."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+import pandas as pd
+
+from langdiff.discourse.items import METRICS, TRIVIAL, Metric, Procedure
+from langdiff.errors import ConfigError
+from langdiff.outcomes import Outcomes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from langdiff.discourse.differences import DiscourseDifferences
+
+Averaging = Literal["micro", "macro"]
+AVERAGINGS: tuple[Averaging, ...] = ("micro", "macro")
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class DiscourseEvaluation:
+    """How well systems reproduce the discourse trees of a reference.
+
+    Attributes
+    ----------
+    items : DataFrame
+        One row per procedure, system and item of the reference: ``procedure``, ``system``, ``document``, ``first``,
+        ``last``, ``nuclearity``, ``relation``, and whether the system has it by span (``S``), with nuclearity (``N``),
+        relation (``R``) and both (``F``).
+    predicted : DataFrame
+        One row per predicted item: ``procedure``, ``system``, ``document``, ``relation``.
+    systems, documents : tuple of str
+        Names of the systems and of the documents.
+    procedures : tuple of str
+        Procedures applied.
+    binarization : str
+        How trees were made binary.
+    trivial_spans : bool
+        Whether items were added that are always right.
+    signature : str
+        Settings and a hash of the reference, to be quoted with the numbers.
+    """
+
+    items: pd.DataFrame
+    predicted: pd.DataFrame
+    systems: tuple[str, ...]
+    documents: tuple[str, ...]
+    procedures: tuple[Procedure, ...]
+    binarization: str
+    trivial_spans: bool
+    signature: str
+
+    @cached_property
+    def skipped(self) -> tuple[str, ...]:
+        """Documents without items on either side, which means over documents leave out."""
+        used = {*self.items["document"].unique(), *self.predicted["document"].unique()}
+        return tuple(document for document in self.documents if document not in used)
+
+    def counts(self) -> pd.DataFrame:
+        """Return true positives by metric, and numbers of items; one row per procedure, system and document."""
+        keys = ["procedure", "system", "document"]
+        used = [document for document in self.documents if document not in self.skipped]
+        index = pd.MultiIndex.from_product([self.procedures, self.systems, used], names=keys)
+        grouped = self.items.groupby(keys)
+        frame = grouped[list(METRICS)].sum().assign(gold=grouped.size()).reindex(index)
+        frame["predicted"] = self.predicted.groupby(keys).size()  # there may be none in the reference
+        frame = frame.fillna(0).astype(int)
+        if self.trivial_spans:
+            frame.loc[frame.index.get_level_values("procedure") == "rst-parseval"] += TRIVIAL
+        return frame
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per procedure, averaging, system and metric.
+
+        Columns: ``procedure``, ``averaging``, ``system``, ``metric``, ``precision``, ``recall``, ``f1``,
+        ``true_positives``, ``gold``, ``predicted`` (counts over all documents) and ``rank`` of the system by F1, 1 for
+        the best. ``micro`` adds up counts; ``macro`` is the plain mean over documents.
+        """
+        return self._scores.copy()
+
+    @cached_property
+    def _scores(self) -> pd.DataFrame:
+        counts = self.counts()
+        by = ["procedure", "system"]
+        total = counts.groupby(level=by, sort=False).sum()
+        tables = []
+        for averaging in AVERAGINGS:
+            base = total if averaging == "micro" else counts
+            for metric in METRICS:
+                table = _ratios(base[metric], base["gold"], base["predicted"])
+                table = table if averaging == "micro" else table.groupby(level=by, sort=False).mean()
+                table["true_positives"] = total[metric]
+                table[["gold", "predicted"]] = total[["gold", "predicted"]]
+                tables.append(table.reset_index().assign(averaging=averaging, metric=metric))
+        frame = pd.concat(tables, ignore_index=True)
+        frame["rank"] = _rank(frame, ["procedure", "averaging", "metric"])
+        keys: dict[str, Sequence[str]] = {
+            "procedure": self.procedures,
+            "averaging": AVERAGINGS,
+            "system": self.systems,
+            "metric": METRICS,
+        }
+        order = pd.MultiIndex.from_product(list(keys.values()), names=list(keys))
+        frame = frame.set_index(list(keys)).reindex(order).reset_index()
+        names = [*keys, "precision", "recall", "f1", "true_positives", "gold", "predicted", "rank"]
+        return frame[names]
+
+    def scores(self, procedure: Procedure = "parseval", averaging: Averaging = "micro") -> pd.DataFrame:
+        """Return F1 as a table: one row per system, one column per metric.
+
+        Parameters
+        ----------
+        procedure : {"rst-parseval", "parseval"}
+            Procedure of the scores.
+        averaging : {"micro", "macro"}
+            Whether counts are added up, or F1 is averaged over documents.
+
+        Returns
+        -------
+        DataFrame
+            F1 between 0 and 1.
+
+        Raises
+        ------
+        ConfigError
+            If the procedure was not applied, or the averaging is unknown.
+        """
+        self._check(procedure, averaging)
+        frame = self.to_frame()
+        rows = frame[(frame["procedure"] == procedure) & (frame["averaging"] == averaging)]
+        table = rows.pivot(index="system", columns="metric", values="f1").reindex(self.systems)
+        return table[list(METRICS)].rename_axis(index="system", columns=None)
+
+    def averagings(self) -> pd.DataFrame:
+        """Return micro and macro F1 side by side, with ranks of the systems and whether these differ."""
+        return self._beside("averaging", AVERAGINGS)
+
+    def between_procedures(self) -> pd.DataFrame:
+        """Return F1 of both procedures side by side, with ranks of the systems and whether these differ.
+
+        Raises
+        ------
+        ConfigError
+            If only one procedure was applied.
+        """
+        if len(self.procedures) < 2:
+            raise ConfigError("only one procedure was applied; there is nothing to compare it with.")
+        return self._beside("procedure", self.procedures)
+
+    def _beside(self, column: str, values: Sequence[str]) -> pd.DataFrame:
+        frame = self.to_frame()
+        keys = [name for name in ("procedure", "averaging", "system", "metric") if name != column]
+        parts = [frame[frame[column] == value].set_index(keys)[["f1", "rank"]] for value in values]
+        one, other = values
+        table = pd.DataFrame({one: parts[0]["f1"], other: parts[1]["f1"]})
+        table["difference"] = table[other] - table[one]
+        table[f"rank_{one}"], table[f"rank_{other}"] = parts[0]["rank"], parts[1]["rank"]
+        table["rank_changes"] = table[f"rank_{one}"] != table[f"rank_{other}"]
+        return table.reset_index()
+
+    def relations(self, procedure: Procedure = "parseval", metric: Metric = "R") -> pd.DataFrame:
+        """Return one row per system and relation, the most frequent of the reference first.
+
+        Parameters
+        ----------
+        procedure : {"rst-parseval", "parseval"}
+            Procedure of the scores.
+        metric : {"R", "F"}
+            Whether an item is right by span and relation, or also by nuclearity.
+
+        Returns
+        -------
+        DataFrame
+            Columns ``system``, ``relation``, ``precision``, ``recall``, ``f1``, ``true_positives``, ``gold``,
+            ``predicted``, and ``span_recall``, the part of the items of the reference whose span was found. The mean
+            of ``f1`` over relations is not the macro average of `to_frame`, which is over documents.
+
+        Raises
+        ------
+        ConfigError
+            If the procedure was not applied, or the metric does not compare relations.
+        """
+        self._check(procedure)
+        if metric not in ("R", "F"):
+            raise ConfigError(f"metric is R or F, which compare relations; got {metric!r}.")
+        keys = ["system", "relation"]
+        items = self.items[self.items["procedure"] == procedure].groupby(keys)
+        predicted = self.predicted[self.predicted["procedure"] == procedure].groupby(keys).size()
+        table = pd.DataFrame({"true_positives": items[metric].sum(), "gold": items.size(), "predicted": predicted})
+        table = table.fillna(0).astype(int)
+        ratios = _ratios(table["true_positives"], table["gold"], table["predicted"])
+        table = pd.concat([ratios, table], axis=1).assign(span_recall=items["S"].mean())
+        table = table.reset_index()
+        table["system"] = pd.Categorical(table["system"], self.systems)
+        table = table.sort_values(["system", "gold", "relation"], ascending=[True, False, True], ignore_index=True)
+        return table.astype({"system": object})
+
+    def outcomes(self, procedure: Procedure = "parseval", metric: Metric = "F") -> Outcomes:
+        """Return which items of the reference each system has, for models of outcomes.
+
+        Items of the reference only are shared by all systems, so that this is recall; see `langdiff.Outcomes`.
+
+        Parameters
+        ----------
+        procedure : {"rst-parseval", "parseval"}
+            Procedure that says what an item is.
+        metric : {"S", "N", "R", "F"}
+            Labels that have to be right; S: the span alone.
+
+        Returns
+        -------
+        Outcomes
+            Items × systems, one trial per cell. Attributes of the items are ``document``, ``relation``, ``nuclearity``
+            and ``length`` (EDUs, or characters).
+
+        Raises
+        ------
+        ConfigError
+            If the procedure was not applied, or the metric is unknown.
+        """
+        self._check(procedure)
+        if metric not in METRICS:
+            raise ConfigError(f"metric is one of {', '.join(METRICS)}; got {metric!r}.")
+        rows = self.items[self.items["procedure"] == procedure]
+        spans = rows["first"].astype(str) + "-" + rows["last"].astype(str)
+        rows = rows.assign(item=rows["document"] + "/" + spans, length=rows["last"] - rows["first"] + 1)
+        parts = {system: part.set_index("item") for system, part in rows.groupby("system")}
+        items = parts[self.systems[0]][["document", "relation", "nuclearity", "length"]]
+        successes = pd.DataFrame({system: parts[system][metric].astype(float) for system in self.systems})
+        name = f"{procedure} {metric}"
+        return Outcomes(successes=successes.reindex(items.index), items=items, name=name)
+
+    def compare(
+        self,
+        *,
+        seed: "int | np.random.Generator",
+        procedure: Procedure = "parseval",
+        metric: Metric = "F",
+        averaging: Averaging = "micro",
+        n_draws: int = 10_000,
+    ) -> "DiscourseDifferences":
+        """Compare all pairs of systems by a paired bootstrap over documents; see `DiscourseDifferences`.
+
+        Parameters
+        ----------
+        seed : int or numpy.random.Generator
+            Seed of the samples of documents.
+        procedure : {"rst-parseval", "parseval"}
+            Procedure of the scores.
+        metric : {"S", "N", "R", "F"}
+            Metric of the scores.
+        averaging : {"micro", "macro"}
+            Whether counts are added up, or F1 is averaged over documents.
+        n_draws : int
+            Number of samples.
+
+        Returns
+        -------
+        DiscourseDifferences
+            Differences in F1 with 95 % intervals and p-values.
+
+        Raises
+        ------
+        ConfigError
+            If a setting is unknown, or there is only one system.
+        DataError
+            If there are fewer than two documents with items.
+        """
+        from langdiff.discourse.differences import compare_systems
+
+        self._check(procedure, averaging)
+        counts = self.counts().reset_index("procedure")
+        own = counts[counts["procedure"] == procedure]
+        return compare_systems(own, metric, averaging, n_draws, seed, f"{self.signature}|procedure:{procedure}")
+
+    def summary(self) -> str:
+        """Format F1 in percent by procedure and averaging, with numbers of items and the settings."""
+        frame = self.to_frame()
+        lines = []
+        for procedure in self.procedures:
+            for averaging in AVERAGINGS:
+                means = "counts added up" if averaging == "micro" else "mean over documents"
+                lines.append(f"F1 in percent, {procedure}, {averaging} ({means})")
+                table = 100 * self.scores(procedure, averaging)
+                own = frame[(frame["procedure"] == procedure) & (frame["averaging"] == averaging)]
+                table["items"] = own.groupby("system")["gold"].first()
+                lines += [table.to_string(float_format="{:.1f}".format, index_names=False), ""]
+        if len(self.systems) > 1:
+            lines += [self._rank_changes(), ""]
+        if self.skipped:
+            lines += [f"Without the {len(self.skipped)} document(s) of one EDU, which have no items.", ""]
+        return "\n".join([*lines, f"[{self.signature}]"])
+
+    def _rank_changes(self) -> str:
+        both = [("the two averagings", self.averagings())]
+        if len(self.procedures) > 1:
+            both.append(("the two procedures", self.between_procedures()))
+        said = []
+        for what, table in both:
+            changed = table[table["rank_changes"]]
+            names = ", ".join(dict.fromkeys(changed["system"] + " (" + changed["metric"] + ")"))
+            said.append(f"Ranks that differ between {what}: {names or 'none'}.")
+        return "\n".join(said)
+
+    def plot(self, ax: "Axes | None" = None, *, procedure: Procedure = "parseval", **options: Any) -> "Axes":
+        """Draw the recall of each relation; see `langdiff.plots.plot_discourse_relations`.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Axes to draw on; by default those of a new figure.
+        procedure : {"rst-parseval", "parseval"}
+            Procedure of the scores.
+        **options
+            Options of the function that draws.
+
+        Returns
+        -------
+        Axes
+            The axes drawn on.
+        """
+        from langdiff.plots import plot_discourse_relations  # Matplotlib only when asked for
+
+        return plot_discourse_relations(self.relations(procedure), ax, **options)
+
+    def _check(self, procedure: str, averaging: str = "micro") -> None:
+        if procedure not in self.procedures:
+            raise ConfigError(f"procedure is one that was applied, {' or '.join(self.procedures)}; got {procedure!r}.")
+        if averaging not in get_args(Averaging):
+            raise ConfigError(f"averaging is micro or macro; got {averaging!r}.")
+
+    def __repr__(self) -> str:
+        """Give the numbers of systems and documents, and the binarization."""
+        return (
+            f"DiscourseEvaluation of {len(self.systems)} system(s) on {len(self.documents)} document(s), "
+            f"binarization {self.binarization}"
+        )
+
+
+def _ratios(true_positives: pd.Series, gold: pd.Series, predicted: pd.Series) -> pd.DataFrame:
+    """Return precision, recall and F1; 0 where there is nothing to divide by."""
+    with np.errstate(invalid="ignore"):
+        precision, recall = true_positives / predicted, true_positives / gold
+        f1 = 2 * true_positives / (gold + predicted)  # the harmonic mean of the two
+    return pd.DataFrame({"precision": precision, "recall": recall, "f1": f1}).fillna(0.0)
+
+
+def _rank(frame: pd.DataFrame, by: list[str]) -> pd.Series:
+    rounded = frame["f1"].round(12)  # equal counts are equal scores
+    ranks = rounded.groupby([frame[name] for name in by]).rank(method="min", ascending=False)
+    return ranks.astype(int)

@@ -1,0 +1,159 @@
+import json
+import warnings
+
+import pandas as pd
+import pytest
+
+import langdiff as ld
+from langdiff.discourse import evaluate_discourse, read_discourse
+
+GOLD = "1 1 S attribution\n2 4 N span\n2 2 N List\n3 3 N List\n4 4 N List\n5 5 S evidence\n"
+PREDICTED = (
+    "1 1 S attribution\n2 5 N span\n2 3 N span\n2 2 N List\n3 3 N List\n4 5 S evidence\n4 4 N span\n"
+    "5 5 S elaboration-additional\n"
+)
+SHORT = "1 1 N span\n2 2 S evidence\n"
+DIS = (
+    "( Root (span 1 2) ( Nucleus (leaf 1) (rel2par span) (text _!It (still) rains_!) )"
+    " ( Satellite (leaf 2) (rel2par cause) (text _!because it began_!) ) )"
+)
+
+
+@pytest.fixture
+def trees(tmp_path):
+    for folder, one in (("gold", GOLD), ("parser", PREDICTED)):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "one.spans").write_text(one)
+        (tmp_path / folder / "two.spans").write_text(SHORT)
+    return tmp_path
+
+
+def test_evaluate(langdiff, trees):
+    done = langdiff("discourse", "evaluate", trees / "gold", trees / "parser")
+    assert done.code == 0, done.err
+    assert "parser 60.0 60.0 60.0 60.0      5" in done.out
+    done = langdiff("discourse", "evaluate", trees / "gold", f"p={trees / 'parser'}", "--json")
+    frame = pd.DataFrame(json.loads(done.out))
+    gold, parser = (read_discourse(trees / name) for name in ("gold", "parser"))
+    expected = evaluate_discourse(gold, {"p": parser}).to_frame()
+    pd.testing.assert_frame_equal(frame, expected, check_dtype=False, rtol=1e-12)
+    assert "[binarization:right|relations:fine|spans:edus|documents:2#" in done.err
+
+
+@pytest.mark.parametrize(
+    ("table", "columns"),
+    [
+        ("details", ["procedure", "averaging", "system", "metric", "precision", "recall", "f1"]),
+        ("averagings", ["procedure", "system", "metric", "micro", "macro", "difference"]),
+        ("procedures", ["averaging", "system", "metric", "rst-parseval", "parseval", "difference"]),
+        ("relations", ["system", "relation", "precision", "recall", "f1", "true_positives", "gold"]),
+        ("differences", ["system", "other", "difference", "std_error", "low", "high", "p_value"]),
+        ("similarity", ["against", "reference", "p", "q"]),
+    ],
+)
+def test_every_table(langdiff, trees, table, columns):
+    systems = [f"p={trees / 'parser'}", f"q={trees / 'gold'}"]
+    options = f"--table {table} --draws 100 --classes rst-dt"
+    arguments = ["discourse", "evaluate", trees / "gold", *systems, *options.split()]
+    done = langdiff(*arguments, "--json")
+    assert done.code == 0, done.err
+    assert list(json.loads(done.out)[0])[: len(columns)] == columns
+    shown = langdiff(*arguments)
+    assert shown.code == 0
+    assert all(name in shown.out for name in columns)
+    assert "relations:rst-dt" in shown.err
+
+
+def test_every_option_arrives(langdiff, trees):
+    (trees / "classes.csv").write_text("relation,class\nlist,many\n")
+    options = (
+        "--procedure rst-parseval --binarization right_mixed --metric R --averaging macro --trivial-spans --seed 5"
+        " --draws 50 --format spans --collapse-unary --table relations"
+    )
+    files = ["--classes", trees / "classes.csv", "--outcomes", trees / "o.tsv"]
+    done = langdiff("discourse", "evaluate", trees / "gold", trees / "parser", *options.split(), *files)
+    assert done.code == 0, done.err
+    assert "many" in done.out
+    assert "[binarization:right_mixed|relations:own#" in done.err
+    assert "trivial_spans:yes" in done.err
+    outcomes = ld.read_outcomes(trees / "o.tsv")
+    assert outcomes.successes.shape == (10, 1)
+    assert outcomes.successes.sum().item() == 5  # R: 3 of 8 and 2 of 2
+    assert set(outcomes.items["document"]) == {"one", "two"}
+
+
+def test_evaluate_refuses(langdiff, trees):
+    (trees / "parser" / "two.spans").unlink()
+    (trees / "parser" / "three.spans").write_text(SHORT)
+    done = langdiff("discourse", "evaluate", trees / "gold", trees / "parser")
+    assert (done.code, done.out) == (1, "")
+    assert "2 document(s) on one side only. without prediction: two; without reference: three." in done.err
+    (trees / "gold" / "one.spans").write_text("1 2 N a\n2 3 N a\n")
+    done = langdiff("discourse", "evaluate", trees / "gold", trees / "parser")
+    assert (done.code, "one.spans, line 2: EDUs 2–3 and EDUs 1–2 (line 1) cross." in done.err) == (1, True)
+    for arguments, message in (
+        ([trees / "nowhere", trees / "parser"], "no such file or folder"),
+        ([trees / "parser", trees / "parser", trees / "parser"], "'parser' is the name of two sets of trees"),
+        ([trees / "parser", trees / "parser", "--outcomes", "o.txt"], "unknown kind of table"),
+        ([trees / "parser", trees / "parser", "--binarization", "none", "--table", "differences"], "there is one"),
+    ):
+        done = langdiff("discourse", "evaluate", *arguments)
+        assert (done.code, message in done.err) == (1, True), done.err
+    assert langdiff("discourse", "evaluate", trees / "gold", trees / "parser", "--procedure", "none").code == 2
+
+
+def test_convert_and_back(langdiff, trees):
+    (trees / "rain.dis").write_text(DIS)
+    for to in ("rs3", "spans", "attachments", "dis"):
+        with warnings.catch_warnings():
+            warnings.simplefilter("always")
+            done = langdiff("discourse", "convert", trees / "rain.dis", "--to", to, "--out", trees / to)
+        assert done.code == 0, done.err
+        assert "1 tree(s)" in done.err
+        assert ("no place for texts" in done.err) == (to in ("spans", "attachments"))
+        back = read_discourse(trees / to)["rain"]
+        assert back.nodes == read_discourse(trees / "rain.dis")["rain"].nodes
+    done = langdiff("discourse", "convert", trees / "gold", "--to", "attachments", "--out", trees / "a")
+    assert (done.code, "EDUs 2–4 has 3 children" in done.err or "EDUs 1–5 has 3 children" in done.err) == (1, True)
+    assert not (trees / "a").exists()
+    done = langdiff(
+        *["discourse", "convert", trees / "gold", "--to", "attachments", "--out", trees / "a"],
+        *["--binarization", "right", "--classes", "rst-dt"],
+    )
+    assert (trees / "a" / "two.attachments").read_text() == "1 1 2 NS explanation\n"
+
+
+def test_show(langdiff, trees):
+    (trees / "rain.dis").write_text(DIS)
+    done = langdiff("discourse", "show", trees / "rain.dis")
+    assert done.out.split("\n")[2:4] == ["  N span [1]  It (still) rains", "  S cause [2]  because it began"]
+    nodes = json.loads(langdiff("discourse", "show", trees / "rain.dis", "--json").out)
+    assert [node["relation"] for node in nodes] == ["---", "span", "cause"]
+    one, other = trees / "gold" / "one.spans", trees / "parser" / "one.spans"
+    assert langdiff("discourse", "show", one, "--view", "attachments").out.startswith("1 1 5 SN attribution\n")
+    assert "3 of 6 nodes are the same" in langdiff("discourse", "show", one, other).out
+    assert "4 of 8 nodes are the same" in langdiff("discourse", "show", one, other, "--view", "binary").out
+    views = [[one, "--view", view] for view in ("marcu", "binary", "attachments")]
+    for number, arguments in enumerate([*views, [one, other]]):
+        done = langdiff("discourse", "show", *arguments, "--out", trees / f"{number}.svg")
+        assert done.code == 0, done.err
+        assert "<svg" in (trees / f"{number}.svg").read_text()
+    for arguments, message in (
+        ([trees / "gold"], "is a folder; show takes the file of one tree"),
+        ([one, trees / "rain.dis"], "the reference has EDUs 1–5, the prediction EDUs 1–2"),
+        ([one, "--out", "a.txt"], "unknown kind of picture"),
+    ):
+        done = langdiff("discourse", "show", *arguments)
+        assert (done.code, message in done.err) == (1, True), done.err
+
+
+def test_published_figures_are_labelled(langdiff):
+    done = langdiff("discourse", "published")
+    assert "Published F1 in percent (Morey, Muller and Asher 2017), not computed here" in done.out
+    assert "JE14 DPLP ** 82.0 68.2 57.8 57.6    c" in done.out
+    assert len(json.loads(langdiff("discourse", "published", "--json").out)) == 20
+
+
+def test_examples_in_help(langdiff):
+    for command in ("evaluate", "convert", "show", "published"):
+        assert f"Example: langdiff discourse {command}" in langdiff("discourse", command, "--help").out

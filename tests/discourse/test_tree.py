@@ -1,0 +1,164 @@
+import pytest
+from hypothesis import given
+from numpy.testing import assert_array_equal
+
+from langdiff.discourse import Attachment, DiscourseTree, attachments_of, binarize, parse_discourse, tree_of_attachments
+from langdiff.errors import ConfigError, DataError, LangdiffWarning
+from tests.discourse.strategies import binary, binary_trees, nodes_of, shapes, tree_of
+
+
+def chain(n, to="right"):
+    """A tree as deep as can be."""
+    spans = [(i, i, n) for i in range(1, n)] if to == "right" else [(1, i, i + 1) for i in range(1, n)]
+    return tree_of_attachments([(*span, "NS", "elaboration") for span in spans])
+
+
+@given(shape=shapes())
+def test_nodes_come_in_text_order_with_their_children(shape):
+    expected = nodes_of(shape)  # by recursion, parents first
+    tree = DiscourseTree(nodes=expected[::-1])
+    assert [tuple(node) for node in tree.nodes] == expected
+    frame = tree.to_frame()
+    for place, own in enumerate(tree.children):
+        assert (frame.loc[list(own), "parent"] == place).all()
+        assert (frame.loc[list(own), "depth"] == frame.at[place, "depth"] + 1).all()
+    assert tree.summary().count("\n") == len(expected)
+    assert tree.is_binary == all(len(own) in (0, 2) for own in tree.children)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "message"),
+    [
+        ([], "there is no node"),
+        ([(1, 1, "Nucleus", "span")], "the top node is Root"),
+        ([(1, 2, "Root", "---")], "EDUs 1–2 has no children, and is not a single EDU"),
+        ([(1, 2, "Root", "---"), (1, 1, "Nucleus", "span")], "EDUs 1–2 has a single child"),
+        ([(1, 2, "Root", "---"), (1, 2, "Nucleus", "a")], "EDUs 1–2 is there twice"),
+        ([(1, 2, "Root", "---"), (3, 3, "Nucleus", "a")], "EDU 3 and EDUs 1–2 are both top nodes"),
+        ([(1, 2, "Root", "---"), (2, 3, "Nucleus", "a")], "EDUs 2–3 and EDUs 1–2 cross"),
+        (
+            [(1, 2, "Root", "---"), (1, 1, "Satellite", "a"), (2, 2, "Satellite", "a")],
+            "has no nucleus, only satellites",
+        ),
+        ([(1, 2, "Root", "---"), (1, 1, "Root", "a"), (2, 2, "Nucleus", "a")], "EDU 1 is 'Root'"),
+        ([(1, 2, "Root", "---"), (1, 1, "nucleus", "a"), (2, 2, "Nucleus", "a")], "EDU 1 is 'nucleus'"),
+        ([(1, 2, "Root", "---"), (1, 1, "Nucleus", "span"), (2, 2, "Satellite", "Span")], "EDU 2 carries 'span'"),
+        ([(1, 2, "Root", "---"), (1, 1, "Nucleus", "span"), (2, 2, "Nucleus", "a")], "EDU 1 carries 'span'"),
+        (
+            [(1, 4, "Root", "---"), (1, 1, "Nucleus", "a"), (3, 4, "Nucleus", "a")],
+            "the children of EDUs 1–4 do not follow each other: EDUs 3–4 where 2 comes",
+        ),
+        (
+            [(1, 3, "Root", "---"), (1, 1, "Nucleus", "a"), (2, 2, "Nucleus", "a"), (3, 3, "Satellite", "b")],
+            r"several nuclei and a satellite \(EDU 3\)",
+        ),
+    ],
+)
+def test_what_is_no_tree_is_refused(nodes, message):
+    with pytest.raises(DataError, match=message):
+        DiscourseTree(nodes=nodes)
+
+
+def test_texts_are_those_of_the_edus():
+    with pytest.raises(DataError, match="2 texts for 1 EDUs"):
+        DiscourseTree(nodes=[(7, 7, "Root", "---")], texts=("a", "b"))
+    excerpt = parse_discourse("( Root (span 7 8) ( Nucleus (leaf 7) (rel2par span) (text _!a_!) )"
+                              " ( Satellite (leaf 8) (rel2par cause) ) )")  # fmt: skip
+    assert excerpt.leaf_texts() == {7: "a", 8: ""}
+    assert excerpt.n_edus == 2
+
+
+@given(shape=shapes())
+def test_binarization_is_that_of_the_definition(shape):
+    tree = tree_of(shape)
+    for mode in ("right", "right_mixed", "left"):
+        ours = binarize(tree, mode)
+        assert [tuple(node) for node in ours.nodes] == nodes_of(binary(shape, mode)), mode
+        assert len(ours.nodes) == 2 * tree.n_edus - 1
+        assert set(tree.nodes) <= set(ours.nodes)
+        assert ours.texts == tree.texts
+    assert binarize(tree, "none") is tree
+
+
+@pytest.mark.parametrize(
+    ("pattern", "right", "right_mixed", "left"),
+    [
+        ("SNS", {(2, 3)}, {(1, 2)}, {(1, 2)}),
+        ("NSS", {(1, 2)}, {(1, 2)}, {(1, 2)}),
+        ("SSN", {(2, 3)}, {(2, 3)}, {(2, 3)}),
+        ("SSNSS", {(3, 4), (3, 5), (2, 5)}, {(2, 3), (1, 3), (1, 4)}, {(2, 3), (1, 3), (1, 4)}),
+        ("NNN", {(2, 3)}, {(2, 3)}, {(1, 2)}),
+        ("NNNN", {(2, 4), (3, 4)}, {(2, 4), (3, 4)}, {(1, 2), (1, 3)}),
+        ("NS", set(), set(), set()),
+    ],
+)
+def test_new_nodes_of_every_pattern(pattern, right, right_mixed, left):
+    several = pattern.count("N") > 1
+    labels = ["list" if several else "span" if letter == "N" else "cause" for letter in pattern]
+    rows = [f"{edu} {edu} {letter} {label}" for edu, (letter, label) in enumerate(zip(pattern, labels, strict=True), 1)]
+    tree = parse_discourse("\n".join(rows), format="spans")
+    for mode, spans in (("right", right), ("right_mixed", right_mixed), ("left", left)):
+        new = set(binarize(tree, mode).nodes) - set(tree.nodes)
+        assert {node[:2] for node in new} == spans
+        assert {node[2:] for node in new} <= {("Nucleus", "list" if several else "span")}
+
+
+def test_nuclei_with_different_relations_are_named():
+    tree = parse_discourse("1 1 N list\n2 2 N joint\n3 3 N list", format="spans", document="rain")
+    with pytest.warns(LangdiffWarning, match="rain: the nuclei of EDUs 1–3 carry different relations"):
+        decided = binarize(tree)
+    with pytest.warns(LangdiffWarning, match=r"2 other node\(s\) are not in it|1 other node\(s\) are not in it"):
+        assert [decision.relation for decision in attachments_of(decided)] == ["list", "joint"]  # of the left ones
+    with pytest.raises(ConfigError, match="mode is one of right"):
+        binarize(tree, "up")
+
+
+@given(tree=binary_trees())
+def test_attachments_and_marcus_encoding_say_the_same(tree):
+    decisions = attachments_of(tree)
+    assert len(decisions) == tree.n_edus - 1
+    assert "span" not in {decision.relation for decision in decisions}
+    assert tree_of_attachments(decisions[::-1], document="d", texts=tree.texts) == tree
+    assert attachments_of(tree_of_attachments(decisions)) == decisions
+
+
+@pytest.mark.parametrize(
+    ("decisions", "message"),
+    [
+        ([], "a document of one EDU"),
+        ([(1, 1, 2, "SS", "a")], "nuclearity is NS, SN or NN; got 'SS'"),
+        ([(1, 2, 2, "NS", "a")], "2 does not divide EDUs 1–2"),
+        ([(1, 1, 3, "NS", "a")], r"1 unit\(s\) are divided by no decision: \(2, 3\)"),
+        ([(1, 1, 3, "NS", "a"), (2, 2, 3, "NS", "a"), (1, 1, 2, "NS", "a")], "EDUs 1–2 are not a part"),
+        ([(1, 1, 2, "NS", "a"), (1, 1, 2, "NS", "a")], "is there twice"),
+    ],
+)
+def test_attachments_that_are_no_tree(decisions, message):
+    with pytest.raises(DataError, match=message):
+        tree_of_attachments(decisions)
+
+
+def test_attachments_are_those_of_binary_trees():
+    tree = parse_discourse("1 1 N list\n2 2 N list\n3 3 N list", format="spans", document="rain")
+    with pytest.raises(ConfigError, match="rain: EDUs 1–3 has 3 children"):
+        attachments_of(tree)
+    assert attachments_of(binarize(tree))[0] == Attachment(1, 1, 3, "NN", "list")
+    odd = DiscourseTree(nodes=[(1, 2, "Root", "---"), (1, 1, "Nucleus", "cause"), (2, 2, "Satellite", "cause")])
+    with pytest.warns(LangdiffWarning, match=r"EDU 1 \('cause'\)"):
+        attachments_of(odd)
+
+
+@pytest.mark.parametrize("to", ["right", "left"])
+def test_depth_has_no_limit(to):
+    tree = chain(5001, to)
+    assert tree.to_frame()["depth"].max() == 5000
+    assert binarize(tree) == tree
+    assert len(attachments_of(tree)) == 5000
+    assert repr(tree) == "DiscourseTree '': 5,001 EDUs, depth 5,000"
+    assert_array_equal(tree.to_frame()[["first", "last"]].iloc[0], [1, 5001])
+    assert hash(tree) == hash(chain(5001, to))
+
+
+def test_width_has_no_limit():
+    wide = parse_discourse("\n".join(f"{edu} {edu} N list" for edu in range(1, 5002)), format="spans")
+    assert binarize(wide).to_frame()["depth"].max() == 5000
