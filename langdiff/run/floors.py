@@ -20,7 +20,9 @@ FLOORS = "tables/floors.csv"
 _KEY = "key"  # of what the floors of an edition depend on
 
 
-def floors_of_run(parts: Parts | Folds, editions: Sequence[str], directory: Path, progress: bool | None) -> pd.DataFrame:
+def floors_of_run(
+    parts: Parts | Folds, editions: Sequence[str], directory: Path, progress: bool | None
+) -> pd.DataFrame:
     """Return the floors of editions, from an earlier run in the directory where their texts are the same.
 
     Parameters
@@ -92,9 +94,7 @@ def _known(directory: Path) -> pd.DataFrame | None:
 
 def _key(parts: Parts | Folds, edition: str) -> str:
     """Return a hash of all that the floors of an edition depend on."""
-    texts = [
-        hash_texts(part.text(edition)) for each in _all(parts) for part in (each.train, each.dev, each.test)
-    ]
+    texts = [hash_texts(part.text(edition)) for each in _all(parts) for part in (each.train, each.dev, each.test)]
     try:
         compressor = version("pyppmd")
     except PackageNotFoundError:
