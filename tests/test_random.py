@@ -19,7 +19,8 @@ from langdiff.treebanks.treebank import Treebank
 
 PACKAGE = Path(ld.__file__).parent
 HOME = PACKAGE / "_random.py"
-STAGES = ["corpora", "experiments", "lm", "plots", "regression", "run", "selection", "treebanks", "typology"]
+STAGES = ["constructions", "corpora", "discourse", "experiments", "lm", "plots", "regression", "run", "selection"]
+STAGES += ["treebanks", "typology"]
 REFUSED = r"seed must be a whole number from 0 up or a numpy Generator, so that the result can be repeated.*; got "
 NOT_SEEDS = [None, True, -1, 1.5, "1", [1, 2], np.random.SeedSequence(1)]
 
@@ -76,21 +77,45 @@ def treebank(name):
     return Treebank.from_trees([tree] * 4, name=name)
 
 
+def texts():
+    return pd.DataFrame({"deu": ["ein Text"] * 40, "eng": ["a text"] * 40})
+
+
 def bits():
     return pd.DataFrame({"deu": [9.0, 8, 7, 5], "eng": [6.0, 5, 4, 4]})
+
+
+def folds_of_bits():
+    table = bits()
+    return ld.Surprisals(bits=table, lm="any", intent_info=pd.DataFrame({"fold": list("1212")}, index=table.index))
+
+
+def outcomes():
+    return ld.simulate_outcomes(40, 3, documents=8, seed=1).outcomes
+
+
+def discourse():
+    trees = {"a": ld.discourse.parse_discourse("1 1 S cause\n2 2 N span", format="spans")}
+    return ld.discourse.evaluate_discourse(trees, {"one": trees, "other": trees})
 
 
 # A seed is looked at before anything else that takes long, so that nothing else has to be good.
 CALLS = {
     "Effects.draws": lambda seed: ld.fit(bits()).effects.draws(9, seed=seed),
     "Effects.ranks": lambda seed: ld.fit(bits()).effects.ranks(seed=seed),
+    "DiscourseEvaluation.compare": lambda seed: discourse().compare(seed=seed),
     "approximate": lambda seed: ld.regression.approximate(bits(), seed=seed),
     "balance_by_origin": lambda seed: ld.balance_by_origin(None, "deu", seed=seed),
+    "compare_folds": lambda seed: ld.regression.compare_folds(folds_of_bits(), seed=seed),
     "compare_treebanks": lambda seed: ld.compare_treebanks([treebank("a"), treebank("b")], seed=seed),
-    "compute_surprisals": lambda seed: ld.compute_surprisals(None, lm="char-tiny", seed=seed),
+    "compute_surprisals": lambda seed: ld.compute_surprisals(
+        ld.split(ld.read_frame(texts())), lm="char-tiny", seed=seed
+    ),
     "correlate": lambda seed: ld.correlate(None, None, tests="permutation", seed=seed),
     "cross_validate": lambda seed: ld.cross_validate(bits(), seed=seed),
+    "cross_validate_outcomes": lambda seed: ld.cross_validate_outcomes(outcomes(), seed=seed),
     "fit": lambda seed: ld.fit(bits(), bootstrap=9, seed=seed),
+    "fit_outcomes": lambda seed: ld.fit_outcomes(outcomes(), cluster="document", errors="bootstrap", seed=seed),
     "held_out_log_likelihood": lambda seed: ld.held_out_log_likelihood(ld.fit(bits()), bits(), seed=seed),
     "perturbation_curve": lambda seed: ld.treebanks.perturbation_curve(treebank("a"), seed=seed),
     "plot_ranks": lambda seed: ld.plots.plot_ranks(ld.fit(bits()), seed=seed),
@@ -100,6 +125,7 @@ CALLS = {
     "run_balanced": lambda seed: ld.run_balanced(None, ["deu"], seed=seed),
     "sample": lambda seed: ld.sample(bits(), seed=seed),
     "simulate": lambda seed: ld.simulate(3, 2, seed=seed),
+    "simulate_outcomes": lambda seed: ld.simulate_outcomes(9, 2, seed=seed),
     "sweep_merges": lambda seed: ld.sweep_merges(None, seed=seed),
     "synthesize": lambda seed: ld.synthesize(3, 2, seed=seed),
     "train_language_model": lambda seed: ld.train_language_model(["a"], ["a"], seed=seed),
