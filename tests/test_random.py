@@ -77,8 +77,8 @@ def treebank(name):
     return Treebank.from_trees([tree] * 4, name=name)
 
 
-def texts():
-    return pd.DataFrame({"deu": ["ein Text"] * 40, "eng": ["a text"] * 40})
+def parts():
+    return ld.split(ld.read_frame(pd.DataFrame({"deu": ["ein Text"] * 40, "eng": ["a text"] * 40})))
 
 
 def bits():
@@ -95,7 +95,8 @@ def outcomes():
 
 
 def discourse():
-    trees = {"a": ld.discourse.parse_discourse("1 1 S cause\n2 2 N span", format="spans")}
+    tree = ld.discourse.parse_discourse("1 1 S cause\n2 2 N span", format="spans")
+    trees = {"a": tree, "b": tree}
     return ld.discourse.evaluate_discourse(trees, {"one": trees, "other": trees})
 
 
