@@ -109,9 +109,7 @@ CALLS = {
     "balance_by_origin": lambda seed: ld.balance_by_origin(None, "deu", seed=seed),
     "compare_folds": lambda seed: ld.regression.compare_folds(folds_of_bits(), seed=seed),
     "compare_treebanks": lambda seed: ld.compare_treebanks([treebank("a"), treebank("b")], seed=seed),
-    "compute_surprisals": lambda seed: ld.compute_surprisals(
-        ld.split(ld.read_frame(texts())), lm="char-tiny", seed=seed
-    ),
+    "compute_surprisals": lambda seed: ld.compute_surprisals(parts(), lm="char-tiny", seed=seed),
     "correlate": lambda seed: ld.correlate(None, None, tests="permutation", seed=seed),
     "cross_validate": lambda seed: ld.cross_validate(bits(), seed=seed),
     "cross_validate_outcomes": lambda seed: ld.cross_validate_outcomes(outcomes(), seed=seed),
