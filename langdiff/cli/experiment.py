@@ -117,7 +117,14 @@ def floors(directory: Directory, as_json: Json = False) -> None:
     """
     from langdiff.run import read_run
 
-    table = read_run(directory).against_floors()
+    result = read_run(directory)
+    table = result.against_floors()
+    if table.empty:
+        typer.echo(
+            f"langdiff: {directory}: no network whose replaced characters are priced, as those of floors are; "
+            "tables/floors.csv has the floors.",
+            err=True,
+        )
     if as_json:
         print_json(table)
         return

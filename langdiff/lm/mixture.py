@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from langdiff._types import Floats
-from langdiff.errors import CheckpointError, ConfigError
+from langdiff.errors import CheckpointError, ConfigError, DataError
 from langdiff.lm.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 from langdiff.lm.lstm.model import LanguageModel, read_language_model
 from langdiff.lm.ngram.model import KneserNeyModel, read_kneser_ney
@@ -146,9 +146,10 @@ def fit_mixture(models: Sequence[AnyModel], dev: Sequence[str] | pd.Series, *, n
     Raises
     ------
     ConfigError
-        If there are fewer than two models, or they predict different symbols.
+        If there are fewer than two models, one is neither a network nor an n-gram model, or they predict different
+        symbols.
     DataError
-        If a text is missing, empty or no string.
+        If there is no text, or a text is missing, empty or no string.
 
     Examples
     --------
@@ -161,19 +162,30 @@ def fit_mixture(models: Sequence[AnyModel], dev: Sequence[str] | pd.Series, *, n
     """
     if len(models) < 2:
         raise ConfigError(f"a mixture needs at least two models, got {len(models)}.")
-    first, *others = models
-    for model in others:
-        if model.alphabet != first.alphabet or model.predicts != first.predicts:
-            raise ConfigError(
-                f"{first.recipe.name} and {model.recipe.name} predict different symbols ({first.predicts[0]} and "
-                f"{model.predicts[0]}) or have learned from different texts; only models of the same units and the "
-                "same training text can be mixed."
-            )
+    for model in models:
+        if not isinstance(model, LanguageModel | KneserNeyModel):
+            raise ConfigError(f"a {type(model).__name__} cannot be mixed; give language models and n-gram models.")
+        _check_symbols(models[0], model)
     series = check_texts(dev, "dev part")
+    if series.empty:
+        raise DataError("dev part: no text. The weights are learned from it.")
     bits = np.array([np.concatenate(model.symbol_bits(series)) for model in models])  # (M, N)
     weights = _learn_weights(bits)
     per_character = float(_mix(bits, weights).sum() / series.str.len().sum())
     return Mixture(models=tuple(models), weights=weights, dev_bits_per_character=per_character, name=name)
+
+
+def _check_symbols(first: AnyModel, model: AnyModel) -> None:
+    """Refuse models that do not predict the same string, unit by unit."""
+    names = f"{first.recipe.name} and {model.recipe.name}"
+    if model.alphabet != first.alphabet:
+        raise ConfigError(
+            f"{names} have different alphabets, of {len(first.alphabet.characters):,} and "
+            f"{len(model.alphabet.characters):,} characters: train them on the same text, with the same min_count."
+        )
+    if model.predicts != first.predicts:
+        kinds = f"{first.predicts[0]} and {model.predicts[0]}"
+        raise ConfigError(f"{names} predict different units ({kinds}, or subwords of different texts); mix like ones.")
 
 
 def _learn_weights(bits: Floats) -> Floats:

@@ -49,6 +49,11 @@ def read_preparation(models: Path) -> Tokenization:
     try:
         noted = parse_json((models / NOTE).read_text(encoding="utf-8"))["tokenization"]
     except OSError as error:
+        if folds := sorted(path.name for path in models.glob("fold-*")):
+            raise CheckpointError(
+                f"{models}: holds the models of {len(folds)} folds. Name one of them, such as {models / folds[0]}; it "
+                "has learned from all texts but those of that fold."
+            ) from error
         raise CheckpointError(
             f"{models / NOTE}: cannot be read ({error.strerror}). Name a folder that `langdiff train` wrote, or "
             "jobs/ of a run."

@@ -54,7 +54,9 @@ def sizes_of(parts: Parts | Folds) -> dict[str, int]:
     return means | {"test": int(sizes["test"].sum()), "folds": len(sizes)}
 
 
-def compare_all_folds(surprisals: Mapping[str, Surprisals], experiment: Experiment) -> pd.DataFrame | None:
+def compare_all_folds(
+    surprisals: Mapping[str, Surprisals], experiment: Experiment, edition_info: pd.DataFrame
+) -> tuple[pd.DataFrame | None, dict[str, str]]:
     """Tell how much the models of the folds differ.
 
     Parameters
@@ -63,27 +65,30 @@ def compare_all_folds(surprisals: Mapping[str, Surprisals], experiment: Experime
         Table of each language model.
     experiment : Experiment
         Experiment that has folds.
+    edition_info : DataFrame
+        What is known of the editions, by which dispersions may be named.
 
     Returns
     -------
-    DataFrame, one row per edition × language model, or None
-        ``lm``, the columns of `langdiff.regression.compare_folds`, ``model_sd`` and ``p_value_of_all``; None if no fold
-        has enough intents to be fitted.
+    table : DataFrame, one row per edition × language model, or None
+        ``lm``, the columns of `langdiff.regression.compare_folds`, ``model_sd`` and ``p_value_of_all``; None if there
+        is nothing to compare.
+    reasons : dict from str to str
+        Why the folds of a language model are not compared.
     """
     fitted = experiment.fit
-    settings: dict[str, Any] = {
-        "model": fitted.model,
-        "restricted": fitted.restricted,
-        "laplace_scale": fitted.laplace_scale,
-    }
+    # the model of the run; errors are those of the clusters and of the folds
+    settings: dict[str, Any] = fitted.model_dump(exclude={"clusters", "strata", "errors", "bootstrap"})
+    settings["edition_info"] = edition_info
     clusters = experiment.split.groups if fitted.clusters in (None, "fold") else fitted.clusters
-    tables = []
+    tables, reasons = [], {}
     for lm, table in surprisals.items():
         try:
             found = compare_folds(table, clusters=clusters, seed=experiment.seed, **settings)
         except (ConfigError, DataError) as error:  # difficulties can be had all the same
+            reasons[lm] = str(error)
             logger.warning("%s: the models of the folds are not compared: %s", lm, error)
         else:
             beside = {"model_sd": found.model_sd, "p_value_of_all": found.p_value}
             tables.append(found.to_frame().assign(lm=lm, **beside))
-    return pd.concat(tables) if tables else None
+    return pd.concat(tables) if tables else None, reasons

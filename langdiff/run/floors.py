@@ -1,29 +1,33 @@
-"""The floors of a run: measured once for each text, kept beside its other tables."""
+"""The floors of a run: measured once for each text, and kept as soon as they are."""
 
 from collections.abc import Sequence
 from functools import reduce
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from langdiff import __version__
-from langdiff._checksums import DamageError, read_checksums
+from langdiff._checksums import is_whole, seal
+from langdiff._io import parse_json, write_json
+from langdiff._progress import progress_bar
 from langdiff._signature import full_hash
 from langdiff.errors import DataError
 from langdiff.folds import Folds
 from langdiff.lm.floors import measure_floors
 from langdiff.lm.jobs.record import hash_texts
 from langdiff.multitext import Parts
+from langdiff.run.directory import JOBS
 
 FLOORS = "tables/floors.csv"
-_KEY = "key"  # of what the floors of an edition depend on
+KEPT = f"{JOBS}/floors.json"  # by edition, with the hash of all that they depend on
 
 
 def floors_of_run(
     parts: Parts | Folds, editions: Sequence[str], directory: Path, progress: bool | None
 ) -> pd.DataFrame:
-    """Return the floors of editions, from an earlier run in the directory where their texts are the same.
+    """Return the floors of editions, those that were measured before where their texts are the same.
 
     Parameters
     ----------
@@ -39,36 +43,24 @@ def floors_of_run(
     Returns
     -------
     DataFrame, one row per edition
-        As `langdiff.lm.measure_floors` returns it, and the column ``key``.
+        As `langdiff.lm.measure_floors` returns it.
     """
-    keys = {edition: _key(parts, edition) for edition in editions}
-    rows = []
-    known = _known(directory)
-    if known is not None:
-        rows = [known[known[_KEY] == known.index.map(keys)]]
-    missing = [edition for edition in editions if not rows or edition not in rows[0].index]
-    if missing:
-        rows.append(_measure(parts, missing, progress).assign(key=pd.Series(keys)))
-    return pd.concat(rows).loc[list(editions)]
-
-
-def _measure(parts: Parts | Folds, editions: Sequence[str], progress: bool | None) -> pd.DataFrame:
-    """Return the floors of editions, of folds as one test part."""
-    bits, characters = [], []
-    for each in _all(parts):
-        train, dev, test = (part.sel(editions=editions) for part in (each.train, each.dev, each.test))
-        characters.append(pd.Series({edition: test.text(edition).str.len().sum() for edition in editions}))
-        rates = measure_floors(Parts(train=train, dev=dev, test=test), progress=progress)
-        bits.append(rates.mul(characters[-1], axis=0))
-    return reduce(pd.DataFrame.add, bits).div(reduce(pd.Series.add, characters), axis=0)
-
-
-def _all(parts: Parts | Folds) -> Sequence[Parts]:
-    return parts.parts if isinstance(parts, Folds) else [parts]
+    kept = _kept(directory / KEPT)
+    with progress_bar(progress=progress) as bar:
+        task = bar.add_task("floors", total=len(editions), note="")
+        for edition in editions:
+            bar.update(task, note=edition)
+            key = _key(parts, edition)
+            if kept.get(edition, {}).get("key") != key:
+                kept[edition] = {"key": key, "floors": _measure(parts, edition).to_dict()}
+                write_json(directory / KEPT, seal({"editions": kept}))
+            bar.update(task, advance=1)
+    rows = {edition: kept[edition]["floors"] for edition in editions}
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("edition")
 
 
 def read_floors(directory: Path) -> pd.DataFrame | None:
-    """Return the floors that a run measured, one row per edition; None if it measured none.
+    """Return the floors that a finished run measured, one row per edition; None if it measured none.
 
     Raises
     ------
@@ -84,12 +76,30 @@ def read_floors(directory: Path) -> pd.DataFrame | None:
         raise DataError(f"{path}: no table of floors: {error}.") from error
 
 
-def _known(directory: Path) -> pd.DataFrame | None:
+def _kept(path: Path) -> dict[str, Any]:
+    """Return what was measured before, if the file is as it was written."""
     try:
-        read_checksums(directory).read(FLOORS)  # else damaged, or left by another program
-        return read_floors(directory)
-    except (DamageError, DataError):
-        return None
+        document = parse_json(path.read_bytes())
+        if isinstance(document, dict) and is_whole(document):
+            return dict(document["editions"])
+    except (OSError, ValueError, KeyError):
+        pass
+    return {}
+
+
+def _measure(parts: Parts | Folds, edition: str) -> pd.Series:
+    """Return the floors of an edition, of folds as one test part."""
+    bits, characters = [], []
+    for each in _all(parts):
+        train, dev, test = (part.sel(editions=[edition]) for part in (each.train, each.dev, each.test))
+        characters.append(int(test.text(edition).str.len().sum()))
+        rates = measure_floors(Parts(train=train, dev=dev, test=test), progress=False).loc[edition]
+        bits.append(rates * characters[-1])
+    return reduce(pd.Series.add, bits) / sum(characters)
+
+
+def _all(parts: Parts | Folds) -> Sequence[Parts]:
+    return parts.parts if isinstance(parts, Folds) else [parts]
 
 
 def _key(parts: Parts | Folds, edition: str) -> str:

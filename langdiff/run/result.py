@@ -41,8 +41,9 @@ class RunResult:
         True difficulties (nats) of a synthetic multitext.
     manifest : dict
         Versions, hardware, hashes of the data, faults that were skipped, sizes of the parts, ``failed``: what was
-        wrong, by language model and edition; and ``seconds``: the time of each stage of the last run, and for each
-        language model that of its training in all editions, whenever it was trained.
+        wrong, by language model and edition; ``folds_not_compared``: why, by language model; and ``seconds``: the time
+        of each stage of the last run, and for each language model that of its training in all editions, whenever it
+        was trained.
     floors : DataFrame or None
         What n-grams and compressors make of each edition (`langdiff.lm.measure_floors`), if it was measured.
     """
@@ -182,12 +183,8 @@ def read_run(directory: str | Path) -> RunResult:
         fits={lm: read_fit(directory / "fits" / f"{lm}.json") for lm in models},
         truth=_read_truth(directory / "tables/truth.csv"),
         manifest=manifest,
-        floors=_without_key(read_floors(directory)),
+        floors=read_floors(directory),
     )
-
-
-def _without_key(floors: pd.DataFrame | None) -> pd.DataFrame | None:
-    return None if floors is None else floors.drop(columns="key")
 
 
 def _read_truth(path: Path) -> pd.Series | None:

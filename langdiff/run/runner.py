@@ -199,7 +199,7 @@ class _Run:
             editions = list(dict.fromkeys(edition for table in tables for edition in table.editions))
             floors = floors_of_run(parts, editions, self.directory, self.progress)
             self.save_table("floors", floors)
-        return floors.drop(columns="key")
+        return floors
 
     def compare(
         self,
@@ -221,8 +221,9 @@ class _Run:
             fits = {lm: fit(table, **settings) for lm, table in surprisals.items()}
             for lm, difficulties in fits.items():
                 difficulties.save(self.new / "fits" / f"{lm}.json")
+            not_compared: dict[str, str] = {}
             if isinstance(parts, Folds):
-                comparison = compare_all_folds(surprisals, self.experiment)
+                comparison, not_compared = compare_all_folds(surprisals, self.experiment, multitext.edition_info)
                 if comparison is not None:
                     self.save_table("folds", comparison)
         if truth is not None:
@@ -233,6 +234,7 @@ class _Run:
             "selection": notes,
             "parts": sizes_of(parts),
             "failed": self.failed,
+            "folds_not_compared": not_compared,
             "seconds": self.seconds,
         }
         result = RunResult(

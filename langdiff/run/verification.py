@@ -10,10 +10,11 @@ from langdiff.lm.jobs.folder import KEY, job_folder
 from langdiff.lm.preparation import NOTE
 from langdiff.lm.scoring import split_name
 from langdiff.run.directory import EXPERIMENT, JOBS, STAGE, caches
+from langdiff.run.floors import KEPT
 from langdiff.run.log import LOG
 from langdiff.run.status import read_settings
 
-_FREE = {CHECKSUMS, LOG, f"{JOBS}/{NOTE}", NOTE}  # read as they are, and checked otherwise
+_FREE = {CHECKSUMS, LOG, KEPT, f"{JOBS}/{NOTE}", NOTE}  # read as they are, and checked otherwise
 
 
 def verify_run(directory: str | Path) -> pd.DataFrame:

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from langdiff._types import Booleans, Integers
-from langdiff.errors import ConfigError
+from langdiff.errors import ConfigError, DataError
 from langdiff.folds import Folds
 from langdiff.multitext import Multitext, Parts
 from langdiff.selection.dealing import deal_groups
@@ -51,7 +51,8 @@ def split_into_folds(
     ConfigError
         If a number is out of range, or `groups` is not a column of `intent_info`.
     DataError
-        If intents are incomplete and `incomplete` is ``"error"``, an intent has no group, or groups are too few or too
+        If intents are incomplete and `incomplete` is ``"error"``, have a column ``"fold"`` already, or have no group, or
+        if groups are too few or too
         unequal to give every part of every fold at least half of its share.
 
     Examples
@@ -70,6 +71,8 @@ to 24 intents
         raise ConfigError(f"n_folds must be a whole number from 2 up, got {n_folds!r}.")
     if not 0 < dev_share < 1:
         raise ConfigError(f"dev_share is a share of intents, between 0 and 1; got {dev_share!r}.")
+    if "fold" in multitext.intent_info:
+        raise DataError("the intents have a column 'fold' already, which would be replaced by these folds; rename it.")
     complete = find_complete(multitext, incomplete)
     present: Booleans = np.logical_or.reduce(multitext.presence.to_numpy(), axis=1)
     measured = complete if incomplete == "drop" else present

@@ -118,13 +118,17 @@ def test_what_cannot_be_mixed_is_refused(models, texts):
     with pytest.raises(ConfigError, match="at least two"):
         fit_mixture(models[:1], texts["dev"])
     other = train_kneser_ney(["another text entirely"] * 50, ["another text"])
-    with pytest.raises(ConfigError, match="different symbols"):
+    with pytest.raises(ConfigError, match="different alphabets"):
         fit_mixture([models[0], other], texts["dev"])
     subwords = ld.train_language_model(
         texts["train"], texts["dev"], recipe=replace(RECIPES["bpe-tiny"], epochs=1), seed=0, progress=False
     )
-    with pytest.raises(ConfigError, match=r"char and bpe|different"):
+    with pytest.raises(ConfigError, match=r"alphabets|char and bpe"):
         fit_mixture([models[0], subwords], texts["dev"])
+    with pytest.raises(ConfigError, match="a Mixture cannot be mixed"):
+        fit_mixture([models[0], fit_mixture(models, texts["dev"])], texts["dev"])
+    with pytest.raises(DataError, match="no text"):
+        fit_mixture(models, [])
     with pytest.raises(DataError, match="empty"):
         fit_mixture(models, [" "])
     with pytest.raises(ConfigError, match="carried"):

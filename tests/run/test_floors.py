@@ -7,7 +7,7 @@ import pytest
 
 import langdiff as ld
 from langdiff.errors import DataError, LangdiffWarning
-from langdiff.run import Experiment, floors, read_run, run_experiment
+from langdiff.run import Experiment, floors, read_run, run_experiment, verify_run
 from tests.cli.conftest import langdiff as langdiff
 
 CORPUS = {"format": "synthetic", "n_intents": 200, "n_languages": 2}
@@ -54,14 +54,30 @@ def test_a_second_run_measures_them_only_where_texts_have_changed(run, monkeypat
         again = run_experiment(experiment(), run.directory, progress=False)
     assert not measured
     pd.testing.assert_frame_equal(again.floors, run.floors)
-    path = run.directory / floors.FLOORS
-    table = pd.read_csv(path)
-    table.loc[0, "lzma"] = 0.5  # of which the checksum knows nothing
-    table.to_csv(path, index=False)
+    path = run.directory / floors.KEPT
+    path.write_text(path.read_text().replace('"lzma": ', '"lzma": 1'))  # of which the seal knows nothing
     with pytest.warns(LangdiffWarning):
         again = run_experiment(experiment(), run.directory, progress=False)
     assert measured == list(run.floors.index)
     pd.testing.assert_frame_equal(again.floors, run.floors)
+
+
+def test_an_interrupted_run_keeps_those_that_were_measured(tmp_path, monkeypatch):
+    measured = []
+
+    def stopped(parts, **options):
+        measured.extend(parts.test.editions)
+        if len(measured) == 2:
+            raise KeyboardInterrupt
+        return ld.lm.measure_floors(parts, **options)
+
+    monkeypatch.setattr(floors, "measure_floors", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        run_experiment(experiment(models=["kneser-ney-3"]), tmp_path / "run", progress=False)
+    first, second = measured
+    run_experiment(experiment(models=["kneser-ney-3"]), tmp_path / "run", progress=False)
+    assert measured == [first, second, second]
+    assert set(verify_run(tmp_path / "run")["state"]) == {"whole"}
 
 
 @pytest.mark.filterwarnings("always")
