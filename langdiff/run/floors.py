@@ -1,7 +1,6 @@
 """The floors of a run: measured once for each text, and kept as soon as they are."""
 
 from collections.abc import Sequence
-from functools import reduce
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -52,7 +51,7 @@ def floors_of_run(
             bar.update(task, note=edition)
             key = _key(parts, edition)
             if kept.get(edition, {}).get("key") != key:
-                kept[edition] = {"key": key, "floors": _measure(parts, edition).to_dict()}
+                kept[edition] = {"key": key, "floors": _measure(parts, edition)}
                 write_json(directory / KEPT, seal({"editions": kept}))
             bar.update(task, advance=1)
     rows = {edition: kept[edition]["floors"] for edition in editions}
@@ -87,15 +86,17 @@ def _kept(path: Path) -> dict[str, Any]:
     return {}
 
 
-def _measure(parts: Parts | Folds, edition: str) -> pd.Series:
+def _measure(parts: Parts | Folds, edition: str) -> dict[str, float]:
     """Return the floors of an edition, of folds as one test part."""
-    bits, characters = [], []
+    bits: dict[str, float] = {}
+    characters = 0
     for each in _all(parts):
         train, dev, test = (part.sel(editions=[edition]) for part in (each.train, each.dev, each.test))
-        characters.append(int(test.text(edition).str.len().sum()))
+        own = int(test.text(edition).str.len().sum())
         rates = measure_floors(Parts(train=train, dev=dev, test=test), progress=False).loc[edition]
-        bits.append(rates * characters[-1])
-    return reduce(pd.Series.add, bits) / sum(characters)
+        bits = {str(floor): bits.get(str(floor), 0.0) + rate * own for floor, rate in rates.items()}
+        characters += own
+    return {floor: total / characters for floor, total in bits.items()}
 
 
 def _all(parts: Parts | Folds) -> Sequence[Parts]:
