@@ -110,6 +110,30 @@ def test_vetting_that_cannot_be_read(write):
         read_vetted(write("v.tsv", head + "no\ts1\tvpart\t1\tlooked-1\tARG2\twords-3\n"))
 
 
+HEAD = "# sentence\ts1\tShe looked up words"
+ROW = "s1\tvpart\t1\tlooked-1+up-2\tARG2\twords-3"
+
+
+def test_words_of_an_edit_that_are_not_those_of_the_sentence_are_warned_of(write):
+    moved = ROW.replace("looked-1+up-2", "looked-2+up-3").replace("words-3", "words-2")  # counted from 1, and wrong
+    with pytest.warns(
+        LangdiffWarning, match=r"v.tsv: 3 words .*: line 2: 'looked' for 'up'; .* counted from 0"
+    ) as told:
+        read_vetted(write("v.tsv", f"{HEAD}\nedit\t{moved}\n"))
+    assert told[0].filename == __file__
+
+
+def test_words_of_what_was_not_accepted_do_not_matter(write):
+    moved = ROW.replace("words-3", "words-2")
+    assert read_vetted(write("v.tsv", f"{HEAD}\nyes\t{ROW}\nno\t{moved}\n")).gold.targets[0].dependents == ((3,),)
+
+
+def test_rows_that_a_spreadsheet_filled_up(write):
+    vetted = read_vetted(write("v.tsv", f"{HEAD}\t\t\t\t\nyes\t{ROW}\t\n\t\t\t\n"))
+    assert vetted.gold.sentences == {"s1": ("She", "looked", "up", "words")}
+    assert vetted.to_frame().to_numpy().tolist() == [["vpart", 1, 1]]
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
