@@ -159,7 +159,9 @@ def check(
     if vetted:
         given = {"--sentences": sentences, "--second": second, "--rules": rules, "--parser": parser}
         if unused := [option for option, value in given.items() if value]:
-            raise ConfigError(f"--vetted counts decisions only; {', '.join(unused)} would not be used: leave out.")
+            raise ConfigError(
+                f"--vetted counts decisions, and would not use {', '.join(unused)}. Leave out what does not go together."
+            )
         decided = read_vetted(gold)
         if out is not None:
             decided.gold.save(out / "targets.tsv", out / "sentences.tsv")
