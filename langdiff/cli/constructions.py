@@ -160,7 +160,7 @@ def check(
         given = {"--sentences": sentences, "--second": second, "--rules": rules, "--parser": parser}
         if unused := [option for option, value in given.items() if value]:
             raise ConfigError(
-                f"--vetted counts decisions, and would not use {', '.join(unused)}. Leave out what does not go together."
+                f"--vetted counts decisions and would not use {', '.join(unused)}. Leave these options out."
             )
         decided = read_vetted(gold)
         if out is not None:
