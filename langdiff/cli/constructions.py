@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast, get_args
 
 import typer
 
@@ -157,6 +157,11 @@ def check(
     if out is not None and not vetted:
         raise ConfigError("--out writes what was accepted by vetting: give --vetted, too.")
     if vetted:
+        given = {"--sentences": sentences, "--second": second, "--rules": rules, "--parser": parser}
+        if unused := [option for option, value in given.items() if value]:
+            raise ConfigError(
+                f"--vetted counts decisions and would not use {', '.join(unused)}. Leave these options out."
+            )
         decided = read_vetted(gold)
         if out is not None:
             decided.gold.save(out / "targets.tsv", out / "sentences.tsv")
@@ -191,6 +196,8 @@ def _read_gold(gold: str, sentences: list[Path] | None) -> "GoldTargets":
     from langdiff.errors import ConfigError
 
     if gold == "constructed":
+        if sentences:
+            raise ConfigError("the constructed set has its own sentences; leave --sentences out.")
         return constructed_gold()
     if not sentences:
         what = "the CoNLL-U files of the treebanks" if gold == "mined" else "the file of sentences"
@@ -241,6 +248,7 @@ def _shape(file: str) -> str:
 
 def _read_rules(options: list[str], names: list[str]) -> "dict[str, Rules]":
     from langdiff.constructions import default_rules, read_rules
+    from langdiff.constructions.rules import Scheme
     from langdiff.errors import ConfigError
 
     found: dict[str, Rules] = {}
@@ -248,8 +256,10 @@ def _read_rules(options: list[str], names: list[str]) -> "dict[str, Rules]":
         name, file = _named(option, "--rules") if "=" in option else ("", option)
         if name and name not in names:
             raise ConfigError(f"--rules {option}: {name!r} is not a parser; parsers are {', '.join(names)}.")
-        shipped = file in ("ud", "clearnlp")
-        own = default_rules(cast(Any, file)) if shipped else read_rules(file)
+        shipped = get_args(Scheme)
+        if file not in shipped and not Path(file).exists():
+            raise ConfigError(f"--rules {option}: no such file; rules of the package are {' and '.join(shipped)}.")
+        own = default_rules(cast(Any, file)) if file in shipped else read_rules(file)
         found |= dict.fromkeys([name] if name else names, own)
     for name in names:
         found.setdefault(name, default_rules())

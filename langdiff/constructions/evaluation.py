@@ -51,7 +51,8 @@ def evaluate(
     Warns
     -----
     LangdiffWarning
-        If a parser has blocks for unknown items, rules name words of the sentences, or rules find nothing at all.
+        If a parser has blocks for unknown items, rules (other than those of the package) name words of the
+        sentences, or rules find nothing at all.
 
     References
     ----------
@@ -173,7 +174,7 @@ def warn_about(gold: GoldTargets, system: Parses, rules: Rules) -> None:
             LangdiffWarning,
             stacklevel=3,
         )
-    if lexical := lexical_words(rules, gold, system):
+    if not rules.shipped and (lexical := lexical_words(rules, gold, system)):
         lines = "; ".join(f"line {line}: {', '.join(words)}" for line, words in list(lexical.items())[:5])
         warnings.warn(
             f"rules {rules.name!r} ({rules.source}) name words of the sentences, which are not labels of parser "

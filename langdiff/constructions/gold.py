@@ -191,15 +191,16 @@ def collect_targets(
     if not found:
         raise DataError(f"{source}: there are no targets.")
     if different:
-        warnings.warn(
-            f"{source}: {len(different)} words are not those of the sentence: {'; '.join(different[:5])}. Are "
-            "positions counted from 0?",
-            LangdiffWarning,
-            stacklevel=3,
-        )
+        warn_of_words(source, different, stacklevel=4)
     used = {target.item for target in found.values()}
     kept = {item: words for item, words in sentences.items() if item in used}
     return GoldTargets(name=name, origin=origin, sentences=kept, targets=tuple(found.values()))
+
+
+def warn_of_words(source: str, different: list[str], *, stacklevel: int) -> None:
+    """Warn of words that are not those of the sentence."""
+    message = f"{len(different)} words are not those of the sentence: {'; '.join(different[:5])}."
+    warnings.warn(f"{source}: {message} Are positions counted from 0?", LangdiffWarning, stacklevel=stacklevel)
 
 
 def read_sentences(path: str | Path, faults: list[Fault] | None = None) -> dict[str, tuple[str, ...]]:

@@ -155,7 +155,7 @@ def mine_candidates(
     DataError
         If a file is malformed, a ``sent_id`` comes twice, or there are no sentences.
     ConfigError
-        If a phenomenon is unknown.
+        If a phenomenon is unknown, or has no query.
 
     Warns
     -----
@@ -182,6 +182,8 @@ def mine_candidates(
     if phenomena is not None:
         if unknown := [code for code in phenomena if code not in PHENOMENA]:
             raise ConfigError(f"unknown phenomena {listing(unknown)}; known are {', '.join(PHENOMENA)}.")
+        if lacking := [code for code in phenomena if code not in {query.phenomenon for query in asked}]:
+            raise ConfigError(f"{queries} has no queries for {listing(lacking)}.")
         asked = tuple(query for query in asked if query.phenomenon in phenomena)
     blind = dict.fromkeys(query.phenomenon for query in asked if query.enhanced)
     found: list[Candidate] = []

@@ -21,7 +21,10 @@ _NODE = re.compile(r"(\w+)\[(.+)\]")
 _TEST = re.compile(r"(\w+)(!?=)(.+)")
 _EDGE = re.compile(r"(\w+) ([-=])\[(.+)\][-=]> (\w+)")
 _ORDER = re.compile(r"(\w+) (<|<<|>>) (\w+)")
-_PLACE = re.compile(r"(\w+)(?:\{(.+?)\})?")
+_PLACE = re.compile(r"(\w+)(?:\{([^}]+)\})?|\w+(?:\+\w+)+")
+_BAR = re.compile(r"\|(?![^{]*\})")  # between alternatives, not between relations
+_TEXTS = ("form", "lemma")  # columns whose case does not matter
+_COLUMNS = (*_TEXTS, "upos", "xpos", "deprel")
 
 
 @dataclass(frozen=True)
@@ -76,10 +79,10 @@ def read_queries(path: str | Path | None = None) -> tuple[Query, ...]:
     path : str or Path, optional
         TOML file: for each code of a phenomenon one or several tables with ``pattern``, ``without`` and ``targets``;
         by default that for English Universal Dependencies which is shipped with the package. Conditions are
-        ``V[upos=VERB, lemma!=be|have]`` (columns or features, regular expressions), ``V -[obj]-> O`` (basic tree),
-        ``V =[nsubj.*]=> S`` (enhanced graph), ``V >> X`` (V is above X in the tree), ``A < B`` (before) and ``A << B``
-        (just before). In targets ``V{aux|cop}`` is V or any child of these relations; ``V+P``, ``V|A`` and ``*`` are
-        written as in gold files.
+        ``V[upos=VERB, lemma!=be|have]`` (columns or features, regular expressions; case does not matter in forms and
+        lemmas), ``V -[obj]-> O`` (basic tree), ``V =[nsubj.*]=> S`` (enhanced graph), ``V >> X`` (V is above X in the
+        tree), ``A < B`` (before) and ``A << B`` (just before). In targets ``V{aux|cop}`` is V or any child of these
+        relations; ``V+P``, ``V|A`` and ``*`` are written as in gold files.
 
     Returns
     -------
@@ -89,7 +92,7 @@ def read_queries(path: str | Path | None = None) -> tuple[Query, ...]:
     Raises
     ------
     DataError
-        If the file is not TOML, or a phenomenon, condition or target is not written so.
+        If the file is not TOML, has no queries, or a phenomenon, condition or target is not written so.
 
     Examples
     --------
@@ -115,6 +118,8 @@ def read_queries(path: str | Path | None = None) -> tuple[Query, ...]:
                 queries.append(_query(phenomenon, table))
             except (ValueError, KeyError, AttributeError, TypeError, re.error) as error:
                 raise DataError(f"{source}, {phenomenon}: {error}") from error
+    if not queries:
+        raise DataError(f"{source}: there are no queries; write tables such as [[vpart]], see the handbook.")
     return tuple(queries)
 
 
@@ -130,9 +135,16 @@ def _query(phenomenon: str, table: dict[str, Any]) -> Query:
         cells = line.split()
         if len(cells) != 3 or not is_type(cells[1]):
             raise ValueError(f"{line!r} is not a target: head, type, dependent.")
-        for name in re.findall(r"\w+(?=$|[{|+])", re.sub(r"\{.+?\}", "", f"{cells[0]}|{cells[2]}")):
-            if name not in known:
-                raise ValueError(f"{line!r} names node {name!r}, which is not in the pattern.")
+        if cells[2] == "*":
+            raise ValueError(f"{line!r}: only the head may be *.")
+        for place in [place for cell in (cells[0], cells[2]) if cell != "*" for place in _BAR.split(cell)]:
+            match = _PLACE.fullmatch(place)
+            if match is None:
+                raise ValueError(f"{place!r} in {line!r} is not a node; these are V, V{{aux|cop}} and V+P.")
+            re.compile(match.group(2) or "")
+            names = place.split("+") if match.group(1) is None else [match.group(1)]
+            if unknown := [name for name in names if name not in known]:
+                raise ValueError(f"{line!r} names node {unknown[0]!r}, which is not in the pattern.")
     return Query(phenomenon, pattern, without, tuple(table["targets"]), any("=[" in text for text in table["pattern"]))
 
 
@@ -178,7 +190,10 @@ def _node(name: str, tests: str) -> Extend:
         match = _TEST.fullmatch(test)
         if match is None:
             raise ValueError(f"{test!r} is not a test such as upos=VERB or lemma!=be.")
-        checks.append((match.group(1), match.group(2) == "=", re.compile(match.group(3))))
+        key, sign, expression = match.groups()
+        if key not in _COLUMNS and (key.lower() in _COLUMNS or not key[0].isupper()):
+            raise ValueError(f"{key!r} is neither {', '.join(_COLUMNS)} nor a feature, which begins with a capital.")
+        checks.append((key, sign == "=", re.compile(expression, re.IGNORECASE if key in _TEXTS else 0)))
 
     def extend(graph: Graph, binding: Binding) -> Iterator[Binding]:
         for place in [binding[name]] if name in binding else range(len(graph.words)):
@@ -193,9 +208,7 @@ def _node(name: str, tests: str) -> Extend:
 
 def _value(word: Word, key: str) -> str:
     """Return a column or a feature of a word; empty where it has none."""
-    if key in ("form", "lemma"):
-        return str(getattr(word, key)).casefold()
-    return str(getattr(word, key)) if key in ("upos", "xpos", "deprel") else word.features.get(key, "")
+    return str(getattr(word, key)) if key in _COLUMNS else word.features.get(key, "")
 
 
 def _edge(head: str, relation: re.Pattern[str], dependent: str, *, enhanced: bool) -> Extend:
@@ -239,16 +252,14 @@ def _above(upper: str, lower: str) -> Extend:
 
 
 def _nodes(graph: Graph, binding: Binding, cell: str) -> tuple[Node, ...]:
-    """Return the alternatives of a cell such as ``V{aux|cop}``, ``V+P`` or ``*``."""
-    if cell == "*":
-        return ()
-    if "+" in cell:
-        return (tuple(binding[name] for name in cell.split("+")),)
-    places: list[int] = []
-    for match in _PLACE.finditer(cell):
-        name, relations = match.groups()
-        places.append(binding[name])
-        if relations:
-            children = [i for i, word in enumerate(graph.words) if word.head == binding[name]]
-            places += [i for i in children if re.fullmatch(relations, graph.words[i].deprel)]
-    return tuple((place,) for place in sorted(set(places)))
+    """Return the alternatives of a cell such as ``V{aux|cop}``, ``V+P|O`` or ``*``."""
+    nodes: set[Node] = set()
+    for place in _BAR.split(cell) if cell != "*" else ():
+        if "+" in place and "{" not in place:
+            nodes.add(tuple(binding[name] for name in place.split("+")))
+            continue
+        name, _, relations = place.removesuffix("}").partition("{")
+        nodes.add((binding[name],))
+        children = [i for i, word in enumerate(graph.words) if word.head == binding[name]]
+        nodes |= {(i,) for i in children if relations and re.fullmatch(relations, graph.words[i].deprel)}
+    return tuple(sorted(nodes))

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
 from typing import Literal, get_args
@@ -52,11 +52,14 @@ class Rules:
         File that they come from.
     rules : tuple of Rule
         Rules in the order of the file.
+    shipped : bool
+        Whether the rules come with the package; they name the labels of a scheme whatever a parser's output has.
     """
 
     name: str
     source: str
     rules: tuple[Rule, ...]
+    shipped: bool = False
 
     def of(self, target: Target) -> tuple[Rule, ...]:
         """Return the rules that serve a target.
@@ -147,7 +150,7 @@ def default_rules(scheme: Scheme = "ud") -> Rules:
     if scheme not in get_args(Scheme):
         raise ConfigError(f"unknown scheme {scheme!r}; known are {', '.join(get_args(Scheme))}.")
     text = resources.files("langdiff.constructions").joinpath(f"data/{scheme}.rules").read_text(encoding="utf-8")
-    return _collect(enumerate(text.splitlines(), 1), f"{scheme}.rules", scheme)
+    return replace(_collect(enumerate(text.splitlines(), 1), f"{scheme}.rules", scheme), shipped=True)
 
 
 def _collect(lines: Iterable[tuple[int, str]], source: str, name: str) -> Rules:

@@ -63,7 +63,7 @@ class ConstructionScores:
         return tables.recall_by_distance(self.judgements)
 
     def compare(self, first: str, second: str) -> pd.DataFrame:
-        """Test whether two parsers differ, by phenomenon and for all targets (McNemar's exact test).
+        """Test whether two parsers differ, by phenomenon and for all targets (exact tests).
 
         Parameters
         ----------
@@ -73,8 +73,11 @@ class ConstructionScores:
         Returns
         -------
         DataFrame
-            ``targets``, the numbers that only one of the two has right, and the two-sided ``p_value``; the last
-            row, ``all``, is for all phenomena. Tests take targets as independent, although a sentence has several.
+            ``targets``, the numbers that only one of the two has right, and the two-sided p of two tests; the last
+            row, ``all``, is for all phenomena. ``p_mcnemar`` is McNemar's exact test; it takes targets as
+            independent, and is too small if the targets of a sentence are right or wrong together.
+            ``p_by_sentence``, which is to be quoted, takes sentences as independent: without a difference between
+            the parsers, they could be exchanged in any sentence (sign-flip test of the sentences' differences).
 
         Raises
         ------
@@ -85,7 +88,7 @@ class ConstructionScores:
         for parser in (first, second):
             if parser not in known or first == second:
                 raise ConfigError(f"two different parsers of {', '.join(known)} are needed; got {first!r}, {second!r}.")
-        return tables.mcnemar(self.judgements, first, second)
+        return tables.compare_parsers(self.judgements, first, second)
 
     def outcomes(self) -> Outcomes:
         """Return right and wrong as a table of items × systems: items are targets, systems are parsers.

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import binomtest
 
+from langdiff._types import Integers
 from langdiff.constructions.ordering import order_columns
 
 LEVEL = 0.95
@@ -77,15 +78,46 @@ def _places(column: pd.Series) -> pd.Series:
     return column.astype(str).map({name: place for place, name in enumerate(order)})
 
 
-def mcnemar(judgements: pd.DataFrame, first: str, second: str) -> pd.DataFrame:
-    """Return McNemar's exact test between two parsers by phenomenon, then for all targets."""
-    both = judgements.pivot(index=["target", "phenomenon"], columns="parser", values="correct")[[first, second]]
+def compare_parsers(judgements: pd.DataFrame, first: str, second: str) -> pd.DataFrame:
+    """Return McNemar's exact test and the sign-flip test by sentences, by phenomenon, then for all targets."""
+    both = judgements.pivot(index=["target", "item", "phenomenon"], columns="parser", values="correct")
+    both = both[[first, second]].astype(int)
     rows = []
     parts = [(code, part) for code, part in both.groupby(level="phenomenon", sort=False)]
     for code, part in [*parts, ("all", both)]:
-        only_first = int((part[first] & ~part[second]).sum())
-        only_second = int((part[second] & ~part[first]).sum())
+        difference = part[first] - part[second]
+        only_first, only_second = int((difference > 0).sum()), int((difference < 0).sum())
         discordant = only_first + only_second
-        p_value = float(binomtest(only_first, discordant).pvalue) if discordant else 1.0
-        rows.append((code, len(part), only_first, only_second, p_value))
-    return pd.DataFrame(rows, columns=["phenomenon", "targets", f"only {first}", f"only {second}", "p_value"])
+        of_targets = float(binomtest(only_first, discordant).pvalue) if discordant else 1.0
+        of_sentences = sign_flip(difference.groupby(level="item").sum().to_numpy())
+        rows.append((code, len(part), only_first, only_second, of_targets, of_sentences))
+    columns = ["phenomenon", "targets", f"only {first}", f"only {second}", "p_mcnemar", "p_by_sentence"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def sign_flip(differences: Integers) -> float:
+    """Return the exact two-sided p of a sum of differences, any of which may as well have the other sign.
+
+    Parameters
+    ----------
+    differences : ndarray of shape (n,)
+        Difference of each sentence, in targets.
+
+    Returns
+    -------
+    float
+        Share of the 2ⁿ choices of signs whose sum is at least as far from 0; McNemar's if all differences are ±1.
+
+    Examples
+    --------
+    >>> sign_flip(np.array([1, 1, 1, 1, 1])), sign_flip(np.array([2, 3, 0]))
+    (0.0625, 0.5)
+    """
+    sizes = np.abs(differences[differences != 0]).tolist()
+    total = sum(sizes)
+    shares = np.zeros(2 * total + 1)  # of the sums -total … total
+    shares[total] = 1
+    for size in sizes:
+        shares = (np.roll(shares, size) + np.roll(shares, -size)) / 2
+    sums = np.arange(-total, total + 1)
+    return float(shares[np.abs(sums) >= abs(differences.sum())].sum())

@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from langdiff._io import read_lines
-from langdiff.constructions.gold import CELLS, GoldTargets, read_target
+from langdiff.constructions.gold import CELLS, GoldTargets, read_target, warn_of_words
 from langdiff.constructions.target import Target
 from langdiff.errors import DataError, Fault, FaultsError
 
@@ -61,6 +61,11 @@ def read_vetted(path: str | Path, *, name: str | None = None) -> Vetted:
     DataError
         If nothing was accepted.
 
+    Warns
+    -----
+    LangdiffWarning
+        If words of accepted targets differ from those of the sentence, case and punctuation aside.
+
     Examples
     --------
     >>> from tempfile import TemporaryDirectory
@@ -76,8 +81,9 @@ def read_vetted(path: str | Path, *, name: str | None = None) -> Vetted:
     targets: dict[object, Target] = {}
     decisions: dict[tuple[str, str], list[str]] = {}
     faults = []
+    different: list[str] = []
     for number, line in read_lines(path):
-        cells = line.split("\t")
+        cells = line.rstrip().split("\t")  # spreadsheets fill rows up with empty cells
         if cells[0] == "# sentence" and len(cells) == 3:
             sentences[cells[1]] = tuple(cells[2].split())
         elif line.strip() and not line.startswith("#"):
@@ -87,14 +93,17 @@ def read_vetted(path: str | Path, *, name: str | None = None) -> Vetted:
                     raise ValueError("not a decision (yes, no, edit or empty) and the six cells of a target.")
                 decisions.setdefault((cells[2], cells[1]), []).append(decision)
                 if decision in ("yes", "edit"):
-                    target, _ = read_target(cells[1:], number, sentences)
+                    target, unlike = read_target(cells[1:], number, sentences)
                     targets[target.key] = target
+                    different += [f"line {number}: {what}" for what in unlike]
             except ValueError as error:
                 faults.append(Fault(str(path), number, str(error)))
     if faults:
         raise FaultsError(faults)
     if not targets:
         raise DataError(f"{path}: no candidate was accepted; write yes in the first column of targets.")
+    if different:
+        warn_of_words(str(path), different, stacklevel=3)
     rows = [
         (code, "" not in own, any(own_one in ("yes", "edit") for own_one in own))
         for (code, _), own in decisions.items()

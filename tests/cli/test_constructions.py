@@ -73,6 +73,10 @@ def test_two_parsers_with_rules_of_their_own(evaluate, files):
         (["--parser", "cc={}/cc.gr", "--enhanced", "x"], "'x' is not a parser"),
         (["--parser", "cc={}/cc.gr", "--rules", "{}/st.stanford"], "st.stanford, line 2: "),
         (["--parser", "cc={}/cc.gr", "--plot", "x.doc"], "unknown kind of picture"),
+        (
+            ["--parser", "cc={}/cc.gr", "--rules", "spacy"],
+            "--rules spacy: no such file; rules of the package are ud and",
+        ),
     ],
 )
 def test_what_cannot_be_evaluated(evaluate, files, options, message):
@@ -90,6 +94,11 @@ def test_gold_sets_of_the_package(langdiff, files):
     assert "none of the sentences is in these files" in done.err
     done = langdiff("constructions", "check", files / "gold.tsv")
     assert "need the file of sentences" in done.err
+    for command in ("check", "evaluate"):
+        parser = ["--parser", f"cc={files}/cc.gr"]
+        done = langdiff("constructions", command, "constructed", "--sentences", files / "none.tsv", *parser)
+        assert (done.code, done.out) == (1, "")
+        assert "the constructed set has its own sentences" in done.err
 
 
 def test_mine_then_vet(langdiff, files):
@@ -107,6 +116,13 @@ def test_mine_then_vet(langdiff, files):
     )  # fmt: skip
     pooled = {(row["phenomenon"], row["parser"]): row["pooled"] for row in json.loads(done.out)}
     assert (pooled["control", "tree"], pooled["control", "graph"]) == (0.5, 1.0)
+
+
+@pytest.mark.parametrize("option", ["--sentences", "--second", "--rules", "--parser"])
+def test_options_that_vetting_does_not_use(langdiff, files, option):
+    done = langdiff("constructions", "check", files / "candidates.tsv", "--vetted", option, "x=none.gr")
+    assert (done.code, done.out) == (1, "")
+    assert f"would not use {option}. Leave" in done.err
 
 
 def test_check(langdiff, files):

@@ -110,6 +110,30 @@ def test_vetting_that_cannot_be_read(write):
         read_vetted(write("v.tsv", head + "no\ts1\tvpart\t1\tlooked-1\tARG2\twords-3\n"))
 
 
+HEAD = "# sentence\ts1\tShe looked up words"
+ROW = "s1\tvpart\t1\tlooked-1+up-2\tARG2\twords-3"
+
+
+def test_words_of_an_edit_that_are_not_those_of_the_sentence_are_warned_of(write):
+    moved = ROW.replace("looked-1+up-2", "looked-2+up-3").replace("words-3", "words-2")  # counted from 1, and wrong
+    with pytest.warns(
+        LangdiffWarning, match=r"v.tsv: 3 words .*: line 2: 'looked' for 'up'; .* counted from 0"
+    ) as told:
+        read_vetted(write("v.tsv", f"{HEAD}\nedit\t{moved}\n"))
+    assert told[0].filename == __file__
+
+
+def test_words_of_what_was_not_accepted_do_not_matter(write):
+    moved = ROW.replace("words-3", "words-2")
+    assert read_vetted(write("v.tsv", f"{HEAD}\nyes\t{ROW}\nno\t{moved}\n")).gold.targets[0].dependents == ((3,),)
+
+
+def test_rows_that_a_spreadsheet_filled_up(write):
+    vetted = read_vetted(write("v.tsv", f"{HEAD}\t\t\t\t\nyes\t{ROW}\t\n\t\t\t\n"))
+    assert vetted.gold.sentences == {"s1": ("She", "looked", "up", "words")}
+    assert vetted.to_frame().to_numpy().tolist() == [["vpart", 1, 1]]
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -123,6 +147,13 @@ def test_vetting_that_cannot_be_read(write):
         ('[vpart]\npattern = ["V -[obj]-> O"]\ntarget = ["V ARG2 O"]', "unknown key 'target'"),
         ('[vpart]\ntargets = ["V ARG2 O"]', "vpart: 'pattern'"),
         ('[vpart]\npattern = ["V -[(]-> O"]\ntargets = ["V ARG2 O"]', "vpart: missing"),
+        ('[vpart]\npattern = ["V -[obj]-> O"]\ntargets = ["* ARG2 *"]', "only the head may be *"),
+        ('[vpart]\npattern = ["V -[obj]-> O"]\ntargets = ["V+|O ARG2 O"]', "'V+' in 'V+|O ARG2 O' is not a node"),
+        ('[vpart]\npattern = ["V -[obj]-> O"]\ntargets = ["V+P|O ARG2 O"]', "names node 'P', which is not"),
+        ('[vpart]\npattern = ["V -[obj]-> O"]\ntargets = ["V{aux+} ARG2 O{(}"]', "vpart: missing"),
+        ('[vpart]\npattern = ["V[frm=x]"]\ntargets = ["V ARG2 V"]', "'frm' is neither form, lemma, upos"),
+        ('[vpart]\npattern = ["V[Lemma=x]"]\ntargets = ["V ARG2 V"]', "'Lemma' is neither form, lemma, upos"),
+        ("# nothing yet", "there are no queries"),
     ],
 )
 def test_queries_that_cannot_be_read(write, text, message):
@@ -134,6 +165,29 @@ def test_queries_that_cannot_be_read(write, text, message):
 def test_own_queries(bank, write):
     own = write("own.toml", '[vpart]\npattern = ["V -[compound:prt]-> P", "V << P"]\ntargets = ["V+P ARG2 P"]\n')
     assert mine_candidates(bank, queries=own).to_frame()["item"].tolist() == ["vpart"]
+
+
+@pytest.mark.parametrize(
+    ("test", "found"),
+    [("form=Carried", 1), ("form=CARRIED", 1), ("form!=Carried", 0), ("lemma!=Carry", 0), ("upos=verb", 0)],
+)
+def test_case_matters_in_tags_only(write, test, found):
+    one = trees.conllu("one", "He he PRON 2 nsubj", "Carried carry VERB 0 root", "plans plan NOUN 2 obj")
+    own = write("own.toml", f'[vpart]\npattern = ["V -[obj]-> O", "V[{test}]"]\ntargets = ["V ARG2 O"]\n')
+    assert len(mine_candidates(write("one.conllu", one), queries=own).found) == found
+
+
+def test_alternatives_in_targets_may_be_words_of_one_predicate(write):
+    pattern = '["V -[compound:prt]-> P", "V -[obj]-> O"]'
+    own = write("own.toml", f'[vpart]\npattern = {pattern}\ntargets = ["V+P|V{{nsubj|aux}}|P ARG2 O"]\n')
+    frame = mine_candidates(write("one.conllu", trees.VPART), queries=own).to_frame()
+    assert frame["targets"].tolist() == ["He-0|carried-1|carried-1+out-2|out-2 ARG2 plans-3"]
+
+
+def test_queries_that_lack_a_phenomenon(bank, write):
+    own = write("own.toml", '[vpart]\npattern = ["V -[obj]-> O"]\ntargets = ["V ARG2 O"]\n')
+    with pytest.raises(ConfigError, match=r"own.toml has no queries for 'ned'"):
+        mine_candidates(bank, phenomena=["ned"], queries=own)
 
 
 def test_two_nodes_are_never_the_same_word(bank, write):

@@ -1,8 +1,9 @@
 import re
+import warnings
 
 import pytest
 
-from langdiff.constructions import default_rules, evaluate, read_parses, read_rules
+from langdiff.constructions import default_rules, evaluate, read_gold, read_parses, read_rules
 from langdiff.constructions.phenomena import PHENOMENA, types_of_rules
 from langdiff.constructions.rules import lexical_words
 from langdiff.errors import ConfigError, DataError, FaultsError, LangdiffWarning
@@ -62,6 +63,18 @@ def test_words_of_the_sentences_in_rules_are_warned_of(write, gold, parses):
     assert lexical_words(lexical, gold, parses) == {7: ["plan"]}
     with pytest.warns(LangdiffWarning, match=r"name words of the sentences, .* line 7: plan"):
         evaluate(gold, parses, lexical)
+
+
+def test_labels_of_the_shipped_rules_are_no_words(write):
+    sentence = {"v1": ("He", "carried", "out", "the", "plan", "in", "this", "case")}
+    gold = read_gold(write("gold.tsv", "v1\tvpart\t1\tcarried-1+out-2\tARG2\tplan-4\n"), sentence)
+    parses = read_parses(write("x.triples", "# v1\n-1 root 1\n1 obj 4\n"), "triples")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert evaluate(gold, parses).judgements["correct"].all()
+    own = read_rules(write("own.rules", "vpart  ARG2  {H} (obj|case) {D}\n"))
+    with pytest.warns(LangdiffWarning, match="line 1: case"):
+        evaluate(gold, parses, own)
 
 
 def test_labels_may_be_words_of_the_sentences(write, gold, rules):

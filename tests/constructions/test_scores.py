@@ -1,5 +1,8 @@
 """Scores, intervals and tests, against statsmodels; missing and empty blocks; bands; the table of outcomes."""
 
+import itertools
+import math
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -25,9 +28,15 @@ def test_wilson_equals_statsmodels(targets, share):
     assert tables.wilson(correct, targets) == pytest.approx(expected, abs=1e-12)
 
 
-def judged(first, second):
+def judged(first, second, per_sentence=1):
     rows = [
-        {"target": number, "phenomenon": "vpart", "parser": parser, "correct": bool(value)}
+        {
+            "target": number,
+            "item": number // per_sentence,
+            "phenomenon": "vpart",
+            "parser": parser,
+            "correct": bool(value),
+        }
         for parser, values in (("a", first), ("b", second))
         for number, value in enumerate(values)
     ]
@@ -35,9 +44,9 @@ def judged(first, second):
 
 
 def test_mcnemar():
-    table = tables.mcnemar(judged([0] * 5 + [1], [1] * 6), "a", "b")
-    assert table[["only a", "only b", "p_value"]].iloc[-1].tolist() == [0, 5, 0.0625]
-    assert tables.mcnemar(judged([1, 0], [1, 0]), "a", "b")["p_value"].tolist() == [1.0, 1.0]
+    table = tables.compare_parsers(judged([0] * 5 + [1], [1] * 6), "a", "b")
+    assert table[["only a", "only b", "p_mcnemar"]].iloc[-1].tolist() == [0, 5, 0.0625]
+    assert tables.compare_parsers(judged([1, 0], [1, 0]), "a", "b")["p_mcnemar"].tolist() == [1.0, 1.0]
 
 
 @given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=60))
@@ -47,7 +56,41 @@ def test_mcnemar_equals_statsmodels(pairs):
     expected = statsmodels_mcnemar(table, exact=True).pvalue
     # with no discordant pair, statsmodels gives nan in some versions and 1 in others
     expected = 1.0 if np.isnan(expected) else expected
-    assert tables.mcnemar(judged(first, second), "a", "b")["p_value"].iloc[-1] == pytest.approx(expected)
+    assert tables.compare_parsers(judged(first, second), "a", "b")["p_mcnemar"].iloc[-1] == pytest.approx(expected)
+
+
+@given(st.lists(st.integers(-4, 4), min_size=1, max_size=10))
+def test_sign_flips_equal_all_choices_of_signs(differences):
+    signs = np.array(list(itertools.product([-1, 1], repeat=len(differences))))
+    sums = signs @ np.array(differences)
+    expected = np.mean(np.abs(sums) >= abs(sum(differences)))
+    assert tables.sign_flip(np.array(differences)) == pytest.approx(expected)
+
+
+def test_one_target_per_sentence_is_mcnemar():
+    first, second = np.random.default_rng(1).integers(0, 2, (2, 80))
+    table = tables.compare_parsers(judged(first, second), "a", "b")
+    assert table["p_by_sentence"].tolist() == pytest.approx(table["p_mcnemar"].tolist())
+
+
+def test_targets_that_are_wrong_together_count_once():
+    """Six sentences of three targets each, right or wrong as a whole: one is evidence for a, five for b."""
+    first, second = np.repeat([1, 0, 0, 0, 0, 0], 3), np.repeat([0, 1, 1, 1, 1, 1], 3)
+    row = tables.compare_parsers(judged(first, second, per_sentence=3), "a", "b").iloc[-1]
+    assert row["p_by_sentence"] == 14 / 64
+    assert row["p_mcnemar"] == pytest.approx(2 * sum(math.comb(18, k) for k in range(4)) / 2**18)
+
+
+def test_the_test_by_sentences_keeps_its_level_and_that_of_targets_does_not():
+    """Two parsers of equal quality; of two targets in each of 60 sentences the second mostly goes as the first."""
+    rng = np.random.default_rng(2)
+    draws = rng.integers(0, 2, (600, 2, 60, 2))
+    draws[..., 1] = np.where(rng.random((600, 2, 60)) < 0.8, draws[..., 0], draws[..., 1])
+    differences = draws[:, 0] - draws[:, 1]
+    of_targets = np.array([tables.sign_flip(draw.ravel()) for draw in differences])  # McNemar's, see above
+    of_sentences = np.array([tables.sign_flip(draw.sum(axis=1)) for draw in differences])
+    assert np.mean(of_targets < 0.05) > 0.08
+    assert np.mean(of_sentences < 0.05) < 0.065
 
 
 def test_a_missing_block_is_wrong_and_an_empty_one_is_an_analysis(write, gold, rules):
