@@ -51,9 +51,8 @@ def split_into_folds(
     ConfigError
         If a number is out of range, or `groups` is not a column of `intent_info`.
     DataError
-        If intents are incomplete and `incomplete` is ``"error"``, have a column ``"fold"`` already, or have no group, or
-        if groups are too few or too
-        unequal to give every part of every fold at least half of its share.
+        If intents are incomplete and `incomplete` is ``"error"``, have a column ``"fold"`` already, or have no group,
+        or if groups are too few or too unequal to give every part of every fold at least half of its share.
 
     Examples
     --------
