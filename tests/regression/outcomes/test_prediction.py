@@ -126,8 +126,10 @@ def test_folds_are_those_of_the_seed(truth):
         ({"k": 1}, ConfigError, "at least 2, got 1"),
         ({"over": "clusters", "cluster": "document", "k": 40}, ConfigError, "k=40 folds of 30 clusters"),
         ({"over": "clusters", "cluster": "group", "by": "group", "k": 2}, DataError, "fold 1 of 2 cannot be fitted"),
+        ({"cluster": "task"}, DataError, "all items are in one cluster"),
     ],
 )
 def test_what_cannot_be_cross_validated(truth, settings, error, message):
+    outcomes = truth.outcomes.with_items(truth.outcomes.items[[]].assign(task="t"))
     with pytest.raises(error, match=message):
-        ld.cross_validate_outcomes(truth.outcomes, **({"seed": 1} | settings))
+        ld.cross_validate_outcomes(outcomes, **({"seed": 1} | settings))
