@@ -303,7 +303,10 @@ class OutcomeFit:
         return design_items(items, self.by, self.formula, self.interaction, known=self.items)
 
     def predict(self, outcomes: Outcomes) -> pd.DataFrame:
-        r"""Predict the probability of a success in every cell, given the other outcomes of its item.
+        r"""Predict the probability of a success in every cell, given all outcomes of its item.
+
+        An observed cell is among them; `langdiff.cross_validate_outcomes` with ``over="cells"`` tells how well cells
+        are predicted from the others.
 
         Parameters
         ----------
@@ -371,8 +374,8 @@ class OutcomeFit:
         Returns
         -------
         DataFrame
-            :math:`\int \mathrm{logistic}(\theta_j - \beta_g - \lambda_j\sigma v)\, \varphi(v)\, dv`, one row per group
-            (``"all"`` without groups, at average terms of a formula), one column per system.
+            :math:`\int \mathrm{logistic}(\theta_j - x_i^\top\beta - \lambda_j\sigma v)\, \varphi(v)\, dv`, averaged over
+            the items of the fit; one row per group (``"all"`` without groups), one column per system.
 
         Raises
         ------
