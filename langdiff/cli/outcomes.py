@@ -200,7 +200,7 @@ def predict(
     rates: Annotated[bool, typer.Option("--rates", help="Print expected rates over all items instead.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Predict the success rate of every cell, missing ones included, given all outcomes of its item, its own among them.
+    """Predict the success rate of every cell, missing ones included, given all outcomes of its item, itself included.
 
     Example: langdiff outcomes predict parsers.csv --fit fit.json --json
     """

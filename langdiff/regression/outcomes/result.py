@@ -374,8 +374,8 @@ class OutcomeFit:
         Returns
         -------
         DataFrame
-            :math:`\int \mathrm{logistic}(\theta_j - x_i^\top\beta - \lambda_j\sigma v)\, \varphi(v)\, dv`, averaged over
-            the items of the fit; one row per group (``"all"`` without groups), one column per system.
+            :math:`\int \mathrm{logistic}(\theta_j - x_i^\top\beta - \lambda_j\sigma v)\, \varphi(v)\, dv`, averaged
+            over the items of the fit; one row per group (``"all"`` without groups), one column per system.
 
         Raises
         ------

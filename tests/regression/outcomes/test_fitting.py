@@ -273,6 +273,22 @@ def test_items_that_are_missing_by_difficulty_are_noticed():
     assert ld.fit_outcomes(truth.outcomes).compared is None  # nothing is missing
 
 
+def test_one_outcome_given_another_is_for_the_conditional_model():
+    rng = np.random.default_rng(1)
+    shared = rng.normal(0, 1.5, (4000, 1))
+    names, systems = [f"i{i}" for i in range(4000)], ["a", "b", "c"]
+    found = rng.random((4000, 3)) < expit(np.array([-1.5, 0, 1.5]) - shared)
+    named = found & (rng.random((4000, 3)) < expit(-shared))  # all alike in naming
+    spans, relations = (ld.Outcomes(successes=pd.DataFrame(1.0 * s, names, systems)) for s in (found, named))
+    given = relations.given(spans)
+    given = given.sel(items=given.items.index[given.observed.any(axis=1)])
+    marginal, conditional = (
+        ld.fit_outcomes(given, model=model).abilities.contrast("c", "a") for model in ("rasch", "conditional")
+    )
+    assert marginal.high < -0.3
+    assert conditional.low < 0 < conditional.high
+
+
 @pytest.mark.parametrize(
     ("cells", "settings", "message"),
     [
