@@ -154,7 +154,9 @@ def fit_outcomes(
         log_likelihood=found.optimum.value.log_likelihood + coefficients,
         variation=None if conditional else variance_test(found.optimum.value.log_likelihood, found.without_spread),
         overdispersion=variance_test(found.optimum.value.log_likelihood, found.binomial) if overdispersed else None,
-        interacts=interaction_test(outcomes, rows, found, design, options.model) if design.interacting else None,
+        interacts=interaction_test(rows, found, design, options.model, record, (parameters, joint))
+        if design.interacting
+        else None,
         compared=compare_likelihoods(
             rows, found, design, clusters_of(outcomes.items, options.cluster)[0], outcomes.systems.index
         )
