@@ -306,7 +306,7 @@ def test_items_that_are_missing_by_difficulty_are_noticed():
     ],
 )
 def test_missing_cells_that_are_not_compared_are_said(trials, settings, why):
-    truth = ld.simulate_outcomes(200, 3, groups={"a": 0.0, "b": 1.0}, trials=trials, missing=0.2, seed=3).outcomes
+    truth = ld.simulate_outcomes(600, 4, groups={"a": 0.0, "b": 1.0}, trials=trials, missing=0.2, seed=3).outcomes
     truth = truth.sel(items=truth.items.index[truth.observed.any(axis=1)])
     words = "cells are missing; not compared with the conditional likelihood"
     summary = ld.fit_outcomes(truth, **settings).summary()
