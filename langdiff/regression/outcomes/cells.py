@@ -83,8 +83,8 @@ def beta_binomial(eta: Floats, s: Floats, t: Floats, d: float) -> CellTerms:
 
     .. math:: \sum_{k<s} \ln(p + kd) + \sum_{k<t-s} \ln(1 - p + kd) - \sum_{k<t} \ln(1 + kd)
 
-    The sums need no gamma functions, so that nothing is lost where d is small or 0 (binomial cells). Their cost does not
-    grow with the trials beyond `SINGLE`.
+    The sums need no gamma functions, so that nothing is lost where d is small or 0 (binomial cells). Their cost
+    does not grow with the trials beyond `SINGLE`.
     """
     eta = np.clip(eta, -FARTHEST, FARTHEST)
     e = np.exp(-np.abs(eta))
