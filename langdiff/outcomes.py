@@ -427,8 +427,9 @@ def read_outcomes(
     Raises
     ------
     DataError
-        If a file cannot be read or a number is not one; a pair is given twice; an item has several values of an
-        attribute; an item is not the same document for all systems; or a metric or filter has to be chosen.
+        If a file cannot be read or a number is not one; a cell has more successes than trials; a pair is given twice;
+        an item has several values of an attribute; an item is not the same document for all systems; or a metric or
+        filter has to be chosen.
     ConfigError
         If format, ending or `repeats` is unknown.
 

@@ -137,8 +137,7 @@ def _end_weights() -> Floats:
     """Return weights of values at `OFFSETS` from where a sum starts, which make an integral from there the sum."""
     powers = np.arange(len(OFFSETS))
     corrections = -bernoulli(len(OFFSETS))[1:] / (powers + 1)  # of 1, k, k², …
-    weights: Floats = np.linalg.solve(np.array(OFFSETS, dtype=float) ** powers[:, None], corrections)
-    return weights
+    return np.asarray(np.linalg.solve(np.array(OFFSETS, dtype=float) ** powers[:, None], corrections), dtype=float)
 
 
 def log_coefficients(s: Floats, t: Floats) -> Floats:
