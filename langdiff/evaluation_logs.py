@@ -90,11 +90,18 @@ def read_inspect_logs(paths: Iterable[Path], *, scorer: str | None) -> pd.DataFr
         about = log.get("eval") if isinstance(log, dict) else None
         if not isinstance(about, dict) or not {"task", "model"} <= set(about):
             raise DataError(f"{path}: not a log of Inspect, which has a task and a model under 'eval'.")
-        for place, sample in enumerate(log.get("samples") or []):
+        samples = log.get("samples") or []
+        if not isinstance(samples, list):
+            raise DataError(f"{path}: samples are not a list, so that this is not a log of Inspect.")
+        for place, sample in enumerate(samples):
             where = f"{path}, sample {place + 1}"
             if not isinstance(sample, dict) or "id" not in sample:
                 raise DataError(f"{where}: has no id.")
+            if not isinstance(sample.get("epoch", 1), int):
+                raise DataError(f"{where}: epoch {sample['epoch']!r} is not a whole number.")
             scores = {} if sample.get("error") else sample.get("scores") or {}  # a failed run is missing, not wrong
+            if not isinstance(scores, dict):
+                raise DataError(f"{where}: scores are not named by their scorers, as Inspect names them.")
             rows.append(
                 {
                     "item": f"{about['task']}/{sample['id']}",
@@ -143,14 +150,18 @@ def _metrics(sample: dict[str, Any], where: str) -> dict[str, Any]:
     names = sample.get("metrics")
     if names is None:  # older versions do not list them
         names = [key for key, value in sample.items() if isinstance(value, bool | float)]
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise DataError(f"{where}: metrics are {names!r}, not a list of names.")
     absent = [name for name in names if name not in sample]
     if absent:
         raise DataError(f"{where}: no value of metric {listing(absent)}.")
-    return {str(name): sample[name] for name in names}
+    return {name: sample[name] for name in names}
 
 
 def _chosen(there: set[str], wanted: str | None, what: str) -> str:
     names = sorted(there)
+    if not names:
+        raise DataError(f"no sample has a {what}: the logs hold no samples, or none was scored.")
     if wanted is None and len(names) == 1:
         return names[0]
     if wanted is None:

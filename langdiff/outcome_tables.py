@@ -8,6 +8,12 @@ import pandas as pd
 from langdiff.errors import DataError, listing
 from langdiff.table_files import read_table_file
 
+NOT_WHOLE = (
+    "is not a whole number from 0 up. Of rates and other scores give successes and trials; leave the cell empty if it "
+    "is missing."
+)
+TOO_MANY = "are more successes than trials. Give both, or leave the cell empty if it is missing."
+
 
 def read_long_or_wide(path: Path, *, wide: bool) -> pd.DataFrame:
     """Return the long table in a file, with numbers as successes and trials.
@@ -25,6 +31,8 @@ def read_long_or_wide(path: Path, *, wide: bool) -> pd.DataFrame:
         If the file cannot be read as such a table, or a cell is not a count; the message names line and column.
     """
     frame = read_table_file(path)
+    if frame.empty:
+        raise DataError(f"{path}: no rows below the header. Give one per {'item' if wide else 'item and system'}.")
     return _melted(frame, path) if wide else _checked_long(frame, path)
 
 
@@ -37,9 +45,20 @@ def _melted(frame: pd.DataFrame, path: Path) -> pd.DataFrame:
     if len(twice):
         raise DataError(f"{path}: {len(twice)} item(s) have several rows: {listing(twice)}. Give each one row.")
     long = frame.melt(id_vars=[first], var_name="system", value_name="cell", ignore_index=False)
-    parts = long["cell"].where(long["cell"].notna(), "").astype(str).str.partition("/")
-    long = long.rename(columns={first: "item"}).assign(successes=parts[0].str.strip())
-    return _checked_long(long.assign(trials=parts[2].str.strip().where(parts[1] != "", "1")).drop(columns="cell"), path)
+    long = long.rename(columns={first: "item"})
+    _check_names(long, path)
+    cells = long.pop("cell")
+    parts = cells.where(cells.notna(), "").astype(str).str.partition("/")
+    divided = parts[1] != ""
+    successes, no_successes = _whole(parts[0].str.strip())
+    trials, no_trials = _whole(parts[2].str.strip().where(divided, "1"))
+    bad = no_successes | no_trials | (divided & (successes.isna() | trials.isna()))
+    for wrong, why in ((bad, NOT_WHOLE), (successes > trials, TOO_MANY)):
+        if wrong.any():
+            place = int(np.argmax(wrong))
+            where = f"{path}, line {long.index[place]}, column {long['system'].iloc[place]!r}"
+            raise DataError(f"{where}: {cells.iloc[place]!r} {why}")
+    return long.assign(successes=successes, trials=trials)
 
 
 def _checked_long(frame: pd.DataFrame, path: Path) -> pd.DataFrame:
@@ -50,24 +69,37 @@ def _checked_long(frame: pd.DataFrame, path: Path) -> pd.DataFrame:
             f"{path}: no column {listing(missing)}; a long table has item, system, successes and perhaps trials. Is it "
             "wide, with one column per system? Then say so (format='wide')."
         )
-    empty = frame["item"].isin(["", None]) | frame["system"].isin(["", None])
+    _check_names(frame, path)
+    numbers = {"successes": frame["successes"], "trials": frame.get("trials", pd.Series("1", frame.index))}
+    for name, column in numbers.items():
+        numbers[name], bad = _whole(column)
+        if bad.any():
+            place = int(np.argmax(bad))
+            where = f"{path}, line {column.index[place]}, column {name!r}"
+            raise DataError(f"{where}: {column.iloc[place]!r} {NOT_WHOLE}")
+    successes, trials = numbers["successes"], numbers["trials"]
+    for name, bad, why in (
+        ("trials", successes.notna() & trials.isna(), "is empty though successes are given; give both or neither."),
+        ("successes", successes > trials, TOO_MANY),
+    ):
+        if bad.any():
+            place = int(np.argmax(bad))
+            cell = f"{successes.iloc[place]:g} of {trials.iloc[place]:g} " if name == "successes" else ""
+            raise DataError(f"{path}, line {frame.index[place]}, column {name!r}: {cell}{why}")
+    return frame.assign(**numbers)
+
+
+def _check_names(long: pd.DataFrame, path: Path) -> None:
+    empty = long["item"].isin(["", None]) | long["system"].isin(["", None])
     if empty.any():
-        raise DataError(f"{path}, line {frame.index[int(np.argmax(empty))]}: an item or a system without a name.")
-    trials = _whole(frame["trials"], path) if "trials" in frame else 1.0
-    return frame.assign(successes=_whole(frame["successes"], path), trials=trials)
+        raise DataError(f"{path}, line {long.index[int(np.argmax(empty))]}: an item or a system without a name.")
 
 
-def _whole(column: pd.Series, path: Path) -> pd.Series:
+def _whole(column: pd.Series) -> tuple[pd.Series, pd.Series]:
+    """Return numbers, NaN where a cell is empty, and whether each is something else than a count."""
     missing = column.isna() | column.isin(["", "NA", "NaN", "nan"])
     numbers = pd.to_numeric(column.mask(missing), errors="coerce").astype(float)
-    bad = ~missing & ~((numbers >= 0) & (numbers == np.floor(numbers)) & np.isfinite(numbers))
-    if bad.any():
-        first = int(np.argmax(bad))
-        raise DataError(
-            f"{path}, line {column.index[first]}, column {column.name!r}: {column.iloc[first]!r} is not a whole number "
-            "from 0 up. Of rates and other scores give successes and trials; leave the cell empty if it is missing."
-        )
-    return numbers
+    return numbers, ~missing & ~((numbers >= 0) & (numbers == np.floor(numbers)) & np.isfinite(numbers))
 
 
 def attributes_of(frame: pd.DataFrame, what: str, columns: list[str], where: str) -> pd.DataFrame:

@@ -192,7 +192,9 @@ class Outcomes:
         """Count these successes among the successes of another table, in which they are nested.
 
         A parser that finds the span of a relation may or may not name the relation: the second outcome given the
-        first says how well it names what it has found.
+        first says how well it names what it has found. Cells are then missing by the first outcome, and so by the
+        difficulty of items wherever the two outcomes share it: compare systems by
+        ``fit_outcomes(..., model="conditional")``, since marginal estimates are biased.
 
         Parameters
         ----------
@@ -203,7 +205,8 @@ class Outcomes:
         -------
         Outcomes
             The successes of this table, with those of `other` as trials; missing where `other` has no success or
-            either table has no cell.
+            either table has no cell. Items on which no system has a success in `other` have no cell left; leave them
+            out before a fit, by ``sel(items=table.items.index[table.observed.any(axis=1)])``.
 
         Raises
         ------
@@ -424,8 +427,9 @@ def read_outcomes(
     Raises
     ------
     DataError
-        If a file cannot be read or a number is not one; a pair is given twice; an item has several values of an
-        attribute; an item is not the same document for all systems; or a metric or filter has to be chosen.
+        If a file cannot be read or a number is not one; a cell has more successes than trials; a pair is given twice;
+        an item has several values of an attribute; an item is not the same document for all systems; or a metric or
+        filter has to be chosen.
     ConfigError
         If format, ending or `repeats` is unknown.
 

@@ -119,8 +119,16 @@ def test_attributes_come_from_columns(tmp_path):
         ("item,system,successes\na,x,0.5\n", {}, r"t.csv, line 2, column 'successes': '0.5' is not a whole number"),
         ("item,system,successes\n,x,1\n", {}, "line 2: an item or a system without a name"),
         ("item,x,y\na,1,0\n", {}, r"no column 'system', 'successes'.*format='wide'"),
-        ("item,x,y\na,1,2/\n", {"format": "wide"}, None),
-        ("item,x,y\na,1,4/3\n", {"format": "wide"}, r"\(a, y\) = 4 of 3"),
+        ("item,x,y\na,1,2/\n", {"format": "wide"}, "line 2, column 'y': '2/' is not a whole number"),
+        ("item,x,y\na,1,/2\n", {"format": "wide"}, "line 2, column 'y': '/2' is not a whole number"),
+        ("item,x,y\na,1,0\nb,1/x,1\n", {"format": "wide"}, "line 3, column 'x': '1/x' is not a whole number"),
+        ("item,x,y\na,1,4/3\n", {"format": "wide"}, "line 2, column 'y': '4/3' are more successes than trials"),
+        ("item,x,y\na,1/0,1\n", {"format": "wide"}, "line 2, column 'x': '1/0' are more successes than trials"),
+        ("item,system,successes,trials\na,x,1,2\nb,x,5,0\n", {}, "line 3, column 'successes': 5 of 0 are more"),
+        ("item,system,successes,trials\na,x,1,2\nb,x,1,\n", {}, "line 3, column 'trials': is empty though"),
+        ("item,system,successes\na,x,2\n", {}, "line 2, column 'successes': 2 of 1 are more"),
+        ("item,system,successes\n", {}, "t.csv: no rows below the header"),
+        ("item,x,y\n", {"format": "wide"}, "t.csv: no rows below the header"),
         ("item,x\na,1\na,0\n", {"format": "wide"}, "have several rows: 'a'"),
         ("item,x\na,yes\n", {"format": "wide"}, "'yes' is not a whole number"),
         ("item\na\n", {"format": "wide"}, "only one column"),
@@ -129,11 +137,16 @@ def test_attributes_come_from_columns(tmp_path):
 def test_faulty_files_are_refused(tmp_path, text, settings, message):
     path = tmp_path / "t.csv"
     path.write_text(text)
-    if message is None:  # no number of trials: a missing cell
-        assert ld.read_outcomes(path, **settings).observed.tolist() == [[True, False]]
-        return
     with pytest.raises(DataError, match=message):
         ld.read_outcomes(path, **settings)
+
+
+def test_cells_of_no_trials_are_missing_in_files(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("item,x,y,z\na,1,0/0,\n")
+    assert ld.read_outcomes(path, format="wide").observed.tolist() == [[True, False, False]]
+    path.write_text("item,system,successes,trials\na,x,1,2\na,y,0,0\na,z,,3\n")
+    assert ld.read_outcomes(path).observed.tolist() == [[True, False, False]]
 
 
 def test_repeats_can_be_added_up(tmp_path):
@@ -192,6 +205,8 @@ def test_samples_of_lm_eval(tmp_path):
         ([{"acc": 1}], {}, "line 1: not a sample of lm-evaluation-harness"),
         ([sample(0, 1.0) | {"metrics": ["f1"]}], {}, "line 1: no value of metric 'f1'"),
         ([sample(0, 1.0), sample(0, 1.0)], {}, "given twice"),
+        ([sample(0, 1.0) | {"metrics": 5}], {}, "line 1: metrics are 5, not a list of names"),
+        ([sample(0, 1.0) | {"metrics": [["acc"]]}], {}, "line 1: metrics are .* not a list of names"),
     ],
 )
 def test_faulty_samples_of_lm_eval(tmp_path, rows, settings, message):
@@ -234,6 +249,9 @@ def test_logs_of_inspect(tmp_path):
         ([scored(1, "C"), scored(1, "C")], r"epoch 1 of riddles/1 by other is also .*sample 1"),
         ([{"scores": {}}], "sample 1: has no id"),
         ([scored(1, "C") | {"scores": {"match": {"value": 1}, "model": {"value": 0}}}], "2 metrics: 'match', 'model'"),
+        ([scored(1, "C", scores=[1])], "sample 1: scores are not named by their scorers"),
+        ([scored(1, "C", epoch=[1])], r"sample 1: epoch \[1\] is not a whole number"),
+        ("none", "samples are not a list"),
     ],
 )
 def test_faulty_logs_of_inspect(tmp_path, samples, message):
@@ -241,6 +259,15 @@ def test_faulty_logs_of_inspect(tmp_path, samples, message):
     inspect_log(tmp_path / "b.json", "other", samples)
     with pytest.raises(DataError, match=message):
         ld.read_outcomes(tmp_path, format="inspect")
+
+
+def test_logs_without_samples_say_so(tmp_path):
+    inspect_log(tmp_path / "a.json", "one", [])
+    with pytest.raises(DataError, match="no sample has a metric"):
+        ld.read_outcomes(tmp_path, format="inspect")
+    (tmp_path / "samples_t.jsonl").write_text("")
+    with pytest.raises(DataError, match="no sample has a filter"):
+        ld.read_outcomes(tmp_path, format="lm-eval")
 
 
 def test_a_file_that_is_no_log(tmp_path):

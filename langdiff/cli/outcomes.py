@@ -36,6 +36,12 @@ Repeats = Annotated[
 Items = Annotated[
     Path | None, typer.Option("--items", help="Attributes of items (.csv, .tsv), items in the first column.")
 ]
+By = Annotated[str | None, typer.Option(help="Attribute of items whose values have difficulties.")]
+Formula = Annotated[str | None, typer.Option(help="Terms over attributes of items: construction + length.")]
+Interaction = Annotated[
+    str | None, typer.Option(help="Attribute in whose groups each system has a level: the profile.")
+]
+Cluster = Annotated[str | None, typer.Option(help="Attribute that dependent items share: document.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 
 
@@ -72,19 +78,23 @@ def check(
     filter_name: Filter = None,
     repeats: Repeats = "error",
     items: Items = None,
-    by: Annotated[str | None, typer.Option(help="Attribute of items whose values have difficulties.")] = None,
+    by: By = None,
+    formula: Formula = None,
+    interaction: Interaction = None,
+    cluster: Cluster = None,
     as_json: Json = False,
 ) -> None:
-    """Say what a table holds, and whether its models have finite estimates; exit code 1 if none has.
+    """Say what a table holds, and whether marginal and conditional estimates are finite; exit code 1 if neither is.
 
     Example: langdiff outcomes check samples/ --format lm-eval --metric acc
     """
     from langdiff.errors import DataError
     from langdiff.regression.outcomes.checks import check_outcomes
-    from langdiff.regression.outcomes.design import design_items, rows_of
+    from langdiff.regression.outcomes.design import clusters_of, design_items, rows_of
 
     outcomes = _read(table, layout, metric, filter_name, repeats, items)
-    design = design_items(outcomes.items, by, None, None)
+    design = design_items(outcomes.items, by, formula, interaction)
+    clusters_of(outcomes.items, cluster)  # its errors
     rows = rows_of(outcomes, design)
     found: dict[str, str] = {}
     for name, conditional in (("marginal", False), ("conditional", True)):
@@ -124,12 +134,10 @@ def fit(
         Literal["auto", "rasch", "beta-binomial", "slopes", "conditional"],
         typer.Option(help="Model; auto: beta-binomial if a cell has several trials, otherwise rasch."),
     ] = "auto",
-    by: Annotated[str | None, typer.Option(help="Attribute of items whose values have difficulties.")] = None,
-    formula: Annotated[str | None, typer.Option(help="Terms over attributes of items: construction + length.")] = None,
-    interaction: Annotated[
-        str | None, typer.Option(help="Attribute in whose groups each system has a level: the profile.")
-    ] = None,
-    cluster: Annotated[str | None, typer.Option(help="Attribute that dependent items share: document.")] = None,
+    by: By = None,
+    formula: Formula = None,
+    interaction: Interaction = None,
+    cluster: Cluster = None,
     errors: Annotated[
         Literal["auto", "information", "robust", "bootstrap"],
         typer.Option(help="Source of standard errors; auto: robust with clusters or several trials."),
@@ -190,28 +198,38 @@ def fit(
 
 @outcomes_app.command()
 def predict(
-    table: Table,
     fitted: Annotated[Path, typer.Option("--fit", help="Fit that `langdiff outcomes fit --out` saved.")],
+    table: Annotated[
+        list[Path] | None,
+        typer.Argument(help="Table, or logs of an evaluation; none with --rates.", metavar="TABLE…"),
+    ] = None,
     layout: Format = "long",
     metric: Metric = None,
     filter_name: Filter = None,
     repeats: Repeats = "error",
     items: Items = None,
-    rates: Annotated[bool, typer.Option("--rates", help="Print expected rates over all items instead.")] = False,
+    rates: Annotated[
+        bool, typer.Option("--rates", help="Print expected rates over all items of the fit instead.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
-    """Predict the success rate of every cell of a table, missing ones included, given the rest of its row.
+    """Predict the success rate of every cell, missing ones included, given all outcomes of its item, itself included.
 
     Example: langdiff outcomes predict parsers.csv --fit fit.json --json
     """
     import langdiff as ld
+    from langdiff.errors import ConfigError
 
+    if rates and (table or items is not None):
+        raise ConfigError("--rates are over the items of the fit; leave TABLE and --items out.")
+    if not rates and not table:
+        raise ConfigError("no TABLE was given; only --rates need none.")
     result = ld.read_outcome_fit(fitted)
     if rates:
         frame = result.expected_rates().reset_index()
         title = "Expected rates, had every system met every item"
     else:
-        outcomes = _read(table, layout, metric, filter_name, repeats, items)
+        outcomes = _read(table or [], layout, metric, filter_name, repeats, items)
         predicted = result.predict(outcomes)
         frame = predicted.rename_axis(index="item").reset_index()
         title = f"Expected rates given the outcomes of each item, by {result!r}"

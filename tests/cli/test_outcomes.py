@@ -33,8 +33,20 @@ def test_fit_check_and_predict(langdiff, table, tmp_path):
     rows = pd.DataFrame(json.loads(predicted.out)).set_index("item")
     expected = ld.read_outcome_fit(fit).predict(ld.read_outcomes(table))
     pd.testing.assert_frame_equal(rows, expected, check_names=False, check_index_type=False, check_column_type=False)
-    rates = langdiff("outcomes", "predict", table, "--fit", fit, "--rates")
+    rates = langdiff("outcomes", "predict", "--fit", fit, "--rates")
     assert "nested" in rates.out
+
+
+def test_check_takes_what_fit_takes(langdiff, table, tmp_path):
+    assert langdiff("outcomes", "check", table, "--cluster", "group", "--formula", "group").code == 0
+    for pair, message in [
+        (("--formula", "length"), "length"),
+        (("--interaction", "length"), "length"),
+        (("--cluster", "length"), "cluster='length' is not an attribute of the items"),
+    ]:
+        done = langdiff("outcomes", "check", table, *pair)
+        assert done.code == 1
+        assert message in done.err
 
 
 def test_attributes_from_other_files(langdiff, table, tmp_path):
@@ -60,6 +72,8 @@ def test_what_cannot_be_done_is_one_line(langdiff, table, tmp_path):
         (("fit", table, "--by", "length"), "is not an attribute of the items"),
         (("predict", table, "--fit", table), "not a saved fit"),
         (("fit", table, "--plot", "map.txt"), "unknown kind of picture"),
+        (("predict", table, "--fit", table, "--rates"), "leave TABLE and --items out"),
+        (("predict", "--fit", table), "no TABLE was given"),
     ]:
         done = langdiff("outcomes", *arguments)
         assert done.code == 1

@@ -11,7 +11,7 @@ from langdiff._random import generator
 from langdiff._types import Floats, Integers
 from langdiff.errors import ConfigError, DataError
 from langdiff.outcomes import Outcomes
-from langdiff.regression.outcomes.design import attribute_of
+from langdiff.regression.outcomes.design import clusters_of
 from langdiff.regression.outcomes.fitting import fit_outcomes
 from langdiff.regression.outcomes.prediction import held_out_log_likelihood
 from langdiff.regression.outcomes.result import OutcomeModel
@@ -63,7 +63,7 @@ def cross_validate_outcomes(
     ConfigError
         If an argument is unknown, a model is conditional (it predicts nothing), or there are more folds than units.
     DataError
-        If a fold cannot be fitted; see `fit_outcomes`.
+        If a fold cannot be fitted, see `fit_outcomes`; or all items are in one cluster.
 
     Examples
     --------
@@ -80,9 +80,7 @@ def cross_validate_outcomes(
     design: dict[str, Any] = {"by": by, "formula": formula, "interaction": interaction}
     values = {name: _score(outcomes, name, fold, k, over, design) for name in names}
     trials = outcomes.trials.sum(axis=1).to_numpy(dtype=float)
-    codes = np.arange(len(trials))
-    if cluster is not None:
-        codes = pd.factorize(attribute_of(outcomes.items, cluster, "cluster"))[0]
+    codes = clusters_of(outcomes.items, cluster)[0]
     first = values[names[0]]
     rows = []
     for name in names:
@@ -113,9 +111,7 @@ def _folds(outcomes: Outcomes, over: str, k: int, cluster: str | None, rng: np.r
         fold = np.full(observed.shape, -1)
         fold[observed] = rng.permutation(np.arange(count) % k)
     else:
-        codes = np.arange(len(observed))
-        if over == "clusters" and cluster is not None:
-            codes = pd.factorize(attribute_of(outcomes.items, cluster, "cluster"))[0]
+        codes = clusters_of(outcomes.items, cluster if over == "clusters" else None)[0]
         count = int(codes.max()) + 1
         fold = np.where(observed, rng.permutation(np.arange(count) % k)[codes][:, None], -1)
     if k > count:

@@ -119,6 +119,24 @@ def attribute_of(items: pd.DataFrame, name: str, what: str) -> pd.Series:
     return column
 
 
+def clusters_of(items: pd.DataFrame, cluster: str | None) -> tuple[Integers, str]:
+    """Return the cluster of each item, shape (I,), and what clusters are named by; each item its own by default.
+
+    Raises
+    ------
+    ConfigError
+        If there is no such attribute.
+    DataError
+        If items have no value, or all the same.
+    """
+    if cluster is None:
+        return np.arange(len(items)), "item"
+    codes, names = pd.factorize(attribute_of(items, cluster, "cluster"))
+    if len(names) < 2:
+        raise DataError(f"all items are in one cluster ({cluster} {names[0]!r}), which says nothing of their spread.")
+    return codes.astype(int), cluster
+
+
 def _group(items: pd.DataFrame, name: str, known: pd.DataFrame | None) -> tuple[Integers, pd.Index]:
     labels = attribute_of(items, name, "by")
     if known is None:

@@ -9,12 +9,12 @@ import pandas as pd
 from langdiff import __version__
 from langdiff._random import generator
 from langdiff._signature import join_signature, name_of_seed, short_hash
-from langdiff._types import Floats, Integers
+from langdiff._types import Floats
 from langdiff.errors import ConfigError, ConvergenceWarning, DataError, LangdiffWarning, listing
 from langdiff.outcomes import Outcomes
 from langdiff.regression.outcomes.cells import log_coefficients
 from langdiff.regression.outcomes.checks import check_outcomes
-from langdiff.regression.outcomes.design import attribute_of, design_items, rows_of
+from langdiff.regression.outcomes.design import clusters_of, design_items, rows_of
 from langdiff.regression.outcomes.estimate import Estimate
 from langdiff.regression.outcomes.prediction import item_difficulties
 from langdiff.regression.outcomes.publish import publish
@@ -154,9 +154,11 @@ def fit_outcomes(
         log_likelihood=found.optimum.value.log_likelihood + coefficients,
         variation=None if conditional else variance_test(found.optimum.value.log_likelihood, found.without_spread),
         overdispersion=variance_test(found.optimum.value.log_likelihood, found.binomial) if overdispersed else None,
-        interacts=interaction_test(outcomes, rows, found, design, options.model) if design.interacting else None,
+        interacts=interaction_test(rows, found, design, options.model, record, (parameters, joint))
+        if design.interacting
+        else None,
         compared=compare_likelihoods(
-            rows, found, design, _clusters(outcomes, options.cluster)[0], outcomes.systems.index
+            rows, found, design, clusters_of(outcomes.items, options.cluster)[0], outcomes.systems.index
         )
         if options.model == "rasch"
         else None,
@@ -232,7 +234,7 @@ def _errors(outcomes: Outcomes, rows: Rows, found: Estimate, options: _Options) 
     information = found.optimum.covariance
     if options.errors == "information":
         return information, ErrorRecord(n_clusters=len(rows.s))
-    cluster, name = _clusters(outcomes, options.cluster)
+    cluster, name = clusters_of(outcomes.items, options.cluster)
     count = int(cluster.max()) + 1
     if count < FEW_CLUSTERS and options.cluster is not None:
         warnings.warn(
@@ -267,15 +269,6 @@ def _errors(outcomes: Outcomes, rows: Rows, found: Estimate, options: _Options) 
     return covariance, ErrorRecord(
         kind=kind, clusters=name, n_clusters=count, n_resamples=samples, seed=seed, ratio=ratio
     )
-
-
-def _clusters(outcomes: Outcomes, cluster: str | None) -> tuple[Integers, str]:
-    if cluster is None:
-        return np.arange(len(outcomes.items)), "item"
-    codes, names = pd.factorize(attribute_of(outcomes.items, cluster, "cluster"))
-    if len(names) < 2:
-        raise DataError(f"all items are in one cluster ({cluster} {names[0]!r}), which says nothing of their spread.")
-    return codes.astype(int), cluster
 
 
 def _items(outcomes: Outcomes, rows: Rows, found: Estimate, options: _Options, used: dict[str, Any]) -> pd.DataFrame:

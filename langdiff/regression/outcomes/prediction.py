@@ -13,13 +13,13 @@ from langdiff.regression.outcomes.cells import log_coefficients
 from langdiff.regression.outcomes.design import rows_of
 from langdiff.regression.outcomes.integrals import cells_at
 from langdiff.regression.outcomes.likelihood import Point, evaluate, place_nodes, row_levels
-from langdiff.regression.outcomes.publish import ABILITY, DIFFICULTY, part_of
+from langdiff.regression.outcomes.publish import DIFFICULTY, part_of
 from langdiff.regression.outcomes.rows import Rows, patterns
 
 if TYPE_CHECKING:
     from langdiff.regression.outcomes.result import OutcomeFit
 
-NODES, ITEM_NODES = 30, 15
+NODES, ITEM_NODES, RATE_NODES = 30, 15, 60
 AT_ONCE = 100_000  # numbers of an array
 
 
@@ -114,13 +114,15 @@ def expected_rates(fit: "OutcomeFit") -> pd.DataFrame:
     """Return success rates over all items of each group; see `OutcomeFit.expected_rates`."""
     if fit.model == "conditional":
         raise ConfigError("the conditional model knows no distribution of items; fit model='rasch' for that.")
-    x, weight = np.polynomial.hermite_e.hermegauss(60)
-    ability = part_of(fit.parameters, ABILITY)["estimate"]
-    difficulty = part_of(fit.parameters, DIFFICULTY)["estimate"]
-    level = ability.to_numpy()[None, :] - difficulty.to_numpy()[:, None]  # (G, J)
-    if fit.profile is not None:
-        level = level - fit.profile.estimate.to_numpy().reshape(level.shape)
+    design = fit.design(fit.items)
+    nothing = np.zeros((len(fit.items), len(fit.systems)))
+    rows = Rows(s=nothing, t=nothing, x=design.x, block=design.block, weight=np.ones(len(nothing)))
+    merged, place = patterns(rows)  # without a formula, as many as there are groups
+    level = row_levels(merged, fit.point)
     loading = fit.point.spread * np.exp(fit.point.log_loading)
-    rates = expit(level[:, :, None] - loading[:, None] * x) @ weight / np.sqrt(2 * np.pi)
-    unit = fit.interaction or fit.by or "items"
-    return pd.DataFrame(rates, index=pd.Index(difficulty.index, name=unit), columns=fit.systems.index)
+    nodes, weights = np.polynomial.hermite_e.hermegauss(RATE_NODES)
+    found = sum(w * expit(level - loading * v) for v, w in zip(nodes, weights / weights.sum(), strict=True))
+    rates = pd.DataFrame(np.asarray(found)[place], columns=fit.systems.index)
+    groups = part_of(fit.parameters, DIFFICULTY).index
+    group = np.zeros(len(rates), dtype=int) if design.group is None else design.group
+    return rates.groupby(group).mean().set_axis(groups.rename(fit.interaction or fit.by or "items"))

@@ -71,6 +71,29 @@ class LikelihoodRatio:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ProfileTest:
+    """A test that systems have no levels of their own in groups of items.
+
+    Attributes
+    ----------
+    kind : {"likelihood ratio", "Wald"}
+        Method: the likelihood ratio takes items to be independent; Wald's test is from the covariance of the fit, that
+        of clusters.
+    statistic : float
+        Twice the difference of log-likelihoods, or the squared distance of the profile from 0 in standard errors.
+    degrees_of_freedom : int
+        Number of differences that are free.
+    p_value : float
+        Probability of such a statistic if the profile is flat; of Wald's by Hotelling's distribution.
+    """
+
+    statistic: float
+    degrees_of_freedom: int
+    p_value: float
+    kind: str = "likelihood ratio"
+
+
+@dataclass(frozen=True, kw_only=True)
 class LikelihoodsCompared:
     """The distance between abilities by the marginal and by the conditional likelihood (after Hausman 1978).
 

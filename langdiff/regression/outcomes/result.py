@@ -25,7 +25,7 @@ from langdiff.regression.outcomes.publish import (
     TERM,
     part_of,
 )
-from langdiff.regression.outcomes.records import ErrorRecord, LikelihoodRatio, LikelihoodsCompared
+from langdiff.regression.outcomes.records import ErrorRecord, LikelihoodRatio, LikelihoodsCompared, ProfileTest
 from langdiff.regression.outcomes.saving import read_document, to_json
 
 if TYPE_CHECKING:
@@ -71,10 +71,11 @@ class OutcomeFit:
         Test that items do not differ beyond chance, σ = 0; None in the conditional model.
     overdispersion : LikelihoodRatio or None
         Test that trials of a cell are independent, ρ = 0; None but in the beta-binomial model.
-    interacts : LikelihoodRatio or None
+    interacts : ProfileTest or None
         Test that the profile is flat; None without an interaction.
     compared : LikelihoodsCompared or None
-        Distance to the conditional abilities, if cells are missing and it can be told.
+        Distance to the conditional abilities, if cells are missing, the model is ``"rasch"`` without an interaction,
+        and they exist.
     cells, trials : int
         Observed cells and trials.
     converged : bool
@@ -111,7 +112,7 @@ class OutcomeFit:
     log_likelihood: float
     variation: LikelihoodRatio | None
     overdispersion: LikelihoodRatio | None
-    interacts: LikelihoodRatio | None
+    interacts: ProfileTest | None
     compared: LikelihoodsCompared | None
     cells: int
     trials: int
@@ -250,11 +251,16 @@ class OutcomeFit:
             )
         if self.interacts is not None:
             found.append(
-                f"profile of systems over {self.interaction}: likelihood ratio {self.interacts.statistic:.2f}, "
+                f"profile of systems over {self.interaction}: {self.interacts.kind} {self.interacts.statistic:.2f}, "
                 f"{self.interacts.degrees_of_freedom} degrees of freedom, p = {self.interacts.p_value:.2g}"
             )
         if self.compared is not None:
             found.append(self.compared.words)
+        elif self.model != "conditional" and self.cells < len(self.items) * len(self.systems):
+            why = "it has no maximum, or the table is too large"
+            if self.model != "rasch" or self.interaction is not None:
+                why = f"model {self.model}" if self.interaction is None else "there is an interaction"
+            found.append(f"cells are missing; not compared with the conditional likelihood ({why})")
         return found
 
     def plot(self, ax: "Axes | None" = None) -> "Axes":
@@ -303,7 +309,10 @@ class OutcomeFit:
         return design_items(items, self.by, self.formula, self.interaction, known=self.items)
 
     def predict(self, outcomes: Outcomes) -> pd.DataFrame:
-        r"""Predict the probability of a success in every cell, given the other outcomes of its item.
+        r"""Predict the probability of a success in every cell, given all outcomes of its item.
+
+        An observed cell is among them; `langdiff.cross_validate_outcomes` with ``over="cells"`` tells how well cells
+        are predicted from the others.
 
         Parameters
         ----------
@@ -371,8 +380,8 @@ class OutcomeFit:
         Returns
         -------
         DataFrame
-            :math:`\int \mathrm{logistic}(\theta_j - \beta_g - \lambda_j\sigma v)\, \varphi(v)\, dv`, one row per group
-            (``"all"`` without groups, at average terms of a formula), one column per system.
+            :math:`\int \mathrm{logistic}(\theta_j - x_i^\top\beta - \lambda_j\sigma v)\, \varphi(v)\, dv`, averaged
+            over the items of the fit; one row per group (``"all"`` without groups), one column per system.
 
         Raises
         ------

@@ -14,7 +14,7 @@ from langdiff._checksums import is_whole, seal
 from langdiff._io import parse_json
 from langdiff.errors import DataError, listing
 from langdiff.regression.outcomes.likelihood import Point
-from langdiff.regression.outcomes.records import ErrorRecord, LikelihoodRatio, LikelihoodsCompared
+from langdiff.regression.outcomes.records import ErrorRecord, LikelihoodRatio, LikelihoodsCompared, ProfileTest
 
 FORMAT = "langdiff.OutcomeFit"
 FORMAT_VERSION = 1
@@ -22,7 +22,7 @@ RECORDS = {
     "errors": ErrorRecord,
     "variation": LikelihoodRatio,
     "overdispersion": LikelihoodRatio,
-    "interacts": LikelihoodRatio,
+    "interacts": ProfileTest,
     "compared": LikelihoodsCompared,
 }
 ATTRIBUTES = ("items", "systems")

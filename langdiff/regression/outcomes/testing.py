@@ -8,11 +8,11 @@ from scipy.stats import chi2
 from scipy.stats import f as f_ratio
 
 from langdiff._types import Integers
-from langdiff.outcomes import Outcomes
 from langdiff.regression.outcomes.checks import each_beats_all
 from langdiff.regression.outcomes.design import ItemDesign
 from langdiff.regression.outcomes.estimate import Estimate, estimate, estimate_conditional
-from langdiff.regression.outcomes.records import LikelihoodRatio, LikelihoodsCompared
+from langdiff.regression.outcomes.publish import PROFILE
+from langdiff.regression.outcomes.records import ErrorRecord, LikelihoodRatio, LikelihoodsCompared, ProfileTest
 from langdiff.regression.outcomes.result import OutcomeModel
 from langdiff.regression.outcomes.rows import Rows
 from langdiff.regression.outcomes.uncertainty import influence
@@ -36,22 +36,38 @@ def variance_test(full: float, null: float) -> LikelihoodRatio:
 
 
 def interaction_test(
-    outcomes: Outcomes, rows: Rows, found: Estimate, design: ItemDesign, model: OutcomeModel
-) -> LikelihoodRatio:
-    """Test by the likelihood ratio that systems have no levels of their own in groups."""
-    groups, systems = len(design.groups if design.groups is not None else ()), len(outcomes.systems)
+    rows: Rows,
+    found: Estimate,
+    design: ItemDesign,
+    model: OutcomeModel,
+    errors: ErrorRecord,
+    published: tuple[pd.DataFrame, pd.DataFrame],
+) -> ProfileTest:
+    """Test that systems have no levels of their own in groups, by the covariance if it is from clusters.
+
+    The likelihood ratio takes items to be independent: with 40 documents it rejects 12 % of true hypotheses at 5 %. It
+    remains where there are no more clusters than differences.
+    """
+    groups, systems = len(design.groups if design.groups is not None else ()), rows.s.shape[1]
+    freedom = (groups - 1) * (systems - 1)
+    units = min(errors.n_clusters, errors.n_resamples or errors.n_clusters)
+    if errors.kind != "information" and units > freedom:
+        parameters, joint = published
+        profile = np.flatnonzero(parameters.index.get_level_values(0) == PROFILE).reshape(groups, systems)
+        free = profile[:-1, :-1].ravel()  # the others follow from them
+        differences = parameters["estimate"].to_numpy()[free]
+        distance = float(differences @ np.linalg.solve(joint.to_numpy()[np.ix_(free, free)], differences))
+        p_value = _hotelling(distance, freedom, units)
+        return ProfileTest(kind="Wald", statistic=distance, degrees_of_freedom=freedom, p_value=p_value)
     indicators = (rows.block[:, None] == np.arange(1, groups)).astype(float)
-    without = Rows(
-        s=rows.s,
-        t=rows.t,
-        x=np.column_stack([indicators, rows.x]),
-        block=np.zeros_like(rows.block),
-        weight=rows.weight,
-    )
+    without = replace(rows, x=np.column_stack([indicators, rows.x]), block=np.zeros_like(rows.block))
     null = estimate_model(without, model)
     statistic = max(2 * (found.optimum.value.log_likelihood - null.optimum.value.log_likelihood), 0.0)
-    freedom = (groups - 1) * (systems - 1)
-    return LikelihoodRatio(statistic=statistic, degrees_of_freedom=freedom, p_value=float(chi2.sf(statistic, freedom)))
+    return ProfileTest(statistic=statistic, degrees_of_freedom=freedom, p_value=float(chi2.sf(statistic, freedom)))
+
+
+def _hotelling(statistic: float, freedom: int, units: int) -> float:
+    return float(f_ratio.sf(statistic * (units - freedom) / (freedom * (units - 1)), freedom, units - freedom))
 
 
 def compare_likelihoods(
@@ -88,7 +104,5 @@ def compare_likelihoods(
         system=str(names[place]),
         statistic=statistic,
         degrees_of_freedom=freedom,
-        p_value=float(
-            f_ratio.sf(statistic * (clusters - freedom) / (freedom * (clusters - 1)), freedom, clusters - freedom)
-        ),
+        p_value=_hotelling(statistic, freedom, clusters),
     )

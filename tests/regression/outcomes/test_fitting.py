@@ -10,6 +10,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize
 from scipy.special import comb, expit
+from scipy.stats import f as f_ratio
 from scipy.stats import norm
 from statsmodels.discrete.conditional_models import ConditionalLogit
 
@@ -219,6 +220,27 @@ def test_a_profile_sums_to_zero_both_ways_and_is_tested():
     assert_allclose(conditional.profile.estimate, fit.profile.estimate, atol=0.1)
 
 
+def test_a_profile_of_clusters_is_tested_by_their_errors():
+    truth = ld.simulate_outcomes(300, 3, documents=60, document_spread=0.7, document_noise=0.5, seed=7).outcomes
+    half = truth.items["document"].str[1:].astype(int) % 3
+    truth = truth.with_items(pd.DataFrame({"part": half.map({0: "a", 1: "b", 2: "c"})}))
+    plain = ld.fit_outcomes(truth, interaction="part").interacts
+    assert plain.kind == "likelihood ratio"
+    for settings in ({}, {"errors": "bootstrap", "n_resamples": 40, "seed": 1}):
+        fit = ld.fit_outcomes(truth, interaction="part", cluster="document", **settings)
+        profile = fit.profile
+        pinv = np.linalg.pinv(profile.covariance.to_numpy(), rcond=1e-8, hermitian=True)
+        statistic = profile.estimate @ pinv @ profile.estimate
+        assert (fit.interacts.kind, fit.interacts.degrees_of_freedom) == ("Wald", 4)
+        assert fit.interacts.statistic == pytest.approx(statistic)
+        units = settings.get("n_resamples", 60)
+        assert fit.interacts.p_value == pytest.approx(
+            f_ratio.sf(statistic * (units - 4) / 4 / (units - 1), 4, units - 4)
+        )
+        assert fit.interacts.p_value > plain.p_value
+    assert "profile of systems over part: Wald" in fit.summary()
+
+
 def test_a_formula_with_groups_is_by():
     truth = ld.simulate_outcomes(300, 3, groups={"a": 0.0, "b": 0.5, "c": 1.0}, missing=0.1, seed=3).outcomes
     truth = truth.sel(items=truth.items.index[truth.observed.any(axis=1)])
@@ -271,6 +293,40 @@ def test_items_that_are_missing_by_difficulty_are_noticed():
     at_random = at_random[at_random.notna().any(axis=1)]
     assert ld.fit_outcomes(ld.Outcomes(successes=at_random)).compared.p_value > 0.01
     assert ld.fit_outcomes(truth.outcomes).compared is None  # nothing is missing
+
+
+@pytest.mark.parametrize(
+    ("trials", "settings", "why"),
+    [
+        (4, {}, "model beta-binomial"),
+        (1, {"model": "slopes"}, "model slopes"),
+        (1, {"interaction": "group"}, "there is an interaction"),
+        (1, {}, None),
+        (1, {"model": "conditional"}, None),
+    ],
+)
+def test_missing_cells_that_are_not_compared_are_said(trials, settings, why):
+    truth = ld.simulate_outcomes(600, 4, groups={"a": 0.0, "b": 1.0}, trials=trials, missing=0.2, seed=3).outcomes
+    truth = truth.sel(items=truth.items.index[truth.observed.any(axis=1)])
+    words = "cells are missing; not compared with the conditional likelihood"
+    summary = ld.fit_outcomes(truth, **settings).summary()
+    assert (f"{words} ({why})" in summary) if why else (words not in summary)
+
+
+def test_one_outcome_given_another_is_for_the_conditional_model():
+    rng = np.random.default_rng(1)
+    shared = rng.normal(0, 1.5, (4000, 1))
+    names, systems = [f"i{i}" for i in range(4000)], ["a", "b", "c"]
+    found = rng.random((4000, 3)) < expit(np.array([-1.5, 0, 1.5]) - shared)
+    named = found & (rng.random((4000, 3)) < expit(-shared))  # all alike in naming
+    spans, relations = (ld.Outcomes(successes=pd.DataFrame(1.0 * s, names, systems)) for s in (found, named))
+    given = relations.given(spans)
+    given = given.sel(items=given.items.index[given.observed.any(axis=1)])
+    marginal, conditional = (
+        ld.fit_outcomes(given, model=model).abilities.contrast("c", "a") for model in ("rasch", "conditional")
+    )
+    assert marginal.high < -0.3
+    assert conditional.low < 0 < conditional.high
 
 
 @pytest.mark.parametrize(

@@ -193,6 +193,41 @@ def test_no_overdispersion_is_binomial():
     assert np.isfinite(beta_binomial(np.array([[900.0, -900.0]]), s[:1, :2], t[:1, :2], 0.1).value).all()
 
 
+def summed(eta, s, t, d):
+    """The definition, term by term, and its derivatives."""
+    p, k = expit(eta), np.arange(t, dtype=float)
+    up, down, whole = p + k[: int(s)] * d, 1 - p + k[: int(t - s)] * d, 1 + k * d
+    i, j = k[: int(s)], k[: int(t - s)]
+    pq = p * (1 - p)
+    of_p = pq * ((1 / up).sum() - (1 / down).sum())
+    return {
+        "value": np.log(up).sum() + np.log(down).sum() - np.log(whole).sum(),
+        "of_eta": of_p,
+        "curvature": pq**2 * ((1 / up**2).sum() + (1 / down**2).sum()) - of_p * (1 - 2 * p),
+        "of_d": (i / up).sum() + (j / down).sum() - (k / whole).sum(),
+        "of_d2": -((i / up) ** 2).sum() - ((j / down) ** 2).sum() + ((k / whole) ** 2).sum(),
+        "of_eta_d": -pq * ((i / up**2).sum() - (j / down**2).sum()),
+    }
+
+
+@pytest.mark.parametrize("d", [0.0, 1e-12, 1e-6, 1e-3, 0.1, 3.0])
+@pytest.mark.parametrize(("s", "t"), [(70, 70), (64, 130), (65, 66), (700, 2000), (20_000, 90_000)])
+def test_many_trials_are_summed_without_their_number(d, s, t):
+    for eta in (-4.0, 0.3, 2.0):
+        found = beta_binomial(np.array([[eta]]), np.array([[float(s)]]), np.array([[float(t)]]), d)
+        for name, expected in summed(eta, s, t, d).items():
+            scale = {"of_d2": t**3, "of_d": t**2, "of_eta_d": t**2}.get(name, t) if d < 1 / t else 1.0
+            assert_allclose(np.ravel(getattr(found, name))[0], expected, rtol=1e-9, atol=1e-12 * scale, err_msg=name)
+
+
+def test_cost_does_not_grow_with_trials():
+    t = np.full((2, 2), 1e10)
+    found = beta_binomial(np.zeros((2, 2)), t / 2, t, 0.1)
+    assert_allclose(found.of_eta, 0, atol=1e-3)
+    expected = 2 * (betaln(t / 2 + 5, t / 2 + 5) - betaln(5, 5))[:, 0]
+    assert_allclose(found.value, expected, rtol=1e-12)
+
+
 def test_outer_product_of_odds_is_the_same_likelihood():
     rng = np.random.default_rng(1)
     for t in (rng.integers(0, 2, (4, 30)), rng.integers(0, 5, (4, 30))):

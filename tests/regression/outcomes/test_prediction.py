@@ -27,7 +27,7 @@ def fit(truth):
     return ld.fit_outcomes(truth.outcomes, model="slopes", by="group")
 
 
-def test_cells_are_predicted_from_the_rest_of_their_row(truth, fit):
+def test_cells_are_predicted_from_their_row(truth, fit):
     loading = fit.parameters.loc["loading", "estimate"].to_numpy()
     v = np.linspace(-8, 8, 4001)
     for item in ("i1", "i2", "i7"):
@@ -66,6 +66,21 @@ def test_a_formula_is_coded_as_it_was_fitted(truth):
     one = outcomes.sel(items=["i2"])  # one value of each attribute says nothing of how they are coded
     renamed = replace(one, **{name: getattr(one, name).set_axis(["new"]) for name in ("successes", "trials", "items")})
     assert_allclose(fit.predict(renamed), fit.predict(one), atol=1e-12)
+
+
+@pytest.mark.parametrize("interaction", [None, "half"])
+def test_expected_rates_are_averages_over_items(interaction):
+    rng = np.random.default_rng(4)
+    length, names = rng.normal(0, 3, 600), [f"i{i}" for i in range(600)]
+    p = expit(np.array([-0.5, 0.5]) - length[:, None] - 1.0)
+    successes = pd.DataFrame((rng.random(p.shape) < p).astype(float), names, ["x", "y"])
+    items = pd.DataFrame({"length": length, "half": np.arange(600) % 2}, names)
+    fit = ld.fit_outcomes(ld.Outcomes(successes=successes, items=items), formula="length", interaction=interaction)
+    rates = fit.expected_rates()
+    by = pd.Series("all", names) if interaction is None else items["half"].map(str)
+    assert_allclose(rates, successes.groupby(by).mean(), atol=0.01)
+    empty = ld.Outcomes(successes=successes * np.nan, items=items)
+    assert_allclose(rates, fit.predict(empty).groupby(by).mean(), atol=GRID)
 
 
 def test_probabilities_of_what_was_held_out_multiply(truth):
@@ -126,8 +141,10 @@ def test_folds_are_those_of_the_seed(truth):
         ({"k": 1}, ConfigError, "at least 2, got 1"),
         ({"over": "clusters", "cluster": "document", "k": 40}, ConfigError, "k=40 folds of 30 clusters"),
         ({"over": "clusters", "cluster": "group", "by": "group", "k": 2}, DataError, "fold 1 of 2 cannot be fitted"),
+        ({"cluster": "task"}, DataError, "all items are in one cluster"),
     ],
 )
 def test_what_cannot_be_cross_validated(truth, settings, error, message):
+    outcomes = truth.outcomes.with_items(truth.outcomes.items[[]].assign(task="t"))
     with pytest.raises(error, match=message):
-        ld.cross_validate_outcomes(truth.outcomes, **({"seed": 1} | settings))
+        ld.cross_validate_outcomes(outcomes, **({"seed": 1} | settings))
