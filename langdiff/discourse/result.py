@@ -266,9 +266,9 @@ class DiscourseEvaluation:
         Raises
         ------
         ConfigError
-            If a setting is unknown, or there is only one system.
+            If a setting is unknown or out of range, or there is only one system.
         DataError
-            If there are fewer than two documents with items.
+            If there are fewer than two documents with items in the reference.
         """
         from langdiff.discourse.differences import compare_systems
 
