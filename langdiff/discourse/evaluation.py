@@ -12,7 +12,7 @@ from langdiff._signature import join_signature, short_hash
 from langdiff.discourse.binarization import Binarization, binarize
 from langdiff.discourse.files import Trees, TreeSource, read_discourse
 from langdiff.discourse.items import METRICS, Item, Metric, Procedure, characters_of, found, in_characters, items_of
-from langdiff.discourse.relations import Classes, with_classes
+from langdiff.discourse.relations import Classes, checked_classes, with_classes
 from langdiff.discourse.result import Averaging, DiscourseEvaluation
 from langdiff.discourse.tree import DiscourseTree
 from langdiff.errors import ConfigError, DataError, LangdiffWarning, listing
@@ -65,7 +65,8 @@ def evaluate_discourse(
     Raises
     ------
     ConfigError
-        If a setting is unknown, there are no systems, or Parseval is wanted of trees that are not binary.
+        If a setting is unknown, there are no systems, a procedure is given twice, a relation has two classes, or
+        Parseval is wanted of trees that are not binary.
     DataError
         If a document is missing on one side (all are named), its EDUs or characters are not the same on both, or no
         document of the reference has more than one EDU.
@@ -221,7 +222,7 @@ class _Preparation:
     """Makes trees of whatever is given comparable: classes of relations first, then binary trees."""
 
     def __init__(self, binarization: Binarization, classes: Classes) -> None:
-        self._binarization, self._classes = binarization, classes
+        self._binarization, self._classes = binarization, checked_classes(classes)
 
     def trees(self, source: Trees | TreeSource) -> dict[str, DiscourseTree]:
         trees = {name: with_classes(tree, self._classes) for name, tree in _given(source).items()}
@@ -243,6 +244,8 @@ def _check(predictions: Mapping[str, Any], binarization: str, spans: str, proced
         raise ConfigError(f"spans are edus or chars; got {spans!r}.")
     if not procedures or not set(procedures) <= set(BOTH):
         raise ConfigError(f"procedures are {' and '.join(BOTH)}; got {listing(procedures)}.")
+    if len(set(procedures)) < len(procedures):
+        raise ConfigError(f"procedures are given once each; got {listing(procedures)}.")
 
 
 def _check_documents(gold: Trees, trees: Trees, system: str) -> None:

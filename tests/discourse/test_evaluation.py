@@ -178,6 +178,11 @@ def test_documents_are_paired_by_name_and_all_that_are_missing_are_named():
         ({"spans": "words"}, "spans are edus or chars"),
         ({"procedures": ["both"]}, "procedures are rst-parseval and parseval"),
         ({"procedures": []}, "procedures are rst-parseval and parseval"),
+        ({"procedures": ["parseval", "parseval"]}, "procedures are given once each; got 'parseval', 'parseval'"),
+        ({"classes": {"Evidence-e": "x", "evidence": "y"}}, "classes: 'evidence' is in 'x' and in 'y'"),
+        ({"classes": {"span": "x"}}, "classes: 'span' cannot be in 'x': 'span' is no relation"),
+        ({"classes": {"evidence": "Span"}}, "classes: 'evidence' cannot be in 'span': 'span' is no relation"),
+        ({"classes": {"evidence": ""}}, "classes: a relation or its class is empty"),
         ({"classes": "none"}, "classes are 'rst-dt', 'gum' or a mapping"),
     ],
 )

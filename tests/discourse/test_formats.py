@@ -307,6 +307,15 @@ def test_what_a_format_cannot_hold_is_refused_before_anything_is_written(tmp_pat
     for bad, format, message in (
         (marked, "dis", "'_!', which would end it"),
         (one_edu, "attachments", "has one EDU"),
+        *(
+            (tree_of_attachments([(1, 1, 2, "NS", "cause")], texts=["a", f"b{odd}"]), "rs3", f"EDU 2 holds .* U.{code}")
+            for odd, code in (("\b", "0008"), ("\ufffe", "FFFE"), ("\ud800", "D800"))
+        ),
+        (
+            tree_of_attachments([(1, 1, 2, "NS", "ca\x01use")]),
+            "rs3",
+            "the relation of EDU 2 holds the character U.0001",
+        ),
         (labelled, "rs3", "the nucleus EDU 1 carries 'cause' beside a satellite"),
     ):
         with pytest.raises(DataError, match=message):
