@@ -45,7 +45,7 @@ def rst_xml_draft(file: File, *, collapse_unary: bool) -> Draft:
         If it is not well-formed, or its elements are no tree; the message names file and line.
     """
     events = _Events(file)
-    read_xml(file, events)
+    read_xml(file, events, errors=None)
     root = _link(events)
     for element in reversed(_below(events, root)):  # children before parents
         _measure(events, element, collapse_unary)
@@ -143,7 +143,7 @@ def _measure(events: _Events, element: _Element, collapse_unary: bool) -> None:
         if not element.nuclei:
             raise events.draft.fault(element.line, f"group {element.name!r} has no nucleus.")
         if len(element.nuclei) == 1 and element.nuclei[0].relation.lower() != SPAN and not collapse_unary:
-            what = f"{element.name!r} is a multinuclear group with one nucleus. Mend it, or pass collapse_unary=True."
+            what = f"{element.name!r} is a multinuclear group with one nucleus. Mend it, or drop it (collapse_unary)."
             raise events.draft.fault(element.line, what)
         element.core = _extent([nucleus.full for nucleus in element.nuclei])
     element.full = _extent([element.core, *(satellite.full for satellite in element.satellites)])
