@@ -51,7 +51,7 @@ class Block(NamedTuple):
 
 
 def read_blocks(
-    path: File, *, errors: str = "strict", on_fault: Callable[[int, str], None] | None = None
+    path: File, *, errors: str | None = "strict", on_fault: Callable[[int, str], None] | None = None
 ) -> Iterator[Block]:
     r"""Yield many lines at once, decoding UTF-8 and undoing compression.
 
@@ -61,8 +61,9 @@ def read_blocks(
     ----------
     path : Path or Member
         Plain, ``.gz``, ``.bz2`` or ``.xz`` text, or such a member of a zip archive.
-    errors : str
-        ``"strict"`` or ``"replace"``, as for ``bytes.decode``.
+    errors : str or None
+        ``"strict"`` or ``"replace"``, as for ``bytes.decode``. None is strict, and said by readers that do not give
+        their callers the choice, so that no message offers it.
     on_fault : callable, optional
         Function that is called, before the block is yielded, with the number of a line that holds NUL or is not UTF-8
         and with what is wrong; there, `DAMAGED` stands in the line. By default such lines are errors.
@@ -77,8 +78,8 @@ def read_blocks(
     for first, raw in _raw_blocks(path):
         try:
             if b"\0" not in raw:
-                text = raw.decode("utf-8", errors)
-                yield Block(first, text, raw if errors == "strict" else text.encode())
+                text = raw.decode("utf-8", errors or "strict")
+                yield Block(first, text, text.encode() if errors == "replace" else raw)
                 continue
         except UnicodeDecodeError:
             pass  # said line by line
@@ -133,17 +134,15 @@ def _fault(path: File, line: int | None, what: str) -> FaultsError:
     return FaultsError([Fault(str(path), line, what)])
 
 
-def _decode(raw: bytes, errors: str) -> tuple[str, str | None]:
+def _decode(raw: bytes, errors: str | None) -> tuple[str, str | None]:
     """Return a line, with `DAMAGED` in place of what is not text, and what is wrong with it (None if nothing)."""
     try:
         if b"\0" not in raw:
-            return raw.decode("utf-8", errors), None
+            return raw.decode("utf-8", errors or "strict"), None
         fault = "a NUL byte; this is a binary file or UTF-16, not text in UTF-8."
     except UnicodeDecodeError as error:
-        fault = (
-            f"not UTF-8 in byte {error.start + 1} (0x{raw[error.start]:02x}). Convert the file, or pass "
-            "errors='replace' to read it with U+FFFD in such places."
-        )
+        advice = "." if errors is None else ", or pass errors='replace' to read it with U+FFFD in such places."
+        fault = f"not UTF-8 in byte {error.start + 1} (0x{raw[error.start]:02x}). Convert the file{advice}"
     return re.sub("[\0\udc80-\udcff]+", DAMAGED, raw.decode("utf-8", "surrogateescape")), fault
 
 

@@ -64,7 +64,7 @@ class XmlEvents:
         """Act on the end of the file."""
 
 
-def read_xml(file: File, events: XmlEvents, *, errors: str = "strict") -> None:
+def read_xml(file: File, events: XmlEvents, *, errors: str | None = "strict") -> None:
     """Parse a file and call `events`; the file is never held in memory as a whole.
 
     Parameters
@@ -73,8 +73,8 @@ def read_xml(file: File, events: XmlEvents, *, errors: str = "strict") -> None:
         The file.
     events : XmlEvents
         Handler of the elements and the text.
-    errors : {"strict", "replace"}
-        Whether bytes that are not UTF-8 are an error or become U+FFFD.
+    errors : {"strict", "replace", None}
+        Whether bytes that are not UTF-8 are an error or become U+FFFD; see `read_blocks`.
 
     Raises
     ------

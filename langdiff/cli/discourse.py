@@ -60,7 +60,10 @@ def evaluate(
         Literal["micro", "macro"], typer.Option(help="Averaging of differences and similarity.")
     ] = "micro",
     trivial_spans: Annotated[
-        bool, typer.Option("--trivial-spans", help="Add three items per document that are always right.")
+        bool,
+        typer.Option(
+            "--trivial-spans", help="Add three items per document that are always right; not for relations, similarity."
+        ),
     ] = False,
     format: Annotated[Format, typer.Option(help=FORMAT_HELP)] = "auto",
     collapse_unary: Collapse = False,
@@ -76,10 +79,13 @@ def evaluate(
     Example: langdiff discourse evaluate gold/ one=parser1/ two=parser2/ --classes rst-dt --table differences
     """
     from langdiff import discourse
+    from langdiff.errors import ConfigError
     from langdiff.table_files import table_kind
 
     if outcomes is not None:
         table_kind(outcomes)  # an error before any work is done
+    if trivial_spans and table in ("similarity", "relations"):
+        raise ConfigError(f"the items of --trivial-spans are not in the table {table!r}; leave the option out.")
     read = {"format": format, "collapse_unary": collapse_unary}
     gold = discourse.read_discourse(reference, **read)  # type: ignore[arg-type]
     systems = {
@@ -171,7 +177,7 @@ def show(
     other: Annotated[Path | None, typer.Argument(help="File of another tree of the same document.")] = None,
     view: Annotated[
         Literal["marcu", "binary", "attachments"],
-        typer.Option(help="The tree as it is, made binary to the right, or its attachment decisions."),
+        typer.Option(help="The tree as it is, made binary to the right, or (of one tree) its attachment decisions."),
     ] = "marcu",
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Picture (.svg, .png, .pdf).")] = None,
     format: Annotated[Format, typer.Option(help=FORMAT_HELP)] = "auto",
@@ -182,10 +188,15 @@ def show(
 
     Example: langdiff discourse show gold/rain.dis parser/rain.dis --out rain.svg
     """
+    import pandas as pd
+
     from langdiff import discourse
+    from langdiff.errors import ConfigError
 
     if out is not None:
         check_picture_name(out)
+    if other is not None and view == "attachments":
+        raise ConfigError("two trees are compared node by node, not by attachments; choose --view binary or marcu.")
     one, *more = (
         next(iter(discourse.read_discourse(path, format=format, collapse_unary=collapse_unary).values()))
         for path in _single_files([tree] if other is None else [tree, other])
@@ -197,11 +208,14 @@ def show(
         save_picture(lambda: one.plot(view) if compared is None else compared.plot(), out)
         typer.echo(f"Picture: {out}", err=True)
         return
-    if as_json:
+    if view == "attachments":
+        decisions = discourse.attachments_of(one)
+        if as_json:
+            print_json(pd.DataFrame(decisions, columns=discourse.Attachment._fields))
+        for decision in () if as_json else decisions:
+            typer.echo(" ".join(map(str, decision)))
+    elif as_json:
         print_json((one if compared is None else compared).to_frame().reset_index())
-    elif compared is None and view == "attachments":
-        for attachment in discourse.attachments_of(one):
-            typer.echo(" ".join(map(str, attachment)))
     else:
         typer.echo((one if compared is None else compared).summary())
 

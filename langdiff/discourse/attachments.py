@@ -83,7 +83,7 @@ def attachments_of(tree: DiscourseTree) -> tuple[Attachment, ...]:
         if len(own) > 2:
             raise ConfigError(
                 f"{tree.document}: {node} has {len(own)} children; attachment decisions are those of binary trees. "
-                "Make it binary first: binarize(tree), or binarization='right'."
+                "Make it binary first (binarization right, right_mixed or left)."
             )
         left, right = (tree.nodes[child] for child in own)
         letters = left.nuclearity[0] + right.nuclearity[0]
@@ -138,10 +138,7 @@ def tree_of_attachments(
     if not decisions:
         raise NodeError(0, "there is no attachment; a list of them cannot stand for a document of one EDU.")
     for place, decision in enumerate(decisions):
-        if decision.nuclearity not in _LETTERS:
-            raise NodeError(place, f"nuclearity is NS, SN or NN; got {decision.nuclearity!r}.")
-        if not decision.first <= decision.split < decision.last:
-            raise NodeError(place, f"{decision.split} does not divide EDUs {decision.first}–{decision.last}.")
+        _check(place, decision)
     top = min(decisions, key=lambda decision: (decision.first, -decision.last))
     nodes = [Node(top.first, top.last, ROOT, NO_RELATION)]
     spans = {nodes[0][:2]}
@@ -149,14 +146,27 @@ def tree_of_attachments(
         for node in _children_of(decision):
             nodes.append(node)
             spans.add(node[:2])
-    divided = {(decision.first, decision.last) for decision in decisions}
+    divided: set[tuple[int, int]] = set()
     for place, decision in enumerate(decisions):
-        if (decision.first, decision.last) not in spans:
+        span = (decision.first, decision.last)
+        if span not in spans:
             raise NodeError(place, f"EDUs {decision.first}–{decision.last} are not a part of another decision.")
+        if span in divided:
+            raise NodeError(place, f"EDUs {decision.first}–{decision.last} are divided a second time.")
+        divided.add(span)
     undivided = sorted(span for span in spans if span[0] < span[1] and span not in divided)
     if undivided:
         raise NodeError(0, f"{len(undivided)} unit(s) are divided by no decision: {listing(undivided)}.")
     return DiscourseTree(nodes=nodes, document=document, texts=None if texts is None else tuple(texts))
+
+
+def _check(place: int, decision: Attachment) -> None:
+    if decision.nuclearity not in _LETTERS:
+        raise NodeError(place, f"nuclearity is NS, SN or NN; got {decision.nuclearity!r}.")
+    if not decision.first <= decision.split < decision.last:
+        raise NodeError(place, f"{decision.split} does not divide EDUs {decision.first}–{decision.last}.")
+    if decision.relation.lower() == SPAN:
+        raise NodeError(place, f"{SPAN!r} is no relation but the label of the nucleus beside a satellite.")
 
 
 def _children_of(decision: Attachment) -> list[Node]:

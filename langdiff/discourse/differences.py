@@ -20,7 +20,7 @@ class DiscourseDifferences:
     """Differences in F1 between all pairs of systems.
 
     Samples of documents are drawn with replacement, the same for both systems of a pair, because some documents are
-    harder than others for all systems.
+    harder than others for all systems. With macro averages, documents of one EDU in the reference are not drawn.
 
     Attributes
     ----------
@@ -62,12 +62,15 @@ def compare_systems(
         raise ConfigError(f"metric is one of {', '.join(METRICS)}; got {metric!r}.")
     if len(systems) < 2:
         raise ConfigError("a comparison needs two systems; there is one.")
-    if n_draws < 1:
-        raise ConfigError(f"n_draws must be above 0; got {n_draws}.")
+    if isinstance(n_draws, bool) or not isinstance(n_draws, int | np.integer) or n_draws < 1:
+        raise ConfigError(f"n_draws must be a whole number, at least 1, got {n_draws!r}.")
+    with_items = counts["gold"] > 0
+    if averaging == "macro":
+        counts = counts[with_items]
     hits = counts[metric].unstack("system")[systems].to_numpy(float)  # (D, J)
     sizes = (counts["gold"] + counts["predicted"]).unstack("system")[systems].to_numpy(float)
-    if len(hits) < 2:
-        raise DataError("a bootstrap over documents needs at least two documents with items; there is one.")
+    if with_items.sum() < 2 * len(systems):
+        raise DataError("a bootstrap over documents needs two documents with items in the reference; there is one.")
     rng = generator(seed, "samples of documents")
     seed_name = name_of_seed(seed, rng)
     observed = _f1(np.ones((1, len(hits))), hits, sizes, averaging)[0]  # (J,)
@@ -98,9 +101,13 @@ def _draws(hits: Floats, sizes: Floats, averaging: str, n_draws: int, rng: np.ra
 
 
 def _f1(weights: Floats, hits: Floats, sizes: Floats, averaging: str) -> Floats:
-    """Return F1 of every sample and system, shape (B, J); `weights` say how often each document is drawn, (B, D)."""
+    """Return F1 of every sample and system, shape (B, J); `weights` say how often each document is drawn, (B, D).
+
+    Of a sample without items on either side F1 is 0, as it is of a document.
+    """
     if averaging == "macro":
         means: Floats = weights @ (2 * hits / sizes) / weights.sum(axis=1, keepdims=True)
         return means
-    ratios: Floats = 2 * (weights @ hits) / (weights @ sizes)
+    sums = weights @ sizes
+    ratios: Floats = np.divide(2 * (weights @ hits), sums, out=np.zeros_like(sums), where=sums > 0)
     return ratios

@@ -12,7 +12,7 @@ from langdiff._signature import join_signature, short_hash
 from langdiff.discourse.binarization import Binarization, binarize
 from langdiff.discourse.files import Trees, TreeSource, read_discourse
 from langdiff.discourse.items import METRICS, Item, Metric, Procedure, characters_of, found, in_characters, items_of
-from langdiff.discourse.relations import Classes, with_classes
+from langdiff.discourse.relations import Classes, checked_classes, with_classes
 from langdiff.discourse.result import Averaging, DiscourseEvaluation
 from langdiff.discourse.tree import DiscourseTree
 from langdiff.errors import ConfigError, DataError, LangdiffWarning, listing
@@ -65,16 +65,17 @@ def evaluate_discourse(
     Raises
     ------
     ConfigError
-        If a setting is unknown, there are no systems, or Parseval is wanted of trees that are not binary.
+        If a setting is unknown, there are no systems, a procedure is given twice, a relation has two classes, or
+        Parseval is wanted of trees that are not binary.
     DataError
         If a document is missing on one side (all are named), its EDUs or characters are not the same on both, or no
-        document has more than one EDU.
+        document of the reference has more than one EDU.
 
     Warns
     -----
     LangdiffWarning
-        If documents of one EDU, which have no items, are left out of means; if both sides have different numbers of
-        items though their EDUs are the same.
+        If documents that have one EDU in the reference, and so no items, are left out of means; if both sides have
+        different numbers of items though their EDUs are the same.
 
     References
     ----------
@@ -109,8 +110,10 @@ def evaluate_discourse(
                 flags = zip(*(found(ours, theirs, metric) for metric in METRICS), strict=True)
                 rows += [(procedure, system, document, *item, *flag) for item, flag in zip(ours, flags, strict=True)]
                 predicted_rows += [(procedure, system, document, item.relation) for item in theirs]
-    if not rows and not predicted_rows:
-        raise DataError("no document has more than one EDU, so that there is nothing to compare.")
+    if not rows:
+        raise DataError(
+            "the reference has no items: none of its documents has more than one EDU, so that there is nothing to find."
+        )
     result = DiscourseEvaluation(
         items=pd.DataFrame(rows, columns=_COLUMNS).astype(dict.fromkeys(METRICS, bool)),
         predicted=pd.DataFrame(predicted_rows, columns=["procedure", "system", "document", "relation"]),
@@ -153,14 +156,15 @@ def discourse_similarity(
     Returns
     -------
     DataFrame
-        F1 between 0 and 1; row: the reference, column: the compared. It is symmetric.
+        F1 between 0 and 1; row: the reference, column: the compared. It is symmetric, unless means over documents
+        leave out a document that has one EDU in one system only (see `evaluate_discourse`).
 
     Raises
     ------
     ConfigError
         If a setting is unknown, or there are no systems.
     DataError
-        If documents or their EDUs differ.
+        If documents or their EDUs differ, or no document of one system has more than one EDU.
 
     Examples
     --------
@@ -218,7 +222,7 @@ class _Preparation:
     """Makes trees of whatever is given comparable: classes of relations first, then binary trees."""
 
     def __init__(self, binarization: Binarization, classes: Classes) -> None:
-        self._binarization, self._classes = binarization, classes
+        self._binarization, self._classes = binarization, checked_classes(classes)
 
     def trees(self, source: Trees | TreeSource) -> dict[str, DiscourseTree]:
         trees = {name: with_classes(tree, self._classes) for name, tree in _given(source).items()}
@@ -240,6 +244,8 @@ def _check(predictions: Mapping[str, Any], binarization: str, spans: str, proced
         raise ConfigError(f"spans are edus or chars; got {spans!r}.")
     if not procedures or not set(procedures) <= set(BOTH):
         raise ConfigError(f"procedures are {' and '.join(BOTH)}; got {listing(procedures)}.")
+    if len(set(procedures)) < len(procedures):
+        raise ConfigError(f"procedures are given once each; got {listing(procedures)}.")
 
 
 def _check_documents(gold: Trees, trees: Trees, system: str) -> None:
@@ -278,8 +284,8 @@ def _items(tree: DiscourseTree, procedure: Procedure, spans: Spans) -> list[Item
 def _warn(result: DiscourseEvaluation, spans: Spans) -> None:
     if skipped := result.skipped:
         warnings.warn(
-            f"{len(skipped)} document(s) of one EDU have no items, and are left out of means over documents: "
-            f"{listing(skipped)}.",
+            f"{len(skipped)} document(s) of one EDU have no items in the reference, and are left out of means over "
+            f"documents: {listing(skipped)}.",
             LangdiffWarning,
             stacklevel=3,
         )

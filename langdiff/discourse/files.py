@@ -195,7 +195,7 @@ def _check_relations(trees: Trees, format: str) -> None:
 def _read(path: Path, format: DiscourseFormat, document: str, collapse_unary: bool) -> DiscourseTree:
     if format == "rs3":
         return rst_xml_draft(path, collapse_unary=collapse_unary).tree(document, collapse_unary=collapse_unary)
-    text = "".join(block.text for block in read_blocks(path))
+    text = "".join(block.text for block in read_blocks(path, errors=None))
     return _parse(text, format, str(path), document, collapse_unary)
 
 

@@ -80,10 +80,37 @@ def relation_class(relation: str, classes: Classes = None) -> str:
     raise ConfigError(f"classes are 'rst-dt', 'gum' or a mapping; got {classes!r}.")
 
 
+def checked_classes(classes: Classes) -> Classes:
+    """Return classes with all names in the spelling that is compared.
+
+    Raises
+    ------
+    ConfigError
+        If a relation or its class is empty, a relation has two classes, or ``span`` is one of the two.
+    """
+    if not isinstance(classes, Mapping):
+        return classes
+    checked: dict[str, str] = {}
+    for name, to in classes.items():
+        if what := _put(checked, str(name), str(to)):
+            raise ConfigError(f"classes: {what}")
+    return checked
+
+
+def _put(classes: dict[str, str], relation: str, to: str) -> str | None:
+    """Put a relation into a class; return what is wrong with that, None if nothing."""
+    name, to = relation_class(relation.strip()), to.strip().lower()
+    if not name or not to:
+        return "a relation or its class is empty."
+    if (name == SPAN) != (to == SPAN):
+        return f"{name!r} cannot be in {to!r}: {SPAN!r} is no relation but the label of the nucleus beside a satellite."
+    if classes.setdefault(name, to) != to:
+        return f"{name!r} is in {classes[name]!r} and in {to!r}."
+    return None
+
+
 def with_classes(tree: DiscourseTree, classes: Classes) -> DiscourseTree:
-    """Return a tree whose relations are classes; the root keeps its label."""
-    if isinstance(classes, Mapping):
-        classes = {relation_class(name): str(to).lower() for name, to in classes.items()}
+    """Return a tree whose relations are classes, as `checked_classes` gives them; the root keeps its label."""
     nodes = [
         node if node.nuclearity == ROOT else node._replace(relation=relation_class(node.relation, classes))
         for node in tree.nodes
@@ -107,7 +134,8 @@ def read_classes(path: str | Path) -> dict[str, str]:
     Raises
     ------
     DataError
-        If the file is no such table, or a relation has two classes; the message names the line.
+        If the file is no such table, a relation has two classes, or ``span`` (which is no relation) is put into a class
+        or is one; the message names the line.
 
     Examples
     --------
@@ -125,9 +153,6 @@ def read_classes(path: str | Path) -> dict[str, str]:
     classes: dict[str, str] = {}
     for line, cells in rows:
         row = dict(zip(header, cells, strict=True))
-        name, to = relation_class(row["relation"].strip()), row["class"].strip().lower()
-        if not name or not to:
-            raise DataError(f"{path}, line {line}: a relation or its class is empty.")
-        if classes.setdefault(name, to) != to:
-            raise DataError(f"{path}, line {line}: {name!r} is in {classes[name]!r} and in {to!r}.")
+        if what := _put(classes, row["relation"], row["class"]):
+            raise DataError(f"{path}, line {line}: {what}")
     return classes

@@ -56,21 +56,20 @@ class DiscourseEvaluation:
 
     @cached_property
     def skipped(self) -> tuple[str, ...]:
-        """Documents without items on either side, which means over documents leave out."""
-        used = {*self.items["document"].unique(), *self.predicted["document"].unique()}
+        """Documents of one EDU in the reference, which means over documents leave out, whatever was predicted."""
+        used = set(self.items["document"].unique())
         return tuple(document for document in self.documents if document not in used)
 
     def counts(self) -> pd.DataFrame:
         """Return true positives by metric, and numbers of items; one row per procedure, system and document."""
         keys = ["procedure", "system", "document"]
-        used = [document for document in self.documents if document not in self.skipped]
-        index = pd.MultiIndex.from_product([self.procedures, self.systems, used], names=keys)
+        index = pd.MultiIndex.from_product([self.procedures, self.systems, self.documents], names=keys)
         grouped = self.items.groupby(keys)
         frame = grouped[list(METRICS)].sum().assign(gold=grouped.size()).reindex(index)
         frame["predicted"] = self.predicted.groupby(keys).size()  # there may be none in the reference
         frame = frame.fillna(0).astype(int)
         if self.trivial_spans:
-            frame.loc[frame.index.get_level_values("procedure") == "rst-parseval"] += TRIVIAL
+            frame.loc[(frame.index.get_level_values("procedure") == "rst-parseval") & (frame["gold"] > 0)] += TRIVIAL
         return frame
 
     def to_frame(self) -> pd.DataFrame:
@@ -78,7 +77,8 @@ class DiscourseEvaluation:
 
         Columns: ``procedure``, ``averaging``, ``system``, ``metric``, ``precision``, ``recall``, ``f1``,
         ``true_positives``, ``gold``, ``predicted`` (counts over all documents) and ``rank`` of the system by F1, 1 for
-        the best. ``micro`` adds up counts; ``macro`` is the plain mean over documents.
+        the best. ``micro`` adds up counts; ``macro`` is the plain mean over documents that
+        have more than one EDU in the reference.
         """
         return self._scores.copy()
 
@@ -89,7 +89,7 @@ class DiscourseEvaluation:
         total = counts.groupby(level=by, sort=False).sum()
         tables = []
         for averaging in AVERAGINGS:
-            base = total if averaging == "micro" else counts
+            base = total if averaging == "micro" else counts[counts["gold"] > 0]
             for metric in METRICS:
                 table = _ratios(base[metric], base["gold"], base["predicted"])
                 table = table if averaging == "micro" else table.groupby(level=by, sort=False).mean()
@@ -266,9 +266,9 @@ class DiscourseEvaluation:
         Raises
         ------
         ConfigError
-            If a setting is unknown, or there is only one system.
+            If a setting is unknown or out of range, or there is only one system.
         DataError
-            If there are fewer than two documents with items.
+            If there are fewer than two documents with items in the reference.
         """
         from langdiff.discourse.differences import compare_systems
 
@@ -292,7 +292,7 @@ class DiscourseEvaluation:
         if len(self.systems) > 1:
             lines += [self._rank_changes(), ""]
         if self.skipped:
-            lines += [f"Without the {len(self.skipped)} document(s) of one EDU, which have no items.", ""]
+            lines += [f"Means without the {len(self.skipped)} document(s) of one EDU in the reference.", ""]
         return "\n".join([*lines, f"[{self.signature}]"])
 
     def _rank_changes(self) -> str:

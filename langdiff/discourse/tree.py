@@ -87,7 +87,7 @@ class DiscourseTree:
     (1, 2)
     >>> DiscourseTree(nodes=tree.nodes[:2])
     Traceback (most recent call last):
-    langdiff.discourse.tree.NodeError: EDUs 1–2 has a single child. Give the two one label, or pass collapse_unary=True.
+    langdiff.discourse.tree.NodeError: EDUs 1–2 has a single child. Give both one label, or drop one (collapse_unary).
     """
 
     nodes: Sequence[Node]
@@ -209,7 +209,7 @@ def children_by_span(nodes: Sequence[Node]) -> list[list[int]]:
             if node.last > parent.last:
                 raise NodeError(place, f"{node} and {parent} cross: neither contains the other.")
             if node[:2] == parent[:2]:
-                raise NodeError(place, f"{node} is there twice. Give it one label, or pass collapse_unary=True.")
+                raise NodeError(place, f"{node} is there twice. Give it one label, or drop one (collapse_unary).")
             children[above[-1]].append(place)
         elif place:
             raise NodeError(place, f"{node} and {nodes[0]} are both top nodes; a tree has one root.")
@@ -239,7 +239,7 @@ def check_nodes(nodes: Sequence[Node], children: Sequence[Sequence[int]]) -> Non
 
 def _check_children(place: int, node: Node, own: Mapping[int, Node]) -> None:
     if len(own) == 1:
-        raise NodeError(place, f"{node} has a single child. Give the two one label, or pass collapse_unary=True.")
+        raise NodeError(place, f"{node} has a single child. Give both one label, or drop one (collapse_unary).")
     expected = node.first
     for number, child in own.items():
         if child.first != expected or child.last < child.first:

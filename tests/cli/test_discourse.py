@@ -67,7 +67,7 @@ def test_every_table(langdiff, trees, table, columns):
 def test_every_option_arrives(langdiff, trees):
     (trees / "classes.csv").write_text("relation,class\nlist,many\n")
     options = (
-        "--procedure rst-parseval --binarization right_mixed --metric R --averaging macro --trivial-spans --seed 5"
+        "--procedure rst-parseval --binarization right_mixed --metric R --averaging macro --seed 5"
         " --draws 50 --format spans --collapse-unary --table relations"
     )
     files = ["--classes", trees / "classes.csv", "--outcomes", trees / "o.tsv"]
@@ -75,11 +75,22 @@ def test_every_option_arrives(langdiff, trees):
     assert done.code == 0, done.err
     assert "many" in done.out
     assert "[binarization:right_mixed|relations:own#" in done.err
-    assert "trivial_spans:yes" in done.err
     outcomes = ld.read_outcomes(trees / "o.tsv")
     assert outcomes.successes.shape == (10, 1)
     assert outcomes.successes.sum().item() == 5  # R: 3 of 8 and 2 of 2
     assert set(outcomes.items["document"]) == {"one", "two"}
+
+
+def test_added_items_are_in_the_table_or_refused(langdiff, trees):
+    arguments = ["discourse", "evaluate", trees / "gold", trees / "parser", "--trivial-spans", "--json"]
+    done = langdiff(*arguments)
+    assert "trivial_spans:yes" in done.err
+    frame = pd.DataFrame(json.loads(done.out))
+    assert set(frame.loc[frame["procedure"] == "rst-parseval", "gold"]) == {10 + 6}
+    for table in ("relations", "similarity"):
+        done = langdiff(*arguments, "--table", table)
+        assert (done.code, done.out) == (1, "")
+        assert f"the items of --trivial-spans are not in the table '{table}'" in " ".join(done.err.split())
 
 
 def test_evaluate_refuses(langdiff, trees):
@@ -130,6 +141,8 @@ def test_show(langdiff, trees):
     nodes = json.loads(langdiff("discourse", "show", trees / "rain.dis", "--json").out)
     assert [node["relation"] for node in nodes] == ["---", "span", "cause"]
     one, other = trees / "gold" / "one.spans", trees / "parser" / "one.spans"
+    decisions = json.loads(langdiff("discourse", "show", trees / "rain.dis", "--view", "attachments", "--json").out)
+    assert decisions == [{"first": 1, "split": 1, "last": 2, "nuclearity": "NS", "relation": "cause"}]
     assert langdiff("discourse", "show", one, "--view", "attachments").out.startswith("1 1 5 SN attribution\n")
     assert "3 of 6 nodes are the same" in langdiff("discourse", "show", one, other).out
     assert "4 of 8 nodes are the same" in langdiff("discourse", "show", one, other, "--view", "binary").out
@@ -142,6 +155,8 @@ def test_show(langdiff, trees):
         ([trees / "gold"], "is a folder; show takes the file of one tree"),
         ([one, trees / "rain.dis"], "the reference has EDUs 1–5, the prediction EDUs 1–2"),
         ([one, "--out", "a.txt"], "unknown kind of picture"),
+        ([one, other, "--view", "attachments"], "two trees are compared node by node, not by attachments"),
+        ([one, other, "--view", "attachments", "--out", trees / "a.svg"], "two trees are compared node by node"),
     ):
         done = langdiff("discourse", "show", *arguments)
         assert (done.code, message in done.err) == (1, True), done.err

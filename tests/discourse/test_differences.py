@@ -1,8 +1,10 @@
+from itertools import product
+
 import numpy as np
 import pytest
 
-from langdiff.discourse import evaluate_discourse, parse_discourse
-from langdiff.errors import ConfigError, DataError
+from langdiff.discourse import DiscourseTree, evaluate_discourse, parse_discourse
+from langdiff.errors import ConfigError, DataError, LangdiffWarning
 from tests.discourse.test_evaluation import BOTH, BOTH_PREDICTED, SHORT
 
 WRONG = parse_discourse("1 1 S cause\n2 2 N span", format="spans")
@@ -47,6 +49,36 @@ def test_the_weights_of_documents_follow_the_averaging():
         assert (row["low"], row["high"]) == pytest.approx((min(samples[name]), max(samples[name])), abs=ROUNDING)
 
 
+def with_texts(tree, *texts):
+    return DiscourseTree(nodes=tree.nodes, texts=texts)
+
+
+@pytest.mark.parametrize("averaging", ["micro", "macro"])
+def test_documents_of_one_edu_in_the_reference(averaging):
+    """Two documents have items, a third none in the reference and `poor`, of which a sample may consist."""
+    whole = with_texts(DiscourseTree(nodes=[(1, 1, "Root", "---")]), "It rained.")
+    right, wrong = (with_texts(tree, "It", "rained.") for tree in (SHORT, WRONG))
+    gold = {"a": right, "b": right, "c": whole}
+    systems = {"good": gold | {"c": right}, "poor": gold | {"b": wrong}}
+    with pytest.warns(LangdiffWarning, match="1 document"):
+        result = evaluate_discourse(gold, systems, spans="chars")
+    row = result.compare(seed=1, averaging=averaging, n_draws=40_000).table.iloc[0]
+    scores = result.scores("parseval", averaging)["F"]
+    assert row["difference"] == pytest.approx(scores["good"] - scores["poor"], abs=ROUNDING)
+    if averaging == "macro":  # as if the third were not there: means of 1 or 0 of two documents
+        differences = [0, 0.5, 0.5, 1]
+    else:
+        differences = []
+        for sample in product("abc", repeat=3):
+            n = {name: sample.count(name) for name in "abc"}
+            poor = 0 if n["c"] == 3 else n["a"] / (n["a"] + n["b"])
+            good = 2 * (n["a"] + n["b"]) / (2 * (n["a"] + n["b"]) + n["c"])
+            differences.append(good - poor)
+    assert row["std_error"] == pytest.approx(np.std(differences), rel=0.02)
+    assert (row["low"], row["high"]) == pytest.approx((min(differences), max(differences)), abs=ROUNDING)
+    assert 0 < row["p_value"] <= 1
+
+
 def test_the_seed_decides_and_is_said():
     result = evaluation(3, 5, both=4)
     one, same, other = (result.compare(seed=seed, n_draws=500) for seed in (7, 7, 8))
@@ -61,11 +93,12 @@ def test_the_seed_decides_and_is_said():
 
 def test_what_cannot_be_compared():
     result = evaluation(1, 1)
-    with pytest.raises(ConfigError, match="n_draws must be above 0"):
-        result.compare(seed=1, n_draws=0)
+    for n_draws in (0, 2.5, True, "9"):
+        with pytest.raises(ConfigError, match="n_draws must be a whole number, at least 1, got"):
+            result.compare(seed=1, n_draws=n_draws)
     with pytest.raises(ConfigError, match="metric is one of"):
         result.compare(seed=1, metric="X")
     with pytest.raises(ConfigError, match="seed must be"):
         result.compare(seed=None)
-    with pytest.raises(DataError, match="at least two documents"):
+    with pytest.raises(DataError, match="needs two documents with items in the reference; there is one"):
         evaluation(1, 0).compare(seed=1)

@@ -61,7 +61,7 @@ def test_worked_counts_without_binarization():
     row = result.to_frame().iloc[0]
     assert (row["precision"], row["recall"]) == (5 / 8, 5 / 6)
     assert result.counts().iloc[0].tolist() == [5, 5, 3, 3, 6, 8]
-    with pytest.raises(ConfigError, match="has 3 children; attachment decisions are those of binary trees"):
+    with pytest.raises(ConfigError, match=r"has 3 children; .* binary first \(binarization right, .*left\)\.$"):
         evaluate_discourse(ONE, {"p": ONE_PREDICTED}, binarization="none")
 
 
@@ -154,7 +154,7 @@ def test_documents_of_one_edu_are_left_out_and_said():
         result = evaluate_discourse(BOTH | {"tiny": ONE_EDU}, {"p": BOTH_PREDICTED["p"] | {"tiny": ONE_EDU}})
     assert result.skipped == ("tiny",)
     assert f1(result, "parseval", "macro") == [0.75] * 4
-    assert "Without the 1 document(s) of one EDU" in result.summary()
+    assert "Means without the 1 document(s) of one EDU in the reference." in result.summary()
 
 
 def test_documents_are_paired_by_name_and_all_that_are_missing_are_named():
@@ -178,6 +178,11 @@ def test_documents_are_paired_by_name_and_all_that_are_missing_are_named():
         ({"spans": "words"}, "spans are edus or chars"),
         ({"procedures": ["both"]}, "procedures are rst-parseval and parseval"),
         ({"procedures": []}, "procedures are rst-parseval and parseval"),
+        ({"procedures": ["parseval", "parseval"]}, "procedures are given once each; got 'parseval', 'parseval'"),
+        ({"classes": {"Evidence-e": "x", "evidence": "y"}}, "classes: 'evidence' is in 'x' and in 'y'"),
+        ({"classes": {"span": "x"}}, "classes: 'span' cannot be in 'x': 'span' is no relation"),
+        ({"classes": {"evidence": "Span"}}, "classes: 'evidence' cannot be in 'span': 'span' is no relation"),
+        ({"classes": {"evidence": ""}}, "classes: a relation or its class is empty"),
         ({"classes": "none"}, "classes are 'rst-dt', 'gum' or a mapping"),
     ],
 )
@@ -226,14 +231,30 @@ def test_spans_of_characters_compare_different_segmentations():
             evaluate_discourse({"d": bare}, {"p": {"d": bare}}, spans="chars")
 
 
-def test_items_without_any_in_the_reference_count_as_predicted():
+@pytest.mark.parametrize("trivial", [False, True])
+def test_a_score_does_not_depend_on_the_other_systems(trivial):
+    """The reference and `a` have one EDU where `b` has two: `a` is the reference, and stays perfect beside `b`."""
     whole = DiscourseTree(nodes=[(1, 1, "Root", "---")], texts=("It rained, so we stayed.",))
     halves = with_texts("1 1 N span\n2 2 S cause", "It rained,", "so we stayed.")
-    result = evaluate_discourse({"d": whole}, {"p": {"d": halves}}, spans="chars")
-    assert result.counts()[["gold", "predicted"]].to_numpy().tolist() == [[0, 2], [0, 1]]
-    assert (result.to_frame()[["precision", "recall", "f1"]] == 0).all(axis=None)
-    with pytest.raises(DataError, match="no document has more than one EDU"):
-        evaluate_discourse({"d": ONE_EDU}, {"p": {"d": ONE_EDU}})
+    gold = {"one": whole, "two": halves}
+    for others in ({}, {"b": {"one": halves, "two": halves}}):
+        with pytest.warns(LangdiffWarning, match=r"1 document\(s\) of one EDU have no items in the reference.*'one'"):
+            result = evaluate_discourse(gold, {"a": gold, **others}, spans="chars", trivial_spans=trivial)
+        assert result.skipped == ("one",)
+        for procedure in result.procedures:
+            for averaging in ("micro", "macro"):
+                assert f1(result, procedure, averaging, "a") == [1] * 4
+    assert f1(result, "parseval", "macro", "b") == [1] * 4
+    assert f1(result, "parseval", "micro", "b") == [0.6667] * 4  # what it predicts in the other document is wrong
+    assert result.counts().loc[("rst-parseval", "b", "one")].tolist() == [0, 0, 0, 0, 0, 2]
+
+
+def test_a_reference_without_items_is_refused():
+    whole = DiscourseTree(nodes=[(1, 1, "Root", "---")], texts=("It rained, so we stayed.",))
+    halves = with_texts("1 1 N span\n2 2 S cause", "It rained,", "so we stayed.")
+    for predicted in (halves, whole):
+        with pytest.raises(DataError, match="the reference has no items: none of its documents has more than one EDU"):
+            evaluate_discourse({"d": whole}, {"p": {"d": predicted}}, spans="chars")
 
 
 def test_trivial_spans_add_three_right_items_to_every_document():

@@ -133,7 +133,10 @@ def test_an_entity_is_not_expanded(tmp_path):
 
 def test_a_line_that_is_not_text_is_named(tmp_path):
     (tmp_path / "bad.rs3").write_bytes(RS3.encode().replace(b"We read", b"We \xff read"))
-    with pytest.raises(DataError, match=r"bad\.rs3, line 5: not UTF-8 in byte"):
+    with pytest.raises(DataError, match=r"bad\.rs3, line 5: not UTF-8 in byte .*\. Convert the file\.$"):
+        read_discourse(tmp_path)
+    (tmp_path / "bad.rs3").rename(tmp_path / "bad.dis")  # any bytes
+    with pytest.raises(DataError, match=r"bad\.dis, line 5: not UTF-8 in byte .*\. Convert the file\.$"):
         read_discourse(tmp_path)
 
 
@@ -201,7 +204,9 @@ def test_bad_dis(tmp_path, change, line, message):
 
 def test_unary_nodes_are_an_error_unless_they_are_collapsed():
     unary = DIS.replace("( Root (span 1 3)", "( Root (span 1 3) ( Nucleus (span 1 3) (rel2par span)") + ")"
-    with pytest.raises(DataError, match="string, line 1: EDUs 1–3 has a single child"):
+    with pytest.raises(
+        DataError, match=r"string, line 1: EDUs 1–3 has a single child\. .* drop one \(collapse_unary\)\.$"
+    ):
         parse_discourse(unary)
     assert same(parse_discourse(unary, collapse_unary=True), parse_discourse(DIS))
     spans = "1 1 N span\n2 2 S cause\n2 2 N list"
@@ -252,6 +257,9 @@ def test_a_missing_root_is_added_to_a_list_of_spans():
         ("attachments", "1 1 2 NS\n", "line 1: a line is 'start split end nuclearity relation'"),
         ("attachments", "1 1 3 NS a\n2 2 3 SS a\n", "line 2: nuclearity is NS, SN or NN"),
         ("attachments", "1 1 2 NS a\n4 4 5 NS a\n", "line 2: EDUs 4–5 are not a part"),
+        ("attachments", "1 1 2 NS a\n1 1 2 NS b\n", r"line 2: EDUs 1–2 are divided a second time\.$"),
+        ("attachments", "1 2 3 NS a\n1 1 2 NS b\n1 1 3 NS a", r"line 3: EDUs 1–3 are divided a second time\.$"),
+        ("attachments", "1 2 3 NS a\n1 1 2 NN Span\n", "line 2: 'span' is no relation"),
         ("attachments", "", "there is no attachment"),
     ],
 )
@@ -307,6 +315,15 @@ def test_what_a_format_cannot_hold_is_refused_before_anything_is_written(tmp_pat
     for bad, format, message in (
         (marked, "dis", "'_!', which would end it"),
         (one_edu, "attachments", "has one EDU"),
+        *(
+            (tree_of_attachments([(1, 1, 2, "NS", "cause")], texts=["a", f"b{odd}"]), "rs3", f"EDU 2 holds .* U.{code}")
+            for odd, code in (("\b", "0008"), ("\ufffe", "FFFE"), ("\ud800", "D800"))
+        ),
+        (
+            tree_of_attachments([(1, 1, 2, "NS", "ca\x01use")]),
+            "rs3",
+            "the relation of EDU 2 holds the character U.0001",
+        ),
         (labelled, "rs3", "the nucleus EDU 1 carries 'cause' beside a satellite"),
     ):
         with pytest.raises(DataError, match=message):

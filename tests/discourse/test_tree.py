@@ -130,7 +130,7 @@ def test_attachments_and_marcus_encoding_say_the_same(tree):
         ([(1, 2, 2, "NS", "a")], "2 does not divide EDUs 1–2"),
         ([(1, 1, 3, "NS", "a")], r"1 unit\(s\) are divided by no decision: \(2, 3\)"),
         ([(1, 1, 3, "NS", "a"), (2, 2, 3, "NS", "a"), (1, 1, 2, "NS", "a")], "EDUs 1–2 are not a part"),
-        ([(1, 1, 2, "NS", "a"), (1, 1, 2, "NS", "a")], "is there twice"),
+        ([(1, 1, 2, "NS", "a"), (1, 1, 2, "NS", "a")], "EDUs 1–2 are divided a second time"),
     ],
 )
 def test_attachments_that_are_no_tree(decisions, message):

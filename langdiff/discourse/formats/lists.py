@@ -66,9 +66,8 @@ def read_attachments(text: str, file: str, document: str) -> DiscourseTree:
     attachments = [Attachment(first, split, last, *labels) for _, (first, split, last), *labels in rows]
     try:
         return tree_of_attachments(attachments, document=document)
-    except NodeError as error:  # its number is that of an attachment or, in the end, of a node
-        line = lines[error.place] if error.place < len(lines) else None
-        raise fault(file, line, error.what) from error
+    except NodeError as error:
+        raise fault(file, lines[error.place] if lines else None, error.what) from error
 
 
 def write_spans(tree: DiscourseTree) -> str:

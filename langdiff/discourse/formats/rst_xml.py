@@ -3,6 +3,7 @@
 Secondary edges and signals of ``.rs4`` are no part of the tree and are not read.
 """
 
+import re
 import warnings
 from dataclasses import dataclass, field
 from typing import Literal
@@ -13,6 +14,8 @@ from langdiff._xml import XmlEvents, read_xml
 from langdiff.discourse.formats.drafts import Draft, plain_text
 from langdiff.discourse.tree import NO_RELATION, NUCLEUS, ROOT, SATELLITE, SPAN, DiscourseTree, Node
 from langdiff.errors import DataError, LangdiffWarning
+
+_NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 Part = Literal["core", "full"]  # an element without, and with, its satellites
 
@@ -42,7 +45,7 @@ def rst_xml_draft(file: File, *, collapse_unary: bool) -> Draft:
         If it is not well-formed, or its elements are no tree; the message names file and line.
     """
     events = _Events(file)
-    read_xml(file, events)
+    read_xml(file, events, errors=None)
     root = _link(events)
     for element in reversed(_below(events, root)):  # children before parents
         _measure(events, element, collapse_unary)
@@ -140,7 +143,7 @@ def _measure(events: _Events, element: _Element, collapse_unary: bool) -> None:
         if not element.nuclei:
             raise events.draft.fault(element.line, f"group {element.name!r} has no nucleus.")
         if len(element.nuclei) == 1 and element.nuclei[0].relation.lower() != SPAN and not collapse_unary:
-            what = f"{element.name!r} is a multinuclear group with one nucleus. Mend it, or pass collapse_unary=True."
+            what = f"{element.name!r} is a multinuclear group with one nucleus. Mend it, or drop it (collapse_unary)."
             raise events.draft.fault(element.line, what)
         element.core = _extent([nucleus.full for nucleus in element.nuclei])
     element.full = _extent([element.core, *(satellite.full for satellite in element.satellites)])
@@ -174,7 +177,8 @@ def write_rst_xml(tree: DiscourseTree) -> str:
     Raises
     ------
     DataError
-        If the nucleus beside a satellite carries a label other than ``span``, for which the format has no place.
+        If the nucleus beside a satellite carries a label other than ``span``, for which the format has no place, or a
+        text or relation holds a character that XML cannot.
 
     Warns
     -----
@@ -185,6 +189,14 @@ def write_rst_xml(tree: DiscourseTree) -> str:
         first = tree.nodes[0].first
         what = f"{tree.document}: the first EDU is {first}, but this format numbers EDUs from 1."
         warnings.warn(what, LangdiffWarning, stacklevel=3)
+    named = [(f"relation of {node}", node.relation) for node in tree.nodes]
+    named += [(f"text of EDU {edu}", text) for edu, text in tree.leaf_texts().items()]
+    for what, held in named:
+        if odd := _NOT_XML.search(held):
+            raise DataError(
+                f"{tree.document}: the {what} holds the character U+{ord(odd[0]):04X}, which XML cannot. Remove it, or "
+                "use another format."
+            )
     writer = _Writer(tree)
     for place in reversed(range(len(tree.nodes))):  # children before parents
         writer.add(place)
