@@ -214,6 +214,7 @@ def test_the_truth_of_a_synthetic_multitext_has_them():
 # --- real data
 
 
+@pytest.mark.slow
 @pytest.mark.real_data
 def test_books_and_chapters_of_seven_gospels_arrive_in_their_surprisals(real_data, tmp_path):
     editions = [

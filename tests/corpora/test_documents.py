@@ -62,6 +62,7 @@ def test_tables_that_do_not_fit(tmp_path, table, message):
 names = st.none() | st.text(st.characters(codec="utf-8", exclude_characters="\t\n\r\0"), min_size=1, max_size=4)
 
 
+@pytest.mark.slow
 @given(documents=st.lists(names, min_size=3, max_size=3), speakers=st.none() | st.lists(names, min_size=3, max_size=3))
 def test_what_is_written_comes_back(documents, speakers, tmp_path_factory):
     folder = tmp_path_factory.mktemp("round")

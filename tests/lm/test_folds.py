@@ -91,6 +91,7 @@ def test_a_multitext_has_to_be_divided_first(multitext):
         compute(multitext)
 
 
+@pytest.mark.slow
 def test_workers_give_the_same_bits(multitext):
     folds = folded(multitext)
     assert_frame_equal(compute(folds, workers=2).bits, compute(folds).bits, check_exact=True)

@@ -112,6 +112,7 @@ def test_fits_that_differ_never_share_a_signature(pair):
     check(*found, numbers_of_fit, same_call=same_inputs(*pair))
 
 
+@pytest.mark.slow
 @settings(max_examples=15)
 @given(
     tables=st.tuples(tables(), tables()),
@@ -126,6 +127,7 @@ def test_cross_validations_that_differ_never_share_a_signature(tables, models, s
     check(one, other, lambda result: result.per_intent.to_dict(), same_call=not change)
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(
     trained=st.tuples(tables(), tables()),

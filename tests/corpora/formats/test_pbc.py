@@ -314,6 +314,7 @@ def multitexts(draw):
     return read_frame(frame, edition_info=table)
 
 
+@pytest.mark.slow
 @given(multitext=multitexts())
 @settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 def test_what_is_written_comes_back(multitext, tmp_path_factory):

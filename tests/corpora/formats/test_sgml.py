@@ -89,6 +89,7 @@ def test_what_is_escaped_comes_back(text):
     assert unescape(html.escape(text)) == text
 
 
+@pytest.mark.slow
 def test_a_long_comment_is_not_held_in_memory(tmp_path):
     size = (tmp_path / "a.sgm").write_text("<!--" + "no text, said again and again\n" * 600_000 + "-->t")
     recorder = Recorder(tmp_path / "a.sgm")

@@ -43,6 +43,7 @@ def test_fits_of_two_trainings_of_one_name_are_told_apart(parts, tiny_recipe):
     assert tables[0].provenance.texts == tables[1].provenance.texts
 
 
+@pytest.mark.slow
 def test_it_is_the_same_for_any_number_of_workers_groups_and_repetitions(parts, tiny_recipe, tmp_path):
     first = compute(parts, tiny_recipe, cache=tmp_path / "a")
     assert compute(parts, tiny_recipe, cache=tmp_path / "a") == first  # read from the cache

@@ -99,6 +99,7 @@ def draw(transitions, n, rng):
     return texts, np.array(bits)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", SOURCES)
 def test_bits_approach_the_entropy_of_a_known_source(source):
     rng = np.random.default_rng(0)

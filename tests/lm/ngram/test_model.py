@@ -196,6 +196,7 @@ def test_surprisals_of_every_edition_are_kept_in_the_cache(tmp_path, countings):
         score_multitext(parts.test, tmp_path, lm=RECIPE, progress=False)
 
 
+@pytest.mark.slow
 def test_side_by_side_with_workers(tmp_path):
     parts = make_parts()
     here = compute_surprisals(parts, lm=RECIPE, progress=False)

@@ -66,6 +66,7 @@ def joint(nu, z, m, d, kappa, b):
     return laplace.logpdf(nu, 0, b) + norm.logpdf(z, mean, np.sqrt(v))
 
 
+@pytest.mark.slow
 @given(problem=problems())
 @settings(max_examples=15)
 def test_model_3_is_the_integral_over_sizes_of_the_cell(problem):

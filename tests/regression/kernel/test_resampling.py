@@ -13,6 +13,7 @@ from langdiff.regression.kernel.resampling import bootstrap_draws, cluster_jackk
 AGREEMENT = 0.10  # of a standard error; 500 samples leave 3 % of each, and their mean over editions less
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "restricted", "missing"),
     [
