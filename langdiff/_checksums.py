@@ -37,6 +37,41 @@ def is_whole(document: Mapping[str, Any]) -> bool:
     return _SEAL not in document or document[_SEAL] == _digest(document)
 
 
+def read_sealed(path: Path, *, kind: str, version: int, what: str) -> dict[str, Any]:
+    """Read a JSON document that was sealed.
+
+    Parameters
+    ----------
+    path : Path
+        File to read.
+    kind, version : str, int
+        Values of its members ``format`` and ``format_version``.
+    what : str
+        Name of what it should be, for messages: ``"saved fit"``, say.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read, holds something else, or not what was saved.
+    """
+    try:
+        document = parse_json(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror or error}.") from error
+    except ValueError as error:  # broken JSON or UTF-8
+        raise DataError(f"{path}: not a {what}, or damaged: {error}.") from error
+    if not isinstance(document, dict) or document.get("format") != kind:
+        raise DataError(f"{path}: not a {what}; expected JSON with format {kind!r}.")
+    if document.get("format_version") != version:
+        raise DataError(
+            f"{path}: format version {document.get('format_version')!r}; this langdiff reads {version}. Fit again, or "
+            "use the version that wrote it."
+        )
+    if not is_whole(document):
+        raise DataError(f"{path}: damaged, or edited: not the numbers that were saved. Fit again.")
+    return document
+
+
 def _digest(document: Mapping[str, Any]) -> str:
     content = json.loads(json.dumps({name: value for name, value in document.items() if name != _SEAL}))
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()

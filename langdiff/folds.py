@@ -79,10 +79,7 @@ class Folds:
         DataError
             If a name is unknown or given twice.
         """
-        kept = tuple(
-            Parts(**{name: getattr(parts, name).sel(editions=editions) for name in ("train", "dev", "test")})
-            for parts in self.parts
-        )
+        kept = tuple(parts.sel(editions) for parts in self.parts)
         return Folds(multitext=self.multitext.sel(editions=editions), parts=kept, group=self.group)
 
     def to_frame(self) -> pd.DataFrame:

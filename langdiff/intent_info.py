@@ -1,7 +1,7 @@
 """What is known of intents, in a table beside their surprisals: the document, book or chapter of each."""
 
 import re
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -148,22 +148,44 @@ def attributes_of_long(frame: pd.DataFrame, path: Path) -> pd.DataFrame | None:
     columns = dict(_attribute_columns(frame.columns, path))
     if not columns:
         return None
-    codes, intents = pd.factorize(frame["intent"])
+    return attributes_of(frame, "intent", list(columns.values()), path).set_axis(list(columns), axis=1)
+
+
+def attributes_of(frame: pd.DataFrame, what: str, columns: Sequence[str], where: str | Path) -> pd.DataFrame:
+    """Return attributes that a long table has in its columns, one row per intent or the like in order of appearance.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Long table.
+    what : {"intent", "item", "system"}
+        Column that the attributes belong to.
+    columns : sequence of str
+        Columns that hold them; an empty text is a missing value.
+    where : str or Path
+        File of the table, for messages.
+
+    Raises
+    ------
+    DataError
+        If an intent, item or system has several values of an attribute.
+    """
+    codes, names = pd.factorize(frame[what])
     first = np.unique(codes, return_index=True)[1]
     table = {}
-    for name, column in columns.items():
+    for column in columns:
         values = frame[column].mask(frame[column].isin([""]))
         kinds = pd.factorize(values)[0]  # -1 where missing
         differ = np.flatnonzero(kinds != kinds[first][codes])
         if len(differ):
             one, other = values.iloc[first[codes[differ[0]]]], values.iloc[differ[0]]
             raise DataError(
-                f"{path}, column {column!r}: intent {frame['intent'].iloc[differ[0]]!r} has several values, {one!r} "
-                f"and {other!r}. The column is about intents, so that all rows of an intent must have the same; rename "
-                "it if it is about something else."
+                f"{where}, column {column!r}: {what} {frame[what].iloc[differ[0]]!r} has several values, {one!r} and "
+                f"{other!r}. The column is about {what}s, so that all rows of one must have the same; rename it, or "
+                "leave it out, if it is about something else."
             )
-        table[name] = values.iloc[first].to_numpy()
-    return pd.DataFrame(table, index=pd.Index(intents, name="intent"))
+        table[column] = values.iloc[first].to_numpy()
+    return pd.DataFrame(table, index=pd.Index(names, name=what))
 
 
 def _attribute_columns(columns: Iterable[str], path: Path) -> list[tuple[str, str]]:

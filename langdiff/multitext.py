@@ -512,6 +512,35 @@ class Parts:
         """Names of the editions, in order."""
         return self.train.editions
 
+    def sel(self, editions: Iterable[str]) -> "Parts":
+        """Keep some editions, in the order given.
+
+        Parameters
+        ----------
+        editions : iterable of str
+            Names of the editions to keep.
+
+        Returns
+        -------
+        Parts
+            The same division of the smaller multitext.
+
+        Raises
+        ------
+        DataError
+            If a name is unknown or given twice.
+
+        Examples
+        --------
+        >>> import langdiff as ld
+        >>> multitext = ld.read_frame(pd.DataFrame({"eng": ["a"] * 66, "deu": ["b"] * 66, "fra": ["c"] * 66}))
+        >>> list(ld.split(multitext).sel(["fra", "eng"]).editions)
+        ['fra', 'eng']
+        """
+        names = list(editions)
+        train, dev, test = (part.sel(editions=names) for part in (self.train, self.dev, self.test))
+        return Parts(train=train, dev=dev, test=test)
+
     def summary(self) -> str:
         """Return how many intents each part has.
 

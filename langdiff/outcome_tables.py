@@ -102,44 +102,7 @@ def _whole(column: pd.Series) -> tuple[pd.Series, pd.Series]:
     return numbers, ~missing & ~((numbers >= 0) & (numbers == np.floor(numbers)) & np.isfinite(numbers))
 
 
-def attributes_of(frame: pd.DataFrame, what: str, columns: list[str], where: str) -> pd.DataFrame:
-    """Return attributes that a long table has in its columns, one row per item or system in order of appearance.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        Long table.
-    what : {"item", "system"}
-        Column that the attributes belong to.
-    columns : list of str
-        Columns that hold them.
-    where : str
-        File of the table, for messages.
-
-    Raises
-    ------
-    DataError
-        If an item or system has several values of an attribute.
-    """
-    codes, names = pd.factorize(frame[what])
-    first = np.unique(codes, return_index=True)[1]
-    table = {}
-    for column in columns:
-        values = frame[column].mask(frame[column].isin([""]))
-        kinds = pd.factorize(values)[0]  # -1 where missing
-        differ = np.flatnonzero(kinds != kinds[first][codes])
-        if len(differ):
-            one, other = values.iloc[first[codes[differ[0]]]], values.iloc[differ[0]]
-            raise DataError(
-                f"{where}, column {column!r}: {what} {frame[what].iloc[differ[0]]!r} has several values, {one!r} and "
-                f"{other!r}. Columns beside the outcomes are attributes of {what}s, so that all rows of one must have "
-                "the same; leave the column out if it is about something else."
-            )
-        table[column] = _typed(values.iloc[first]).to_numpy()
-    return pd.DataFrame(table, index=pd.Index(names, name=what))
-
-
-def _typed(values: pd.Series) -> pd.Series:
+def typed(values: pd.Series) -> pd.Series:
     """Return numbers, which a formula may need, if all values are such and none becomes equal to another."""
     numbers = pd.to_numeric(values, errors="coerce")
     alike = numbers.notna().equals(values.notna()) and numbers.nunique() == values.nunique()

@@ -239,7 +239,7 @@ def _above(upper: str, lower: str) -> Extend:
         for place in [binding[lower]] if lower in binding else range(len(graph.words)):
             seen = {place}
             head = graph.words[place].head
-            while head >= 0 and head not in seen:  # a graph that is no tree may have a cycle
+            while head >= 0 and head not in seen:  # a graph need not be a tree and may have a cycle
                 if head == binding[upper]:
                     longer = _bind(binding, **{lower: place})
                     if longer is not None:

@@ -118,7 +118,7 @@ def edition_info_of(
 
 
 def _check_languages(headers: Mapping[str, dict[str, str]], known: pd.Series | None) -> None:
-    """Leave out languages of headers that are no codes, and warn where a header contradicts the edition's name."""
+    """Leave out languages of headers that are not codes, and warn where a header contradicts the edition's name."""
     different, unknown = [], []
     for edition, header in headers.items():
         if (given := header.pop("language", None)) in (None, *UNDETERMINED):

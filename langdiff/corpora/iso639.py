@@ -38,7 +38,7 @@ def iso639_3(code: object) -> str | None:
     """Return the code of ISO 639-3 for one of ISO 639-3, 639-1 or 639-2, None for anything else.
 
     Codes from ``qaa`` to ``qtz``, which the standard leaves to its users, count as languages; ``und``, ``mis``, ``mul``
-    and ``zxx``, which are no languages, do not.
+    and ``zxx``, which are not languages, do not.
 
     Examples
     --------

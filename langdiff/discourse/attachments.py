@@ -166,7 +166,7 @@ def _check(place: int, decision: Attachment) -> None:
     if not decision.first <= decision.split < decision.last:
         raise NodeError(place, f"{decision.split} does not divide EDUs {decision.first}–{decision.last}.")
     if decision.relation.lower() == SPAN:
-        raise NodeError(place, f"{SPAN!r} is no relation but the label of the nucleus beside a satellite.")
+        raise NodeError(place, f"{SPAN!r} is not a relation but the label of the nucleus beside a satellite.")
 
 
 def _children_of(decision: Attachment) -> list[Node]:

@@ -103,7 +103,9 @@ def _put(classes: dict[str, str], relation: str, to: str) -> str | None:
     if not name or not to:
         return "a relation or its class is empty."
     if (name == SPAN) != (to == SPAN):
-        return f"{name!r} cannot be in {to!r}: {SPAN!r} is no relation but the label of the nucleus beside a satellite."
+        return (
+            f"{name!r} cannot be in {to!r}: {SPAN!r} is not a relation but the label of the nucleus beside a satellite."
+        )
     if classes.setdefault(name, to) != to:
         return f"{name!r} is in {classes[name]!r} and in {to!r}."
     return None
@@ -134,8 +136,8 @@ def read_classes(path: str | Path) -> dict[str, str]:
     Raises
     ------
     DataError
-        If the file is no such table, a relation has two classes, or ``span`` (which is no relation) is put into a class
-        or is one; the message names the line.
+        If the file is not such a table, a relation has two classes, or ``span`` (which is not a relation) is put into
+        a class or is one; the message names the line.
 
     Examples
     --------

@@ -75,7 +75,7 @@ class DiscourseTree:
     Raises
     ------
     DataError
-        If the nodes are no tree: spans that cross, children that do not cover their parent, a node with one child,
+        If the nodes are not a tree: spans that cross, children that do not cover their parent, a node with one child,
         without nucleus, or with several nuclei and a satellite, a root that is not the only top node.
 
     Examples

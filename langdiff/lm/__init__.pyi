@@ -1,6 +1,5 @@
 # the public names, for type checkers and at run time alike
 from .compute import compute_surprisals as compute_surprisals
-from .compute import score_multitext as score_multitext
 from .external.compression import lzma_bits as lzma_bits
 from .external.compression import ppmd_bits as ppmd_bits
 from .external.huggingface import HuggingFaceLM as HuggingFaceLM
@@ -19,4 +18,5 @@ from .ngram.model import train_kneser_ney as train_kneser_ney
 from .ngram.recipe import KneserNeyRecipe as KneserNeyRecipe
 from .recipes import RECIPES as RECIPES
 from .recipes import Recipe as Recipe
+from .rescoring import score_multitext as score_multitext
 from .scoring import Scoring as Scoring

@@ -1,7 +1,6 @@
 """From a multitext to surprisals: one language model per edition, as many at once as asked for."""
 
-import warnings
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from concurrent.futures import Executor
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
@@ -9,12 +8,11 @@ from pathlib import Path
 from typing import cast
 
 import numpy as np
-import pandas as pd
 from rich.progress import Progress, TaskID
 
 from langdiff._progress import progress_bar
 from langdiff._random import seed_number, seed_numbers
-from langdiff.errors import ConfigError, DataError, LangdiffWarning
+from langdiff.errors import ConfigError, DataError
 from langdiff.folds import Folds
 from langdiff.lm.cross_scoring import Scored, score_folds
 from langdiff.lm.device import find_device
@@ -26,19 +24,16 @@ from langdiff.lm.jobs.job import (
     JobResult,
     ReplacedError,
     explain_replaced,
-    load_finished,
-    read_record,
     replaced_rate,
-    score_texts,
 )
-from langdiff.lm.jobs.record import hash_texts, provenance_of_parts, provenance_of_scored, surprisals_of_frames
+from langdiff.lm.jobs.record import provenance_of_parts, surprisals_of_frames
+from langdiff.lm.jobs.results import cautions_of, check_fraction, frames_of, warn_of
 from langdiff.lm.jobs.workers import processes, run_here, run_in
 from langdiff.lm.lstm.model import Epoch
 from langdiff.lm.lstm.training import describe
 from langdiff.lm.ngram.recipe import AnyRecipe, ScoredLM, find_scored_lm
 from langdiff.lm.recipes import Recipe
 from langdiff.lm.scoring import Scoring
-from langdiff.lm.texts import naming
 from langdiff.multitext import Multitext, Parts
 from langdiff.surprisals import Surprisals
 
@@ -190,7 +185,7 @@ def compute_where_possible(
             "split_into_folds."
         )
     recipe, scoring = named = find_scored_lm(lm, scoring)
-    _check_fraction(max_replaced)
+    check_fraction(max_replaced)
     # n-grams draw nothing: they are kept under one seed, whatever is given
     number = seed_number(seed, "initial weights and dropout") if isinstance(recipe, Recipe) else 0
     if workers < 1:
@@ -241,101 +236,13 @@ def compute_where_possible(
             )
         else:
             found = score(parts, number, folder, named.name)
-    _warn(found.cautions, stacklevel=4)
+    warn_of(found.cautions, stacklevel=4)
     return found.surprisals, found.failed
 
 
 def fold_seeds(recipe: AnyRecipe, seed: int, folds: int) -> list[int]:
     """Return the seed of the models of each fold, made of one; n-grams draw nothing."""
     return seed_numbers(seed, folds) if isinstance(recipe, Recipe) else [0] * folds
-
-
-def score_multitext(
-    multitext: Multitext,
-    models: str | Path,
-    *,
-    lm: str | AnyRecipe = "char-small",
-    scoring: Scoring | str | None = None,
-    max_replaced: float = 0.05,
-    device: str = "auto",
-    progress: bool | None = None,
-) -> Surprisals:
-    """Score every intent with the language models that `compute_surprisals` left in its cache.
-
-    A model has seen the intents it was trained on: do not mix their surprisals with those of others.
-
-    Parameters
-    ----------
-    multitext : Multitext
-        Texts to score; editions must have the names of those that the models were trained on.
-    models : str or Path
-        Folder that was given to `compute_surprisals` as `cache`.
-    lm : str, Recipe or KneserNeyRecipe
-        Language model to take from there; a name may end in ``-unpriced`` or ``-carried``, which stand for `scoring`.
-    scoring : Scoring or str, optional
-        Way of scoring, as for `compute_surprisals`; it may differ from earlier ones.
-    max_replaced : float
-        Fraction of an edition's characters, from 0 to 1, that may be outside its model's alphabet.
-    device : str
-        ``"auto"`` (CUDA where there is one, else the CPU), ``"cpu"``, ``"cuda"``, ….
-    progress : bool, optional
-        Draw a progress bar; by default if stderr is a terminal.
-
-    Returns
-    -------
-    Surprisals
-        Bits of all intents, NaN where an edition lacks one, with the `intent_info` of the multitext.
-
-    Raises
-    ------
-    CheckpointError
-        If an edition has no finished model of that recipe there, or its files are damaged.
-    ConfigError
-        If recipe, scoring or device cannot be used.
-    DataError
-        If more than `max_replaced` of the characters of editions are replaced; the message names all of them.
-
-    Warns
-    -----
-    LangdiffWarning
-        If more than 0.1 % of an edition's characters are outside its model's alphabet.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> import langdiff as ld
-    >>> bible = ld.read_frame(pd.DataFrame({"eng": ["the cat sat", "a dog ran"] * 70}))
-    >>> train, dev, test = (bible.sel(intents=bible.intents[a:b]) for a, b in ((0, 120), (120, 130), (130, 140)))
-    >>> parts = ld.Parts(train=train, dev=dev, test=test)
-    >>> with tempfile.TemporaryDirectory() as cache:
-    ...     trained = ld.compute_surprisals(parts, lm="kneser-ney-3", cache=cache, progress=False)
-    ...     score_multitext(dev, cache, lm="kneser-ney-3", progress=False)
-    Surprisals by kneser-ney-3: 10 intents × 1 editions, 0 of 10 cells missing
-    """
-    recipe, scoring = named = find_scored_lm(lm, scoring)
-    _check_fraction(max_replaced)
-    results, records, scored = {}, {}, {}
-    with progress_bar(progress=progress) as bar:
-        task = bar.add_task(named.name, total=len(multitext.editions), note="")
-        for edition in multitext.editions:
-            bar.update(task, note=edition)
-            with naming(edition):
-                model = load_finished(Path(models), edition, recipe, device)
-                records[edition] = read_record(Path(models), edition, recipe.name)
-                texts = multitext.text(edition)
-                results[edition], scored[edition] = score_texts(model, texts, "scored", scoring), hash_texts(texts)
-            bar.update(task, advance=1)
-    message = explain_replaced({edition: result.replaced_rate for edition, result in results.items()}, max_replaced)
-    if message is not None:
-        raise DataError(message)
-    _warn(_cautions(results), stacklevel=3)
-    provenance = provenance_of_scored(recipe, scoring, multitext, records, scored)
-    return surprisals_of_frames(_frames(results), multitext, named.name, provenance)
-
-
-def _check_fraction(max_replaced: float) -> None:
-    if not 0 <= max_replaced <= 1:
-        raise ConfigError(f"max_replaced is a fraction of characters, from 0 to 1; got {max_replaced!r}.")
 
 
 @contextmanager
@@ -346,15 +253,6 @@ def _naming_all_replaced(jobs: list[Job], max_replaced: float) -> Iterator[None]
     except ReplacedError as error:
         message = explain_replaced({job.edition: replaced_rate(job) for job in jobs}, max_replaced)
         raise DataError(message) from error
-
-
-def _cautions(results: Mapping[str, JobResult]) -> list[tuple[str, str]]:
-    return [(edition, text) for edition, result in results.items() for text in (*result.damage, *result.cautions)]
-
-
-def _warn(cautions: Iterable[tuple[str, str]], *, stacklevel: int) -> None:
-    for edition, caution in cautions:
-        warnings.warn(f"edition {edition!r}: {caution}", LangdiffWarning, stacklevel=stacklevel)
 
 
 def _run(
@@ -377,8 +275,8 @@ def _scored(parts: Parts, results: Mapping[str, JobResult], failures: Failures, 
     parts = _of_editions(parts, results)
     provenance = provenance_of_parts(named.recipe, named.scoring, parts, records)
     failed = {edition: str(error) or type(error).__name__ for edition, error in failures.errors.items()}
-    table = surprisals_of_frames(_frames(results), parts.test, named.name, provenance)
-    return Scored(table, failed, _cautions(results))
+    table = surprisals_of_frames(frames_of(results), parts.test, named.name, provenance)
+    return Scored(table, failed, cautions_of(results))
 
 
 def _of_edition(parts: Parts, edition: str) -> Parts:
@@ -402,13 +300,7 @@ def _of_editions(parts: Parts, editions: Collection[str]) -> Parts:
     kept = [edition for edition in parts.train.editions if edition in editions]
     if len(kept) == len(parts.train.editions):
         return parts
-    return Parts(
-        train=parts.train.sel(editions=kept), dev=parts.dev.sel(editions=kept), test=parts.test.sel(editions=kept)
-    )
-
-
-def _frames(results: Mapping[str, JobResult]) -> dict[str, pd.DataFrame]:
-    return {edition: result.surprisals for edition, result in results.items()}
+    return parts.sel(kept)
 
 
 def _check_group(group: int, recipe: AnyRecipe, *, alone: bool) -> None:
@@ -417,7 +309,7 @@ def _check_group(group: int, recipe: AnyRecipe, *, alone: bool) -> None:
     if group > 1 and not alone:
         raise ConfigError("group is for one process: leave workers and executor out, or group.")
     if group > 1 and (not isinstance(recipe, Recipe) or recipe.ngram_orders or recipe.architecture != "lstm"):
-        raise ConfigError(f"{recipe.name!r} is no LSTM of its own: leave group out.")
+        raise ConfigError(f"{recipe.name!r} is not an LSTM of its own: leave group out.")
 
 
 def _run_together(

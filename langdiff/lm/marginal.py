@@ -69,8 +69,8 @@ def marginal_surprisal(
     Raises
     ------
     ConfigError
-        If the model predicts other units than subwords by SentencePiece, or is no LSTM of its own, `samples` is below
-        2, or the seed is not one.
+        If the model predicts other units than subwords by SentencePiece, or is not an LSTM of its own, `samples` is
+        below 2, or the seed is not one.
     DataError
         If a text is missing, empty or no string.
 
@@ -96,7 +96,7 @@ def marginal_surprisal(
         )
     if not isinstance(model.network, AWDLSTM) or model.ngrams is not None:
         raise ConfigError(
-            f"{model.recipe.name} is no LSTM of its own, which alone is carried along other segmentations."
+            f"{model.recipe.name} is not an LSTM of its own, which alone is carried along other segmentations."
         )
     if samples < 2:
         raise ConfigError(f"samples must be at least 2, got {samples}.")

@@ -368,7 +368,9 @@ def find_recipe(recipe: str | Recipe) -> Recipe:
         raise ConfigError(f"name a recipe, or give a Recipe of a network; {recipe!r} is neither.")
     refuse_scoring(recipe)
     if recipe.startswith("kneser-ney"):
-        raise ConfigError(f"{recipe!r} is no LSTM. Use langdiff.compute_surprisals, or langdiff.lm.train_kneser_ney.")
+        raise ConfigError(
+            f"{recipe!r} is not a network. Use langdiff.compute_surprisals, or langdiff.lm.train_kneser_ney."
+        )
     if recipe not in RECIPES:
         names = [*RECIPES, *(f"{name}-unpriced" for name in RECIPES)]
         close = get_close_matches(recipe, names, n=1)

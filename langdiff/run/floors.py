@@ -91,9 +91,8 @@ def _measure(parts: Parts | Folds, edition: str) -> dict[str, float]:
     bits: dict[str, float] = {}
     characters = 0
     for each in _all(parts):
-        train, dev, test = (part.sel(editions=[edition]) for part in (each.train, each.dev, each.test))
-        own = int(test.text(edition).str.len().sum())
-        rates = measure_floors(Parts(train=train, dev=dev, test=test), progress=False).to_dict("records")[0]
+        own = int(each.test.text(edition).str.len().sum())
+        rates = measure_floors(each.sel([edition]), progress=False).to_dict("records")[0]
         bits = {str(floor): bits.get(str(floor), 0.0) + float(rate) * own for floor, rate in rates.items()}
         characters += own
     return {floor: total / characters for floor, total in bits.items()}

@@ -95,7 +95,7 @@ def divide_groups(
         raise DataError(
             f"groups ({group.name}) are too few or too unequal: {parts[part]} would get {given[part]:,} of "
             f"{sizes.sum():,} intents, less than half of its share of {shares[part]:.0%}. The largest group, "
-            f"{names[largest]!r}, has {sizes[largest]:,}. Give smaller groups, or leave it out."
+            f"{str(names[largest])!r}, has {sizes[largest]:,}. Give smaller groups, or leave it out."
         )
     found = of_group[codes]
     return found if among is None else np.where(among, found, -1)

@@ -3,7 +3,7 @@ import json
 import pandas as pd
 import pytest
 
-from langdiff.outcomes import read_outcomes
+from langdiff import read_outcomes
 from tests.constructions import trees, worked
 
 

@@ -145,7 +145,7 @@ def test_groups_that_intents_do_not_have():
         ld.split_into_folds(multitext, groups=document.drop("i3"))
     with pytest.raises(DataError, match="1 of 60 intents are missing in some edition"):
         ld.split_into_folds(text_of([5] * 12, lacking=[1])[0])
-    for wrong in ({"n_folds": 1}, {"dev_share": 0.0}, {"dev_share": 1.0}):
+    for wrong in ({"n_folds": 1}, {"dev_share": 0.0}, {"dev_share": 1.0}, {"dev_share": "x"}):
         with pytest.raises(ConfigError, match=next(iter(wrong))):
             ld.split_into_folds(multitext, **wrong)
 

@@ -14,7 +14,7 @@ _TEXT = "p m po pr cls pmo pm pmc pmr pi mi nb pc ph phi ps psi b q qr qc qm lh 
 _HEADING = (
     "ide usfm sts rem h toc toca imt is ip ipc ipi im imi imq ipq ipr iq ib ili ilit io iot iex imte ie mt mte ms mse "
     "mr s se sr r d sp sd cl cp cd qa qd lit restore periph ts "
-    "pub pref intro conc glo idx maps cov spine pubinfo"  # of books that are no book of the Bible
+    "pub pref intro conc glo idx maps cov spine pubinfo"  # of files that are not books of the Bible
 )
 _STYLE = (  # what they mark is text; attributes after | are not
     "add addpn bk dc em bd it bdit k nd no ord pn png qac qs qt rb ref sc sig sls sup ta tl w wa wg wh wj wl wr jmp "

@@ -1,6 +1,6 @@
 """XML of rstWeb and RSTTool (``.rs3``, ``.rs4``): segments in text order, and groups that join them.
 
-Secondary edges and signals of ``.rs4`` are no part of the tree and are not read.
+Secondary edges and signals of ``.rs4`` are not part of the tree and are not read.
 """
 
 import re
@@ -42,7 +42,7 @@ def rst_xml_draft(file: File, *, collapse_unary: bool) -> Draft:
     Raises
     ------
     FaultsError
-        If it is not well-formed, or its elements are no tree; the message names file and line.
+        If it is not well-formed, or its elements are not a tree; the message names file and line.
     """
     events = _Events(file)
     read_xml(file, events, errors=None)

@@ -61,6 +61,8 @@ class Network(nn.Module, ABC):
         Symbols that can be predicted, the end-of-intent symbol included.
     embedding_size : int
         Width of the embedding, and of the output.
+    dropout_embedding, dropout_input, dropout_hidden, dropout_output : float
+        Probabilities of dropout; what is dropped where, the network says.
 
     Attributes
     ----------
@@ -70,8 +72,21 @@ class Network(nn.Module, ABC):
         Bias of the softmax.
     """
 
-    def __init__(self, vocabulary_size: int, embedding_size: int) -> None:
+    def __init__(
+        self,
+        vocabulary_size: int,
+        *,
+        embedding_size: int,
+        dropout_embedding: float = 0.0,
+        dropout_input: float = 0.0,
+        dropout_hidden: float = 0.0,
+        dropout_output: float = 0.0,
+    ) -> None:
         super().__init__()
+        self.dropout_embedding = dropout_embedding
+        self.dropout_input = dropout_input
+        self.dropout_hidden = dropout_hidden
+        self.dropout_output = dropout_output
         self.embedding = nn.Parameter(torch.empty(vocabulary_size, embedding_size))
         self.decoder_bias = nn.Parameter(torch.zeros(vocabulary_size))
 
@@ -154,18 +169,11 @@ class AWDLSTM(Network):
         embedding_size: int,
         hidden_size: int,
         layers: int,
-        dropout_embedding: float = 0.0,
-        dropout_input: float = 0.0,
-        dropout_hidden: float = 0.0,
-        dropout_output: float = 0.0,
         weight_drop: float = 0.0,
         generator: torch.Generator | None = None,
+        **dropout: float,
     ) -> None:
-        super().__init__(vocabulary_size, embedding_size)
-        self.dropout_embedding = dropout_embedding
-        self.dropout_input = dropout_input
-        self.dropout_hidden = dropout_hidden
-        self.dropout_output = dropout_output
+        super().__init__(vocabulary_size, embedding_size=embedding_size, **dropout)
         self.weight_drop = weight_drop
         sizes = [embedding_size] + [hidden_size] * (layers - 1) + [embedding_size]
         self.lstms = nn.ModuleList(_LSTMWeights(*pair) for pair in pairwise(sizes))

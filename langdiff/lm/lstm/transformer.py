@@ -66,18 +66,11 @@ class Transformer(Network):
         hidden_size: int,
         layers: int,
         heads: int,
-        dropout_embedding: float = 0.0,
-        dropout_input: float = 0.0,
-        dropout_hidden: float = 0.0,
-        dropout_output: float = 0.0,
         generator: torch.Generator | None = None,
+        **dropout: float,
     ) -> None:
-        super().__init__(vocabulary_size, embedding_size)
+        super().__init__(vocabulary_size, embedding_size=embedding_size, **dropout)
         self.heads = heads
-        self.dropout_embedding = dropout_embedding
-        self.dropout_input = dropout_input
-        self.dropout_hidden = dropout_hidden
-        self.dropout_output = dropout_output
         self.blocks = nn.ModuleList(_BlockWeights(embedding_size, hidden_size) for _ in range(layers))
         self.before_softmax = nn.Parameter(torch.ones(embedding_size))
         self._initialize(generator)

@@ -14,7 +14,7 @@ class ByteUnits(CharacterUnits):
     """The bytes of a string in UTF-8, those that the alphabet needs.
 
     A string has one sequence of bytes, so that its probability is that of the sequence: nothing is
-    summed over. What the model gives to sequences that are no UTF-8 is lost; it learns to give little.
+    summed over. What the model gives to sequences that are not UTF-8 is lost; it learns to give little.
 
     Parameters
     ----------
@@ -59,5 +59,5 @@ class ByteUnits(CharacterUnits):
         return self._numbers[np.frombuffer(text.encode(), dtype=np.uint8)]
 
     def decode(self, ids: Sequence[int] | Ids) -> str:
-        """Return the string of these ids; bytes that are no UTF-8 become U+FFFD."""
+        """Return the string of these ids; bytes that are not UTF-8 become U+FFFD."""
         return self._bytes[np.asarray(ids, dtype=np.int64)].astype(np.uint8).tobytes().decode(errors="replace")

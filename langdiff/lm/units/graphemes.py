@@ -84,7 +84,7 @@ class GraphemeUnits(StringUnits):
         try:
             return cls(alphabet, tuple(model.decode().split("\n")) if model else ())
         except UnicodeDecodeError as error:
-            raise CheckpointError("the grapheme clusters are damaged: they are no UTF-8.") from error
+            raise CheckpointError("the grapheme clusters are damaged: they are not UTF-8.") from error
 
     @property
     def model(self) -> bytes:

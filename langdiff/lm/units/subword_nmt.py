@@ -57,7 +57,7 @@ class SubwordNMTUnits(StringUnits):
         try:
             pairs = self._pairs
         except UnicodeDecodeError as error:
-            raise CheckpointError("the merges are damaged: they are no UTF-8.") from error
+            raise CheckpointError("the merges are damaged: they are not UTF-8.") from error
         wrong = [pair for pair in pairs if len(pair) != 2 or set("".join(pair).removesuffix(_END)) - known]
         if not self.model.startswith(_HEADER) or wrong:
             raise CheckpointError(

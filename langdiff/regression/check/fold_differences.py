@@ -199,8 +199,8 @@ def compare_folds(
     tying = [name for name in ("groups", "formula") if fit_settings.get(name) is not None]
     if tying:
         raise ConfigError(f"compare_folds cannot take {' and '.join(tying)}: each edition needs its own difficulty.")
-    if n_permutations < 1:
-        raise ConfigError(f"n_permutations must be at least 1, got {n_permutations!r}.")
+    if not isinstance(n_permutations, int) or n_permutations < 1:
+        raise ConfigError(f"n_permutations must be a whole number from 1 up, got {n_permutations!r}.")
     rng = generator(seed, "permutations")
     table = as_surprisals(surprisals)
     fold = label_intents(table.intents, table.intent_info, folds, "folds")

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from langdiff._checksums import is_whole, seal
-from langdiff._io import parse_json
+from langdiff._checksums import read_sealed, seal
 from langdiff.errors import DataError, listing
 from langdiff.regression.outcomes.likelihood import Point
 from langdiff.regression.outcomes.records import ErrorRecord, LikelihoodRatio, LikelihoodsCompared, ProfileTest
@@ -109,21 +108,7 @@ def read_document(path: Path) -> dict[str, Any]:
     DataError
         If the file cannot be read, or holds something else.
     """
-    try:
-        document = parse_json(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read: {error.strerror or error}.") from error
-    except ValueError as error:  # broken JSON or UTF-8
-        raise DataError(f"{path}: not a saved fit, or damaged: {error}.") from error
-    if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise DataError(f"{path}: not a saved fit of outcomes; expected JSON with format {FORMAT!r}.")
-    if document.get("format_version") != FORMAT_VERSION:
-        raise DataError(
-            f"{path}: format version {document.get('format_version')!r}; this langdiff reads {FORMAT_VERSION}. Fit "
-            "again, or use the version that wrote it."
-        )
-    if not is_whole(document):
-        raise DataError(f"{path}: damaged, or edited: not the numbers that were saved. Fit again.")
+    document = read_sealed(path, kind=FORMAT, version=FORMAT_VERSION, what="saved fit of outcomes")
     try:
         return _restored(document)
     except (AttributeError, KeyError, TypeError, ValueError) as error:

@@ -23,7 +23,7 @@ COLUMNS = {
     "Latitude": "latitude",
     "Longitude": "longitude",
 }
-# Top-level groups that are no families: their languages have no common ancestor
+# Top-level groups that are not families: their languages have no common ancestor
 NOT_FAMILIES = {
     "Artificial Language",
     "Bookkeeping",
@@ -47,7 +47,7 @@ class Glottolog:
         639-3), ``family`` (glottocode of the top-level family), ``language`` (that of the language of a dialect),
         ``macroarea``, ``latitude`` and ``longitude`` (degrees). What is not known is "" or NaN.
     tree : LanguageTree
-        One tree per top-level family, all branches of length 1; its nodes are glottocodes. Groups that are no
+        One tree per top-level family, all branches of length 1; its nodes are glottocodes. Groups that are not
         families, such as artificial languages and pidgins, are not in it.
     same_as : mapping from str to str
         Codes to be looked up as others; see `read_glottolog`.

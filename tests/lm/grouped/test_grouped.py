@@ -338,7 +338,7 @@ def test_killed_again_and_again_the_surprisals_are_the_same_but_for_rounding(rec
     [
         ({"group": 0}, "group must be at least 1"),
         ({"group": 2, "workers": 2}, "leave workers and executor out"),
-        ({"group": 2, "lm": "kneser-ney-3"}, "no LSTM"),
+        ({"group": 2, "lm": "kneser-ney-3"}, "not an LSTM"),
     ],
 )
 def test_groups_that_cannot_be(options, message):

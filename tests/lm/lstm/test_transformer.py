@@ -166,7 +166,7 @@ def test_it_learns_and_is_read_back_as_it_was(tmp_path, units):
     with pytest.raises(ConfigError, match="carried"):
         model.surprisal(texts[:3], scoring="carried")
     if units == "bpe":
-        with pytest.raises(ConfigError, match="no LSTM"):
+        with pytest.raises(ConfigError, match="not an LSTM"):
             marginal_surprisal(model, texts[:1], samples=2, seed=0)
 
 
@@ -188,5 +188,5 @@ def test_recipes_that_contradict_themselves_are_refused(change, message):
 
 def test_it_is_not_trained_in_groups():
     parts = ld.split(ld.synthesize(90, 2, seed=0).multitext)
-    with pytest.raises(ConfigError, match="no LSTM of its own"):
+    with pytest.raises(ConfigError, match="not an LSTM of its own"):
         ld.compute_surprisals(parts, lm=TINY, seed=0, group=2, max_replaced=1)

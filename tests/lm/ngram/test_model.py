@@ -156,7 +156,7 @@ def test_names_and_recipes():
             find_lm(name)
     with pytest.raises(ConfigError, match="min_count = 0"):
         KneserNeyRecipe(min_count=0)
-    with pytest.raises(ConfigError, match=r"'kneser-ney-6' is no LSTM.*train_kneser_ney"):
+    with pytest.raises(ConfigError, match=r"'kneser-ney-6' is not a network.*train_kneser_ney"):
         train_language_model(["ab"] * 30, ["ab"], recipe="kneser-ney-6", progress=False, seed=0)
     with pytest.raises(ConfigError, match="'char-tiny' is not an n-gram model"):
         train_kneser_ney(["ab"] * 30, ["ab"], recipe="char-tiny")

@@ -118,8 +118,9 @@ def test_what_cannot_be_compared():
         compare_folds(table, groups={"e0": "a"}, seed=1)
     with pytest.raises(ConfigError, match="folds='part': intent_info has no such column"):
         compare_folds(table, folds="part", seed=1)
-    with pytest.raises(ConfigError, match="n_permutations must be at least 1"):
-        compare_folds(table, n_permutations=0, seed=1)
+    for wrong in (0, 2.5):
+        with pytest.raises(ConfigError, match="n_permutations must be a whole number from 1 up"):
+            compare_folds(table, n_permutations=wrong, seed=1)
     with pytest.raises(DataError, match=r"20 of 20 clusters \(document\) are in several folds"):
         compare_folds(table, folds=pd.Series(np.arange(100) % 2, index=table.intents), clusters="document", seed=1)
     with pytest.raises(DataError, match=r"1 fold\(s\) and 5 edition\(s\)"):

@@ -116,7 +116,7 @@ def test_damaged_files_are_refused(fit, tmp_path):
     with pytest.raises(DataError, match="damaged: TypeError: cells is 'many'"):
         ld.read_outcome_fit(path)
     path.write_text("{")
-    with pytest.raises(DataError, match="not a saved fit, or damaged"):
+    with pytest.raises(DataError, match="not a saved fit of outcomes, or damaged"):
         ld.read_outcome_fit(path)
     with pytest.raises(DataError, match="cannot be read"):
         ld.read_outcome_fit(tmp_path / "none.json")

@@ -1,4 +1,4 @@
-"""Glottolog: joins by code, dialects, isolates, groups that are no families; distances on the sphere."""
+"""Glottolog: joins by code, dialects, isolates, groups that are not families; distances on the sphere."""
 
 import numpy as np
 import pytest
