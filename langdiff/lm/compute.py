@@ -120,6 +120,7 @@ def compute_surprisals(
     Examples
     --------
     >>> import langdiff as ld
+    >>> import pandas as pd
     >>> verses = {"eng": ["the cat sat", "a dog ran"] * 70, "deu": ["die Katze sass", "ein Hund lief"] * 70}
     >>> bible = ld.read_frame(pd.DataFrame(verses))
     >>> train, dev, test = (bible.intents[a:b] for a, b in ((0, 120), (120, 130), (130, 140)))
