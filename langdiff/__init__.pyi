@@ -6,6 +6,7 @@ from . import discourse as discourse
 from . import errors as errors
 from . import experiments as experiments
 from . import lm as lm
+from . import parallelism as parallelism
 from . import plots as plots
 from . import regression as regression
 from . import run as run

@@ -38,6 +38,8 @@ langdiff.lm:
     HuggingFaceLM KneserNeyRecipe Mixture RECIPES Recipe Scoring SurprisalModel compare_with_floors
     compute_surprisals fit_mixture lzma_bits measure_floors ppmd_bits read_kneser_ney read_language_model
     read_mixture read_training_logs score_multitext surprisals_of train_kneser_ney train_language_model
+langdiff.parallelism:
+    Document Parallelism Section make_document
 langdiff.plots:
     plot_against_truth plot_balanced plot_bpe_sweep plot_certificate plot_constructions plot_corpus_sizes
     plot_correlation plot_difficulties plot_discourse_comparison plot_discourse_relations plot_discourse_tree
@@ -59,7 +61,7 @@ langdiff.typology:
     adjust benjamini_hochberg compare_relatedness correlate propagate_errors read_glottolog read_tree read_wals
     regress
 submodules:
-    constructions corpora datasets discourse errors experiments lm plots regression run selection treebanks
+    constructions corpora datasets discourse errors experiments lm parallelism plots regression run selection treebanks
     typology
 """
 PUBLIC = {package: set(names.split()) for package, names in re.findall(r"^(\S+):\n((?:    .*\n)+)", NAMES, flags=re.M)}

@@ -1,0 +1,5 @@
+# the public names, for type checkers and at run time alike
+from .documents import Document as Document
+from .documents import Parallelism as Parallelism
+from .documents import Section as Section
+from .documents import make_document as make_document

@@ -1,0 +1,1 @@
+# the public names, for type checkers and at run time alike
