@@ -22,7 +22,8 @@ def normalized_errors(fit, truth):
     return (fit.difficulty - truth.difficulty) / fit.std_error
 
 
-@pytest.mark.parametrize("model", ["1", pytest.param("2", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("model", ["1", "2"])
 def test_intervals_cover_the_truth(model):
     """Of 200 data sets × 5 editions, 95 % intervals cover 92 to 98 %: five standard errors of a share near .95."""
     covered = []

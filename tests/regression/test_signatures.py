@@ -100,7 +100,7 @@ def same_inputs(one, other):
     return one[1] == other[1] and one[0].bits.equals(other[0].bits) and one[0].provenance == other[0].provenance
 
 
-@settings(max_examples=100)
+@settings(max_examples=40)
 @given(pairs_of_calls())
 def test_fits_that_differ_never_share_a_signature(pair):
     found = []

@@ -319,6 +319,7 @@ def test_a_folder_that_may_not_be_written(finished, tmp_path, root):
         shutil.rmtree(directory)
 
 
+@pytest.mark.slow
 def test_two_processes_on_one_directory(finished, tmp_path, root):
     both = [child(tmp_path / "run", "same", root) for _ in range(2)]
     errors = [process.communicate(timeout=600)[1] for process in both]

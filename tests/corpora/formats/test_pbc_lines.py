@@ -47,7 +47,7 @@ def line_by_line(lines):
     return found, sorted(faulty)
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(
     st.lists(LINES, max_size=12), st.sampled_from([1, 7, 40, 1 << 20]), st.sampled_from(["\n", "\r\n"]), st.booleans()
 )

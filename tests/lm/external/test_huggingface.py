@@ -84,7 +84,7 @@ def one_by_one(model, tokenizer, text, window, overlap):
     return sum(bits), bits[-1]
 
 
-@pytest.mark.parametrize("overlap", [None, 0, 11])
+@pytest.mark.parametrize("overlap", [pytest.param(None, marks=pytest.mark.slow), 0, 11])
 def test_bits_against_one_token_at_a_time_in_double_precision(gpt, tokenizer, overlap):
     texts = [text for text in TEXTS if "<s>" not in text]  # the oracle's tokenizer takes it for special
     frame = HuggingFaceLM(gpt, tokenizer, overlap=overlap).surprisal(texts)

@@ -126,6 +126,7 @@ def dev_bits(trainer):
         return score(trainer.network.eval(), trainer.dev.intents)[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("recipe", "size"),
     [(INTENT, 3), *(pytest.param(*case, marks=pytest.mark.slow) for case in ((INTENT, 1), (STREAM, 2), (NT_ASGD, 4)))],
@@ -250,6 +251,7 @@ def test_neighbours_that_stop_early_change_nothing():
         assert_allclose(dev_bits(mine), dev_bits(theirs), atol=A_FEW_EPOCHS)
 
 
+@pytest.mark.slow
 def test_a_cache_knows_in_which_group_an_edition_was_trained(tmp_path):
     together = compute(WHOLE, group=3, cache=tmp_path)
     log = tmp_path / "eng" / "intent" / "log.jsonl"
@@ -262,6 +264,7 @@ def test_a_cache_knows_in_which_group_an_edition_was_trained(tmp_path):
     assert not alone.bits.equals(together.bits)  # which is why the cache must know
 
 
+@pytest.mark.slow
 def test_an_edition_that_fails_does_not_stop_the_others(tmp_path, monkeypatch):
     steps, failing = EpochLoop.epoch_by_demands, []
 
@@ -280,6 +283,7 @@ def test_an_edition_that_fails_does_not_stop_the_others(tmp_path, monkeypatch):
     assert_close(compute(WHOLE, group=3, cache=tmp_path), expected)
 
 
+@pytest.mark.slow
 def test_a_folder_in_use_keeps_out_its_edition_only(tmp_path):
     folder = tmp_path / "ell" / WHOLE.name
     folder.mkdir(parents=True)

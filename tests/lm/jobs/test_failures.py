@@ -41,7 +41,7 @@ def ways(way):
         yield {"workers": 2 if way == "workers" else 1}
 
 
-@pytest.mark.parametrize("way", ["here", "workers", "executor"])
+@pytest.mark.parametrize("way", ["here", pytest.param("workers", marks=pytest.mark.slow), "executor"])
 def test_siblings_are_finished_and_kept(three, tiny_recipe, tmp_path, way, caplog):
     parts = replace(three, train=shortened(three.train, ["eng"]))
     with (

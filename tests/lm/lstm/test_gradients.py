@@ -38,7 +38,9 @@ def test_a_recipe_trains_in_bfloat16_where_the_processor_computes_in_it():
     assert (dev_bits(True) != dev_bits(False)) == has_bf16("cpu")
 
 
-@pytest.mark.parametrize("limit", ["AVX2", "AVX512_CORE"])  # a step in bfloat16 raises, and is emulated
+@pytest.mark.parametrize(
+    "limit", ["AVX2", pytest.param("AVX512_CORE", marks=pytest.mark.slow)]
+)  # a step in bfloat16 raises, and is emulated
 def test_a_limit_of_the_instructions_is_respected(limit):
     done = subprocess.run(
         [sys.executable, "-c", TRAIN],

@@ -147,7 +147,7 @@ def assert_same(got, expected):
             assert_allclose(mine[name], theirs[name], rtol=ROUNDING, atol=ROUNDING, err_msg=name)
 
 
-@pytest.mark.parametrize("name", TINY)
+@pytest.mark.parametrize("name", [pytest.param("char-ptb", marks=pytest.mark.slow), "bpe-awd"])
 def test_every_step_is_that_of_the_plain_implementation(name):
     recipe, train, dev = TINY[name], intents(40, 0, 1), intents(20, 1, 4)
     before = []  # the weights when training reports: before each step, and once at the end

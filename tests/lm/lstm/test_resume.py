@@ -101,7 +101,9 @@ def same_surprisals(a, b):
         assert_frame_equal(getattr(a, field), getattr(b, field), check_exact=True)
 
 
-@pytest.mark.parametrize("name", ["adamw", "bpe", "adam", "nt-asgd", "by heart"])
+@pytest.mark.parametrize(
+    "name", ["adamw", *(pytest.param(name, marks=pytest.mark.slow) for name in ("bpe", "adam", "nt-asgd", "by heart"))]
+)
 def test_killed_again_and_again_the_model_is_the_same_to_the_last_bit(recipes, name, tmp_path, monkeypatch):
     recipe = recipes[name]
     expected = train(recipe)

@@ -191,6 +191,7 @@ def cut_by(units, words):
     return {word: [units.decode([i]).strip() for i in units.encode(word)] for word in words}
 
 
+@pytest.mark.slow
 @pytest.mark.real_data
 def test_agreement_of_the_two_libraries_on_a_real_bible(real_data):
     bible = ld.read_multitext(real_data / "bible" / "eng-web.txt.gz", format="pbc").map_text(ld.tokenize)

@@ -81,6 +81,7 @@ def clustered(seed, clusters=16, intents=8, editions=4, shared=0.5):
     return Surprisals(bits=bits, intent_info=pd.DataFrame({"document": cluster}, index=names))
 
 
+@pytest.mark.slow
 def test_errors_that_are_shared_do_not_leak():
     """With cells held out one by one, the editions' difficulties know the errors of the cluster."""
     leaks, errors = [], []

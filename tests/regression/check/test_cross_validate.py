@@ -66,7 +66,7 @@ def wide(model, seed, intents=250, editions=7):
     return ld.simulate(intents, editions, model=model, intent_sizes=sizes, seed=seed).surprisals
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", [pytest.param(m, marks=() if m == "2" else pytest.mark.slow) for m in MODELS])
 def test_the_model_that_made_the_data_wins(model):
     found = cross_validate(wide(model, seed=1, intents=150), MODELS, k=2, seed=0)
     assert found.best == model

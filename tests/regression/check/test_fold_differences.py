@@ -77,6 +77,7 @@ def test_the_test_is_as_often_significant_as_it_says(document_sd):
     assert np.mean(np.array(p) <= 0.05) < 0.1
 
 
+@pytest.mark.slow
 def test_the_spread_between_models_is_found_and_enters_the_errors():
     rng = np.random.default_rng(6)
     alike, differing = [

@@ -226,7 +226,8 @@ def test_contradictions_are_refused(setting, message):
         ld.fit(surprisals, **setting)
 
 
-@pytest.mark.parametrize("model", ["2L", pytest.param("2C", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("model", ["2L", "2C"])
 def test_restricted_dispersion_of_robust_models(model):
     """With five cells a row the likelihood's own is 12 % too small under 2C; restricting leaves half of that."""
     sigmas = {True: [], False: []}

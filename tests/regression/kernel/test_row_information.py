@@ -52,7 +52,7 @@ def test_second_derivatives_of_cells_are_those_of_differences(model):
         assert_allclose(ours, theirs, atol=CENTRAL_DIFFERENCE * np.abs(theirs).max())
 
 
-@pytest.mark.parametrize(("model", "restricted"), MODELS)
+@pytest.mark.parametrize(("model", "restricted"), [*MODELS[:-1], pytest.param(*MODELS[-1], marks=pytest.mark.slow)])
 def test_information_is_what_differences_of_profiles_are(model, restricted):
     """Scores change with c, each size going with its mode, by −B; sizes are moved there by a search of their own."""
     z = table(model)

@@ -247,6 +247,7 @@ def test_inside_a_running_event_loop_and_silently(incomplete, capfd):
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.slow
 def test_in_a_notebook():
     nbclient, nbformat = pytest.importorskip("nbclient"), pytest.importorskip("nbformat")
     cell = (

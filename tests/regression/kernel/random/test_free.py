@@ -46,7 +46,7 @@ def test_derivatives(model):
     assert_allclose(total.information, -np.array(bend), atol=DIFFERENCES * np.abs(bend).max())
 
 
-@pytest.mark.parametrize("model", ["1", "2"])
+@pytest.mark.parametrize("model", [pytest.param("1", marks=pytest.mark.slow), "2"])
 def test_an_optimizer_finds_nothing_better(model):
     """L-BFGS on c, ln σ² and the logits together, of the likelihood written out, on the same grid."""
     z = draw(40, 3, 0.3)
