@@ -23,6 +23,7 @@ EXPERIMENT = "experiment.json"
 MANIFEST = "manifest.json"
 STAGE = ".new"
 EDITIONS = "tables/editions.csv"
+FOLDS = "tables/folds.csv"
 JOBS = "jobs"  # language models, one folder per edition, or in each of several folds
 FORMAT_VERSION = 2  # of the manifest and of what it is the manifest of
 

@@ -1,11 +1,8 @@
 """The HTML report of a run: one file that works offline, with all text escaped."""
 
-import base64
-import io
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import groupby
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, cast
@@ -20,28 +17,10 @@ import langdiff
 from langdiff._checksums import read_checksums, write_checksums
 from langdiff._io import atomic_path, write_text
 from langdiff.errors import LangdiffWarning
-from langdiff.lm.jobs.folder import job_folder
-from langdiff.lm.jobs.logs import join_logs, read_job_log
-from langdiff.lm.scoring import split_name
-from langdiff.run.directory import JOBS
+from langdiff.run.pictures import RANK_DRAWS, Figure, draw_all
 from langdiff.run.result import RunResult
 
 HERE = Path(__file__).parent
-
-
-@dataclass(frozen=True)
-class Figure:
-    """A picture with its caption; it is shown with the results, or in the section on whether to trust them."""
-
-    name: str
-    caption: str
-    svg: bytes
-    of_training: bool = False
-
-    @property
-    def uri(self) -> str:
-        """The picture as a ``data:`` address; as an image it cannot run scripts."""
-        return "data:image/svg+xml;base64," + base64.b64encode(self.svg).decode()
 
 
 def write_report(run: RunResult) -> Path:
@@ -84,7 +63,7 @@ def write_report(run: RunResult) -> Path:
 
 def write_pages(run: RunResult, folder: Path) -> list[str]:
     """Write the report and the figures of a run into a folder; return their names."""
-    figures = _draw(run) + _draw_training(run)
+    figures = draw_all(run)
     for figure in figures:
         with atomic_path(folder / "figures" / f"{figure.name}.svg") as temporary:
             temporary.write_bytes(figure.svg)
@@ -98,7 +77,7 @@ def render_report(run: RunResult, figures: list[Figure]) -> str:
     page = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True)
     return page.get_template("report.html").render(
         run=run,
-        figures=figures,
+        figures={part: list(group) for part, group in groupby(figures, key=lambda figure: figure.part)},
         style=Markup((HERE / "report.css").read_text(encoding="utf-8")),  # noqa: S704 our own file
         script=Markup((HERE / "report.js").read_text(encoding="utf-8")),  # noqa: S704 our own file
         tables={
@@ -107,82 +86,13 @@ def render_report(run: RunResult, figures: list[Figure]) -> str:
             "editions": html_table(run.editions.reset_index()),
             "skipped": html_table(run.skipped.astype({"line": "Int64"}), {"line": "{}"}),
             "failed": html_table(run.failed),
+            "folds": None if run.folds is None else html_table(run.folds, {"value": "{:.3f}", "": "{:.4g}"}),
             "floors": None if run.floors is None else html_table(_floors(run), {"%": "{:+.1f}", "": "{:.3f}"}),
         },
         correlations=list(run.correlations().itertuples()),
+        rank_draws=RANK_DRAWS,
         version=langdiff.__version__,
     )
-
-
-def _draw(run: RunResult) -> list[Figure]:
-    from langdiff.plots import plot_against_truth, plot_difficulties, plot_two_models
-
-    figures = [
-        _figure(
-            f"difficulties-{lm}",
-            f"Difficulty of each edition for {lm}, in percent of the average, with 95 % intervals.",
-            lambda ax, fit=fit: plot_difficulties(fit, ax),
-            rows=len(fit.difficulty),
-        )
-        for lm, fit in run.fits.items()
-    ]
-    for x, y in combinations(run.fits, 2):
-        if len(run.fits[x].difficulty.index.intersection(run.fits[y].difficulty.index)) < 2:
-            continue  # after failures
-        caption = f"Difficulties for {x} against those for {y}; the line is where both agree."
-        figures.append(
-            _figure(
-                f"{x}-against-{y}",
-                caption,
-                lambda ax, x=x, y=y: plot_two_models(run.fits[x], run.fits[y], ax),
-            )
-        )
-    if run.truth is not None:
-        caption = "Estimated difficulty against the true one of the synthetic languages; the line is where both agree."
-        everywhere = [e for e in run.truth.index if all(e in fit.difficulty.index for fit in run.fits.values())]
-        if everywhere:
-            known = run.truth[everywhere]
-            figures.append(_figure("truth", caption, lambda ax: plot_against_truth(run.fits, known, ax)))
-    return figures
-
-
-def _draw_training(run: RunResult) -> list[Figure]:
-    """Draw the learning curves of the run's models whose logs still exist; n-grams have none."""
-    from langdiff.plots import plot_learning_curves
-
-    recipes = {split_name(lm)[0]: list(fit.difficulty.index) for lm, fit in run.fits.items()}
-    folders = [job_folder(run.directory / JOBS, e, lm) for lm, editions in recipes.items() for e in editions]
-    there = [read_job_log(folder) for folder in folders if folder.is_dir()]
-    logs = join_logs(there).dropna(subset="train_bits_per_unit")
-    caption = "How {} learned: bits of the part to tune on by epoch; the dot is the epoch that was kept."
-    return [
-        replace(
-            _figure(
-                f"learning-curves-{lm}",
-                caption.format(lm),
-                lambda ax, curves=curves: plot_learning_curves(curves, ax),
-                rows=max(12, curves["edition"].nunique()),
-            ),
-            of_training=True,
-        )
-        for lm in recipes
-        if len(curves := logs[logs["lm"] == lm])
-    ]
-
-
-def _figure(name: str, caption: str, draw: Any, rows: int = 16) -> Figure:
-    import matplotlib as mpl
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
-    from matplotlib.figure import Figure as Canvas
-
-    # the same run gives the same bytes: fixed ids, no date
-    with mpl.rc_context({"svg.hashsalt": name}):
-        figure = Canvas(figsize=(7.0, max(2.4, 1.2 + 0.26 * rows)), layout="constrained")
-        FigureCanvasSVG(figure)
-        draw(figure.subplots())
-        stream = io.BytesIO()
-        figure.savefig(stream, format="svg", metadata={"Date": None})
-    return Figure(name, caption, stream.getvalue())
 
 
 def html_table(frame: pd.DataFrame, formats: Mapping[str, str] = MappingProxyType({})) -> Markup:

@@ -14,7 +14,7 @@ from langdiff.lm.floors import compare_with_floors
 from langdiff.lm.ngram.recipe import KneserNeyRecipe, find_scored_lm
 from langdiff.multitext import FAULT_COLUMNS
 from langdiff.regression import DifficultyFit, read_fit
-from langdiff.run.directory import EDITIONS, EXPERIMENT, FORMAT_VERSION, MANIFEST
+from langdiff.run.directory import EDITIONS, EXPERIMENT, FOLDS, FORMAT_VERSION, MANIFEST
 from langdiff.run.experiment import Experiment
 from langdiff.run.floors import read_floors
 from langdiff.surprisals import Surprisals, read_surprisals
@@ -46,6 +46,9 @@ class RunResult:
         was trained.
     floors : DataFrame or None
         What n-grams and compressors make of each edition (`langdiff.lm.measure_floors`), if it was measured.
+    folds : DataFrame or None
+        How much the models of the folds differ (`langdiff.regression.compare_folds`), one row per edition × language
+        model, if the intents were divided into folds.
     """
 
     directory: Path
@@ -56,6 +59,7 @@ class RunResult:
     truth: pd.Series | None
     manifest: dict[str, Any]
     floors: pd.DataFrame | None = None
+    folds: pd.DataFrame | None = None
 
     @property
     def failed(self) -> pd.DataFrame:
@@ -184,7 +188,13 @@ def read_run(directory: str | Path) -> RunResult:
         truth=_read_truth(directory / "tables/truth.csv"),
         manifest=manifest,
         floors=read_floors(directory),
+        folds=_read_folds(directory / FOLDS),
     )
+
+
+def _read_folds(path: Path) -> pd.DataFrame | None:
+    """Read the comparison of folds, whose editions may be numbers."""
+    return pd.read_csv(path, dtype={"edition": str}, keep_default_na=False, na_values=[""]) if path.exists() else None
 
 
 def _read_truth(path: Path) -> pd.Series | None:

@@ -26,6 +26,7 @@ from langdiff.multitext import Multitext, Parts
 from langdiff.regression import fit
 from langdiff.run.directory import (
     EXPERIMENT,
+    FOLDS,
     JOBS,
     MANIFEST,
     caches,
@@ -46,7 +47,7 @@ from langdiff.surprisals import Surprisals
 
 # files that only some runs write
 STALE = (
-    *("tables/truth.csv", "tables/selection.csv", "tables/folds.csv", FLOORS),
+    *("tables/truth.csv", "tables/selection.csv", FOLDS, FLOORS),
     *("figures/*.svg", "surprisals/*", "fits/*.json"),
 )
 
@@ -221,11 +222,13 @@ class _Run:
             fits = {lm: fit(table, **settings) for lm, table in surprisals.items()}
             for lm, difficulties in fits.items():
                 difficulties.save(self.new / "fits" / f"{lm}.json")
+            folds: pd.DataFrame | None = None
             not_compared: dict[str, str] = {}
             if isinstance(parts, Folds):
-                comparison, not_compared = compare_all_folds(surprisals, self.experiment, multitext.edition_info)
-                if comparison is not None:
-                    self.save_table("folds", comparison)
+                folds, not_compared = compare_all_folds(surprisals, self.experiment, multitext.edition_info)
+                if folds is not None:
+                    self.save_table("folds", folds)
+                    folds = folds.reset_index()
         if truth is not None:
             self.save_table("truth", truth.rename("truth").rename_axis("edition").to_frame())
         manifest = environment() | {
@@ -246,6 +249,7 @@ class _Run:
             truth=truth,
             manifest=manifest,
             floors=floors,
+            folds=folds,
         )
         if floors is not None:
             result.against_floors()  # warns of networks that have learned less

@@ -34,7 +34,10 @@ def test_all_intents_are_measured_and_the_folds_compared(run):
     np.testing.assert_allclose(folds["fold_sd"], expected.to_frame()["fold_sd"])
     assert folds["p_value_of_all"].iloc[0] == expected.p_value
     assert "200 to measure on, in 4 folds" in " ".join(run.report.read_text(encoding="utf-8").split())
-    assert read_run(run.directory).surprisals["kneser-ney-2"].bits.equals(table.bits)
+    again = read_run(run.directory)
+    assert again.surprisals["kneser-ney-2"].bits.equals(table.bits)
+    pd.testing.assert_frame_equal(again.folds, run.folds)
+    assert "Do the models of the folds agree?" in run.report.read_text(encoding="utf-8")
 
 
 def test_what_is_left_on_disk_is_known_fold_by_fold(run, tmp_path):

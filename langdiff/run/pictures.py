@@ -1,0 +1,151 @@
+"""The pictures of a report, drawn from what a run found."""
+
+import base64
+import io
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+from langdiff.lm.jobs.folder import job_folder
+from langdiff.lm.jobs.logs import join_logs, read_job_log
+from langdiff.lm.scoring import split_name
+from langdiff.regression import standardized_residuals
+from langdiff.run.directory import JOBS
+from langdiff.run.result import RunResult
+
+RANK_DRAWS = 4000  # ranks are counted in so many; .8 percentage points are the standard error of a half
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A picture with its caption, and the part of the page that shows it.
+
+    Attributes
+    ----------
+    name, caption : str
+        Name of the file, and what is seen.
+    svg : bytes
+        The picture; its text is text, written in the fonts of who reads it.
+    part : {"difficulties", "ranks", "agreement", "residuals", "training"}
+        Part of the page.
+    """
+
+    name: str
+    caption: str
+    svg: bytes
+    part: str
+
+    @property
+    def uri(self) -> str:
+        """The picture as a ``data:`` address; as an image it cannot run scripts."""
+        return "data:image/svg+xml;base64," + base64.b64encode(self.svg).decode()
+
+
+def draw_all(run: RunResult) -> list[Figure]:
+    """Draw all pictures of a run."""
+    return [*_difficulties(run), *_ranks(run), *_agreement(run), *_residuals(run), *_training(run)]
+
+
+def _difficulties(run: RunResult) -> Iterable[Figure]:
+    from langdiff.plots import plot_difficulties
+
+    for lm, fit in run.fits.items():
+        caption = f"Difficulty of each edition for {lm}, in percent of the average, with 95 % intervals."
+        rows = len(fit.difficulty)
+        yield _figure(
+            f"difficulties-{lm}", caption, "difficulties", lambda ax, fit=fit: plot_difficulties(fit, ax), rows=rows
+        )
+
+
+def _ranks(run: RunResult) -> Iterable[Figure]:
+    from langdiff.plots import plot_ranks
+
+    for lm, fit in run.fits.items():
+        if not fit.converged:  # its covariance may not exist
+            continue
+        caption = f"Probability of each rank for {lm}: a dark diagonal means that the order is sure."
+        yield _figure(
+            f"ranks-{lm}",
+            caption,
+            "ranks",
+            lambda ax, fit=fit: plot_ranks(fit, ax, n_draws=RANK_DRAWS, seed=run.experiment.seed),
+            rows=len(fit.difficulty),
+        )
+
+
+def _agreement(run: RunResult) -> Iterable[Figure]:
+    from langdiff.plots import plot_against_truth, plot_two_models
+
+    for x, y in combinations(run.fits, 2):
+        if len(run.fits[x].difficulty.index.intersection(run.fits[y].difficulty.index)) < 2:
+            continue  # after failures
+        yield _figure(
+            f"{x}-against-{y}",
+            f"Difficulties for {x} against those for {y}; the line is where both agree.",
+            "agreement",
+            lambda ax, x=x, y=y: plot_two_models(run.fits[x], run.fits[y], ax),
+        )
+    if run.truth is None:
+        return
+    everywhere = [e for e in run.truth.index if all(e in fit.difficulty.index for fit in run.fits.values())]
+    if everywhere:
+        known = run.truth[everywhere]
+        caption = "Estimated difficulty against the true one of the synthetic languages; the line is where both agree."
+        yield _figure("truth", caption, "agreement", lambda ax: plot_against_truth(run.fits, known, ax))
+
+
+def _residuals(run: RunResult) -> Iterable[Figure]:
+    from langdiff.plots import plot_residuals
+
+    for lm, fit in run.fits.items():
+        residuals = standardized_residuals(fit, run.surprisals[lm])
+        caption = (
+            f"What the regression leaves unexplained for {lm}. Left: quantiles against those that the model assumes. "
+            "Right: spread against the size of intents; it is 1 everywhere if the model is right."
+        )
+        yield _figure(
+            f"residuals-{lm}",
+            caption,
+            "residuals",
+            lambda pair, fit=fit, residuals=residuals: plot_residuals(fit, residuals, pair),
+            rows=8,
+            columns=2,
+        )
+
+
+def _training(run: RunResult) -> Iterable[Figure]:
+    """Draw the learning curves of the run's models whose logs still exist; n-grams have none."""
+    from langdiff.plots import plot_learning_curves
+
+    recipes = {split_name(lm)[0]: list(fit.difficulty.index) for lm, fit in run.fits.items()}
+    folders = [job_folder(run.directory / JOBS, e, lm) for lm, editions in recipes.items() for e in editions]
+    there = [read_job_log(folder) for folder in folders if folder.is_dir()]
+    logs = join_logs(there).dropna(subset="train_bits_per_unit")
+    for lm in recipes:
+        curves = logs[logs["lm"] == lm]
+        if len(curves):
+            yield _figure(
+                f"learning-curves-{lm}",
+                f"How {lm} learned: bits of the part to tune on by epoch; the dot is the epoch that was kept.",
+                "training",
+                lambda ax, curves=curves: plot_learning_curves(curves, ax),
+                rows=max(12, curves["edition"].nunique()),
+            )
+
+
+def _figure(name: str, caption: str, part: str, draw: Any, rows: int = 16, columns: int = 1) -> Figure:
+    import matplotlib as mpl
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.figure import Figure as Canvas
+
+    # The same run gives the same bytes: fixed ids, no date. Text stays text, so that the reader's fonts show every
+    # script, and dollar signs in names are dollar signs.
+    settings: Any = {"svg.hashsalt": name, "svg.fonttype": "none", "text.parse_math": False}
+    with mpl.rc_context(settings):
+        figure = Canvas(figsize=(7.0, max(2.4, 1.2 + 0.26 * rows)), layout="constrained")
+        FigureCanvasSVG(figure)
+        draw(figure.subplots(ncols=columns))
+        stream = io.BytesIO()
+        figure.savefig(stream, format="svg", metadata={"Date": None})
+    return Figure(name, caption, stream.getvalue(), part)
