@@ -93,7 +93,7 @@ def diagnose_tokens(tokens: Iterable[Sequence[Hashable]], *, alpha: float = USUA
     shannon_entropy       1.8424
     renyi_efficiency      0.8265
     shannon_efficiency    0.9212
-    accessor_variety      1.5000
+    accessor_variety      1.2500
     dtype: float64
     """
     check_alpha(alpha)

@@ -112,11 +112,11 @@ def measure_parity(
     >>> import langdiff as ld
     >>> texts = pd.DataFrame({"eng": ["Good day", "Thanks"], "ell": ["Καλημέρα", "Ευχαριστώ"]})
     >>> ld.measure_parity(ld.read_frame(texts), reference="eng", bootstrap=0).estimates.T.round(3)
-    edition                          eng    ell
-    byte_premium                   1.000  2.429
-    character_premium              1.000  1.214
-    bytes_per_character            1.000  2.000
-    reference_bytes_per_character  1.000  1.000
+    edition                        eng    ell
+    byte_premium                   1.0  2.429
+    character_premium              1.0  1.214
+    bytes_per_character            1.0  2.000
+    reference_bytes_per_character  1.0  1.000
     """
     if model not in get_args(ParityModel):
         raise ConfigError(f"model={model!r}: must be '1' or '2'.")
@@ -180,9 +180,7 @@ def _tables(
     if bits is not None:
         place = place_of(bits.editions, reference)
         tables.append(measure_bits(bits, place, with_sizes=bits is source))
-    tables += [
-        measure_counts(one, name, reference) for name, one in sources.items() if isinstance(one, pd.DataFrame)
-    ]
+    tables += [measure_counts(one, name, reference) for name, one in sources.items() if isinstance(one, pd.DataFrame)]
     return tables, bits
 
 

@@ -38,9 +38,7 @@ class CrossMutualInformation:
         return f"XMI of {len(self.table)} editions, mean {self.table['xmi'].mean():.2f} bits per intent"
 
 
-def xmi(
-    surprisals: Surprisals, conditional: Surprisals, *, clusters: Clusters | None = None
-) -> CrossMutualInformation:
+def xmi(surprisals: Surprisals, conditional: Surprisals, *, clusters: Clusters | None = None) -> CrossMutualInformation:
     r"""Measure how many bits of a text its source spares a translation model, per intent.
 
     .. math:: \mathrm{XMI}(s \to t) = \frac1I \sum_i \left[ -\log_2 q_\mathrm{LM}(t_i) + \log_2 q_\mathrm{MT}(t_i \mid

@@ -61,7 +61,7 @@ class Parity:
         return pd.DataFrame(columns, index=self.estimates.index)
 
     def predictors(self) -> pd.DataFrame:
-        """Return the measures that may predict difficulty: `estimates`, with `language` if it is known.
+        """Return the measures that may predict difficulty, with `language` if it is known of all editions.
 
         `langdiff.correlate` calls this by itself.
 
@@ -72,7 +72,8 @@ class Parity:
         """
         table = self.estimates.loc[:, ~self.estimates.columns.str.startswith("information_parity")]
         table = table.drop(columns="reference_bytes_per_character", errors="ignore")
-        return table if self.language is None else table.assign(language=self.language)
+        known = self.language is not None and bool(self.language.notna().all())
+        return table.assign(language=self.language) if known else table
 
     def summary(self) -> str:
         """Format the measures with their intervals, most expensive editions first."""
@@ -117,8 +118,12 @@ class Parity:
     def __repr__(self) -> str:
         """Give the number of editions, the reference and the range of the first premium."""
         values = self.estimates[self.sorting].drop(self.reference)
-        ends = "" if values.dropna().empty else (
-            f"; {self.sorting.replace('_', ' ')} from {values.min():.2f} ({values.idxmin()}) to {values.max():.2f} "
-            f"({values.idxmax()})"
+        ends = (
+            ""
+            if values.dropna().empty
+            else (
+                f"; {self.sorting.replace('_', ' ')} from {values.min():.2f} ({values.idxmin()}) to {values.max():.2f} "
+                f"({values.idxmax()})"
+            )
         )
         return f"Parity of {len(self.estimates)} editions with {self.reference}{ends}"
