@@ -77,6 +77,8 @@ from .selection.selecting import select as select
 from .selection.splits import split as split
 from .surprisals import Surprisals as Surprisals
 from .surprisals import read_surprisals as read_surprisals
+from .token_tables import TokenScores as TokenScores
+from .token_tables import read_token_scores as read_token_scores
 from .treebanks.measures import measure_treebanks as measure_treebanks
 from .treebanks.pairwise import compare_treebanks as compare_treebanks
 from .treebanks.treebank import read_treebank as read_treebank

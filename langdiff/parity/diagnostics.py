@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -103,7 +104,7 @@ def diagnose_tokens(tokens: Iterable[Sequence[Hashable]], *, alpha: float = USUA
         if isinstance(text, str):
             raise DataError(f"{text[:20]!r} is a text, not a sequence of tokens; give one list of tokens per text.")
         counts.update(text)
-        pairs.update(zip(text, text[1:], strict=False))
+        pairs.update(pairwise(text))
     if not counts:
         raise DataError("there is no token.")
     found = {"tokens": float(counts.total()), "types": float(len(counts))}

@@ -1,16 +1,18 @@
 """Tokenizers of any library, as functions from a text to its tokens."""
 
 import inspect
+from itertools import pairwise
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
 from langdiff._types import Integers
-from langdiff.errors import ConfigError, DataError
+from langdiff.errors import ConfigError, DataError, MissingExtraError
 
 PLAIN = {"add_special_tokens": False, "disallowed_special": ()}  # options for the tokens of the text and no others
 
@@ -65,6 +67,74 @@ def encoder_of(tokenizer: Tokenizer) -> Callable[[str], list[Hashable]]:
     return tokens_of
 
 
+def read_tokenizer(source: str) -> Tokenizer:
+    """Read a tokenizer from files.
+
+    Parameters
+    ----------
+    source : str
+        SentencePiece's model (``.model``), a file ``tokenizer.json`` of Hugging Face's tokenizers, a folder of
+        transformers, or ``tiktoken:ENCODING``.
+
+    Raises
+    ------
+    DataError
+        If there is no such file, or it cannot be read.
+    MissingExtraError
+        If the library that it needs is not installed.
+    """
+    path = Path(source)
+    library = "tiktoken" if source.startswith("tiktoken:") else _library_of(path)
+    if library != "tiktoken" and not path.exists():
+        raise DataError(f"{source}: there is no such file or folder.")
+    try:
+        return _LIBRARIES[library](source)
+    except ImportError as error:
+        raise MissingExtraError(f"{source}: needs {library}, which is not installed: pip install {library}.") from error
+    except Exception as error:  # libraries raise errors of many kinds
+        raise DataError(f"{source}: {library} cannot read it: {str(error).splitlines()[0]}") from error
+
+
+def _library_of(path: Path) -> str:
+    return {".model": "sentencepiece", ".json": "tokenizers"}.get(path.suffix, "transformers")
+
+
+def _of_sentencepiece(source: str) -> Tokenizer:
+    import sentencepiece
+
+    processor: Tokenizer = sentencepiece.SentencePieceProcessor(model_file=source)
+    return processor
+
+
+def _of_tokenizers(source: str) -> Tokenizer:
+    import tokenizers
+
+    read: Tokenizer = tokenizers.Tokenizer.from_file(source)
+    return read
+
+
+def _of_transformers(source: str) -> Tokenizer:
+    import transformers
+
+    read: Tokenizer = transformers.AutoTokenizer.from_pretrained(source, local_files_only=True)
+    return read
+
+
+def _of_tiktoken(source: str) -> Tokenizer:
+    import tiktoken
+
+    encoding: Tokenizer = tiktoken.get_encoding(source.partition(":")[2])
+    return encoding
+
+
+_LIBRARIES: dict[str, Callable[[str], Tokenizer]] = {
+    "sentencepiece": _of_sentencepiece,
+    "tokenizers": _of_tokenizers,
+    "transformers": _of_transformers,
+    "tiktoken": _of_tiktoken,
+}
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Tokenized:
     """What is counted of one edition's tokens.
@@ -104,7 +174,7 @@ def tokenize_texts(encode: Callable[[str], list[Hashable]], texts: Iterable[str]
         lengths.append(len(tokens))
         split.append(sum(map(is_split, text.split())))
         counts.update(tokens)
-        pairs.update(zip(tokens, tokens[1:], strict=False))
+        pairs.update(pairwise(tokens))
     return Tokenized(
         tokens=np.array(lengths, dtype=int), split_words=np.array(split, dtype=int), counts=counts, bigrams=len(pairs)
     )
