@@ -85,8 +85,8 @@ def read_log_likelihoods(
         raise ConfigError("give the unit of the logarithms: unit='nats', 'log10' or 'bits'; toolkits differ.")
     check_unit(unit or "nats")
     if samples or all(map(holds_table, paths.values())):
-        table = _of_scored({edition: (read_samples if samples else read_scored_table)(path, intent)
-                            for edition, path in paths.items()}, unit or "nats", lm)  # fmt: skip
+        read = read_samples if samples else read_scored_table
+        table = _of_scored({edition: read(path, intent) for edition, path in paths.items()}, unit or "nats", lm)
     else:
         table = _of_lines(paths, unit or "nats", intents, lm)
     return table if intent_info is None else table.with_intent_info(intent_info)
@@ -111,12 +111,17 @@ def _of_scored(scored: Mapping[str, ScoredTexts], unit: Unit, lm: str) -> Surpri
     """Return the table of files that name their intents."""
     intents = pd.Index(pd.unique(np.concatenate([one.numbers.index.to_numpy() for one in scored.values()])))
     numbers = pd.DataFrame({edition: one.numbers.reindex(intents) for edition, one in scored.items()})
-    sizes: dict[str, pd.DataFrame | None] = {"characters": None, "bytes": None}
-    if all(one.texts is not None for one in scored.values()):
-        texts = pd.DataFrame({edition: one.texts.reindex(intents) for edition, one in scored.items()})  # type: ignore[union-attr]
-        sizes["characters"] = texts.map(len, na_action="ignore").astype(float)
-        sizes["bytes"] = texts.map(lambda text: len(text.encode()), na_action="ignore").astype(float)
-    return Surprisals(bits=as_bits(numbers, unit, "the files"), lm=lm, **sizes)
+    known = {edition: one.texts for edition, one in scored.items() if one.texts is not None}
+    bits = as_bits(numbers, unit, "the files")
+    if len(known) < len(scored):
+        return Surprisals(bits=bits, lm=lm)
+    texts = pd.DataFrame({edition: column.reindex(intents) for edition, column in known.items()})
+    return Surprisals(
+        bits=bits,
+        characters=texts.map(len, na_action="ignore").astype(float),
+        bytes=texts.map(lambda text: len(text.encode()), na_action="ignore").astype(float),
+        lm=lm,
+    )
 
 
 def _read(path: Path) -> pd.Series:

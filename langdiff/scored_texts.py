@@ -104,7 +104,7 @@ def _log_likelihood(sample: Mapping[str, Any], where: str) -> float:
     if isinstance(found, list) and found:
         found = found[0]  # with a continuation: the log-likelihood, and whether it is the likeliest
     try:
-        return float(found)  # type: ignore[arg-type]  # newer versions write text
+        return float(found)  # newer versions write text
     except (TypeError, ValueError):
         raise DataError(f"{where}: the response is {found!r:.40}, not a log-likelihood. Was text generated?") from None
 

@@ -116,7 +116,7 @@ def numbers_of(column: pd.Series, path: Path) -> pd.Series:
             if not text[commas].str.fullmatch(r"[+-]?\d{1,3}(,\d{3})+").all():
                 column = column.astype(object).mask(~missing, column.astype(str).str.replace(",", ".", regex=False))
             else:
-                first = text.index[commas.to_numpy().argmax()]
+                first = text.index[int(commas.to_numpy().argmax())]
                 raise DataError(
                     f"{path}, line {first}, column {column.name!r}: {text[first]!r} has either a decimal comma or a comma "
                     "between thousands. Write a decimal point, or no comma."

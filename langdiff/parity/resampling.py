@@ -80,4 +80,5 @@ def _by_cluster(cells: Floats, clusters: Integers, groups: int) -> Floats:
 
 
 def _quotient(over: Floats, under: Floats) -> Floats:
-    return np.divide(over, under, out=np.full(over.shape, np.nan), where=under != 0)
+    quotient: Floats = np.divide(over, under, out=np.full(over.shape, np.nan), where=under != 0)
+    return quotient
