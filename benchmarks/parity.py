@@ -1,6 +1,7 @@
 """Parity of FLORES-200: premiums of bytes, characters and tokens, information parity, and what difficulty explains.
 
     python benchmarks/parity.py                    # study C: FLORES-200, 164 editions, 6-grams
+    python benchmarks/parity.py --every 4          # the same with a quarter of the editions
     python benchmarks/parity.py --only sizes       # bytes and characters, and the published figures beside them
     python benchmarks/parity.py --only symmetry    # NTREX: the published information parity, there and back
 
@@ -29,6 +30,7 @@ def main():
     parser.add_argument("--only", choices=["sizes", "difficulty", "symmetry"])
     parser.add_argument("--lm", default="kneser-ney-6")
     parser.add_argument("--cache", type=Path, default=None)
+    parser.add_argument("--every", type=int, default=1, help="Take every n-th edition, and those shown.")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     for name, study in (("sizes", sizes), ("difficulty", difficulty), ("symmetry", symmetry)):
@@ -58,7 +60,9 @@ def sizes(arguments):
     premium = parity.estimates["byte_premium"].rename(str.lower)
     published = byte_premium2024().figures.loc[premium.index]
     off = (premium - published["byte_coef_flores_2000lines"]).abs()
-    print(f"published premiums of FLORES: median difference {off.median():.4f}, largest {off.max():.4f} ({off.idxmax()})")
+    print(
+        f"published premiums of FLORES: median difference {off.median():.4f}, largest {off.max():.4f} ({off.idxmax()})"
+    )
     ratio = np.log(published["byte_coef"] / premium).dropna()
     print(f"the tool's default (mined text): median ratio {np.exp(ratio.median()):.3f}, most apart")
     for name in ratio.abs().sort_values(ascending=False).index[:6]:
@@ -66,7 +70,9 @@ def sizes(arguments):
 
 
 def surprisals_of(folder, arguments):
-    parts = ld.split(ld.read_multitext(folder, format="moses").dropna())
+    multitext = ld.read_multitext(folder, format="moses").dropna()
+    kept = set(multitext.editions[:: arguments.every]) | set(SHOWN) | {"eng"}
+    parts = ld.split(multitext.sel(editions=[name for name in multitext.editions if name in kept]))
     return parts, ld.compute_surprisals(
         parts, lm=arguments.lm, seed=0, max_replaced=1.0, cache=arguments.cache and arguments.cache / folder.name
     )
@@ -103,7 +109,9 @@ def difficulty(arguments):
     ip = parity.estimates.filter(like="information_parity")
     print(ip.loc[[name for name in SHOWN if name in ip.index]].round(3).to_string())
     gap = (ip["information_parity"] / ip["information_parity_model"] - 1).drop("eng_Latn")
-    print(f"published over model: median {100 * gap.median():+.1f} %, from {100 * gap.min():+.1f} % to {100 * gap.max():+.1f} %")
+    print(
+        f"published over model: median {100 * gap.median():+.1f} %, from {100 * gap.min():+.1f} % to {100 * gap.max():+.1f} %"
+    )
 
 
 def _edition(name):

@@ -56,7 +56,7 @@ class TokenScores:
         intents, editions = self.tokens["intent"].unique(), self.tokens["edition"].unique()
 
         def wide(rows: pd.DataFrame) -> pd.DataFrame:
-            sums = rows.groupby(["intent", "edition"], sort=False)["bits"].sum().unstack("edition")  # noqa: PD010
+            sums = rows.groupby(["intent", "edition"], sort=False)["bits"].sum().unstack("edition")
             return sums.reindex(index=intents, columns=editions)
 
         ends = self.tokens[self.tokens["token"] == END]
@@ -93,7 +93,9 @@ class TokenScores:
         first = np.flatnonzero(begins)
         sums = np.bincount(word, weights=table["bits"])
         rows = table.iloc[first][["intent", "edition"]].reset_index(drop=True)
-        rows["place"] = np.arange(len(first)) - np.maximum.accumulate(np.where(new_text[first], np.arange(len(first)), 0))
+        rows["place"] = np.arange(len(first)) - np.maximum.accumulate(
+            np.where(new_text[first], np.arange(len(first)), 0)
+        )
         rows["word"] = table["token"].groupby(word).sum().str.lstrip("".join(SPACES)).to_numpy()
         rows["tokens"] = np.bincount(word)
         rows["bits"] = sums
@@ -108,8 +110,10 @@ class TokenScores:
 
     def summary(self) -> str:
         """Say what the table holds."""
-        per = self.tokens.groupby("edition", sort=False)["bits"].agg(["size", "mean"]).rename(
-            columns={"size": "tokens", "mean": "bits per token"}
+        per = (
+            self.tokens.groupby("edition", sort=False)["bits"]
+            .agg(["size", "mean"])
+            .rename(columns={"size": "tokens", "mean": "bits per token"})
         )
         return f"{self!r}\n\n{per.round(3).to_string()}"
 

@@ -46,8 +46,8 @@ langdiff.plots:
     plot_against_truth plot_balanced plot_bpe_sweep plot_certificate plot_constructions plot_corpus_sizes
     plot_correlation plot_difficulties plot_discourse_comparison plot_discourse_relations plot_discourse_tree
     plot_divergences plot_goodness_of_fit plot_intents_per_edition plot_languages_per_intent
-    plot_learning_curves plot_line_follow plot_metric_maps plot_native_share plot_pareto_front plot_parity plot_perturbation
-    plot_posterior plot_predictor plot_presence plot_ranks plot_residuals plot_translationese
+    plot_learning_curves plot_line_follow plot_metric_maps plot_native_share plot_pareto_front plot_parity
+    plot_perturbation plot_posterior plot_predictor plot_presence plot_ranks plot_residuals plot_translationese
     plot_translationese_by_model plot_treebank_measures plot_treebank_profile plot_two_models plot_wright_map
 langdiff.regression:
     DifficultyFit Priors Simulation approximate compare compare_folds compare_totals cross_validate diagnose fit
@@ -63,8 +63,8 @@ langdiff.typology:
     adjust benjamini_hochberg compare_relatedness correlate propagate_errors read_glottolog read_tree read_wals
     regress
 submodules:
-    constructions corpora datasets discourse errors experiments lm parallelism parity plots regression run selection treebanks
-    typology
+    constructions corpora datasets discourse errors experiments lm parallelism parity plots regression run selection
+    treebanks typology
 """
 PUBLIC = {package: set(names.split()) for package, names in re.findall(r"^(\S+):\n((?:    .*\n)+)", NAMES, flags=re.M)}
 SUBMODULES = PUBLIC.pop("submodules")

@@ -81,7 +81,7 @@ def test_refusals():
     table = scores(["a", " b", ""])
     with pytest.raises(DataError, match="no column 'token'"):
         read_token_scores(table.drop(columns="token"), unit="nats")
-    with pytest.raises(DataError, match="1 token.* without a number, the first in row 2"):
+    with pytest.raises(DataError, match=r"1 token.* without a number, the first in row 2"):
         read_token_scores(table.assign(bits=[-1, np.nan, -1]), unit="nats")
     with pytest.raises(DataError, match="row 1: an empty token stands for the end"):
         read_token_scores(table.assign(token=["", "a", "b"]), unit="nats")

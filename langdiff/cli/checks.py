@@ -1,7 +1,7 @@
 """`langdiff compare` and `cross-validate`: which regression model fits, and which predicts."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, cast, get_args
+from typing import TYPE_CHECKING, Annotated, cast, get_args
 
 import typer
 

@@ -1,7 +1,7 @@
 """`langdiff compare-folds`, and the options that divide a corpus by documents or into folds."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 

@@ -1,11 +1,11 @@
 """Tokenizers of any library, as functions from a text to its tokens."""
 
 import inspect
-from itertools import pairwise
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Protocol
 

@@ -94,7 +94,13 @@ def plot_parity(result: HasParity, measure: str | None = None, ax: Axes | None =
     ax.errorbar(values, rows, xerr=ends, **(usual | {"label": name.replace("_", " ")} | style))
     beside = FACTORS.get(name)
     if beside in result.estimates:
-        faint: dict[str, Any] = {"markerfacecolor": "white", "markeredgecolor": GREY, "markersize": 4, "linestyle": "", "zorder": 1}
+        faint: dict[str, Any] = {
+            "markerfacecolor": "white",
+            "markeredgecolor": GREY,
+            "markersize": 4,
+            "linestyle": "",
+            "zorder": 1,
+        }
         ax.plot(result.estimates.loc[values.index, beside], rows, "o", label=str(beside).replace("_", " "), **faint)
         legend_above(ax)
     relative = "premium" in name or name.startswith("information_parity")

@@ -54,7 +54,9 @@ def write_parity_report(parity: Parity, path: Path, *, fit: DifficultyFit | None
         parity=parity,
         fit=fit,
         words="" if fit is None else f"model {fit.model}, {fit.errors.words}",
-        difficulties="" if fit is None else html_table(fit.to_frame()[columns].reset_index(), {"rank": "{:.0f}", "": "{:.1f}"}),
+        difficulties=""
+        if fit is None
+        else html_table(fit.to_frame()[columns].reset_index(), {"rank": "{:.0f}", "": "{:.1f}"}),
         measures=html_table(_with_intervals(parity).reset_index()),
         pictures=pictures,
         style=Markup((HERE / "report.css").read_text(encoding="utf-8")),  # noqa: S704 our own file

@@ -40,7 +40,12 @@ def test_tokenizers_from_files(langdiff, corpus, tmp_path):
     (tmp_path / "counts.csv").write_text("line,eng,ell\n" + "".join(f"{i},2,4\n" for i in range(30)))
     base = ["parity", corpus, "--format", "moses", "--reference", "eng", "--bootstrap", "0"]
     done = langdiff(
-        *base, "--json", "--tokenizer", f"words={tmp_path / 'tokenizer.json'}", "--tokenizer", f"own={tmp_path}/counts.csv"
+        *base,
+        "--json",
+        "--tokenizer",
+        f"words={tmp_path / 'tokenizer.json'}",
+        "--tokenizer",
+        f"own={tmp_path}/counts.csv",
     )
     rows = {row["edition"]: row for row in json.loads(done.out)}
     assert rows["ell"]["token_premium_words"] == pytest.approx(90 / (6 * sum(len(s.split()) for s in SENTENCES)))
@@ -61,7 +66,7 @@ def test_a_log_becomes_a_page(langdiff, tmp_path):
     assert "information_parity_model" in done.out
     text = page.read_text()
     assert "<h2>Difficulties</h2>" in text
-    assert text.count("<img src=\"data:image/svg+xml") == 4
+    assert text.count('<img src="data:image/svg+xml') == 4
     assert "http://" not in text.replace("http://www.w3.org", "")
 
 

@@ -14,7 +14,7 @@ COUNTS = st.lists(st.integers(1, 1000), min_size=2, max_size=30)
 
 
 def test_worked_example():
-    found = diagnose_tokens(["pick @@ed pick @@l @@ed pick @@les".split()])
+    found = diagnose_tokens([["pick", "@@ed", "pick", "@@l", "@@ed", "pick", "@@les"]])
     assert found["renyi_entropy"] == pytest.approx(1.6530, abs=5e-5)
     assert found["renyi_efficiency"] == pytest.approx(0.82651, abs=5e-6)
     assert found["shannon_efficiency"] == pytest.approx(0.92119, abs=5e-6)
