@@ -110,7 +110,8 @@ def difficulty(arguments):
     print(ip.loc[[name for name in SHOWN if name in ip.index]].round(3).to_string())
     gap = (ip["information_parity"] / ip["information_parity_model"] - 1).drop("eng_Latn")
     print(
-        f"published over model: median {100 * gap.median():+.1f} %, from {100 * gap.min():+.1f} % to {100 * gap.max():+.1f} %"
+        f"published over model: median {100 * gap.median():+.1f} %, from {100 * gap.min():+.1f} % to "
+        f"{100 * gap.max():+.1f} %"
     )
 
 

@@ -118,8 +118,8 @@ def numbers_of(column: pd.Series, path: Path) -> pd.Series:
             else:
                 first = text.index[int(commas.to_numpy().argmax())]
                 raise DataError(
-                    f"{path}, line {first}, column {column.name!r}: {text[first]!r} has either a decimal comma or a comma "
-                    "between thousands. Write a decimal point, or no comma."
+                    f"{path}, line {first}, column {column.name!r}: {text[first]!r} has either a decimal comma or a "
+                    "comma between thousands. Write a decimal point, or no comma."
                 )
     numbers = pd.to_numeric(column.mask(missing), errors="coerce").astype(float)
     bad = numbers.isna() & ~missing

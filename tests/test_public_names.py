@@ -9,13 +9,14 @@ import pytest
 
 NAMES = """
 langdiff:
-    AbilityRegression Contrast CrossMutualInformation DifficultyFit Effects Folds HuggingFaceLM Multitext OutcomeFit OutcomeSimulation
-    Outcomes Parity Parts Provenance Recipe Scoring Selection Simulation Surprisals TokenScores adjust as_effects balance_by_origin
-    compare compare_treebanks compute_surprisals correlate cross_validate cross_validate_outcomes detokenize
-    diagnose explain_abilities fit fit_outcomes held_out_log_likelihood measure_parity measure_treebanks pareto_front
-    predictors rank_probabilities read_fit read_frame read_language_model read_log_likelihoods read_multitext
-    read_outcome_fit read_outcomes read_surprisals read_token_scores read_treebank replicate reproduce run_balanced run_experiment
-    sample score_multitext select simulate simulate_outcomes split split_by_origin split_into_folds
+    AbilityRegression Contrast CrossMutualInformation DifficultyFit Effects Folds HuggingFaceLM Multitext
+    OutcomeFit OutcomeSimulation Outcomes Parity Parts Provenance Recipe Scoring Selection Simulation Surprisals
+    TokenScores adjust as_effects balance_by_origin compare compare_treebanks compute_surprisals correlate
+    cross_validate cross_validate_outcomes detokenize diagnose explain_abilities fit fit_outcomes
+    held_out_log_likelihood measure_parity measure_treebanks pareto_front predictors rank_probabilities read_fit
+    read_frame read_language_model read_log_likelihoods read_multitext read_outcome_fit read_outcomes
+    read_surprisals read_token_scores read_treebank replicate reproduce run_balanced run_experiment sample
+    score_multitext select simulate simulate_outcomes split split_by_origin split_into_folds
     standardized_residuals surprisals_of sweep_merges synthesize tokenize train_language_model translationese
     write_multitext xmi
 langdiff.constructions:
@@ -32,8 +33,8 @@ langdiff.discourse:
     compare_trees discourse_similarity error_reduction evaluate_discourse parse_discourse read_classes
     read_discourse relation_class tree_of_attachments write_discourse
 langdiff.experiments:
-    PaperClaims balance_by_origin read_origins replicate reproduce reproduce_paper run_balanced split_by_origin split_by_source sweep_merges
-    translationese translationese_by_model write_origins
+    PaperClaims balance_by_origin read_origins replicate reproduce reproduce_paper run_balanced split_by_origin
+    split_by_source sweep_merges translationese translationese_by_model write_origins
 langdiff.lm:
     HuggingFaceLM KneserNeyRecipe Mixture RECIPES Recipe Scoring SurprisalModel compare_with_floors
     compute_surprisals fit_mixture lzma_bits measure_floors ppmd_bits read_kneser_ney read_language_model

@@ -132,8 +132,8 @@ def xmi2020() -> PublishedFigures:
         name="xmi2020",
         figures=table.apply(pd.to_numeric),
         paper=(
-            "Bugliarello, Mielke, Anastasopoulos, Cotterell and Okazaki (2020), It's Easier to Translate out of English "
-            "than into it: Measuring Neural Translation Difficulty by Cross-Mutual Information"
+            "Bugliarello, Mielke, Anastasopoulos, Cotterell and Okazaki (2020), It's Easier to Translate out of "
+            "English than into it: Measuring Neural Translation Difficulty by Cross-Mutual Information"
         ),
         source="github.com/e-bug/nmt-difficulty",
         licence="MIT",

@@ -114,7 +114,7 @@ def _byte_premium() -> list[Row]:
 
 def _tokenization() -> list[Row]:
     counts = tokenization_lengths2023().figures.drop(columns="Language")
-    english = counts["cl100k_base"] / counts.loc["eng_Latn", "cl100k_base"]
+    english = counts["cl100k_base"] / counts["cl100k_base"]["eng_Latn"]
     spread = (counts - 2010)[["CANINE", "ByT5"]]
     ratio = spread.max() / spread.min()
     return [

@@ -51,8 +51,8 @@ def _of_frame(table: pd.DataFrame) -> Surprisals:
         if not words:
             raise
         raise DataError(
-            f"{error} A table given to `fit` is intents × editions, or long with columns intent, edition and bits; this "
-            f"one has text in {listing(words)}. If it is long, name its columns: "
+            f"{error} A table given to `fit` is intents × editions, or long with columns intent, edition and bits; "
+            f"this one has text in {listing(words)}. If it is long, name its columns: "
             "fit(Surprisals.from_long(table, intent=…, edition=…, bits=…, unit=…))."
         ) from error
 

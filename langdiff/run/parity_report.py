@@ -3,6 +3,7 @@
 import base64
 import io
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import jinja2
@@ -45,7 +46,7 @@ def write_parity_report(parity: Parity, path: Path, *, fit: DifficultyFit | None
     shown = [name for name in parity.estimates if name in parity.low or parity.low.empty]
     pictures = {} if fit is None else {"difficulties": _picture(fit.plot)}
     pictures |= {
-        str(name).replace("_", " "): _picture(lambda name=str(name): parity.plot(name))
+        str(name).replace("_", " "): _picture(partial(parity.plot, str(name)))
         for name in shown
         if parity.estimates[name].notna().any()
     }
@@ -85,7 +86,7 @@ def _picture(draw: Callable[[], Axes]) -> str:
         figure = draw().get_figure(root=True)
         stream = io.BytesIO()
         try:
-            figure.savefig(stream, format="svg", metadata={"Date": None})  # type: ignore[union-attr]
+            figure.savefig(stream, format="svg", metadata={"Date": None})
         finally:
-            plt.close(figure)  # type: ignore[arg-type]
+            plt.close(figure)
     return "data:image/svg+xml;base64," + base64.b64encode(stream.getvalue()).decode()
