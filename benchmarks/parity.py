@@ -92,7 +92,8 @@ def difficulty(arguments):
     sources = {arguments.lm: fit.difficulty}
     for size in ("goldfish_5mb", "goldfish_1000mb"):
         bits = np.log(own[size]).dropna()
-        sources[size] = bits.set_axis([_edition(name) for name in bits.index])
+        bits = bits.set_axis([_edition(name) for name in bits.index])
+        sources[size] = bits[bits.index.intersection(table.index)]
     language = pd.DataFrame({"language": table.index}, index=table.index)  # one edition per language and script
     tests = ld.correlate(sources, table, tests=["spearman"], edition_info=language)
     wide = tests.tests.pivot(index="predictor", columns="language_model", values=["estimate", "low", "high", "n"])

@@ -105,7 +105,7 @@ def _byte_premium() -> list[Row]:
         r = float(table[corpora[one]].corr(table[corpora[other]]))
         rows.append(_figure(f"Pearson r of byte premiums, {one} and {other}", "> .90", r))
     factors = table["char_coef_flores_2000lines"] * table["bytes_per_char_flores_2000lines"]
-    factors /= table.loc["eng_latn", "bytes_per_char_flores_2000lines"]
+    factors /= table["bytes_per_char_flores_2000lines"]["eng_latn"]
     difference = float((factors - table["byte_coef_flores_2000lines"]).abs().max())
     note = "" if difference < 1e-3 else "the factors were taken from other samples of sentences than the premium"
     claim, published, text, agreement, _ = _identity("the premium is the product of its factors", difference, 1e-3)

@@ -122,8 +122,10 @@ def measure_bits(table: Surprisals, reference: int, *, with_sizes: bool) -> Meas
     measured = Measured(intents=table.intents, editions=table.editions, intent_info=table.intent_info)
     if with_sizes and table.characters is not None and table.bytes is not None:
         known = table.bits.notna().to_numpy()
-        sizes = [np.where(known, part.to_numpy(dtype=float), np.nan) for part in (table.characters, table.bytes)]
-        measured.add_sizes(*sizes, reference)
+        characters, size = (
+            np.where(known, part.to_numpy(dtype=float), np.nan) for part in (table.characters, table.bytes)
+        )
+        measured.add_sizes(characters, size, reference)
     totals = of_reference(table.bits.to_numpy(), reference)
     shared = totals.under > 0
     ratio = np.divide(totals.under, totals.over, out=np.zeros_like(totals.over), where=shared)

@@ -133,7 +133,7 @@ def measure_parity(
     if bits is not None:
         fitted = fit(bits, model=model, clusters=clusters)  # type: ignore[arg-type]
         for column, values in zip((columns.estimates, low, high), _of_model(fitted, reference, editions), strict=True):
-            column["information_parity_model"] = values
+            column["information_parity_model"] = pd.Series(values, editions)
     return Parity(
         reference=reference,
         totals=pd.DataFrame(columns.totals, index=editions),

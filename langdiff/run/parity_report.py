@@ -5,6 +5,7 @@ import io
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import jinja2
 import pandas as pd
@@ -83,7 +84,7 @@ def _picture(draw: Callable[[], Axes]) -> str:
     import matplotlib.pyplot as plt
 
     with mpl.rc_context({"svg.hashsalt": "langdiff"}):
-        figure = draw().get_figure(root=True)
+        figure: Any = draw().get_figure(root=True)
         stream = io.BytesIO()
         try:
             figure.savefig(stream, format="svg", metadata={"Date": None})
