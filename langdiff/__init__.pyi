@@ -7,6 +7,7 @@ from . import errors as errors
 from . import experiments as experiments
 from . import lm as lm
 from . import parallelism as parallelism
+from . import parity as parity
 from . import plots as plots
 from . import regression as regression
 from . import run as run
@@ -44,6 +45,10 @@ from .multitext import Multitext as Multitext
 from .multitext import Parts as Parts
 from .outcome_files import read_outcomes as read_outcomes
 from .outcomes import Outcomes as Outcomes
+from .parity.measure import measure_parity as measure_parity
+from .parity.mutual_information import CrossMutualInformation as CrossMutualInformation
+from .parity.mutual_information import xmi as xmi
+from .parity.result import Parity as Parity
 from .provenance import Provenance as Provenance
 from .regression.check.compare import compare as compare
 from .regression.check.cross_validate import cross_validate as cross_validate
@@ -72,6 +77,8 @@ from .selection.selecting import select as select
 from .selection.splits import split as split
 from .surprisals import Surprisals as Surprisals
 from .surprisals import read_surprisals as read_surprisals
+from .token_tables import TokenScores as TokenScores
+from .token_tables import read_token_scores as read_token_scores
 from .treebanks.measures import measure_treebanks as measure_treebanks
 from .treebanks.pairwise import compare_treebanks as compare_treebanks
 from .treebanks.treebank import read_treebank as read_treebank

@@ -43,9 +43,7 @@ def read_lm_eval_samples(paths: Iterable[Path], *, metric: str | None, filter: s
         for line, text in read_lines(path):
             if text.strip():
                 where = f"{path}, line {line}"
-                sample = _parsed(text, where)
-                if not isinstance(sample, dict) or "doc_id" not in sample:
-                    raise DataError(f"{where}: not a sample of lm-evaluation-harness, which has a doc_id.")
+                sample = parse_sample(text, where)
                 rows.append(
                     {
                         "item": f"{task}/{sample['doc_id']}",
@@ -144,6 +142,20 @@ def _parsed(text: str, where: str) -> Any:
         return parse_json(text)
     except ValueError as error:
         raise DataError(f"{where}: not JSON: {error}.") from error
+
+
+def parse_sample(text: str, where: str) -> dict[str, Any]:
+    """Return a sample of lm-evaluation-harness.
+
+    Raises
+    ------
+    DataError
+        If the text is not JSON, or not a sample.
+    """
+    sample = _parsed(text, where)
+    if not isinstance(sample, dict) or "doc_id" not in sample:
+        raise DataError(f"{where}: not a sample of lm-evaluation-harness, which has a doc_id.")
+    return sample
 
 
 def _metrics(sample: dict[str, Any], where: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Surprisals from files of log-likelihoods, one number per line, one file per edition."""
+"""Surprisals from files of log-likelihoods, one file per edition."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -8,7 +8,9 @@ import pandas as pd
 
 from langdiff._io import read_lines
 from langdiff.errors import ConfigError, DataError, listing
-from langdiff.surprisals import BITS_PER_UNIT, Surprisals, Unit
+from langdiff.scored_texts import ScoredTexts, holds_samples, holds_table, read_samples, read_scored_table
+from langdiff.surprisals import Surprisals
+from langdiff.units import BITS_PER_UNIT, Unit, as_bits, check_unit
 
 _MISSING = {"", "NA", "NaN", "nan"}
 
@@ -16,22 +18,35 @@ _MISSING = {"", "NA", "NaN", "nan"}
 def read_log_likelihoods(
     files: Mapping[str, str | Path],
     *,
-    unit: Unit,
+    unit: Unit | None = None,
+    intent: str = "doc_id",
     intents: Sequence[str] | None = None,
     intent_info: pd.DataFrame | str | Path | None = None,
     lm: str = "unknown",
 ) -> Surprisals:
-    r"""Read what most toolkits write: the log-probability of each sentence, one per line.
+    r"""Read the log-probability of each sentence, as toolkits write it.
+
+    Files are told by their content:
+
+    * numbers, one per line. Line i of every file is intent i; an empty line is a missing translation;
+    * samples of lm-evaluation-harness (``samples_TASK_DATE.jsonl``) with one log-likelihood each, in nats. Characters
+      and bytes are those of the text that was scored;
+    * tables (CSV, TSV, Parquet) with a header and a column ``surprisal``, ``logprob`` or ``score``, such as those made
+      with minicons; a column ``text`` or ``sentence`` gives characters and bytes.
 
     Parameters
     ----------
     files : mapping from edition to path
-        One file per edition. Line i of every file is intent i; an empty line is a missing translation. Numbers are
-        log-probabilities (0 or less) in all files, or their negatives in all files.
-    unit : {"bits", "nats", "log10"}
-        Unit of the logarithms: base 2, e or 10. Toolkits differ, so it must be given.
+        One file per edition. Numbers are log-probabilities (0 or less) in all files, or their negatives in all files.
+    unit : {"bits", "nats", "log10"}, optional
+        Unit of the logarithms: base 2, e or 10. Toolkits differ, so it must be given; only samples of
+        lm-evaluation-harness are known to be in nats.
+    intent : str
+        Column of a table, or key of a sample or of its document, that names the intents. Translations have different
+        texts, so that neither these nor their hashes can; by default the number of the document. Rows of a table
+        without such a column are counted from ``"1"``.
     intents : sequence of str, optional
-        Names of the lines; by default their numbers, from ``"1"``.
+        Names of the lines of files of numbers; by default their numbers, from ``"1"``.
     intent_info : DataFrame, str or Path, optional
         Properties of the intents, such as their documents; see `Surprisals.with_intent_info`.
     lm : str
@@ -62,22 +77,51 @@ def read_log_likelihoods(
     1         9.97  11.63
     2        14.95    NaN
     """
-    if unit not in BITS_PER_UNIT:
-        raise ConfigError(f"unknown unit {unit!r}; use one of {', '.join(BITS_PER_UNIT)}.")
     if not files:
         raise ConfigError("no file of log-likelihoods is given.")
-    columns = {edition: _read(Path(path)) for edition, path in files.items()}
+    paths = {edition: Path(path) for edition, path in files.items()}
+    samples = all(map(holds_samples, paths.values()))
+    if unit is None and not samples:
+        raise ConfigError("give the unit of the logarithms: unit='nats', 'log10' or 'bits'; toolkits differ.")
+    check_unit(unit or "nats")
+    if samples or all(map(holds_table, paths.values())):
+        read = read_samples if samples else read_scored_table
+        table = _of_scored({edition: read(path, intent) for edition, path in paths.items()}, unit or "nats", lm)
+    else:
+        table = _of_lines(paths, unit or "nats", intents, lm)
+    return table if intent_info is None else table.with_intent_info(intent_info)
+
+
+def _of_lines(paths: Mapping[str, Path], unit: Unit, intents: Sequence[str] | None, lm: str) -> Surprisals:
+    """Return the table of files of one number per line."""
+    columns = {edition: _read(path) for edition, path in paths.items()}
     lengths = {edition: len(column) for edition, column in columns.items()}
     if intents is not None:
         lengths = {"intents": len(intents), **lengths}
     if len(set(lengths.values())) > 1:
         raise DataError(f"files differ in length: {listing(f'{name}: {n:,} lines' for name, n in lengths.items())}.")
-    _check_signs(columns, files)
+    _check_signs(columns, paths)
     n = next(iter(lengths.values()))
     names = [str(line) for line in range(1, n + 1)] if intents is None else list(intents)
     bits = pd.DataFrame(columns).abs().set_axis(names, axis=0) * BITS_PER_UNIT[unit]
-    table = Surprisals(bits=bits, lm=lm)
-    return table if intent_info is None else table.with_intent_info(intent_info)
+    return Surprisals(bits=bits, lm=lm)
+
+
+def _of_scored(scored: Mapping[str, ScoredTexts], unit: Unit, lm: str) -> Surprisals:
+    """Return the table of files that name their intents."""
+    intents = pd.Index(pd.unique(np.concatenate([one.numbers.index.to_numpy() for one in scored.values()])))
+    numbers = pd.DataFrame({edition: one.numbers.reindex(intents) for edition, one in scored.items()})
+    known = {edition: one.texts for edition, one in scored.items() if one.texts is not None}
+    bits = as_bits(numbers, unit, "the files")
+    if len(known) < len(scored):
+        return Surprisals(bits=bits, lm=lm)
+    texts = pd.DataFrame({edition: column.reindex(intents) for edition, column in known.items()})
+    return Surprisals(
+        bits=bits,
+        characters=texts.map(len, na_action="ignore").astype(float),
+        bytes=texts.map(lambda text: len(text.encode()), na_action="ignore").astype(float),
+        lm=lm,
+    )
 
 
 def _read(path: Path) -> pd.Series:

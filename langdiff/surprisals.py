@@ -3,19 +3,17 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal, cast
 
 import numpy as np
 import pandas as pd
 
 from langdiff._types import Booleans
-from langdiff.errors import ConfigError, DataError, listing
-from langdiff.intent_info import PREFIX, attributes_of_long, check_intent_info, select_intent_info
+from langdiff.errors import DataError, listing
+from langdiff.intent_info import PREFIX, check_intent_info, select_intent_info
+from langdiff.long_tables import CELL, LongTable, as_pandas, is_long, parts_of_long, with_usual_names
 from langdiff.provenance import Provenance
 from langdiff.table_files import numbers_of, read_provenance, read_table_file, table_kind, write_table_file
-
-Unit = Literal["bits", "nats", "log10"]
-BITS_PER_UNIT: dict[Unit, float] = {"bits": 1.0, "nats": 1 / np.log(2), "log10": np.log2(10)}
+from langdiff.units import Unit, as_bits, check_unit
 
 
 @dataclass(frozen=True, repr=False, eq=False, kw_only=True)
@@ -109,6 +107,63 @@ class Surprisals:
             "replaced": self.replaced,
         }
         return {name: frame for name, frame in frames.items() if frame is not None}
+
+    @classmethod
+    def from_long(
+        cls,
+        table: LongTable,
+        *,
+        intent: str = "intent",
+        edition: str = "edition",
+        bits: str = "bits",
+        unit: Unit | None = None,
+        lm: str = "unknown",
+    ) -> "Surprisals":
+        """Make a table of surprisals from a long one, one row per cell.
+
+        Parameters
+        ----------
+        table : DataFrame, mapping of lists, or table of Polars, PyArrow or the like
+            Long table. Its other columns are understood as `read_surprisals` understands those of a file.
+        intent, edition, bits : str
+            Columns of the names of intents and editions, and of the numbers.
+        unit : {"bits", "nats", "log10"}, optional
+            Base of the logarithms: 2, e or 10. Numbers are surprisals, or log-probabilities, of which none is above
+            0; for these the unit must be given. By default surprisals in bits.
+        lm : str
+            Name of the language model, unless the table has a column ``lm``.
+
+        Returns
+        -------
+        Surprisals
+            Intents and editions in the order of their first rows.
+
+        Raises
+        ------
+        DataError
+            If there is no such column, a cell is given twice, or a number is not a surprisal in the unit given.
+        ConfigError
+            If the unit is unknown, or two columns are one.
+
+        Examples
+        --------
+        >>> scores = {"sentence": [1, 1, 2], "language": ["eng", "deu", "eng"], "score": [-7.0, -8.0, -9.0]}
+        >>> Surprisals.from_long(scores, intent="sentence", edition="language", bits="score", unit="nats").bits.round(1)
+        edition   eng   deu
+        intent
+        1        10.1  11.5
+        2        13.0   NaN
+        """
+        if unit is not None:
+            check_unit(unit)
+        frame = as_pandas(table)
+        if frame is None:
+            raise DataError(
+                f"a long table is a DataFrame, a mapping from column to list, or a table of Polars or PyArrow, not "
+                f"{type(table).__name__}."
+            )
+        frame = with_usual_names(frame, {"intent": intent, "edition": edition, "bits": bits}, "the table")
+        return cls(**parts_of_long(frame, unit, "the table", lm))
 
     @property
     def intents(self) -> pd.Index:
@@ -297,7 +352,13 @@ class Surprisals:
 
 
 def read_surprisals(
-    path: str | Path, *, unit: Unit = "bits", intent_info: pd.DataFrame | str | Path | None = None
+    path: str | Path,
+    *,
+    unit: Unit | None = None,
+    intent: str | None = None,
+    edition: str | None = None,
+    bits: str | None = None,
+    intent_info: pd.DataFrame | str | Path | None = None,
 ) -> Surprisals:
     r"""Read a table of surprisals, the package's own or one made elsewhere.
 
@@ -307,9 +368,13 @@ def read_surprisals(
         CSV, TSV or Parquet; long (columns ``intent``, ``edition``, ``bits``; ``eos_bits``,
         ``characters``, ``bytes``, ``replaced`` and ``lm`` if known; what is known of the intents in columns
         ``document``, ``book``, ``chapter`` and ``intent_NAME``, with one value per intent) or wide (first column the
-        intents, then one column per edition; an empty cell is a missing translation).
-    unit : {"bits", "nats", "log10"}
-        Unit of the numbers in the file: minus log2, natural log or log10 of the probability.
+        intents, then one column per edition; an empty cell is a missing translation). A CSV file may have semicolons
+        instead of commas, and decimal commas.
+    unit : {"bits", "nats", "log10"}, optional
+        Base of the logarithms: 2, e or 10. Numbers are surprisals, or log-probabilities, of which none is above 0;
+        for these the unit must be given. By default surprisals in bits.
+    intent, edition, bits : str, optional
+        Columns of a long table that has other names for them; naming one says that the table is long.
     intent_info : DataFrame, str or Path, optional
         Properties of the intents; see `Surprisals.with_intent_info`.
 
@@ -342,23 +407,31 @@ def read_surprisals(
     """
     path = Path(path)
     table_kind(path)  # an error before the file is looked for
-    if unit not in BITS_PER_UNIT:
-        raise ConfigError(f"unknown unit {unit!r}; use one of {', '.join(BITS_PER_UNIT)}.")
+    if unit is not None:
+        check_unit(unit)
     frame = read_table_file(path)
-    if {"intent", "edition", "bits"} <= set(frame.columns):
-        table = _from_long(frame, BITS_PER_UNIT[unit], path)
+    named = {ours: name for ours, name in zip(CELL, (intent, edition, bits), strict=True) if name is not None}
+    if named or is_long(frame):
+        frame = with_usual_names(frame, dict(zip(CELL, CELL, strict=True)) | named, path)
+        table = Surprisals(**parts_of_long(frame, unit, path, path.stem))
         table = replace(table, provenance=read_provenance(path, table.bits))
     else:
-        table = _from_wide(frame, BITS_PER_UNIT[unit], path)
+        table = _from_wide(frame, unit, path)
     return table if intent_info is None else table.with_intent_info(intent_info)
 
 
-def _from_wide(frame: pd.DataFrame, factor: float, path: Path) -> Surprisals:
+def _from_wide(frame: pd.DataFrame, unit: Unit | None, path: Path) -> Surprisals:
     names, *editions = frame.columns
     if not editions:
         raise DataError(f"{path}: only one column. Give a table of intents × editions, or intent, edition, bits.")
-    bits = pd.DataFrame({edition: numbers_of(frame[edition], path) for edition in editions})
-    return Surprisals(bits=bits.set_axis(frame[names], axis=0) * factor, lm=path.stem)
+    try:
+        bits = pd.DataFrame({edition: numbers_of(frame[edition], path) for edition in editions})
+    except DataError as error:
+        raise DataError(
+            f"{error} Or if the table is long, with one row per cell, name its columns: intent=…, edition=…, bits=… "
+            "(in commands, --intent-column …)."
+        ) from error
+    return Surprisals(bits=as_bits(bits.set_axis(frame[names], axis=0), unit, path), lm=path.stem)
 
 
 def _as_numbers(bits: pd.DataFrame) -> pd.DataFrame:
@@ -380,33 +453,3 @@ def _as_numbers(bits: pd.DataFrame) -> pd.DataFrame:
         bits = bits.astype(object)
         bits[others] = numbers
     return bits.astype(float)
-
-
-def _from_long(frame: pd.DataFrame, factor: float, path: Path) -> Surprisals:
-    models = frame["lm"].unique() if "lm" in frame else [path.stem]
-    if len(models) > 1:
-        raise DataError(f"{path}: surprisals of {len(models)} language models; give one table per model.")
-    twice = frame.duplicated(["intent", "edition"])
-    if twice.any():
-        row = frame.loc[twice].iloc[0]
-        raise DataError(
-            f"{path}: {int(twice.sum()):,} cell(s) given twice, the first intent {row['intent']!r}, "
-            f"edition {row['edition']!r}."
-        )
-    intents, editions = frame["intent"].unique(), frame["edition"].unique()
-
-    def wide(name: str, scale: float) -> pd.DataFrame | None:
-        if name not in frame:
-            return None
-        numbers = frame.assign(**{name: numbers_of(frame[name], path) * scale})
-        return numbers.pivot(index="intent", columns="edition", values=name).loc[intents, editions]
-
-    return Surprisals(
-        bits=cast(pd.DataFrame, wide("bits", factor)),
-        eos_bits=wide("eos_bits", factor),
-        characters=wide("characters", 1.0),
-        bytes=wide("bytes", 1.0),
-        replaced=wide("replaced", 1.0),
-        intent_info=attributes_of_long(frame, path),
-        lm=str(models[0]),
-    )

@@ -66,9 +66,19 @@ def read_table_file(path: Path) -> pd.DataFrame:
             return pd.read_parquet(path, page_checksum_verification=True)
         except (OSError, ValueError) as error:  # pyarrow's own errors are ValueErrors
             raise DataError(f"{path}: cannot be read as a table: {error}") from error
-    header, rows = read_table(path, kind)  # names such as "nan" (Min Nan) are not missing values
+    header, rows = read_table(path, _separator(path, kind))  # names such as "nan" (Min Nan) are not missing values
     lines = pd.Index([line for line, _ in rows], dtype=int)
     return pd.DataFrame([cells for _, cells in rows], index=lines, columns=header, dtype=object)
+
+
+def _separator(path: Path, kind: str) -> str:
+    """Return what separates the cells of a CSV file: a semicolon, if its first line has some and no comma."""
+    try:
+        with path.open(encoding="utf-8-sig", errors="replace") as stream:
+            header = stream.readline()
+    except OSError:
+        return kind  # an error where the file is read
+    return ";" if kind == "," and ";" in header and "," not in header else kind
 
 
 def read_provenance(path: Path, bits: pd.DataFrame) -> Provenance | None:
@@ -91,12 +101,26 @@ def read_provenance(path: Path, bits: pd.DataFrame) -> Provenance | None:
 def numbers_of(column: pd.Series, path: Path) -> pd.Series:
     """Turn the cells of a column into numbers; an empty one, NA or NaN is missing.
 
+    Commas are taken as decimal commas if no cell has a point and some comma is not before exactly three digits.
+
     Raises
     ------
     DataError
         If a cell is something else; the message names line and column.
     """
     missing = column.isna() | column.isin(["", "NA", "NaN", "nan"])
+    if not pd.api.types.is_numeric_dtype(column):
+        text = column[~missing].astype(str)
+        commas = text.str.contains(",", regex=False)
+        if commas.any() and not text.str.contains(".", regex=False).any():
+            if not text[commas].str.fullmatch(r"[+-]?\d{1,3}(,\d{3})+").all():
+                column = column.astype(object).mask(~missing, column.astype(str).str.replace(",", ".", regex=False))
+            else:
+                first = text.index[int(commas.to_numpy().argmax())]
+                raise DataError(
+                    f"{path}, line {first}, column {column.name!r}: {text[first]!r} has either a decimal comma or a "
+                    "comma between thousands. Write a decimal point, or no comma."
+                )
     numbers = pd.to_numeric(column.mask(missing), errors="coerce").astype(float)
     bad = numbers.isna() & ~missing
     if bad.any():

@@ -23,6 +23,7 @@ from langdiff.cli import (
     folds,
     models,
     outcomes,
+    parity,
     parsing,
     plot,
     predictors,
@@ -86,6 +87,7 @@ app.command()(sweep.sweep)
 app.command()(stan.sample)
 app.command("install-stan")(stan.install_stan)
 app.command()(predictors.predictors)
+app.command()(parity.parity)
 app.command()(typology.correlate)
 app.command()(typology.reproduce)
 app.command()(plot.plot)

@@ -1,13 +1,14 @@
 """`langdiff compare` and `cross-validate`: which regression model fits, and which predicts."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, cast, get_args
+from typing import TYPE_CHECKING, Annotated, cast, get_args
 
 import typer
 
 from langdiff._types import Model
 from langdiff.cli.clusters import Clusters, IntentInfo
 from langdiff.cli.output import print_json, print_table
+from langdiff.cli.units import Unit
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,7 +46,6 @@ Models = Annotated[
     ),
 ]
 LaplaceScale = Annotated[float | None, typer.Option(help="Scale b of model 3, nats; needed if it is among them.")]
-Unit = Annotated[Literal["bits", "nats", "log10"], typer.Option(help="Unit of the table.")]
 Out = Annotated[Path | None, typer.Option("--out", "-o", help="Write the table here (.csv, .tsv).")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 
@@ -57,7 +57,7 @@ def compare(
         bool, typer.Option("--restricted", help="Maximize the restricted likelihood of models 2, 2L and 2C.")
     ] = False,
     laplace_scale: LaplaceScale = None,
-    unit: Unit = "bits",
+    unit: Unit = None,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
@@ -104,7 +104,7 @@ def cross_validate(
     ] = False,
     laplace_scale: LaplaceScale = None,
     seed: Annotated[int, typer.Option(help="Seed of the folds.", min=0)] = 0,
-    unit: Unit = "bits",
+    unit: Unit = None,
     out: Out = None,
     as_json: Json = False,
 ) -> None:

@@ -52,8 +52,8 @@ class Corpus:
         typer.Option("--original-language", help="For moses: file with the language each line was first said in."),
     ] = None
 
-    def open(self) -> "Multitext":
-        """Read the multitext."""
+    def open(self, *, nfc: bool = True) -> "Multitext":
+        """Read the multitext, normalized to Unicode NFC or as it is."""
         from langdiff.corpora import read_multitext
 
         return read_multitext(
@@ -66,6 +66,7 @@ class Corpus:
             ranges=self.ranges,
             vref=self.vref,
             original_language=self.original_language,
+            nfc=nfc,
         )
 
 

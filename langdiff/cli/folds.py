@@ -1,13 +1,14 @@
 """`langdiff compare-folds`, and the options that divide a corpus by documents or into folds."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from langdiff._types import Model
 from langdiff.cli.clusters import Clusters, IntentInfo
 from langdiff.cli.output import print_json
+from langdiff.cli.units import Unit
 
 if TYPE_CHECKING:
     from langdiff.folds import Folds
@@ -59,7 +60,7 @@ def compare_folds(
     restricted: Annotated[bool, typer.Option("--restricted", help="Maximize the restricted likelihood.")] = False,
     n_permutations: Annotated[int, typer.Option(help="Number of permutations of the test.", min=1)] = 999,
     seed: Annotated[int, typer.Option(help="Seed of the permutations.", min=0)] = 0,
-    unit: Annotated[Literal["bits", "nats", "log10"], typer.Option(help="Unit of the table.")] = "bits",
+    unit: Unit = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
     """Tell how far difficulties differ between the models of several folds, and test whether they do.

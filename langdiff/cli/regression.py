@@ -8,6 +8,7 @@ import typer
 from langdiff._types import Model
 from langdiff.cli.clusters import Clusters, IntentInfo, Strata
 from langdiff.cli.output import check_picture_name, print_json, save_picture
+from langdiff.cli.units import Unit
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,7 +55,10 @@ def fit(
     ] = None,
     bootstrap: Annotated[int, typer.Option(help="Number of bootstrap samples for standard errors.", min=0)] = 0,
     seed: Annotated[int, typer.Option(help="Seed of bootstrap and jackknife.", min=0)] = 0,
-    unit: Annotated[Literal["bits", "nats", "log10"], typer.Option(help="Unit of the table.")] = "bits",
+    unit: Unit = None,
+    intent_column: Annotated[str | None, typer.Option(help="Column of the intents, in a long table.")] = None,
+    edition_column: Annotated[str | None, typer.Option(help="Column of the editions.")] = None,
+    bits_column: Annotated[str | None, typer.Option(help="Column of surprisals or log-probabilities.")] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Save the fit here (.json).")] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw the forest plot here (.svg, .png, .pdf).")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
@@ -62,6 +66,8 @@ def fit(
     """Fit one difficulty per edition to a table of surprisals.
 
     Example: langdiff fit surprisals.csv --clusters chapter --plot difficulties.svg
+
+    Example: langdiff fit scores.csv --intent-column doc_id --edition-column lang --bits-column logprob --unit nats
     """
     import langdiff as ld
     from langdiff.errors import ConfigError
@@ -79,7 +85,14 @@ def fit(
             "it out."
         )
     result = ld.fit(
-        ld.read_surprisals(surprisals, unit=unit, intent_info=intent_info),
+        ld.read_surprisals(
+            surprisals,
+            unit=unit,
+            intent=intent_column,
+            edition=edition_column,
+            bits=bits_column,
+            intent_info=intent_info,
+        ),
         model=model,
         method=method,
         restricted=restricted,

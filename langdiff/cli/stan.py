@@ -7,6 +7,7 @@ import typer
 
 from langdiff._types import StanModel
 from langdiff.cli.output import print_json, print_table
+from langdiff.cli.units import Unit
 
 SHOWN = {
     "difficulty": "{:+.4f}",
@@ -28,7 +29,7 @@ def sample(
     ],
     model: Annotated[StanModel, typer.Option(help="Regression model.")] = "2",
     laplace_scale: Annotated[float | None, typer.Option(help="Scale b of model 3, nats.")] = None,
-    unit: Annotated[Literal["bits", "nats", "log10"], typer.Option(help="Unit of the table.")] = "bits",
+    unit: Unit = None,
     chains: Annotated[int, typer.Option(help="Number of Markov chains.")] = 4,
     iter_warmup: Annotated[int, typer.Option(help="Draws of each chain to adapt with, not kept.")] = 200,
     iter_sampling: Annotated[int, typer.Option(help="Draws of each chain to keep.")] = 1000,

@@ -10,6 +10,7 @@ from langdiff.cli.clusters import Clusters
 from langdiff.cli.folds import FoldsOption, GroupsOption
 from langdiff.cli.models import Tokenize
 from langdiff.cli.output import check_picture_name, print_json, save_picture
+from langdiff.cli.units import Unit
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,7 +55,7 @@ def translationese(
     model: Annotated[Literal["1", "2", "2L", "2C"], typer.Option(help="Regression model.")] = "2",
     restricted: Annotated[bool, typer.Option("--restricted", help="Maximize the restricted likelihood.")] = False,
     clusters: Clusters = None,
-    unit: Annotated[Literal["bits", "nats", "log10"], typer.Option(help="Unit of the table.")] = "bits",
+    unit: Unit = None,
     beside: Annotated[
         list[str] | None,
         typer.Option(

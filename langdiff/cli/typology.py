@@ -88,20 +88,33 @@ def correlate(
 
 
 def reproduce(
+    paper: Annotated[
+        str,
+        typer.Option(
+            help="mielke2019, byte_premium2024, goldfish2024, tokenization_lengths2023, xmi2020; or all of them."
+        ),
+    ] = "mielke2019",
     rows: Annotated[bool, typer.Option("--all", help="Print every reference figure, not only the claims.")] = False,
     plot: Annotated[Path | None, typer.Option(help="Draw MCC against difficulty here (.svg, .png, .pdf).")] = None,
     as_json: Json = False,
 ) -> None:
-    """Recompute claims of Mielke et al. (2019) from its published figures, and show which agree.
+    """Recompute claims of Mielke et al. (2019), or of later papers, from published figures, and show which agree.
 
     Where the paper's text and its own figures differ, both are shown. The exit code is 1 only if this package
     gets a figure wrong.
 
     Example: langdiff reproduce --plot figure5.svg
+
+    Example: langdiff reproduce --paper all
     """
     import langdiff as ld
-    from langdiff.errors import LangdiffError
+    from langdiff.errors import ConfigError, LangdiffError
 
+    if paper != "mielke2019":
+        if rows or plot is not None:
+            raise ConfigError("--all and --plot are for --paper mielke2019.")
+        _reproduce_papers(paper, as_json)
+        return
     if plot is not None:
         check_picture_name(plot)
     result = ld.reproduce()
@@ -122,6 +135,27 @@ def reproduce(
         raise LangdiffError(
             "some reference figures were not met: the installed SciPy or this package computes otherwise."
         )
+
+
+def _reproduce_papers(paper: str, as_json: bool) -> None:
+    """Print one table of the claims of a later paper, or of all papers."""
+    import pandas as pd
+
+    import langdiff as ld
+    from langdiff.experiments import reproduce_paper
+    from langdiff.experiments.later_papers import PAPERS
+
+    results = [reproduce_paper(name) for name in ([paper] if paper != "all" else sorted(PAPERS))]
+    tables = [result.claims for result in results]
+    if paper == "all":
+        tables.insert(0, ld.reproduce().claims.drop(columns="where").assign(paper="mielke2019"))
+    table = pd.concat(tables, ignore_index=True)[list(results[0].claims)]
+    if as_json:
+        print_json(table)
+    else:
+        print_table(table, "Claims of papers, published and recomputed", {})
+    for result in results:
+        typer.echo(repr(result), err=True)
 
 
 def _draw(result: "Correlations", path: Path, predictor: list[str] | None) -> None:

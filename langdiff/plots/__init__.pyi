@@ -15,6 +15,7 @@ from .line_follow import plot_line_follow as plot_line_follow
 from .native_by_model import plot_translationese_by_model as plot_translationese_by_model
 from .pareto import plot_certificate as plot_certificate
 from .pareto import plot_pareto_front as plot_pareto_front
+from .parity import plot_parity as plot_parity
 from .posterior import plot_posterior as plot_posterior
 from .predictors import plot_predictor as plot_predictor
 from .presence import plot_presence as plot_presence

@@ -12,6 +12,7 @@ from langdiff import __version__
 from langdiff._signature import join_signature, name_of_number, short_hash
 from langdiff._types import Floats, Model
 from langdiff.errors import ConfigError, ConvergenceWarning
+from langdiff.long_tables import LongTable
 from langdiff.regression.clustering import (
     Clusters,
     OneClustering,
@@ -47,7 +48,7 @@ log = logging.getLogger(__name__)
 
 
 def fit(
-    surprisals: Surprisals | pd.DataFrame | npt.NDArray[np.floating],
+    surprisals: Surprisals | LongTable | npt.NDArray[np.floating],
     *,
     model: Model = "2",
     method: Method = "auto",
@@ -84,7 +85,9 @@ def fit(
     Parameters
     ----------
     surprisals : Surprisals, DataFrame, array or tensor, shape (I, J)
-        Bits of intent i (row) in edition j (column); NaN where missing.
+        Bits of intent i (row) in edition j (column); NaN where missing. Or a long table, one row per cell, with columns
+        ``intent``, ``edition`` and ``bits``: a DataFrame, a mapping of lists, or a table of Polars or PyArrow. Of
+        other names, units and log-probabilities see `Surprisals.from_long`.
     model : {"1", "2", "2L", "2C", "3"}
         Regression model to fit, as defined above. 2L and 2C resist outliers, such as sloppy translations.
     method : {"auto", "newton", "lbfgs"}

@@ -8,6 +8,7 @@ import pandas as pd
 
 from langdiff._types import Booleans, Floats
 from langdiff.errors import DataError, LangdiffWarning, listing
+from langdiff.long_tables import as_pandas, is_long
 from langdiff.regression.design import Design
 from langdiff.regression.kernel.connected import edition_components, weakly_joined
 from langdiff.surprisals import Surprisals
@@ -19,21 +20,41 @@ log = logging.getLogger(__name__)
 
 
 def as_surprisals(table: object) -> Surprisals:
-    """Return a table of surprisals from one, a frame, an array or a tensor."""
+    """Return a table of surprisals from one, a frame, long or wide, an array or a tensor."""
     if isinstance(table, Surprisals):
         return table
+    if not isinstance(table, pd.DataFrame):
+        frame = as_pandas(table)
+        table = table if frame is None else frame
+    if isinstance(table, pd.DataFrame):
+        return _of_frame(table)
     if hasattr(table, "detach"):  # a tensor; torch itself is not imported for it
         table = table.detach().cpu().numpy()
     if isinstance(table, np.ndarray):
         if table.ndim != 2:
             raise DataError(f"an array of surprisals has two axes, intents × editions, not shape {table.shape}.")
-        table = pd.DataFrame(table)
-    if isinstance(table, pd.DataFrame):
-        return Surprisals(bits=table)
+        return Surprisals(bits=pd.DataFrame(table))
     raise DataError(
         "surprisals must be a Surprisals, or a DataFrame, array or tensor of bits, intents × editions, "
         f"not {type(table).__name__}."
     )
+
+
+def _of_frame(table: pd.DataFrame) -> Surprisals:
+    """Return surprisals from a long frame with the usual names of columns, or from a wide one."""
+    if is_long(table):
+        return Surprisals.from_long(table)
+    words = [name for name in table if pd.api.types.is_string_dtype(table[name]) and table[name].notna().any()]
+    try:
+        return Surprisals(bits=table)
+    except DataError as error:
+        if not words:
+            raise
+        raise DataError(
+            f"{error} A table given to `fit` is intents × editions, or long with columns intent, edition and bits; "
+            f"this one has text in {listing(words)}. If it is long, name its columns: "
+            "fit(Surprisals.from_long(table, intent=…, edition=…, bits=…, unit=…))."
+        ) from error
 
 
 def log_bits(table: Surprisals, design: Design) -> Floats:

@@ -141,6 +141,8 @@ def _predictor_table(
 ) -> tuple[pd.DataFrame, pd.DataFrame | None]:
     """Return the predictors, as floats or categories, and the information on editions."""
     given: Any = predictors
+    if callable(getattr(type(given), "predictors", None)):  # a parity, whose frame has totals and intervals as well
+        given = given.predictors()
     table = given if isinstance(given, pd.DataFrame) or not hasattr(given, "to_frame") else given.to_frame()
     if not isinstance(table, pd.DataFrame):
         raise ConfigError(f"predictors must be a table or a Series; got {predictors!r}.")

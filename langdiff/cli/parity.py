@@ -1,0 +1,126 @@
+"""`langdiff parity`: what the same content takes in every edition."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from langdiff.cli.clusters import Clusters
+from langdiff.cli.corpus import Corpus, reads_corpus
+from langdiff.cli.models import Json
+from langdiff.cli.output import check_picture_name, print_json, save_picture
+from langdiff.cli.units import Unit
+
+if TYPE_CHECKING:
+    from langdiff.multitext import Multitext
+    from langdiff.parity.counting import TokenSource
+    from langdiff.surprisals import Surprisals
+
+TABLES = (".csv", ".tsv", ".parquet")
+
+
+@reads_corpus
+def parity(
+    corpus: Corpus,
+    reference: Annotated[str, typer.Option(help="Edition that the others are compared with.")],
+    surprisals: Annotated[
+        Path | None, typer.Option(help="Table of surprisals or log-probabilities beside the texts.")
+    ] = None,
+    unit: Unit = None,
+    tokenizer: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=FILE",
+            help="Tokenizer: folder of Hugging Face, tokenizer.json, SentencePiece's .model, tiktoken:ENCODING, or a "
+            "table of counts (repeat).",
+        ),
+    ] = None,
+    clusters: Clusters = None,
+    model: Annotated[Literal["1", "2"], typer.Option(help="Regression model of information parity.")] = "2",
+    bootstrap: Annotated[int, typer.Option(help="Number of bootstrap samples for intervals.", min=0)] = 1000,
+    seed: Annotated[int, typer.Option(help="Seed of the bootstrap.", min=0)] = 0,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the table here (.csv, .tsv).")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw a measure here (.svg, .png, .pdf).")] = None,
+    measure: Annotated[str | None, typer.Option(help="Measure to draw, such as token_premium_NAME.")] = None,
+    report: Annotated[Path | None, typer.Option(help="Write a page with tables and pictures here (.html).")] = None,
+    as_json: Json = False,
+) -> None:
+    """Compare bytes, characters, tokens and bits of the same content with those of one edition.
+
+    CORPUS is texts, counted as they are, or one table of surprisals or log-probabilities (.csv, .tsv, .parquet).
+
+    Example: langdiff parity flores200/ --reference eng_Latn --tokenizer gpt2=tokenizers/gpt2 --plot premiums.svg
+
+    Example: langdiff parity scores.csv --unit nats --reference eng --report parity.html
+    """
+    import langdiff as ld
+    from langdiff._io import atomic_path
+    from langdiff.errors import ConfigError
+
+    if plot is not None:
+        check_picture_name(plot)
+    if out is not None and out.suffix not in TABLES[:2]:
+        raise ConfigError(f"{out}: unknown kind of table; use .csv or .tsv.")
+    source, bits = _sources(corpus, surprisals, unit)
+    result = ld.measure_parity(
+        source,
+        reference=reference,
+        surprisals=None if bits is source else bits,
+        tokenizers=_tokenizers(tokenizer or []) or None,
+        clusters=clusters,
+        model=model,
+        bootstrap=bootstrap,
+        seed=seed,
+    )
+    table = result.to_frame().rename_axis("edition").reset_index()
+    if out is not None:
+        with atomic_path(out) as temporary:
+            table.to_csv(temporary, index=False, sep="\t" if out.suffix == ".tsv" else ",")
+    if plot is not None:
+        save_picture(lambda: result.plot(measure), plot)
+    if report is not None:
+        from langdiff.run.parity_report import write_parity_report
+
+        write_parity_report(result, report, fit=None if bits is None else ld.fit(bits, model=model, clusters=clusters))
+        typer.echo(f"Report: {report}", err=True)
+    if as_json:
+        print_json(table)
+    else:
+        typer.echo(result.summary())
+
+
+def _sources(
+    corpus: Corpus, surprisals: Path | None, unit: Literal["bits", "nats", "log10"] | None
+) -> "tuple[Multitext | Surprisals, Surprisals | None]":
+    """Return what is compared, and the bits if there are some."""
+    import langdiff as ld
+    from langdiff.errors import ConfigError
+
+    given = [Path(name) for name in corpus.corpus]
+    if len(given) == 1 and given[0].suffix in TABLES:
+        if surprisals is not None:
+            raise ConfigError("two tables of surprisals: give texts as CORPUS, or leave --surprisals out.")
+        table = ld.read_surprisals(given[0], unit=unit)
+        return table, table
+    bits = None if surprisals is None else ld.read_surprisals(surprisals, unit=unit)
+    return corpus.open(nfc=False), bits
+
+
+def _tokenizers(options: list[str]) -> "dict[str, TokenSource]":
+    from langdiff.errors import ConfigError
+    from langdiff.parity.tokenizers import read_tokenizer
+    from langdiff.table_files import numbers_of, read_table_file
+
+    found: dict[str, TokenSource] = {}
+    for option in options:
+        name, equals, file = option.partition("=")
+        if not (name and equals and file):
+            raise ConfigError(f"--tokenizer {option}: write NAME=FILE, such as gpt2=tokenizers/gpt2.")
+        path = Path(file)
+        if path.suffix in TABLES:
+            frame = read_table_file(path)
+            frame = frame.set_index(frame.columns[0])
+            found[name] = frame.apply(lambda column, path=path: numbers_of(column, path))
+        else:
+            found[name] = read_tokenizer(file)
+    return found

@@ -1,0 +1,177 @@
+"""Figures of papers on many languages: bytes and tokens for the same content, translation, small language models."""
+
+from dataclasses import dataclass
+from importlib import resources
+
+import pandas as pd
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class PublishedFigures:
+    """A table of figures, with the paper and the terms on which they were published.
+
+    Attributes
+    ----------
+    name : str
+        Name of the function that returns them.
+    figures : DataFrame
+        The figures, one row per edition or language.
+    paper : str
+        Authors, year and title.
+    source : str
+        Where the figures were taken from.
+    licence : str
+        Terms of the source.
+    """
+
+    name: str
+    figures: pd.DataFrame
+    paper: str
+    source: str
+    licence: str
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the figures."""
+        return self.figures.copy()
+
+    def summary(self) -> str:
+        """Say what the figures are, where they come from and on which terms."""
+        columns = ", ".join(map(str, self.figures.columns))
+        return f"{self!r}\n{self.paper}.\nSource: {self.source}. Licence: {self.licence}.\nColumns: {columns}"
+
+    def __repr__(self) -> str:
+        """Give the size of the table."""
+        rows, columns = self.figures.shape
+        return f"{self.name}: {rows:,} rows × {columns} columns"
+
+
+def byte_premium2024() -> PublishedFigures:
+    """Return the byte premiums of Arnett, Chang and Bergen (2024), shipped with the package.
+
+    UTF-8 bytes for the same content relative to English, by corpus. Indexed by ``lang`` (ISO 639-3 and script, in
+    lower case): ``iso``, ``script_name``, ``writing_type``; ``byte_coef_CORPUS``, ``char_coef_CORPUS`` and
+    ``bytes_per_char_CORPUS``; and ``byte_coef``, what the authors' tool returns by default, with its ``source``
+    (``nllb``, which was mined from the web, else ``flores``, else ``bible``).
+
+    Returns
+    -------
+    PublishedFigures
+        1,318 rows, of which 1,155 have a default.
+
+    Examples
+    --------
+    >>> byte_premium2024().figures.loc["mya_mymr", ["byte_coef", "byte_coef_flores_2000lines"]].round(2).tolist()
+    [5.1, 3.51]
+    """
+    table = _read("byte_premium2024").set_index("lang")
+    words = ["iso", "script_name", "writing_type", "source"]
+    numbers = table.drop(columns=words).apply(pd.to_numeric)
+    return PublishedFigures(
+        name="byte_premium2024",
+        figures=table[words[:-1]].join(numbers).assign(source=table["source"]),
+        paper=(
+            "Arnett, Chang and Bergen (2024), A Bit of a Problem: Measurement Disparities in Dataset Sizes Across "
+            "Languages"
+        ),
+        source="github.com/catherinearnett/byte-premium-tool",
+        licence="MIT",
+    )
+
+
+def tokenization_lengths2023() -> PublishedFigures:
+    """Return the token counts of Petrov, La Malfa, Torr and Bibi (2023), shipped with the package.
+
+    Tokens of all 2,009 sentences of FLORES-200 by tokenizer (columns), special tokens included: ``ByT5`` is the number
+    of UTF-8 bytes and ``CANINE`` that of code points, each plus 2,010. Indexed by ``edition``; ``Language`` is its
+    English name.
+
+    Returns
+    -------
+    PublishedFigures
+        204 rows.
+
+    Examples
+    --------
+    >>> counts = tokenization_lengths2023().figures["cl100k_base"]
+    >>> float((counts["shn_Mymr"] / counts["eng_Latn"]).round(2))
+    15.05
+    """
+    table = _read("tokenization_lengths2023").set_index("edition")
+    counts = table.drop(columns="Language").apply(pd.to_numeric)
+    return PublishedFigures(
+        name="tokenization_lengths2023",
+        figures=table[["Language"]].join(counts),
+        paper=(
+            "Petrov, La Malfa, Torr and Bibi (2023), Language Model Tokenizers Introduce Unfairness Between Languages"
+        ),
+        source="github.com/AleksandarPetrov/tokenization-fairness",
+        licence="MIT",
+    )
+
+
+def xmi2020() -> PublishedFigures:
+    """Return the figures of translation of Bugliarello et al. (2020), shipped with the package.
+
+    Indexed by ``language`` (ISO 639-1). Bits per sentence of Europarl by Transformers: ``bits_lm`` of the language by a
+    language model, ``bits_lm_english`` of English; ``bits_mt_into`` of the language given English, ``bits_mt_out_of``
+    of English given the language; ``xmi_into`` and ``xmi_out_of``, what the source spares; ``bleu_into``,
+    ``bleu_out_of``.
+
+    Returns
+    -------
+    PublishedFigures
+        20 rows, the other languages of Europarl.
+
+    Examples
+    --------
+    >>> xmi2020().figures[["xmi_into", "xmi_out_of"]].mean().round(2).tolist()
+    [102.16, 96.91]
+    """
+    table = _read("xmi2020").set_index("language")
+    return PublishedFigures(
+        name="xmi2020",
+        figures=table.apply(pd.to_numeric),
+        paper=(
+            "Bugliarello, Mielke, Anastasopoulos, Cotterell and Okazaki (2020), It's Easier to Translate out of "
+            "English than into it: Measuring Neural Translation Difficulty by Cross-Mutual Information"
+        ),
+        source="github.com/e-bug/nmt-difficulty",
+        licence="MIT",
+    )
+
+
+def goldfish2024() -> PublishedFigures:
+    """Return the FLORES-200 figures of Chang, Arnett, Tu and Bergen (2024), shipped with the package.
+
+    Mean bits of the second half of each sentence given its first half. Indexed by ``flores_lang``: ``goldfish_5mb`` to
+    ``goldfish_1000mb``, monolingual models by size of their training data; ``ngram1``, ``ngram2``; ``xglm4b5``,
+    ``xglm7b5``, ``bloom7b1``, and whether the language was among their training data. ``goldfish_used`` is the language
+    of the model: use a row only where it is the row's own.
+
+    Returns
+    -------
+    PublishedFigures
+        204 rows, of which 167 have a model of their own language.
+
+    Examples
+    --------
+    >>> table = goldfish2024().figures
+    >>> int((table["goldfish_used"] == table.index).sum())
+    167
+    """
+    table = _read("goldfish2024").set_index("flores_lang")
+    trained = ["in_xglm7b5", "in_bloom7b1"]
+    words = ["goldfish_used", "data_category"]
+    numbers = table.drop(columns=[*words, *trained]).apply(pd.to_numeric)
+    return PublishedFigures(
+        name="goldfish2024",
+        figures=table[words].join(numbers).join(table[trained] == "True"),
+        paper="Chang, Arnett, Tu and Bergen (2024), Goldfish: Monolingual Language Models for 350 Languages",
+        source="github.com/tylerachang/goldfish",
+        licence="none stated; figures with their source only",
+    )
+
+
+def _read(name: str) -> pd.DataFrame:
+    with resources.files("langdiff.datasets").joinpath(f"{name}.csv").open(encoding="utf-8") as stream:
+        return pd.read_csv(stream, dtype=str, keep_default_na=False).replace("", None)

@@ -1,0 +1,148 @@
+"""From texts, bits and tables of counts to measures of editions."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+
+from langdiff._types import Floats
+from langdiff.errors import ConfigError, DataError, listing
+from langdiff.multitext import Multitext
+from langdiff.parity.diagnostics import efficiencies
+from langdiff.parity.resampling import Quotient, of_reference
+from langdiff.parity.tokenizers import Tokenizer, encoder_of, tokenize_texts
+from langdiff.surprisals import Surprisals
+from langdiff.typology.predictors.text import separates_words
+
+TokenSource = Tokenizer | pd.DataFrame
+
+
+@dataclass(kw_only=True, eq=False)
+class Measured:
+    """What one table of intents × editions says of its editions.
+
+    Attributes
+    ----------
+    intents, editions : Index
+        Rows and columns of all counts.
+    intent_info : DataFrame or None
+        Properties of the intents.
+    totals : dict
+        Total by edition, of all its intents.
+    quotients : dict
+        Measures that are quotients of totals, in the order in which they are shown.
+    others : dict
+        Measures of another kind, by edition; they have no bootstrap.
+    """
+
+    intents: pd.Index
+    editions: pd.Index
+    intent_info: pd.DataFrame | None
+    totals: dict[str, Floats] = field(default_factory=dict)
+    quotients: dict[str, Quotient] = field(default_factory=dict)
+    others: dict[str, Floats] = field(default_factory=dict)
+
+    def add_sizes(self, characters: Floats, size: Floats, reference: int) -> None:
+        """Add premiums of characters and of bytes, and bytes per character."""
+        self.totals |= {"characters": np.nansum(characters, axis=0), "bytes": np.nansum(size, axis=0)}
+        premiums = {name: of_reference(counts, reference) for name, counts in (("c", characters), ("b", size))}
+        over, under = premiums["b"], premiums["c"]
+        self.quotients |= {
+            "byte_premium": over,
+            "character_premium": under,
+            "bytes_per_character": Quotient(over.over, under.over),
+        }
+        self.others["reference_bytes_per_character"] = Quotient(over.under, under.under).estimate()
+
+    def add_tokens(self, tokens: Floats, name: str, reference: int) -> None:
+        """Add the token premium."""
+        self.totals[f"tokens{name}"] = np.nansum(tokens, axis=0)
+        self.quotients[f"token_premium{name}"] = of_reference(tokens, reference)
+
+
+def named_sources(tokenizers: TokenSource | Mapping[str, TokenSource] | None) -> dict[str, TokenSource]:
+    """Return tokenizers and tables of counts by what is added to the names of their columns."""
+    if tokenizers is None:
+        return {}
+    if isinstance(tokenizers, Mapping):
+        return {f"_{name}": one for name, one in tokenizers.items()}
+    return {"": tokenizers}
+
+
+def measure_texts(multitext: Multitext, reference: int, sources: Mapping[str, TokenSource], alpha: float) -> Measured:
+    """Count bytes, characters and tokens of every text."""
+    shape = multitext.presence.shape
+    measured = Measured(intents=multitext.intents, editions=multitext.editions, intent_info=multitext.intent_info)
+    encoders = {name: encoder_of(one) for name, one in sources.items() if not isinstance(one, pd.DataFrame)}
+    sizes = {name: np.full(shape, np.nan) for name in ("characters", "bytes", "words")}
+    tokens = {name: np.full(shape, np.nan) for name in encoders}
+    split = {name: np.full(shape, np.nan) for name in encoders}
+    for j, edition in enumerate(multitext.editions):
+        texts = multitext.text(edition).tolist()
+        rows = np.flatnonzero(multitext.presence.iloc[:, j])
+        sizes["characters"][rows, j] = [len(text) for text in texts]
+        sizes["bytes"][rows, j] = [len(text.encode("utf-8", "surrogatepass")) for text in texts]
+        if encoders and separates_words(Counter(word for text in texts for word in text.split())):
+            sizes["words"][rows, j] = [len(text.split()) for text in texts]
+        for name, encode in encoders.items():
+            found = tokenize_texts(encode, texts)
+            tokens[name][rows, j], split[name][rows, j] = found.tokens, found.split_words
+            if found.counts:
+                for what, value in efficiencies(found.counts, found.bigrams, alpha).items():
+                    measured.others.setdefault(f"{what}{name}", np.full(shape[1], np.nan))[j] = value
+    measured.add_sizes(sizes["characters"], sizes["bytes"], reference)
+    for name in encoders:
+        measured.add_tokens(tokens[name], name, reference)
+        words = np.nan_to_num(sizes["words"])
+        spaced = ~np.isnan(sizes["words"])
+        measured.quotients[f"fertility{name}"] = Quotient(np.where(spaced, tokens[name], 0.0), words)
+        measured.quotients[f"split_words{name}"] = Quotient(np.where(spaced, split[name], 0.0), words)
+    return measured
+
+
+def measure_counts(counts: pd.DataFrame, name: str, reference: str) -> Measured:
+    """Compare a table of tokens, intents × editions."""
+    cells = counts.to_numpy(dtype=float)
+    bad = np.argwhere(~(np.isnan(cells) | ((cells > 0) & np.isfinite(cells))))
+    if len(bad):
+        i, j = bad[0]
+        raise DataError(
+            f"{len(bad):,} count(s) of tokens are not positive: intent {counts.index[i]!r}, edition "
+            f"{counts.columns[j]!r} has {cells[i, j]:g}. Give NaN where an edition lacks an intent."
+        )
+    measured = Measured(intents=counts.index, editions=counts.columns, intent_info=None)
+    measured.add_tokens(cells, name, place_of(counts.columns, reference))
+    return measured
+
+
+def measure_bits(table: Surprisals, reference: int, *, with_sizes: bool) -> Measured:
+    """Compare the bits of every intent with those in the reference; of texts that are not given, sizes as well."""
+    measured = Measured(intents=table.intents, editions=table.editions, intent_info=table.intent_info)
+    if with_sizes and table.characters is not None and table.bytes is not None:
+        known = table.bits.notna().to_numpy()
+        characters, size = (
+            np.where(known, part.to_numpy(dtype=float), np.nan) for part in (table.characters, table.bytes)
+        )
+        measured.add_sizes(characters, size, reference)
+    totals = of_reference(table.bits.to_numpy(), reference)
+    shared = totals.under > 0
+    ratio = np.divide(totals.under, totals.over, out=np.zeros_like(totals.over), where=shared)
+    measured.totals["bits"] = np.nansum(table.bits.to_numpy(), axis=0)
+    measured.quotients["information_parity"] = Quotient(ratio, shared.astype(float))
+    measured.quotients["information_parity_totals"] = Quotient(totals.under, totals.over)
+    return measured
+
+
+def place_of(editions: pd.Index, reference: str) -> int:
+    """Return the column of the reference.
+
+    Raises
+    ------
+    ConfigError
+        If there is no such edition.
+    """
+    if reference not in editions:
+        raise ConfigError(f"reference={reference!r}: there is no such edition; there are {listing(editions)}.")
+    return int(editions.get_indexer(pd.Index([reference]))[0])

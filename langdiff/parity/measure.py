@@ -1,0 +1,253 @@
+"""Parity of editions with a reference, with intervals."""
+
+import warnings
+from collections.abc import Mapping
+from typing import Literal, get_args
+
+import numpy as np
+import pandas as pd
+
+from langdiff import __version__
+from langdiff._random import generator
+from langdiff._signature import join_signature, name_of_number, name_of_seed, short_hash
+from langdiff._types import Floats
+from langdiff.errors import ConfigError, DataError, LangdiffWarning, listing
+from langdiff.intent_info import label_intents
+from langdiff.multitext import Multitext
+from langdiff.parity.counting import (
+    Measured,
+    TokenSource,
+    measure_bits,
+    measure_counts,
+    measure_texts,
+    named_sources,
+    place_of,
+)
+from langdiff.parity.diagnostics import USUAL_ALPHA, check_alpha
+from langdiff.parity.resampling import intervals
+from langdiff.parity.result import Parity
+from langdiff.regression import DifficultyFit, fit
+from langdiff.surprisals import Surprisals
+
+Clusters = str | Mapping[str, object] | pd.Series
+ParityModel = Literal["1", "2"]
+FEW_CLUSTERS = 20
+
+
+def measure_parity(
+    source: Multitext | Surprisals | pd.DataFrame,
+    *,
+    reference: str,
+    surprisals: Surprisals | None = None,
+    tokenizers: TokenSource | Mapping[str, TokenSource] | None = None,
+    clusters: Clusters | None = None,
+    model: ParityModel = "2",
+    alpha: float = USUAL_ALPHA,
+    bootstrap: int = 1000,
+    seed: int | np.random.Generator | None = None,
+) -> Parity:
+    r"""Compare what the same content takes in every edition with what it takes in one of them.
+
+    Over the intents that an edition shares with the reference, the premium of bytes (characters, tokens) is the
+    quotient of their totals. That of bytes is a product of three factors,
+
+    .. math:: \frac{B_j}{B_r} = \frac{B_j}{C_j} \cdot \frac{C_j}{C_r} \cdot \frac{C_r}{B_r}
+
+    of which the first and the last are of the script, and the second of the language and its orthography. Information
+    parity is the quotient of bits, reference by edition, in three forms: as published, the mean over intents of
+    :math:`y_{ir} / y_{ij}`; the quotient of totals; and :math:`\exp(d_r - d_j)` of a regression model, which we
+    recommend: it is antisymmetric, as the others are not or not for single intents, and weighs intents by what they
+    say.
+
+    Parameters
+    ----------
+    source : Multitext, Surprisals or DataFrame
+        Texts; bits, with bytes and characters if they are known; or numbers of tokens, intents × editions.
+    reference : str
+        Edition that the others are compared with.
+    surprisals : Surprisals, optional
+        Bits beside texts; they may be of other intents, such as the test part.
+    tokenizers : tokenizer, DataFrame, or mapping from name to them, optional
+        Tokenizers, which have a method ``encode(text)`` that returns a list (those of Hugging Face, SentencePiece and
+        tiktoken do), or tables of numbers of tokens, intents × editions. Names of a mapping become parts of the
+        names of columns.
+    clusters : str, mapping or Series, optional
+        Intents that are sampled together: a column of `intent_info`, such as ``"document"``, or the cluster of each
+        intent.
+    model : {"1", "2"}
+        Regression model behind ``information_parity_model``; see `langdiff.fit`.
+    alpha : float
+        Order of the Rényi entropy of tokens; see `langdiff.parity.diagnose_tokens`.
+    bootstrap : int
+        Number of samples of intents, or of clusters, for the 95 % intervals; 0 for none.
+    seed : int or numpy.random.Generator, optional
+        Seed of the bootstrap; required if `bootstrap` is positive.
+
+    Returns
+    -------
+    Parity
+        One row per edition. The interval of ``information_parity_model`` is that of the fit.
+
+    Raises
+    ------
+    ConfigError
+        If there is no such reference, tokenizers have no texts to encode, or a setting is out of range.
+    DataError
+        If an edition shares no intent with the reference, counts are not positive, or bits cannot be fitted.
+
+    Warns
+    -----
+    LangdiffWarning
+        If there are fewer than 20 clusters (intents, without clusters): intervals are then too narrow.
+
+    References
+    ----------
+    Arnett, Chang and Bergen (2024), "A Bit of a Problem: Measurement Disparities in Dataset Sizes Across Languages";
+    Petrov, La Malfa, Torr and Bibi (2023), "Language Model Tokenizers Introduce Unfairness Between Languages"; Rust,
+    Pfeiffer, Vulić, Ruder and Gurevych (2021), "How Good is Your Tokenizer?"; Tsvetkov and Kipnis (2024), "Information
+    Parity: Measuring and Predicting the Multilingual Capabilities of Language Models".
+
+    Examples
+    --------
+    >>> import langdiff as ld
+    >>> texts = pd.DataFrame({"eng": ["Good day", "Thanks"], "ell": ["Καλημέρα", "Ευχαριστώ"]})
+    >>> ld.measure_parity(ld.read_frame(texts), reference="eng", bootstrap=0).estimates.T.round(3)
+    edition                        eng    ell
+    byte_premium                   1.0  2.429
+    character_premium              1.0  1.214
+    bytes_per_character            1.0  2.000
+    reference_bytes_per_character  1.0  1.000
+    """
+    if model not in get_args(ParityModel):
+        raise ConfigError(f"model={model!r}: must be '1' or '2'.")
+    if bootstrap < 0:
+        raise ConfigError(f"bootstrap={bootstrap}: must be 0 or more.")
+    check_alpha(alpha)
+    rng = generator(seed, "samples of intents") if bootstrap else None
+    named = name_of_seed(seed, rng) if rng is not None else None
+    tables, bits = _tables(source, reference, surprisals, tokenizers, alpha)
+    editions = tables[0].editions.rename("edition")
+    _check_shared(tables)
+    columns = _by_edition(tables, editions)
+    low, high = ({}, {}) if rng is None else _intervals(tables, editions, clusters, bootstrap, rng)
+    if bits is not None:
+        fitted = fit(bits, model=model, clusters=clusters)  # type: ignore[arg-type]
+        for column, values in zip((columns.estimates, low, high), _of_model(fitted, reference, editions), strict=True):
+            column["information_parity_model"] = pd.Series(values, editions)
+    return Parity(
+        reference=reference,
+        totals=pd.DataFrame(columns.totals, index=editions),
+        estimates=pd.DataFrame(columns.estimates, index=editions),
+        low=pd.DataFrame(low, index=editions),
+        high=pd.DataFrame(high, index=editions),
+        language=source.edition_info["language"] if isinstance(source, Multitext) else None,
+        signature=join_signature(
+            {
+                "reference": reference,
+                "model": model if bits is not None else None,
+                "alpha": name_of_number(alpha) if tokenizers is not None else None,
+                "clusters": None if clusters is None else clusters if isinstance(clusters, str) else "given",
+                "bootstrap": bootstrap or None,
+                "seed": named,
+                "data": short_hash(pd.DataFrame(columns.totals), pd.DataFrame(columns.estimates)),
+                "version": __version__,
+            }
+        ),
+    )
+
+
+def _tables(
+    source: Multitext | Surprisals | pd.DataFrame,
+    reference: str,
+    surprisals: Surprisals | None,
+    tokenizers: TokenSource | Mapping[str, TokenSource] | None,
+    alpha: float,
+) -> tuple[list[Measured], Surprisals | None]:
+    """Measure each table of intents; return the bits as well, if there are some."""
+    sources = named_sources(tokenizers)
+    if isinstance(source, Surprisals) and surprisals is not None:
+        raise ConfigError("two tables of surprisals: give one, as source or as surprisals.")
+    bits = source if isinstance(source, Surprisals) else surprisals
+    tables = []
+    if isinstance(source, Multitext):
+        tables.append(measure_texts(source, place_of(source.editions, reference), sources, alpha))
+    elif any(not isinstance(one, pd.DataFrame) for one in sources.values()):
+        raise ConfigError("tokenizers need texts: give a Multitext as source, or tables of numbers of tokens.")
+    if isinstance(source, pd.DataFrame):
+        tables.append(measure_counts(source, "", reference))
+    elif not isinstance(source, Multitext | Surprisals):
+        raise ConfigError(f"source must be a Multitext, Surprisals or DataFrame, not {type(source).__name__}.")
+    if bits is not None:
+        place = place_of(bits.editions, reference)
+        tables.append(measure_bits(bits, place, with_sizes=bits is source))
+    tables += [measure_counts(one, name, reference) for name, one in sources.items() if isinstance(one, pd.DataFrame)]
+    return tables, bits
+
+
+def _check_shared(tables: list[Measured]) -> None:
+    for table in tables:
+        for name, quotient in table.quotients.items():
+            if name.startswith(("fertility", "split_words")):
+                continue  # not of scripts without spaces
+            without = table.editions[quotient.under.sum(axis=0) == 0]
+            if len(without):
+                raise DataError(
+                    f"{len(without)} edition(s) share no intent with the reference: {listing(without)}. Leave them out."
+                )
+
+
+class _Columns:
+    """Totals and estimates by name, each of all editions."""
+
+    def __init__(self) -> None:
+        self.totals: dict[str, pd.Series] = {}
+        self.estimates: dict[str, pd.Series] = {}
+
+
+def _by_edition(tables: list[Measured], editions: pd.Index) -> _Columns:
+    columns = _Columns()
+    for table in tables:
+        for kept, found in (
+            (columns.totals, table.totals),
+            (columns.estimates, {name: one.estimate() for name, one in table.quotients.items()} | table.others),
+        ):
+            kept |= {name: pd.Series(values, table.editions).reindex(editions) for name, values in found.items()}
+    return columns
+
+
+def _intervals(
+    tables: list[Measured],
+    editions: pd.Index,
+    clusters: Clusters | None,
+    bootstrap: int,
+    rng: np.random.Generator,
+) -> tuple[dict[str, pd.Series], dict[str, pd.Series]]:
+    low, high = {}, {}
+    for table in tables:
+        codes = np.arange(len(table.intents))
+        if clusters is not None:
+            codes = pd.factorize(label_intents(table.intents, table.intent_info, clusters, "clusters"))[0]
+        if codes.max() + 1 < FEW_CLUSTERS:
+            what = "intents" if clusters is None else "clusters of intents"
+            warnings.warn(
+                f"{codes.max() + 1} {what} only: bootstrap intervals are too narrow with fewer than {FEW_CLUSTERS}.",
+                LangdiffWarning,
+                stacklevel=3,
+            )
+        ends = intervals(list(table.quotients.values()), codes, bootstrap, rng)
+        for name, pair in zip(table.quotients, ends, strict=True):
+            low[name], high[name] = (pd.Series(end, table.editions).reindex(editions) for end in pair)
+    return low, high
+
+
+def _of_model(fitted: DifficultyFit, reference: str, editions: pd.Index) -> list[Floats]:
+    """Return exp(d_r − d_j) and the ends of its interval, each of shape (J,)."""
+    rows = []
+    for edition in editions:
+        if edition == reference or edition not in fitted.difficulty.index:
+            rows.append([1.0] * 3 if edition == reference else [np.nan] * 3)
+            continue
+        contrast = fitted.contrast(reference, edition)
+        rows.append([contrast.estimate, contrast.low, contrast.high])
+        rows[-1] = list(np.exp(rows[-1]))
+    return list(np.array(rows).T)

@@ -1,0 +1,129 @@
+"""What editions take for the same content, compared with a reference."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class Parity:
+    """Measures of parity, one row per edition.
+
+    Attributes
+    ----------
+    reference : str
+        Edition that the others are compared with.
+    totals : DataFrame
+        Totals over all intents of each edition: ``characters`` (code points), ``bytes`` (UTF-8), ``bits`` and
+        ``tokens``, as far as they are known.
+    estimates : DataFrame
+        Of texts: ``byte_premium``, ``character_premium``, ``bytes_per_character``,
+        ``reference_bytes_per_character`` (of the same intents). Of tokenizers: ``token_premium``; ``fertility`` (tokens
+        per white-space word) and ``split_words`` (share of words that are more than one token), NaN where a script
+        separates no words; and entropies, efficiencies and accessor variety (`langdiff.parity.diagnose_tokens`). Of
+        bits: ``information_parity`` (as published), ``information_parity_totals``, ``information_parity_model``
+        (recommended); above 1 where an edition takes fewer bits than the reference.
+    low, high : DataFrame
+        95 % intervals of those estimates that have one.
+    language : Series or None
+        Language of each edition, if texts were given.
+    signature : str
+        All that the numbers depend on.
+    """
+
+    reference: str
+    totals: pd.DataFrame
+    estimates: pd.DataFrame
+    low: pd.DataFrame
+    high: pd.DataFrame
+    language: pd.Series | None
+    signature: str
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per edition.
+
+        Returns
+        -------
+        DataFrame
+            `language` if known, totals, and every measure, followed by ``MEASURE_low`` and ``MEASURE_high`` if it has
+            an interval.
+        """
+        columns: dict[str, pd.Series] = {} if self.language is None else {"language": self.language}
+        columns |= {str(name): values for name, values in self.totals.items()}
+        for name, values in self.estimates.items():
+            columns[str(name)] = values
+            if name in self.low:
+                columns |= {f"{name}_low": self.low[name], f"{name}_high": self.high[name]}
+        return pd.DataFrame(columns, index=self.estimates.index)
+
+    def predictors(self) -> pd.DataFrame:
+        """Return the measures that may predict difficulty, with `language` if it is known of all editions.
+
+        `langdiff.correlate` calls this by itself.
+
+        Returns
+        -------
+        DataFrame
+            One row per edition, without totals, intervals and information parities, which are difficulties themselves.
+        """
+        table = self.estimates.loc[:, ~self.estimates.columns.str.startswith("information_parity")]
+        table = table.drop(columns="reference_bytes_per_character", errors="ignore")
+        known = self.language is not None and bool(self.language.notna().all())
+        return table.assign(language=self.language) if known else table
+
+    def summary(self) -> str:
+        """Format the measures with their intervals, most expensive editions first."""
+        shown = pd.DataFrame(index=self.estimates.index)
+        for name, values in self.estimates.items():
+            if name == "reference_bytes_per_character" or str(name).endswith("_entropy"):
+                continue
+            text = values.map("{:.3f}".format)
+            if name in self.low:
+                text += " [" + self.low[name].map("{:.3f}".format) + ", " + self.high[name].map("{:.3f}".format) + "]"
+            shown[name] = text.where(values.notna(), "–")
+        order = self.estimates[self.sorting].sort_values(ascending=self.sorting.startswith("information")).index
+        return "\n".join([repr(self), "", shown.loc[order].to_string(), "", f"[{self.signature}]"])
+
+    @property
+    def sorting(self) -> str:
+        """Measure by which summary and picture are sorted: the recommended one of those known."""
+        usual = ("byte_premium", "information_parity_model")
+        return next((name for name in usual if name in self.estimates), str(self.estimates.columns[0]))
+
+    def plot(self, measure: str | None = None, ax: "Axes | None" = None, **style: Any) -> "Axes":
+        """Draw one measure; see `langdiff.plots.plot_parity`.
+
+        Parameters
+        ----------
+        measure : str, optional
+            Column of `estimates` to draw; by default the premium of bytes, or information parity.
+        ax : Axes, optional
+            Axes to draw on; by default those of a new figure.
+        **style
+            Settings for ``Axes.errorbar``, which override the defaults.
+
+        Returns
+        -------
+        Axes
+            The axes drawn on.
+        """
+        from langdiff.plots.parity import plot_parity  # Matplotlib only when asked for
+
+        return plot_parity(self, measure, ax, **style)
+
+    def __repr__(self) -> str:
+        """Give the number of editions, the reference and the range of the first premium."""
+        values = self.estimates[self.sorting].drop(self.reference)
+        ends = (
+            ""
+            if values.dropna().empty
+            else (
+                f"; {self.sorting.replace('_', ' ')} from {values.min():.2f} ({values.idxmin()}) to {values.max():.2f} "
+                f"({values.idxmax()})"
+            )
+        )
+        return f"Parity of {len(self.estimates)} editions with {self.reference}{ends}"

@@ -1,0 +1,180 @@
+"""Tokenizers of any library, as functions from a text to its tokens."""
+
+import inspect
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from langdiff._types import Integers
+from langdiff.errors import ConfigError, DataError, MissingExtraError
+
+PLAIN = {"add_special_tokens": False, "disallowed_special": ()}  # options for the tokens of the text and no others
+
+
+class Tokenizer(Protocol):
+    """Whatever has ``encode``: a tokenizer of Hugging Face, SentencePiece's processor, an encoding of tiktoken."""
+
+    def encode(self, text: str, /) -> Any:
+        """Return the tokens of a text: a sequence, or something that has one as ``ids``."""
+        ...
+
+
+def encoder_of(tokenizer: Tokenizer) -> Callable[[str], list[Hashable]]:
+    """Return the function that gives the tokens of a text, without symbols for its start and end.
+
+    Raises
+    ------
+    ConfigError
+        If there is no method ``encode``.
+    DataError
+        When called: if ``encode`` gives something other than a sequence of tokens.
+
+    Examples
+    --------
+    >>> class Words:
+    ...     def encode(self, text):
+    ...         return text.split()
+    >>> encoder_of(Words())("two words")
+    ['two', 'words']
+    """
+    encode = getattr(tokenizer, "encode", None)
+    if not callable(encode) or isinstance(tokenizer, str):
+        raise ConfigError(
+            f"a tokenizer has a method encode(text) that returns a list of tokens; {type(tokenizer).__name__} is none."
+        )
+    try:
+        known = set(inspect.signature(encode).parameters)
+    except (TypeError, ValueError):  # compiled without a signature
+        known = set()
+    options = {name: value for name, value in PLAIN.items() if name in known}
+
+    def tokens_of(text: str) -> list[Hashable]:
+        found = encode(text, **options)
+        found = getattr(found, "ids", found)
+        if isinstance(found, str) or not hasattr(found, "__iter__"):
+            raise DataError(
+                f"encode({text[:20]!r}) gave {type(found).__name__}, not a list of tokens. Wrap the tokenizer in a "
+                "class whose encode(text) returns a list."
+            )
+        return list(found)
+
+    return tokens_of
+
+
+def read_tokenizer(source: str) -> Tokenizer:
+    """Read a tokenizer from files.
+
+    Parameters
+    ----------
+    source : str
+        SentencePiece's model (``.model``), a file ``tokenizer.json`` of Hugging Face's tokenizers, a folder of
+        transformers, or ``tiktoken:ENCODING``.
+
+    Raises
+    ------
+    DataError
+        If there is no such file, or it cannot be read.
+    MissingExtraError
+        If the library that it needs is not installed.
+    """
+    path = Path(source)
+    library = "tiktoken" if source.startswith("tiktoken:") else _library_of(path)
+    if library != "tiktoken" and not path.exists():
+        raise DataError(f"{source}: there is no such file or folder.")
+    try:
+        return _LIBRARIES[library](source)
+    except ImportError as error:
+        raise MissingExtraError(f"{source}: needs {library}, which is not installed: pip install {library}.") from error
+    except Exception as error:  # libraries raise errors of many kinds
+        raise DataError(f"{source}: {library} cannot read it: {str(error).splitlines()[0]}") from error
+
+
+def _library_of(path: Path) -> str:
+    return {".model": "sentencepiece", ".json": "tokenizers"}.get(path.suffix, "transformers")
+
+
+def _of_sentencepiece(source: str) -> Tokenizer:
+    import sentencepiece
+
+    processor: Tokenizer = sentencepiece.SentencePieceProcessor(model_file=source)
+    return processor
+
+
+def _of_tokenizers(source: str) -> Tokenizer:
+    import tokenizers
+
+    read: Tokenizer = tokenizers.Tokenizer.from_file(source)
+    return read
+
+
+def _of_transformers(source: str) -> Tokenizer:
+    import transformers
+
+    read: Tokenizer = transformers.AutoTokenizer.from_pretrained(source, local_files_only=True)
+    return read
+
+
+def _of_tiktoken(source: str) -> Tokenizer:
+    import tiktoken
+
+    encoding: Tokenizer = tiktoken.get_encoding(source.partition(":")[2])
+    return encoding
+
+
+_LIBRARIES: dict[str, Callable[[str], Tokenizer]] = {
+    "sentencepiece": _of_sentencepiece,
+    "tokenizers": _of_tokenizers,
+    "transformers": _of_transformers,
+    "tiktoken": _of_tiktoken,
+}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Tokenized:
+    """What is counted of one edition's tokens.
+
+    Attributes
+    ----------
+    tokens, split_words : ndarray of int, shape (I,)
+        Tokens of each intent, and its white-space words that are more than one token.
+    counts : Counter
+        Tokens by type.
+    bigrams : int
+        Number of different pairs of neighbours inside an intent.
+    """
+
+    tokens: Integers
+    split_words: Integers
+    counts: Counter[Hashable]
+    bigrams: int
+
+
+def tokenize_texts(encode: Callable[[str], list[Hashable]], texts: Iterable[str]) -> Tokenized:
+    """Count the tokens of texts, and the words that they split.
+
+    A word is split if it is more than one token both alone and after a space, so that it does not matter on which
+    side of a word a tokenizer keeps its space.
+    """
+
+    @cache
+    def is_split(word: str) -> bool:
+        return len(encode(" " + word)) > 1 and len(encode(word)) > 1
+
+    lengths, split = [], []
+    counts: Counter[Hashable] = Counter()
+    pairs: set[tuple[Hashable, Hashable]] = set()
+    for text in texts:
+        tokens = encode(text)
+        lengths.append(len(tokens))
+        split.append(sum(map(is_split, text.split())))
+        counts.update(tokens)
+        pairs.update(pairwise(tokens))
+    return Tokenized(
+        tokens=np.array(lengths, dtype=int), split_words=np.array(split, dtype=int), counts=counts, bigrams=len(pairs)
+    )

@@ -1,0 +1,93 @@
+"""A page on parity: tables and pictures in one file that works offline, with all text escaped."""
+
+import base64
+import io
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import pandas as pd
+from markupsafe import Markup
+from matplotlib.axes import Axes
+
+from langdiff._io import write_text
+from langdiff.parity.result import Parity
+from langdiff.regression import DifficultyFit
+from langdiff.run.report import html_table
+
+HERE = Path(__file__).parent
+
+
+def write_parity_report(parity: Parity, path: Path, *, fit: DifficultyFit | None = None) -> Path:
+    """Write a page with difficulties, measures of parity and a picture of each.
+
+    Parameters
+    ----------
+    parity : Parity
+        Result of `langdiff.measure_parity`.
+    path : Path
+        File to write.
+    fit : DifficultyFit, optional
+        Difficulties of the same editions.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Raises
+    ------
+    OutputError
+        If the file cannot be written.
+    """
+    loader = jinja2.FileSystemLoader(HERE)
+    page = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True)
+    shown = [name for name in parity.estimates if name in parity.low or parity.low.empty]
+    pictures = {} if fit is None else {"difficulties": _picture(fit.plot)}
+    pictures |= {
+        str(name).replace("_", " "): _picture(partial(parity.plot, str(name)))
+        for name in shown
+        if parity.estimates[name].notna().any()
+    }
+    columns = ["percent", "percent_std_error", "rank"]
+    text = page.get_template("parity.html").render(
+        parity=parity,
+        fit=fit,
+        words="" if fit is None else f"model {fit.model}, {fit.errors.words}",
+        difficulties=""
+        if fit is None
+        else html_table(fit.to_frame()[columns].reset_index(), {"rank": "{:.0f}", "": "{:.1f}"}),
+        measures=html_table(_with_intervals(parity).reset_index()),
+        pictures=pictures,
+        style=Markup((HERE / "report.css").read_text(encoding="utf-8")),  # noqa: S704 our own file
+        script=Markup((HERE / "report.js").read_text(encoding="utf-8")),  # noqa: S704 our own file
+    )
+    write_text(path, text)
+    return path
+
+
+def _with_intervals(parity: Parity) -> pd.DataFrame:
+    """Return all measures as text, with their intervals."""
+    columns = {}
+    for name, values in parity.estimates.items():
+        text = values.map("{:.3f}".format)
+        if name in parity.low:
+            text += " [" + parity.low[name].map("{:.3f}".format) + ", " + parity.high[name].map("{:.3f}".format) + "]"
+        columns[str(name).replace("_", " ")] = text.where(values.notna(), "–")
+    return pd.DataFrame(columns).rename_axis("edition")
+
+
+def _picture(draw: Callable[[], Axes]) -> str:
+    import matplotlib as mpl
+    import matplotlib.pyplot as plt
+
+    with mpl.rc_context({"svg.hashsalt": "langdiff"}):
+        figure: Any = draw().get_figure(root=True)
+        stream = io.BytesIO()
+        try:
+            figure.savefig(stream, format="svg", metadata={"Date": None})
+        finally:
+            plt.close(figure)
+    return "data:image/svg+xml;base64," + base64.b64encode(stream.getvalue()).decode()

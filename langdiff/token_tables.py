@@ -1,0 +1,216 @@
+"""Scores of single tokens: their sums over texts, and over words."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from langdiff._types import Booleans
+from langdiff.errors import ConfigError, DataError, listing
+from langdiff.long_tables import LongTable, as_pandas
+from langdiff.surprisals import Surprisals
+from langdiff.table_files import numbers_of, read_table_file
+from langdiff.units import Unit, as_bits, check_unit
+
+SPACES = (" ", "▁", "Ġ")  # with which tokens begin that begin a word
+END = ""  # stands for the end of a text
+COLUMNS = ("intent", "edition", "token", "bits")
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class TokenScores:
+    """Bits of every token of texts, in their order.
+
+    Attributes
+    ----------
+    tokens : DataFrame
+        One row per token: ``intent``, ``edition``, ``token``, ``bits``; an empty token is the end of a text. And, if it
+        is known, ``boundary_bits``: −log2 of the probability that, after this token, a word begins or the text ends.
+    """
+
+    tokens: pd.DataFrame
+
+    @property
+    def has_boundaries(self) -> bool:
+        """Whether words can be corrected for spaces that belong to the word after them."""
+        return "boundary_bits" in self.tokens
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per token."""
+        return self.tokens.copy()
+
+    def surprisals(self, *, lm: str = "unknown") -> Surprisals:
+        """Add up the tokens of each text.
+
+        Parameters
+        ----------
+        lm : str
+            Name of the language model.
+
+        Returns
+        -------
+        Surprisals
+            Bits of every intent in every edition, and those of the end where it was scored.
+        """
+        intents, editions = self.tokens["intent"].unique(), self.tokens["edition"].unique()
+
+        def wide(rows: pd.DataFrame) -> pd.DataFrame:
+            sums = rows.groupby(["intent", "edition"], sort=False)["bits"].sum().unstack("edition")
+            return sums.reindex(index=intents, columns=editions)
+
+        ends = self.tokens[self.tokens["token"] == END]
+        return Surprisals(bits=wide(self.tokens), eos_bits=wide(ends) if len(ends) else None, lm=lm)
+
+    def words(self) -> pd.DataFrame:
+        r"""Add up the tokens of each word.
+
+        A tokenizer that joins a space to the word after it scores the end of a word with the next token. The
+        probability of a word is then that of its tokens times
+
+        .. math:: \frac{P(\text{a word begins, or the text ends} \mid \text{context, word})}
+                       {P(\text{a word begins, or the text ends} \mid \text{context})}
+
+        The denominator is 1 at the start of a text, where a word always begins; the numerator is 1 after the last token
+        that was scored. The words of a text and its end multiply to the probability of the text.
+
+        Returns
+        -------
+        DataFrame
+            One row per word: ``intent``, ``edition``, ``place`` (from 0), ``word``, ``tokens`` and ``bits``; and
+            ``corrected_bits``, NaN where no boundary is known. The end of a text is an empty word.
+
+        References
+        ----------
+        Pimentel and Meister (2024), "How to Compute the Probability of a Word"; Oh and Schuler (2024), "Leading
+        Whitespaces of Language Models' Subword Vocabulary Pose a Confound for Calculating Word Probabilities".
+        """
+        table = self.tokens
+        text = table.groupby(["intent", "edition"], sort=False).ngroup().to_numpy()
+        new_text = np.diff(text, prepend=-1) != 0
+        begins = new_text | _begins_word(table["token"])
+        word = np.cumsum(begins) - 1
+        first = np.flatnonzero(begins)
+        sums = np.bincount(word, weights=table["bits"])
+        rows = table.iloc[first][["intent", "edition"]].reset_index(drop=True)
+        rows["place"] = np.arange(len(first)) - np.maximum.accumulate(
+            np.where(new_text[first], np.arange(len(first)), 0)
+        )
+        rows["word"] = table["token"].groupby(word).sum().str.lstrip("".join(SPACES)).to_numpy()
+        rows["tokens"] = np.bincount(word)
+        rows["bits"] = sums
+        rows["corrected_bits"] = np.nan
+        if self.has_boundaries:
+            after = table["boundary_bits"].to_numpy()[np.append(first[1:], len(table)) - 1]
+            last = np.append(new_text[first][1:], True)
+            after = np.where(last, 0.0, after)  # the text is over, and was scored as far as it was
+            before = np.where(new_text[first], 0.0, np.append(0.0, after[:-1]))
+            rows["corrected_bits"] = sums + after - before
+        return rows
+
+    def summary(self) -> str:
+        """Say what the table holds."""
+        per = (
+            self.tokens.groupby("edition", sort=False)["bits"]
+            .agg(["size", "mean"])
+            .rename(columns={"size": "tokens", "mean": "bits per token"})
+        )
+        return f"{self!r}\n\n{per.round(3).to_string()}"
+
+    def __repr__(self) -> str:
+        """Give the numbers of tokens, texts and editions."""
+        texts = self.tokens[["intent", "edition"]].drop_duplicates()
+        known = "" if self.has_boundaries else ", boundaries of words not scored"
+        return f"TokenScores: {len(self.tokens):,} tokens of {len(texts):,} texts in {texts['edition'].nunique():,} \
+editions{known}"
+
+
+def _begins_word(tokens: pd.Series) -> Booleans:
+    found: Booleans = (tokens.str.startswith(SPACES) | (tokens == END)).to_numpy(dtype=bool)
+    return found
+
+
+def read_token_scores(
+    source: str | Path | LongTable, *, unit: Unit, bits: str = "bits", boundary: str = "boundary"
+) -> TokenScores:
+    r"""Read scores of single tokens.
+
+    Parameters
+    ----------
+    source : str, Path, DataFrame, mapping of lists, or table of Polars or PyArrow
+        Table with columns ``intent``, ``edition`` and ``token``, in the order of the text; a token that begins a word
+        starts with a space, ``▁`` or ``Ġ``. An empty token at the end of a text stands for its end.
+    unit : {"bits", "nats", "log10"}
+        Base of the logarithms.
+    bits : str
+        Column of the surprisals of tokens, or of their log-probabilities.
+    boundary : str
+        Column, if there is one, of the log-probability (or its negative, as in `bits`) that after this token a word
+        begins or the text ends: the sum over all tokens that start with a space, and the end.
+
+    Returns
+    -------
+    TokenScores
+        The table in bits.
+
+    Raises
+    ------
+    DataError
+        If a column is missing, a number is missing or of the wrong sign, the rows of a text are not together, or
+        something follows an end.
+    ConfigError
+        If the unit is unknown.
+
+    Examples
+    --------
+    >>> table = {
+    ...     "intent": ["1"] * 3,
+    ...     "edition": ["eng"] * 3,
+    ...     "token": ["un", "do", " it"],
+    ...     "bits": [-3.0, -1.0, -2.0],
+    ...     "boundary": [-4.0, -0.5, -1.0],
+    ... }
+    >>> read_token_scores(table, unit="bits").words()[["word", "tokens", "bits", "corrected_bits"]]
+       word  tokens  bits  corrected_bits
+    0  undo       2   4.0             4.5
+    1    it       1   2.0             1.5
+    """
+    check_unit(unit)
+    is_file = isinstance(source, str | Path)
+    where = str(source) if is_file else "the table"
+    frame = read_table_file(Path(str(source))) if is_file else as_pandas(source)
+    if frame is None:
+        raise DataError(f"scores of tokens are a file or a table, not {type(source).__name__}.")
+    absent = [name for name in ("intent", "edition", "token", bits) if name not in frame]
+    if absent:
+        raise DataError(f"{where}: no column {listing(absent)}; there are {listing(frame.columns, 20)}.")
+    if bits == boundary:
+        raise ConfigError(f"bits and boundary are different columns; got {bits!r} for both.")
+    columns = [bits, boundary] if boundary in frame else [bits]
+    numbers = pd.DataFrame({name: numbers_of(frame[name], Path(where)) for name in columns})
+    missing = np.flatnonzero(numbers.isna().any(axis=1))
+    if len(missing):
+        raise DataError(f"{where}: {len(missing):,} token(s) without a number, the first in row {missing[0] + 1}.")
+    numbers = as_bits(numbers, unit, where)
+    if not np.isfinite(numbers.to_numpy()).all():
+        raise DataError(f"{where}: infinite numbers; a token that occurs has a probability above 0.")
+    table = frame[["intent", "edition"]].assign(token=frame["token"].fillna(END).astype(str), bits=numbers[bits])
+    if boundary in frame:
+        table["boundary_bits"] = numbers[boundary]
+    _check_texts(table, where)
+    return TokenScores(tokens=table.reset_index(drop=True))
+
+
+def _check_texts(table: pd.DataFrame, where: str) -> None:
+    text = table.groupby(["intent", "edition"], sort=False).ngroup().to_numpy()
+    starts = np.flatnonzero(np.diff(text, prepend=-1) != 0)
+    if len(starts) > (text.max(initial=-1) + 1):
+        row = table.iloc[starts[np.flatnonzero(pd.Series(text[starts]).duplicated())[0]]]
+        raise DataError(
+            f"{where}: the tokens of intent {row['intent']!r} in edition {row['edition']!r} are not together. Give the "
+            "rows of each text in its order, without others between."
+        )
+    last = np.append(np.diff(text) != 0, True)
+    early = np.flatnonzero((table["token"] == END).to_numpy() & ~last)
+    if len(early):
+        raise DataError(f"{where}, row {early[0] + 1}: an empty token stands for the end of a text, but more follows.")

@@ -1,0 +1,16 @@
+import json
+
+
+def test_one_paper_and_all(langdiff):
+    one = langdiff("reproduce", "--paper", "xmi2020", "--json")
+    assert one.code == 0
+    rows = json.loads(one.out)
+    assert {row["agreement"] for row in rows} == {"yes"}
+    every = json.loads(langdiff("reproduce", "--paper", "all", "--json").out)
+    assert {row["paper"] for row in every} >= {"mielke2019", "xmi2020", "goldfish2024"}
+    assert len(every) == 76 + 7 + 3 + 4 + 5
+
+
+def test_refusals(langdiff):
+    assert langdiff("reproduce", "--paper", "x").code == 1
+    assert "for --paper mielke2019" in langdiff("reproduce", "--paper", "all", "--all").err

@@ -1,0 +1,46 @@
+"""Claims of later papers against counts made apart, and that wrong figures are seen."""
+
+import pytest
+
+from langdiff.datasets import xmi2020
+from langdiff.errors import ConfigError
+from langdiff.experiments import reproduce_paper
+from langdiff.experiments.later_papers import PAPERS
+
+
+def claims(name):
+    return reproduce_paper(name).claims.set_index("claim")
+
+
+def test_agreement():
+    found = {name: reproduce_paper(name).claims["agreement"].value_counts().to_dict() for name in PAPERS}
+    assert found == {
+        "byte_premium2024": {"yes": 6, "no": 1},  # the factors are of other samples
+        "goldfish2024": {"yes": 1, "cannot be recomputed": 2},
+        "tokenization_lengths2023": {"yes": 4},
+        "xmi2020": {"yes": 5},
+    }
+
+
+def test_figures_counted_apart():
+    assert claims("goldfish2024").iloc[0]["recomputed"] == "43.4783"  # 20 of 46
+    assert claims("xmi2020").loc["mean XMI from English into the languages", "recomputed"] == "102.163"
+    note = claims("xmi2020").iloc[-1]["note"]
+    assert "0.899 (BPE)" in note
+    assert "0.625 (characters)" in note
+
+
+def test_a_wrong_figure_is_seen(monkeypatch):
+    def wrong():
+        published = xmi2020()
+        published.figures.loc["de", "xmi_into"] += 0.01
+        return published
+
+    monkeypatch.setattr("langdiff.experiments.later_papers.xmi2020", wrong)
+    assert reproduce_paper("xmi2020").claims["agreement"].tolist()[0] == "no"
+
+
+def test_unknown_paper():
+    with pytest.raises(ConfigError, match="no paper 'x'; there are byte_premium2024"):
+        reproduce_paper("x")
+    assert "4 of 4 claims agree" in reproduce_paper("tokenization_lengths2023").summary()

@@ -1,0 +1,232 @@
+"""Premiums and parities against counts by hand, closed forms and a slow bootstrap."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose
+
+import langdiff as ld
+from langdiff.errors import ConfigError, DataError, LangdiffWarning
+from langdiff.parity import diagnose_tokens
+from langdiff.parity.resampling import intervals, of_reference
+
+ROUNDING = 1e-12
+TEXTS = pd.DataFrame(
+    {
+        "eng": ["the dog barks", "a cat", "two", "old house"],
+        "deu": ["der Hund bellt", "eine Katze", "zwei", "ein altes Häuschen"],
+        "ell": ["ο σκύλος γαβγίζει", "μια γάτα", None, "παλιό σπίτι"],
+    },
+    index=["1", "2", "3", "4"],
+)
+
+
+class Pieces:
+    """Splits words into pieces of three letters; a space goes with the word after it."""
+
+    def encode(self, text, add_special_tokens=True):
+        pieces = [word[i : i + 3] for word in text.split() for i in range(0, len(word), 3)]
+        return ["<s>", *pieces, "</s>"] if add_special_tokens else pieces
+
+
+def measured(**settings):
+    return ld.measure_parity(ld.read_frame(TEXTS), reference="eng", bootstrap=0, **settings)
+
+
+def test_premiums_are_over_shared_intents_and_factor():
+    estimates = measured().estimates
+    of = {name: "".join(TEXTS[name].dropna()) for name in TEXTS}
+    shared = "".join(TEXTS["eng"][TEXTS["ell"].notna()])
+    assert estimates.loc["deu", "byte_premium"] == len(of["deu"].encode()) / len(of["eng"].encode())
+    assert estimates.loc["ell", "byte_premium"] == len(of["ell"].encode()) / len(shared.encode())
+    assert estimates.loc["ell", "character_premium"] == len(of["ell"]) / len(shared)
+    factors = estimates["bytes_per_character"] * estimates["character_premium"]
+    assert_allclose(factors / estimates["reference_bytes_per_character"], estimates["byte_premium"], rtol=ROUNDING)
+
+
+def test_tokens_without_special_ones():
+    result = measured(tokenizers={"pieces": Pieces()})
+    lengths = {name: [-(-len(word) // 3) for text in TEXTS[name].dropna() for word in text.split()] for name in TEXTS}
+    for name, pieces in lengths.items():
+        assert result.totals.loc[name, "tokens_pieces"] == sum(pieces)
+        assert result.estimates.loc[name, "fertility_pieces"] == pytest.approx(np.mean(pieces))
+        assert result.estimates.loc[name, "split_words_pieces"] == pytest.approx(np.mean(np.array(pieces) > 1))
+    alone = diagnose_tokens([Pieces().encode(text, add_special_tokens=False) for text in TEXTS["deu"]])
+    for name in ("renyi_efficiency", "shannon_efficiency", "accessor_variety"):
+        assert result.estimates.loc["deu", f"{name}_pieces"] == alone[name]
+
+
+def test_a_table_of_counts_is_the_same_as_its_tokenizer():
+    counts = TEXTS.map(lambda text: len(Pieces().encode(text, add_special_tokens=False)), na_action="ignore")
+    table = ld.measure_parity(counts.astype(float), reference="eng", bootstrap=0).estimates
+    other = measured(tokenizers=Pieces()).estimates
+    assert table["token_premium"].tolist() == other["token_premium"].tolist()
+    beside = measured(tokenizers={"own": counts.astype(float)}).estimates
+    assert beside["token_premium_own"].tolist() == table["token_premium"].tolist()
+
+
+def test_words_are_not_counted_where_no_space_separates_them():
+    texts = pd.DataFrame({"eng": ["in the beginning"] * 3, "zho": ["起初神创造天地起初神创造天地"] * 3})
+    result = ld.measure_parity(ld.read_frame(texts), reference="eng", bootstrap=0, tokenizers=Pieces())
+    assert result.estimates["fertility"].isna().tolist() == [False, True]
+    assert result.estimates["token_premium"].notna().all()
+
+
+def test_libraries_of_tokenizers():
+    tokenizers = pytest.importorskip("tokenizers")
+    transformers = pytest.importorskip("transformers")
+    words = {word: i for i, word in enumerate(["[UNK]", "<s>", *" ".join(TEXTS["eng"]).split()])}
+    inner = tokenizers.Tokenizer(tokenizers.models.WordLevel(words, unk_token="[UNK]"))
+    inner.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
+    inner.post_processor = tokenizers.processors.TemplateProcessing(single="<s> $A", special_tokens=[("<s>", 1)])
+    outer = transformers.PreTrainedTokenizerFast(tokenizer_object=inner, unk_token="[UNK]")
+    result = measured(tokenizers={"inner": inner, "outer": outer})
+    n_words = sum(len(text.split()) for text in TEXTS["eng"])
+    assert result.totals.loc["eng", ["tokens_inner", "tokens_outer"]].tolist() == [n_words, n_words]
+
+
+def test_worked_information_parity():
+    bits = pd.DataFrame({"r": [40.0, 60.0], "j": [50.0, 60.0]})
+    result = ld.measure_parity(ld.Surprisals(bits=bits), reference="r", model="1", bootstrap=0).estimates.loc["j"]
+    assert result["information_parity"] == pytest.approx(0.9)
+    assert result["information_parity_totals"] == pytest.approx(100 / 110)
+    assert result["information_parity_model"] == pytest.approx(np.sqrt(0.8))
+
+
+def test_the_model_is_antisymmetric_and_the_published_parity_is_not():
+    surprisals = ld.simulate(200, 3, seed=1).surprisals
+    one, other = (
+        ld.measure_parity(surprisals, reference=reference, bootstrap=0).estimates for reference in ("e1", "e2")
+    )
+    product = one.loc["e2"] * other.loc["e1"]
+    assert product["information_parity_model"] == pytest.approx(1, abs=1e-9)
+    assert product["information_parity"] > 1.001  # Cauchy and Schwarz
+    fit = ld.fit(surprisals)
+    d = fit.difficulty
+    assert one.loc["e2", "information_parity_model"] == pytest.approx(np.exp(d["e1"] - d["e2"]))
+
+
+def test_bits_know_sizes_and_stand_beside_texts():
+    bits = TEXTS.notna() * 10.0
+    sizes = TEXTS.map(len, na_action="ignore").astype(float)
+    counts = ld.measure_parity(sizes, reference="eng", bootstrap=0).estimates["token_premium"]
+    rng = np.random.default_rng(0)
+    noisy = ld.Surprisals(
+        bits=bits.where(bits > 0) * rng.uniform(0.9, 1.1, bits.shape), characters=sizes, bytes=2 * sizes
+    )
+    result = ld.measure_parity(noisy, reference="eng", bootstrap=0).estimates
+    assert result["character_premium"].tolist() == counts.tolist()
+    assert_allclose(result["bytes_per_character"], 2)
+    beside = measured(surprisals=noisy).estimates
+    assert beside["information_parity_model"].tolist() == result["information_parity_model"].tolist()
+    assert beside.loc["ell", "bytes_per_character"] < 2  # spaces: of the texts, not of the table
+
+
+def test_intervals_are_those_of_a_loop():
+    rng = np.random.default_rng(5)
+    counts = rng.integers(1, 50, (30, 3)).astype(float)
+    counts[3, 1] = np.nan
+    quotient = of_reference(counts, 0)
+    clusters = np.repeat(np.arange(10), 3)
+    found = intervals([quotient], clusters, 100, np.random.default_rng(1))[0]
+    samples = []
+    weights = np.random.default_rng(1)
+    for size in (64, 36):
+        for drawn in weights.multinomial(10, np.full(10, 0.1), size=size):
+            rows = np.repeat(np.arange(30), drawn[clusters])
+            part = counts[rows]
+            both = ~np.isnan(part)
+            samples.append([part[both[:, j], j].sum() / part[both[:, j], 0].sum() for j in range(3)])
+    assert_allclose(found, np.percentile(samples, [2.5, 97.5], axis=0), rtol=ROUNDING)
+
+
+def test_clusters_widen_intervals_where_intents_depend_on_one_another():
+    rng = np.random.default_rng(3)
+    document = np.repeat(np.arange(40), 10)
+    length = np.exp(rng.normal(0, 0.5, 40))[document]
+    counts = pd.DataFrame({"r": np.full(400, 20.0), "j": 20 * length})
+    counts.index = counts.index.map(str)
+    labels = pd.Series(document, counts.index)
+    width = [ld.measure_parity(counts, reference="r", clusters=clusters, seed=1) for clusters in (None, labels)]
+    narrow, wide = (one.high.loc["j", "token_premium"] - one.low.loc["j", "token_premium"] for one in width)
+    assert wide > 2 * narrow
+    assert_allclose(width[1].low.loc["r", "token_premium"], 1)
+
+
+def test_same_seed_same_result_and_signatures_differ():
+    surprisals = ld.simulate(50, 2, seed=1).surprisals
+    one, other, third = (ld.measure_parity(surprisals, reference="e1", seed=seed) for seed in (1, 1, 2))
+    assert one.to_frame().equals(other.to_frame())
+    assert one.signature == other.signature != third.signature
+
+
+def test_parity_is_a_table_of_predictors():
+    words = [f"word{i} " * (i % 3 + 1) for i in range(6)]
+    texts = pd.DataFrame({f"e{j}": [word * (j + 1) + "x" * j for word in words] for j in range(6)})
+    parity = ld.measure_parity(ld.read_frame(texts), reference="e0", bootstrap=0, tokenizers=Pieces())
+    difficulty = pd.Series(np.arange(6) / 10 + [0, 0.01, 0, 0.02, 0, 0.01], index=texts.columns)
+    result = ld.correlate(difficulty, parity, tests=["pearson"])
+    tested = set(result.tests["predictor"])
+    assert {"byte_premium", "token_premium", "fertility"} <= tested
+    assert not any(name.endswith(("_low", "_high")) or name == "bytes" for name in tested)
+    row = result.tests.set_index("predictor").loc["byte_premium"]
+    premium = parity.estimates["byte_premium"]
+    assert row["estimate"] == pytest.approx(np.corrcoef(premium, difficulty)[0, 1])
+
+
+def test_summary_and_frame():
+    surprisals = ld.simulate(50, 2, seed=1).surprisals
+    result = ld.measure_parity(surprisals, reference="e1", seed=1)
+    frame = result.to_frame()
+    assert {"information_parity_model", "information_parity_model_low", "information_parity_model_high"} <= set(frame)
+    assert "information_parity_model" in result.summary()
+    assert repr(result).startswith("Parity of 2 editions with e1; information parity model from")
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "message"),
+    [
+        ({"reference": "fra"}, ConfigError, "no such edition; there are 'eng', 'deu', 'ell'"),
+        ({"model": "3"}, ConfigError, "must be '1' or '2'"),
+        ({"alpha": 0.0}, ConfigError, "positive and finite"),
+        ({"bootstrap": -1}, ConfigError, "0 or more"),
+        ({"bootstrap": 10}, ConfigError, "seed must be"),
+        ({"tokenizers": len}, ConfigError, "method encode"),
+        ({"tokenizers": "gpt2"}, ConfigError, "str is none"),
+    ],
+)
+def test_bad_settings(settings, error, message):
+    with pytest.raises(error, match=message):
+        ld.measure_parity(ld.read_frame(TEXTS), **({"reference": "eng", "bootstrap": 0} | settings))
+
+
+def test_bad_tables():
+    class Joined:
+        def encode(self, text):
+            return text
+
+    with pytest.raises(DataError, match="gave str, not a list"):
+        measured(tokenizers=Joined())
+    with pytest.raises(DataError, match="not positive: intent 1, edition 'b' has 0"):
+        ld.measure_parity(pd.DataFrame({"a": [1.0, 2], "b": [1.0, 0]}), reference="a", bootstrap=0)
+    with pytest.raises(DataError, match="share no intent with the reference: 'b'"):
+        ld.measure_parity(pd.DataFrame({"a": [1.0, np.nan], "b": [np.nan, 2]}), reference="a", bootstrap=0)
+    with pytest.raises(ConfigError, match="tokenizers need texts"):
+        ld.measure_parity(pd.DataFrame({"a": [1.0]}), reference="a", bootstrap=0, tokenizers=Pieces())
+    with pytest.raises(ConfigError, match="not list"):
+        ld.measure_parity([1], reference="a", bootstrap=0)
+    with pytest.warns(LangdiffWarning, match="2 intents only"):
+        ld.measure_parity(pd.DataFrame({"a": [1.0, 2], "b": [1.0, 3]}), reference="a", seed=1)
+
+
+@pytest.mark.real_data
+def test_flores_exactly(real_data):
+    corpus = ld.read_multitext(
+        real_data / "flores200",
+        format="moses",
+        nfc=False,
+        editions=["eng_Latn", "deu_Latn", "mya_Mymr", "shn_Mymr"],
+    )
+    totals = ld.measure_parity(corpus, reference="eng_Latn", bootstrap=0).totals
+    assert totals["bytes"].tolist() == [257_386, 305_294, 909_303, 1_018_983]
+    assert totals["characters"].tolist() == [257_160, 300_367, 318_872, 366_887]

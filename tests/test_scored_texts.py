@@ -1,0 +1,100 @@
+"""Logs of lm-evaluation-harness and tables of scores, told by their content."""
+
+import json
+
+import numpy as np
+import pytest
+
+import langdiff as ld
+from langdiff.errors import ConfigError, DataError
+
+SCORES = {"eng": {"7": -20.5, "8": -31.25}, "ell": {"7": -22.0, "8": -40.0}}
+TEXTS = {"eng": {"7": "a dog", "8": "two cats"}, "ell": {"7": "σκύλος", "8": "δύο γάτες"}}
+
+
+def sample(number, text, score, *, newer):
+    return {
+        "doc_id": int(number) - 7,
+        "doc": {"id": f"s{number}", "sentence": text},
+        "arguments": {"gen_args_0": {"arg_0": text}} if newer else [[text]],
+        "resps": [[str(score)]] if newer else [[score]],
+        "filtered_resps": [str(score)] if newer else [score],
+        "doc_hash": f"{abs(hash(text))}",
+    }
+
+
+def samples(folder, *, newer=True):
+    files = {}
+    for edition, scores in SCORES.items():
+        files[edition] = folder / f"samples_flores_{edition}_2025-01-01T00-00-00.jsonl"
+        rows = [sample(number, TEXTS[edition][number], score, newer=newer) for number, score in scores.items()]
+        files[edition].write_text("\n".join(map(json.dumps, rows)) + "\n")
+    return files
+
+
+@pytest.mark.parametrize("newer", [True, False])
+def test_samples_of_lm_evaluation_harness(tmp_path, newer):
+    table = ld.read_log_likelihoods(samples(tmp_path, newer=newer), lm="mine")
+    assert table.bits.to_dict() == {
+        edition: {str(int(k) - 7): pytest.approx(-v / np.log(2)) for k, v in scores.items()}
+        for edition, scores in SCORES.items()
+    }
+    assert table.characters["ell"].tolist() == [6, 9]
+    assert table.bytes["ell"].tolist() == [12, 17]
+    named = ld.read_log_likelihoods(samples(tmp_path, newer=newer), intent="id")
+    assert list(named.intents) == ["s7", "s8"]
+
+
+def test_samples_with_one_continuation_and_missing_documents(tmp_path):
+    files = samples(tmp_path)
+    row = sample("7", "x", 0, newer=True) | {"filtered_resps": [["-3.5", "False"]]}
+    files["ell"].write_text(json.dumps(row))
+    table = ld.read_log_likelihoods(files)
+    assert table.bits["ell"].isna().tolist() == [False, True]
+    assert table.bits["ell"].iloc[0] == pytest.approx(3.5 / np.log(2))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"filtered_resps": [["-3", "False"], ["-4", "True"]]}, "2 log-likelihoods, of the choices of a question"),
+        ({"filtered_resps": ["a dog barks"]}, "'a dog barks', not a log-likelihood"),
+        ({"filtered_resps": []}, "not a log-likelihood"),
+        ({"doc_id": None}, "no 'doc_id'"),
+    ],
+)
+def test_other_samples_are_refused(tmp_path, change, message):
+    files = samples(tmp_path)
+    files["eng"].write_text(json.dumps(sample("7", "x", -1, newer=True) | change))
+    with pytest.raises(DataError, match=message):
+        ld.read_log_likelihoods(files)
+
+
+def test_samples_twice_or_none(tmp_path):
+    files = samples(tmp_path)
+    files["eng"].write_text(files["eng"].read_text() * 2)
+    with pytest.raises(DataError, match="line 3: a second sample of doc_id '0'"):
+        ld.read_log_likelihoods(files)
+    files["eng"].write_text("\n")
+    with pytest.raises(DataError, match="no sample"):
+        ld.read_log_likelihoods(files)
+
+
+def test_tables_of_texts_and_surprisals(tmp_path):
+    files = {}
+    for edition, scores in SCORES.items():
+        files[edition] = tmp_path / f"{edition}.csv"
+        lines = [f"{TEXTS[edition][number]},{-score}" for number, score in scores.items()]
+        files[edition].write_text("\n".join(["text,surprisal", *lines]))
+    with pytest.raises(ConfigError, match="give the unit of the logarithms"):
+        ld.read_log_likelihoods(files)
+    table = ld.read_log_likelihoods(files, unit="nats")
+    assert list(table.intents) == ["1", "2"]
+    assert table.bits["eng"].tolist() == pytest.approx([20.5 / np.log(2), 31.25 / np.log(2)])
+    assert table.bytes["ell"].tolist() == [12, 17]
+    files["eng"].write_text("doc_id,text,surprisal,score\n1,a,1,2\n")
+    with pytest.raises(DataError, match="2 columns of scores"):
+        ld.read_log_likelihoods(files, unit="nats")
+    files["eng"].write_text("doc_id,surprisal\n1,1\n1,2\n")
+    with pytest.raises(DataError, match="named twice: '1'"):
+        ld.read_log_likelihoods(files, unit="nats")
