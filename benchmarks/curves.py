@@ -80,7 +80,7 @@ def report(name, curve):
     """Print correlations between sizes, floors in both forms, pairs that change places, and the published models."""
     print(curve)
     print("s.d. of difficulty by size:", curve.difficulty.std().round(4).to_dict())
-    print("median standard error by size:", {n: round(curve.effects(n).std_error.median(), 4) for n in curve.sizes})
+    print("median standard error by size:", {n: round(float(curve.effects(n).std_error.median()), 4) for n in curve.sizes})
     print(curve.correlations().round(3).to_string(index=False))
     changes = curve.changes()
     pairs = len(curve.editions) * (len(curve.editions) - 1) // 2

@@ -50,6 +50,9 @@ from .regression.check.compare import compare as compare
 from .regression.check.cross_validate import cross_validate as cross_validate
 from .regression.check.held_out import held_out_log_likelihood as held_out_log_likelihood
 from .regression.check.residuals import standardized_residuals as standardized_residuals
+from .regression.components.faulty_cells import flag_cells as flag_cells
+from .regression.components.reliability import generalizability as generalizability
+from .regression.components.short_forms import short_form as short_form
 from .regression.curves.curve import DifficultyCurve as DifficultyCurve
 from .regression.curves.curve import read_curve as read_curve
 from .regression.fitting import fit as fit

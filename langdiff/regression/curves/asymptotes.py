@@ -130,14 +130,15 @@ def _frame(
     used = editions[reason == ""]
 
     def levels(fit: PowerFit) -> dict[str, Floats]:
-        bits = np.exp(fit.floor) if form == "stretched" else np.maximum(fit.floor, np.finfo(float).tiny)
-        difficulty = np.log(bits) - np.log(bits.mean(axis=1, keepdims=True))
+        bits = np.exp(fit.floor) if form == "stretched" else np.maximum(fit.floor, 0.0)
+        with np.errstate(divide="ignore"):  # draws without a floor above 0 have a difficulty of minus infinity
+            difficulty = np.log(bits) - np.log(bits.mean(axis=1, keepdims=True))
         return {"floor": bits, "gain": fit.gain, "floor_difficulty": difficulty}
 
     columns: dict[str, Floats] = {}
     drawn = levels(sampled)
     for name, values in levels(found).items():
-        ends = np.quantile(drawn[name], TAILS, axis=0)
+        ends = np.quantile(drawn[name], TAILS, axis=0, method="nearest")  # which infinity does not spoil
         columns |= {name: values[0], f"{name}_low": ends[0], f"{name}_high": ends[1]}
     columns["coefficient"] = found.gain[0] * smallest ** found.exponent[0]
     frame = pd.DataFrame(columns, index=used).reindex(editions)
