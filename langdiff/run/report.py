@@ -23,6 +23,7 @@ from langdiff.errors import LangdiffWarning
 from langdiff.lm.jobs.folder import job_folder
 from langdiff.lm.jobs.logs import join_logs, read_job_log
 from langdiff.lm.scoring import split_name
+from langdiff.regression import DifficultyCurve
 from langdiff.run.directory import JOBS
 from langdiff.run.result import RunResult
 
@@ -37,6 +38,7 @@ class Figure:
     caption: str
     svg: bytes
     of_training: bool = False
+    of_curve: bool = False
 
     @property
     def uri(self) -> str:
@@ -84,7 +86,7 @@ def write_report(run: RunResult) -> Path:
 
 def write_pages(run: RunResult, folder: Path) -> list[str]:
     """Write the report and the figures of a run into a folder; return their names."""
-    figures = _draw(run) + _draw_training(run)
+    figures = _draw(run) + _draw_curve(run) + _draw_training(run)
     for figure in figures:
         with atomic_path(folder / "figures" / f"{figure.name}.svg") as temporary:
             temporary.write_bytes(figure.svg)
@@ -107,6 +109,7 @@ def render_report(run: RunResult, figures: list[Figure]) -> str:
             "editions": html_table(run.editions.reset_index()),
             "skipped": html_table(run.skipped.astype({"line": "Int64"}), {"line": "{}"}),
             "failed": html_table(run.failed),
+            "curve": None if run.curve is None else html_table(_curve(run.curve), {"%": "{:+.1f}", "±": "{:.1f}"}),
             "floors": None if run.floors is None else html_table(_floors(run), {"%": "{:+.1f}", "": "{:.3f}"}),
         },
         correlations=list(run.correlations().itertuples()),
@@ -144,6 +147,23 @@ def _draw(run: RunResult) -> list[Figure]:
             known = run.truth[everywhere]
             figures.append(_figure("truth", caption, lambda ax: plot_against_truth(run.fits, known, ax)))
     return figures
+
+
+def _draw_curve(run: RunResult) -> list[Figure]:
+    from langdiff.plots import plot_difficulty_curves, plot_rank_changes, plot_size_correlations
+
+    curve = run.curve
+    if curve is None:
+        return []
+    drawn = {
+        "curve": (plot_difficulty_curves, "Difficulty by size of the training data, with bands of 95 %."),
+        "curve-ranks": (plot_rank_changes, "Ranks by size of the training data; lines that cross change places."),
+        "curve-correlations": (plot_size_correlations, "Spearman's correlation between sizes, with 95 % intervals."),
+    }
+    return [
+        replace(_figure(name, caption, lambda ax, draw=draw: draw(curve, ax)), of_curve=True)
+        for name, (draw, caption) in drawn.items()
+    ]
 
 
 def _draw_training(run: RunResult) -> list[Figure]:
@@ -225,6 +245,16 @@ def _bits(run: RunResult) -> pd.DataFrame:
         if totals["replaced_percent"].notna().any():
             columns[f"{lm}: replaced, %"] = totals["replaced_percent"]
     return pd.DataFrame(columns).rename_axis("edition").reset_index()
+
+
+def _curve(curve: DifficultyCurve) -> pd.DataFrame:
+    """Return percent above average and standard error at every size, one row per edition, the hardest at the last first."""
+    columns = {}
+    for size in curve.sizes:
+        rows = curve.effects(size).to_frame()
+        columns |= {f"{size:,}: %": rows["percent"], f"{size:,}: ±": rows["percent_std_error"]}
+    table = pd.DataFrame(columns)
+    return table.sort_values(f"{curve.sizes[-1]:,}: %", ascending=False).rename_axis("edition").reset_index()
 
 
 def _floors(run: RunResult) -> pd.DataFrame:

@@ -13,8 +13,8 @@ from langdiff.errors import DataError
 from langdiff.lm.floors import compare_with_floors
 from langdiff.lm.ngram.recipe import KneserNeyRecipe, find_scored_lm
 from langdiff.multitext import FAULT_COLUMNS
-from langdiff.regression import DifficultyFit, read_fit
-from langdiff.run.directory import EDITIONS, EXPERIMENT, FORMAT_VERSION, MANIFEST
+from langdiff.regression import DifficultyCurve, DifficultyFit, read_curve, read_fit
+from langdiff.run.directory import CURVE, EDITIONS, EXPERIMENT, FORMAT_VERSION, MANIFEST
 from langdiff.run.experiment import Experiment
 from langdiff.run.floors import read_floors
 from langdiff.surprisals import Surprisals, read_surprisals
@@ -46,6 +46,8 @@ class RunResult:
         was trained.
     floors : DataFrame or None
         What n-grams and compressors make of each edition (`langdiff.lm.measure_floors`), if it was measured.
+    curve : DifficultyCurve or None
+        Difficulties at several sizes of the training data, if the experiment has a ``[curve]``.
     """
 
     directory: Path
@@ -56,6 +58,7 @@ class RunResult:
     truth: pd.Series | None
     manifest: dict[str, Any]
     floors: pd.DataFrame | None = None
+    curve: DifficultyCurve | None = None
 
     @property
     def failed(self) -> pd.DataFrame:
@@ -184,6 +187,7 @@ def read_run(directory: str | Path) -> RunResult:
         truth=_read_truth(directory / "tables/truth.csv"),
         manifest=manifest,
         floors=read_floors(directory),
+        curve=read_curve(directory / CURVE) if (directory / CURVE).exists() else None,
     )
 
 
