@@ -66,24 +66,26 @@ def test_the_level_is_the_mean_of_the_bits(curve, tables):
 
 
 def test_draws_are_those_of_refits_to_the_same_samples(tables):
-    """The samples are the same for all sizes, so that changes between sizes vary as refits of both say."""
+    """What influences make of a sample of intents is what fits of both sizes to that sample find."""
     pair = {size: tables[size] for size in (100, 2700)}
-    curve = fit_curve(pair, seed=0, n_draws=1000)
-    rng, refits = np.random.default_rng(3), []
-    for _ in range(150):
+    curve = fit_curve(pair, seed=0)
+    rng, refits, linear = np.random.default_rng(3), [], []
+    for _ in range(20):
         rows = rng.integers(150, size=150)
         both = []
         for table in pair.values():
             bits = table.bits.iloc[rows].set_axis([str(i) for i in range(150)])
             fit = ld.fit(bits, errors="information")
             both.append(fit.difficulty.to_numpy() + np.log(bits.to_numpy().mean()))
-        refits.append(both)
-    refits = np.array(refits).swapaxes(1, 2)  # (draws, J, K)
-    ratio = refits.std(axis=0) / curve.draws.std(axis=0)
-    assert 0.85 < ratio.min() < ratio.max() < 1.15
-    change, ours = (part[..., 1] - part[..., 0] for part in (refits, curve.draws))
-    assert 0.85 < np.median(change.std(axis=0) / ours.std(axis=0)) < 1.15
-    assert abs(np.corrcoef(refits[:, 0].T)[0, 1] - np.corrcoef(curve.draws[:, 0].T)[0, 1]) < 0.02
+        refits.append(np.array(both).T)
+        times = np.bincount(rows, minlength=150) - 1.0
+        linear.append(curve.log_bits.to_numpy() + np.tensordot(times, curve.influence, 1))
+    refits, linear = (np.array(part) - curve.log_bits.to_numpy() for part in (refits, linear))  # (draws, J, K)
+    assert np.corrcoef(refits.ravel(), linear.ravel())[0, 1] > 0.99
+    change, ours = (part[..., 1] - part[..., 0] for part in (refits, linear))
+    assert np.corrcoef(change.ravel(), ours.ravel())[0, 1] > 0.98
+    assert ours.std() / change.std() == pytest.approx(1, abs=0.1)
+    assert curve.draws.std(axis=0) == pytest.approx(np.sqrt((curve.influence**2).sum(axis=0)), rel=0.1)
 
 
 @pytest.mark.parametrize("form", ["power", "stretched"])
