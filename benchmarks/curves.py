@@ -1,11 +1,11 @@
-"""Does a difficulty measured on a few thousand sentences hold with more data?
+"""Difficulties at several sizes of training data, own and published.
 
 Character 6-grams (or --lm) on nested parts of the training intents of NTREX, FLORES-200 and the New Testament, and the
 published models of Goldfish (5 MB to 1 GB) on FLORES-200 beside them. Reads the folder LANGDIFF_DATA (../shared/data by
 default). Trainings are kept under --cache, the curves as --cache/CORPUS-LM.json; an interrupted run goes on.
 
-    OMP_NUM_THREADS=1 python benchmarks/curves.py ntrex flores200 testaments --cache DIR [--lm char-small] [--editions 8]
-    OMP_NUM_THREADS=1 python benchmarks/curves.py coverage         # simulated truth: how often intervals hold it
+    OMP_NUM_THREADS=1 python benchmarks/curves.py ntrex flores200 testaments --cache DIR [--lm char-small] [--editions
+    8] OMP_NUM_THREADS=1 python benchmarks/curves.py coverage         # simulated truth: how often intervals hold it
 """
 
 import argparse
@@ -35,7 +35,7 @@ LOG_SIZE = 4.6, 0.6  # mean and s.d. of ln of the intents' sizes
 
 
 def published():
-    """Return log bits of Goldfish's models on FLORES-200, editions × megabytes, of languages with a model of their own."""
+    """Return log bits of Goldfish's models on FLORES-200, editions × megabytes, of languages with their own model."""
     table = pd.read_csv(DATA / "published" / "goldfish2024.tsv", sep="\t", index_col="flores_lang")
     own = table.loc[table["goldfish_used"] == table.index, list(GOLDFISH.values())].set_axis(list(GOLDFISH), axis=1)
     return np.log(own.dropna(subset=[5, 1000]))
@@ -80,11 +80,13 @@ def report(name, curve):
     """Print correlations between sizes, floors in both forms, pairs that change places, and the published models."""
     print(curve)
     print("s.d. of difficulty by size:", curve.difficulty.std().round(4).to_dict())
-    print("median standard error by size:", {n: round(float(curve.effects(n).std_error.median()), 4) for n in curve.sizes})
+    print(
+        "median standard error by size:", {n: round(float(curve.effects(n).std_error.median()), 4) for n in curve.sizes}
+    )
     print(curve.correlations().round(3).to_string(index=False))
     changes = curve.changes()
     pairs = len(curve.editions) * (len(curve.editions) - 1) // 2
-    print(f"pairs that change places: {changes['significant'].sum()} of {pairs} (5 % FDR), {len(changes)} in the estimates")
+    print(f"pairs that change places: {changes['significant'].sum()} of {pairs} (FDR 5 %), {len(changes)} in estimates")
     print(changes.head(5).round(4).to_string(index=False))
     for form in ("power", "stretched"):
         try:
@@ -94,7 +96,9 @@ def report(name, curve):
             continue
         print(f"{found!r}, misfit {100 * found.misfit:.2f} %")
         floor = found.frame["floor_difficulty"]
-        print(f"  rank correlation of floors with the largest size: {floor.corr(curve.difficulty.iloc[:, -1], 'spearman'):.3f}")
+        print(
+            f"  rank correlation of floors with largest size: {floor.corr(curve.difficulty.iloc[:, -1], 'spearman'):.3f}"
+        )
     if name == "flores200":
         beside_goldfish(curve)
 
@@ -118,8 +122,10 @@ def beside_goldfish(curve):
         print(f"{size:6,} | " + " | ".join(cells))
     largest = spearman_interval(curve.log_bits.to_numpy()[:, -1], theirs[1000].to_numpy(), rng)
     verdict = "ABOVE" if largest[0] > FALSIFIER else "not above"
-    print(f"falsifier: {curve.sizes[-1]:,} sentences with 1 GB {largest[0]:.3f} ({largest[1]:.2f} to {largest[2]:.2f}), "
-          f"{verdict} {FALSIFIER}")
+    print(
+        f"falsifier: {curve.sizes[-1]:,} sentences with 1 GB {largest[0]:.3f} ({largest[1]:.2f} to {largest[2]:.2f}), "
+        f"{verdict} {FALSIFIER}"
+    )
 
 
 def spearman_interval(one, other, rng, draws=1000):
@@ -169,7 +175,9 @@ def coverage(tables):
             held = {name: _holds(found.frame, name, value) for name, value in truth.items()}
             held["exponent"] = found.exponent_low <= EXPONENT <= found.exponent_high
             frame, alike = curve.to_frame(), curve.correlations()
-            held["difficulty"] = ((frame["low"] <= difficulty.T.ravel()) & (difficulty.T.ravel() <= frame["high"])).mean()
+            held["difficulty"] = (
+                (frame["low"] <= difficulty.T.ravel()) & (difficulty.T.ravel() <= frame["high"])
+            ).mean()
             exact = np.corrcoef(curves.T)[np.triu_indices(len(SIMULATED_SIZES), 1)]
             held["correlation"] = ((alike["pearson_low"] <= exact) & (exact <= alike["pearson_high"])).mean()
             rows.append(held | {"estimate of exponent": found.exponent})

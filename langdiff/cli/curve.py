@@ -21,7 +21,9 @@ def curve(
     corpus: Corpus,
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for models, curve.json, tables and pictures.")],
     sizes: Annotated[str, typer.Option("--sizes", help="Numbers of training intents, such as 500,1000,2000,4000.")],
-    lm: Annotated[str, typer.Option("--lm", help="Language model, such as kneser-ney-6 or char-small.")] = "kneser-ney-6",
+    lm: Annotated[
+        str, typer.Option("--lm", help="Language model, such as kneser-ney-6 or char-small.")
+    ] = "kneser-ney-6",
     scoring: HowToScore = None,
     match: Annotated[
         Literal["intents", "bytes", "characters"],
@@ -35,7 +37,9 @@ def curve(
     device: Device = "auto",
     workers: Annotated[int, typer.Option(help="Editions trained at a time.", min=1)] = 1,
     seed: Annotated[int, typer.Option(help="Seed.", min=0)] = 0,
-    seeds: Annotated[int, typer.Option(help="Orders of the training intents; two or more show their spread.", min=1)] = 1,
+    seeds: Annotated[
+        int, typer.Option(help="Orders of the training intents; two or more show their spread.", min=1)
+    ] = 1,
     as_json: Json = False,
 ) -> None:
     """Train language models on nested parts of the training data; show how difficulties change with size.
@@ -86,7 +90,9 @@ def _numbers(sizes: str) -> list[int]:
     try:
         return [int(size) for size in sizes.split(",")]
     except ValueError as error:
-        raise ConfigError(f"--sizes {sizes}: write whole numbers with commas between, such as 500,1000,2000.") from error
+        raise ConfigError(
+            f"--sizes {sizes}: write whole numbers with commas between, such as 500,1000,2000."
+        ) from error
 
 
 def _floors(result: "DifficultyCurve") -> str:

@@ -16,7 +16,9 @@ Table = Annotated[
 ]
 Tables = Annotated[
     list[Path],
-    typer.Argument(help="Tables of surprisals (.csv, .tsv, .parquet), one per language model.", metavar="SURPRISALS..."),
+    typer.Argument(
+        help="Tables of surprisals (.csv, .tsv, .parquet), one per language model.", metavar="SURPRISALS..."
+    ),
 ]
 Out = Annotated[Path | None, typer.Option("--out", "-o", help="CSV file for the table.")]
 

@@ -135,6 +135,4 @@ def difficulty_curve(
                 progress=progress,
             )
             tables[size].append(table)
-    return fit_curve(
-        tables, model=model, clusters=clusters, n_draws=n_draws, seed=first, match=match, read=read
-    )
+    return fit_curve(tables, model=model, clusters=clusters, n_draws=n_draws, seed=first, match=match, read=read)

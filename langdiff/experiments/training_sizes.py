@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -89,7 +90,7 @@ def check_sizes(sizes: Sequence[int], total: int, match: str) -> None:
     if match not in MATCHES:
         raise ConfigError(f"unknown match {match!r}; use one of {listing(MATCHES)}.")
     whole = all(isinstance(size, int | np.integer) and not isinstance(size, bool) for size in sizes)
-    if len(sizes) < 2 or not whole or any(b <= a for a, b in zip(sizes, sizes[1:], strict=False)):
+    if len(sizes) < 2 or not whole or any(b <= a for a, b in pairwise(sizes)):
         raise ConfigError(f"sizes must be two or more whole numbers that rise, got {list(sizes)}.")
     if sizes[0] < FEWEST or sizes[-1] > total:
         raise ConfigError(

@@ -206,5 +206,9 @@ def _colour(of_edition: pd.Series) -> str:
 
 
 def _size_label(curve: Curve) -> str:
-    of = {"bytes": "intents' worth of bytes", "characters": "intents' worth of characters", "intents": "training intents"}
+    of = {
+        "bytes": "intents' worth of bytes",
+        "characters": "intents' worth of characters",
+        "intents": "training intents",
+    }
     return of.get(curve.match, "size of the training data")

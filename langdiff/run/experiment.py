@@ -4,6 +4,7 @@ import difflib
 import os
 import re
 import tomllib
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -192,7 +193,7 @@ class CurveSettings(_Section):
     @field_validator("sizes")
     @classmethod
     def _sizes_rise(cls, sizes: list[int]) -> list[int]:
-        if sizes[0] < 2 or any(b <= a for a, b in zip(sizes, sizes[1:], strict=False)):
+        if sizes[0] < 2 or any(b <= a for a, b in pairwise(sizes)):
             raise ValueError("sizes must rise, the first at least 2")
         return sizes
 

@@ -248,7 +248,7 @@ def _bits(run: RunResult) -> pd.DataFrame:
 
 
 def _curve(curve: DifficultyCurve) -> pd.DataFrame:
-    """Return percent above average and standard error at every size, one row per edition, the hardest at the last first."""
+    """Return percent above average and standard error at every size, one row per edition."""
     columns = {}
     for size in curve.sizes:
         rows = curve.effects(size).to_frame()

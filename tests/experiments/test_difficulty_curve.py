@@ -17,7 +17,9 @@ def parts():
 @pytest.fixture(scope="module")
 def curve(parts, tmp_path_factory):
     cache = tmp_path_factory.mktemp("curve")
-    return ld.difficulty_curve(parts, sizes=[40, 80, 160], lm="kneser-ney-3", seed=0, cache=cache, progress=False), cache
+    return ld.difficulty_curve(
+        parts, sizes=[40, 80, 160], lm="kneser-ney-3", seed=0, cache=cache, progress=False
+    ), cache
 
 
 def test_sizes_are_nested_and_the_rest_is_untouched(parts):

@@ -19,7 +19,9 @@ def test_a_run_has_its_curve_in_files_and_report(tmp_path):
     assert run.curve.sizes == [20, 40, 80]
     again = read_run(tmp_path / "run")
     np.testing.assert_array_equal(again.curve.log_bits, run.curve.log_bits)
-    np.testing.assert_allclose(run.curve.difficulty[80], run.fits["kneser-ney-2"].difficulty)  # all of the training part
+    np.testing.assert_allclose(
+        run.curve.difficulty[80], run.fits["kneser-ney-2"].difficulty
+    )  # all of the training part
     page = run.report.read_text(encoding="utf-8")
     assert "Does it hold with more data?" in page
     assert {path.stem for path in (tmp_path / "run" / "figures").glob("curve*")} == {

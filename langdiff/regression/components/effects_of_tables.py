@@ -67,7 +67,7 @@ def observe(
     if twice.any():
         row = frame.loc[twice].iloc[0]
         raise DataError(
-            f"{int(twice.sum()):,} cell(s) are in several tables of the same corpus, language model and seed, the first "
+            f"{int(twice.sum()):,} cell(s) are in several tables of one corpus, language model and seed, the first "
             f"{row['edition']!r}, intent {row['intent']!r}. Say in facets= how the tables differ."
         )
     levels: dict[str, Integers] = {}
@@ -88,4 +88,6 @@ def _long(table: Surprisals, languages: Mapping[str, str] | pd.Series | None) ->
         if absent := [edition for edition in editions if edition not in known]:
             raise ConfigError(f"languages lack {len(absent)} edition(s): {listing(absent)}.")
         editions = pd.Index([known[edition] for edition in editions])
-    return pd.DataFrame({"edition": editions[columns], "intent": table.intents[rows].astype(str), "z": z[rows, columns]})
+    return pd.DataFrame(
+        {"edition": editions[columns], "intent": table.intents[rows].astype(str), "z": z[rows, columns]}
+    )

@@ -44,7 +44,8 @@ def flag_cells(surprisals_by_lm: Mapping[str, Surprisals], *, q: float = 0.05) -
     Returns
     -------
     DataFrame
-        One row per cell, the most suspect first: ``intent``, ``edition``; ``percent``, by how many percent it needs more
+        One row per cell, the most suspect first: ``intent``, ``edition``; ``percent``, by how many percent it needs
+        more
         (or fewer) bits than expected, on average over the language models; ``score``, the shared part in units of its
         own scale; ``p``, ``p_adjusted`` and ``flagged``.
 
@@ -81,7 +82,9 @@ def flag_cells(surprisals_by_lm: Mapping[str, Surprisals], *, q: float = 0.05) -
         if not alike or (table.bits.isna() != first.bits.isna()).to_numpy().any():
             raise DataError(f"the table of {name!r} has other intents, editions or missing cells than the first.")
     if first.bits.shape[0] < FEWEST_ROWS or first.bits.shape[1] < FEWEST_COLUMNS:
-        raise DataError(f"{first.bits.shape[0]} intents × {first.bits.shape[1]} editions are too few to say what is usual.")
+        raise DataError(
+            f"{first.bits.shape[0]} intents × {first.bits.shape[1]} editions are too few to say what is usual."
+        )
     residuals = np.array([_residual(table) for table in tables])  # (L, I, J), NaN where missing
     score = shared_part(np.array([scaled(residual) for residual in residuals]))
     score, p = _tested(score)

@@ -6,8 +6,8 @@ For an effect α with levels a of :math:`n_a` observations, :math:`T_\alpha = \s
 .. math:: E\,T_\alpha = N\mu^2 + \sum_\beta \sigma^2_\beta \sum_{a,b} n_{ab}^2 / n_a
 
 with :math:`n_{ab}` observations in level a of α and b of β (Henderson 1953, method 1; Searle, Casella and McCulloch
-1992, "Variance Components", section 5.3). In a complete table these are the estimators of the analysis of variance; with
-missing cells they stay unbiased.
+1992, "Variance Components", section 5.3). In a complete table these are the estimators of the analysis of variance;
+with missing cells they stay unbiased.
 """
 
 from collections.abc import Sequence

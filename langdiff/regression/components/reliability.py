@@ -53,7 +53,8 @@ class Generalizability:
         Returns
         -------
         DataFrame
-            Indexed by component: ``variance`` of ln bits (an estimate below 0 says that the component cannot be told from
+            Indexed by component: ``variance`` of ln bits (an estimate below 0 says that the component cannot be told
+            from
             0), ``share`` of the sum of all, negative ones counted as 0, ``share_std_error``, from leaving out groups of
             editions and of intents, and the number of ``levels``.
         """
@@ -136,8 +137,8 @@ class Generalizability:
         Returns
         -------
         DataFrame
-            One row per pair: ``n_intents``, ``n_seeds``, ``reliability`` and ``std_error`` (nats). Where the tables are of
-            one seed, seeds differ only in `n_seeds` = 1, which is then the only row.
+            One row per pair: ``n_intents``, ``n_seeds``, ``reliability`` and ``std_error`` (nats). Where the tables are
+            of one seed, seeds differ only in `n_seeds` = 1, which is then the only row.
         """
         seeds = n_seeds if self.n_seeds > 1 else (1,)
         rows = [
@@ -159,8 +160,8 @@ class Generalizability:
     def __repr__(self) -> str:
         """Say how large the tables are and what G is."""
         return (
-            f"Generalizability: {self.n_editions} editions × {self.n_intents:,} intents, {self.n_lms} language model(s), "
-            f"{self.n_seeds} seed(s), {self.n_corpora} corpus or corpora; G = {self.reliability():.3f}"
+            f"Generalizability: {self.n_editions} editions × {self.n_intents:,} intents, "
+            f"{self.n_lms} language model(s), {self.n_seeds} seed(s), {self.n_corpora} corpus or corpora; G = {self.reliability():.3f}"
         )
 
 

@@ -29,7 +29,8 @@ class Asymptotes:
     frame : DataFrame, J rows
         See `to_frame`.
     misfit : float
-        Root mean square of the relative distance between bits and curve, over editions and sizes, per degree of freedom.
+        Root mean square of the relative distance between bits and curve, over editions and sizes, per degree of
+        freedom.
     """
 
     form: str
@@ -45,7 +46,8 @@ class Asymptotes:
         Returns
         -------
         DataFrame
-            Indexed by edition: ``floor``, the bits per intent that the curve falls to (:math:`E_j`, or its exponential in
+            Indexed by edition: ``floor``, the bits per intent that the curve falls to (:math:`E_j`, or its exponential
+            in
             the stretched form), ``gain``, the bits by which the smallest size is above it (for the stretched form, of
             the logarithm), and ``floor_difficulty``, the difficulty in nats that the floors have (their factors average
             1), each with ``_low`` and ``_high`` (95 %); ``coefficient``, :math:`A_j`; ``reason``, why numbers are NaN.
@@ -65,8 +67,8 @@ class Asymptotes:
     def __repr__(self) -> str:
         """Say what was fitted."""
         return (
-            f"Asymptotes ({self.form}): {int(self.frame['reason'].eq('').sum())} of {len(self.frame)} editions, exponent "
-            f"{self.exponent:.3f} ({self.exponent_low:.3f} to {self.exponent_high:.3f})"
+            f"Asymptotes ({self.form}): {int(self.frame['reason'].eq('').sum())} of {len(self.frame)} editions, "
+            f"exponent {self.exponent:.3f} ({self.exponent_low:.3f} to {self.exponent_high:.3f})"
         )
 
 

@@ -38,7 +38,8 @@ class DifficultyCurve:
     Attributes
     ----------
     log_bits : DataFrame, shape (J, K)
-        :math:`\ln B_j(n)`, the natural logarithm of the bits that edition j (row) spends on an intent at size n (column).
+        :math:`\ln B_j(n)`, the natural logarithm of the bits that edition j (row) spends on an intent at size n
+        (column).
     influence : ndarray, shape (G, J, K)
         Influence of each cluster of test intents on `log_bits`, in nats.
     by_seed : ndarray, shape (R, J, K)
@@ -50,8 +51,8 @@ class DifficultyCurve:
     n_intents : int
         Number of test intents, I.
     match : str
-        What editions have alike at a size: ``"intents"``, ``"bytes"`` or ``"characters"``; ``"given"`` if the tables were
-        given.
+        What editions have alike at a size: ``"intents"``, ``"bytes"`` or ``"characters"``; ``"given"`` if the tables
+        were given.
     read : DataFrame or None
         Number of training intents that every edition reads at every size, shape (J, K); None if the tables were given.
     n_draws, seed : int
@@ -150,8 +151,8 @@ class DifficultyCurve:
         Returns
         -------
         DataFrame
-            ``edition``, ``size``; ``bits``, bits per test intent, with ``bits_low`` and ``bits_high``; ``difficulty`` in
-            nats, its ``std_error``, ``low`` and ``high``; ``rank``, 1 the hardest. Intervals of 95 %. Those of bits
+            ``edition``, ``size``; ``bits``, bits per test intent, with ``bits_low`` and ``bits_high``; ``difficulty``
+            in nats, its ``std_error``, ``low`` and ``high``; ``rank``, 1 the hardest. Intervals of 95 %. Those of bits
             contain what all editions and sizes share, above all how long the intents happen to be.
         """
         low, high = (pd.DataFrame(part, *self.log_bits.axes) for part in np.quantile(self.draws, TAILS, axis=0))
@@ -186,8 +187,8 @@ class DifficultyCurve:
         r"""Return the size at which each edition is as good as a reference at a size of its own.
 
         Edition j is as good as the reference at :math:`n_0` where it spends as many bits on the same content,
-        :math:`B_j(n_j) = r_j B_\mathrm{ref}(n_0)`, with :math:`r_j = 1` unless a `content_ratio` says that edition j has
-        more or less to say. Between the sizes, ln B is a straight line in ln n.
+        :math:`B_j(n_j) = r_j B_\mathrm{ref}(n_0)`, with :math:`r_j = 1` unless a `content_ratio` says that edition j
+        has more or less to say. Between the sizes, ln B is a straight line in ln n.
 
         Parameters
         ----------
@@ -306,8 +307,8 @@ class DifficultyCurve:
             f"{self!r}\n\nDifficulty in percent by size of the training data\n{table.round(1).to_string()}\n"
             f"Median standard error: {', '.join(f'{100 * error:.2f}' for error in errors.median())} percent\n\n"
             f"Correlations between sizes, with 95 % intervals\n{alike.round(3).to_string()}\n\n"
-            f"From {self.sizes[0]:,} to {self.sizes[-1]:,}, {int(changes['significant'].sum()):,} of {pairs:,} pairs of "
-            f"editions change places at a false discovery rate of 5 % ({len(changes):,} do in the estimates).\n"
+            f"From {self.sizes[0]:,} to {self.sizes[-1]:,}, {int(changes['significant'].sum()):,} of {pairs:,} pairs "
+            f"of editions change places at a false discovery rate of 5 % ({len(changes):,} do in the estimates).\n"
             f"[{self.signature}]"
         )
 
@@ -348,7 +349,8 @@ class DifficultyCurve:
         seeds = f", {self.n_seeds} seeds" if self.n_seeds > 1 else ""
         return (
             f"DifficultyCurve of {self.lm}: {len(self.editions)} editions × {len(self.sizes)} sizes "
-            f"({self.sizes[0]:,} to {self.sizes[-1]:,}){seeds}, {self.n_intents:,} test intents, model {self.model}{state}"
+            f"({self.sizes[0]:,} to {self.sizes[-1]:,}){seeds}, {self.n_intents:,} test intents, "
+            f"model {self.model}{state}"
         )
 
 

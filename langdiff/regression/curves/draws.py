@@ -40,7 +40,9 @@ def seed_spread(by_seed: Floats) -> SeedSpread:
     return SeedSpread(of_editions / seeds, level.T @ level / (seeds - 1) / seeds)
 
 
-def joint_draws(log_bits: Floats, influence: Floats, spread: SeedSpread, n_draws: int, rng: np.random.Generator) -> Floats:
+def joint_draws(
+    log_bits: Floats, influence: Floats, spread: SeedSpread, n_draws: int, rng: np.random.Generator
+) -> Floats:
     """Draw ln B from samples of clusters, with replacement, the same for all sizes, and from the spread of seeds.
 
     Parameters

@@ -161,8 +161,8 @@ def _check_alike(table: Surprisals, first: Surprisals, size: int) -> None:
     ):
         if not ours.equals(theirs):
             raise DataError(
-                f"the {what} of size {size:,} are not those of the smallest size, in the same order. Score the same test "
-                "texts at every size."
+                f"the {what} of size {size:,} are not those of the smallest size, in the same order. Score the "
+                "same test texts at every size."
             )
     if (table.bits.isna() != first.bits.isna()).to_numpy().any():
         raise DataError(f"the table of size {size:,} lacks other cells than that of the smallest size.")

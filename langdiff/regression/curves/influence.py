@@ -32,7 +32,7 @@ MOST_ITERATIONS = 1000
 
 
 class SizeEstimate(NamedTuple):
-    """ln B of every edition, shape (J,), the influences of the clusters, shape (G, J), and whether the fit converged."""
+    """ln B of every edition, shape (J,), influences of the clusters, shape (G, J), and whether the fit converged."""
 
     log_bits: Floats
     influence: Floats

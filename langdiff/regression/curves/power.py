@@ -21,7 +21,7 @@ GOLDEN = (np.sqrt(5) - 1) / 2
 
 
 class PowerFit(NamedTuple):
-    """Parameters of D samples: `floor` E and `gain` A at the smallest size, shape (D, J); `exponent` β, shape (D,).
+    r"""Parameters of D samples: `floor` E and `gain` A at the smallest size, shape (D, J); `exponent` β, shape (D,).
 
     `misfit` and `misfit_of_constant` are weighted sums of squares, shape (D, J). The gain is :math:`A_j n_1^{-\beta}`,
     by how much the smallest size is above the floor, in the unit of the data.

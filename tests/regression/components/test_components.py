@@ -66,7 +66,8 @@ def test_language_models_and_seeds_are_told_apart():
             facets.append({"lm": lm, "seed": seed})
     found = ld.generalizability(tables, facets=pd.DataFrame(facets, index=list(tables)))
     variance = found.frame["variance"]
-    assert found.n_lms == 3 and found.n_seeds == 2
+    assert found.n_lms == 3
+    assert found.n_seeds == 2
     assert variance["edition:lm"] == pytest.approx(of_lm.var(axis=0, ddof=1).mean(), rel=0.25)
     assert variance["edition:seed"] == pytest.approx(0.03**2, rel=0.5)
     assert variance["edition:intent"] == pytest.approx(0.09, rel=0.1)
@@ -90,7 +91,9 @@ def test_corpora_have_intents_of_their_own():
     languages = {f"{corpus}{j}": f"l{j}" for corpus in tables for j in range(30)}
     facets = pd.DataFrame({"corpus": list(tables)}, index=list(tables))
     found = ld.generalizability(tables, facets=facets, languages=languages)
-    assert found.n_corpora == 2 and found.n_intents == 240 and found.n_editions == 30
+    assert found.n_corpora == 2
+    assert found.n_intents == 240
+    assert found.n_editions == 30
     assert found.frame.loc["edition", "variance"] == pytest.approx(0.04, rel=0.6)
     assert found.frame.loc["edition:corpus", "variance"] == pytest.approx(0.01, rel=0.6)
     with pytest.raises(ConfigError, match="languages lack"):
