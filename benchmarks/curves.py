@@ -86,7 +86,7 @@ def report(name, curve):
     print(curve.correlations().round(3).to_string(index=False))
     changes = curve.changes()
     pairs = len(curve.editions) * (len(curve.editions) - 1) // 2
-    print(f"pairs that change places: {changes['significant'].sum()} of {pairs} (FDR 5 %), {len(changes)} in estimates")
+    print(f"pairs that change places: {changes['significant'].sum()} of {pairs} (FDR 5 %), {len(changes)} estimated")
     print(changes.head(5).round(4).to_string(index=False))
     for form in ("power", "stretched"):
         try:
@@ -96,9 +96,8 @@ def report(name, curve):
             continue
         print(f"{found!r}, misfit {100 * found.misfit:.2f} %")
         floor = found.frame["floor_difficulty"]
-        print(
-            f"  rank correlation of floors with largest size: {floor.corr(curve.difficulty.iloc[:, -1], 'spearman'):.3f}"
-        )
+        alike = floor.corr(curve.difficulty.iloc[:, -1], "spearman")
+        print(f"  rank correlation of floors with largest size: {alike:.3f}")
     if name == "flores200":
         beside_goldfish(curve)
 

@@ -69,7 +69,7 @@ def nested_parts(
         amounts = _cumulative(parts.train, order, match)
         budget = amounts[:, np.asarray(sizes) - 1].min(axis=0)  # (K,)
         read = np.array([np.searchsorted(of_edition, budget, side="right") for of_edition in amounts])
-    few = editions[(read < FEWEST).any(axis=1)]
+    few = editions[np.flatnonzero((read < FEWEST).any(axis=1))]
     if len(few):
         raise DataError(
             f"with match={match!r} and {sizes[0]} intents, {len(few)} edition(s) would read fewer than {FEWEST} "

@@ -135,7 +135,7 @@ def _tested(score: Floats) -> tuple[Floats, Floats]:
     inner, outer = np.nanquantile(np.abs(score), [INNER, OUTER])
 
     def excess(freedom: float) -> float:
-        usual = student.ppf([(1 + INNER) / 2, (1 + OUTER) / 2], freedom)
+        usual = np.asarray(student.ppf([(1 + INNER) / 2, (1 + OUTER) / 2], freedom))
         return float(usual[1] / usual[0] - outer / inner)
 
     if excess(MOST_FREEDOM) >= 0:

@@ -161,7 +161,8 @@ class Generalizability:
         """Say how large the tables are and what G is."""
         return (
             f"Generalizability: {self.n_editions} editions × {self.n_intents:,} intents, "
-            f"{self.n_lms} language model(s), {self.n_seeds} seed(s), {self.n_corpora} corpus or corpora; G = {self.reliability():.3f}"
+            f"{self.n_lms} language model(s), {self.n_seeds} seed(s), {self.n_corpora} corpus or "
+            f"corpora; G = {self.reliability():.3f}"
         )
 
 

@@ -91,4 +91,4 @@ def find_changes(before: Floats, after: Floats, covariances: tuple[Floats, Float
         differences.append(difference)
         p_values.append(np.where(np.isnan(p), 1.0, p))
     p = np.where(differences[0] * differences[1] < 0, np.maximum(*p_values), 1.0)
-    return Changes(one, other, *differences, p, false_discovery_control(p))
+    return Changes(one, other, differences[0], differences[1], p, false_discovery_control(p))

@@ -90,7 +90,7 @@ class DifficultyCurve:
     @property
     def difficulty(self) -> pd.DataFrame:
         """Difficulties in nats, shape (J, K); their factors average 1 at every size."""
-        return self.log_bits - np.log(np.exp(self.log_bits).mean())
+        return self.log_bits - np.log(self.log_bits.apply(np.exp).mean())
 
     @property
     def n_seeds(self) -> int:
@@ -137,7 +137,7 @@ class DifficultyCurve:
             If the curve has no such size.
         """
         return Effects(
-            estimate=self.difficulty[size].rename("difficulty"),
+            estimate=self.difficulty.iloc[:, self._place(size)].rename("difficulty"),
             covariance=self.covariance(size),
             title=f"{self.lm}, {size:,}, model {self.model}",
             converged=self.converged,
@@ -155,12 +155,13 @@ class DifficultyCurve:
             in nats, its ``std_error``, ``low`` and ``high``; ``rank``, 1 the hardest. Intervals of 95 %. Those of bits
             contain what all editions and sizes share, above all how long the intents happen to be.
         """
-        low, high = (pd.DataFrame(part, *self.log_bits.axes) for part in np.quantile(self.draws, TAILS, axis=0))
+        ends = np.quantile(self.draws, TAILS, axis=0)
+        low, high = (pd.DataFrame(part, index=self.editions, columns=self.log_bits.columns) for part in ends)
         rows = []
         for size in self.sizes:
             table = self.effects(size).to_frame().loc[self.editions, ["difficulty", "std_error", "low", "high", "rank"]]
             bits = pd.DataFrame({"bits": self.log_bits[size], "bits_low": low[size], "bits_high": high[size]})
-            rows.append(np.exp(bits).join(table).assign(size=size).rename_axis("edition").reset_index())
+            rows.append(bits.apply(np.exp).join(table).assign(size=size).rename_axis("edition").reset_index())
         frame = pd.concat(rows, ignore_index=True)
         return frame[["edition", "size", *frame.columns.drop(["edition", "size"])]]
 
@@ -299,7 +300,7 @@ class DifficultyCurve:
 
     def summary(self) -> str:
         """Format difficulties by size, the correlations between sizes and the pairs that change places."""
-        table = (100 * np.expm1(self.difficulty)).sort_values(self.sizes[-1], ascending=False)
+        table = (100 * self.difficulty.apply(np.expm1)).sort_values(self.sizes[-1], ascending=False)
         errors = pd.DataFrame({size: self.effects(size).std_error for size in self.sizes})
         alike, changes = self.correlations().set_index(["size", "other"]), self.changes()
         pairs = len(self.editions) * (len(self.editions) - 1) // 2
