@@ -249,7 +249,7 @@ def _bits(run: RunResult) -> pd.DataFrame:
 
 def _curve(curve: DifficultyCurve) -> pd.DataFrame:
     """Return percent above average and standard error at every size, one row per edition."""
-    columns = {}
+    columns: dict[str, pd.Series] = {}
     for size in curve.sizes:
         rows = curve.effects(size).to_frame()
         columns |= {f"{size:,}: %": rows["percent"], f"{size:,}: ±": rows["percent_std_error"]}

@@ -72,7 +72,7 @@ def observe(
         )
     levels: dict[str, Integers] = {}
     for effect, columns in EFFECTS:
-        codes: Integers = frame.groupby(columns, sort=False).ngroup().to_numpy(dtype=int)
+        codes = np.asarray(frame.groupby(columns, sort=False).ngroup(), dtype=np.int_)
         distinct = codes.max() + 1
         if 1 < distinct < len(frame) and not any(np.array_equal(codes, other) for other in levels.values()):
             levels[effect] = codes

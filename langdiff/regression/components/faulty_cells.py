@@ -26,6 +26,7 @@ from langdiff.surprisals import Surprisals
 
 NORMAL_MEDIAN = 0.6744897501960817  # of |z| of a standard normal
 ROUNDS = 5  # of scaling rows and columns in turn
+PULL = 10  # cells that the scale of all counts for beside those of a row or column
 FEWEST_ROWS, FEWEST_COLUMNS = 20, 5
 MOST_FREEDOM = 200.0
 INNER, OUTER = 0.5, 0.9  # quantiles of |ν| that its usual distribution is fitted to
@@ -115,7 +116,10 @@ def scaled(residual: Floats) -> Floats:
     result = residual - np.nanmedian(residual, axis=0)
     for _ in range(ROUNDS):
         for axis in (0, 1):
-            result = result / (np.nanmedian(np.abs(result), axis=axis, keepdims=True) / NORMAL_MEDIAN)
+            result = result / (np.nanmedian(np.abs(result)) / NORMAL_MEDIAN)
+            own = np.nanmedian(np.abs(result), axis=axis, keepdims=True) / NORMAL_MEDIAN
+            cells = (~np.isnan(result)).sum(axis=axis, keepdims=True)
+            result = result / own ** (cells / (cells + PULL))  # few cells say little of their scale
     return result
 
 

@@ -134,7 +134,8 @@ def _frame(
     def levels(fit: PowerFit) -> dict[str, Floats]:
         bits = np.exp(fit.floor) if form == "stretched" else np.maximum(fit.floor, 0.0)
         with np.errstate(divide="ignore"):  # draws without a floor above 0 have a difficulty of minus infinity
-            difficulty = np.log(bits) - np.log(bits.mean(axis=1, keepdims=True))
+            mean = np.maximum(bits.mean(axis=1, keepdims=True), np.finfo(float).tiny)
+            difficulty = np.log(bits) - np.log(mean)
         return {"floor": bits, "gain": fit.gain, "floor_difficulty": difficulty}
 
     columns: dict[str, Floats] = {}

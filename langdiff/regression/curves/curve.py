@@ -90,7 +90,8 @@ class DifficultyCurve:
     @property
     def difficulty(self) -> pd.DataFrame:
         """Difficulties in nats, shape (J, K); their factors average 1 at every size."""
-        return self.log_bits - np.log(self.log_bits.apply(np.exp).mean())
+        difficulty: pd.DataFrame = self.log_bits - np.log(self.log_bits.apply(np.exp).mean())
+        return difficulty
 
     @property
     def n_seeds(self) -> int:
@@ -300,7 +301,8 @@ class DifficultyCurve:
 
     def summary(self) -> str:
         """Format difficulties by size, the correlations between sizes and the pairs that change places."""
-        table = (100 * self.difficulty.apply(np.expm1)).sort_values(self.sizes[-1], ascending=False)
+        hardest = self.effects(self.sizes[-1]).to_frame().index
+        table = (100 * self.difficulty.apply(np.expm1)).loc[hardest]
         errors = pd.DataFrame({size: self.effects(size).std_error for size in self.sizes})
         alike, changes = self.correlations().set_index(["size", "other"]), self.changes()
         pairs = len(self.editions) * (len(self.editions) - 1) // 2

@@ -141,10 +141,9 @@ def _checked(
         raise ConfigError(f"sizes must be positive, got {bad[0]!r}.")
     if n_draws < FEWEST_DRAWS:
         raise ConfigError(f"n_draws must be at least {FEWEST_DRAWS}, got {n_draws!r}.")
-    found = {
-        int(size): [tables[size]] if isinstance(tables[size], Surprisals) else list(tables[size])
-        for size in sorted(tables)
-    }
+    found: dict[int, list[Surprisals]] = {}
+    for size, given in sorted(tables.items()):
+        found[int(size)] = [given] if isinstance(given, Surprisals) else list(given)
     first = next(iter(found.values()))[0]
     for size, several in found.items():
         if len(several) != len(found[next(iter(found))]):
