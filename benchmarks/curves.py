@@ -4,8 +4,9 @@ Character 6-grams (or --lm) on nested parts of the training intents of NTREX, FL
 published models of Goldfish (5 MB to 1 GB) on FLORES-200 beside them. Reads the folder LANGDIFF_DATA (../shared/data by
 default). Trainings are kept under --cache, the curves as --cache/CORPUS-LM.json; an interrupted run goes on.
 
-    OMP_NUM_THREADS=1 python benchmarks/curves.py ntrex flores200 testaments --cache DIR [--lm char-small] [--editions
-    8] OMP_NUM_THREADS=1 python benchmarks/curves.py coverage         # simulated truth: how often intervals hold it
+    OMP_NUM_THREADS=1 python benchmarks/curves.py ntrex flores200 testaments --cache DIR [--lm char-small --editions 8]
+    OMP_NUM_THREADS=1 python benchmarks/curves.py shares --cache DIR   # variance by language, corpus and intent
+    OMP_NUM_THREADS=1 python benchmarks/curves.py coverage             # simulated truth: how often intervals hold it
 """
 
 import argparse
@@ -20,12 +21,14 @@ from scipy.stats import rankdata
 
 import langdiff as ld
 from langdiff.errors import DataError, LangdiffWarning
+from langdiff.experiments.training_sizes import nested_parts
 from langdiff.regression import fit_curve
 
 DATA = Path(os.environ.get("LANGDIFF_DATA", "../shared/data"))
 SEED = 0
 SIZES = {"ntrex": (100, 200, 400, 800, 1300), "flores200": (160, 460, 1330), "testaments": (250, 1000, 4000)}
 GOLDFISH = {size: f"goldfish_{size}mb" for size in (5, 10, 100, 1000)}
+METHODS = ("pearson", "spearman")
 FALSIFIER = 0.4  # correlation of own 6-grams at the largest size with 1 GB, above which the title would be wrong
 
 # of the simulation
@@ -74,6 +77,32 @@ def measure(name, lm, editions, cache):
         curve.save(cache / f"{name}-{lm}.json")
     print(f"\n== {name}: {parts.summary()}, {time.process_time() - start:.0f} s of processor time")
     return curve
+
+
+def shares(lm, cache):
+    """Print variance components of the languages that NTREX and FLORES-200 share, from the largest size of each."""
+    tables, languages = {}, {}
+    for name in ("ntrex", "flores200"):
+        parts = globals()[name](0)
+        size = SIZES[name][-1]
+        cut, _ = nested_parts(parts, [size - 1, size], "intents", np.random.default_rng(SEED))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", LangdiffWarning)
+            tables[name] = ld.compute_surprisals(
+                cut[size], lm=lm, max_replaced=1.0, cache=cache / name / f"size-{size}", progress=False
+            )
+        codes = pd.Series([edition[:3] for edition in parts.editions], parts.editions)
+        languages[name] = codes[~codes.duplicated()]  # the first edition of a language
+    shared = sorted(set(languages["ntrex"]) & set(languages["flores200"]))
+    print(f"\n== {len(shared)} languages in both: {' '.join(shared)}")
+    for name, codes in languages.items():
+        kept = codes[codes.isin(shared)]
+        tables[name] = ld.Surprisals(bits=tables[name].bits[kept.index].rename(columns=kept), lm=lm)
+        print(f"{name} alone:\n{ld.generalizability(tables[name]).frame.round(4).to_string()}")
+    found = ld.generalizability(tables, facets=pd.DataFrame({"corpus": list(tables)}, index=list(tables)))
+    print(f"both:\n{found.summary()}")
+    fits = pd.DataFrame({name: ld.fit(table).difficulty for name, table in tables.items()})
+    print("correlation of difficulties, Pearson and Spearman:", *(fits.corr(kind).iloc[0, 1] for kind in METHODS))
 
 
 def report(name, curve):
@@ -189,7 +218,7 @@ def _holds(frame, name, truth):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("parts", nargs="*", choices=[*SIZES, "coverage"], default=["ntrex"])
+    parser.add_argument("parts", nargs="*", choices=[*SIZES, "shares", "coverage"], default=["ntrex"])
     parser.add_argument("--cache", type=Path, default=Path("runs/curves"))
     parser.add_argument("--lm", default="kneser-ney-6")
     parser.add_argument("--editions", type=int, default=0, help="take so many editions of each corpus; 0 all")
@@ -198,6 +227,8 @@ def main():
     for part in options.parts:
         if part == "coverage":
             coverage(options.tables)
+        elif part == "shares":
+            shares(options.lm, options.cache)
         else:
             report(part, measure(part, options.lm, options.editions, options.cache))
 

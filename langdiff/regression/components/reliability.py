@@ -54,9 +54,8 @@ class Generalizability:
         -------
         DataFrame
             Indexed by component: ``variance`` of ln bits (an estimate below 0 says that the component cannot be told
-            from
-            0), ``share`` of the sum of all, negative ones counted as 0, ``share_std_error``, from leaving out groups of
-            editions and of intents, and the number of ``levels``.
+            from 0), ``share`` of the sum of all, negative ones counted as 0, ``share_std_error``, from leaving out
+            groups of editions and of intents, and the number of ``levels``.
         """
         return self.frame.copy()
 
@@ -137,8 +136,8 @@ class Generalizability:
         Returns
         -------
         DataFrame
-            One row per pair: ``n_intents``, ``n_seeds``, ``reliability`` and ``std_error`` (nats). Where the tables are
-            of one seed, seeds differ only in `n_seeds` = 1, which is then the only row.
+            One row per pair: ``n_intents``, ``n_seeds``, ``reliability`` and ``std_error`` (nats). Tables of one
+            seed say nothing of others: `n_seeds` is then 1 in all rows.
         """
         seeds = n_seeds if self.n_seeds > 1 else (1,)
         rows = [

@@ -2,8 +2,7 @@ r"""Few intents whose difficulties are close to those of all.
 
 With residuals :math:`r_{ij}` of model 1, which sum to 0 over all I intents, the difficulty from k of them, S, is off by
 :math:`\frac1k \sum_{i \in S} r_{ij}`. Chosen are intents for which the sum of two mean squares is least: that error
-over the editions chosen on, and what it would be in others, of which nothing is known but that intents vary by as much,
-namely
+over the editions chosen on, and what it would be in others, of which nothing is known but that intents vary by as much:
 :math:`\bigl(\frac1k - \frac2I\bigr) \frac1k \sum_{i \in S} \overline{r_i^2}` and a constant (the intents are among all,
 so that their errors are in both). The first alone takes intents whose errors happen to cancel in these editions.
 """
