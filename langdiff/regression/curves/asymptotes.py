@@ -47,9 +47,10 @@ class Asymptotes:
         -------
         DataFrame
             Indexed by edition: ``floor``, the bits per intent that the curve falls to (:math:`E_j`, or its
-            exponential in the stretched form), ``gain``, the bits by which the smallest size is above it (in the stretched form,
-            of the logarithm), and ``floor_difficulty``, the difficulty in nats that the floors have (their factors average
-            1), each with ``_low`` and ``_high`` (95 %); ``coefficient``, :math:`A_j`; ``reason``, why numbers are NaN.
+            exponential in the stretched form), ``gain``, the bits by which the smallest size is above it (in the
+            stretched form, of the logarithm), and ``floor_difficulty``, the difficulty in nats that the floors have
+            (their factors average 1), each with ``_low`` and ``_high`` (95 %); ``coefficient``, :math:`A_j`;
+            ``reason``, why numbers are NaN.
         """
         return self.frame.copy()
 
