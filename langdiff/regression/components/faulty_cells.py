@@ -65,8 +65,8 @@ def flag_cells(surprisals_by_lm: Mapping[str, Surprisals], *, q: float = 0.05) -
     Examples
     --------
     >>> import langdiff as ld
-    >>> bits = ld.simulate(200, 8, seed=1).surprisals.bits
-    >>> bits.iloc[17, 3] *= 2.5
+    >>> bits = ld.simulate(200, 20, seed=1).surprisals.bits
+    >>> bits.iloc[17, 3] *= 8
     >>> noise = np.exp(np.random.default_rng(1).normal(0, 0.03, (2, *bits.shape)))
     >>> found = flag_cells({"one": ld.Surprisals(bits=bits * noise[0]), "other": ld.Surprisals(bits=bits * noise[1])})
     >>> found[["intent", "edition", "flagged"]].iloc[0].tolist() == [bits.index[17], bits.columns[3], True]

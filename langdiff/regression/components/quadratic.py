@@ -39,7 +39,7 @@ def components(z: Floats, effects: Sequence[Integers]) -> Floats:
     --------
     >>> rows, columns = np.repeat([0, 1], 2), np.tile([0, 1], 2)
     >>> components(np.array([1.0, 2.0, 3.0, 6.0]), [rows, columns]).tolist()
-    [4.0, 1.75, 1.0]
+    [4.0, 1.5, 1.0]
     """
     centred = z - z.mean()  # no estimate depends on the level, and digits are kept
     levels = [np.unique(effect, return_inverse=True)[1] for effect in effects]
