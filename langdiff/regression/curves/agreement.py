@@ -24,8 +24,8 @@ def correlation_intervals(values: Floats, draws: Floats, *, ranks: bool) -> tupl
     """Return correlations between sizes with 95 % intervals, three of shape (K, K).
 
     Errors make estimates less alike than the truth is, and those of a draw come on top. The intervals are therefore
-    reflected at the estimate, on Fisher's scale (basic bootstrap): what a draw is below the estimate, the truth may be
-    above it.
+    reflected at the estimate (basic bootstrap): what a draw is below the estimate, the truth may be above it; Pearson's
+    on Fisher's scale, and Spearman's, which take few values where editions are few, as they are.
 
     Parameters
     ----------
@@ -39,6 +39,9 @@ def correlation_intervals(values: Floats, draws: Floats, *, ranks: bool) -> tupl
     if ranks:
         values, draws = rankdata(values, axis=0), rankdata(draws, axis=1)
     found = correlations(values)
+    if ranks:
+        low, high = np.quantile(correlations(draws), [0.025, 0.975], axis=0)
+        return found, np.clip(2 * found - high, -1, 1), np.clip(2 * found - low, -1, 1)
     centre = _transformed(found)
     low, high = np.quantile(_transformed(correlations(draws)), [0.025, 0.975], axis=0)
     return found, np.tanh(2 * centre - high), np.tanh(2 * centre - low)
