@@ -27,6 +27,7 @@ from .effects.sources import rank_probabilities as rank_probabilities
 from .experiments.balance import balance_by_origin as balance_by_origin
 from .experiments.balance import run_balanced as run_balanced
 from .experiments.bpe_sweep import sweep_merges as sweep_merges
+from .experiments.curves import difficulty_curve as difficulty_curve
 from .experiments.native import split_by_origin as split_by_origin
 from .experiments.native_and_translated import translationese as translationese
 from .experiments.replicates import replicate as replicate
@@ -54,6 +55,11 @@ from .regression.check.compare import compare as compare
 from .regression.check.cross_validate import cross_validate as cross_validate
 from .regression.check.held_out import held_out_log_likelihood as held_out_log_likelihood
 from .regression.check.residuals import standardized_residuals as standardized_residuals
+from .regression.components.faulty_cells import flag_cells as flag_cells
+from .regression.components.reliability import generalizability as generalizability
+from .regression.components.short_forms import short_form as short_form
+from .regression.curves.curve import DifficultyCurve as DifficultyCurve
+from .regression.curves.curve import read_curve as read_curve
 from .regression.fitting import fit as fit
 from .regression.outcomes.abilities import AbilityRegression as AbilityRegression
 from .regression.outcomes.abilities import explain_abilities as explain_abilities

@@ -9,16 +9,16 @@ import pytest
 
 NAMES = """
 langdiff:
-    AbilityRegression Contrast CrossMutualInformation DifficultyFit Effects Folds HuggingFaceLM Multitext
-    OutcomeFit OutcomeSimulation Outcomes Parity Parts Provenance Recipe Scoring Selection Simulation Surprisals
-    TokenScores adjust as_effects balance_by_origin compare compare_treebanks compute_surprisals correlate
-    cross_validate cross_validate_outcomes detokenize diagnose explain_abilities fit fit_outcomes
-    held_out_log_likelihood measure_parity measure_treebanks pareto_front predictors rank_probabilities read_fit
-    read_frame read_language_model read_log_likelihoods read_multitext read_outcome_fit read_outcomes
-    read_surprisals read_token_scores read_treebank replicate reproduce run_balanced run_experiment sample
-    score_multitext select simulate simulate_outcomes split split_by_origin split_into_folds
-    standardized_residuals surprisals_of sweep_merges synthesize tokenize train_language_model translationese
-    write_multitext xmi
+    AbilityRegression Contrast CrossMutualInformation DifficultyCurve DifficultyFit Effects Folds HuggingFaceLM
+    Multitext OutcomeFit OutcomeSimulation Outcomes Parity Parts Provenance Recipe Scoring Selection Simulation
+    Surprisals TokenScores adjust as_effects balance_by_origin compare compare_treebanks compute_surprisals
+    correlate cross_validate cross_validate_outcomes detokenize diagnose difficulty_curve explain_abilities fit
+    fit_outcomes flag_cells generalizability held_out_log_likelihood measure_parity measure_treebanks
+    pareto_front predictors rank_probabilities read_curve read_fit read_frame read_language_model
+    read_log_likelihoods read_multitext read_outcome_fit read_outcomes read_surprisals read_token_scores
+    read_treebank replicate reproduce run_balanced run_experiment sample score_multitext select short_form
+    simulate simulate_outcomes split split_by_origin split_into_folds standardized_residuals surprisals_of
+    sweep_merges synthesize tokenize train_language_model translationese write_multitext xmi
 langdiff.constructions:
     ConstructionScores GoldTargets Parses Rules check_claims compare_annotators constructed_gold default_rules
     evaluate mine_candidates mined_counts mined_gold order_columns read_gold read_parses read_queries read_rules
@@ -27,14 +27,15 @@ langdiff.corpora:
     SyntheticLanguage corpus_sizes costep_statistics detokenize fetch native_share read_frame read_multitext
     synthesize tokenize write_multitext
 langdiff.datasets:
-    PublishedFigures bender2011 byte_premium2024 goldfish2024 mielke2019 morey2017 tokenization_lengths2023 xmi2020
+    PublishedFigures bender2011 byte_premium2024 goldfish2024 mielke2019 morey2017 tokenization_lengths2023
+    xmi2020
 langdiff.discourse:
     Attachment DiscourseDifferences DiscourseEvaluation DiscourseTree TreeComparison attachments_of binarize
     compare_trees discourse_similarity error_reduction evaluate_discourse parse_discourse read_classes
     read_discourse relation_class tree_of_attachments write_discourse
 langdiff.experiments:
-    PaperClaims balance_by_origin read_origins replicate reproduce reproduce_paper run_balanced split_by_origin
-    split_by_source sweep_merges translationese translationese_by_model write_origins
+    PaperClaims balance_by_origin difficulty_curve read_origins replicate reproduce reproduce_paper run_balanced
+    split_by_origin split_by_source sweep_merges translationese translationese_by_model write_origins
 langdiff.lm:
     HuggingFaceLM KneserNeyRecipe Mixture RECIPES Recipe Scoring SurprisalModel compare_with_floors
     compute_surprisals fit_mixture lzma_bits measure_floors ppmd_bits read_kneser_ney read_language_model
@@ -45,14 +46,17 @@ langdiff.parity:
     CrossMutualInformation Parity diagnose_tokens measure_parity xmi
 langdiff.plots:
     plot_against_truth plot_balanced plot_bpe_sweep plot_certificate plot_constructions plot_corpus_sizes
-    plot_correlation plot_difficulties plot_discourse_comparison plot_discourse_relations plot_discourse_tree
-    plot_divergences plot_goodness_of_fit plot_intents_per_edition plot_languages_per_intent
+    plot_correlation plot_difficulties plot_difficulty_curves plot_discourse_comparison plot_discourse_relations
+    plot_discourse_tree plot_divergences plot_goodness_of_fit plot_intents_per_edition plot_languages_per_intent
     plot_learning_curves plot_line_follow plot_metric_maps plot_native_share plot_pareto_front plot_parity
-    plot_perturbation plot_posterior plot_predictor plot_presence plot_ranks plot_residuals plot_translationese
-    plot_translationese_by_model plot_treebank_measures plot_treebank_profile plot_two_models plot_wright_map
+    plot_perturbation plot_posterior plot_predictor plot_presence plot_rank_changes plot_ranks plot_residuals
+    plot_size_correlations plot_translationese plot_translationese_by_model plot_treebank_measures
+    plot_treebank_profile plot_two_models plot_wright_map
 langdiff.regression:
-    DifficultyFit Priors Simulation approximate compare compare_folds compare_totals cross_validate diagnose fit
-    held_out_log_likelihood posterior_table read_fit sample simulate standardized_residuals
+    Asymptotes DifficultyCurve DifficultyFit Generalizability Priors ShortForm Simulation approximate compare
+    compare_folds compare_totals cross_validate diagnose fit fit_curve flag_cells generalizability
+    held_out_log_likelihood posterior_table read_curve read_fit sample short_form simulate
+    standardized_residuals
 langdiff.run:
     Experiment clean_run read_experiment read_run read_status run_experiment verify_run write_report
 langdiff.selection:
@@ -64,8 +68,8 @@ langdiff.typology:
     adjust benjamini_hochberg compare_relatedness correlate propagate_errors read_glottolog read_tree read_wals
     regress
 submodules:
-    constructions corpora datasets discourse errors experiments lm parallelism parity plots regression run selection
-    treebanks typology
+    constructions corpora datasets discourse errors experiments lm parallelism parity plots regression run
+    selection treebanks typology
 """
 PUBLIC = {package: set(names.split()) for package, names in re.findall(r"^(\S+):\n((?:    .*\n)+)", NAMES, flags=re.M)}
 SUBMODULES = PUBLIC.pop("submodules")

@@ -17,6 +17,7 @@ from langdiff.cli import (
     constructions,
     corpora,
     corpus,
+    curve,
     discourse,
     doctor,
     experiment,
@@ -28,6 +29,7 @@ from langdiff.cli import (
     plot,
     predictors,
     regression,
+    reliability,
     simulation,
     stan,
     sweep,
@@ -84,6 +86,10 @@ app.command("compare-folds")(folds.compare_folds)
 app.command()(simulation.simulate)
 app.command()(translationese.translationese)
 app.command()(sweep.sweep)
+app.command()(curve.curve)
+app.command()(reliability.reliability)
+app.command("short-form")(reliability.short_form)
+app.command("flag-cells")(reliability.flag_cells)
 app.command()(stan.sample)
 app.command("install-stan")(stan.install_stan)
 app.command()(predictors.predictors)

@@ -4,6 +4,9 @@ from .corpus_sizes import plot_corpus_sizes as plot_corpus_sizes
 from .costep import plot_intents_per_edition as plot_intents_per_edition
 from .costep import plot_languages_per_intent as plot_languages_per_intent
 from .costep import plot_native_share as plot_native_share
+from .curves import plot_difficulty_curves as plot_difficulty_curves
+from .curves import plot_rank_changes as plot_rank_changes
+from .curves import plot_size_correlations as plot_size_correlations
 from .difficulty import plot_difficulties as plot_difficulties
 from .difficulty import plot_two_models as plot_two_models
 from .discourse import plot_discourse_comparison as plot_discourse_comparison

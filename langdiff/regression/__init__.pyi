@@ -5,6 +5,15 @@ from .check.fold_differences import compare_folds as compare_folds
 from .check.held_out import held_out_log_likelihood as held_out_log_likelihood
 from .check.residuals import standardized_residuals as standardized_residuals
 from .check.totals import compare_totals as compare_totals
+from .components.faulty_cells import flag_cells as flag_cells
+from .components.reliability import Generalizability as Generalizability
+from .components.reliability import generalizability as generalizability
+from .components.short_forms import ShortForm as ShortForm
+from .components.short_forms import short_form as short_form
+from .curves.asymptotes import Asymptotes as Asymptotes
+from .curves.curve import DifficultyCurve as DifficultyCurve
+from .curves.curve import read_curve as read_curve
+from .curves.fitting import fit_curve as fit_curve
 from .fitting import fit as fit
 from .result import DifficultyFit as DifficultyFit
 from .result import read_fit as read_fit

@@ -25,6 +25,8 @@ STAGE = ".new"
 EDITIONS = "tables/editions.csv"
 FOLDS = "tables/folds.csv"
 JOBS = "jobs"  # language models, one folder per edition, or in each of several folds
+CURVE = "curve.json"
+CURVE_JOBS = "curve-jobs"  # language models of smaller training data, one folder per size
 FORMAT_VERSION = 2  # of the manifest and of what it is the manifest of
 
 

@@ -4,6 +4,7 @@ import difflib
 import os
 import re
 import tomllib
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -172,6 +173,31 @@ class FitSettings(_Section):
         return self
 
 
+class CurveSettings(_Section):
+    """``[curve]``: difficulties at several sizes of the training data; see `langdiff.difficulty_curve`.
+
+    ``sizes`` are numbers of training intents. The regression model and its clusters are those of ``[fit]``.
+    """
+
+    sizes: list[int] = Field(min_length=2)
+    lm: str = "kneser-ney-6"
+    match: Literal["intents", "bytes", "characters"] = "intents"
+    n_seeds: int = Field(1, ge=1)
+
+    @field_validator("lm")
+    @classmethod
+    def _model_is_known(cls, lm: str) -> str:
+        find_scored_lm(lm)
+        return lm
+
+    @field_validator("sizes")
+    @classmethod
+    def _sizes_rise(cls, sizes: list[int]) -> list[int]:
+        if sizes[0] < 2 or any(b <= a for a, b in pairwise(sizes)):
+            raise ValueError("sizes must rise, the first at least 2")
+        return sizes
+
+
 class Experiment(_Section):
     """All settings of a run.
 
@@ -188,6 +214,15 @@ class Experiment(_Section):
     split: SplitSettings = SplitSettings()
     lm: LmSettings = LmSettings()
     fit: FitSettings = FitSettings()
+    curve: CurveSettings | None = None
+
+    @model_validator(mode="after")
+    def _a_curve_has_one_division(self) -> Self:
+        if self.curve is not None and self.split.folds is not None:
+            raise ValueError("a curve needs one division of the text: leave folds out of [split], or [curve] out")
+        if self.curve is not None and self.fit.model == "3":
+            raise ValueError("curves are fitted with model '1', '2', '2L' or '2C', not '3'")
+        return self
 
 
 def demo_experiment() -> Experiment:

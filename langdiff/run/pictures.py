@@ -27,7 +27,7 @@ class Figure:
         Name of the file, and what is seen.
     svg : bytes
         The picture; its text is text, written in the fonts of who reads it.
-    part : {"difficulties", "ranks", "agreement", "residuals", "training"}
+    part : {"difficulties", "ranks", "agreement", "curve", "residuals", "training"}
         Part of the page.
     """
 
@@ -44,7 +44,7 @@ class Figure:
 
 def draw_all(run: RunResult) -> list[Figure]:
     """Draw all pictures of a run."""
-    return [*_difficulties(run), *_ranks(run), *_agreement(run), *_residuals(run), *_training(run)]
+    return [*_difficulties(run), *_ranks(run), *_agreement(run), *_curve(run), *_residuals(run), *_training(run)]
 
 
 def _difficulties(run: RunResult) -> Iterable[Figure]:
@@ -93,6 +93,21 @@ def _agreement(run: RunResult) -> Iterable[Figure]:
         known = run.truth[everywhere]
         caption = "Estimated difficulty against the true one of the synthetic languages; the line is where both agree."
         yield _figure("truth", caption, "agreement", lambda ax: plot_against_truth(run.fits, known, ax))
+
+
+def _curve(run: RunResult) -> Iterable[Figure]:
+    from langdiff.plots import plot_difficulty_curves, plot_rank_changes, plot_size_correlations
+
+    curve = run.curve
+    if curve is None:
+        return
+    drawn = {
+        "curve": (plot_difficulty_curves, "Difficulty by size of the training data, with bands of 95 %."),
+        "curve-ranks": (plot_rank_changes, "Ranks by size of the training data; lines that cross change places."),
+        "curve-correlations": (plot_size_correlations, "Spearman's correlation between sizes, with 95 % intervals."),
+    }
+    for name, (draw, caption) in drawn.items():
+        yield _figure(name, caption, "curve", lambda ax, draw=draw: draw(curve, ax))
 
 
 def _residuals(run: RunResult) -> Iterable[Figure]:

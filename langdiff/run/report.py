@@ -17,6 +17,7 @@ import langdiff
 from langdiff._checksums import read_checksums, write_checksums
 from langdiff._io import atomic_path, write_text
 from langdiff.errors import LangdiffWarning
+from langdiff.regression import DifficultyCurve
 from langdiff.run.pictures import RANK_DRAWS, Figure, draw_all
 from langdiff.run.result import RunResult
 
@@ -87,6 +88,7 @@ def render_report(run: RunResult, figures: list[Figure]) -> str:
             "skipped": html_table(run.skipped.astype({"line": "Int64"}), {"line": "{}"}),
             "failed": html_table(run.failed),
             "folds": None if run.folds is None else html_table(run.folds, {"value": "{:.3f}", "": "{:.4g}"}),
+            "curve": None if run.curve is None else html_table(_curve(run.curve), {"%": "{:+.1f}", "±": "{:.1f}"}),
             "floors": None if run.floors is None else html_table(_floors(run), {"%": "{:+.1f}", "": "{:.3f}"}),
         },
         correlations=list(run.correlations().itertuples()),
@@ -135,6 +137,16 @@ def _bits(run: RunResult) -> pd.DataFrame:
         if totals["replaced_percent"].notna().any():
             columns[f"{lm}: replaced, %"] = totals["replaced_percent"]
     return pd.DataFrame(columns).rename_axis("edition").reset_index()
+
+
+def _curve(curve: DifficultyCurve) -> pd.DataFrame:
+    """Return percent above average and standard error at every size, one row per edition."""
+    columns: dict[str, pd.Series] = {}
+    for size in curve.sizes:
+        rows = curve.effects(size).to_frame()
+        columns |= {f"{size:,}: %": rows["percent"], f"{size:,}: ±": rows["percent_std_error"]}
+    table = pd.DataFrame(columns)
+    return table.sort_values(f"{curve.sizes[-1]:,}: %", ascending=False).rename_axis("edition").reset_index()
 
 
 def _floors(run: RunResult) -> pd.DataFrame:

@@ -13,8 +13,8 @@ from langdiff.errors import DataError
 from langdiff.lm.floors import compare_with_floors
 from langdiff.lm.ngram.recipe import KneserNeyRecipe, find_scored_lm
 from langdiff.multitext import FAULT_COLUMNS
-from langdiff.regression import DifficultyFit, read_fit
-from langdiff.run.directory import EDITIONS, EXPERIMENT, FOLDS, FORMAT_VERSION, MANIFEST
+from langdiff.regression import DifficultyCurve, DifficultyFit, read_curve, read_fit
+from langdiff.run.directory import CURVE, EDITIONS, EXPERIMENT, FOLDS, FORMAT_VERSION, MANIFEST
 from langdiff.run.experiment import Experiment
 from langdiff.run.floors import read_floors
 from langdiff.surprisals import Surprisals, read_surprisals
@@ -49,6 +49,8 @@ class RunResult:
     folds : DataFrame or None
         How much the models of the folds differ (`langdiff.regression.compare_folds`), one row per edition × language
         model, if the intents were divided into folds.
+    curve : DifficultyCurve or None
+        Difficulties at several sizes of the training data, if the experiment has a ``[curve]``.
     """
 
     directory: Path
@@ -60,6 +62,7 @@ class RunResult:
     manifest: dict[str, Any]
     floors: pd.DataFrame | None = None
     folds: pd.DataFrame | None = None
+    curve: DifficultyCurve | None = None
 
     @property
     def failed(self) -> pd.DataFrame:
@@ -189,6 +192,7 @@ def read_run(directory: str | Path) -> RunResult:
         manifest=manifest,
         floors=read_floors(directory),
         folds=_read_folds(directory / FOLDS),
+        curve=read_curve(directory / CURVE) if (directory / CURVE).exists() else None,
     )
 
 

@@ -15,6 +15,7 @@ from langdiff._io import atomic_path, write_json
 from langdiff.corpora import read_multitext, synthesize
 from langdiff.corpora.tokenizer import prepare_text
 from langdiff.errors import DataError, OutputError
+from langdiff.experiments import difficulty_curve
 from langdiff.folds import Folds
 from langdiff.lm.compute import compute_where_possible
 from langdiff.lm.device import find_device
@@ -23,8 +24,10 @@ from langdiff.lm.jobs.logs import join_logs, read_job_log
 from langdiff.lm.preparation import note_preparation
 from langdiff.lm.scoring import split_name
 from langdiff.multitext import Multitext, Parts
-from langdiff.regression import fit
+from langdiff.regression import DifficultyCurve, fit
 from langdiff.run.directory import (
+    CURVE,
+    CURVE_JOBS,
     EXPERIMENT,
     FOLDS,
     JOBS,
@@ -47,7 +50,7 @@ from langdiff.surprisals import Surprisals
 
 # files that only some runs write
 STALE = (
-    *("tables/truth.csv", "tables/selection.csv", FOLDS, FLOORS),
+    *("tables/truth.csv", "tables/selection.csv", "tables/curve.csv", CURVE, FOLDS, FLOORS),
     *("figures/*.svg", "surprisals/*", "fits/*.json"),
 )
 
@@ -231,6 +234,7 @@ class _Run:
                     folds = folds.reset_index()
         if truth is not None:
             self.save_table("truth", truth.rename("truth").rename_axis("edition").to_frame())
+        curve = self.measure_curve(parts)
         manifest = environment() | {
             "data": _hashes(multitext),
             "skipped": json.loads(multitext.skipped.to_json(orient="records")),
@@ -250,6 +254,7 @@ class _Run:
             manifest=manifest,
             floors=floors,
             folds=folds,
+            curve=curve,
         )
         if floors is not None:
             result.against_floors()  # warns of networks that have learned less
@@ -258,6 +263,30 @@ class _Run:
         write_pages(result, self.new)
         write_json(self.new / MANIFEST, manifest)
         return result
+
+    def measure_curve(self, parts: Parts | Folds) -> DifficultyCurve | None:
+        """Train on several sizes of the training data, if the experiment asks for it."""
+        settings = self.experiment.curve
+        if settings is None or isinstance(parts, Folds):
+            return None
+        with self.stage("curve"):
+            curve = difficulty_curve(
+                parts,
+                **settings.model_dump(),
+                model=self.experiment.fit.model,
+                clusters=self.experiment.fit.clusters,
+                seed=self.experiment.seed,
+                scoring=self.experiment.lm.scoring,
+                max_replaced=1.0,  # small sizes know few characters, which is part of what they show
+                device=self.experiment.lm.device,
+                cache=self.directory / CURVE_JOBS,
+                workers=self.experiment.lm.workers if self.executor is None else 1,
+                executor=self.executor,
+                progress=self.progress,
+            )
+            curve.save(self.new / CURVE)
+            self.save_table("curve", curve.to_frame().set_index("edition"))
+        return curve
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:

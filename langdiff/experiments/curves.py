@@ -1,0 +1,138 @@
+"""Difficulties against the size of the training data: language models trained on nested parts of it."""
+
+from collections.abc import Sequence
+from concurrent.futures import Executor
+from pathlib import Path
+
+import numpy as np
+
+from langdiff._random import generator, seed_number, seed_numbers
+from langdiff._types import Model
+from langdiff.errors import ConfigError
+from langdiff.experiments.cautions import warns_caller
+from langdiff.experiments.training_sizes import Match, check_sizes, nested_parts
+from langdiff.lm import compute_surprisals
+from langdiff.lm.ngram.recipe import AnyRecipe
+from langdiff.lm.scoring import Scoring
+from langdiff.multitext import Parts
+from langdiff.regression import DifficultyCurve, fit_curve
+from langdiff.regression.clustering import OneClustering
+from langdiff.surprisals import Surprisals
+
+
+@warns_caller
+def difficulty_curve(
+    parts: Parts,
+    *,
+    sizes: Sequence[int],
+    lm: str | AnyRecipe = "kneser-ney-6",
+    scoring: Scoring | str | None = None,
+    match: Match = "intents",
+    n_seeds: int = 1,
+    seed: int | np.random.Generator,
+    model: Model = "2",
+    clusters: OneClustering | None = None,
+    n_draws: int = 1000,
+    max_replaced: float = 0.05,
+    device: str = "auto",
+    cache: str | Path | None = None,
+    workers: int = 1,
+    executor: Executor | None = None,
+    progress: bool | None = None,
+) -> DifficultyCurve:
+    """Train language models on several sizes of the training data, and fit difficulties at each.
+
+    A seed draws one order of the training intents, of which every size takes the beginning; the test intents are the
+    same throughout.
+
+    Parameters
+    ----------
+    parts : Parts
+        Texts to train on (train), to choose the best epoch by (dev) and to measure (test).
+    sizes : sequence of int
+        Numbers of training intents, rising.
+    lm : str, Recipe or KneserNeyRecipe
+        Language model to train; see `langdiff.compute_surprisals`.
+    scoring : Scoring or str, optional
+        How the trained models score; see `langdiff.lm.Scoring`.
+    match : {"intents", "bytes", "characters"}
+        What editions have alike at a size: the same intents, and so the same content; or as many UTF-8 bytes or
+        characters as the edition that needs fewest for that number of intents, which intents they are then differs.
+    n_seeds : int
+        Number of seeds. Each draws an order of its own and trains models of its own; from two on, errors contain the
+        spread between them.
+    seed : int or numpy.random.Generator
+        The first seed, from which the others are made, and that of the draws.
+    model : {"1", "2", "2L", "2C"}
+        Regression model fitted at each size; see `langdiff.fit`.
+    clusters : str, mapping or Series, optional
+        Test intents that share errors, such as ``"document"``; see `langdiff.fit`.
+    n_draws : int
+        Number of draws that intervals come from, at least 100.
+    max_replaced : float
+        Fraction of an edition's test characters, from 0 to 1, that may be replaced as too rare in training; small
+        sizes know fewer characters.
+    device : str
+        Device to train on: ``"auto"``, ``"cpu"`` or ``"cuda"``.
+    cache : str or Path, optional
+        Folder that keeps models and surprisals, in ``size-SIZE/`` and, of further seeds, ``seed-SEED/size-SIZE/``. What
+        it has of the same texts is not trained again.
+    workers : int
+        Number of processes that train side by side; see `langdiff.compute_surprisals`.
+    executor : concurrent.futures.Executor, optional
+        Executor of the trainings, instead of processes of this call; `cache` is then a folder that all workers see.
+    progress : bool, optional
+        Whether to draw a progress bar; by default if stderr is a terminal.
+
+    Returns
+    -------
+    DifficultyCurve
+        Difficulties by size with their joint errors, correlations between sizes, pairs that change places, floors and
+        rates of exchange.
+
+    Raises
+    ------
+    ConfigError
+        If the sizes do not rise or there are not so many training intents, or another setting cannot be used.
+    LangdiffError
+        If a language model cannot be trained or a fit fails.
+
+    Warns
+    -----
+    LangdiffWarning
+        As `langdiff.compute_surprisals` and `langdiff.fit`, each kind once for all sizes and editions.
+
+    Examples
+    --------
+    >>> import langdiff as ld
+    >>> corpus = ld.synthesize(n_intents=240, n_languages=3, seed=0)
+    >>> difficulty_curve(ld.split(corpus.multitext), sizes=[40, 80, 160], lm="kneser-ney-3", seed=0, progress=False)
+    DifficultyCurve of kneser-ney-3: 3 editions × 3 sizes (40 to 160), 40 test intents, model 2
+    """
+    if n_seeds < 1:
+        raise ConfigError(f"n_seeds must be at least 1, got {n_seeds}.")
+    check_sizes(sizes, len(parts.train), match)
+    first = seed_number(seed)
+    tables: dict[int, list[Surprisals]] = {size: [] for size in sizes}
+    read = None
+    for number in [first, *seed_numbers(first, n_seeds - 1)]:
+        cut, of_seed = nested_parts(parts, sizes, match, generator(number))
+        read = of_seed if read is None else read
+        for size, smaller in cut.items():
+            folder = None
+            if cache is not None:
+                folder = (Path(cache) if number == first else Path(cache) / f"seed-{number}") / f"size-{size}"
+            table = compute_surprisals(
+                smaller,
+                lm=lm,
+                scoring=scoring,
+                max_replaced=max_replaced,
+                device=device,
+                seed=number,
+                cache=folder,
+                workers=workers,
+                executor=executor,
+                progress=progress,
+            )
+            tables[size].append(table)
+    return fit_curve(tables, model=model, clusters=clusters, n_draws=n_draws, seed=first, match=match, read=read)

@@ -1,0 +1,214 @@
+"""Difficulties against the size of the training data: curves with bands, ranks, and how alike the sizes are."""
+
+from typing import Any, Protocol
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.ticker import FixedLocator, NullLocator
+
+from langdiff.plots._axes import BLUE, FAINT, GREY, INK, RUST, axes_of, finish, name_line_ends
+
+MOST_NAMED = 8  # of many curves, those that change most are drawn in colour
+FEW = 12  # curves of which all are drawn in colour
+EASIEST_TEXT = 0.55  # share of the colours' range from which text is white
+
+
+class Curve(Protocol):
+    """What is drawn of a `langdiff.DifficultyCurve`."""
+
+    @property
+    def lm(self) -> str:
+        """Name of the language model."""
+
+    @property
+    def match(self) -> str:
+        """What editions have alike at a size."""
+
+    @property
+    def difficulty(self) -> pd.DataFrame:
+        """Difficulties in nats, editions × sizes."""
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per edition and size."""
+
+    def correlations(self) -> pd.DataFrame:
+        """Return one row per pair of sizes."""
+
+
+def plot_difficulty_curves(curve: Curve, ax: Axes | None = None, **style: Any) -> Axes:
+    """Draw the difficulty of every edition against the size of the training data, with bands of 95 %.
+
+    Parameters
+    ----------
+    curve : DifficultyCurve
+        Result of `langdiff.difficulty_curve`. Of more than twelve editions, the eight whose difficulty changes most are
+        drawn in colour, with bands and names: blue those that become easier, red those that become harder.
+    ax : Axes, optional
+        Axes to draw on; by default those of a new figure.
+    **style
+        Settings for ``Axes.plot`` of the lines, which override the defaults.
+
+    Returns
+    -------
+    Axes
+        The axes drawn on.
+
+    Examples
+    --------
+    >>> import langdiff as ld
+    >>> truth = ld.simulate(60, 3, seed=1).surprisals
+    >>> tables = {n: ld.Surprisals(bits=truth.bits * (1 + n**-0.5)) for n in (10, 100)}
+    >>> plot_difficulty_curves(ld.regression.fit_curve(tables, seed=0)).get_ylabel()
+    'difficulty (percent)'
+    """
+    frame, difficulty = curve.to_frame(), curve.difficulty
+    ax = _size_axes(ax, difficulty)
+    ends = {}
+    for edition in _in_order(difficulty):
+        rows = frame[frame["edition"] == edition]
+        sizes, shown = rows["size"].to_numpy(dtype=float), edition in _coloured(difficulty)
+        colour = _colour(difficulty.loc[edition]) if shown else GREY
+        if shown:
+            low, high = (100 * np.expm1(rows[name].to_numpy()) for name in ("low", "high"))
+            ax.fill_between(sizes, low, high, color=colour, alpha=0.15, linewidth=0)
+            ends[str(edition)] = float(100 * np.expm1(difficulty.loc[edition].iloc[-1]))
+        usual: dict[str, Any] = {"color": colour, "linewidth": 1.4 if shown else 0.6, "zorder": 3 if shown else 1}
+        ax.plot(sizes, 100 * np.expm1(rows["difficulty"].to_numpy()), **(usual | style))
+    ax.axhline(0, color=INK, linewidth=0.6, zorder=0)
+    name_line_ends(ax, ends)
+    return finish(ax, _size_label(curve), "difficulty (percent)", f"{curve.lm}: difficulty by size")
+
+
+def plot_rank_changes(curve: Curve, ax: Axes | None = None, **style: Any) -> Axes:
+    """Draw the rank of every edition at each size; lines that cross change places.
+
+    Parameters
+    ----------
+    curve : DifficultyCurve
+        Result of `langdiff.difficulty_curve`. Rank 1, the hardest, is at the top. Colours and names are those of
+        `plot_difficulty_curves`; of at most twelve editions all are named.
+    ax : Axes, optional
+        Axes to draw on; by default those of a new figure.
+    **style
+        Settings for ``Axes.plot`` of the lines, which override the defaults.
+
+    Returns
+    -------
+    Axes
+        The axes drawn on.
+
+    Examples
+    --------
+    >>> import langdiff as ld
+    >>> truth = ld.simulate(60, 3, seed=1).surprisals
+    >>> tables = {n: ld.Surprisals(bits=truth.bits * (1 + n**-0.5)) for n in (10, 100)}
+    >>> plot_rank_changes(ld.regression.fit_curve(tables, seed=0)).get_ylabel()
+    'rank (1 = hardest)'
+    """
+    difficulty = curve.difficulty
+    ranks = (-difficulty).rank(method="first")
+    ax = _size_axes(ax, difficulty)
+    ax.set_ylim(len(ranks) + 0.7, 0.3)
+    ends = {}
+    for edition in _in_order(difficulty):
+        shown = edition in _coloured(difficulty)
+        colour = _colour(difficulty.loc[edition]) if shown else GREY
+        usual: dict[str, Any] = {
+            "color": colour,
+            "linewidth": 1.4 if shown else 0.5,
+            "marker": "o" if shown else "",
+            "markersize": 3,
+            "zorder": 3 if shown else 1,
+        }
+        ax.plot(ranks.columns.to_numpy(dtype=float), ranks.loc[edition].to_numpy(), **(usual | style))
+        if shown:
+            ends[str(edition)] = float(ranks.loc[edition].iloc[-1])
+    name_line_ends(ax, ends)
+    return finish(ax, _size_label(curve), "rank (1 = hardest)", f"{curve.lm}: ranks by size")
+
+
+def plot_size_correlations(curve: Curve, ax: Axes | None = None, **style: Any) -> Axes:
+    """Draw the matrix of rank correlations between sizes, with their intervals of 95 %.
+
+    Parameters
+    ----------
+    curve : DifficultyCurve
+        Result of `langdiff.difficulty_curve`.
+    ax : Axes, optional
+        Axes to draw on; by default those of a new figure.
+    **style
+        Settings for ``Axes.imshow``, which override the defaults.
+
+    Returns
+    -------
+    Axes
+        The axes drawn on.
+
+    Examples
+    --------
+    >>> import langdiff as ld
+    >>> truth = ld.simulate(60, 3, seed=1).surprisals
+    >>> tables = {n: ld.Surprisals(bits=truth.bits * (1 + n**-0.5)) for n in (10, 100)}
+    >>> len(plot_size_correlations(ld.regression.fit_curve(tables, seed=0)).texts)
+    1
+    """
+    frame, sizes = curve.correlations(), list(curve.difficulty.columns)
+    matrix = np.full((len(sizes), len(sizes)), np.nan)
+    ax = axes_of(ax, 1.6 + 0.9 * len(sizes), 1.2 + 0.75 * len(sizes))
+    low = min(0.0, float(frame["spearman"].min()))
+    usual: dict[str, Any] = {"cmap": "Blues", "vmin": low, "vmax": 1.0, "aspect": "auto"}
+    for row in frame.to_dict("records"):
+        i, k = sizes.index(row["other"]), sizes.index(row["size"])
+        matrix[i, k] = row["spearman"]
+        text = f"{row['spearman']:.2f}\n{row['spearman_low']:.2f} to {row['spearman_high']:.2f}"
+        light = (row["spearman"] - low) / (1 - low) > EASIEST_TEXT
+        ax.text(k, i, text, ha="center", va="center", fontsize=8, color="white" if light else INK)
+    ax.imshow(matrix, **(usual | style))
+    names = [f"{int(size):,}" for size in sizes]
+    ax.set_xticks(range(len(sizes) - 1), names[:-1])
+    ax.set_yticks(range(1, len(sizes)), names[1:])
+    ax.set_xlim(-0.5, len(sizes) - 1.5)
+    ax.set_ylim(len(sizes) - 0.5, 0.5)
+    ax.tick_params(length=0)
+    label = _size_label(curve)
+    return finish(ax, label, label, f"{curve.lm}: Spearman's correlation between sizes", keep=())
+
+
+def _size_axes(ax: Axes | None, difficulty: pd.DataFrame) -> Axes:
+    ax = axes_of(ax, 6.4, 4.2 + 0.02 * len(difficulty))
+    sizes = difficulty.columns.to_numpy(dtype=float)
+    ax.set_xscale("log")
+    ax.set_xlim(sizes[0], sizes[-1])
+    ax.xaxis.set_major_locator(FixedLocator(list(sizes)))
+    ax.xaxis.set_major_formatter("{x:,.0f}")
+    ax.xaxis.set_minor_locator(NullLocator())
+    ax.grid(axis="x", color=FAINT, linewidth=0.5)
+    return ax
+
+
+def _change(difficulty: pd.DataFrame) -> pd.Series:
+    return difficulty.iloc[:, -1] - difficulty.iloc[:, 0]
+
+
+def _coloured(difficulty: pd.DataFrame) -> set[Any]:
+    """Return the editions drawn in colour: all of a few, of many those that change most."""
+    change = _change(difficulty).abs().sort_values(ascending=False, kind="stable")
+    return set(change.index if len(change) <= FEW else change.index[:MOST_NAMED])
+
+
+def _in_order(difficulty: pd.DataFrame) -> list[Any]:
+    return list(_change(difficulty).abs().sort_values(kind="stable").index)
+
+
+def _colour(of_edition: pd.Series) -> str:
+    return RUST if of_edition.iloc[-1] > of_edition.iloc[0] else BLUE
+
+
+def _size_label(curve: Curve) -> str:
+    of = {
+        "bytes": "intents' worth of bytes",
+        "characters": "intents' worth of characters",
+        "intents": "training intents",
+    }
+    return of.get(curve.match, "size of the training data")

@@ -1,0 +1,251 @@
+r"""How sure difficulties are, and how many intents, language models and seeds that takes.
+
+Difficulties are means of ln bits over intents, language models and seeds. What all editions share cancels in their
+differences, so that the error of one is made of what goes together with the edition:
+
+.. math:: \sigma^2_\Delta = \frac{\sigma^2_{e:c}}{C} + \frac{\sigma^2_{e:lm}}{L} + \frac{\sigma^2_{e:s}}{LS}
+          + \frac{\sigma^2_{e:i}}{I} + \frac{\sigma^2_\epsilon}{I L S}, \qquad
+          G = \frac{\sigma^2_e}{\sigma^2_e + \sigma^2_\Delta}
+
+with C corpora, L language models, S seeds of each and I intents (Cronbach, Gleser, Nanda and Rajaratnam 1972; Brennan
+2001, "Generalizability Theory"). With one table, e:i is part of the residual.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from langdiff._types import Floats
+from langdiff.errors import ConfigError, DataError
+from langdiff.regression.components.effects_of_tables import Observations, observe
+from langdiff.regression.components.quadratic import components, jackknife
+from langdiff.surprisals import Surprisals
+
+MOST_GROUPS = 20  # left out one at a time, of intents and of editions
+RESIDUAL = "residual"
+USUAL_INTENTS = (25, 50, 100, 200, 400, 800)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class Generalizability:
+    """Variance components of ln bits.
+
+    Attributes
+    ----------
+    frame : DataFrame
+        See `to_frame`.
+    n_editions, n_intents, n_corpora, n_lms, n_seeds : int
+        Numbers of levels; `n_seeds` of each language model.
+    """
+
+    frame: pd.DataFrame
+    n_editions: int
+    n_intents: int
+    n_corpora: int
+    n_lms: int
+    n_seeds: int
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per component.
+
+        Returns
+        -------
+        DataFrame
+            Indexed by component: ``variance`` of ln bits (an estimate below 0 says that the component cannot be told
+            from 0), ``share`` of the sum of all, negative ones counted as 0, ``share_std_error``, from leaving out
+            groups of editions and of intents, and the number of ``levels``.
+        """
+        return self.frame.copy()
+
+    def _variance(self, component: str) -> float:
+        return max(float(self.frame["variance"].get(component, 0.0)), 0.0)
+
+    def error_variance(
+        self,
+        n_intents: int | None = None,
+        *,
+        n_corpora: int | None = None,
+        n_lms: int | None = None,
+        n_seeds: int | None = None,
+    ) -> float:
+        """Return the variance of the error of a difficulty, nats squared, with so many of each; by default as measured.
+
+        Raises
+        ------
+        ConfigError
+            If a number is less than 1.
+        """
+        given = {"n_intents": n_intents, "n_corpora": n_corpora, "n_lms": n_lms, "n_seeds": n_seeds}
+        counts = {name: getattr(self, name) if value is None else value for name, value in given.items()}
+        if bad := [name for name, value in counts.items() if not value >= 1]:
+            raise ConfigError(f"{bad[0]} must be at least 1, got {counts[bad[0]]!r}.")
+        intents, corpora, lms, seeds = counts.values()
+        return (
+            self._variance("edition:corpus") / corpora
+            + self._variance("edition:lm") / lms
+            + self._variance("edition:seed") / (lms * seeds)
+            + self._variance("edition:intent") / intents
+            + self._variance(RESIDUAL) / (intents * lms * seeds)
+        )
+
+    def reliability(self, n_intents: int | None = None, **counts: int | None) -> float:
+        """Return G with so many intents, corpora, language models and seeds; see `error_variance`."""
+        edition = self._variance("edition")
+        return edition / (edition + self.error_variance(n_intents, **counts))
+
+    def intents_for(self, reliability: float, **counts: int | None) -> float:
+        """Return the number of intents from which G is as high as asked for.
+
+        Returns
+        -------
+        float
+            A whole number; infinite if no number of intents is enough, as with too few language models.
+
+        Raises
+        ------
+        ConfigError
+            If `reliability` is not between 0 and 1.
+        """
+        if not 0 < reliability < 1:
+            raise ConfigError(f"reliability must be between 0 and 1, got {reliability!r}.")
+        allowed = self._variance("edition") * (1 - reliability) / reliability
+        return self._fewest(allowed, counts)
+
+    def intents_for_error(self, std_error: float, **counts: int | None) -> float:
+        """Return the number of intents from which the standard error of a difficulty is as small as asked for, nats.
+
+        Raises
+        ------
+        ConfigError
+            If `std_error` is not positive.
+        """
+        if not std_error > 0:
+            raise ConfigError(f"std_error must be positive, got {std_error!r}.")
+        return self._fewest(std_error**2, counts)
+
+    def _fewest(self, allowed: float, counts: dict[str, int | None]) -> float:
+        of_one = self.error_variance(1, **counts)
+        fixed = 2 * self.error_variance(2, **counts) - of_one  # what no number of intents makes smaller
+        return float(np.ceil((of_one - fixed) / (allowed - fixed))) if allowed > fixed else np.inf
+
+    def design(self, n_intents: Sequence[int] = USUAL_INTENTS, n_seeds: Sequence[int] = (1, 3, 5)) -> pd.DataFrame:
+        """Return G and the standard error of a difficulty for numbers of intents and of seeds.
+
+        Returns
+        -------
+        DataFrame
+            One row per pair: ``n_intents``, ``n_seeds``, ``reliability`` and ``std_error`` (nats). Tables of one
+            seed say nothing of others: `n_seeds` is then 1 in all rows.
+        """
+        seeds = n_seeds if self.n_seeds > 1 else (1,)
+        rows = [
+            {
+                "n_intents": intents,
+                "n_seeds": several,
+                "reliability": self.reliability(intents, n_seeds=several),
+                "std_error": float(np.sqrt(self.error_variance(intents, n_seeds=several))),
+            }
+            for several in seeds
+            for intents in n_intents
+        ]
+        return pd.DataFrame(rows)
+
+    def summary(self) -> str:
+        """Format the components and the design table."""
+        return f"{self!r}\n{self.frame.round(4).to_string()}\n\n{self.design().round(4).to_string(index=False)}"
+
+    def __repr__(self) -> str:
+        """Say how large the tables are and what G is."""
+        return (
+            f"Generalizability: {self.n_editions} editions × {self.n_intents:,} intents, "
+            f"{self.n_lms} language model(s), {self.n_seeds} seed(s), {self.n_corpora} corpus or "
+            f"corpora; G = {self.reliability():.3f}"
+        )
+
+
+def generalizability(
+    surprisals: Surprisals | Mapping[str, Surprisals],
+    *,
+    facets: pd.DataFrame | None = None,
+    languages: Mapping[str, str] | pd.Series | None = None,
+) -> Generalizability:
+    """Estimate how much of ln bits varies by edition, intent, language model, seed and corpus.
+
+    Parameters
+    ----------
+    surprisals : Surprisals, or mapping from str to Surprisals
+        One table, or several by name, such as those of several language models, seeds or corpora. Cells may be missing.
+    facets : DataFrame, optional
+        Columns ``corpus``, ``lm`` and ``seed`` of the tables, indexed by their names. By default the language model and
+        the seed that the tables know, and one corpus. Intents of one corpus with the same name are the same.
+    languages : mapping or Series, optional
+        Language of each edition, by which editions of several corpora are told to be of one; by default the edition.
+
+    Returns
+    -------
+    Generalizability
+        Components with their shares, the reliability G, and how many intents a reliability takes.
+
+    Raises
+    ------
+    ConfigError
+        If `facets` or `languages` lack a table or an edition.
+    DataError
+        If there are fewer than two editions or intents, a cell is given twice, or the tables do not tell the components
+        apart.
+
+    Examples
+    --------
+    >>> import langdiff as ld
+    >>> found = ld.generalizability(ld.simulate(200, 12, seed=1).surprisals)
+    >>> found.frame["share"].round(2).to_dict()
+    {'edition': 0.01, 'intent': 0.87, 'residual': 0.12}
+    """
+    tables = {"": surprisals} if isinstance(surprisals, Surprisals) else dict(surprisals)
+    observed = observe(tables, facets, languages)
+    for what in ("edition", "intent"):
+        if observed.count(what) < 2:
+            raise DataError(f"there is only one {what}: variance components need at least two of each.")
+    names = [*observed.levels, RESIDUAL]
+    variances = components(observed.z, list(observed.levels.values()))
+    levels = [*(observed.count(name) for name in observed.levels), len(observed.z)]
+    frame = pd.DataFrame(
+        {
+            "variance": variances,
+            "share": _shares(variances),
+            "share_std_error": _share_errors(observed),
+            "levels": levels,
+        },
+        index=pd.Index(names, name="component"),
+    )
+    lms = observed.count("lm")
+    runs = observed.count("seed") if "seed" in observed.levels else lms
+    return Generalizability(
+        frame=frame,
+        n_editions=observed.count("edition"),
+        n_intents=observed.count("intent"),
+        n_corpora=observed.count("corpus"),
+        n_lms=lms,
+        n_seeds=max(runs // lms, 1),
+    )
+
+
+def _shares(variances: Floats) -> Floats:
+    positive = np.maximum(variances, 0)
+    shares: Floats = positive / positive.sum(axis=-1, keepdims=True)
+    return shares
+
+
+def _share_errors(observed: Observations) -> Floats:
+    """Return standard errors of the shares: what leaving out editions and leaving out intents does, added."""
+    total = np.zeros(len(observed.levels) + 1)
+    for unit in ("edition", "intent"):
+        groups = min(observed.count(unit), MOST_GROUPS)
+        if groups < 3:
+            return np.full_like(total, np.nan)
+        without = _shares(jackknife(observed.z, list(observed.levels.values()), observed.levels[unit], groups))
+        total += (groups - 1) * without.var(axis=0)
+    errors: Floats = np.sqrt(total)
+    return errors

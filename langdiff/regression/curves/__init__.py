@@ -1,0 +1,1 @@
+"""Difficulties at several sizes of training data, with errors that sizes share."""

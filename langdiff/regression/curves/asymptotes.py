@@ -1,0 +1,149 @@
+"""Floors, gains and the exponent that editions share, with intervals."""
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+import pandas as pd
+
+from langdiff._types import Booleans, Floats
+from langdiff.errors import ConfigError, DataError, listing
+from langdiff.regression.curves.power import PowerFit, at_end, fit_power
+
+Form = Literal["power", "stretched"]
+FEWEST_SIZES = 3
+TAILS = (0.025, 0.975)
+CAUTION = "The floor is an extrapolation beyond the largest size, and holds only if the curve keeps its form."
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class Asymptotes:
+    r"""Curves that fall to a floor, with one exponent; see `langdiff.regression.curves.power`.
+
+    Attributes
+    ----------
+    form : str
+        ``"power"``: :math:`B_j(n) = E_j + A_j n^{-\beta}`; ``"stretched"``: the same of :math:`\ln B_j(n)`.
+    exponent, exponent_low, exponent_high : float
+        β with its 95 % interval.
+    frame : DataFrame, J rows
+        See `to_frame`.
+    misfit : float
+        Root mean square of the relative distance between bits and curve, over editions and sizes, per degree of
+        freedom.
+    """
+
+    form: str
+    exponent: float
+    exponent_low: float
+    exponent_high: float
+    frame: pd.DataFrame
+    misfit: float
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per edition.
+
+        Returns
+        -------
+        DataFrame
+            Indexed by edition: ``floor``, the bits per intent that the curve falls to (:math:`E_j`, or its
+            exponential in the stretched form), ``gain``, the bits by which the smallest size is above it (in the
+            stretched form, of the logarithm), and ``floor_difficulty``, the difficulty in nats that the floors have
+            (their factors average 1), each with ``_low`` and ``_high`` (95 %); ``coefficient``, :math:`A_j`;
+            ``reason``, why numbers are NaN.
+        """
+        return self.frame.copy()
+
+    def summary(self) -> str:
+        """Format the exponent and the floors, with the caution that they are extrapolated."""
+        refused = self.frame["reason"].ne("")
+        return (
+            f"{self!r}\n{CAUTION}\n"
+            f"{self.frame.loc[~refused].drop(columns='reason').sort_values('floor').round(4).to_string()}\n"
+            + "".join(f"{edition}: {why}\n" for edition, why in self.frame.loc[refused, "reason"].items())
+            + f"[form:{self.form}|misfit:{self.misfit:.2e}]"
+        )
+
+    def __repr__(self) -> str:
+        """Say what was fitted."""
+        return (
+            f"Asymptotes ({self.form}): {int(self.frame['reason'].eq('').sum())} of {len(self.frame)} editions, "
+            f"exponent {self.exponent:.3f} ({self.exponent_low:.3f} to {self.exponent_high:.3f})"
+        )
+
+
+def fit_asymptotes(log_bits: pd.DataFrame, draws: Floats, form: Form) -> Asymptotes:
+    """Fit curves to log bits, shape (J, K), and to their draws, shape (D, J, K).
+
+    Raises
+    ------
+    ConfigError
+        If there are fewer than three sizes or the form is unknown.
+    DataError
+        If the curves do not tell an exponent, or none is better than a constant.
+    """
+    if form not in get_args(Form):
+        raise ConfigError(f"unknown form {form!r}; use one of {listing(get_args(Form))}.")
+    editions, sizes = log_bits.index, log_bits.columns.to_numpy(dtype=float)
+    if len(sizes) < FEWEST_SIZES:
+        raise ConfigError(f"a floor needs at least {FEWEST_SIZES} sizes, got {len(sizes)}.")
+    y, drawn = log_bits.to_numpy(), draws
+    weights = np.ones_like(y)
+    if form == "power":  # errors of bits are in proportion to them
+        y, drawn = np.exp(y), np.exp(drawn)
+        weights = 1 / y**2
+    reason = _reasons(fit_power(y[None], sizes, weights), len(sizes), form)
+    used = reason == ""
+    if not used.any():
+        raise DataError(f"no edition has a floor: {reason[0]}, and the others likewise.")
+    found = fit_power(y[None, used], sizes, weights[used])
+    if at_end(found.exponent)[0]:
+        raise DataError(
+            f"the exponent is at an end of its range ({found.exponent[0]:.3f}): the curves do not bend enough, or too "
+            "much, between these sizes to tell a floor. Use sizes further apart, or the other form."
+        )
+    sampled = fit_power(drawn[:, used], sizes, weights[used])
+    low, high = np.quantile(sampled.exponent, TAILS)
+    freedom = used.sum() * (len(sizes) - 2) - 1
+    return Asymptotes(
+        form=form,
+        exponent=float(found.exponent[0]),
+        exponent_low=float(low),
+        exponent_high=float(high),
+        frame=_frame(editions, reason, found, sampled, sizes[0], form),
+        misfit=float(np.sqrt(found.misfit.sum() / max(freedom, 1))),
+    )
+
+
+def _reasons(found: PowerFit, sizes: int, form: Form) -> np.ndarray:
+    """Return for each edition why it has no floor; empty where it has one."""
+    better: Booleans = found.misfit[0] / (sizes - 2) < found.misfit_of_constant[0] / (sizes - 1)
+    conditions = [found.gain[0] <= 0, ~better]
+    words = ["its bits do not fall with size", "a curve fits no better than a constant"]
+    if form == "power":
+        conditions.append(found.floor[0] <= 0)
+        words.append("its floor would be below 0 bits")
+    return np.select(conditions, words, default="")
+
+
+def _frame(
+    editions: pd.Index, reason: np.ndarray, found: PowerFit, sampled: PowerFit, smallest: float, form: Form
+) -> pd.DataFrame:
+    used = editions[reason == ""]
+
+    def levels(fit: PowerFit) -> dict[str, Floats]:
+        bits = np.exp(fit.floor) if form == "stretched" else np.maximum(fit.floor, 0.0)
+        with np.errstate(divide="ignore"):  # draws without a floor above 0 have a difficulty of minus infinity
+            mean = np.maximum(bits.mean(axis=1, keepdims=True), np.finfo(float).tiny)
+            difficulty = np.log(bits) - np.log(mean)
+        return {"floor": bits, "gain": fit.gain, "floor_difficulty": difficulty}
+
+    columns: dict[str, Floats] = {}
+    drawn = levels(sampled)
+    for name, values in levels(found).items():
+        ends = np.quantile(drawn[name], TAILS, axis=0, method="nearest")  # which infinity does not spoil
+        columns |= {name: values[0], f"{name}_low": ends[0], f"{name}_high": ends[1]}
+    columns["coefficient"] = found.gain[0] * smallest ** found.exponent[0]
+    frame = pd.DataFrame(columns, index=used).reindex(editions)
+    frame["reason"] = reason
+    return frame.rename_axis("edition")

@@ -1,0 +1,390 @@
+"""Difficulties at several sizes of training data, as one result."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from langdiff._io import write_text
+from langdiff._random import generator
+from langdiff._types import Floats
+from langdiff.effects import Effects
+from langdiff.errors import ConfigError, listing
+from langdiff.regression.curves.agreement import correlation_intervals, find_changes
+from langdiff.regression.curves.asymptotes import Asymptotes, Form, fit_asymptotes
+from langdiff.regression.curves.draws import SeedSpread, joint_draws, seed_spread
+from langdiff.regression.curves.exchange import sizes_reached, value_at
+from langdiff.regression.curves.saving import read_document, restore, to_json
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Kind = Literal["curves", "ranks", "correlations"]
+TAILS = (0.025, 0.975)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class DifficultyCurve:
+    r"""Difficulties of editions at K sizes of training data, measured on the same test intents.
+
+    Everything else follows from `log_bits` and what each cluster of test intents does to them: errors are those of one
+    sample of intents that all sizes share, and with several seeds also those of the seeds; see
+    `langdiff.regression.curves.influence` and `draws`.
+
+    Attributes
+    ----------
+    log_bits : DataFrame, shape (J, K)
+        :math:`\ln B_j(n)`, the natural logarithm of the bits that edition j (row) spends on an intent at size n
+        (column).
+    influence : ndarray, shape (G, J, K)
+        Influence of each cluster of test intents on `log_bits`, in nats.
+    by_seed : ndarray, shape (R, J, K)
+        `log_bits` from the tables of each seed.
+    model, lm : str
+        Regression model and language model.
+    clusters : str or None
+        Name of the clusters of intents; None if each intent is one.
+    n_intents : int
+        Number of test intents, I.
+    match : str
+        What editions have alike at a size: ``"intents"``, ``"bytes"`` or ``"characters"``; ``"given"`` if the tables
+        were given.
+    read : DataFrame or None
+        Number of training intents that every edition reads at every size, shape (J, K); None if the tables were given.
+    n_draws, seed : int
+        Number and seed of the draws that intervals come from.
+    converged : bool
+        Whether all fits converged.
+    signature : str
+        All that the numbers depend on.
+    """
+
+    log_bits: pd.DataFrame
+    influence: Floats
+    by_seed: Floats
+    model: str
+    lm: str
+    clusters: str | None
+    n_intents: int
+    match: str
+    read: pd.DataFrame | None
+    n_draws: int
+    seed: int
+    converged: bool
+    signature: str
+
+    @property
+    def editions(self) -> pd.Index:
+        """Names of the editions."""
+        return self.log_bits.index
+
+    @property
+    def sizes(self) -> list[int]:
+        """Sizes of the training data, rising."""
+        return [int(size) for size in self.log_bits.columns]
+
+    @property
+    def difficulty(self) -> pd.DataFrame:
+        """Difficulties in nats, shape (J, K); their factors average 1 at every size."""
+        difficulty: pd.DataFrame = self.log_bits - np.log(self.log_bits.apply(np.exp).mean())
+        return difficulty
+
+    @property
+    def n_seeds(self) -> int:
+        """Number of seeds, R."""
+        return len(self.by_seed)
+
+    @property
+    def spread(self) -> SeedSpread:
+        """Spread of the mean over seeds."""
+        return seed_spread(self.by_seed)
+
+    @cached_property
+    def draws(self) -> Floats:
+        """Draws of `log_bits` from the joint distribution of their errors, shape (D, J, K)."""
+        rng = generator(self.seed)
+        return joint_draws(self.log_bits.to_numpy(), self.influence, self.spread, self.n_draws, rng)
+
+    def covariance(self, size: int, other: int | None = None) -> pd.DataFrame:
+        """Return the covariance of the difficulties at a size, or between those at two sizes, nats squared, (J, J)."""
+        places = [self._place(each) for each in (size, size if other is None else other)]
+        one, two = (self._of_difficulty(place) for place in places)
+        centring = np.eye(len(self.editions)) - 1 / len(self.editions)
+        of_seeds = self.spread.of_editions[places[0], places[1]] * centring
+        return pd.DataFrame(one.T @ two + of_seeds, self.editions, self.editions)
+
+    def _of_difficulty(self, place: int) -> Floats:
+        """Return the influences on the difficulties at a size, shape (G, J)."""
+        factor = np.exp(self.difficulty.to_numpy()[:, place])
+        influence = self.influence[:, :, place]
+        centred: Floats = influence - (influence @ factor / len(factor))[:, None]
+        return centred
+
+    def _place(self, size: int) -> int:
+        if size not in self.log_bits.columns:
+            raise ConfigError(f"{size!r} is not a size of this curve; it has {listing(self.sizes)}.")
+        return self.sizes.index(int(size))
+
+    def effects(self, size: int) -> Effects:
+        """Return the difficulties at one size with their covariance, for all functions that take a fit.
+
+        Raises
+        ------
+        ConfigError
+            If the curve has no such size.
+        """
+        return Effects(
+            estimate=self.difficulty.iloc[:, self._place(size)].rename("difficulty"),
+            covariance=self.covariance(size),
+            title=f"{self.lm}, {size:,}, model {self.model}",
+            converged=self.converged,
+            signature=f"{self.signature}|size:{size}",
+            degrees_of_freedom=float(len(self.influence) - 1),
+        )
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per edition and size.
+
+        Returns
+        -------
+        DataFrame
+            ``edition``, ``size``; ``bits``, bits per test intent, with ``bits_low`` and ``bits_high``; ``difficulty``
+            in nats, its ``std_error``, ``low`` and ``high``; ``rank``, 1 the hardest. Intervals of 95 %. Those of bits
+            contain what all editions and sizes share, above all how long the intents happen to be.
+        """
+        ends = np.quantile(self.draws, TAILS, axis=0)
+        low, high = (pd.DataFrame(part, index=self.editions, columns=self.log_bits.columns) for part in ends)
+        rows = []
+        for size in self.sizes:
+            table = self.effects(size).to_frame().loc[self.editions, ["difficulty", "std_error", "low", "high", "rank"]]
+            bits = pd.DataFrame({"bits": self.log_bits[size], "bits_low": low[size], "bits_high": high[size]})
+            rows.append(bits.apply(np.exp).join(table).assign(size=size).rename_axis("edition").reset_index())
+        frame = pd.concat(rows, ignore_index=True)
+        return frame[["edition", "size", *frame.columns.drop(["edition", "size"])]]
+
+    def asymptotes(self, form: Form = "power") -> Asymptotes:
+        """Fit curves that fall to a floor, with one exponent; see `Asymptotes`.
+
+        Parameters
+        ----------
+        form : {"power", "stretched"}
+            Whether bits or their logarithms fall to a floor.
+
+        Raises
+        ------
+        ConfigError
+            If there are fewer than three sizes or `form` is unknown.
+        DataError
+            If the curves do not tell an exponent, or none of them is better than a constant.
+        """
+        return fit_asymptotes(self.log_bits, self.draws, form)
+
+    def exchange_rate(
+        self, reference: str, size: float, *, content_ratio: Mapping[str, float] | None = None
+    ) -> pd.DataFrame:
+        r"""Return the size at which each edition is as good as a reference at a size of its own.
+
+        Edition j is as good as the reference at :math:`n_0` where it spends as many bits on the same content,
+        :math:`B_j(n_j) = r_j B_\mathrm{ref}(n_0)`, with :math:`r_j = 1` unless a `content_ratio` says that edition j
+        has more or less to say. Between the sizes, ln B is a straight line in ln n.
+
+        Parameters
+        ----------
+        reference : str
+            Edition that the others are compared with.
+        size : float
+            :math:`n_0`, from the smallest size to the largest; it need not be one of them.
+        content_ratio : mapping from str to float, optional
+            :math:`r_j` by edition, such as bits at the floor over those of the reference; 1 where there is none.
+
+        Returns
+        -------
+        DataFrame
+            Indexed by edition: ``size``, ``low`` and ``high`` (95 %), and ``reason`` where the size is NaN because the
+            curve does not cross within the sizes. Ends of intervals are at most the smallest or the largest size where
+            draws do not cross.
+
+        Raises
+        ------
+        ConfigError
+            If the reference is unknown, the size out of range, or a ratio is not positive.
+        """
+        if reference not in self.editions:
+            raise ConfigError(f"{reference!r} is not an edition of this curve; it has {listing(self.editions)}.")
+        first, last = self.sizes[0], self.sizes[-1]
+        if not first <= size <= last:
+            raise ConfigError(f"the size of the reference must be from {first:,} to {last:,}, got {size!r}.")
+        ratio = pd.Series(dict(content_ratio or {}), dtype=float).reindex(self.editions).fillna(1.0)
+        if not (ratio > 0).all():
+            raise ConfigError(f"content ratios must be positive: {listing(ratio.index[~(ratio > 0)])}.")
+        log_sizes, place = np.log(self.sizes), self.editions.get_loc(reference)
+
+        def reached(log_bits: Floats) -> Floats:
+            target = value_at(log_bits[..., place, :], log_sizes, float(np.log(size)))
+            return sizes_reached(log_bits, log_sizes, target[..., None] + np.log(ratio.to_numpy()))
+
+        found = reached(self.log_bits.to_numpy())
+        ends = np.quantile(np.clip(reached(self.draws), log_sizes[0], log_sizes[-1]), TAILS, axis=0)
+        frame = pd.DataFrame({"size": np.exp(found), "low": np.exp(ends[0]), "high": np.exp(ends[1])}, self.editions)
+        frame["reason"] = np.select(
+            [np.isneginf(found), np.isposinf(found)], [f"fewer than {first:,}", f"more than {last:,}"], default=""
+        )
+        frame.loc[~np.isfinite(found), "size"] = np.nan
+        return frame.rename_axis("edition")
+
+    def correlations(self) -> pd.DataFrame:
+        """Return how alike the difficulties at every two sizes are.
+
+        Returns
+        -------
+        DataFrame
+            One row per pair of sizes: ``size``, ``other``; ``pearson`` and ``spearman`` over editions, each with
+            ``_low`` and ``_high``, 95 % intervals of what other test intents (and seeds) would give, the editions held
+            fixed, and corrected for what errors take from a correlation.
+        """
+        values, draws = self.log_bits.to_numpy(), self.draws
+        found = {
+            name: correlation_intervals(values, draws, ranks=name == "spearman") for name in ("pearson", "spearman")
+        }
+        rows = []
+        for k, size in enumerate(self.sizes):
+            for other in range(k + 1, len(self.sizes)):
+                row: dict[str, float] = {"size": size, "other": self.sizes[other]}
+                for name, (estimate, low, high) in found.items():
+                    row |= {name: estimate[k, other], f"{name}_low": low[k, other], f"{name}_high": high[k, other]}
+                rows.append(row)
+        return pd.DataFrame(rows)
+
+    def changes(self, size: int | None = None, other: int | None = None, *, q: float = 0.05) -> pd.DataFrame:
+        """Return the pairs of editions that change places between two sizes.
+
+        Parameters
+        ----------
+        size, other : int, optional
+            Sizes to compare; by default the smallest and the largest.
+        q : float
+            False discovery rate over all pairs (Benjamini and Hochberg).
+
+        Returns
+        -------
+        DataFrame
+            One row per pair whose estimates change places, the surest first: ``harder_at_size``, ``harder_at_other``,
+            their differences of difficulty there, ``difference_at_size`` and ``difference_at_other`` (nats, both
+            positive), ``p`` (the larger of the p-values of the two), ``p_adjusted``, ``significant``.
+
+        Raises
+        ------
+        ConfigError
+            If a size is unknown.
+        """
+        pair = [self.sizes[0] if size is None else size, self.sizes[-1] if other is None else other]
+        values = [self.difficulty.to_numpy()[:, self._place(each)] for each in pair]
+        covariances = (self.covariance(pair[0]).to_numpy(), self.covariance(pair[1]).to_numpy())
+        found = find_changes(values[0], values[1], covariances, float(len(self.influence) - 1))
+        first_harder = found.before > 0
+        frame = pd.DataFrame(
+            {
+                "harder_at_size": self.editions[np.where(first_harder, found.one, found.other)],
+                "harder_at_other": self.editions[np.where(first_harder, found.other, found.one)],
+                "difference_at_size": np.abs(found.before),
+                "difference_at_other": np.abs(found.after),
+                "p": found.p,
+                "p_adjusted": found.p_adjusted,
+                "significant": found.p_adjusted <= q,
+            }
+        )
+        return frame[found.observed].sort_values("p", kind="stable").reset_index(drop=True)
+
+    def summary(self) -> str:
+        """Format difficulties by size, the correlations between sizes and the pairs that change places."""
+        hardest = self.effects(self.sizes[-1]).to_frame().index
+        table = (100 * self.difficulty.apply(np.expm1)).loc[hardest]
+        errors = pd.DataFrame({size: self.effects(size).std_error for size in self.sizes})
+        alike, changes = self.correlations().set_index(["size", "other"]), self.changes()
+        pairs = len(self.editions) * (len(self.editions) - 1) // 2
+        return (
+            f"{self!r}\n\nDifficulty in percent by size of the training data\n{table.round(1).to_string()}\n"
+            f"Median standard error: {', '.join(f'{100 * error:.2f}' for error in errors.median())} percent\n\n"
+            f"Correlations between sizes, with 95 % intervals\n{alike.round(3).to_string()}\n\n"
+            f"From {self.sizes[0]:,} to {self.sizes[-1]:,}, {int(changes['significant'].sum()):,} of {pairs:,} pairs "
+            f"of editions change places at a false discovery rate of 5 % ({len(changes):,} do in the estimates).\n"
+            f"[{self.signature}]"
+        )
+
+    def plot(self, kind: Kind = "curves", ax: "Axes | None" = None, **style: Any) -> "Axes":
+        """Draw difficulties against size, ranks against size, or the matrix of correlations.
+
+        See `langdiff.plots.plot_difficulty_curves`, `plot_rank_changes` and `plot_size_correlations`.
+
+        Raises
+        ------
+        ConfigError
+            If `kind` is unknown.
+        """
+        from langdiff.plots import curves  # Matplotlib only when asked for
+
+        kinds = {
+            "curves": curves.plot_difficulty_curves,
+            "ranks": curves.plot_rank_changes,
+            "correlations": curves.plot_size_correlations,
+        }
+        if kind not in kinds:
+            raise ConfigError(f"unknown kind of picture {kind!r}; use one of {listing(kinds)}.")
+        return kinds[kind](self, ax, **style)
+
+    def save(self, path: str | Path) -> None:
+        """Write all fields as JSON, atomically; `langdiff.read_curve` reads them.
+
+        Raises
+        ------
+        OutputError
+            If the file cannot be written.
+        """
+        write_text(Path(path), to_json(vars(self)) + "\n")
+
+    def __repr__(self) -> str:
+        """Say what was fitted, how large it is and whether it can be trusted."""
+        state = "" if self.converged else ", NOT CONVERGED"
+        seeds = f", {self.n_seeds} seeds" if self.n_seeds > 1 else ""
+        return (
+            f"DifficultyCurve of {self.lm}: {len(self.editions)} editions × {len(self.sizes)} sizes "
+            f"({self.sizes[0]:,} to {self.sizes[-1]:,}){seeds}, {self.n_intents:,} test intents, "
+            f"model {self.model}{state}"
+        )
+
+
+def read_curve(path: str | Path) -> DifficultyCurve:
+    """Read what `DifficultyCurve.save` wrote.
+
+    Parameters
+    ----------
+    path : str or Path
+        A file that `DifficultyCurve.save` or ``langdiff curve --out`` wrote.
+
+    Returns
+    -------
+    DifficultyCurve
+        Equal to the one saved; numbers keep all digits.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read or holds something else.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import langdiff as ld
+    >>> truth = ld.simulate(60, 3, seed=1).surprisals
+    >>> tables = {n: ld.Surprisals(bits=truth.bits * (1 + n**-0.5)) for n in (10, 100)}
+    >>> curve = ld.regression.fit_curve(tables, seed=0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     curve.save(f"{folder}/curve.json")
+    ...     read_curve(f"{folder}/curve.json").log_bits.equals(curve.log_bits)
+    True
+    """
+    return DifficultyCurve(**restore(read_document(Path(path)), Path(path)))

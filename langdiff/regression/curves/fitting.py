@@ -1,0 +1,167 @@
+"""From a table of surprisals for each size to a curve."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from langdiff import __version__
+from langdiff._random import seed_number
+from langdiff._signature import join_signature, short_hash
+from langdiff._types import Floats, Integers, Model
+from langdiff.errors import ConfigError, DataError
+from langdiff.regression.clustering import OneClustering, name_of_clusters, one_clustering
+from langdiff.regression.curves.curve import DifficultyCurve
+from langdiff.regression.curves.influence import estimate_size
+from langdiff.regression.seeds import mean_over_seeds
+from langdiff.surprisals import Surprisals
+
+FEWEST_DRAWS = 100
+
+
+def fit_curve(
+    tables: Mapping[int, Surprisals | Sequence[Surprisals]],
+    *,
+    model: Model = "2",
+    clusters: OneClustering | None = None,
+    n_draws: int = 1000,
+    seed: int | np.random.Generator,
+    match: str = "given",
+    read: pd.DataFrame | None = None,
+) -> DifficultyCurve:
+    """Fit difficulties at several sizes of training data to surprisals of the same test intents.
+
+    Parameters
+    ----------
+    tables : mapping from int to Surprisals, or to a sequence of them
+        Surprisals by language models trained on each size; several if there are several seeds, in the same order at
+        every size. All have the same intents, editions and missing cells. Sizes may be numbers of intents, of bytes, or
+        of whatever training data are counted in.
+    model : {"1", "2", "2L", "2C"}
+        Regression model fitted at each size; see `langdiff.fit`.
+    clusters : str, mapping or Series, optional
+        Test intents that share errors: a column of `Surprisals.intent_info`, such as ``"document"``, or the cluster of
+        each intent.
+    n_draws : int
+        Number of draws that intervals come from, at least 100.
+    seed : int or numpy.random.Generator
+        Seed of the draws.
+    match : str
+        What editions have alike at a size, for the record.
+    read : DataFrame, shape (J, K), optional
+        Number of training intents that every edition read at every size, for the record.
+
+    Returns
+    -------
+    DifficultyCurve
+
+    Raises
+    ------
+    ConfigError
+        If there are fewer than two sizes, a size is not a positive number, `n_draws` is too small, or the model cannot
+        be used.
+    DataError
+        If the tables differ in intents, editions, missing cells or the number of seeds, or one cannot be fitted.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If a fit stopped before its criterion was met.
+
+    Notes
+    -----
+    The bootstrap is that of influences: the estimate of every sample is linear in how often each cluster is drawn, so
+    that a thousand samples need no fit of their own, and the covariance is that of `langdiff.fit` (CR2).
+
+    Examples
+    --------
+    >>> import langdiff as ld
+    >>> truth = ld.simulate(60, 3, difficulties=[-0.1, 0.0, 0.1], seed=1).surprisals
+    >>> steeper = pd.Series({"e1": 0.5, "e2": 1.0, "e3": 1.5})
+    >>> tables = {n: ld.Surprisals(bits=truth.bits * (1 + steeper * n**-0.5)) for n in (10, 100, 1000)}
+    >>> fit_curve(tables, seed=0)
+    DifficultyCurve of unknown: 3 editions × 3 sizes (10 to 1,000), 60 test intents, model 2
+    """
+    by_size = _checked(tables, model, n_draws)
+    sizes, first = list(by_size), next(iter(by_size.values()))[0]
+    labels = one_clustering(first, clusters)
+    cluster: Integers = np.arange(len(first.intents)) if labels is None else pd.factorize(labels)[0]
+    seeds = len(next(iter(by_size.values())))
+    shape = (len(first.editions), len(sizes))
+    log_bits, influence = np.empty(shape), np.empty((cluster.max() + 1, *shape))
+    by_seed: Floats = np.empty((seeds, *shape))
+    converged = True
+    for k, several in enumerate(by_size.values()):
+        mean = several[0] if seeds == 1 else mean_over_seeds(several)
+        found = estimate_size(mean, model, cluster)
+        log_bits[:, k], influence[:, :, k] = found.log_bits, found.influence
+        converged &= found.converged
+        for r, table in enumerate(several):
+            by_seed[r, :, k] = found.log_bits if seeds == 1 else estimate_size(table, model, cluster).log_bits
+    number = seed_number(seed, "samples of intents")
+    return DifficultyCurve(
+        log_bits=pd.DataFrame(log_bits, first.editions.rename("edition"), pd.Index(sizes, name="size")),
+        influence=influence,
+        by_seed=by_seed,
+        model=model,
+        lm=first.lm,
+        clusters=None if labels is None else str(labels.name),
+        n_intents=len(first.intents),
+        match=match,
+        read=read,
+        n_draws=n_draws,
+        seed=number,
+        converged=converged,
+        signature=join_signature(
+            {
+                "curve": ",".join(map(str, sizes)),
+                "match": match,
+                "model": model,
+                "lm": first.lm,
+                "seeds": seeds,
+                "clusters": None if labels is None else name_of_clusters(labels),
+                "draws": n_draws,
+                "seed": number,
+                "tables": short_hash(*(table.bits for several in by_size.values() for table in several)),
+                "version": __version__,
+            }
+        ),
+    )
+
+
+def _checked(
+    tables: Mapping[int, Surprisals | Sequence[Surprisals]], model: str, n_draws: int
+) -> dict[int, list[Surprisals]]:
+    """Return the tables of every seed by size, rising."""
+    if model not in ("1", "2", "2L", "2C"):
+        raise ConfigError(f"curves are fitted with model '1', '2', '2L' or '2C', not {model!r}.")
+    if len(tables) < 2:
+        raise ConfigError(f"a curve needs at least two sizes, got {len(tables)}.")
+    if bad := [size for size in tables if not size > 0]:
+        raise ConfigError(f"sizes must be positive, got {bad[0]!r}.")
+    if n_draws < FEWEST_DRAWS:
+        raise ConfigError(f"n_draws must be at least {FEWEST_DRAWS}, got {n_draws!r}.")
+    found: dict[int, list[Surprisals]] = {}
+    for size, given in sorted(tables.items()):
+        found[int(size)] = [given] if isinstance(given, Surprisals) else list(given)
+    first = next(iter(found.values()))[0]
+    for size, several in found.items():
+        if len(several) != len(found[next(iter(found))]):
+            raise DataError(f"size {size:,} has {len(several)} table(s), the smallest {len(found[next(iter(found))])}.")
+        for table in several:
+            _check_alike(table, first, size)
+    return found
+
+
+def _check_alike(table: Surprisals, first: Surprisals, size: int) -> None:
+    for what, ours, theirs in (
+        ("intents", first.intents, table.intents),
+        ("editions", first.editions, table.editions),
+    ):
+        if not ours.equals(theirs):
+            raise DataError(
+                f"the {what} of size {size:,} are not those of the smallest size, in the same order. Score the "
+                "same test texts at every size."
+            )
+    if (table.bits.isna() != first.bits.isna()).to_numpy().any():
+        raise DataError(f"the table of size {size:,} lacks other cells than that of the smallest size.")

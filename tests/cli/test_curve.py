@@ -1,0 +1,78 @@
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import langdiff as ld
+from langdiff.corpora import write_multitext
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("corpus") / "texts"
+    write_multitext(ld.synthesize(n_intents=200, n_languages=3, seed=0).multitext, folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("tables")
+    bits, rng = ld.simulate(120, 10, seed=1).surprisals.bits, np.random.default_rng(0)
+    for name in ("one", "other"):
+        noise = rng.normal(0, 0.05, bits.shape)
+        ld.Surprisals(bits=bits * np.exp(noise), lm=name).save(folder / f"{name}.csv")
+    return folder
+
+
+def test_curve_writes_tables_and_pictures(langdiff, corpus, tmp_path):
+    arguments = ["curve", corpus, "--sizes", "30,60,120", "--lm", "kneser-ney-3", "--out", tmp_path]
+    done = langdiff(*arguments, "--json")
+    assert done.code == 0, done.err
+    printed = pd.DataFrame(json.loads(done.out))
+    assert printed["size"].tolist() == [size for size in (30, 60, 120) for _ in range(3)]
+    curve = ld.read_curve(tmp_path / "curve.json")
+    np.testing.assert_allclose(printed["difficulty"], curve.to_frame()["difficulty"])
+    assert {path.name for path in tmp_path.iterdir() if path.is_file()} == {
+        *("curve.json", "curve.csv", "correlations.csv", "changes.csv"),
+        *("curve.svg", "ranks.svg", "correlations.svg"),
+    }
+    people = langdiff(*arguments)
+    assert people.out.startswith("DifficultyCurve of kneser-ney-3: 3 editions × 3 sizes (30 to 120)")
+    assert "extrapolation" in people.out or "No floors:" in people.out
+
+
+def test_sizes_must_be_numbers(langdiff, corpus, tmp_path):
+    done = langdiff("curve", corpus, "--sizes", "30,many", "--out", tmp_path)
+    assert done.code == 1
+    assert "write whole numbers with commas between" in done.err
+
+
+def test_reliability_of_one_table_and_of_two(langdiff, tables):
+    done = langdiff("reliability", tables / "one.csv", "--target", 0.9)
+    assert done.code == 0, done.err
+    assert "Intents for a reliability of 0.9: " in done.out
+    both = langdiff("reliability", tables / "one.csv", tables / "other.csv", "--json")
+    assert {row["component"] for row in json.loads(both.out)} >= {"edition", "edition:intent", "residual"}
+
+
+def test_short_form_is_judged_on_another_table(langdiff, tables, tmp_path):
+    out = tmp_path / "short.csv"
+    done = langdiff("short-form", tables / "one.csv", "-k", 12, "--judge", tables / "other.csv", "--out", out)
+    assert done.code == 0, done.err
+    assert done.out.startswith("ShortForm of 12 intents: r = ")
+    assert len(pd.read_csv(out)) == 12
+
+
+def test_flagged_cells_are_printed(langdiff, tables, tmp_path):
+    table = ld.read_surprisals(tables / "one.csv")
+    for name in ("one", "other"):
+        table = ld.read_surprisals(tables / f"{name}.csv")
+        table.bits.iloc[5, 2] *= 20
+        table.save(tmp_path / f"{name}.csv")
+    done = langdiff("flag-cells", tmp_path / "one.csv", tmp_path / "other.csv", "--json")
+    assert done.code == 0, done.err
+    flagged = [(str(row["intent"]), row["edition"]) for row in json.loads(done.out)]
+    assert (str(table.intents[5]), table.editions[2]) in flagged
+    alone = langdiff("flag-cells", tmp_path / "one.csv")
+    assert (alone.code, alone.out) == (1, "")

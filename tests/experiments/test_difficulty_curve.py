@@ -1,0 +1,93 @@
+"""Nested training sizes, and the curve that is measured on them."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import langdiff as ld
+from langdiff.errors import ConfigError, DataError
+from langdiff.experiments.training_sizes import nested_parts
+
+
+@pytest.fixture(scope="module")
+def parts():
+    return ld.split(ld.synthesize(n_intents=240, n_languages=3, seed=0).multitext)
+
+
+@pytest.fixture(scope="module")
+def curve(parts, tmp_path_factory):
+    cache = tmp_path_factory.mktemp("curve")
+    return ld.difficulty_curve(
+        parts, sizes=[40, 80, 160], lm="kneser-ney-3", seed=0, cache=cache, progress=False
+    ), cache
+
+
+def test_sizes_are_nested_and_the_rest_is_untouched(parts):
+    cut, read = nested_parts(parts, [10, 40, 160], "intents", np.random.default_rng(0))
+    names = [set(part.train.intents) for part in cut.values()]
+    assert names[0] < names[1] < names[2] == set(parts.train.intents)
+    assert all(part.test is parts.test and part.dev is parts.dev for part in cut.values())
+    assert list(cut[40].train.intents) == [name for name in parts.train.intents if name in names[1]]
+    assert (read.to_numpy() == [10, 40, 160]).all()
+
+
+@pytest.mark.parametrize("match", ["bytes", "characters"])
+def test_editions_read_as_much_text_as_the_shortest_allows(parts, match):
+    cut, read = nested_parts(parts, [20, 80], match, np.random.default_rng(1))
+    measure = (lambda text: len(text.encode())) if match == "bytes" else len
+    longest = max(measure(text) for edition in parts.editions for text in parts.train.text(edition))
+    order = np.random.default_rng(1).permutation(len(parts.train))
+    for size, part in cut.items():
+        amounts = {edition: sum(map(measure, part.train.text(edition))) for edition in part.editions}
+        first = parts.train.intents[order[:size]]
+        budget = min(sum(map(measure, parts.train.text(edition)[first])) for edition in parts.editions)
+        assert max(amounts.values()) == budget
+        assert all(budget - longest < amount <= budget for amount in amounts.values())
+        assert {edition: len(part.train.text(edition)) for edition in part.editions} == read[size].to_dict()
+
+
+def test_sizes_that_cannot_be_cut_are_refused(parts):
+    for sizes, message in (
+        ([80], "two or more"),
+        ([80, 40], "that rise"),
+        ([40.0, 80], "whole numbers"),
+        ([1, 80], "from 2 to the 160"),
+        ([40, 500], "from 2 to the 160"),
+    ):
+        with pytest.raises(ConfigError, match=message):
+            ld.difficulty_curve(parts, sizes=sizes, seed=0)
+    with pytest.raises(ConfigError, match="unknown match 'words'"):
+        ld.difficulty_curve(parts, sizes=[40, 80], match="words", seed=0)
+    with pytest.raises(ConfigError, match="n_seeds"):
+        ld.difficulty_curve(parts, sizes=[40, 80], n_seeds=0, seed=0)
+    long = ld.read_frame(pd.DataFrame({"eng": ["a dog"] * 66, "deu": ["ein Hund " * 50] * 66}))
+    with pytest.raises(DataError, match=r"1 edition\(s\) would read fewer than 2 intents: 'deu'"):
+        nested_parts(ld.split(long), [3, 40], "bytes", np.random.default_rng(0))
+
+
+def test_each_size_is_a_model_of_its_part(parts, curve):
+    curve, cache = curve
+    cut, _ = nested_parts(parts, [40, 80, 160], "intents", np.random.default_rng(0))
+    table = ld.compute_surprisals(cut[80], lm="kneser-ney-3", progress=False)
+    np.testing.assert_allclose(curve.difficulty[80], ld.fit(table, errors="sandwich").difficulty)
+    assert sorted(path.name for path in cache.iterdir()) == ["size-160", "size-40", "size-80"]
+    assert (curve.log_bits.diff(axis=1).iloc[:, 1:] < 0).to_numpy().all()
+    assert curve.match == "intents"
+    assert curve.read.loc[curve.editions[0]].tolist() == [40, 80, 160]
+
+
+def test_the_cache_and_the_first_seed_are_used_again(parts, curve):
+    curve, cache = curve
+    again = ld.difficulty_curve(parts, sizes=[40, 80, 160], lm="kneser-ney-3", seed=0, cache=cache, progress=False)
+    pd.testing.assert_frame_equal(again.log_bits, curve.log_bits)
+    two = ld.difficulty_curve(
+        parts, sizes=[40, 160], lm="kneser-ney-3", seed=0, n_seeds=2, cache=cache, match="intents", progress=False
+    )
+    np.testing.assert_allclose(two.by_seed[0], curve.log_bits[[40, 160]])
+    assert (two.by_seed[1, :, 0] != two.by_seed[0, :, 0]).all()
+    assert len(list(cache.glob("seed-*/size-40"))) == 1
+
+
+def test_equal_bytes_can_be_trained_on(parts):
+    curve = ld.difficulty_curve(parts, sizes=[40, 120], lm="kneser-ney-2", match="bytes", seed=0, progress=False)
+    assert curve.read[120].min() < 120 == curve.read[120].max()

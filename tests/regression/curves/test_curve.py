@@ -1,0 +1,245 @@
+"""Curves against known truth, against full refits, and against the plain fit at each size."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import langdiff as ld
+from langdiff.errors import ConfigError, DataError
+from langdiff.regression import fit_curve
+
+SIZES = (100, 300, 900, 2700)
+EXPONENT = 0.4
+
+
+def simulated(rng, *, form="power", intents=150, editions=6, noise=0.05, floors=None):
+    slope = np.linspace(-1, 1, editions)
+    floor = (1 if form == "power" else 0) + 0.1 * slope if floors is None else floors
+    gain = 1.0 + 0.4 * rng.permutation(slope)
+    curves = floor[:, None] + gain[:, None] * (np.array(SIZES) / SIZES[0]) ** -EXPONENT
+    curves = np.log(curves) if form == "power" else curves
+    content, shared = rng.lognormal(4.6, 0.6, intents), rng.normal(0, noise, (intents, editions))
+    tables = {}
+    for k, size in enumerate(SIZES):
+        bits = content[:, None] * np.exp(curves[:, k] + shared + rng.normal(0, noise, shared.shape))
+        tables[size] = ld.Surprisals(bits=pd.DataFrame(bits).rename(index=str, columns="e{}".format))
+    return tables, floor, gain, curves
+
+
+@pytest.fixture(scope="module")
+def tables():
+    return simulated(np.random.default_rng(1))[0]
+
+
+@pytest.fixture(scope="module")
+def curve(tables):
+    return fit_curve(tables, seed=0)
+
+
+@pytest.mark.parametrize("model", ["1", "2", "2L"])
+def test_every_size_is_the_fit_of_its_table(tables, model):
+    curve = fit_curve(tables, model=model, seed=0)
+    for size in SIZES:
+        fit = ld.fit(tables[size], model=model, errors="sandwich")
+        np.testing.assert_allclose(curve.difficulty[size], fit.difficulty, atol=1e-9)
+        np.testing.assert_allclose(curve.covariance(size), fit.covariance, atol=1e-12)
+
+
+def test_clusters_and_missing_cells_give_the_errors_of_the_fit(tables):
+    rng = np.random.default_rng(2)
+    missing = rng.random((150, 6)) < 0.1
+    documents = pd.Series(np.arange(150) // 5, tables[100].intents, name="document")
+    thinned = {size: ld.Surprisals(bits=table.bits.mask(missing)) for size, table in tables.items()}
+    curve = fit_curve(thinned, clusters=documents, seed=0)
+    fit = ld.fit(thinned[900], clusters=documents)
+    np.testing.assert_allclose(curve.difficulty[900], fit.difficulty, atol=1e-9)
+    np.testing.assert_allclose(curve.covariance(900), fit.covariance, atol=1e-12)
+    assert curve.influence.shape == (30, 6, 4)
+    assert curve.clusters == "document"
+
+
+def test_the_level_is_the_mean_of_the_bits(curve, tables):
+    means = {size: table.bits.to_numpy().mean() for size, table in tables.items()}
+    np.testing.assert_allclose(np.exp(curve.log_bits).mean(), list(means.values()), rtol=1e-12)
+
+
+def test_draws_are_those_of_refits_to_the_same_samples(tables):
+    """What influences make of a sample of intents is what fits of both sizes to that sample find."""
+    pair = {size: tables[size] for size in (100, 2700)}
+    curve = fit_curve(pair, seed=0)
+    rng, refits, linear = np.random.default_rng(3), [], []
+    for _ in range(20):
+        rows = rng.integers(150, size=150)
+        both = []
+        for table in pair.values():
+            bits = table.bits.iloc[rows].set_axis([str(i) for i in range(150)])
+            fit = ld.fit(bits, errors="information")
+            both.append(fit.difficulty.to_numpy() + np.log(bits.to_numpy().mean()))
+        refits.append(np.array(both).T)
+        times = np.bincount(rows, minlength=150) - 1.0
+        linear.append(curve.log_bits.to_numpy() + np.tensordot(times, curve.influence, 1))
+    refits, linear = (np.array(part) - curve.log_bits.to_numpy() for part in (refits, linear))  # (draws, J, K)
+    assert np.corrcoef(refits.ravel(), linear.ravel())[0, 1] > 0.99
+    change, ours = (part[..., 1] - part[..., 0] for part in (refits, linear))
+    assert np.corrcoef(change.ravel(), ours.ravel())[0, 1] > 0.98
+    assert ours.std() / change.std() == pytest.approx(1, abs=0.1)
+    assert curve.draws.std(axis=0) == pytest.approx(np.sqrt((curve.influence**2).sum(axis=0)), rel=0.1)
+
+
+@pytest.mark.parametrize("form", ["power", "stretched"])
+def test_exact_curves_are_recovered(form):
+    given, floor, gain, _ = simulated(np.random.default_rng(1), form=form, noise=1e-6)
+    found = fit_curve(given, model="1", seed=0).asymptotes(form)
+    mean = np.exp(4.6 + 0.18)
+    assert found.exponent == pytest.approx(EXPONENT, abs=1e-4)
+    content = given[100].bits.to_numpy().mean() / np.mean(
+        np.exp((np.log if form == "power" else np.asarray)(floor + gain))
+    )
+    assert content == pytest.approx(mean, rel=0.2)  # the sample's own
+    floors = content * (floor if form == "power" else np.exp(floor))
+    np.testing.assert_allclose(found.frame["floor"], floors, rtol=1e-3)
+    np.testing.assert_allclose(found.frame["gain"], gain * (content if form == "power" else 1), rtol=1e-3)
+
+
+def test_intervals_hold_the_truth():
+    rng, held, exponents = np.random.default_rng(5), [], []
+    for number in range(25):
+        given, floor, _, _ = simulated(rng)
+        found = fit_curve(given, model="1", seed=number, n_draws=200).asymptotes()
+        exponents.append(found.exponent_low <= EXPONENT <= found.exponent_high)
+        truth = np.log(floor / floor.mean())
+        frame = found.frame
+        held.append((frame["floor_difficulty_low"] <= truth) & (truth <= frame["floor_difficulty_high"]))
+    assert np.mean(held) > 0.85
+    assert np.mean(exponents) > 0.8
+
+
+def test_floors_are_refused_with_a_reason(tables):
+    with pytest.raises(ConfigError, match="at least 3 sizes, got 2"):
+        fit_curve({size: tables[size] for size in (100, 300)}, seed=0).asymptotes()
+    with pytest.raises(ConfigError, match="unknown form 'linear'"):
+        fit_curve(tables, seed=0).asymptotes("linear")
+    rising = {size: ld.Surprisals(bits=tables[SIZES[-1 - k]].bits) for k, size in enumerate(SIZES)}
+    with pytest.raises(DataError, match="do not fall with size"):
+        fit_curve(rising, seed=0).asymptotes()
+    partly = {size: ld.Surprisals(bits=table.bits.assign(e0=rising[size].bits["e0"])) for size, table in tables.items()}
+    found = fit_curve(partly, seed=0).asymptotes()
+    assert found.frame.loc["e0", "reason"] == "its bits do not fall with size"
+    assert found.frame.drop(index="e0")["reason"].eq("").all()
+    assert "e0: its bits do not fall with size" in found.summary()
+
+
+def test_exchange_rate_is_where_the_curves_say_the_same_bits(curve):
+    rate = curve.exchange_rate("e2", 300)
+    assert rate.loc["e2", "size"] == pytest.approx(300)
+    target = curve.log_bits.loc["e2", 300]
+    for edition in curve.editions:
+        if rate.loc[edition, "reason"] == "":
+            there = np.interp(np.log(rate.loc[edition, "size"]), np.log(SIZES), curve.log_bits.loc[edition])
+            assert there == pytest.approx(target, abs=1e-9)
+            assert rate.loc[edition, "low"] <= rate.loc[edition, "size"] <= rate.loc[edition, "high"]
+    never = curve.exchange_rate("e2", 300, content_ratio={"e3": 0.1, "e4": 10.0})
+    assert np.isnan(never.loc["e3", "size"])
+    assert never.loc["e3", "reason"] == "more than 2,700"
+    assert np.isnan(never.loc["e4", "size"])
+    assert never.loc["e4", "reason"] == "fewer than 100"
+    for bad in ({"reference": "xx", "size": 300}, {"reference": "e2", "size": 50}):
+        with pytest.raises(ConfigError):
+            curve.exchange_rate(**bad)
+    with pytest.raises(ConfigError, match="positive"):
+        curve.exchange_rate("e2", 300, content_ratio={"e1": 0.0})
+
+
+def test_pairs_that_change_places_are_found_and_others_are_not():
+    rng = np.random.default_rng(7)
+    before, after = np.array([0.1, 0.0, -0.2, 0.0]), np.array([-0.1, 0.0, -0.2, 0.2])
+    content = rng.lognormal(4.6, 0.6, 200)
+    given = {}
+    for size, difficulty in ((100, before), (1000, after)):
+        bits = content[:, None] * np.exp(difficulty + rng.normal(0, 0.05, (200, 4)))
+        given[size] = ld.Surprisals(bits=pd.DataFrame(bits, columns=list("abcd")).rename(index=str))
+    found = fit_curve(given, seed=0).changes()
+    significant = found[found["significant"]]
+    assert set(zip(significant["harder_at_size"], significant["harder_at_other"], strict=True)) == {
+        ("a", "b"),
+        ("a", "d"),
+    }
+    assert (found["p_adjusted"] >= found["p"]).all()
+
+
+def test_correlations_are_those_of_the_difficulties(curve):
+    found = curve.correlations().set_index(["size", "other"])
+    assert len(found) == 6
+    assert found.loc[(100, 900), "pearson"] == pytest.approx(curve.log_bits[100].corr(curve.log_bits[900]))
+    assert found.loc[(100, 900), "spearman"] == pytest.approx(
+        curve.difficulty[100].corr(curve.difficulty[900], "spearman")
+    )
+    assert (found["pearson_low"] <= found["pearson_high"]).all()
+
+
+def test_seeds_add_their_spread():
+    rng = np.random.default_rng(4)
+    base = simulated(rng, noise=0.02)[0]
+    seeds = rng.normal(0, 0.05, (3, 6))
+    tables = {
+        size: [ld.Surprisals(bits=table.bits * np.exp(seeds[r])) for r in range(3)] for size, table in base.items()
+    }
+    one, three = fit_curve(base, seed=0), fit_curve(tables, seed=0)
+    assert three.n_seeds == 3
+    own = seeds - seeds.mean(axis=0)
+    own = own - own.mean(axis=1, keepdims=True)
+    expected = (own**2).sum() / (2 * 5) / 3
+    np.testing.assert_allclose(three.spread.of_editions, expected, rtol=0.05)  # the same at all sizes, in full
+    added = np.diag(three.covariance(300)) - np.diag(one.covariance(300))
+    np.testing.assert_allclose(added, expected * 5 / 6, rtol=0.2)
+    change = three.draws[..., -1] - three.draws[..., 0]
+    assert change.std() < 1.5 * (one.draws[..., -1] - one.draws[..., 0]).std()  # what sizes share leaves no change
+
+
+def test_saved_curves_come_back_whole(curve, tmp_path):
+    path = tmp_path / "curve.json"
+    curve.draws  # noqa: B018 what is kept in memory is not saved
+    curve.save(path)
+    again = ld.read_curve(path)
+    pd.testing.assert_frame_equal(again.log_bits, curve.log_bits)
+    pd.testing.assert_frame_equal(again.to_frame(), curve.to_frame())
+    assert again.signature == curve.signature
+    document = json.loads(path.read_text())
+    path.write_text(json.dumps(document | {"n_intents": 3}))
+    with pytest.raises(DataError, match="damaged, or edited"):
+        ld.read_curve(path)
+    document = {key: value for key, value in document.items() if key not in ("sha256", "by_seed")}
+    path.write_text(json.dumps(document))
+    with pytest.raises(DataError, match="damaged: KeyError"):
+        ld.read_curve(path)
+
+
+def test_tables_that_do_not_go_together_are_refused(tables):
+    shuffled = ld.Surprisals(bits=tables[300].bits.iloc[::-1])
+    holes = tables[300].bits.copy()
+    holes.iloc[0, 0] = np.nan
+    for given, error, message in (
+        ({100: tables[100]}, ConfigError, "at least two sizes"),
+        ({0: tables[100], 300: tables[300]}, ConfigError, "positive"),
+        ({100: tables[100], 300: shuffled}, DataError, "intents of size 300"),
+        ({100: tables[100], 300: ld.Surprisals(bits=holes)}, DataError, "lacks other cells"),
+        ({100: tables[100], 300: [tables[300]] * 2}, DataError, "2 table"),
+    ):
+        with pytest.raises(error, match=message):
+            fit_curve(given, seed=0)
+    with pytest.raises(ConfigError, match="not '3'"):
+        fit_curve(tables, model="3", seed=0)
+    with pytest.raises(ConfigError, match="seed"):
+        fit_curve(tables, seed=None)
+
+
+def test_summary_and_effects_say_what_was_done(curve):
+    text = curve.summary()
+    assert "of 15 pairs of editions change places" in text
+    assert curve.signature in text
+    assert curve.effects(900).degrees_of_freedom == 149
+    assert repr(curve).endswith("6 editions × 4 sizes (100 to 2,700), 150 test intents, model 2")
+    with pytest.raises(ConfigError, match="not a size"):
+        curve.effects(5)
