@@ -2,9 +2,9 @@
 from .balance import balance_by_origin as balance_by_origin
 from .balance import run_balanced as run_balanced
 from .bpe_sweep import sweep_merges as sweep_merges
+from .curves import difficulty_curve as difficulty_curve
 from .later_papers import PaperClaims as PaperClaims
 from .later_papers import reproduce_paper as reproduce_paper
-from .curves import difficulty_curve as difficulty_curve
 from .native import read_origins as read_origins
 from .native import split_by_origin as split_by_origin
 from .native import split_by_source as split_by_source
