@@ -17,7 +17,7 @@ import langdiff as ld
 from langdiff.errors import ConfigError, DataError, InfeasibleError, LangdiffWarning, SolverError
 from langdiff.multitext import InMemoryText, Multitext
 from langdiff.selection.requirements import check_feasible, name_problem
-from langdiff.selection.search.cut import best_at_price
+from langdiff.selection.search.cut import Network
 from langdiff.selection.search.exact import Search
 from langdiff.selection.search.problem import collapse
 from langdiff.selection.search.reduction import reduce
@@ -128,7 +128,7 @@ def test_agrees_with_brute_force_when_greed_finds_nothing_and_bounds_are_weak(in
 
 def check_programs_alone(multitext, limits):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("langdiff.selection.search.exact.stages", lambda problem: [])
+        patch.setattr("langdiff.selection.search.exact.stages", lambda *_: [])
         for skipped in ("_bound_all", "_exchange", "_enumerate", "_relax_all"):
             patch.setattr(Search, skipped, lambda self: None)
         patch.setattr("langdiff.selection.search.exact.BRANCH_WORK", 0)
@@ -149,7 +149,7 @@ def test_programs_heed_the_limit_on_editions_of_a_language():
 def test_cut_is_the_best_at_its_price(instance, p, q):
     rows, weight = collapse(instance[0].presence.to_numpy())
     assume(len(rows))
-    found = best_at_price(rows, weight, p, q)
+    found = Network(rows, weight).best_at_price(p, q)
     assert found.value == max(
         q * int(weight[rows[:, list(chosen)].all(axis=1)].sum()) + p * size
         for size in range(rows.shape[1] + 1)
@@ -293,7 +293,7 @@ def test_interrupt_returns_the_best_so_far(monkeypatch):
 
 def test_time_limit_holds_while_requirements_are_checked(monkeypatch):
     multitext = hard(intents=60, editions=10)
-    monkeypatch.setattr("langdiff.selection.search.exact.stages", lambda problem: [])  # greed finds nothing
+    monkeypatch.setattr("langdiff.selection.search.exact.stages", lambda *_: [])  # greed finds nothing
     for solve in (ld.select, ld.pareto_front):
         with pytest.raises(SolverError, match="time was up"):
             solve(multitext, require=["e0", "e1"], time_limit=1e-9)

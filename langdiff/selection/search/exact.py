@@ -23,7 +23,7 @@ from langdiff.errors import SolverError
 from langdiff.selection.search.bounds import first_bounds
 from langdiff.selection.search.branch import Branching
 from langdiff.selection.search.cut import sweep
-from langdiff.selection.search.heuristic import exchange, stages, without_worst
+from langdiff.selection.search.heuristic import exchange, levels, stages, without_worst
 from langdiff.selection.search.problem import Problem, Solution, collapse, weigh
 from langdiff.selection.search.program import Answer, Program
 from langdiff.selection.search.reduction import NEVER, Remainder, bound, by_unit, reduce
@@ -86,11 +86,9 @@ class Search:
         self.ties_open = False
         self._bar, self._task = bar, TaskID(0)
         self._start: dict[int, Remainder] = {}
-        for editions, rows in stages(problem):
-            units, intents = len(np.unique(problem.group[editions])), problem.intents_of(rows)
-            self.stages[units] = editions
-            if problem.most_units > 0 and intents >= self.needed(min(units, problem.most_units)):
-                self._offer(rows)
+        for least, product in levels(problem):
+            if product > (0 if self.best is None else self.best.value):
+                self._remove(least)
 
     def run(self) -> None:
         """Search until proven, out of time or interrupted."""
@@ -168,6 +166,16 @@ class Search:
         log.info("%d editions × %d intents: objective %d", found.n_editions, found.intents, found.value)
         self.best = found
         return True
+
+    def _remove(self, least: int) -> None:
+        """Offer what greedy removal finds that begins with editions of at least so many intents."""
+        problem = self.problem
+        for editions, rows in stages(problem, least):
+            units, intents = len(np.unique(problem.group[editions])), problem.intents_of(rows)
+            if units not in self.stages or intents > problem.intents_of(problem.shared(self.stages[units])):
+                self.stages[units] = editions
+            if problem.most_units > 0 and intents >= self.needed(min(units, problem.most_units)):
+                self._offer(rows)
 
     def _bound_all(self) -> None:
         """Bound c by minimum cuts, for each run of numbers of units that are open."""

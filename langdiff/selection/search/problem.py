@@ -112,6 +112,11 @@ class Problem:
         return min(limit, int(np.minimum(np.bincount(self.language), self.max_per_language).sum()))
 
     @cached_property
+    def totals(self) -> Integers:
+        """Intents of each edition, shape (J,)."""
+        return weigh(self.weight, self.present)
+
+    @cached_property
     def candidates(self) -> Booleans:
         """Editions to choose from, shape (J,): where one per unit is enough, a required one excludes the others."""
         if not self.single:
@@ -167,7 +172,7 @@ class Problem:
 
     @cached_property
     def _fullest_first(self) -> Integers:
-        return np.argsort(-weigh(self.weight, self.present), kind="stable")
+        return np.argsort(-self.totals, kind="stable")
 
     def _solution(self, chosen: Booleans, taken: Integers) -> Solution | None:
         """Return what some editions make, of which each language has taken so many; None if not allowed."""
