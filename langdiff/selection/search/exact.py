@@ -202,7 +202,7 @@ class Search:
         packed, weight = collapse(units, problem.weight[left.rows])
 
         def wanted(low: int, high: int) -> bool:
-            inside = [u for u in run if low <= u <= high]
+            inside = [u for u in run if low < u < high]
             return time.monotonic() < self.deadline and any(self.can_improve(u) for u in inside)
 
         least = self.needed(run[-1]) - 1  # of selections with fewer intents the reduction says nothing
@@ -303,6 +303,10 @@ class Search:
         relaxed = not self.problem.choice  # where each unit is one edition, the cut is as good
         work = BRANCH_WORK
         while self.can_improve(u) and time.monotonic() < self.deadline:
+            if relaxed and work > 0:  # branching begins with the reduction and a cut of its own
+                done, work = self._branch(u, self.needed(u), self.bounds.at_most[u + 1], work)
+                work = work if done and not self.can_improve(u) else -1
+                continue
             left = self._tighten(u)
             if left is None:
                 return
@@ -311,9 +315,6 @@ class Search:
                 program = Program(self.problem, left, single=self.problem.single)
                 program.lp += program.units >= u
                 self._relax(u, program)
-            elif work > 0:
-                done, work = self._branch(u, self.needed(u), self.bounds.at_most[u + 1], work)
-                work = work if done and not self.can_improve(u) else -1
             elif not self._ask_program(u, left):
                 return
 

@@ -204,12 +204,14 @@ def collapse(presence: Booleans, weight: Integers | None = None) -> tuple[Boolea
     >>> collapse(np.array([[True, True], [True, False], [True, True], [False, False]]))
     (array([[ True,  True], [ True, False]]), array([2, 1]))
     """
+    presence = np.ascontiguousarray(presence)  # frames keep their columns together, which makes rows slow
     packed = np.packbits(presence, axis=1)
-    some = np.flatnonzero(packed.any(axis=1))
-    words = np.zeros((len(some), -(-packed.shape[1] // 8) * 8), dtype=np.uint8)
-    words[:, : packed.shape[1]] = packed[some]
+    bits = np.zeros((len(packed), -(-packed.shape[1] // 8) * 8), dtype=np.uint8)
+    bits[:, : packed.shape[1]] = packed
+    words = bits.view(np.uint64)
+    some = np.flatnonzero(words.any(axis=1))
     place = np.zeros(len(some), dtype=np.int64)
-    for word in words.view(np.uint64).T:  # 64 editions at a time; hashing is much faster than sorting whole rows
+    for word in words[some].T:  # 64 editions at a time; hashing is much faster than sorting whole rows
         codes, distinct = pd.factorize(word)
         place = pd.factorize(place * len(distinct) + codes)[0]
     first = np.zeros(place.max(initial=-1) + 1, dtype=np.int64)
