@@ -19,6 +19,7 @@ from langdiff.multitext import InMemoryText, Multitext
 from langdiff.selection.requirements import check_feasible, name_problem
 from langdiff.selection.search.cut import Network
 from langdiff.selection.search.exact import Search
+from langdiff.selection.search.heuristic import levels, stages
 from langdiff.selection.search.problem import collapse
 from langdiff.selection.search.reduction import reduce
 
@@ -279,6 +280,26 @@ def test_time_limit_returns_a_proven_gap():
     assert selection.multitext.presence.to_numpy().all()
     proven = ld.select(hard(intents=60, editions=10), min_intents=5)
     assert proven.optimal
+
+
+def test_greed_is_not_led_astray_by_parts_of_bibles():
+    """Twelve whole Bibles make the largest table; greed that begins with all editions ends among New Testaments."""
+    rng = np.random.default_rng(0)
+    presence = rng.random((1200, 52)) < np.repeat([0.995, 0.985], [12, 40])
+    presence[300:, 12:] = False
+    problem = name_problem(catalogue(presence)).problem
+    largest = np.sort(presence.sum(axis=0))[::-1]
+    products = largest * np.arange(1, 53)
+    assert levels(problem) == [(largest[-1], products[12:].max()), (largest[11], products[:12].max())]
+    parts, whole = (
+        max(int(kept.sum()) * problem.intents_of(rows) for kept, rows in stages(problem, least))
+        for least, _ in levels(problem)
+    )
+    assert whole > 1.1 * parts
+    search = Search(problem)
+    assert search.best.value == whole
+    search.run()
+    assert search.proven
 
 
 def test_interrupt_returns_the_best_so_far(monkeypatch):

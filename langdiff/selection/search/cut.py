@@ -61,7 +61,7 @@ class Network:
         self._begin = np.cumsum(np.concatenate(counts)).astype(np.int32)
 
     def ends(self) -> tuple[Priced, Priced]:
-        """Return the best selections where a unit is worth less than any intent, and more than all: no cut is needed."""
+        """Return the best selections where a unit is worth less than any intent, and more than all: without a cut."""
         units, total = self.present.shape[1], int(self.weight.sum())
         common: Booleans = self.present.all(axis=1)
         whole, shared = int(self.present.all(axis=0).sum()), int(self.weight[common].sum())

@@ -7,7 +7,6 @@ import numpy as np
 from langdiff._types import Booleans
 from langdiff.selection.search.problem import Problem, weigh
 
-
 STEP = 0.9  # fewer intents than so many times those of the next fuller edition are a step down: to another canon
 
 
@@ -27,8 +26,8 @@ def representatives(problem: Problem) -> Booleans:
 def levels(problem: Problem) -> list[tuple[int, int]]:
     """Return from which editions to begin a removal: where sorted by their intents they step down, and all.
 
-    Removal sees one edition at a time. Where whole Bibles stand beside many New Testaments, it gives up the intents that
-    these lack long before it would give up the last of these; hence it also begins with the whole Bibles alone.
+    Removal sees one edition at a time. Beside many New Testaments it gives up whole Bibles before the last of them,
+    whose removal alone would free the Old Testament; hence it also begins with whole Bibles alone.
 
     Returns
     -------
