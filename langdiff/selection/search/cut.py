@@ -56,14 +56,14 @@ class Network:
         row, unit = np.nonzero(~present)
         self._pairs = len(row)
         heads = [np.arange(1, rows + 1), 1 + rows + unit, np.full(units, 1 + rows + units)]
-        counts = [[0, rows], np.bincount(row, minlength=rows), np.ones(units, dtype=int), [0]]
+        counts = [np.array([0, rows]), np.bincount(row, minlength=rows), np.ones(units, dtype=int), np.array([0])]
         self._heads = np.concatenate(heads).astype(np.int32)
         self._begin = np.cumsum(np.concatenate(counts)).astype(np.int32)
 
     def ends(self) -> tuple[Priced, Priced]:
         """Return the best selections where a unit is worth less than any intent, and more than all: without a cut."""
         units, total = self.present.shape[1], int(self.weight.sum())
-        common: Booleans = self.present.all(axis=1)
+        common: Booleans = np.logical_and.reduce(self.present, axis=1)
         whole, shared = int(self.present.all(axis=0).sum()), int(self.weight[common].sum())
         return (
             Priced(1, units + 1, (units + 1) * total + whole, total, whole, np.ones_like(common)),
