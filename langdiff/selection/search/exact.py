@@ -87,7 +87,7 @@ class Search:
         self._bar, self._task = bar, TaskID(0)
         self._start: dict[int, Remainder] = {}
         for least, product in levels(problem):
-            if product > (0 if self.best is None else self.best.value):
+            if self.worthwhile(product):
                 self._remove(least)
 
     def run(self) -> None:
@@ -139,6 +139,10 @@ class Search:
         if self.ties_open and self.best is not None:
             frame.loc[self.best.units, "closed"] = "open"
         return frame
+
+    def worthwhile(self, product: int) -> bool:
+        """Whether to look for selections of which none exceeds a product."""
+        return product > (0 if self.best is None else self.best.value)
 
     def needed(self, u: int) -> int:
         """Return the fewest intents with which u units beat the incumbent and meet `min_intents`."""
