@@ -104,8 +104,8 @@ def test_picture_of_the_certificate():
 
 
 def test_numbers_beyond_the_best_product_begin_with_greed_as_well():
-    """The best product is made of twelve whole Bibles; the front goes on to all fifty-two editions."""
-    presence = np.random.default_rng(0).random((1200, 52)) < np.repeat([0.995, 0.985], [12, 40])
+    """The best product is made of twelve whole Bibles; the front goes on to all forty-two editions."""
+    presence = np.random.default_rng(0).random((1200, 42)) < np.repeat([0.995, 0.985], [12, 30])
     presence[300:, 12:] = False
     intents = ld.pareto_front(catalogue(presence)).points["intents"]
     problem = name_problem(catalogue(presence)).problem
