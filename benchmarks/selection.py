@@ -245,7 +245,9 @@ def ask(kind, stored, objective, settings, limit, repeats):
 
 
 def state(value, bound):
-    return "proven" if value == bound else f"<= {100 * (bound / value - 1):.2f} % more" if value else "nothing"
+    if not value:
+        return "nothing"
+    return "proven" if value == bound else f"<= {100 * (bound / value - 1):.2f} % more"
 
 
 def row(name, stored, objective, settings, limits, repeats, rivals):

@@ -188,16 +188,20 @@ class Multitext:
         >>> multitext.sel(intents=["2"], editions=["deu", "eng"]).to_frame().values.tolist()
         [['B', 'b']]
         """
-        rows = self.intents if intents is None else self._check("intent", intents, self.intents)
-        columns = self.editions if editions is None else self._check("edition", editions, self.editions)
         places = (
-            known.get_indexer(pd.Index(wanted, tupleize_cols=False))
-            for known, wanted in ((self.intents, rows), (self.editions, columns))
+            slice(None)
+            if wanted is None
+            else known.get_indexer(pd.Index(self._check(what, wanted, known), tupleize_cols=False))
+            for what, wanted, known in (("intent", intents, self.intents), ("edition", editions, self.editions))
         )
         return self._take(*places)
 
-    def _take(self, rows: Integers, columns: Integers) -> "Multitext":
-        """Keep the intents and editions at some places; looking up tens of thousands of names would take longer."""
+    def _take(self, rows: Integers | slice, columns: Integers | slice) -> "Multitext":
+        """Keep the intents and editions at some places.
+
+        Looking up tens of thousands of names would take longer; with ``slice(None)`` the index stays as it is, and is
+        known to be unique.
+        """
         return replace(
             self,
             presence=self.presence.iloc[rows, columns],
@@ -264,7 +268,7 @@ class Multitext:
         >>> ld.read_frame(pd.DataFrame({"eng": ["a", "b"], "deu": ["A", None]}, index=["1", "2"])).dropna()
         Multitext: 1 intents × 2 editions (2 languages), 0 of 2 cells missing
         """
-        return self._take(np.flatnonzero(self.presence.to_numpy().all(axis=1)), np.arange(len(self.editions)))
+        return self._take(np.flatnonzero(self.presence.to_numpy().all(axis=1)), slice(None))
 
     def map_text(self, function: Callable[[str], str]) -> "Multitext":
         """Pass every text through a function when it is read.

@@ -66,7 +66,8 @@ def read_frame(
     Multitext: 2 intents × 2 editions (2 languages), 1 of 4 cells missing
     """
     faults = Faults(on_error)
-    texts = _without_faults(_long(frame), faults, is_long="text" in frame.columns)
+    cells = _long(frame)
+    texts = cells if cells.empty else _without_faults(cells, faults, is_long="text" in frame.columns)
     faults.refuse()
     intents, editions = texts["intent"].unique().tolist(), texts["edition"].unique().tolist()
     if not intents:
@@ -91,6 +92,8 @@ def _long(frame: pd.DataFrame) -> pd.DataFrame:
     if frame.columns.nlevels > 1 or frame.index.nlevels > 1:
         raise DataError("the frame has several levels of columns or rows; give one, such as frame.reset_index().")
     if given == _LONG:
+        if twice := [column for column in _LONG if (frame.columns == column).sum() > 1]:
+            raise DataError(f"the frame has several columns {listing(twice)}; keep one of each.")
         return frame[_LONG].astype(object).reset_index(drop=True)
     if given:
         raise DataError(

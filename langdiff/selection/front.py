@@ -23,6 +23,10 @@ class FrontSearch(Search):
 
     exact = False
 
+    def worthwhile(self, product: int) -> bool:
+        """Whether to look for selections of which none exceeds a product: every number of units is of interest."""
+        return product > 0
+
     def needed(self, u: int) -> int:
         """Return the fewest intents with which u units beat what was found with u units."""
         return self.found.get(u, 0) + 1

@@ -140,9 +140,9 @@ def select(
 def _left_out(multitext: Multitext, selected: Multitext, have: pd.Series) -> pd.DataFrame:
     """Return the editions that were not selected, with their intents and those of the selected ones that they have."""
     others = multitext.editions.difference(selected.editions, sort=False)
-    presence = multitext.presence.to_numpy()
+    presence = multitext.presence.to_numpy().T  # one row per edition, as frames keep it
     chosen = multitext.editions.isin(selected.editions)
-    shared = np.count_nonzero(presence[np.logical_and.reduce(presence[:, chosen], axis=1)], axis=0)[~chosen]
+    shared = np.count_nonzero(presence[~chosen] & np.logical_and.reduce(presence[chosen], axis=0), axis=1)
     frame = pd.DataFrame({"intents": have[others], "shared": shared}).rename_axis("edition")
     return frame.sort_values("intents", ascending=False, kind="stable")
 

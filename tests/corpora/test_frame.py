@@ -62,6 +62,11 @@ def long_frame(*rows):
         (long_frame((None, "a", "x")), r"line 1: a text without intent: 'x'"),
         (long_frame(("1", np.nan, "x")), r"line 1: a text without edition"),
         (long_frame(), "the frame is empty"),
+        (pd.DataFrame(columns=["edition", "intent", "text"], dtype=object), "the frame is empty"),
+        (
+            pd.DataFrame([["1", "a", "x", "1"]], columns=["intent", "edition", "text", "intent"]),
+            "several columns 'intent'; keep one",
+        ),
         (pd.DataFrame(), "the frame is empty"),
         (pd.DataFrame({"intent": ["1"], "text": ["x"]}), r"column\(s\) 'intent', 'text' but not 'edition'"),
         (pd.DataFrame([["x", "y"]], index=["1"], columns=["a", "a"]), "given twice"),

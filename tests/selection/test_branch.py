@@ -1,5 +1,6 @@
 """The depth-first search against brute force, and what becomes of a solver that does not answer."""
 
+from contextlib import contextmanager
 from itertools import combinations, product
 
 import numpy as np
@@ -15,6 +16,15 @@ from langdiff.selection.search.exact import Search
 from langdiff.selection.search.program import Answer, Program
 from langdiff.selection.search.reduction import NEVER, Remainder
 from tests.selection.test_select import MAY_BE_ONE, brute_force, catalogue, check_against_brute_force, instances
+
+CHOICES = st.sampled_from([0, 2e6])  # never, or on these instances always, all choices at once
+
+
+@contextmanager
+def trying_all(choices):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("langdiff.selection.search.branch.CHOICES", choices)
+        yield
 
 
 def families(seed, n_intents, n_families, n_each, share=0.5, flip=0.03):
@@ -45,9 +55,9 @@ def most_intents(problem):
     return most
 
 
-@given(instances(), st.integers(-3, 1), st.booleans())
+@given(instances(), st.integers(-3, 1), st.booleans(), CHOICES)
 @settings(max_examples=120, deadline=None)
-def test_branching_finds_the_most_intents_of_each_number_of_units(instance, ask_for, bounded_above):
+def test_branching_finds_the_most_intents_of_each_number_of_units(instance, ask_for, bounded_above, choices):
     multitext, limits = instance
     assume(multitext.presence.to_numpy().any())
     try:
@@ -64,7 +74,8 @@ def test_branching_finds_the_most_intents_of_each_number_of_units(instance, ask_
         found = []
         search = Branching(problem, u, need, above, found.append)
         rows = problem.shared(problem.required)
-        assert search.run(Remainder(rows, problem.candidates, problem.required_groups))
+        with trying_all(choices):
+            assert search.run(Remainder(rows, problem.candidates, problem.required_groups))
         assert search.need == max(need, most[u] + 1)
         if most[u] >= need:
             assert problem.intents_of(problem.shared(found[-1])) == most[u]
@@ -73,9 +84,9 @@ def test_branching_finds_the_most_intents_of_each_number_of_units(instance, ask_
             assert not found
 
 
-@given(st.integers(0, 2**32 - 1), st.integers(2, 3), st.integers(1, 3), st.sampled_from([0.0, 0.03, 0.2]))
+@given(st.integers(0, 2**32 - 1), st.integers(2, 3), st.integers(1, 3), st.sampled_from([0.0, 0.03, 0.2]), CHOICES)
 @settings(max_examples=60, deadline=None)
-def test_every_best_choice_of_families_is_offered(seed, n_families, n_each, flip):
+def test_every_best_choice_of_families_is_offered(seed, n_families, n_each, flip, choices):
     """As sets of shared intents: of editions with the same intents one is enough."""
     multitext = families(seed, 12, n_families, n_each, share=0.7, flip=flip)
     problem = name_problem(multitext, objective="languages").problem
@@ -86,15 +97,16 @@ def test_every_best_choice_of_families_is_offered(seed, n_families, n_each, flip
     assume(most > 0)
     found = []
     everything = Remainder(np.ones_like(problem.weight, dtype=bool), problem.candidates, problem.required_groups)
-    assert Branching(problem, u, most, NEVER, found.append, every=True).run(everything)
+    with trying_all(choices):
+        assert Branching(problem, u, most, NEVER, found.append, every=True).run(everything)
     expected = {rows.tobytes() for rows in shared if problem.intents_of(rows) == most}
     assert {problem.shared(editions).tobytes() for editions in found} == expected
 
 
 @MAY_BE_ONE
-@given(st.integers(0, 2**32 - 1), st.integers(2, 4), st.sampled_from([0.0, 0.05, 0.2]), st.data())
+@given(st.integers(0, 2**32 - 1), st.integers(2, 4), st.sampled_from([0.0, 0.05, 0.2]), CHOICES, st.data())
 @settings(max_examples=100, deadline=None)
-def test_languages_of_nearly_identical_editions_agree_with_brute_force(seed, n_families, flip, data):
+def test_languages_of_nearly_identical_editions_agree_with_brute_force(seed, n_families, flip, choices, data):
     multitext = families(seed, 14, n_families, 2, share=0.6, flip=flip)
     assume(multitext.presence.to_numpy().any())
     n = 2 * n_families
@@ -105,18 +117,19 @@ def test_languages_of_nearly_identical_editions_agree_with_brute_force(seed, n_f
         **data.draw(st.sampled_from([{}, {"max_editions": n - 1}, {"n_editions": 3}])),
         "max_editions_per_language": data.draw(st.sampled_from([None, 1])),
     }
-    check_against_brute_force(multitext, limits)
+    with trying_all(choices):
+        check_against_brute_force(multitext, limits)
 
 
 @MAY_BE_ONE
-@given(instances())
+@given(instances(), CHOICES)
 @settings(max_examples=100, deadline=None)
-def test_branching_alone_agrees_with_brute_force(instance):
+def test_branching_alone_agrees_with_brute_force(instance, choices):
     """No greedy start, no bounds by cuts, and an integer program only where branching cannot heed all limits."""
     multitext, limits = instance
     assume(brute_force(multitext, **limits) is not None)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("langdiff.selection.search.exact.stages", lambda problem: [])
+    with trying_all(choices), pytest.MonkeyPatch.context() as patch:
+        patch.setattr("langdiff.selection.search.exact.stages", lambda *_: [])
         for skipped in ("_bound_all", "_exchange", "_relax_all"):
             patch.setattr(Search, skipped, lambda self: None)
         patch.setattr("langdiff.selection.search.exact.bound", lambda *_: 10**9)

@@ -9,6 +9,8 @@ from hypothesis import assume, given, settings
 import langdiff as ld
 from langdiff.errors import ConfigError, InfeasibleError
 from langdiff.plots import plot_certificate, plot_pareto_front
+from langdiff.selection.requirements import name_problem
+from langdiff.selection.search.heuristic import stages
 from tests.selection.test_select import THREE, catalogue, hard, instances
 
 
@@ -99,3 +101,13 @@ def test_picture_of_the_certificate():
     assert selection.plot(ax) is ax
     drawn = sum(len(line.get_xdata()) for line in ax.lines if str(line.get_label()).startswith("closed by"))
     assert drawn == 2 * len(selection.certificate)  # drawn twice
+
+
+def test_numbers_beyond_the_best_product_begin_with_greed_as_well():
+    """The best product is made of twelve whole Bibles; the front goes on to all forty-two editions."""
+    presence = np.random.default_rng(0).random((1200, 42)) < np.repeat([0.995, 0.985], [12, 30])
+    presence[300:, 12:] = False
+    intents = ld.pareto_front(catalogue(presence)).points["intents"]
+    problem = name_problem(catalogue(presence)).problem
+    for kept, rows in stages(problem):
+        assert intents[kept.sum()] >= problem.intents_of(rows)

@@ -35,12 +35,15 @@ class Bounds:
 
 
 def first_bounds(problem: Problem) -> Bounds:
-    """Bound c(u) by the number of intents that at least u units have."""
+    """Bound c(u) by the number of intents that at least u units have, and by those of the u-th fullest unit."""
     most_units = problem.most_units
     fixed = problem.n_editions is not None and not problem.count_languages
     numbers = range(most_units if fixed else problem.fewest_units, most_units + 1)
     units, _ = by_unit(problem.present, problem.group)
     count = np.bincount(units.sum(axis=1), weights=problem.weight, minlength=problem.n_groups + 1)
     most = np.cumsum(count[::-1])[::-1].astype(int)
-    at_most = {u: int(most[u]) for u in range(1, problem.n_groups + 1)} | {problem.n_groups + 1: -1}
+    fullest = np.zeros(problem.n_groups, dtype=int)
+    np.maximum.at(fullest, problem.group, problem.totals)
+    least = np.minimum(most[1:], np.sort(fullest)[::-1])
+    at_most = dict(enumerate(least.tolist(), 1)) | {problem.n_groups + 1: -1}
     return Bounds(numbers, at_most, dict.fromkeys(numbers, "hull"))

@@ -13,9 +13,12 @@ per edition. Where minimum cuts bound a node well, they are used, too; presence 
 that a cut can see, and there the products alone must do.
 """
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -29,6 +32,7 @@ from langdiff.selection.search.reduction import Remainder
 Reals = npt.NDArray[np.floating[Any]]
 
 NODE = 4e6  # operations in the time that a node takes besides its products
+CHOICES = 2e6  # choices of editions × (rows + editions) up to which all choices are tried at once
 NEAR = 1.25  # a cut that leaves a node open is tried again below it if it came so near
 
 
@@ -63,7 +67,7 @@ class Node:
     k: int
     near: bool = True
 
-    @property
+    @cached_property
     def starts(self) -> Integers:
         """Where each unit's editions begin."""
         return np.flatnonzero(np.diff(self.group, prepend=-1))
@@ -162,6 +166,9 @@ class Branching:
                 return False
             if left.k <= 2 and not left.inside.any():
                 self._finish(left, products, taken)
+                continue
+            if math.comb(len(left.editions), left.k) * sum(left.table.shape) <= CHOICES:
+                self._try_all(left, taken)
                 continue
             left, first = self._cut(left)
             if left is None:
@@ -280,6 +287,20 @@ class Branching:
             last = node.editions[[i, j] if node.k == 2 else [j]].tolist()
             self._found([*taken, *last], int(products[i, j]))
 
+    def _try_all(self, node: Node, taken: list[int]) -> None:
+        """Try all choices of as many editions as are still to be taken."""
+        chosen = np.array(list(combinations(range(len(node.editions)), node.k)))  # (choices, k)
+        table: Reals = np.zeros((node.table.shape[1], len(chosen)), dtype=node.table.dtype)
+        table[chosen.T, np.arange(len(chosen))] = 1
+        self.work -= NODE + 2 * node.table.size * len(chosen)
+        language = self.problem.language[node.editions]
+        of_unit, of_language = (np.equal.outer(np.unique(kind), kind) @ table for kind in (node.group, language))
+        allowed = (of_unit <= 1).all(axis=0) & (of_language <= node.room[np.unique(language), None]).all(axis=0)
+        allowed &= (of_unit >= node.inside[np.unique(node.group), None]).all(axis=0)
+        intents = (node.weight @ (node.table @ table == node.k)) * allowed
+        for place in np.flatnonzero(intents >= self.need) if self.every else [intents.argmax()]:
+            self._found([*taken, *node.editions[chosen[place]].tolist()], int(intents[place]))
+
     def _found(self, taken: list[int], intents: int) -> None:
         if intents < self.need:
             return
@@ -312,7 +333,7 @@ class Branching:
         most, ends = int(weight.sum()), {}
 
         def wanted(low: int, high: int) -> bool:
-            return most >= self.need and low <= node.k <= high
+            return most >= self.need and low < node.k < high
 
         for found in sweep(table, weight, wanted):
             self.work -= NODE + 100 * table.size

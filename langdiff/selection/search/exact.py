@@ -23,7 +23,7 @@ from langdiff.errors import SolverError
 from langdiff.selection.search.bounds import first_bounds
 from langdiff.selection.search.branch import Branching
 from langdiff.selection.search.cut import sweep
-from langdiff.selection.search.heuristic import exchange, stages, without_worst
+from langdiff.selection.search.heuristic import exchange, levels, stages, without_worst
 from langdiff.selection.search.problem import Problem, Solution, collapse, weigh
 from langdiff.selection.search.program import Answer, Program
 from langdiff.selection.search.reduction import NEVER, Remainder, bound, by_unit, reduce
@@ -86,11 +86,9 @@ class Search:
         self.ties_open = False
         self._bar, self._task = bar, TaskID(0)
         self._start: dict[int, Remainder] = {}
-        for editions, rows in stages(problem):
-            units, intents = len(np.unique(problem.group[editions])), problem.intents_of(rows)
-            self.stages[units] = editions
-            if problem.most_units > 0 and intents >= self.needed(min(units, problem.most_units)):
-                self._offer(rows)
+        for least, product in levels(problem):
+            if self.worthwhile(product):
+                self._remove(least)
 
     def run(self) -> None:
         """Search until proven, out of time or interrupted."""
@@ -142,6 +140,10 @@ class Search:
             frame.loc[self.best.units, "closed"] = "open"
         return frame
 
+    def worthwhile(self, product: int) -> bool:
+        """Whether to look for selections of which none exceeds a product."""
+        return product > (0 if self.best is None else self.best.value)
+
     def needed(self, u: int) -> int:
         """Return the fewest intents with which u units beat the incumbent and meet `min_intents`."""
         if self.best is None:
@@ -169,6 +171,16 @@ class Search:
         self.best = found
         return True
 
+    def _remove(self, least: int) -> None:
+        """Offer what greedy removal finds that begins with editions of at least so many intents."""
+        problem = self.problem
+        for editions, rows in stages(problem, least):
+            units, intents = len(np.unique(problem.group[editions])), problem.intents_of(rows)
+            if units not in self.stages or intents > problem.intents_of(problem.shared(self.stages[units])):
+                self.stages[units] = editions
+            if problem.most_units > 0 and intents >= self.needed(min(units, problem.most_units)):
+                self._offer(rows)
+
     def _bound_all(self) -> None:
         """Bound c by minimum cuts, for each run of numbers of units that are open."""
         runs: list[list[int]] = []
@@ -194,7 +206,7 @@ class Search:
         packed, weight = collapse(units, problem.weight[left.rows])
 
         def wanted(low: int, high: int) -> bool:
-            inside = [u for u in run if low <= u <= high]
+            inside = [u for u in run if low < u < high]
             return time.monotonic() < self.deadline and any(self.can_improve(u) for u in inside)
 
         least = self.needed(run[-1]) - 1  # of selections with fewer intents the reduction says nothing
@@ -295,6 +307,10 @@ class Search:
         relaxed = not self.problem.choice  # where each unit is one edition, the cut is as good
         work = BRANCH_WORK
         while self.can_improve(u) and time.monotonic() < self.deadline:
+            if relaxed and work > 0:  # branching begins with the reduction and a cut of its own
+                done, work = self._branch(u, self.needed(u), self.bounds.at_most[u + 1], work)
+                work = work if done and not self.can_improve(u) else -1
+                continue
             left = self._tighten(u)
             if left is None:
                 return
@@ -303,9 +319,6 @@ class Search:
                 program = Program(self.problem, left, single=self.problem.single)
                 program.lp += program.units >= u
                 self._relax(u, program)
-            elif work > 0:
-                done, work = self._branch(u, self.needed(u), self.bounds.at_most[u + 1], work)
-                work = work if done and not self.can_improve(u) else -1
             elif not self._ask_program(u, left):
                 return
 

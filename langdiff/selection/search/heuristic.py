@@ -7,33 +7,61 @@ import numpy as np
 from langdiff._types import Booleans
 from langdiff.selection.search.problem import Problem, weigh
 
+STEP = 0.9  # fewer intents than so many times those of the next fuller edition are a step down: to another canon
+
 
 def representatives(problem: Problem) -> Booleans:
     """Return all editions, or, where one per unit is enough, the fullest of each unit and those required."""
     candidates = problem.candidates
     if problem.group is not problem.language or not problem.single:
         return candidates
-    totals = weigh(problem.weight, problem.present)
     chosen = problem.required.copy()
-    order = np.lexsort((-totals, problem.group))
+    order = np.lexsort((-problem.totals, problem.group))
     order = order[candidates[order]]
     _, first = np.unique(problem.group[order], return_index=True)
     chosen[order[first]] = True
     return chosen
 
 
-def stages(problem: Problem) -> Iterator[tuple[Booleans, Booleans]]:
+def levels(problem: Problem) -> list[tuple[int, int]]:
+    """Return from which editions to begin a removal: where sorted by their intents they step down, and all.
+
+    Removal sees one edition at a time. Beside many New Testaments it gives up whole Bibles before the last of them,
+    whose removal alone would free the Old Testament; hence it also begins with whole Bibles alone.
+
+    Returns
+    -------
+    list of (int, int)
+        The fewest intents of an edition to begin with, and what no selection whose emptiest edition is above the next
+        step can exceed; by the latter, the largest first.
+    """
+    totals = np.sort(problem.totals[representatives(problem)])[::-1]
+    rank = np.arange(1, len(totals) + 1)
+    last = np.append(totals[1:] < STEP * totals[:-1], True)
+    units = np.where(rank < max(problem.fewest_units, problem.n_editions or 1), 0, np.minimum(rank, problem.most_units))
+    products = units * np.minimum(totals, problem.intents_of(problem.shared(problem.required)))
+    most = np.maximum.reduceat(products, np.append(0, np.flatnonzero(last)[:-1] + 1))
+    return sorted(zip(totals[last].tolist(), most.tolist(), strict=True), key=lambda level: -level[1])
+
+
+def stages(problem: Problem, least: int = 0) -> Iterator[tuple[Booleans, Booleans]]:
     """Remove editions one by one, each time the one whose removal frees most intents.
+
+    Parameters
+    ----------
+    problem : Problem
+        Problem to choose from.
+    least : int
+        Fewest intents of the editions to begin with; those required are among them in any case.
 
     Yields
     ------
     kept, rows : ndarray of bool, shapes (J,) and (K,)
         Editions left at each stage, and the rows that all of them have.
     """
-    kept = representatives(problem).copy()
+    kept = representatives(problem) & ((problem.totals >= least) | problem.required)
     absent = ~problem.present
     lacking = absent[:, kept].sum(axis=1)  # how many of the kept editions lack each row
-    totals = weigh(problem.weight, problem.present)
     while kept.any():
         yield kept.copy(), lacking == 0
         removable = np.flatnonzero(kept & ~problem.required)
@@ -41,7 +69,7 @@ def stages(problem: Problem) -> Iterator[tuple[Booleans, Booleans]]:
             return
         almost = lacking == 1
         freed = weigh(problem.weight[almost], absent[np.ix_(almost, removable)])
-        gone = removable[np.lexsort((totals[removable], -freed))[0]]
+        gone = removable[np.lexsort((problem.totals[removable], -freed))[0]]
         kept[gone] = False
         lacking -= absent[:, gone]
 

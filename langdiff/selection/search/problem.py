@@ -112,6 +112,11 @@ class Problem:
         return min(limit, int(np.minimum(np.bincount(self.language), self.max_per_language).sum()))
 
     @cached_property
+    def totals(self) -> Integers:
+        """Intents of each edition, shape (J,)."""
+        return weigh(self.weight, self.present)
+
+    @cached_property
     def candidates(self) -> Booleans:
         """Editions to choose from, shape (J,): where one per unit is enough, a required one excludes the others."""
         if not self.single:
@@ -167,7 +172,7 @@ class Problem:
 
     @cached_property
     def _fullest_first(self) -> Integers:
-        return np.argsort(-weigh(self.weight, self.present), kind="stable")
+        return np.argsort(-self.totals, kind="stable")
 
     def _solution(self, chosen: Booleans, taken: Integers) -> Solution | None:
         """Return what some editions make, of which each language has taken so many; None if not allowed."""
@@ -199,12 +204,14 @@ def collapse(presence: Booleans, weight: Integers | None = None) -> tuple[Boolea
     >>> collapse(np.array([[True, True], [True, False], [True, True], [False, False]]))
     (array([[ True,  True], [ True, False]]), array([2, 1]))
     """
+    presence = np.ascontiguousarray(presence)  # frames keep their columns together, which makes rows slow
     packed = np.packbits(presence, axis=1)
-    some = np.flatnonzero(packed.any(axis=1))
-    words = np.zeros((len(some), -(-packed.shape[1] // 8) * 8), dtype=np.uint8)
-    words[:, : packed.shape[1]] = packed[some]
+    bits = np.zeros((len(packed), -(-packed.shape[1] // 8) * 8), dtype=np.uint8)
+    bits[:, : packed.shape[1]] = packed
+    words = bits.view(np.uint64)
+    some = np.flatnonzero(words.any(axis=1))
     place = np.zeros(len(some), dtype=np.int64)
-    for word in words.view(np.uint64).T:  # 64 editions at a time; hashing is much faster than sorting whole rows
+    for word in words[some].T:  # 64 editions at a time; hashing is much faster than sorting whole rows
         codes, distinct = pd.factorize(word)
         place = pd.factorize(place * len(distinct) + codes)[0]
     first = np.zeros(place.max(initial=-1) + 1, dtype=np.int64)

@@ -91,7 +91,7 @@ def bound(problem: Problem, left: Remainder, u: int, need: int) -> int:
     units, _ = by_unit(problem.present[np.ix_(left.rows, left.editions)], problem.group[left.editions])
     table, weight = collapse(units, problem.weight[left.rows])
     bounds = [int(weight.sum())]
-    for found in sweep(table, weight, lambda low, high: min(bounds) >= need and low <= u <= high):
+    for found in sweep(table, weight, lambda low, high: min(bounds) >= need and low < u < high):
         bounds.append(found.bound(u))
     return min(bounds)
 
