@@ -5,13 +5,14 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from langdiff.errors import ConfigError, listing
+from langdiff.parallelism.tagging import Link, Tagset
 
 Embedding = Literal["learned-word", "word2vec", "learned-subword", "bert"]
 Encoder = Literal["none", "bilstm", "transformer"]
 Blending = Literal["first", "mean", "sum"]
 Activation = Literal["relu", "gelu"]
-Tagset = Literal["BIO", "BIOE", "BIOJ", "BIOM", "BIOJE", "BIOME", "BIOMJ", "BIOMJE"]
-Link = Literal["TD", "BD"]
+
+
 Size = Annotated[int, Field(ge=1)]
 
 SUBWORDS = ("learned-subword", "bert")  # whose vectors are blended into vectors of words
