@@ -49,6 +49,8 @@ class TaggerSettings(BaseModel):
         Activation of a Transformer's feed-forward layers.
     lemmatize : bool
         Whether words are replaced by their lemmata; not with subwords.
+    bpe_ratio : float, optional
+        Merges per distinct word of the training part, for learned subwords; by default 0.4.
 
     Raises
     ------
@@ -79,6 +81,7 @@ class TaggerSettings(BaseModel):
     heads: Size | None = None
     activation: Activation | None = None
     lemmatize: bool = False
+    bpe_ratio: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
 
     @model_validator(mode="after")
     def _fits(self) -> "TaggerSettings":
@@ -95,6 +98,8 @@ class TaggerSettings(BaseModel):
             if is_needed != (getattr(self, name) is not None):
                 verb = "needs" if is_needed else "has no"
                 raise ValueError(f"a tagger of {self.embedding!r} with encoder {self.encoder!r} {verb} {name}")
+        if self.bpe_ratio is not None and self.embedding != "learned-subword":
+            raise ValueError(f"a tagger of {self.embedding!r} has no bpe_ratio")
         if self.lemmatize and self.embedding in SUBWORDS:
             raise ValueError(f"lemmata are looked up by word, so {self.embedding!r} cannot have lemmatize = True")
         if self.input_size is not None:
