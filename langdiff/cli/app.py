@@ -23,6 +23,7 @@ from langdiff.cli import (
     folds,
     models,
     outcomes,
+    parallelism,
     parsing,
     plot,
     predictors,
@@ -96,6 +97,7 @@ treebanks.treebanks_app.command()(parsing.parse)
 app.add_typer(treebanks.treebanks_app)
 app.add_typer(constructions.constructions_app)
 app.add_typer(discourse.discourse_app)
+app.add_typer(parallelism.parallelism_app)
 
 
 def _version(wanted: bool) -> None:

@@ -3,6 +3,9 @@ from .documents import Document as Document
 from .documents import Parallelism as Parallelism
 from .documents import Section as Section
 from .documents import make_document as make_document
+from .enclosing import nesting as nesting
+from .enclosing import strata as strata
+from .files import read_parallelisms as read_parallelisms
 from .tagging import TAGGING_SCHEMES as TAGGING_SCHEMES
 from .tagging import TaggingScheme as TaggingScheme
 from .tagging import tag_transitions as tag_transitions
