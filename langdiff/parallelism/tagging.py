@@ -10,6 +10,7 @@ import pandas as pd
 
 from langdiff.errors import ConfigError, DataError
 from langdiff.parallelism.documents import Branch, Document, Parallelism
+from langdiff.parallelism.enclosing import strata
 
 Tagset = Literal["BIO", "BIOE", "BIOJ", "BIOM", "BIOJE", "BIOME", "BIOMJ", "BIOMJE"]
 Link = Literal["TD", "BD"]
@@ -114,7 +115,7 @@ class TaggingScheme:
         Raises
         ------
         DataError
-            If two branches of the stratum share a token.
+            If two branches of one stratum share a token.
 
         Examples
         --------
@@ -123,7 +124,7 @@ class TaggingScheme:
         >>> TaggingScheme("BIO", "TD").encode(document)
         ('B', 'I', 'O', 'B-2', 'I')
         """
-        chosen = _of_stratum(document, stratum)
+        chosen = [one for one, own in zip(document.parallelisms, strata(document), strict=True) if own == stratum]
         tags = ["O"] * len(document.tokens)
         if "M" in self.tagset:
             _fill_hulls(tags, chosen)
@@ -202,7 +203,7 @@ def tag_transitions(documents: Iterable[Document], scheme: TaggingScheme, stratu
     Raises
     ------
     DataError
-        If there are no documents, or two branches of the stratum share a token.
+        If there are no documents, or two branches of one stratum share a token.
 
     Examples
     --------
@@ -227,28 +228,6 @@ def tag_transitions(documents: Iterable[Document], scheme: TaggingScheme, stratu
     rows, columns = [START, *tags], [*tags, STOP]
     cells = [[counts[row, column] for column in columns] for row in rows]
     return pd.DataFrame(cells, index=pd.Index(rows, name="from"), columns=pd.Index(columns, name="to"))
-
-
-def _of_stratum(document: Document, stratum: int) -> list[Parallelism]:
-    """Return the parallelisms of a stratum, whose branches must not share tokens."""
-    spans = sorted(
-        ((branch, number) for number, one in enumerate(document.parallelisms) for branch in one.branches),
-        key=lambda item: (item[0][0], -item[0][1], item[1]),
-    )
-    depths = [0] * len(document.parallelisms)
-    around: list[int] = []  # ends of the spans that may hold the next one
-    for (start, end), number in spans:
-        around = [other for other in around if other > start]
-        depths[number] = max(depths[number], sum(other >= end for other in around))
-        around.append(end)
-    chosen = [one for one, depth in zip(document.parallelisms, depths, strict=True) if depth == stratum]
-    for one, other in pairwise(sorted(branch for parallelism in chosen for branch in parallelism.branches)):
-        if one[1] > other[0]:
-            raise DataError(
-                f"Document {document.name}: branches {one} and {other} of stratum {stratum} share tokens, which one "
-                "tag per token cannot say."
-            )
-    return chosen
 
 
 def _fill_hulls(tags: list[str], parallelisms: Sequence[Parallelism]) -> None:
