@@ -6,3 +6,4 @@ from .documents import make_document as make_document
 from .enclosing import nesting as nesting
 from .enclosing import strata as strata
 from .files import read_parallelisms as read_parallelisms
+from .files import write_parallelisms as write_parallelisms
