@@ -26,7 +26,7 @@ langdiff.corpora:
     SyntheticLanguage corpus_sizes costep_statistics detokenize fetch native_share read_frame read_multitext
     synthesize tokenize write_multitext
 langdiff.datasets:
-    bender2011 mielke2019 morey2017
+    bender2011 bothwell2023 mielke2019 morey2017
 langdiff.discourse:
     Attachment DiscourseDifferences DiscourseEvaluation DiscourseTree TreeComparison attachments_of binarize
     compare_trees discourse_similarity error_reduction evaluate_discourse parse_discourse read_classes
