@@ -9,3 +9,4 @@ from .files import read_parallelisms as read_parallelisms
 from .tagging import TAGGING_SCHEMES as TAGGING_SCHEMES
 from .tagging import TaggingScheme as TaggingScheme
 from .tagging import tag_transitions as tag_transitions
+from .files import write_parallelisms as write_parallelisms

@@ -127,7 +127,7 @@ def train_tagger(
     >>> tagger.predict([document])["1"].parallelisms
     (Parallelism(branches=((0, 2), (3, 5)), kind=None),)
     """
-    learned, judged = (list(part.values() if isinstance(part, Mapping) else part) for part in (training, validation))
+    learned, judged = as_list(training), as_list(validation)
     if not learned or not judged:
         raise DataError("a tagger needs documents to learn from, and others that decide when to stop.")
     if max_epochs < 1 or patience < 1:
@@ -164,6 +164,11 @@ def train_tagger(
         lemmatizer=lemmatizer if settings.lemmatize and isinstance(lemmatizer, str) else None,
         lemma=lemma,
     )
+
+
+def as_list(documents: Documents) -> list[Document]:
+    """Return the documents of a mapping from their names, or of an iterable, as a list."""
+    return list(documents.values() if isinstance(documents, Mapping) else documents)
 
 
 class _Run:
