@@ -10,3 +10,13 @@ from .tagging import TAGGING_SCHEMES as TAGGING_SCHEMES
 from .tagging import TaggingScheme as TaggingScheme
 from .tagging import tag_transitions as tag_transitions
 from .files import write_parallelisms as write_parallelisms
+from .taggers.published import published_settings as published_settings
+from .taggers.saving import read_tagger as read_tagger
+from .taggers.search import TaggerSearch as TaggerSearch
+from .taggers.search import draw_settings as draw_settings
+from .taggers.search import search_taggers as search_taggers
+from .taggers.settings import TaggerSettings as TaggerSettings
+from .taggers.tagger import Tagger as Tagger
+from .taggers.training import train_tagger as train_tagger
+from .taggers.word_vectors import WordVectors as WordVectors
+from .taggers.word_vectors import read_word_vectors as read_word_vectors

@@ -38,7 +38,7 @@ def find_lemmatizer(given: str | Lemmatizer) -> Lemmatizer:
     Examples
     --------
     >>> lemma = find_lemmatizer("la")
-    >>> [lemma(word) for word in "uidit uitam seruorum".split()]
+    >>> [lemma(word) for word in "uidit uitam uiuunt".split()]
     ['uideo', 'uita', 'seruus']
     """
     if callable(given):

@@ -12,15 +12,13 @@ from langdiff._random import generator, seed_number
 from langdiff.errors import ConfigError
 from langdiff.parallelism.taggers.evaluation import micro_f1
 from langdiff.parallelism.taggers.lemmas import Lemmatizer
-from langdiff.parallelism.taggers.settings import TaggerSettings, check_sizes, make_settings
+from langdiff.parallelism.taggers.settings import MODELS, TaggerSettings, check_sizes, make_settings
 from langdiff.parallelism.taggers.tagger import Tagger
 from langdiff.parallelism.taggers.training import MAX_EPOCHS, Documents, as_list, train_tagger
 from langdiff.parallelism.tagging import TaggingScheme
 
 N_TRIALS = 8
 _TOO_MANY = 10_000  # draws without a new setting
-
-Space = Mapping[str, tuple[Any, ...]]
 
 _LSTM_SIZES = (32, 48, 64, 96, 128, 192, 256, 384, 512)
 _FEED_FORWARD_SIZES = (256, 384, 512, 768, 1024, 1280, 1536, 1792, 2048)
@@ -36,30 +34,24 @@ _TRANSFORMER = {
 
 
 class ModelSpace(NamedTuple):
-    """A kind of tagger: what does not vary, what may be drawn, and the published width of its input."""
+    """What may be drawn of a kind of tagger, whether its words are always lemmatized, and its published width."""
 
-    fixed: Mapping[str, Any]
-    varied: Space
+    varied: Mapping[str, tuple[Any, ...]]
+    lemmatize: bool = False
     width: int | None = None
 
 
 SEARCH_SPACE: Mapping[str, ModelSpace] = {
     "learned-word": ModelSpace(
-        {"embedding": "learned-word", "encoder": "bilstm"},
-        {**_BILSTM, "input_size": (64, 96, 128, 192, 256, 384, 512, 768), **_RATES, "lemmatize": (True, False)},
+        {**_BILSTM, "input_size": (64, 96, 128, 192, 256, 384, 512, 768), **_RATES, "lemmatize": (True, False)}
     ),
-    "word2vec": ModelSpace(
-        {"embedding": "word2vec", "encoder": "bilstm", "lemmatize": True}, {**_BILSTM, **_RATES}, 300
-    ),
+    "word2vec": ModelSpace({**_BILSTM, **_RATES}, lemmatize=True, width=300),
     "learned-subword": ModelSpace(
-        {"embedding": "learned-subword", "encoder": "transformer"},
-        {**_BLENDING, **_TRANSFORMER, "input_size": (128, 192, 256, 384, 512, 768, 1024), **_RATES},
+        {**_BLENDING, **_TRANSFORMER, "input_size": (128, 192, 256, 384, 512, 768, 1024), **_RATES}
     ),
-    "bert": ModelSpace({"embedding": "bert", "encoder": "none"}, {**_BLENDING, **_RATES}, 768),
-    "bert-bilstm": ModelSpace({"embedding": "bert", "encoder": "bilstm"}, {**_BLENDING, **_BILSTM, **_RATES}, 768),
-    "bert-transformer": ModelSpace(
-        {"embedding": "bert", "encoder": "transformer"}, {**_BLENDING, **_TRANSFORMER, **_RATES}, 768
-    ),
+    "bert": ModelSpace({**_BLENDING, **_RATES}, width=768),
+    "bert-bilstm": ModelSpace({**_BLENDING, **_BILSTM, **_RATES}, width=768),
+    "bert-transformer": ModelSpace({**_BLENDING, **_TRANSFORMER, **_RATES}, width=768),
 }
 
 
@@ -118,20 +110,22 @@ def draw_settings(
     Examples
     --------
     >>> [settings.blending for settings in draw_settings("bert", "BIO-TD", 3, seed=1)]
-    ['mean', 'first', 'first']
+    ['sum', 'first', 'mean']
     """
     rng = generator(seed, "settings")
     space = find_space(model)
+    embedding, encoder = MODELS[model]
     tagging = TaggingScheme.named(scheme)
     found: dict[TaggerSettings, None] = {}
     for _ in range(_TOO_MANY):
         drawn = {name: values[int(rng.integers(len(values)))] for name, values in space.varied.items()}
-        drawn |= {**space.fixed, "tagset": tagging.tagset, "link": tagging.link}
-        if lemmatize is not None and "lemmatize" in drawn:
-            drawn["lemmatize"] = lemmatize
+        if lemmatize is not None or space.lemmatize:
+            drawn["lemmatize"] = space.lemmatize if lemmatize is None else lemmatize
         input_size = drawn.get("input_size", space.width if width is None else width)
-        if drawn["encoder"] != "bilstm" or drawn["hidden_size"] <= input_size:
-            settings = make_settings(**drawn)
+        if encoder != "bilstm" or drawn["hidden_size"] <= input_size:
+            settings = make_settings(
+                embedding=embedding, encoder=encoder, tagset=tagging.tagset, link=tagging.link, **drawn
+            )
             check_sizes(settings, input_size)
             found[settings] = None
         if len(found) == n_trials:
@@ -148,8 +142,8 @@ class TaggerSearch:
     trials : DataFrame, one row per trial
         ``trial``, its settings, ``epochs``, ``validation`` and ``optimization`` (MBAWO F1 of the two parts), ``epm`` (F1
         of the optimization part), and ``best``, true for one.
-    taggers : tuple of Tagger
-        The best tagger, alone.
+    best : Tagger
+        The tagger of that trial.
     seed : int
         Seed of the search.
     """

@@ -1,5 +1,6 @@
 """Settings of taggers: what is embedded how, encoded how, and under which scheme of tags."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -17,6 +18,14 @@ Size = Annotated[int, Field(ge=1)]
 
 SUBWORDS = ("learned-subword", "bert")  # whose vectors are blended into vectors of words
 LEARNED = ("learned-word", "learned-subword")  # whose width is a setting
+MODELS: Mapping[str, tuple[Embedding, Encoder]] = {
+    "learned-word": ("learned-word", "bilstm"),
+    "word2vec": ("word2vec", "bilstm"),
+    "learned-subword": ("learned-subword", "transformer"),
+    "bert": ("bert", "none"),
+    "bert-bilstm": ("bert", "bilstm"),
+    "bert-transformer": ("bert", "transformer"),
+}
 
 
 class TaggerSettings(BaseModel):
@@ -64,7 +73,7 @@ class TaggerSettings(BaseModel):
     ...     input_size=512, hidden_size=384, depth=3,
     ... )
     >>> settings.model, settings.scheme
-    ('learned-word+bilstm', 'BIO-TD')
+    ('learned-word', 'BIO-TD')
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -108,8 +117,9 @@ class TaggerSettings(BaseModel):
 
     @property
     def model(self) -> str:
-        """Embedding and encoder."""
-        return self.embedding if self.encoder == "none" else f"{self.embedding}+{self.encoder}"
+        """Name of the published kind of tagger, or embedding and encoder."""
+        parts = (self.embedding, self.encoder)
+        return next((name for name, own in MODELS.items() if own == parts), "+".join(parts))
 
     @property
     def scheme(self) -> str:
