@@ -7,3 +7,10 @@ from .enclosing import nesting as nesting
 from .enclosing import strata as strata
 from .files import read_parallelisms as read_parallelisms
 from .files import write_parallelisms as write_parallelisms
+from .ranks import RankComparison as RankComparison
+from .ranks import compare_treatments as compare_treatments
+from .splitting import DocumentSplit as DocumentSplit
+from .splitting import split_documents as split_documents
+from .splitting import tag_counts as tag_counts
+from .statistics import ParallelismStatistics as ParallelismStatistics
+from .statistics import parallelism_statistics as parallelism_statistics
