@@ -20,3 +20,10 @@ from .taggers.tagger import Tagger as Tagger
 from .taggers.training import train_tagger as train_tagger
 from .taggers.word_vectors import WordVectors as WordVectors
 from .taggers.word_vectors import read_word_vectors as read_word_vectors
+from .ranks import RankComparison as RankComparison
+from .ranks import compare_treatments as compare_treatments
+from .splitting import DocumentSplit as DocumentSplit
+from .splitting import split_documents as split_documents
+from .splitting import tag_counts as tag_counts
+from .statistics import ParallelismStatistics as ParallelismStatistics
+from .statistics import parallelism_statistics as parallelism_statistics
