@@ -6,6 +6,8 @@ from .documents import make_document as make_document
 from .enclosing import nesting as nesting
 from .enclosing import strata as strata
 from .files import read_parallelisms as read_parallelisms
+from .scores import ParallelismScores as ParallelismScores
+from .scoring import score_parallelisms as score_parallelisms
 from .tagging import TAGGING_SCHEMES as TAGGING_SCHEMES
 from .tagging import TaggingScheme as TaggingScheme
 from .tagging import tag_transitions as tag_transitions
