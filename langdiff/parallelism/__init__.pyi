@@ -1,4 +1,8 @@
 # the public names, for type checkers and at run time alike
+from .agreement import AnnotatorAgreement as AnnotatorAgreement
+from .agreement import annotator_agreement as annotator_agreement
+from .cleaning import align_conjunctions as align_conjunctions
+from .cleaning import merge_interlocked as merge_interlocked
 from .documents import Document as Document
 from .documents import Parallelism as Parallelism
 from .documents import Section as Section

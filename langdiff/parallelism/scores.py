@@ -148,11 +148,17 @@ def with_ratios(sums: pd.DataFrame, beta: float) -> pd.DataFrame:
     [0.5]
     """
     matched, hypotheses, references = (sums[name].to_numpy(float) for name in SUMS)
-    precision, recall = _ratio(matched, hypotheses), _ratio(matched, references)
-    f = _ratio((1 + beta**2) * precision * recall, beta**2 * precision + recall)
+    precision, recall = ratio(matched, hypotheses), ratio(matched, references)
+    f = ratio((1 + beta**2) * precision * recall, beta**2 * precision + recall)
     return sums.assign(precision=precision, recall=recall, f=f, undefined=(hypotheses == 0) & (references == 0))
 
 
-def _ratio(above: Floats, below: Floats) -> Floats:
-    """Divide, with 0 where the denominator is 0."""
+def ratio(above: Floats, below: Floats) -> Floats:
+    """Divide, with 0 where the denominator is 0.
+
+    Examples
+    --------
+    >>> ratio(np.array([1.0, 0.0]), np.array([2.0, 0.0]))
+    array([0.5, 0. ])
+    """
     return np.divide(above, below, out=np.zeros_like(above), where=below > 0)
