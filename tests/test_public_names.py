@@ -26,7 +26,7 @@ langdiff.corpora:
     SyntheticLanguage corpus_sizes costep_statistics detokenize fetch native_share read_frame read_multitext
     synthesize tokenize write_multitext
 langdiff.datasets:
-    bender2011 mielke2019 morey2017
+    bender2011 bothwell2023 mielke2019 morey2017
 langdiff.discourse:
     Attachment DiscourseDifferences DiscourseEvaluation DiscourseTree TreeComparison attachments_of binarize
     compare_trees discourse_similarity error_reduction evaluate_discourse parse_discourse read_classes
@@ -39,7 +39,8 @@ langdiff.lm:
     compute_surprisals fit_mixture lzma_bits measure_floors ppmd_bits read_kneser_ney read_language_model
     read_mixture read_training_logs score_multitext surprisals_of train_kneser_ney train_language_model
 langdiff.parallelism:
-    Document Parallelism Section make_document nesting read_parallelisms strata
+    Document DocumentSplit Parallelism ParallelismStatistics RankComparison Section compare_treatments make_document
+    nesting parallelism_statistics read_parallelisms split_documents strata tag_counts write_parallelisms
 langdiff.plots:
     plot_against_truth plot_balanced plot_bpe_sweep plot_certificate plot_constructions plot_corpus_sizes
     plot_correlation plot_difficulties plot_discourse_comparison plot_discourse_relations plot_discourse_tree

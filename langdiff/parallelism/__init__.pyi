@@ -10,8 +10,16 @@ from .documents import make_document as make_document
 from .enclosing import nesting as nesting
 from .enclosing import strata as strata
 from .files import read_parallelisms as read_parallelisms
+from .files import write_parallelisms as write_parallelisms
+from .ranks import RankComparison as RankComparison
+from .ranks import compare_treatments as compare_treatments
 from .scores import ParallelismScores as ParallelismScores
 from .scoring import score_parallelisms as score_parallelisms
+from .splitting import DocumentSplit as DocumentSplit
+from .splitting import split_documents as split_documents
+from .splitting import tag_counts as tag_counts
+from .statistics import ParallelismStatistics as ParallelismStatistics
+from .statistics import parallelism_statistics as parallelism_statistics
 from .tagging import TAGGING_SCHEMES as TAGGING_SCHEMES
 from .tagging import TaggingScheme as TaggingScheme
 from .tagging import tag_transitions as tag_transitions

@@ -1,12 +1,15 @@
 """Branches as the tokens of a file have them, gathered into parallelisms and checked."""
 
+import re
 from dataclasses import dataclass, field
 
 from langdiff.errors import DataError, Fault, FaultsError
 from langdiff.parallelism.documents import Document, Parallelism, Section, make_document
+from langdiff.parallelism.enclosing import strata
 
 NONE = -1  # identifier of a token in no branch
 MAX_STRATA = 50  # real data have two
+_NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 @dataclass
@@ -118,3 +121,36 @@ def checked_document(
 def fault(file: str, line: int | None, what: str) -> FaultsError:
     """Return the error to raise in a line of a file."""
     return FaultsError([Fault(file, line, what)])
+
+
+def identifiers(document: Document) -> tuple[int, list[dict[int, tuple[int, int]]]]:
+    """Return the number of strata (at least 1), and of each token the parallelism and branch from 1, by stratum from 0.
+
+    Raises
+    ------
+    DataError
+        If branches of one stratum share a token.
+    """
+    found: list[dict[int, tuple[int, int]]] = [{} for _ in document.tokens]
+    levels = strata(document)
+    for number, (one, stratum) in enumerate(zip(document.parallelisms, levels, strict=True), 1):
+        for branch, (start, end) in enumerate(one.branches, 1):
+            for place in range(start, end):
+                found[place][stratum] = (number, branch)
+    return max(levels, default=0) + 1, found
+
+
+def check_characters(document: Document) -> None:
+    """Check that XML can hold a document.
+
+    Raises
+    ------
+    DataError
+        If the name of the document, of a section, or a token holds a character that XML cannot.
+    """
+    for held in (document.name, *(section.name for section in document.sections), *document.tokens):
+        if odd := _NOT_XML.search(held):
+            raise DataError(
+                f"Document {document.name}: {held!r} holds the character U+{ord(odd[0]):04X}, which XML cannot. Remove "
+                "it, or write tsv."
+            )
