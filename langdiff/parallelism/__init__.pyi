@@ -1,4 +1,8 @@
 # the public names, for type checkers and at run time alike
+from .agreement import AnnotatorAgreement as AnnotatorAgreement
+from .agreement import annotator_agreement as annotator_agreement
+from .cleaning import align_conjunctions as align_conjunctions
+from .cleaning import merge_interlocked as merge_interlocked
 from .documents import Document as Document
 from .documents import Parallelism as Parallelism
 from .documents import Section as Section
@@ -6,10 +10,16 @@ from .documents import make_document as make_document
 from .enclosing import nesting as nesting
 from .enclosing import strata as strata
 from .files import read_parallelisms as read_parallelisms
-from .tagging import TAGGING_SCHEMES as TAGGING_SCHEMES
-from .tagging import TaggingScheme as TaggingScheme
-from .tagging import tag_transitions as tag_transitions
 from .files import write_parallelisms as write_parallelisms
+from .ranks import RankComparison as RankComparison
+from .ranks import compare_treatments as compare_treatments
+from .scores import ParallelismScores as ParallelismScores
+from .scoring import score_parallelisms as score_parallelisms
+from .splitting import DocumentSplit as DocumentSplit
+from .splitting import split_documents as split_documents
+from .splitting import tag_counts as tag_counts
+from .statistics import ParallelismStatistics as ParallelismStatistics
+from .statistics import parallelism_statistics as parallelism_statistics
 from .taggers.published import published_settings as published_settings
 from .taggers.saving import read_tagger as read_tagger
 from .taggers.search import TaggerSearch as TaggerSearch
@@ -20,10 +30,6 @@ from .taggers.tagger import Tagger as Tagger
 from .taggers.training import train_tagger as train_tagger
 from .taggers.word_vectors import WordVectors as WordVectors
 from .taggers.word_vectors import read_word_vectors as read_word_vectors
-from .ranks import RankComparison as RankComparison
-from .ranks import compare_treatments as compare_treatments
-from .splitting import DocumentSplit as DocumentSplit
-from .splitting import split_documents as split_documents
-from .splitting import tag_counts as tag_counts
-from .statistics import ParallelismStatistics as ParallelismStatistics
-from .statistics import parallelism_statistics as parallelism_statistics
+from .tagging import TAGGING_SCHEMES as TAGGING_SCHEMES
+from .tagging import TaggingScheme as TaggingScheme
+from .tagging import tag_transitions as tag_transitions

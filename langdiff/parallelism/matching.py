@@ -105,6 +105,53 @@ def pair_scores(
     return exact, same if same > 1 else 0, aware, words
 
 
+def match_parallelisms(
+    references: Sequence[Parallelism], hypotheses: Sequence[Parallelism]
+) -> dict[Metric, dict[int, tuple[int, int]]]:
+    """Return a fixed maximum matching of the parallelisms of one document by each metric.
+
+    Parameters
+    ----------
+    references, hypotheses : sequence of Parallelism
+        Parallelisms of one document.
+
+    Returns
+    -------
+    dict
+        By metric: place of the hypothesis and credit (a positive score) by place of the reference. References without
+        credit are not in it.
+
+    Examples
+    --------
+    >>> gold, predicted = Parallelism(((0, 3), (5, 7))), Parallelism(((0, 3), (5, 6)))
+    >>> match_parallelisms([gold], [predicted])
+    {'EPM': {}, 'MPBM': {}, 'MBAWO': {0: (0, 4)}, 'MWO': {0: (0, 4)}}
+    """
+    edges: tuple[dict[tuple[int, int], int], ...] = ({}, {}, {}, {})
+    for (row, column), shared in overlaps(references, hypotheses).items():
+        scores = pair_scores(references[row].branches, hypotheses[column].branches, shared)
+        for known, score in zip(edges, scores, strict=True):
+            if score:
+                known[row, column] = score
+    matched = {}
+    for metric, known in zip(METRICS, edges, strict=True):
+        pairs = sorted(maximum_matching(known).items())
+        matched[metric] = {row: (column, known[row, column]) for row, column in pairs}
+    return matched
+
+
+def sizes(parallelism: Parallelism) -> tuple[int, int, int, int]:
+    """Return the size of a parallelism by EPM, MPBM, MBAWO and MWO: 1, its branches, its tokens, its tokens.
+
+    Examples
+    --------
+    >>> sizes(Parallelism(((0, 3), (5, 7))))
+    (1, 2, 5, 5)
+    """
+    words = sum(end - start for start, end in parallelism.branches)
+    return 1, len(parallelism.branches), words, words
+
+
 def match_branches(shared: Sequence[Overlap]) -> list[Overlap]:
     """Match branches one to one: as many tokens as can be, and of such matchings one with the most pairs.
 
