@@ -5,8 +5,8 @@
 DATA is a folder with `asp/`, by default LANGDIFF_DATA. Learns from the training sermons of the published split that are
 there, stops early by its validation sermons, and is scored once on its test sermons. An epoch takes about a minute of
 processor time, a seed up to 200 epochs. FOLDER gets a folder per seed: the state after each epoch, from which the same
-command goes on, then the tagger, its learning curve and `results.json`. Prints the results of all seeds that are finished
-beside the published ones.
+command goes on, then the tagger, its learning curve and `results.json`. Prints the results of all seeds that are
+finished beside the published ones.
 """
 
 import argparse
@@ -18,7 +18,9 @@ from pathlib import Path
 
 import torch
 
-from langdiff.parallelism import published_settings, read_parallelisms, score, train_tagger
+from langdiff._io import write_json
+from langdiff.lm.lstm.resume import remove_states
+from langdiff.parallelism import published_settings, read_parallelisms, score_parallelisms, train_tagger
 
 SETTING = "ASP/learned-word/BIO-TD"
 PUBLISHED = {"EPM": (0.1588, 0.1256, 0.1403), "MBAWO": (0.2980, 0.1971, 0.2373)}
@@ -89,11 +91,12 @@ def train(parts, seed, folder, epochs):
         "data": {name: describe(documents) for name, documents in parts.items()},
         **scores,
     }
-    (folder / "results.json").write_text(json.dumps(results, indent=1) + "\n")
+    write_json(folder / "results.json", results)
+    remove_states(folder)
 
 
 def scored(tagger, documents):
-    totals = score(tagger.predict(documents), documents).totals.set_index("metric")
+    totals = score_parallelisms({"tagger": tagger.predict(documents)}, documents).to_frame().set_index("metric")
     return totals[["precision", "recall", "f"]].round(6).to_dict("index")
 
 

@@ -50,8 +50,8 @@ class FrozenBert:
         self.cutter = find_cutter(folder)
         if self.cutter.size > self.model.config.vocab_size:
             raise CheckpointError(
-                f"{folder}: the tokenizer has {self.cutter.size:,} subwords, the model {self.model.config.vocab_size:,}; "
-                "they do not belong together."
+                f"{folder}: the tokenizer has {self.cutter.size:,} subwords, the model "
+                f"{self.model.config.vocab_size:,}; they do not belong together."
             )
         self.width = int(self.model.config.hidden_size)
         self.longest = min(LONGEST, int(self.model.config.max_position_embeddings))

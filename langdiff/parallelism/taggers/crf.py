@@ -118,15 +118,15 @@ class _LogPartition(torch.autograd.Function):
     """
 
     @staticmethod
-    def forward(ctx: Any, emissions: Tensor, transitions: Tensor, start: Tensor, stop: Tensor, lengths: Tensor) -> Tensor:
+    def forward(
+        ctx: Any, emissions: Tensor, transitions: Tensor, start: Tensor, stop: Tensor, lengths: Tensor
+    ) -> Tensor:
         shortest = int(lengths.min())
         forward = [start + emissions[:, 0]]  # (B, K) each: log-sums over the tags before
         by_target = transitions.T.contiguous()
         for step in range(1, emissions.shape[1]):
             reached = torch.logsumexp(forward[-1][:, None, :] + by_target, dim=2) + emissions[:, step]
-            forward.append(
-                reached if step < shortest else torch.where((lengths > step)[:, None], reached, forward[-1])
-            )
+            forward.append(reached if step < shortest else torch.where((lengths > step)[:, None], reached, forward[-1]))
         total = torch.logsumexp(forward[-1] + stop, dim=1)
         ctx.save_for_backward(emissions, transitions, stop, lengths, torch.stack(forward, dim=1), total)
         return total

@@ -66,8 +66,8 @@ def find_cutter(folder: Path) -> Cutter:
     if (folder / "vocab.txt").is_file():
         return _WordPiece(folder)
     raise CheckpointError(
-        f"{folder}: no tokenizer: tokenizer.json is wanted, or vocab.txt (WordPiece), or a subword file of tensor2tensor "
-        f"({', '.join(TENSOR2TENSOR)}). A slow tokenizer must be saved as a fast one first."
+        f"{folder}: no tokenizer: tokenizer.json is wanted, or vocab.txt (WordPiece), or a subword file of "
+        f"tensor2tensor ({', '.join(TENSOR2TENSOR)}). A slow tokenizer must be saved as a fast one first."
     )
 
 
@@ -128,8 +128,8 @@ def _lower_case(folder: Path) -> bool:
 class Tensor2TensorSubwords:
     r"""Subwords of a file of tensor2tensor, as Latin BERT has them.
 
-    The file has a subword per line, in quotation marks; its id is the line's number from 0, plus 5. A word is split where
-    letters and digits meet other characters. Of each part, backslashes are doubled, ``_`` becomes ``\u``, and a
+    The file has a subword per line, in quotation marks; its id is the line's number from 0, plus 5. A word is split
+    where letters and digits meet other characters. Of each part, backslashes are doubled, ``_`` becomes ``\u``, and a
     character that no subword has becomes a backslash, its code point and a semicolon; then ``_`` is added, and the
     longest subword that fits is cut off again and again.
 

@@ -1,7 +1,5 @@
 """Encoders: what lets the tag of a word depend on the words around it."""
 
-import math
-
 import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
@@ -100,8 +98,8 @@ def sinusoids(steps: int, width: int) -> Tensor:
 
     Examples
     --------
-    >>> sinusoids(2, 4)[1].tolist() == [math.sin(1), math.cos(1), math.sin(0.01), math.cos(0.01)]
-    True
+    >>> sinusoids(2, 4)[1].numpy().round(4)
+    array([0.8415, 0.5403, 0.01  , 1.    ])
     """
     speed = _LONGEST_WAVE ** (-torch.arange(0, width, 2, dtype=torch.float64) / width)
     angle = torch.arange(steps, dtype=torch.float64)[:, None] * speed

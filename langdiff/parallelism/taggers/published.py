@@ -1,11 +1,12 @@
 """Published settings as settings of taggers."""
 
+from functools import cache
 from typing import Any
 
 import pandas as pd
 
 from langdiff.datasets import bothwell2023
-from langdiff.datasets.bothwell_et_al_2023 import MODELS
+from langdiff.datasets.bothwell_et_al_2023 import MODELS, Bothwell2023
 from langdiff.parallelism.taggers.settings import LEARNED, TaggerSettings, make_settings
 from langdiff.parallelism.tagging import TaggingScheme
 
@@ -41,7 +42,7 @@ def published_settings(key: str) -> TaggerSettings:
     >>> settings.depth, settings.hidden_size, settings.input_size, settings.learning_rate
     (3, 384, 512, 0.0013)
     """
-    row = bothwell2023().setting(key)
+    row = _figures().setting(key)
     embedding, encoder = MODELS[row["model"]]
     scheme = TaggingScheme.named(row["scheme"])
     values: dict[str, Any] = {name: _plain(row[name]) for name in _NAMES if not pd.isna(row[name])}
@@ -55,6 +56,11 @@ def published_settings(key: str) -> TaggerSettings:
         lemmatize=not pd.isna(row["lemmatized"]) and bool(row["lemmatized"]),
         **values,
     )
+
+
+@cache
+def _figures() -> Bothwell2023:
+    return bothwell2023()
 
 
 def _plain(value: Any) -> Any:

@@ -10,11 +10,13 @@ import pandas as pd
 
 from langdiff._random import generator, seed_number
 from langdiff.errors import ConfigError
+from langdiff.lm.external.huggingface import load_local
 from langdiff.parallelism.taggers.evaluation import micro_f1
 from langdiff.parallelism.taggers.lemmas import Lemmatizer
 from langdiff.parallelism.taggers.settings import MODELS, TaggerSettings, check_sizes, make_settings
 from langdiff.parallelism.taggers.tagger import Tagger
 from langdiff.parallelism.taggers.training import MAX_EPOCHS, Documents, as_list, train_tagger
+from langdiff.parallelism.taggers.word_vectors import FileVectors
 from langdiff.parallelism.tagging import TaggingScheme
 
 N_TRIALS = 8
@@ -231,7 +233,11 @@ def search_taggers(
     """
     number = seed_number(seed, "settings")
     judged = as_list(optimization)
-    width = None if vectors is None and bert is None else _width(vectors, bert)
+    width = None
+    if vectors is not None:
+        width = FileVectors(Path(vectors)).width
+    elif bert is not None:
+        width = int(load_local("AutoConfig", Path(bert)).hidden_size)
     drawn = draw_settings(model, scheme, n_trials, seed=number, width=width, lemmatize=lemmatize)
     rows, best = [], None
     for trial, settings in enumerate(drawn, 1):

@@ -69,8 +69,14 @@ class TaggerSettings(BaseModel):
     Examples
     --------
     >>> settings = TaggerSettings(
-    ...     embedding="learned-word", encoder="bilstm", tagset="BIO", link="TD", learning_rate=0.0013,
-    ...     input_size=512, hidden_size=384, depth=3,
+    ...     embedding="learned-word",
+    ...     encoder="bilstm",
+    ...     tagset="BIO",
+    ...     link="TD",
+    ...     learning_rate=0.0013,
+    ...     input_size=512,
+    ...     hidden_size=384,
+    ...     depth=3,
     ... )
     >>> settings.model, settings.scheme
     ('learned-word', 'BIO-TD')
@@ -141,7 +147,9 @@ def check_sizes(settings: TaggerSettings, width: int) -> None:
                 f"hidden_size of a BiLSTM is at most the width of its input: {settings.hidden_size} > {width}."
             )
         if settings.hidden_size % 2:
-            raise ConfigError(f"hidden_size of a BiLSTM is that of two directions, so even; got {settings.hidden_size}.")
+            raise ConfigError(
+                f"hidden_size of a BiLSTM is that of two directions, so even; got {settings.hidden_size}."
+            )
     if settings.heads is not None and width % settings.heads:
         raise ConfigError(f"heads must divide the width of the input: {width} / {settings.heads}.")
 

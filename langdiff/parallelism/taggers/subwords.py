@@ -63,5 +63,7 @@ def learn_subwords(sections: Sequence[Sequence[str]], ratio: float | None) -> Le
     """
     texts = [" ".join(words) for words in sections]
     alphabet = Alphabet.from_texts(texts)
-    units = BPEUnits.train([alphabet.apply(text) for text in texts], alphabet, ratio=BPE_RATIO if ratio is None else ratio)
+    units = BPEUnits.train(
+        [alphabet.apply(text) for text in texts], alphabet, ratio=BPE_RATIO if ratio is None else ratio
+    )
     return LearnedSubwords(units)

@@ -160,9 +160,7 @@ class Tagger:
         return f"Tagger {self.settings.model} {self.settings.scheme}: {len(self.tags)} tags, {n_weights:,} weights"
 
 
-def with_lemmata(
-    sections: Sequence[Sequence[str]], lemma: Callable[[str], str] | None
-) -> Sequence[Sequence[str]]:
+def with_lemmata(sections: Sequence[Sequence[str]], lemma: Callable[[str], str] | None) -> Sequence[Sequence[str]]:
     """Return sections with each word replaced by its lemma, if there is a function for that."""
     return sections if lemma is None else [[lemma(word) for word in words] for words in sections]
 

@@ -120,8 +120,14 @@ def train_tagger(
     >>> text = "we sing , we dance , and they sleep".split()
     >>> document = make_document("1", text, [Parallelism(((0, 2), (3, 5)))])
     >>> settings = TaggerSettings(
-    ...     embedding="learned-word", encoder="bilstm", tagset="BIO", link="TD", learning_rate=0.05,
-    ...     input_size=8, hidden_size=8, depth=1,
+    ...     embedding="learned-word",
+    ...     encoder="bilstm",
+    ...     tagset="BIO",
+    ...     link="TD",
+    ...     learning_rate=0.05,
+    ...     input_size=8,
+    ...     hidden_size=8,
+    ...     depth=1,
     ... )
     >>> tagger = train_tagger([document], [document], settings, seed=0, singletons=False, max_epochs=30)
     >>> tagger.predict([document])["1"].parallelisms

@@ -96,7 +96,7 @@ def read_word_vectors(path: str | Path, words: Collection[str], *, binary: bool 
     kept: dict[str, Row] = {}
     twice = []
     width = 0
-    for word, row, width, place in _rows(path, frozenset(words), binary):
+    for word, row, width, place in _rows(path, frozenset(words), binary):  # noqa: B007 the last width
         if row is None:
             continue
         if not np.isfinite(row).all():
