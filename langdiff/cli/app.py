@@ -24,6 +24,7 @@ from langdiff.cli import (
     models,
     outcomes,
     parallelism,
+    parallelism_taggers,
     parsing,
     plot,
     predictors,
@@ -97,6 +98,9 @@ treebanks.treebanks_app.command()(parsing.parse)
 app.add_typer(treebanks.treebanks_app)
 app.add_typer(constructions.constructions_app)
 app.add_typer(discourse.discourse_app)
+parallelism.parallelism_app.command()(parallelism_taggers.train)
+parallelism.parallelism_app.command()(parallelism_taggers.predict)
+parallelism.parallelism_app.command()(parallelism_taggers.search)
 app.add_typer(parallelism.parallelism_app)
 
 

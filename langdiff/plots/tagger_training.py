@@ -18,7 +18,7 @@ def plot_tagger_training(history: pd.DataFrame, ax: Axes | None = None, **style:
     Parameters
     ----------
     history : DataFrame, one row per epoch
-        ``epoch``, ``loss`` (nats per token), ``mbawo``, ``epm`` and ``kept``, as `langdiff.parallelism.Tagger` has them.
+        ``epoch``, ``loss`` (nats per token), ``mbawo``, ``epm`` and ``kept``, as `langdiff.parallelism.Tagger` has.
     ax : Axes, optional
         Axes to draw on; by default those of a new figure.
     **style

@@ -6,7 +6,7 @@ from langdiff.parallelism import Parallelism, Section, make_document
 
 TEXT = "we sing , we dance , and they sleep . he came and he saw . they run , they play , they rest ."
 WIDTH = 4
-VOCABULARY = [
+VOCABULARY = "[PAD] [UNK] [CLS] [SEP] [MASK] we sing dan ##ce and they sleep he came saw run play rest , . We"
     "[PAD]",
     "[UNK]",
     "[CLS]",
@@ -56,9 +56,9 @@ def bert(tmp_path_factory):
     import torch
 
     folder = tmp_path_factory.mktemp("bert")
-    (folder / "vocab.txt").write_text("\n".join(VOCABULARY) + "\n")
+    (folder / "vocab.txt").write_text(VOCABULARY.replace(" ", "\n") + "\n")
     config = transformers.BertConfig(
-        vocab_size=len(VOCABULARY),
+        vocab_size=len(VOCABULARY.split()),
         hidden_size=32,
         num_hidden_layers=2,
         num_attention_heads=2,

@@ -92,6 +92,7 @@ def test_a_repeated_word_counts_once_with_one_warning(tmp_path):
 
 def test_unknown_words_are_zero_and_counted(vectors):
     source = FileVectors(vectors)
+    assert source.width == 4
     (inputs,) = source.prepare([["we", "sleep", "we"]])
     assert inputs.vectors[1].tolist() == [0] * 4
     assert inputs.vectors[0].tolist() == inputs.vectors[2].tolist() != [0] * 4

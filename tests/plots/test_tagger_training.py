@@ -28,7 +28,7 @@ def test_lines_are_the_columns_and_the_kept_epoch_is_marked():
     for line, column in ((mbawo, "mbawo"), (epm, "epm"), (loss, "loss")):
         assert_array_equal(line.get_xdata(), HISTORY["epoch"])
         assert_array_equal(line.get_ydata(), HISTORY[column])
-    assert [text.get_text() for text in ax.get_legend().get_texts()][0] == "epoch kept: 3"
+    assert ax.get_legend().get_texts()[0].get_text() == "epoch kept: 3"
 
 
 def test_no_epochs_no_curve():

@@ -35,6 +35,7 @@ def save_tagger(tagger: Tagger, directory: str | Path) -> None:
         "tags": tagger.tags,
         "seed": tagger.seed,
         "lemmatizer": tagger.lemmatizer,
+        "unknown_share": tagger.unknown_share,
         "source": source,
         "history": tagger.history.to_dict("list"),
     }
@@ -116,6 +117,7 @@ def read_tagger(
         network=network.eval().to(place),
         lemmatizer=saved["lemmatizer"],
         lemma=lemma,
+        unknown_share=saved["unknown_share"],
     )
 
 

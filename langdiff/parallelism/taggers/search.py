@@ -142,8 +142,8 @@ class TaggerSearch:
     Attributes
     ----------
     trials : DataFrame, one row per trial
-        ``trial``, its settings, ``epochs``, ``validation`` and ``optimization`` (MBAWO F1 of the two parts), ``epm`` (F1
-        of the optimization part), and ``best``, true for one.
+        ``trial``, its settings, ``epochs``, ``validation`` and ``optimization`` (MBAWO F1 of the two parts), ``epm``
+        (F1 of the optimization part), and ``best``, true for one.
     best : Tagger
         The tagger of that trial.
     seed : int

@@ -1,7 +1,7 @@
 """A tagger that finds the parallelisms of documents."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -49,6 +49,8 @@ class Tagger:
         Language of the lemmata, None where there are none or they come from a function.
     lemma : callable or None
         Function from word to lemma.
+    unknown_share : float or None
+        Share of the running words of the training part that have no vector in the file of word2vec.
     """
 
     settings: TaggerSettings
@@ -58,7 +60,8 @@ class Tagger:
     source: Source
     network: TaggerNetwork
     lemmatizer: str | None = None
-    lemma: Callable[[str], str] | None = field(default=None)
+    lemma: Callable[[str], str] | None = None
+    unknown_share: float | None = None
 
     @property
     def scheme(self) -> TaggingScheme:
@@ -116,9 +119,10 @@ class Tagger:
     def summary(self) -> str:
         """Say what it is made of, how long it learned, and how good it is on the validation part."""
         kept = self.history[self.history["kept"]].iloc[-1]
+        unknown = "" if self.unknown_share is None else f"\n{self.unknown_share:.1%} of the words have no vector"
         return (
             f"{self!r}\n{len(self.history)} epochs, the one kept is {int(kept['epoch'])}: F1 of the validation part "
-            f"{kept['mbawo']:.4f} (MBAWO), {kept['epm']:.4f} (EPM)"
+            f"{kept['mbawo']:.4f} (MBAWO), {kept['epm']:.4f} (EPM){unknown}"
         )
 
     def plot(self, ax: "Axes | None" = None, **style: Any) -> "Axes":

@@ -28,6 +28,7 @@ from langdiff.parallelism.taggers.settings import TaggerSettings
 from langdiff.parallelism.taggers.sources import make_source
 from langdiff.parallelism.taggers.stopping import PATIENCE, EarlyStopping
 from langdiff.parallelism.taggers.tagger import Tagger, best_tags, gold_ids, with_lemmata
+from langdiff.parallelism.taggers.word_vectors import FileVectors
 from langdiff.parallelism.taggers.words import SingletonReplacement, count_words
 from langdiff.parallelism.tagging import TaggingScheme
 
@@ -169,6 +170,9 @@ def train_tagger(
         network=network,
         lemmatizer=lemmatizer if settings.lemmatize and isinstance(lemmatizer, str) else None,
         lemma=lemma,
+        unknown_share=source.unknown_share([w for each in words for w in each])
+        if isinstance(source, FileVectors)
+        else None,
     )
 
 

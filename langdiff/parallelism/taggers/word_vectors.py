@@ -56,8 +56,8 @@ def read_word_vectors(path: str | Path, words: Collection[str], *, binary: bool 
     r"""Read vectors of words from a file of word2vec, as a stream: memory follows the words that are kept.
 
     The text form has a line per word, ``word v1 … vD``, with single spaces, after an optional line ``count width``. The
-    binary form has that line, then for each word its UTF-8, a space, D little-endian numbers of 32 bits, and an optional
-    line break.
+    binary form has that line, then for each word its UTF-8, a space, D little-endian numbers of 32 bits, and an
+    optional line break.
 
     Parameters
     ----------
