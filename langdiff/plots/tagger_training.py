@@ -49,7 +49,8 @@ def plot_tagger_training(history: pd.DataFrame, ax: Axes | None = None, **style:
     kept = int(epochs[history["kept"].to_numpy(bool)][-1])
     ax.axvline(kept, color=INK, linewidth=0.8, linestyle=":", label=f"epoch kept: {kept}")
     for column, (label, colour) in _LINES.items():
-        ax.plot(epochs, history[column].to_numpy(), **({"color": colour, "linewidth": 1.3, "label": label} | style))
+        usual: dict[str, Any] = {"color": colour, "linewidth": 1.3, "label": label}
+        ax.plot(epochs, history[column].to_numpy(), **(usual | style))
     losses = ax.twinx()
     usual = {"color": GREY, "linewidth": 1.3, "linestyle": "--", "label": "loss (training)"}
     losses.plot(epochs, history["loss"].to_numpy(), **(usual | style))

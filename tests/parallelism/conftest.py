@@ -7,28 +7,6 @@ from langdiff.parallelism import Parallelism, Section, make_document
 TEXT = "we sing , we dance , and they sleep . he came and he saw . they run , they play , they rest ."
 WIDTH = 4
 VOCABULARY = "[PAD] [UNK] [CLS] [SEP] [MASK] we sing dan ##ce and they sleep he came saw run play rest , . We"
-    "[PAD]",
-    "[UNK]",
-    "[CLS]",
-    "[SEP]",
-    "[MASK]",
-    "we",
-    "sing",
-    "dan",
-    "##ce",
-    "and",
-    "they",
-    "sleep",
-    "he",
-    "came",
-    "saw",
-    "run",
-    "play",
-    "rest",
-    ",",
-    ".",
-    "We",
-]
 
 
 @pytest.fixture(scope="session")

@@ -77,7 +77,7 @@ class FrozenBert:
     def encode(self, ids: Sequence[int]) -> Tensor:
         """Return the vectors of the subwords of a section, shape (S, D), on the CPU."""
         row = torch.tensor([self.cutter.specials.first, *ids, self.cutter.specials.last], device=self.model.device)
-        pieces = [self.model(input_ids=piece[None]).last_hidden_state[0] for piece in row.split(self.longest)]
+        pieces = [self.model(input_ids=piece[None]).last_hidden_state[0] for piece in torch.split(row, self.longest)]
         found: Tensor = torch.cat(pieces)[1:-1].cpu()
         return found
 

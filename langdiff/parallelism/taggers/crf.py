@@ -132,7 +132,7 @@ class _LogPartition(torch.autograd.Function):
         return total
 
     @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, None]:  # type: ignore[override]
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, None]:
         emissions, transitions, stop, lengths, forward, total = ctx.saved_tensors
         steps = emissions.shape[1]
         shortest = int(lengths.min())
