@@ -24,6 +24,7 @@ from langdiff.cli import (
     models,
     outcomes,
     parallelism,
+    parallelism_scores,
     parsing,
     plot,
     predictors,
@@ -97,6 +98,9 @@ treebanks.treebanks_app.command()(parsing.parse)
 app.add_typer(treebanks.treebanks_app)
 app.add_typer(constructions.constructions_app)
 app.add_typer(discourse.discourse_app)
+parallelism.parallelism_app.command()(parallelism_scores.score)
+parallelism.parallelism_app.command()(parallelism_scores.agreement)
+parallelism.parallelism_app.command()(parallelism_scores.transitions)
 app.add_typer(parallelism.parallelism_app)
 
 

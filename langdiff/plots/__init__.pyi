@@ -21,6 +21,7 @@ from .presence import plot_presence as plot_presence
 from .ranks import plot_ranks as plot_ranks
 from .residuals import plot_residuals as plot_residuals
 from .sweep import plot_bpe_sweep as plot_bpe_sweep
+from .tag_transitions import plot_tag_transitions as plot_tag_transitions
 from .translationese import plot_balanced as plot_balanced
 from .translationese import plot_translationese as plot_translationese
 from .treebanks import plot_divergences as plot_divergences
