@@ -13,6 +13,8 @@ from .error_analysis import ParallelismErrors as ParallelismErrors
 from .error_analysis import classify_errors as classify_errors
 from .files import read_parallelisms as read_parallelisms
 from .files import write_parallelisms as write_parallelisms
+from .passages import passage_html as passage_html
+from .passages import passage_text as passage_text
 from .ranks import RankComparison as RankComparison
 from .ranks import compare_treatments as compare_treatments
 from .scores import ParallelismScores as ParallelismScores

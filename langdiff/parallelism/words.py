@@ -1,6 +1,7 @@
 """Plain text into words, punctuation apart."""
 
 import re
+import string
 import unicodedata
 from functools import lru_cache
 from itertools import groupby
@@ -9,6 +10,7 @@ from typing import NamedTuple
 from langdiff.errors import DataError
 from langdiff.parallelism.documents import Document
 
+_ADVICE = "Write a format that keeps tokens: word-xml, essay-xml or tsv."
 _CHUNK = re.compile(r"\S+")
 _WITHOUT_SPACES = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 
@@ -69,16 +71,20 @@ def _stands_alone(character: str) -> bool:
 
 
 def check_plain(document: Document) -> None:
-    """Check that the tokens of a document are words of its text, so that formats without tokens can hold it.
+    """Check that formats without tokens can hold a document.
 
     Raises
     ------
     DataError
-        If a token is not one word of plain text, so that reading the text back would give other tokens.
+        If reading the text back would give other tokens, or a branch ends in punctuation, which would be moved out.
     """
     for place, token in enumerate(document.tokens):
-        if _pieces(token) != (token,) or not token.strip():
+        if _pieces(token) != (token,):
             raise DataError(
-                f"Document {document.name}: token {place} ({token!r}) would be read back as other tokens. Write a "
-                "format that keeps tokens: word-xml, essay-xml or tsv."
+                f"Document {document.name}: token {place} ({token!r}) would be read back as other tokens. {_ADVICE}"
             )
+    for number, one in enumerate(document.parallelisms, 1):
+        for start, end in one.branches:
+            if document.tokens[end - 1] in string.punctuation:
+                what = f"branch ({start}, {end}) of parallelism {number} ends in punctuation, which would be moved out."
+                raise DataError(f"Document {document.name}: {what} {_ADVICE}")

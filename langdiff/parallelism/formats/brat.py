@@ -55,7 +55,7 @@ def read_brat(path: Path, name: str, *, predicted: bool) -> Document:
     if alone:
         what = f"{annotation}: {len(alone)} branch(es) are in no relation and are left out: {listing(alone)}."
         warnings.warn(what, LangdiffWarning, stacklevel=4)
-    marked = MarkedText(str(annotation), text, words)
+    marked = MarkedText(str(annotation), words)
     parallelisms = [_parallelism(marked, entities, group) for group in groups]
     marked.warn()
     return checked_document(

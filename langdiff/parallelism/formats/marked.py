@@ -10,25 +10,20 @@ from langdiff.parallelism.documents import Branch
 from langdiff.parallelism.formats.branches import fault
 from langdiff.parallelism.words import Word
 
-_OUTSIDE = string.punctuation + string.whitespace  # moved out of the end of a branch
-
 
 @dataclass
 class MarkedText:
-    """A text, its words, and what is said about its branches.
+    """Words of a text, and what is said about its branches.
 
     Attributes
     ----------
     file : str
         The file that marks the branches, for messages.
-    text : str
-        The text.
     words : list of Word
         Words of the text.
     """
 
     file: str
-    text: str
     words: list[Word]
     _cut: list[str] = field(default_factory=list)
 
@@ -54,10 +49,10 @@ class MarkedText:
         FaultsError
             If no word is left.
         """
-        while end > start and self.text[end - 1] in _OUTSIDE:
-            end -= 1
         first = bisect_left(self.words, start, key=lambda word: word.end - 1)
         last = bisect_left(self.words, end, key=lambda word: word.start)
+        while last > first and self.words[last - 1].token in string.punctuation:
+            last -= 1
         if first >= last:
             raise fault(self.file, line, f"{called} has no words besides the punctuation at its end.")
         if self.words[first].start < start:

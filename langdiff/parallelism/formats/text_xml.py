@@ -46,7 +46,7 @@ def read_text_xml(file: File, name: str, *, predicted: bool) -> Document:
         words += split_words(text, start, end)
         if len(words) > begin:
             sections.append(Section(called, begin, len(words)))
-    marked = MarkedText(str(file), text, words)
+    marked = MarkedText(str(file), words)
     groups = []
     events.branches.sort(key=lambda one: one.parallelism)
     for number, own in groupby(events.branches, key=lambda one: one.parallelism):
