@@ -74,7 +74,7 @@ def features(document: Document) -> list[tuple[Any, ...]]:
 
     Examples
     --------
-    >>> from langdiff.parallelism import make_document
+    >>> from langdiff.parallelism import Parallelism, make_document
     >>> features(make_document("1", "we came , we saw".split(), [Parallelism(((0, 2), (3, 5)))]))
     [(0, None, 2, 4, 0.3333333333333333, 2, '1', 0.0)]
     """

@@ -57,19 +57,19 @@ def plot_tag_transitions(transitions: pd.DataFrame, ax: Axes | None = None, *, t
     names = [name for name in _ORDER if name in {*transitions.index, *transitions.columns}]
     if unknown := sorted({*transitions.index, *transitions.columns} - set(_ORDER)):
         raise DataError(f"unknown tags: {', '.join(map(str, unknown))}; known are {', '.join(_ORDER)}.")
-    counts = transitions.stack()
-    counts = counts[counts > 0]
-    if counts.empty:
+    cells = transitions.to_numpy()
+    if not (cells > 0).any():
         raise DataError("there are no transitions to draw.")
     ax = axes_of(ax, 5.6, 5.6)
     ax.set_aspect("equal")
     ax.set(xlim=(-1.5, 1.5), ylim=(-1.5, 1.5), xticks=[], yticks=[])
-    totals = transitions.sum(axis=1)
-    for (source, target), count in counts.items():
-        _arrow(ax, source, target, int(count), float(count / totals[source]), style)
+    for row, column in np.argwhere(cells > 0):
+        source, target = str(transitions.index[row]), str(transitions.columns[column])
+        _arrow(ax, source, target, int(cells[row, column]), float(cells[row, column] / cells[row].sum()), style)
     for name in names:
         box = {"boxstyle": "circle,pad=0.25", "facecolor": "white", "edgecolor": INK, "linewidth": 0.9}
-        ax.text(*_place(name), name, ha="center", va="center", fontsize=9, color=INK, zorder=4, bbox=box)
+        x, y = _place(name)
+        ax.text(x, y, name, ha="center", va="center", fontsize=9, color=INK, zorder=4, bbox=box)
     return finish(ax, title=title, keep=())
 
 
@@ -98,4 +98,6 @@ def _arrow(ax: Axes, source: str, target: str, count: int, share: float, style: 
         label = begin + along * (end - begin) + 2 * along * (1 - along) * _BEND * length * side
     ax.add_patch(FancyArrowPatch(tuple(begin), tuple(end), **(usual | style)))
     halo = [withStroke(linewidth=2, foreground="white")]
-    ax.text(*label, f"{count:,}", ha="center", va="center", fontsize=7, color=INK, zorder=3, path_effects=halo)
+    ax.text(
+        label[0], label[1], f"{count:,}", ha="center", va="center", fontsize=7, color=INK, zorder=3, path_effects=halo
+    )
