@@ -24,6 +24,7 @@ from langdiff.cli import (
     models,
     outcomes,
     parallelism,
+    parallelism_scores,
     parallelism_taggers,
     parsing,
     plot,
@@ -101,6 +102,9 @@ app.add_typer(discourse.discourse_app)
 parallelism.parallelism_app.command()(parallelism_taggers.train)
 parallelism.parallelism_app.command()(parallelism_taggers.predict)
 parallelism.parallelism_app.command()(parallelism_taggers.search)
+parallelism.parallelism_app.command()(parallelism_scores.score)
+parallelism.parallelism_app.command()(parallelism_scores.agreement)
+parallelism.parallelism_app.command()(parallelism_scores.transitions)
 app.add_typer(parallelism.parallelism_app)
 
 

@@ -9,6 +9,8 @@ from .documents import Section as Section
 from .documents import make_document as make_document
 from .enclosing import nesting as nesting
 from .enclosing import strata as strata
+from .error_analysis import ParallelismErrors as ParallelismErrors
+from .error_analysis import classify_errors as classify_errors
 from .files import read_parallelisms as read_parallelisms
 from .files import write_parallelisms as write_parallelisms
 from .passages import passage_html as passage_html

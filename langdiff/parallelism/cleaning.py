@@ -1,4 +1,4 @@
-"""Two clean-ups before annotations are compared: conjunctions at the start of branches, and interlocked parallelisms."""
+"""Clean-ups before annotations are compared: conjunctions at the start of branches, interlocked parallelisms."""
 
 from bisect import bisect_left
 from collections import defaultdict
@@ -9,16 +9,15 @@ from string import punctuation
 from langdiff.parallelism.documents import Branch, Document, Parallelism, make_document
 from langdiff.parallelism.enclosing import strata
 
-CONJUNCTIONS = frozenset(
-    "et at ac atque atqui autem uel aut sed nam enim etenim nec neque ergo igitur itaque tamen uero".split()
-)
+_LATIN = "et at ac atque atqui autem uel aut sed nam enim etenim nec neque ergo igitur itaque tamen uero"
+CONJUNCTIONS = frozenset(_LATIN.split())
 
 
 def align_conjunctions(document: Document, conjunctions: Collection[str] = CONJUNCTIONS) -> Document:
     """Let all branches of a parallelism begin with a conjunction, or none.
 
-    A branch has a conjunction if that is its first token or the token before it. If all branches have one, those that do
-    not begin with it are extended by it; else conjunctions at the start of branches are taken off.
+    A branch has a conjunction if that is its first token or the token before it. If all branches have one, those that
+    do not begin with it are extended by it; else conjunctions at the start of branches are taken off.
 
     Parameters
     ----------

@@ -2,7 +2,6 @@
 
 import math
 from bisect import bisect_right
-from collections import Counter
 from collections.abc import Sequence
 from itertools import combinations, pairwise
 from typing import Any
@@ -12,10 +11,11 @@ import pandas as pd
 
 from langdiff._types import Integers
 from langdiff.errors import DataError
-from langdiff.parallelism.documents import Document, Parallelism
+from langdiff.parallelism.documents import Document
 from langdiff.parallelism.enclosing import strata
 from langdiff.parallelism.matching import METRICS, match_parallelisms, sizes
 from langdiff.parallelism.scores import FEATURES, SIDES, SUMS
+from langdiff.parallelism.statistics import shared_tokens
 
 _KEYS = ("system", "document", "side", "number")
 _TYPES: dict[str, str] = {"stratum": "Int64", "distance": "Int64", "kind": "object"}
@@ -74,7 +74,7 @@ def features(document: Document) -> list[tuple[Any, ...]]:
 
     Examples
     --------
-    >>> from langdiff.parallelism import make_document
+    >>> from langdiff.parallelism import Parallelism, make_document
     >>> features(make_document("1", "we came , we saw".split(), [Parallelism(((0, 2), (3, 5)))]))
     [(0, None, 2, 4, 0.3333333333333333, 2, '1', 0.0)]
     """
@@ -86,16 +86,10 @@ def features(document: Document) -> list[tuple[Any, ...]]:
     rows = []
     for one, depth in zip(document.parallelisms, depths, strict=True):
         _, branches, tokens, _ = sizes(one)
-        overlap = _mean_overlap(document.tokens, one)
+        pairs = [shared_tokens(document, *pair) for pair in combinations(one.branches, 2)]
+        overlap = sum(shared / joint for shared, joint in pairs) / len(pairs) if pairs else math.nan
         distance = max((other[0] - before[1] + 1 for before, other in pairwise(one.branches)), default=None)
         first = one.branches[0][0]
         section = document.sections[max(bisect_right(starts, first) - 1, 0)].name
         rows.append((depth, one.kind, branches, tokens, overlap, distance, section, first / len(document.tokens)))
     return rows
-
-
-def _mean_overlap(tokens: Sequence[str], parallelism: Parallelism) -> float:
-    """Return the mean lexical overlap of all pairs of branches; NaN for a single branch."""
-    counts = [Counter(tokens[slice(*branch)]) for branch in parallelism.branches]
-    overlaps = [(one & other).total() / (one | other).total() for one, other in combinations(counts, 2)]
-    return sum(overlaps) / len(overlaps) if overlaps else math.nan

@@ -1,3 +1,4 @@
+import json
 from itertools import pairwise
 
 import pytest
@@ -5,12 +6,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from langdiff.errors import ConfigError, DataError
-from langdiff.parallelism import TAGGING_SCHEMES, Parallelism, TaggingScheme, make_document, tag_transitions
+from langdiff.parallelism import (
+    TAGGING_SCHEMES,
+    Parallelism,
+    TaggingScheme,
+    make_document,
+    read_parallelisms,
+    strata,
+    tag_transitions,
+)
 from tests.parallelism.strategies import flat_documents, nested_documents
 
 EXAMPLE = [((0, 3), (5, 7), (9, 13))]
 INTERLOCKED = [((0, 2), (5, 7)), ((2, 4), (8, 10))]
-every_scheme = pytest.mark.parametrize("scheme", TAGGING_SCHEMES, ids=lambda scheme: scheme.name)
 
 
 def document(sets, length):
@@ -67,8 +75,10 @@ def test_invalid_sequences_decode(name, tags, found):
     assert branches(TaggingScheme.named(name).decode(tags.split())) == found
 
 
-@every_scheme
-@given(tags=st.lists(st.sampled_from(["B", "I", "J", "E", "M", "O", "start", *(f"B-{d}" for d in range(9))])))
+@given(
+    scheme=st.sampled_from(TAGGING_SCHEMES),
+    tags=st.lists(st.sampled_from(["B", "I", "J", "E", "M", "O", "start", *(f"B-{d}" for d in range(9))])),
+)
 def test_any_sequence_decodes_to_disjoint_branches(scheme, tags):
     spans = sorted(span for one in scheme.decode(tags) for span in one.branches)
     assert all(start < end for start, end in spans)
@@ -77,17 +87,11 @@ def test_any_sequence_decodes_to_disjoint_branches(scheme, tags):
     assert [start for start, _ in spans] == starts
 
 
-@every_scheme
-@given(one=flat_documents())
-def test_flat_documents_come_back(scheme, one):
-    assert scheme.decode(scheme.encode(one)) == one.parallelisms
-
-
-@every_scheme
-@given(one=nested_documents())
-def test_nested_documents_come_back_stratum_by_stratum(scheme, one):
-    found = [parallelism for stratum in (0, 1) for parallelism in scheme.decode(scheme.encode(one, stratum))]
-    assert make_document("d", one.tokens, found).parallelisms == one.parallelisms
+@given(one=st.one_of(flat_documents(), nested_documents()))
+def test_documents_come_back_stratum_by_stratum(one):
+    for scheme in TAGGING_SCHEMES:
+        found = [parallelism for stratum in (0, 1) for parallelism in scheme.decode(scheme.encode(one, stratum))]
+        assert make_document("d", one.tokens, found).parallelisms == one.parallelisms
 
 
 @given(one=flat_documents())
@@ -118,3 +122,56 @@ def test_transitions_count_whole_documents():
     assert table.loc["I", "O"] == table.loc["B", "O"] == 0
     with pytest.raises(DataError, match="no documents"):
         tag_transitions([], TaggingScheme.named("BIO-TD"))
+
+
+@pytest.fixture(scope="module")
+def sermons(real_data):
+    return read_parallelisms(real_data / "asp" / "xml" / "tokenized")
+
+
+def come_back(documents, scheme):
+    for one in documents:
+        levels = range(1 + max(strata(one), default=0))
+        found = [parallelism for level in levels for parallelism in scheme.decode(scheme.encode(one, level))]
+        assert sorted(branches(found)) == sorted(branches(one.parallelisms)), one.name
+
+
+def test_sermons_come_back(sermons):
+    for scheme in TAGGING_SCHEMES:
+        come_back(sermons.values(), scheme)
+
+
+@pytest.mark.slow
+def test_essays_come_back(real_data):
+    essays = read_parallelisms(real_data / "psei" / "abbreviated").values()
+    for scheme in TAGGING_SCHEMES:
+        come_back(essays, scheme)
+
+
+def test_transitions_and_tags_of_the_training_sermons(sermons, real_data):
+    splits = json.loads((real_data / "asp" / "published_splits.json").read_text(encoding="utf-8"))["files"]
+    names = {one["file"].removesuffix("_annotated.xml") for one in splits if one["split"] == "training"}
+    training = [one for name, one in sermons.items() if name in names]
+    assert len(training) == 45
+    # B, B-X, I, O, stop, as worked out independently
+    assert tag_transitions(training, TaggingScheme("BIO", "TD")).to_numpy().tolist() == [
+        [5, 0, 0, 40, 0],
+        [0, 0, 1226, 4, 0],
+        [0, 0, 1532, 6, 0],
+        [3, 10, 6184, 2745, 0],
+        [1222, 1528, 0, 64524, 45],
+    ]
+    # B, B-X, I, J, M, O, stop
+    assert tag_transitions(training, TaggingScheme("BIOMJ", "TD")).to_numpy().tolist() == [
+        [5, 0, 0, 0, 0, 40, 0],
+        [0, 0, 1226, 0, 4, 0, 0],
+        [0, 0, 0, 1532, 3, 3, 0],
+        [0, 10, 2759, 0, 1216, 0, 0],
+        [3, 0, 0, 3425, 315, 1214, 0],
+        [10, 1528, 0, 0, 714, 0, 0],
+        [1212, 0, 0, 0, 0, 63810, 45],
+    ]
+    least = {"TD": 24, "BD": 7}
+    for scheme in TAGGING_SCHEMES:
+        tags = {tag for one in training for tag in scheme.encode(one)}
+        assert len(tags) == least[scheme.link] + len(scheme.tagset) - len("BIO")
