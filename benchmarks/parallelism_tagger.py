@@ -11,6 +11,7 @@ finished beside the published ones.
 
 import argparse
 import json
+import logging
 import os
 import platform
 import time
@@ -33,6 +34,7 @@ def main():
     parser.add_argument("--out", type=Path, default=Path("parallelism-tagger"))
     parser.add_argument("--epochs", type=int, default=200)
     given = parser.parse_args()
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")  # every epoch
     parts = read_parts(Path(given.data) / "asp")
     for name, documents in parts.items():
         print(f"{name}: {describe(documents)}", flush=True)

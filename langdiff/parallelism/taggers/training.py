@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import logging
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -33,6 +34,8 @@ from langdiff.parallelism.taggers.words import SingletonReplacement, count_words
 from langdiff.parallelism.tagging import TaggingScheme
 
 Documents = Mapping[str, Document] | Iterable[Document]
+
+logger = logging.getLogger(__name__)
 
 MAX_EPOCHS = 200
 _MAX_NORM = 1.0  # of the gradient
@@ -209,6 +212,7 @@ class _Run:
                 self._epoch(len(self.history) + 1)
                 last = self.history[-1]
                 bar.update(task, advance=1, note=f"MBAWO F1 {last['mbawo']:.4f}, best {self.stopping.best:.4f}")
+                logger.info("epoch %d: loss %.4f, F1 %.4f (MBAWO), %.4f (EPM)", *list(last.values())[:4])
                 states.write(self._state())
         self.network.load_state_dict(self.kept)
         self.network.eval()
