@@ -22,7 +22,7 @@ depth = 1
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    text = "we sing , we dance , and they sleep".split()
+    text = ["we", "sing", ",", "we", "dance", ",", "and", "they", "sleep"]
     documents = {name: make_document(name, text, [Parallelism(((0, 2), (3, 5)))]) for name in "abc"}
     write_parallelisms(documents, tmp_path / "sermons")
     (tmp_path / "parts.csv").write_text("document,part\na,training\nb,validation\nc,optimization\nd,test\n")

@@ -2,12 +2,13 @@
 
 import gzip
 import struct
+import sys
 
 import numpy as np
 import pytest
 import torch
 
-from langdiff.errors import CheckpointError, DataError, LangdiffWarning
+from langdiff.errors import CheckpointError, DataError, LangdiffWarning, MissingExtraError
 from langdiff.parallelism import read_word_vectors
 from langdiff.parallelism.taggers.bert import FrozenBert
 from langdiff.parallelism.taggers.cutting import Tensor2TensorSubwords, find_cutter
@@ -207,3 +208,10 @@ def test_latin_lemmata_are_found_although_v_is_written_u():
     assert find_lemmatizer(str.upper)("uita") == "UITA"
     with pytest.raises(ValueError, match="no word list of language 'zh'"):
         find_lemmatizer("zh")
+
+
+@pytest.mark.parametrize("package", ["simplemma", "transformers"])
+def test_a_missing_extra_is_named(package, bert, monkeypatch):
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'langdiff\[(lemmas|hf)\]'"):
+        find_lemmatizer("la") if package == "simplemma" else FrozenBert(bert, "mean")

@@ -39,7 +39,7 @@ def find_lemmatizer(given: str | Lemmatizer) -> Lemmatizer:
     --------
     >>> lemma = find_lemmatizer("la")
     >>> [lemma(word) for word in "uidit uitam uiuunt".split()]
-    ['uideo', 'uita', 'seruus']
+    ['uideo', 'uita', 'uiuo']
     """
     if callable(given):
         return given

@@ -54,7 +54,7 @@ class TaggerNetwork(nn.Module):
                 vectors = blend(vectors, batch.owners, int(batch.lengths.sum()), self._blending or "mean")
         if vectors is None:
             raise ValueError("a batch has ids or vectors")
-        padded = pad_sequence(list(vectors.split(batch.lengths.tolist())), batch_first=True)  # (B, T, D)
+        padded = pad_sequence(list(torch.split(vectors, batch.lengths.tolist())), batch_first=True)  # (B, T, D)
         found: Tensor = self.scores(self.encoder(padded, batch.lengths))
         return found
 

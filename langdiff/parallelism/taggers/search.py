@@ -204,7 +204,7 @@ def search_taggers(
     lemmatize : bool, optional
         Whether words are replaced by their lemmata, instead of what the space says.
     vectors, bert, lemmatizer, max_epochs, device, progress
-        As for `train_tagger`.
+        Parameters of every training, as for `train_tagger`.
     resume : str or Path, optional
         Folder for the states of all trainings, one folder in it per trial.
 

@@ -27,7 +27,7 @@ def make_source(
     Parameters
     ----------
     settings : TaggerSettings
-        What the tagger is made of.
+        Embedding, encoder and tagging scheme of the tagger.
     sections : sequence of sequence of str
         Words of the training part.
     vectors, bert : str or Path, optional

@@ -77,7 +77,7 @@ def train_tagger(
     training, validation : mapping from name to Document, or iterable of Document
         Documents to learn from, and documents that decide when to stop.
     settings : TaggerSettings
-        What the tagger is made of.
+        Embedding, encoder and tagging scheme of the tagger.
     seed : int or numpy.random.Generator
         Seed of weights, orders of sections, replaced words and dropout.
     vectors : str or Path, optional

@@ -43,7 +43,7 @@ class WordVectors(NamedTuple):
         Parameters
         ----------
         words : sequence of str
-            Running words.
+            Running words of a text.
 
         Returns
         -------
