@@ -19,10 +19,9 @@ def by_hand(counts, shares):
     for inner, outer, name in sorted(zip(counts["inner"], counts["outer"], counts.index, strict=True), reverse=True):
         errors = {}
         for candidate in shares:
-            after = {
-                part: [a + inner * (part == candidate), b + outer * (part == candidate)]
-                for part, (a, b) in parts.items()
-            }
+            after = {part: list(own) for part, own in parts.items()}
+            after[candidate][0] += inner
+            after[candidate][1] += outer
             errors[candidate] = 0.0
             for place in (0, 1):
                 total = sum(pair[place] for pair in after.values())
@@ -53,9 +52,9 @@ def test_parts_errors_and_tests():
     split = split_documents(counts, {"many": 0.9, "few": 0.1})
     parts = split.parts().set_index("part")
     assert parts["documents"].tolist() == [4, 1]
-    assert parts["inner_share"].tolist() == [0.9, 0.1]
-    assert split.errors()["inner"] == pytest.approx(0)
-    assert split.errors()["outer"] == pytest.approx((20 / 201 - 0.1) ** 2)
+    assert parts["inner_share"].tolist() == [0.85, 0.15]
+    assert split.errors()["inner"] == pytest.approx(0.05**2)
+    assert split.errors()["outer"] == pytest.approx((30 / 201 - 0.1) ** 2)
     assert split.tests()["p_value"].isna().all()
     assert "no test, because a part has fewer than two documents" in split.summary()
 
