@@ -189,7 +189,8 @@ def _best_part(totals: Floats, own: Floats, ratios: Floats) -> int:
     placed = totals.sum(axis=0) + own
     after = totals + np.eye(len(ratios))[:, :, None] * own  # (candidate, part, inner and outer)
     shares = np.divide(after, placed, out=np.zeros_like(after), where=placed > 0)
-    return int(np.argmin(((ratios[:, None] - shares) ** 2).mean(axis=(1, 2))))
+    errors = ((ratios[:, None] - shares) ** 2).mean(axis=(1, 2))
+    return int(np.argmin(errors.round(12)))  # the first of equal ones, whatever the order of sums makes of them
 
 
 def _checked(counts: pd.DataFrame) -> pd.DataFrame:
