@@ -39,17 +39,18 @@ langdiff.lm:
     compute_surprisals fit_mixture lzma_bits measure_floors ppmd_bits read_kneser_ney read_language_model
     read_mixture read_training_logs score_multitext surprisals_of train_kneser_ney train_language_model
 langdiff.parallelism:
-    Document DocumentSplit Parallelism ParallelismStatistics RankComparison Section compare_treatments make_document
-    nesting parallelism_statistics passage_html passage_text read_parallelisms split_documents strata tag_counts
-    write_parallelisms
+    AnnotatorAgreement Document DocumentSplit Parallelism ParallelismErrors ParallelismScores ParallelismStatistics
+    RankComparison Section TAGGING_SCHEMES TaggingScheme align_conjunctions annotator_agreement classify_errors
+    compare_treatments make_document merge_interlocked nesting parallelism_statistics passage_html passage_text
+    read_parallelisms score_parallelisms split_documents strata tag_counts tag_transitions write_parallelisms
 langdiff.plots:
     plot_against_truth plot_average_ranks plot_balanced plot_bpe_sweep plot_certificate plot_constructions
     plot_corpus_sizes plot_correlation plot_difficulties plot_discourse_comparison plot_discourse_relations
     plot_discourse_tree plot_divergences plot_goodness_of_fit plot_intents_per_edition plot_languages_per_intent
     plot_learning_curves plot_lexical_overlap plot_line_follow plot_metric_maps plot_native_share
     plot_pareto_front plot_perturbation plot_posterior plot_predictor plot_presence plot_ranks plot_residuals
-    plot_scheme_scores plot_translationese plot_translationese_by_model plot_treebank_measures
-    plot_treebank_profile plot_two_models plot_wright_map
+    plot_scheme_scores plot_tag_transitions plot_translationese plot_translationese_by_model
+    plot_treebank_measures plot_treebank_profile plot_two_models plot_wright_map
 langdiff.regression:
     DifficultyFit Priors Simulation approximate compare compare_folds compare_totals cross_validate diagnose fit
     held_out_log_likelihood posterior_table read_fit sample simulate standardized_residuals

@@ -44,8 +44,9 @@ class ScoreTable:
             for row, (column, credit) in matched.items():
                 ours[row, ::2, place] = credit, column + 1
                 theirs[column, ::2, place] = credit, row + 1
-        for side, cells, rows in zip(SIDES, (ours, theirs), (self._known[name], features(hypothesis)), strict=True):
-            self._rows += [(system, name, side, number, *row) for number, row in enumerate(rows, 1)]
+        found = (self._known[name], features(hypothesis))
+        for what, cells, rows in zip(SIDES, (ours, theirs), found, strict=True):
+            self._rows += [(system, name, what, number, *row) for number, row in enumerate(rows, 1)]
             self._cells.append(cells)
         sums = zip(*(one.tolist() for one in (ours[:, 0].sum(0), theirs[:, 1].sum(0), ours[:, 1].sum(0))), strict=True)
         self._documents += [(system, name, metric, *row) for metric, row in zip(METRICS, sums, strict=True)]
@@ -61,8 +62,7 @@ class ScoreTable:
         long = wide.loc[np.repeat(np.arange(len(wide)), len(METRICS))].reset_index(drop=True)
         credit, size, partner = (cells[:, place].ravel() for place in range(3))
         at = len(_KEYS)
-        long.insert(at, "partner", pd.array(partner, dtype="Int64"))
-        long.loc[partner == 0, "partner"] = pd.NA
+        long.insert(at, "partner", pd.Series(partner, dtype="Int64").mask(partner == 0))
         long.insert(at, "size", size)
         long.insert(at, "credit", credit)
         long.insert(at, "metric", np.tile(np.array(METRICS, dtype=object), len(wide)))

@@ -112,9 +112,11 @@ class ParallelismScores:
         if rows.empty:
             raise DataError(f"there are no parallelisms on the {side} side to make outcomes of.")
         items = rows.drop_duplicates("item").set_index("item")[attributes]
-        cells = rows.pivot(index="item", columns="system", values=["credit", "size"]).astype(float)
-        order = [system for system in self.systems if system in cells["credit"]]
-        successes, trials = (cells[name].reindex(index=items.index, columns=order) for name in ("credit", "size"))
+        order = [system for system in self.systems if (rows["system"] == system).any()]
+        successes, trials = (
+            rows.pivot(index="item", columns="system", values=name).astype(float).reindex(index=items.index)[order]
+            for name in ("credit", "size")
+        )
         name = f"{metric} {'recall' if side == 'reference' else 'precision'}"
         return Outcomes(successes=successes, trials=trials, items=items, name=name)
 
