@@ -22,7 +22,7 @@ def align_conjunctions(document: Document, conjunctions: Collection[str] = CONJU
     Parameters
     ----------
     document : Document
-        Annotated document.
+        Document whose parallelisms are to be changed.
     conjunctions : collection of str
         Conjunctions, in lower case; by default those of the published study of Latin sermons.
 
@@ -64,7 +64,7 @@ def merge_interlocked(document: Document, conjunctions: Collection[str] = CONJUN
     Parameters
     ----------
     document : Document
-        Annotated document.
+        Document whose parallelisms are to be changed.
     conjunctions : collection of str
         Conjunctions, in lower case; by default those of the published study of Latin sermons.
 
