@@ -11,9 +11,9 @@ CHIASM = "χ"  # behind the number of a chiastic parallelism
 COLOURS = ("#2a6f97", "#b5532a", "#5b8c3a", "#7a5195", "#b8860b", "#4aa3a2")
 _CLOSING = set(",.;:?!)]}»”’，。；：？！、）")  # no space before these
 _SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
-_STYLE = """body { font: 16px/2.1 serif; max-width: 46em; margin: 2em auto; color: #222; }
+_STYLE = """body { font: 16px/2.3 serif; max-width: 46em; margin: 2em auto; color: #222; }
 h2 { font: bold 14px sans-serif; margin: 1.5em 0 0; } ul { font: 13px/1.5 sans-serif; margin: 0; padding-left: 1.2em; }
-.branch { border: 2px solid; border-radius: 4px; padding: 1px 3px; } .branch .branch { padding: 0 3px; }
+.branch { border: 2px solid; border-radius: 4px; padding: 4px 3px; } .branch .branch { padding: 0 3px; }
 .chiastic { border-style: dashed; } sub { font: bold 11px sans-serif; }"""
 
 Sides = Mapping[str, Document]

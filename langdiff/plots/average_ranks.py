@@ -67,4 +67,5 @@ def plot_average_ranks(
         label = f"critical difference {critical_difference:.2f}"
         ax.text(best + critical_difference / 2, top + 0.15, label, ha="center", va="bottom", fontsize=9, color=INK)
         ax.set_ylim(top=len(ranks) + 0.9)
-    return finish(ax, "average rank (1 is best)", keep=["bottom"])
+    title = "bars join what is not told apart" if len(groups) else ""
+    return finish(ax, "average rank (1 is best)", title=title, keep=["bottom"])

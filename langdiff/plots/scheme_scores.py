@@ -79,7 +79,10 @@ def plot_scheme_scores(scores: pd.DataFrame, ax: Axes | None = None, **style: An
             markersize=4,
         )
     shown = [Line2D([], [], color=COLOURS[k % len(COLOURS)], marker="o", linestyle="none") for k in range(len(tagsets))]
-    shown += [Line2D([], [], color=INK, marker=MARKERS[k % len(MARKERS)], linestyle="none") for k in range(len(links))]
+    shown += [
+        Line2D([], [], color=INK, marker=MARKERS[k % len(MARKERS)], linestyle="none", fillstyle="none")
+        for k in range(len(links))
+    ]
     ax.legend(shown, [*tagsets, *links], frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))
     ax.set_xlim(left=0)
     return finish(ax, "F1", keep=["bottom"])

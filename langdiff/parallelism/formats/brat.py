@@ -52,11 +52,11 @@ def read_brat(path: Path, name: str, *, predicted: bool) -> Document:
     words, sections = _words(text)
     entities, relations = _records(annotation, text)
     groups, alone = _components(entities, relations)
-    if alone:
-        what = f"{annotation}: {len(alone)} branch(es) are in no relation and are left out: {listing(alone)}."
-        warnings.warn(what, LangdiffWarning, stacklevel=4)
     marked = MarkedText(str(annotation), words)
     parallelisms = [_parallelism(marked, entities, group) for group in groups]
+    if alone:
+        what = f"{annotation}: {len(alone)} branch(es) are in no relation and are left out: {listing(alone)}."
+        warnings.warn(what, LangdiffWarning, stacklevel=3)  # at the call of read_parallelisms
     marked.warn()
     return checked_document(
         marked.file, name, [word.token for word in words], parallelisms, sections, predicted=predicted

@@ -65,4 +65,4 @@ class MarkedText:
         """Warn of words that branches cut."""
         if self._cut:
             what = f"{self.file}: {len(self._cut)} word(s) are cut by the end of a branch: {listing(self._cut)}."
-            warnings.warn(f"{what} They count as words of the branch.", LangdiffWarning, stacklevel=5)
+            warnings.warn(f"{what} They count as words of the branch.", LangdiffWarning, stacklevel=4)
