@@ -10,6 +10,7 @@ from tests.test_public_names import PUBLIC, SUBMODULES
 
 NOTHING_TO_REFUSE = {
     "align_conjunctions",
+    "merge_interlocked",
     "tokenize",
     "detokenize",
     "mielke2019",

@@ -2,7 +2,6 @@
 
 import math
 from bisect import bisect_right
-from collections.abc import Sequence
 from itertools import combinations, pairwise
 from typing import Any
 
@@ -10,15 +9,14 @@ import numpy as np
 import pandas as pd
 
 from langdiff._types import Integers
-from langdiff.errors import DataError
 from langdiff.parallelism.documents import Document
-from langdiff.parallelism.enclosing import strata
+from langdiff.parallelism.enclosing import depths
 from langdiff.parallelism.matching import METRICS, match_parallelisms, sizes
 from langdiff.parallelism.scores import FEATURES, SIDES, SUMS
 from langdiff.parallelism.statistics import shared_tokens
 
 _KEYS = ("system", "document", "side", "number")
-_TYPES: dict[str, str] = {"stratum": "Int64", "distance": "Int64", "kind": "object"}
+_TYPES: dict[str, str] = {"stratum": "int64", "distance": "Int64", "kind": "object"}
 
 
 class ScoreTable:
@@ -78,13 +76,9 @@ def features(document: Document) -> list[tuple[Any, ...]]:
     >>> features(make_document("1", "we came , we saw".split(), [Parallelism(((0, 2), (3, 5)))]))
     [(0, None, 2, 4, 0.3333333333333333, 2, '1', 0.0)]
     """
-    try:
-        depths: Sequence[int | None] = strata(document)
-    except DataError:  # predictions may overlap in any way; then there are no strata
-        depths = [None] * len(document.parallelisms)
     starts = [section.start for section in document.sections]
     rows = []
-    for one, depth in zip(document.parallelisms, depths, strict=True):
+    for one, depth in zip(document.parallelisms, depths(document), strict=True):
         _, branches, tokens, _ = sizes(one)
         pairs = [shared_tokens(document, *pair) for pair in combinations(one.branches, 2)]
         overlap = sum(shared / joint for shared, joint in pairs) / len(pairs) if pairs else math.nan

@@ -30,7 +30,7 @@ class ParallelismScores:
         One row per system, document, side (``reference`` or ``hypothesis``), parallelism and metric: ``number`` of the
         parallelism in its document, from 1; ``credit`` in one fixed maximum matching, out of ``size``; number of the
         ``partner`` on the other side, missing without credit; and what may explain the credit: ``stratum`` (from 0,
-        outermost; missing where branches of predictions overlap so that there are no strata), ``kind``, ``branches``,
+        outermost), ``kind``, ``branches``,
         ``tokens``, ``overlap`` (mean lexical overlap of its pairs of branches), ``distance`` (largest from the last
         token of a branch to the first of the next), ``section``, ``position`` (of its first token in the document,
         from 0 to 1).
