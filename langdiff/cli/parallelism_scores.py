@@ -62,10 +62,9 @@ def score(
         if outcomes is not None:
             result.outcomes(metric, side=side).save(outcomes)
             typer.echo(f"Outcomes: {outcomes}", err=True)
-        frames = {"totals": result.to_frame, "documents": lambda: result.documents}
-        frames["parallelisms"] = lambda: result.parallelisms
+        frames = {"totals": result.to_frame(), "documents": result.documents, "parallelisms": result.parallelisms}
         if table in frames:
-            _print(frames[table](), as_json, f"Scores, F with β = {beta:g}")
+            _print(frames[table], as_json, f"Scores, F with β = {beta:g}")
         signature = result.signature
     typer.echo(f"[{signature}]", err=True)
 
@@ -133,9 +132,11 @@ def transitions(
         save_picture(lambda: _side_by_side(tables), out)
         typer.echo(f"Picture: {out}", err=True)
         return
-    long = [table.stack().rename("count").reset_index().assign(scheme=name) for name, table in tables.items()]
     if as_json:
-        print_json(pd.concat(long)[["scheme", "from", "to", "count"]])
+        long = [
+            table.reset_index().melt("from", value_name="count").assign(scheme=name) for name, table in tables.items()
+        ]
+        print_json(pd.concat(long, ignore_index=True)[["scheme", "from", "to", "count"]])
         return
     for name, table in tables.items():
         print_table(table.reset_index(), f"{name}: which tag (row) is followed by which", {})

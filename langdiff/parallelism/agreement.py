@@ -119,8 +119,7 @@ def annotator_agreement(
     ConfigError
         If `n_draws` is less than 2.
     DataError
-        If the documents of the two annotators or their numbers of tokens differ, no parallelism is annotated, or
-        branches of one stratum share tokens.
+        If the documents of the two annotators or their numbers of tokens differ, or no parallelism is annotated.
 
     References
     ----------

@@ -7,7 +7,7 @@ from itertools import pairwise
 from string import punctuation
 
 from langdiff.parallelism.documents import Branch, Document, Parallelism, make_document
-from langdiff.parallelism.enclosing import strata
+from langdiff.parallelism.enclosing import depths
 
 _LATIN = "et at ac atque atqui autem uel aut sed nam enim etenim nec neque ergo igitur itaque tamen uero"
 CONJUNCTIONS = frozenset(_LATIN.split())
@@ -22,7 +22,7 @@ def align_conjunctions(document: Document, conjunctions: Collection[str] = CONJU
     Parameters
     ----------
     document : Document
-        Annotated document.
+        Document whose parallelisms are to be changed.
     conjunctions : collection of str
         Conjunctions, in lower case; by default those of the published study of Latin sermons.
 
@@ -64,7 +64,7 @@ def merge_interlocked(document: Document, conjunctions: Collection[str] = CONJUN
     Parameters
     ----------
     document : Document
-        Annotated document.
+        Document whose parallelisms are to be changed.
     conjunctions : collection of str
         Conjunctions, in lower case; by default those of the published study of Latin sermons.
 
@@ -73,11 +73,6 @@ def merge_interlocked(document: Document, conjunctions: Collection[str] = CONJUN
     Document
         The document with fewer parallelisms.
 
-    Raises
-    ------
-    DataError
-        If branches of one stratum share tokens.
-
     Examples
     --------
     >>> words = "uenit et uidit , uicit et rediit".split()
@@ -85,14 +80,14 @@ def merge_interlocked(document: Document, conjunctions: Collection[str] = CONJUN
     >>> merge_interlocked(document).parallelisms
     (Parallelism(branches=((0, 3), (4, 7)), kind=None),)
     """
-    depths = strata(document)
-    lower: list[set[tuple[Branch, ...]]] = [set() for _ in range(1 + max(depths, default=0))]
-    for one, depth in zip(document.parallelisms, depths, strict=True):
+    levels = depths(document)
+    lower: list[set[tuple[Branch, ...]]] = [set() for _ in range(1 + max(levels, default=0))]
+    for one, depth in zip(document.parallelisms, levels, strict=True):
         for above in range(depth + 1, len(lower)):
             lower[above].add(one.branches)
     kept = []
     for depth, earlier in enumerate(lower):
-        own = [one for one, other in zip(document.parallelisms, depths, strict=True) if other == depth]
+        own = [one for one, other in zip(document.parallelisms, levels, strict=True) if other == depth]
         for group in _interlocked(own, document.tokens, conjunctions):
             merged = _merged(group)
             if any(one[1] > other[0] for one, other in pairwise(merged.branches)):

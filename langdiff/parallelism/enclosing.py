@@ -45,6 +45,21 @@ def strata(document: Document) -> tuple[int, ...]:
     >>> [(one.branches[0], stratum) for one, stratum in zip(document.parallelisms, strata(document), strict=True)]
     [((0, 2), 1), ((0, 4), 0)]
     """
+    found = depths(document)
+    _check_strata(document, found)
+    return found
+
+
+def depths(document: Document) -> tuple[int, ...]:
+    """Return the stratum of each parallelism as `strata` does, whether or not branches of one stratum share tokens.
+
+    Examples
+    --------
+    >>> from langdiff.parallelism import make_document
+    >>> crossed = Parallelism(((0, 3), (4, 6))), Parallelism(((2, 4), (6, 8)))
+    >>> depths(make_document("1", "to come and go or stay or leave".split(), crossed))
+    (0, 0)
+    """
     sizes = [sum(end - start for start, end in one.branches) for one in document.parallelisms]
     order = sorted(_numbered(document.parallelisms), key=lambda one: (one[0], -one[1], -sizes[one[2]], one[2]))
     found = [0] * len(document.parallelisms)
@@ -52,7 +67,6 @@ def strata(document: Document) -> tuple[int, ...]:
     for _, end, number in order:
         found[number] = max(found[number], len(ends) - bisect_left(ends, end))
         insort(ends, end)
-    _check_strata(document, found)
     return tuple(found)
 
 
@@ -95,7 +109,7 @@ def _numbered(parallelisms: Iterable[Parallelism]) -> list[tuple[int, int, int]]
     return [(start, end, number) for number, one in enumerate(parallelisms) for start, end in one.branches]
 
 
-def _check_strata(document: Document, found: list[int]) -> None:
+def _check_strata(document: Document, found: tuple[int, ...]) -> None:
     branches = sorted((found[number], start, end, number) for start, end, number in _numbered(document.parallelisms))
     for (stratum, start, end, number), (other, begin, stop, second) in pairwise(branches):
         if stratum == other and begin < end:

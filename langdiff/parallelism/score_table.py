@@ -2,7 +2,6 @@
 
 import math
 from bisect import bisect_right
-from collections.abc import Sequence
 from itertools import combinations, pairwise
 from typing import Any
 
@@ -10,15 +9,14 @@ import numpy as np
 import pandas as pd
 
 from langdiff._types import Integers
-from langdiff.errors import DataError
 from langdiff.parallelism.documents import Document
-from langdiff.parallelism.enclosing import strata
+from langdiff.parallelism.enclosing import depths
 from langdiff.parallelism.matching import METRICS, match_parallelisms, sizes
 from langdiff.parallelism.scores import FEATURES, SIDES, SUMS
 from langdiff.parallelism.statistics import shared_tokens
 
 _KEYS = ("system", "document", "side", "number")
-_TYPES: dict[str, str] = {"stratum": "Int64", "distance": "Int64", "kind": "object"}
+_TYPES: dict[str, str] = {"stratum": "int64", "distance": "Int64", "kind": "object"}
 
 
 class ScoreTable:
@@ -44,8 +42,9 @@ class ScoreTable:
             for row, (column, credit) in matched.items():
                 ours[row, ::2, place] = credit, column + 1
                 theirs[column, ::2, place] = credit, row + 1
-        for side, cells, rows in zip(SIDES, (ours, theirs), (self._known[name], features(hypothesis)), strict=True):
-            self._rows += [(system, name, side, number, *row) for number, row in enumerate(rows, 1)]
+        found = (self._known[name], features(hypothesis))
+        for what, cells, rows in zip(SIDES, (ours, theirs), found, strict=True):
+            self._rows += [(system, name, what, number, *row) for number, row in enumerate(rows, 1)]
             self._cells.append(cells)
         sums = zip(*(one.tolist() for one in (ours[:, 0].sum(0), theirs[:, 1].sum(0), ours[:, 1].sum(0))), strict=True)
         self._documents += [(system, name, metric, *row) for metric, row in zip(METRICS, sums, strict=True)]
@@ -61,8 +60,7 @@ class ScoreTable:
         long = wide.loc[np.repeat(np.arange(len(wide)), len(METRICS))].reset_index(drop=True)
         credit, size, partner = (cells[:, place].ravel() for place in range(3))
         at = len(_KEYS)
-        long.insert(at, "partner", pd.array(partner, dtype="Int64"))
-        long.loc[partner == 0, "partner"] = pd.NA
+        long.insert(at, "partner", pd.Series(partner, dtype="Int64").mask(partner == 0))
         long.insert(at, "size", size)
         long.insert(at, "credit", credit)
         long.insert(at, "metric", np.tile(np.array(METRICS, dtype=object), len(wide)))
@@ -78,13 +76,9 @@ def features(document: Document) -> list[tuple[Any, ...]]:
     >>> features(make_document("1", "we came , we saw".split(), [Parallelism(((0, 2), (3, 5)))]))
     [(0, None, 2, 4, 0.3333333333333333, 2, '1', 0.0)]
     """
-    try:
-        depths: Sequence[int | None] = strata(document)
-    except DataError:  # predictions may overlap in any way; then there are no strata
-        depths = [None] * len(document.parallelisms)
     starts = [section.start for section in document.sections]
     rows = []
-    for one, depth in zip(document.parallelisms, depths, strict=True):
+    for one, depth in zip(document.parallelisms, depths(document), strict=True):
         _, branches, tokens, _ = sizes(one)
         pairs = [shared_tokens(document, *pair) for pair in combinations(one.branches, 2)]
         overlap = sum(shared / joint for shared, joint in pairs) / len(pairs) if pairs else math.nan

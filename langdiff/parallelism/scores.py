@@ -30,7 +30,7 @@ class ParallelismScores:
         One row per system, document, side (``reference`` or ``hypothesis``), parallelism and metric: ``number`` of the
         parallelism in its document, from 1; ``credit`` in one fixed maximum matching, out of ``size``; number of the
         ``partner`` on the other side, missing without credit; and what may explain the credit: ``stratum`` (from 0,
-        outermost; missing where branches of predictions overlap so that there are no strata), ``kind``, ``branches``,
+        outermost), ``kind``, ``branches``,
         ``tokens``, ``overlap`` (mean lexical overlap of its pairs of branches), ``distance`` (largest from the last
         token of a branch to the first of the next), ``section``, ``position`` (of its first token in the document,
         from 0 to 1).
@@ -112,9 +112,11 @@ class ParallelismScores:
         if rows.empty:
             raise DataError(f"there are no parallelisms on the {side} side to make outcomes of.")
         items = rows.drop_duplicates("item").set_index("item")[attributes]
-        cells = rows.pivot(index="item", columns="system", values=["credit", "size"]).astype(float)
-        order = [system for system in self.systems if system in cells["credit"]]
-        successes, trials = (cells[name].reindex(index=items.index, columns=order) for name in ("credit", "size"))
+        order = [system for system in self.systems if (rows["system"] == system).any()]
+        successes, trials = (
+            rows.pivot(index="item", columns="system", values=name).astype(float).reindex(index=items.index)[order]
+            for name in ("credit", "size")
+        )
         name = f"{metric} {'recall' if side == 'reference' else 'precision'}"
         return Outcomes(successes=successes, trials=trials, items=items, name=name)
 

@@ -70,7 +70,7 @@ def score_parallelisms(
 
     Examples
     --------
-    >>> from langdiff.parallelism import make_document
+    >>> from langdiff.parallelism import Parallelism, make_document
     >>> words = "we came , we saw , we stayed".split()
     >>> gold = make_document("1", words, [Parallelism(((0, 2), (3, 5), (6, 8)))])
     >>> guess = make_document("1", words, [Parallelism(((0, 2), (3, 5)))])

@@ -52,7 +52,7 @@ def plot_tag_transitions(transitions: pd.DataFrame, ax: Axes | None = None, *, t
     >>> document = make_document("1", "he came and he saw".split(), [Parallelism(((0, 2), (3, 5)))])
     >>> axes = plot_tag_transitions(tag_transitions([document], TaggingScheme("BIO", "TD")))
     >>> len(axes.patches), sorted({text.get_text() for text in axes.texts})
-    (7, ['1', 'B', 'B-X', 'I', 'O', 'start', 'stop'])
+    (6, ['1', 'B', 'B-X', 'I', 'O', 'start', 'stop'])
     """
     names = [name for name in _ORDER if name in {*transitions.index, *transitions.columns}]
     if unknown := sorted({*transitions.index, *transitions.columns} - set(_ORDER)):

@@ -66,6 +66,14 @@ def test_a_group_that_repeats_a_lower_stratum_is_left_out():
     assert branches(merge_interlocked(document("a , b x c , d", outer, *inner))) == [outer]
 
 
+def test_clean_ups_take_branches_that_come_to_overlap():
+    # the outer branches lose their conjunctions, of which the inner ones keep one
+    outer, inner = ((0, 4), (5, 8)), ((0, 2), (3, 4))
+    cleaned = align_conjunctions(document("et a et b , c d e", outer, inner))
+    assert sorted(branches(cleaned)) == [((0, 2), (2, 4)), ((1, 4), (5, 8))]
+    assert sorted(branches(merge_interlocked(cleaned))) == sorted(branches(cleaned))
+
+
 ONE = {"d": document("a b c d e f g h", ((0, 2), (3, 5)))}
 OTHER = {"d": document("a b c d e f g h", ((0, 2), (3, 5)), ((5, 6), (7, 8)))}
 
