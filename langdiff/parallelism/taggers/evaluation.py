@@ -27,5 +27,5 @@ def micro_f1(predicted: Sequence[Document], gold: Sequence[Document]) -> dict[st
     scores = score_parallelisms(
         {"tagger": dict(zip(names, predicted, strict=True))}, dict(zip(names, gold, strict=True))
     )
-    found: dict[str, float] = scores.to_frame().set_index("metric")["f"].to_dict()
-    return found
+    frame = scores.to_frame()
+    return dict(zip(frame["metric"], frame["f"].astype(float), strict=True))

@@ -128,7 +128,7 @@ def draw_settings(
             settings = make_settings(
                 embedding=embedding, encoder=encoder, tagset=tagging.tagset, link=tagging.link, **drawn
             )
-            check_sizes(settings, input_size)
+            check_sizes(settings, int(input_size or 0))
             found[settings] = None
         if len(found) == n_trials:
             return list(found)
