@@ -1,9 +1,10 @@
-"""Feed readers of multitext with damaged files: ``python benchmarks/fuzz_readers.py [READER ...] [--count N]``.
+"""Feed readers of texts and parallelisms with damaged files: ``python benchmarks/fuzz_readers.py [READER ...]``.
 
 Every input is a small valid file after a few random edits, drawn from the reader's name, the seed and
 the input's number alone, so that ``--start K`` goes on where a run stopped and ``--start K --count 1``
 repeats one input. Every input is parsed; every 32nd goes through `read_multitext`, and its texts are
-read. What is raised must be an error of the package; anything else is printed and kept, and makes the
+read (of parallelisms every one is read as a user reads it, and every 32nd also written and read again).
+What is raised must be an error of the package; anything else is printed and kept, and makes the
 exit code 1.
 """
 
@@ -24,6 +25,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 
@@ -38,6 +40,8 @@ from langdiff.corpora.formats.osis import OsisText
 from langdiff.corpora.formats.pbc import PbcText
 from langdiff.corpora.formats.usfm import UsfmText
 from langdiff.errors import LangdiffError, LangdiffWarning
+from langdiff.parallelism import read_parallelisms, write_parallelisms
+from langdiff.parallelism.files import ParallelismFormat
 
 HANG = 20  # seconds, a thousand times what an input takes
 MEMORY = 8 << 30  # bytes of address space, most of which libraries reserve
@@ -169,6 +173,68 @@ CASES = {
             ('<p type="speech">', "<p>", "<turn>", "</turn>", 'language="en"', '<text language="fr">', 'empty="yes"'),
             ending=".xml",
         ),
+        Case(
+            "parallelism-brat",
+            (
+                "T1\tParallelArm 6 14\the came,\nT2\tParallelArm 15 23\tshe saw.\nR1\tParallel Arg1:T1 Arg2:T2\t\n"
+                "T3\tChiasmA 30 40;41 46\tto eat and drink\nT4\tChiasmB 47 54\tto rest\nR2\tChiasm Arg1:T3 Arg2:T4\n"
+                "#1\tAnnotatorNotes T3\tx\n",
+            ),
+            ("T1", "T9", "R1", "\t", ";", "Arg1:T3", "ParallelArm", "Branch", "Finished 0 6", "999999", "-1", "#"),
+            (("deu-a.txt", "<1 1>\nhe came, she saw.\n<1 2>\nto eat and\ndrink\tto rest\n"),),
+            ending=".ann",
+        ),
+        Case(
+            "parallelism-text-of-brat",
+            ("<1 1>\nhe came, she saw.\n<1 2>\nto eat and\ndrink\tto rest \u597d\u0301.\n",),
+            ("<1 2>", "<Paragraph 3>\n", ">>> ", ",", "\r", "\u0130", "\u2028", "\u597d"),
+            (
+                (
+                    "deu-a.ann",
+                    "T1\tParallelArm 6 14\nT2\tBranch 15 23\nR1\tParallelism Arg1:T1 Arg2:T2\n",
+                ),
+            ),
+        ),
+        Case(
+            "parallelism-text",
+            (
+                '<sermon id="1"><section id="1">Ibi <parallelism id="1" part="1">uidit <parallelism id="2" part="1">et'
+                '</parallelism> <parallelism id="2" part="2">non</parallelism></parallelism>, <parallelism id="1" '
+                'part="2">audiuit;</parallelism>.</section><section id="2"> Amen &amp; etc.</section></sermon>',
+            ),
+            (
+                '<parallelism id="1" part="1">', '<parallelism id="3" part="1">x</parallelism>', "</parallelism>",
+                '<section id="3">', "</section>", "<word/>", 'part="2"', ", .",
+            ),
+            ending=".xml",
+        ),
+        Case(
+            "parallelism-words",
+            (
+                '<sermon id="1" stratum_count="2"><section id="1"><word id="1" cont="ibi" parallelism_id_1="1" '
+                'branch_id_1="1"/><word cont="et" parallelism_id_1="1" branch_id_1="1" parallelism_id_2="2" '
+                'branch_id_2="1"/><word cont="non" parallelism_id_1="1" branch_id_1="1" parallelism_id_2="2" '
+                'branch_id_2="2"/><word cont="."/><word cont="x" parallelism_id_1="1" branch_id_1="2"/></section>'
+                "</sermon>",
+                '<doc><para id="0"><sent id="0" cont="ab"><word id="0" parallelism_id_1="0" branch_id_1="1">a</word>'
+                '<word id="1">\u597d</word></sent></para><para id="1"><sent><word id="0" parallelism_id_1="0" '
+                'branch_id_1="2">b<arg/></word></sent></para></doc>',
+            ),
+            (
+                '<word cont="a"/>', "<word>", ' branch_id_1="1"', ' parallelism_id_3="1"', 'stratum_count="1"', '"-1"',
+                '"99999999999"', "</section>", '<section id="1">', 'cont=""', 'cont=" "', "<parallelism>",
+            ),
+            ending=".xml",
+        ),
+        Case(
+            "parallelism-table",
+            (
+                "token\tp1\tb1\tp2\tb2\nhe\t1\t1\t-1\t-1\ncame\t1\t1\t2\t1\n,\t-1\t-1\t-1\t-1\nsaw\t1\t2\t-1\t-1\n"
+                "!\t-1\t-1\t2\t2\n",
+            ),
+            ("\t", "-1", "\t-1\t-1", "\n\n", "99999999999", "\r\n", "\u0661"),
+            ending=".tsv",
+        ),
     )
 }  # fmt: skip
 _PACKED: tuple[tuple[str, Callable[[bytes], bytes]], ...] = (
@@ -195,6 +261,7 @@ PARSERS: dict[str, Callable[[Path], object]] = {
     "mteval": lambda file: checked(lambda faults: read_documents(file, faults)),
     "costep": lambda file: checked(lambda faults: read_day(file, errors="strict", faults=faults)),
 }
+PARALLELISM = "parallelism"  # begins the names of the cases whose reader is `read_parallelisms`
 OPERATIONS = ("flip", "delete", "double", "insert", "word", "cut", "swap", "bytes")
 
 
@@ -263,6 +330,9 @@ def attempt(case: Case, name: str, raw: bytes, folder: Path, *, whole: bool) -> 
     file = folder / name
     file.write_bytes(raw)
     try:
+        if case.name.startswith(PARALLELISM):
+            attempt_parallelisms(file, whole=whole)
+            return True
         if whole or name.endswith(".zip"):
             return attempt_whole(case, [file, *folder.glob("eng*")])
         PARSERS[case.format or case.name](file)
@@ -294,6 +364,24 @@ def attempt_whole(case: Case, paths: list[Path]) -> bool:
     elif "skip" in found:
         assert len(found["skip"].skipped)
     return "raise" in found
+
+
+def attempt_parallelisms(file: Path, *, whole: bool) -> None:
+    """Read a file, and write and read it again in every format that can hold it, which must give the same."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LangdiffWarning)
+        documents = read_parallelisms(file)
+    formats: tuple[ParallelismFormat, ...] = get_args(ParallelismFormat) if whole else ()
+    for format in formats:
+        with tempfile.TemporaryDirectory() as temporary:
+            try:
+                paths = write_parallelisms(documents, temporary, format=format)
+            except LangdiffError:
+                continue
+            again = read_parallelisms(paths[-1], format=format)
+        for name, document in documents.items():
+            assert again[name].tokens == document.tokens
+            assert [one.branches for one in again[name].parallelisms] == [one.branches for one in document.parallelisms]
 
 
 def campaign(case: Case, seed: int, start: int, count: int, keep: Path) -> int:

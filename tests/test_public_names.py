@@ -27,8 +27,8 @@ langdiff.corpora:
     SyntheticLanguage corpus_sizes costep_statistics detokenize fetch native_share read_frame read_multitext
     synthesize tokenize write_multitext
 langdiff.datasets:
-    PublishedFigures bender2011 byte_premium2024 goldfish2024 mielke2019 morey2017 tokenization_lengths2023
-    xmi2020
+    PublishedFigures bender2011 bothwell2023 byte_premium2024 goldfish2024 mielke2019 morey2017
+    tokenization_lengths2023 xmi2020
 langdiff.discourse:
     Attachment DiscourseDifferences DiscourseEvaluation DiscourseTree TreeComparison attachments_of binarize
     compare_trees discourse_similarity error_reduction evaluate_discourse parse_discourse read_classes
@@ -41,17 +41,23 @@ langdiff.lm:
     compute_surprisals fit_mixture lzma_bits measure_floors ppmd_bits read_kneser_ney read_language_model
     read_mixture read_training_logs score_multitext surprisals_of train_kneser_ney train_language_model
 langdiff.parallelism:
-    Document Parallelism Section make_document
+    AnnotatorAgreement Document DocumentSplit Parallelism ParallelismErrors ParallelismScores
+    ParallelismStatistics RankComparison Section TAGGING_SCHEMES Tagger TaggerSearch TaggerSettings
+    TaggingScheme WordVectors align_conjunctions annotator_agreement classify_errors compare_treatments
+    draw_settings make_document merge_interlocked nesting parallelism_statistics passage_html passage_text
+    published_settings read_parallelisms read_tagger read_word_vectors score_parallelisms search_taggers
+    split_documents strata tag_counts tag_transitions train_tagger write_parallelisms
 langdiff.parity:
     CrossMutualInformation Parity diagnose_tokens measure_parity xmi
 langdiff.plots:
-    plot_against_truth plot_balanced plot_bpe_sweep plot_certificate plot_constructions plot_corpus_sizes
-    plot_correlation plot_difficulties plot_difficulty_curves plot_discourse_comparison plot_discourse_relations
-    plot_discourse_tree plot_divergences plot_goodness_of_fit plot_intents_per_edition plot_languages_per_intent
-    plot_learning_curves plot_line_follow plot_metric_maps plot_native_share plot_pareto_front plot_parity
-    plot_perturbation plot_posterior plot_predictor plot_presence plot_rank_changes plot_ranks plot_residuals
-    plot_size_correlations plot_translationese plot_translationese_by_model plot_treebank_measures
-    plot_treebank_profile plot_two_models plot_wright_map
+    plot_against_truth plot_average_ranks plot_balanced plot_bpe_sweep plot_certificate plot_constructions
+    plot_corpus_sizes plot_correlation plot_difficulties plot_difficulty_curves plot_discourse_comparison
+    plot_discourse_relations plot_discourse_tree plot_divergences plot_goodness_of_fit plot_intents_per_edition
+    plot_languages_per_intent plot_learning_curves plot_lexical_overlap plot_line_follow plot_metric_maps
+    plot_native_share plot_pareto_front plot_parity plot_perturbation plot_posterior plot_predictor
+    plot_presence plot_rank_changes plot_ranks plot_residuals plot_scheme_scores plot_size_correlations
+    plot_tag_transitions plot_tagger_training plot_translationese plot_translationese_by_model
+    plot_treebank_measures plot_treebank_profile plot_two_models plot_wright_map
 langdiff.regression:
     Asymptotes DifficultyCurve DifficultyFit Generalizability Priors ShortForm Simulation approximate compare
     compare_folds compare_totals cross_validate diagnose fit fit_curve flag_cells generalizability

@@ -24,6 +24,9 @@ from langdiff.cli import (
     folds,
     models,
     outcomes,
+    parallelism,
+    parallelism_scores,
+    parallelism_taggers,
     parity,
     parsing,
     plot,
@@ -104,6 +107,13 @@ treebanks.treebanks_app.command()(parsing.parse)
 app.add_typer(treebanks.treebanks_app)
 app.add_typer(constructions.constructions_app)
 app.add_typer(discourse.discourse_app)
+parallelism.parallelism_app.command()(parallelism_taggers.train)
+parallelism.parallelism_app.command()(parallelism_taggers.predict)
+parallelism.parallelism_app.command()(parallelism_taggers.search)
+parallelism.parallelism_app.command()(parallelism_scores.score)
+parallelism.parallelism_app.command()(parallelism_scores.agreement)
+parallelism.parallelism_app.command()(parallelism_scores.transitions)
+app.add_typer(parallelism.parallelism_app)
 
 
 def _version(wanted: bool) -> None:

@@ -90,7 +90,7 @@ def read_checkpoint(directory: Path) -> Checkpoint:
     try:
         index = parse_json(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise CheckpointError(f"{path}: cannot be read ({error.strerror}); no language model here.") from error
+        raise CheckpointError(f"{path}: cannot be read ({error.strerror}); no model here.") from error
     except ValueError as error:  # JSON and UTF-8 alike
         raise CheckpointError(f"{path}: damaged or truncated ({error}). Train the model again.") from error
     if not isinstance(index, dict) or index.get("format") != FORMAT:

@@ -1,4 +1,5 @@
 # the public names, for type checkers and at run time alike
+from .average_ranks import plot_average_ranks as plot_average_ranks
 from .constructions import plot_constructions as plot_constructions
 from .corpus_sizes import plot_corpus_sizes as plot_corpus_sizes
 from .costep import plot_intents_per_edition as plot_intents_per_edition
@@ -14,6 +15,7 @@ from .discourse import plot_discourse_relations as plot_discourse_relations
 from .discourse import plot_discourse_tree as plot_discourse_tree
 from .goodness import plot_goodness_of_fit as plot_goodness_of_fit
 from .learning_curve import plot_learning_curves as plot_learning_curves
+from .lexical_overlap import plot_lexical_overlap as plot_lexical_overlap
 from .line_follow import plot_line_follow as plot_line_follow
 from .native_by_model import plot_translationese_by_model as plot_translationese_by_model
 from .pareto import plot_certificate as plot_certificate
@@ -24,7 +26,10 @@ from .predictors import plot_predictor as plot_predictor
 from .presence import plot_presence as plot_presence
 from .ranks import plot_ranks as plot_ranks
 from .residuals import plot_residuals as plot_residuals
+from .scheme_scores import plot_scheme_scores as plot_scheme_scores
 from .sweep import plot_bpe_sweep as plot_bpe_sweep
+from .tagger_training import plot_tagger_training as plot_tagger_training
+from .tag_transitions import plot_tag_transitions as plot_tag_transitions
 from .translationese import plot_balanced as plot_balanced
 from .translationese import plot_translationese as plot_translationese
 from .treebanks import plot_divergences as plot_divergences

@@ -110,7 +110,7 @@ class HuggingFaceLM:
         self.batch_size = batch_size
         if isinstance(path_or_model, str | os.PathLike):
             path = Path(path_or_model)
-            model = _load("AutoModelForCausalLM", path, dtype=torch.float32, use_safetensors=True)
+            model = load_local("AutoModelForCausalLM", path, dtype=torch.float32, use_safetensors=True)
             model = model.to(find_device(device))
             self.name = path.name
             tokenizer = path if tokenizer is None else tokenizer
@@ -120,7 +120,7 @@ class HuggingFaceLM:
         if tokenizer is None:
             raise ConfigError("give the tokenizer as well: a model alone does not know its own.")
         if isinstance(tokenizer, str | os.PathLike):
-            tokenizer = _load("AutoTokenizer", Path(tokenizer))
+            tokenizer = load_local("AutoTokenizer", Path(tokenizer))
         self.model, self.tokenizer = model.eval(), tokenizer
         self._vocabulary_size = int(model.config.get_text_config().vocab_size)
         self._start = self._token(start_token, "start", "bos_token")
@@ -310,7 +310,7 @@ def _single_precision() -> Iterator[None]:
         torch.set_float32_matmul_precision(before)
 
 
-def _load(kind: str, path: Path, **settings: Any) -> Any:
+def load_local(kind: str, path: Path, **settings: Any) -> Any:
     """Load with a class of Transformers from a local folder, without its progress bars."""
     try:
         transformers: Any = importlib.import_module("transformers")

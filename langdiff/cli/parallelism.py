@@ -1,0 +1,299 @@
+"""`langdiff parallelism`: statistics, splits, ranks, passages and pictures of annotated parallelisms."""
+
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from langdiff.cli.output import check_picture_name, print_json, print_table, save_picture
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+    from langdiff.parallelism import Document
+
+parallelism_app = typer.Typer(
+    name="parallelism", help="Measure, split, show and detect rhetorical parallelism.", no_args_is_help=True
+)
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+Format = Literal["auto", "brat", "text-xml", "word-xml", "essay-xml", "tsv"]
+FormatOption = Annotated[Format, typer.Option(help="Format of the documents; by default the files say it.")]
+Predicted = Annotated[bool, typer.Option("--predicted", help="Take parallelisms of one branch, as predictions have.")]
+Corpus = Annotated[Literal["ASP", "PSE-I"], typer.Option(help="Corpus of the published scores.")]
+Metric = Annotated[Literal["EPM", "MPBM", "MBAWO", "MWO"], typer.Option(help="Metric of the published scores.")]
+SHARES = dict.fromkeys(["inner_share", "outer_share", "share", "statistic", "p_value"], "{:.4f}")
+
+
+@parallelism_app.command()
+def stats(
+    documents: Annotated[list[Path], typer.Argument(help="Files or folders of documents.", metavar="DOCUMENTS…")],
+    table: Annotated[
+        Literal["statistics", "pairs"], typer.Option(help="Counts and means, or every pair of parallel branches.")
+    ] = "statistics",
+    format: FormatOption = "auto",
+    predicted: Predicted = False,
+    as_json: Json = False,
+) -> None:
+    """Count documents, parallelisms and branches, and measure how many words branches share.
+
+    Example: langdiff parallelism stats sermons/
+    """
+    from langdiff import parallelism
+
+    found = _read(documents, format, predicted=predicted)
+    result = parallelism.parallelism_statistics(found)
+    frame = result.to_frame() if table == "statistics" else result.pairs
+    if as_json:
+        print_json(frame)
+    elif table == "statistics":
+        kinds = Counter(parallelism.nesting(document.parallelisms) for document in found.values())
+        typer.echo(", ".join(f"{count:,} {kind}" for kind, count in sorted(kinds.items())) + " document(s)")
+        typer.echo(result.summary())
+    else:
+        print_table(frame, "Pairs of parallel branches", {"overlap": "{:.4f}"})
+
+
+@parallelism_app.command()
+def split(
+    documents: Annotated[
+        list[Path] | None, typer.Argument(help="Files or folders of documents.", metavar="DOCUMENTS…")
+    ] = None,
+    counts: Annotated[
+        Path | None,
+        typer.Option(help="Table (.csv, .tsv) of document, inner and outer, in place of documents."),
+    ] = None,
+    share: Annotated[
+        list[str] | None, typer.Option(help="Part and its share, such as test=0.1; may be repeated.")
+    ] = None,
+    table: Annotated[
+        Literal["documents", "parts", "tests"],
+        typer.Option(help="Part of each document, shares of the parts, or Welch's t-tests between parts."),
+    ] = "parts",
+    format: FormatOption = "auto",
+    as_json: Json = False,
+) -> None:
+    """Split documents so that every part has its share of tokens in branches and of other tokens.
+
+    Example: langdiff parallelism split sermons/ --share training=0.8 --share test=0.2 --table documents
+    """
+    from langdiff import parallelism
+    from langdiff.errors import ConfigError
+
+    if (counts is None) == (not documents):
+        raise ConfigError("give documents, or a table of their counts (--counts).")
+    found = parallelism.tag_counts(_read(documents or [], format)) if counts is None else _read_counts(counts)
+    result = parallelism.split_documents(found, _shares(share))
+    frame = {"documents": result.to_frame, "parts": result.parts, "tests": result.tests}[table]()
+    if as_json:
+        print_json(frame)
+        return
+    print_table(frame, {"documents": "Documents", "parts": "Parts", "tests": "Welch's t-tests"}[table], SHARES)
+    errors = ", ".join(f"{name} {error:.2e}" for name, error in result.errors().items())
+    typer.echo(f"Mean squared errors of the shares: {errors}", err=True)
+
+
+@parallelism_app.command()
+def ranks(
+    scores: Annotated[
+        Path | None,
+        typer.Argument(
+            help="Table (.csv, .tsv): one row per block, named in the first column; one column per treatment."
+        ),
+    ] = None,
+    corpus: Corpus = "ASP",
+    metric: Metric = "EPM",
+    table: Annotated[Literal["ranks", "pairs"], typer.Option(help="Average ranks, or every pair.")] = "ranks",
+    as_json: Json = False,
+) -> None:
+    """Test by ranks whether treatments differ over blocks; by default tagging schemes over the published models.
+
+    Example: langdiff parallelism ranks --corpus PSE-I --metric EPM
+    """
+    from langdiff import parallelism
+    from langdiff.datasets import bothwell2023
+
+    values = bothwell2023().table(corpus, metric) if scores is None else _read_blocks(scores)
+    result = parallelism.compare_treatments(values)
+    frame = result.to_frame() if table == "ranks" else result.pairs
+    if as_json:
+        print_json(frame)
+    elif table == "ranks":
+        typer.echo(result.summary())
+    else:
+        print_table(frame, "Pairs of treatments (Nemenyi)", {"difference": "{:.3f}", "p_value": "{:.4f}"})
+
+
+@parallelism_app.command()
+def show(
+    document: Annotated[Path, typer.Argument(help="File of an annotated document.")],
+    other: Annotated[
+        Path | None, typer.Argument(help="File of another annotation of it, such as a prediction.")
+    ] = None,
+    section: Annotated[str | None, typer.Option(help="Name of the section; by default the whole document.")] = None,
+    names: Annotated[tuple[str, str], typer.Option(help="Names of the two annotations.", metavar="NAME NAME")] = (
+        "gold",
+        "predicted",
+    ),
+    cases: Annotated[
+        Path | None,
+        typer.Option(help="Kinds of errors to write below, as `score --table cases --json` prints them."),
+    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Page (.html) to write, in place of text.")] = None,
+    format: FormatOption = "auto",
+) -> None:
+    """Show a passage with its branches in brackets, or in coloured boxes; of two annotations one above the other.
+
+    Example: langdiff parallelism show gold/18.xml tagger/18.xml --section 1 --out passage.html
+    """
+    from langdiff import parallelism
+    from langdiff._io import write_text
+    from langdiff.errors import ConfigError
+
+    if out is not None and out.suffix not in (".html", ".htm"):
+        raise ConfigError(f"{out}: a passage is written as .html; leave --out out for text.")
+    paths = [document] if other is None else [document, other]
+    if folders := [path for path in paths if path.is_dir()]:
+        raise ConfigError(f"{folders[0]} is a folder; show takes the file of one document.")
+    if cases is not None and other is None:
+        raise ConfigError("--cases is for two annotations; give the file of the other one, too.")
+    read = [next(iter(_read([path], format, predicted=place > 0).values())) for place, path in enumerate(paths)]
+    if len(set(names)) < 2:
+        raise ConfigError(f"the two annotations have different names; got {names[0]!r} twice.")
+    sides = dict(zip(names, read, strict=False))
+    labels = None if cases is None else _labels(cases, names, read[0].name)
+    if out is None:
+        typer.echo(parallelism.passage_text(sides, section=section, labels=labels))
+        return
+    write_text(out, parallelism.passage_html(sides, section=section, labels=labels))
+    typer.echo(f"Passage: {out}", err=True)
+
+
+@parallelism_app.command()
+def plot(
+    what: Annotated[
+        Literal["overlap", "schemes", "ranks"],
+        typer.Argument(
+            help="overlap: words that parallel branches share, by data set; schemes: published scores of every model "
+            "by tagging scheme; ranks: average ranks of the schemes."
+        ),
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Picture (.svg, .png, .pdf).")],
+    documents: Annotated[
+        list[str] | None,
+        typer.Argument(help="For overlap: files or folders of each data set.", metavar="[NAME=]DOCUMENTS…"),
+    ] = None,
+    corpus: Corpus = "ASP",
+    metric: Metric = "EPM",
+    format: FormatOption = "auto",
+) -> None:
+    """Draw the lexical overlap of branches, or published scores of tagging schemes.
+
+    Example: langdiff parallelism plot overlap ASP=sermons/ PSE-I=essays/ --out overlap.svg
+    """
+    from langdiff.errors import ConfigError
+
+    check_picture_name(out)
+    if (what == "overlap") == (not documents):
+        raise ConfigError("overlap needs documents." if what == "overlap" else f"{what} takes no documents.")
+    save_picture(_picture(what, documents or [], corpus, metric, format), out)
+    typer.echo(f"Picture: {out}", err=True)
+
+
+def _picture(what: str, documents: list[str], corpus: str, metric: str, format: Format) -> Any:
+    from langdiff import parallelism, plots
+    from langdiff.datasets import bothwell2023
+
+    if what == "overlap":
+        named = [given.partition("=") if "=" in given else (Path(given).name, "", given) for given in documents]
+        pairs = {name: parallelism.parallelism_statistics(_read([Path(path)], format)).pairs for name, _, path in named}
+        return lambda: plots.plot_lexical_overlap(pairs)
+    figures = bothwell2023()
+    if what == "ranks":
+        return parallelism.compare_treatments(figures.table(corpus, metric)).plot
+
+    def draw() -> "Axes":
+        rows = figures.scores[(figures.scores["corpus"] == corpus) & (figures.scores["metric"] == metric)]
+        ax = plots.plot_scheme_scores(rows)
+        ax.set_title(f"{corpus}, {metric}", loc="left", fontsize=11)
+        return ax
+
+    return draw
+
+
+def _read(paths: list[Path], format: Format, *, predicted: bool = False) -> "dict[str, Document]":
+    from langdiff.parallelism import read_parallelisms
+
+    return read_parallelisms(paths, format=None if format == "auto" else format, predicted=predicted)
+
+
+def _shares(given: list[str] | None) -> dict[str, float] | None:
+    """Return parts and shares.
+
+    Raises
+    ------
+    ConfigError
+        If one is not a name and a number.
+    """
+    from langdiff.errors import ConfigError
+
+    shares: dict[str, float] = {}
+    for pair in given or []:
+        name, _, number = pair.partition("=")
+        try:
+            shares[name] = float(number)
+        except ValueError as error:
+            raise ConfigError(f"a share is written NAME=NUMBER, such as test=0.1; got {pair!r}.") from error
+    return shares or None
+
+
+def _read_counts(path: Path) -> "pd.DataFrame":
+    from langdiff.errors import DataError
+    from langdiff.table_files import numbers_of, read_table_file
+
+    table = read_table_file(path)
+    if missing := [name for name in ("document", "inner", "outer") if name not in table]:
+        raise DataError(f"{path}: there is no column {missing[0]!r}; the table has document, inner and outer.")
+    table = table.assign(inner=numbers_of(table["inner"], path), outer=numbers_of(table["outer"], path))
+    return table.set_index("document")
+
+
+def _read_blocks(path: Path) -> "pd.DataFrame":
+    from langdiff.table_files import numbers_of, read_table_file
+
+    table = read_table_file(path)
+    numbers = table.iloc[:, 1:].apply(lambda column: numbers_of(column, path))
+    return numbers.set_index(table.iloc[:, 0].astype(str))
+
+
+def _labels(path: Path, names: tuple[str, str], document: str) -> dict[str, dict[int, str]]:
+    """Return the kinds of errors of a document by side and number of the parallelism.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read as cases, or has more than one system.
+    """
+    from langdiff._io import parse_json, read_blocks
+    from langdiff.errors import DataError
+
+    found: dict[str, dict[int, str]] = {name: {} for name in names}
+    systems = set()
+    try:
+        for case in parse_json("".join(block.text for block in read_blocks(path, errors=None))):
+            systems.add(case["system"])
+            if case["document"] != document or case["type"] is None:
+                continue
+            for name, side in zip(names, ("reference", "hypothesis"), strict=True):
+                if case[side] is not None:
+                    found[name][int(case[side])] = f"{case['granularity']} {case['type']}"
+    except (KeyError, TypeError, ValueError) as error:
+        if isinstance(error, DataError):
+            raise
+        what = "not the cases that `langdiff parallelism score --table cases --json` prints"
+        raise DataError(f"{path}: {what} ({error}).") from error
+    if len(systems) > 1:
+        raise DataError(f"{path}: there are cases of {len(systems)} systems; score one system at a time to show it.")
+    return found

@@ -1,0 +1,256 @@
+"""`langdiff parallelism train`, `predict` and `search`: taggers that detect parallelisms."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from langdiff.cli.output import print_json, print_table, save_picture
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from langdiff.parallelism import Document, Tagger, TaggerSettings
+
+Parts = Annotated[
+    Path, typer.Option("--parts", help="Table (.csv, .tsv) with columns document and part; see parallelism split.")
+]
+Out = Annotated[Path, typer.Option("--out", "-o", help="Folder for the tagger, its learning curve and a manifest.")]
+Vectors = Annotated[Path | None, typer.Option(help="File of word2vec (text, or binary if called *.bin).")]
+Bert = Annotated[Path | None, typer.Option(help="Folder of a BERT with its tokenizer; nothing is downloaded.")]
+Language = Annotated[str, typer.Option("--language", help="Language of the lemmata, for settings that use them.")]
+Epochs = Annotated[int, typer.Option(help="Epochs at most.", min=1)]
+Seed = Annotated[int, typer.Option(help="Seed.", min=0)]
+Device = Annotated[str, typer.Option(help="cpu, cuda or auto.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+
+MANIFEST = "manifest.json"
+FRACTIONS = dict.fromkeys(["mbawo", "epm", "loss", "validation", "optimization"], "{:.4f}") | {"seconds": "{:.1f}"}
+
+
+def train(
+    documents: Annotated[Path, typer.Argument(help="File or folder of annotated documents.")],
+    parts: Parts,
+    out: Out,
+    published: Annotated[
+        str | None, typer.Option(help="Published settings, such as ASP/learned-word/BIO-TD.", metavar="KEY")
+    ] = None,
+    settings: Annotated[Path | None, typer.Option(help="File of settings of one's own (.toml).")] = None,
+    vectors: Vectors = None,
+    bert: Bert = None,
+    language: Language = "la",
+    epochs: Epochs = 200,
+    patience: Annotated[int, typer.Option(help="Epochs without one that is kept.", min=1)] = 25,
+    device: Device = "cpu",
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """Train a tagger on the part called training; the part called validation decides when to stop.
+
+    Interrupted, the same command goes on after the last epoch that was finished.
+
+    Example: langdiff parallelism train sermons/ --parts parts.csv --published ASP/learned-word/BIO-TD --out tagger
+    """
+    from langdiff.parallelism import train_tagger
+
+    chosen = _settings(published, settings)
+    divided = _divided(documents, parts, "training", "validation")
+    record = {"settings": chosen.model_dump(exclude_none=True), "published": published, "seed": seed}
+    with _folder(out, record, divided) as write:
+        tagger = train_tagger(
+            divided["training"],
+            divided["validation"],
+            chosen,
+            seed=seed,
+            vectors=vectors,
+            bert=bert,
+            lemmatizer=language,
+            max_epochs=epochs,
+            patience=patience,
+            device=device,
+            resume=out,
+        )
+        write(tagger, tagger.to_frame())
+    typer.echo(f"{tagger.summary()}\nTagger: {out}", err=True)
+    _print(tagger.to_frame(), as_json, "Epochs")
+
+
+def search(
+    documents: Annotated[Path, typer.Argument(help="File or folder of annotated documents.")],
+    parts: Parts,
+    out: Out,
+    model: Annotated[
+        Literal["learned-word", "word2vec", "learned-subword", "bert", "bert-bilstm", "bert-transformer"],
+        typer.Option(help="Kind of tagger."),
+    ],
+    scheme: Annotated[str, typer.Option(help="Tagging scheme.")] = "BIOMJ-TD",
+    trials: Annotated[int, typer.Option(help="Number of random settings.", min=1)] = 8,
+    lemmata: Annotated[
+        bool | None, typer.Option("--lemmata/--no-lemmata", help="Instead of what the published space says.")
+    ] = None,
+    vectors: Vectors = None,
+    bert: Bert = None,
+    language: Language = "la",
+    epochs: Epochs = 200,
+    device: Device = "cpu",
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """Train taggers with random settings; keep the one that is best on the part called optimization.
+
+    Example: langdiff parallelism search sermons/ --parts parts.csv --model learned-word --scheme BIO-TD --out search
+    """
+    from langdiff.parallelism import search_taggers
+
+    divided = _divided(documents, parts, "training", "validation", "optimization")
+    with _folder(out, {"model": model, "scheme": scheme, "trials": trials, "seed": seed}, divided) as write:
+        found = search_taggers(
+            divided["training"],
+            divided["validation"],
+            divided["optimization"],
+            model,
+            scheme,
+            seed=seed,
+            n_trials=trials,
+            lemmatize=lemmata,
+            vectors=vectors,
+            bert=bert,
+            lemmatizer=language,
+            max_epochs=epochs,
+            device=device,
+            resume=out / "trials",
+        )
+        write(found.best, found.to_frame())
+    typer.echo(f"{found!r}\nTagger: {out}", err=True)
+    _print(found.to_frame(), as_json, "Trials")
+
+
+def predict(
+    tagger: Annotated[Path, typer.Argument(help="Folder that train or search has written.")],
+    documents: Annotated[Path, typer.Argument(help="File or folder of documents; their annotation is not looked at.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the documents with predicted parallelisms.")],
+    format: Annotated[
+        Literal["brat", "text-xml", "word-xml", "essay-xml", "tsv"], typer.Option(help="Format to write.")
+    ] = "word-xml",
+    vectors: Vectors = None,
+    bert: Bert = None,
+    device: Device = "cpu",
+    as_json: Json = False,
+) -> None:
+    """Find parallelisms in documents and write them, for parallelism score and parallelism show.
+
+    Example: langdiff parallelism predict tagger sermons/ --out predicted
+    """
+    import pandas as pd
+
+    from langdiff.parallelism import read_parallelisms, read_tagger, write_parallelisms
+
+    found = read_tagger(tagger / "model", vectors=vectors, bert=bert, device=device)
+    predicted = found.predict(read_parallelisms(documents, predicted=True))
+    write_parallelisms(predicted, out, format=format)
+    counts = [
+        (name, len(one.tokens), len(one.parallelisms), sum(len(each.branches) for each in one.parallelisms))
+        for name, one in predicted.items()
+    ]
+    _print(pd.DataFrame(counts, columns=["document", "tokens", "parallelisms", "branches"]), as_json, "Predictions")
+    typer.echo(f"Predictions: {out}", err=True)
+
+
+def _print(frame: "pd.DataFrame", as_json: bool, title: str) -> None:
+    if as_json:
+        print_json(frame)
+    else:
+        print_table(frame, title, FRACTIONS)
+
+
+def _settings(published: str | None, path: Path | None) -> "TaggerSettings":
+    """Return published settings, or those of a TOML file.
+
+    Raises
+    ------
+    ConfigError
+        If none or both are given, or the file cannot be read.
+    """
+    import tomllib
+
+    from langdiff.errors import ConfigError
+    from langdiff.parallelism import published_settings
+    from langdiff.parallelism.taggers.settings import make_settings
+
+    if published is not None and path is None:
+        return published_settings(published)
+    if path is None or published is not None:
+        raise ConfigError("give either --published KEY or --settings FILE.")
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{path}: cannot be read as TOML: {getattr(error, 'strerror', None) or error}.") from error
+    return make_settings(**values)
+
+
+def _divided(documents: Path, parts: Path, *wanted: str) -> dict[str, dict[str, "Document"]]:
+    """Return the documents of some parts; what the table or the folder has alone is said on stderr.
+
+    Raises
+    ------
+    DataError
+        If the table lacks a column, or a part has no documents.
+    """
+    from langdiff._io import read_table
+    from langdiff.errors import DataError, listing
+    from langdiff.parallelism import read_parallelisms
+
+    header, rows = read_table(parts, "\t" if parts.suffix == ".tsv" else ",")
+    if missing := [name for name in ("document", "part") if name not in header]:
+        raise DataError(f"{parts}, line 1: no column {missing[0]!r}; it has {', '.join(header)}.")
+    table = {row[header.index("document")]: row[header.index("part")] for _, row in rows}
+    found = read_parallelisms(documents)
+    for what, names in ((f"not in {parts}", set(found) - set(table)), (f"not in {documents}", set(table) - set(found))):
+        if names:
+            typer.echo(f"{len(names)} document(s) {what}, and left out: {listing(sorted(names))}", err=True)
+    divided = {part: {name: one for name, one in found.items() if table.get(name) == part} for part in wanted}
+    for part, chosen in divided.items():
+        if not chosen:
+            raise DataError(f"{parts}: no document of {documents} is in the part {part!r}.")
+    return divided
+
+
+@contextmanager
+def _folder(out: Path, record: dict[str, Any], divided: Mapping[str, Mapping[str, "Document"]]) -> Iterator[Any]:
+    """Own a folder; give a function that writes a tagger, its table and its picture, and a manifest last.
+
+    Raises
+    ------
+    OutputError
+        If the folder holds something else or a finished tagger, or another process uses it.
+    """
+    import shutil
+
+    from langdiff._io import locked, write_json, write_text
+    from langdiff._signature import short_hash
+    from langdiff.errors import OutputError
+    from langdiff.lm.lstm.resume import is_state, remove_states
+    from langdiff.run.directory import environment
+
+    others = [path for path in out.glob("[!.]*") if not is_state(path) and path.name not in ("trials", "model")]
+    if (out / MANIFEST).is_file():
+        raise OutputError(f"{out}: holds a finished tagger; choose another folder, or remove it.")
+    if others and not (out / "history.csv").is_file():
+        raise OutputError(f"{out}: not empty and not the folder of a tagger ({others[0].name}); choose another.")
+
+    def write(tagger: "Tagger", table: "pd.DataFrame") -> None:
+        tagger.save(out / "model")
+        write_text(out / "history.csv", table.to_csv(index=False))
+        save_picture(tagger.plot, out / "learning-curve.svg")
+        data = {
+            part: {"documents": list(chosen), "sha256": short_hash([repr(one) for one in chosen.values()])}
+            for part, chosen in divided.items()
+        }
+        write_json(out / MANIFEST, {**environment(), **record, "data": data})
+        remove_states(out)
+        shutil.rmtree(out / "trials", ignore_errors=True)
+
+    with locked(out, "training a tagger there. Wait for it, or choose another folder."):
+        yield write

@@ -1,0 +1,206 @@
+"""Kinds of errors in predicted parallelisms."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+import langdiff
+from langdiff._signature import join_signature, short_hash
+from langdiff.errors import DataError
+from langdiff.parallelism.documents import Document, Parallelism
+from langdiff.parallelism.matching import Overlap, match_branches, maximum_matching, overlaps
+from langdiff.parallelism.scoring import Documents, check_documents
+
+CATEGORIES = (
+    ("parallelism", "FP"),
+    ("parallelism", "FN"),
+    ("branch", "FP"),
+    ("branch", "FN"),
+    ("branch", "FM"),
+    ("word", "FP"),
+    ("word", "FN"),
+    ("word", "FM"),
+)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class ParallelismErrors:
+    """How predicted parallelisms differ from annotated ones, case by case.
+
+    A case is a pair of matched parallelisms, or one that is not matched. Its category is the largest unit that differs
+    (``parallelism``, ``branch`` or ``word``), and whether there is too much (``FP``), too little (``FN``) or both
+    (``FM``).
+
+    Attributes
+    ----------
+    cases : DataFrame
+        One row per case: ``system``, ``document``, number of the ``reference`` and of the ``hypothesis`` in the
+        document, from 1 (missing on the side that has none), ``granularity`` and ``type`` (both missing where the two
+        are identical).
+    pairs : tuple of (str, str)
+        Systems and documents that were compared.
+    signature : str
+        Settings and a hash of the references, to be quoted with the numbers.
+    """
+
+    cases: pd.DataFrame
+    pairs: tuple[tuple[str, str], ...]
+    signature: str
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per system and document, one column per category (``parallelism FP``, …), and the ``total``.
+
+        The column ``identical`` counts parallelisms without an error, which are not in the total.
+        """
+        keys = ["system", "document"]
+        names = [" ".join(category) for category in CATEGORIES]
+        category = (self.cases["granularity"] + " " + self.cases["type"]).fillna("identical")
+        counts = pd.crosstab([self.cases[key] for key in keys], category)
+        index = pd.MultiIndex.from_tuples(self.pairs, names=keys)
+        counts = counts.reindex(index=index, columns=[*names, "identical"], fill_value=0).rename_axis(columns=None)
+        counts.insert(len(names), "total", counts[names].sum(axis=1))
+        return counts.reset_index()
+
+    def totals(self) -> pd.DataFrame:
+        """Return one row per system, with the sums of `to_frame` over documents."""
+        return self.to_frame().drop(columns="document").groupby("system", sort=False).sum().reset_index()
+
+    def labels(self, system: str, document: str) -> tuple[dict[int, str], dict[int, str]]:
+        """Return the category of each parallelism of a document, such as ``branch FN``, for a picture.
+
+        Parameters
+        ----------
+        system, document : str
+            Names of the system and of the document.
+
+        Returns
+        -------
+        tuple of two dict from int to str
+            Categories by number of the reference, and by number of the hypothesis; identical ones are not in them.
+
+        Raises
+        ------
+        DataError
+            If the system was not compared on the document.
+        """
+        if (system, document) not in self.pairs:
+            raise DataError(f"{system} was not compared on document {document}.")
+        rows = self.cases[(self.cases["system"] == system) & (self.cases["document"] == document)]
+        rows = rows.dropna(subset=["granularity"])
+        names = (rows["granularity"] + " " + rows["type"]).tolist()
+        sides = (zip(rows[side], names, strict=True) for side in ("reference", "hypothesis"))
+        references, hypotheses = ({int(number): name for number, name in side if not pd.isna(number)} for side in sides)
+        return references, hypotheses
+
+    def summary(self) -> str:
+        """Format the numbers of errors of each category by document."""
+        frame = self.to_frame()
+        lines = ["Cases by category: FP too much, FN too little, FM both", ""]
+        return "\n".join([*lines, frame.to_string(index=False), "", f"[{self.signature}]"])
+
+    def __repr__(self) -> str:
+        """Give the number of cases with an error."""
+        wrong = int(self.cases["granularity"].notna().sum())
+        return f"ParallelismErrors: {wrong:,} of {len(self.cases):,} cases in {len(self.pairs):,} document(s)"
+
+
+def classify_errors(hypotheses: Mapping[str, Documents], references: Documents) -> ParallelismErrors:
+    """Say of each predicted and each annotated parallelism what is wrong.
+
+    Each predicted parallelism is matched to at most one annotated one, so that as many tokens as can be are common to
+    both (the matching of MWO); of matched ones, branches are matched in the same way. Branches without a match decide:
+    only annotated ones are ``branch FN``, only predicted ones ``branch FP``, both ``branch FM``. If all are matched,
+    tokens of matched branches decide in the same way. An annotated branch of which two were predicted is thus a
+    ``branch FP``.
+
+    Parameters
+    ----------
+    hypotheses : mapping from str to mapping
+        By name of the system: its documents by name.
+    references : mapping from str to Document
+        Annotated documents by name.
+
+    Returns
+    -------
+    ParallelismErrors
+        Cases with their categories.
+
+    Raises
+    ------
+    ConfigError
+        If there are no systems.
+    DataError
+        If there are no references, a system has a document that the references lack or none at all, or the two
+        versions of a document have different numbers of tokens.
+
+    Warns
+    -----
+    LangdiffWarning
+        If a system lacks documents.
+
+    References
+    ----------
+    Bothwell, DeBenedetto, Crnkovich, Müller and Chiang (2023), "Introducing Rhetorical Parallelism Detection: A New
+    Task with Datasets, Metrics, and Baselines", EMNLP, whose analysis was made by hand with these categories.
+
+    Examples
+    --------
+    >>> from langdiff.parallelism import make_document
+    >>> words = "we came , we saw , we stayed".split()
+    >>> gold = make_document("1", words, [Parallelism(((0, 2), (3, 5), (6, 8)))])
+    >>> guess = make_document("1", words, [Parallelism(((0, 2), (3, 5)))])
+    >>> errors = classify_errors({"guess": {"1": guess}}, {"1": gold})
+    >>> errors.labels("guess", "1")
+    ({1: 'branch FN'}, {1: 'branch FN'})
+    """
+    check_documents(hypotheses, references)
+    rows: list[tuple[Any, ...]] = []
+    pairs = []
+    for system, documents in hypotheses.items():
+        for name in references:
+            if name in documents:
+                pairs.append((system, name))
+                rows += [(system, name, *case) for case in _cases(references[name], documents[name])]
+    columns = ["system", "document", "reference", "hypothesis", "granularity", "type"]
+    cases = pd.DataFrame(rows, columns=columns).astype({"reference": "Int64", "hypothesis": "Int64"})
+    content = [[name, [p.branches for p in one.parallelisms]] for name, one in references.items()]
+    parts = {"errors": "parallelism", "reference": short_hash(content), "version": langdiff.__version__}
+    return ParallelismErrors(
+        cases=cases.astype({"granularity": object, "type": object}), pairs=tuple(pairs), signature=join_signature(parts)
+    )
+
+
+def _cases(reference: Document, hypothesis: Document) -> list[tuple[int | None, int | None, str | None, str | None]]:
+    """Return numbers of both sides, granularity and type of each case, references first."""
+    gold, predicted = reference.parallelisms, hypothesis.parallelisms
+    shared = overlaps(gold, predicted)
+    matched = maximum_matching({pair: sum(one.tokens for one in found) for pair, found in shared.items()})
+    rows: list[tuple[int | None, int | None, str | None, str | None]] = []
+    for row, one in enumerate(gold):
+        if row in matched:
+            column = matched[row]
+            rows.append((row + 1, column + 1, *_category(one, predicted[column], shared[row, column])))
+        else:
+            rows.append((row + 1, None, "parallelism", "FN"))
+    taken = set(matched.values())
+    return rows + [(None, k + 1, "parallelism", "FP") for k in range(len(predicted)) if k not in taken]
+
+
+def _category(
+    reference: Parallelism, hypothesis: Parallelism, shared: Sequence[Overlap]
+) -> tuple[str, str] | tuple[None, None]:
+    pairs = match_branches(shared)
+    missing, extra = len(reference.branches) - len(pairs), len(hypothesis.branches) - len(pairs)
+    if missing or extra:
+        return "branch", _type(missing, extra)
+    for ours, theirs, tokens in pairs:
+        (start, end), (begin, stop) = reference.branches[ours], hypothesis.branches[theirs]
+        missing += end - start - tokens
+        extra += stop - begin - tokens
+    return ("word", _type(missing, extra)) if missing or extra else (None, None)
+
+
+def _type(missing: int, extra: int) -> str:
+    return "FM" if missing and extra else "FN" if missing else "FP"

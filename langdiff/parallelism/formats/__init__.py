@@ -1,0 +1,1 @@
+"""Formats of annotated parallelisms, one file per format."""

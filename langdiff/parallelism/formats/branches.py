@@ -1,0 +1,156 @@
+"""Branches as the tokens of a file have them, gathered into parallelisms and checked."""
+
+import re
+from dataclasses import dataclass, field
+
+from langdiff.errors import DataError, Fault, FaultsError
+from langdiff.parallelism.documents import Document, Parallelism, Section, make_document
+from langdiff.parallelism.enclosing import strata
+
+NONE = -1  # identifier of a token in no branch
+MAX_STRATA = 50  # real data have two
+_NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+@dataclass
+class TokenList:
+    """Tokens of a file with the branches they are in, in text order.
+
+    Attributes
+    ----------
+    file : str
+        The file, for messages.
+    tokens : list of str
+        Tokens read so far.
+    sections : list of Section
+        Sections that have ended.
+    """
+
+    file: str
+    tokens: list[str] = field(default_factory=list)
+    sections: list[Section] = field(default_factory=list)
+    _spans: dict[tuple[int, int], dict[int, tuple[int, int]]] = field(default_factory=dict)  # by stratum, parallelism
+    _lines: dict[tuple[int, int], int] = field(default_factory=dict)  # where a parallelism begins
+
+    def add(self, token: str, identifiers: dict[int, tuple[int, int]], line: int) -> None:
+        """Add a token.
+
+        Parameters
+        ----------
+        token : str
+            The token.
+        identifiers : dict from int to (int, int)
+            Identifiers of the parallelism and the branch by number of the stratum; `NONE` for no branch.
+        line : int
+            Line of the token.
+
+        Raises
+        ------
+        FaultsError
+            If the token continues a branch after a gap, is empty, or has one of the two identifiers only.
+        """
+        place = len(self.tokens)
+        if not token or token != "".join(token.split()):
+            raise self.fault(line, f"a token is not empty and has no spaces in it; got {token!r}.")
+        for stratum, (parallelism, branch) in identifiers.items():
+            if (parallelism == NONE) != (branch == NONE):
+                have, lack = ("parallelism", "branch") if branch == NONE else ("branch", "parallelism")
+                raise self.fault(
+                    line, f"token {token!r} has the id of a {have} but not of a {lack} (stratum {stratum})."
+                )
+            if parallelism == NONE:
+                continue
+            spans = self._spans.setdefault((stratum, parallelism), {})
+            self._lines.setdefault((stratum, parallelism), line)
+            start, end = spans.get(branch, (place, place))
+            if end != place:
+                where = f"branch {branch} of parallelism {parallelism}"
+                raise self.fault(line, f"token {token!r} continues {where} after a gap; a branch has no gaps.")
+            spans[branch] = (start, place + 1)
+        self.tokens.append(token)
+
+    def end_section(self, name: str) -> None:
+        """End a section that began where the last one ended; one without tokens is left out."""
+        start = self.sections[-1].end if self.sections else 0
+        if len(self.tokens) > start:
+            self.sections.append(Section(name, start, len(self.tokens)))
+
+    def document(self, name: str, *, predicted: bool) -> Document:
+        """Return the document; see `checked_document`."""
+        if self.sections:
+            self.end_section("")
+        groups = [
+            (Parallelism(tuple(spans.values())), self._lines[key], f"parallelism {key[1]}")
+            for key, spans in self._spans.items()
+        ]
+        return checked_document(self.file, name, self.tokens, groups, self.sections, predicted=predicted)
+
+    def fault(self, line: int | None, what: str) -> FaultsError:
+        """Return the error to raise in a line."""
+        return fault(self.file, line, what)
+
+
+def checked_document(
+    file: str,
+    name: str,
+    tokens: list[str],
+    parallelisms: list[tuple[Parallelism, int, str]],
+    sections: list[Section],
+    *,
+    predicted: bool,
+) -> Document:
+    """Return a document of parallelisms with their lines and what the file calls them.
+
+    Raises
+    ------
+    FaultsError
+        If there are no tokens, a parallelism has one branch though it is not predicted, or one's branches share tokens.
+    """
+    if not tokens:
+        raise fault(file, None, "there are no tokens in it.")
+    for one, line, called in parallelisms:
+        if len(one.branches) < 2 and not predicted:
+            what = f"{called} has one branch only. Mend it, or read it as a prediction (predicted=True)."
+            raise fault(file, line, what)
+    try:
+        return make_document(name, tokens, [one for one, _, _ in parallelisms], sections)
+    except DataError as error:
+        raise fault(file, None, str(error)) from error
+
+
+def fault(file: str, line: int | None, what: str) -> FaultsError:
+    """Return the error to raise in a line of a file."""
+    return FaultsError([Fault(file, line, what)])
+
+
+def identifiers(document: Document) -> tuple[int, list[dict[int, tuple[int, int]]]]:
+    """Return the number of strata (at least 1), and of each token the parallelism and branch from 1, by stratum from 0.
+
+    Raises
+    ------
+    DataError
+        If branches of one stratum share a token.
+    """
+    found: list[dict[int, tuple[int, int]]] = [{} for _ in document.tokens]
+    levels = strata(document)
+    for number, (one, stratum) in enumerate(zip(document.parallelisms, levels, strict=True), 1):
+        for branch, (start, end) in enumerate(one.branches, 1):
+            for place in range(start, end):
+                found[place][stratum] = (number, branch)
+    return max(levels, default=0) + 1, found
+
+
+def check_characters(document: Document) -> None:
+    """Check that XML can hold a document.
+
+    Raises
+    ------
+    DataError
+        If the name of the document, of a section, or a token holds a character that XML cannot.
+    """
+    for held in (document.name, *(section.name for section in document.sections), *document.tokens):
+        if odd := _NOT_XML.search(held):
+            raise DataError(
+                f"Document {document.name}: {held!r} holds the character U+{ord(odd[0]):04X}, which XML cannot. Remove "
+                "it, or write tsv."
+            )

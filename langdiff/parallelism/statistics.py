@@ -1,0 +1,173 @@
+"""Statistics of annotated documents: sizes, distances, and how many words branches share."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from langdiff._types import Integers
+from langdiff.errors import DataError
+from langdiff.parallelism.documents import Branch, Document
+from langdiff.parallelism.enclosing import strata
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+N_BINS = 10
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class ParallelismStatistics:
+    """Sizes of annotated documents, and the lexical overlap of branches that are parallel to each other.
+
+    Attributes
+    ----------
+    table : DataFrame
+        One row per ``statistic``: ``value`` (a count or a mean) and ``std`` (sample standard deviation; missing for
+        counts). Tokens of nested branches count once per branch; ``nested`` are those of strata above the lowest; a
+        parallelism belongs to the section in which its first branch begins.
+    pairs : DataFrame
+        One row per pair of branches of one parallelism: ``document``, ``number`` of the parallelism, ``branch``,
+        ``other`` (from 1), ``shared`` and ``joint`` (tokens in the multiset intersection and union), ``overlap``
+        (their quotient).
+    """
+
+    table: pd.DataFrame
+    pairs: pd.DataFrame
+
+    @property
+    def histogram(self) -> Integers:
+        """Numbers of pairs by overlap in ten bins of width 0.1, the last closed; shape (10,)."""
+        bins = np.minimum(N_BINS - 1, N_BINS * self.pairs["shared"].to_numpy() // self.pairs["joint"].to_numpy())
+        return np.bincount(bins.astype(np.int64), minlength=N_BINS)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the table."""
+        return self.table.copy()
+
+    def summary(self) -> str:
+        """Format the table and the histogram."""
+        rows = [
+            (row.statistic, f"{row.value:,g}" if np.isnan(row.std) else f"{row.value:.2f} ± {row.std:.2f}")
+            for row in self.table.itertuples()
+        ]
+        width = max(len(name) for name, _ in rows)
+        lines = [f"{name:<{width}}  {shown:>15}" for name, shown in rows]
+        counts = " ".join(map(str, self.histogram))
+        return "\n".join([*lines, f"pairs by overlap, in bins of 0.1: {counts}"])
+
+    def plot(self, ax: "Axes | None" = None, **style: Any) -> "Axes":
+        """Draw the overlap; see `langdiff.plots.plot_lexical_overlap`."""
+        from langdiff.plots import plot_lexical_overlap
+
+        return plot_lexical_overlap({"": self.pairs}, ax, **style)
+
+    def __repr__(self) -> str:
+        """Give the main counts."""
+        counts = self.table.set_index("statistic")["value"]
+        names = ("documents", "parallelisms", "branches", "tokens")
+        return f"ParallelismStatistics: {', '.join(f'{counts[name]:,.0f} {name}' for name in names)}"
+
+
+def parallelism_statistics(documents: Mapping[str, Document]) -> ParallelismStatistics:
+    r"""Return the statistics of annotated documents (Bothwell et al. 2023, Table 1).
+
+    The normalized lexical overlap of two branches, as multisets of tokens, is
+
+    .. math:: \mathrm{NLO}(A, B) = |A \cap B| \,/\, |A \cup B|
+
+    with the smaller and the larger of the two counts of each token; the distance of two consecutive branches is the
+    start of the later minus the last token of the earlier.
+
+    Parameters
+    ----------
+    documents : mapping from str to Document
+        Annotated documents.
+
+    Returns
+    -------
+    ParallelismStatistics
+        Table and pairs.
+
+    Raises
+    ------
+    DataError
+        If there are no documents, or branches of one stratum share a token.
+
+    Examples
+    --------
+    >>> from langdiff.parallelism import Parallelism, make_document
+    >>> tokens = "he came , she came and saw".split()
+    >>> found = parallelism_statistics({"1": make_document("1", tokens, [Parallelism(((0, 2), (3, 7)))])})
+    >>> found
+    ParallelismStatistics: 1 documents, 1 parallelisms, 2 branches, 7 tokens
+    >>> found.pairs[["shared", "joint"]].to_numpy().tolist()
+    [[1, 5]]
+    """
+    if not documents:
+        raise DataError("there are no documents.")
+    levels = {name: strata(document) for name, document in documents.items()}
+    found = [(document, one) for document in documents.values() for one in document.parallelisms]
+    nested = [
+        one
+        for name, document in documents.items()
+        for one, stratum in zip(document.parallelisms, levels[name], strict=True)
+        if stratum
+    ]
+    pairs = _pairs(documents)
+    overlaps = pairs["overlap"].to_numpy()
+    sizes = [end - start for _, one in found for start, end in one.branches]
+    gaps = [later[0] - (earlier[1] - 1) for _, one in found for earlier, later in pairwise(one.branches)]
+    rows: list[tuple[str, float, float]] = [
+        ("documents", len(documents), np.nan),
+        ("sections", sum(len(document.sections) for document in documents.values()), np.nan),
+        ("tokens", sum(len(document.tokens) for document in documents.values()), np.nan),
+        ("branched tokens", sum(sizes), np.nan),
+        ("branches", len(sizes), np.nan),
+        ("nested branches", sum(len(one.branches) for one in nested), np.nan),
+        ("parallelisms", len(found), np.nan),
+        ("nested parallelisms", len(nested), np.nan),
+        ("parallelisms per section", *_mean([n for one in documents.values() for n in _per_section(one)])),
+        ("branches per parallelism", *_mean([len(one.branches) for _, one in found])),
+        ("branch distance", *_mean(gaps)),
+        ("branch size", *_mean(sizes)),
+        ("lexical overlap", *_mean(overlaps)),
+        ("% pairs without overlap", 100 * float(np.mean(overlaps == 0)) if len(overlaps) else np.nan, np.nan),
+        ("related pairs", len(pairs), np.nan),
+    ]
+    return ParallelismStatistics(table=pd.DataFrame(rows, columns=["statistic", "value", "std"]), pairs=pairs)
+
+
+def shared_tokens(document: Document, one: Branch, other: Branch) -> tuple[int, int]:
+    """Return how many tokens are in the multiset intersection and in the union of two branches."""
+    shared = (Counter(document.tokens[slice(*one)]) & Counter(document.tokens[slice(*other)])).total()
+    return shared, one[1] - one[0] + other[1] - other[0] - shared
+
+
+def _pairs(documents: Mapping[str, Document]) -> pd.DataFrame:
+    rows = [
+        (name, number, branch, other, *shared_tokens(document, first, second))
+        for name, document in documents.items()
+        for number, one in enumerate(document.parallelisms, 1)
+        for (branch, first), (other, second) in combinations(enumerate(one.branches, 1), 2)
+    ]
+    table = pd.DataFrame(rows, columns=["document", "number", "branch", "other", "shared", "joint"])
+    return table.assign(overlap=table["shared"] / table["joint"])
+
+
+def _per_section(document: Document) -> list[int]:
+    """Return the number of parallelisms that begin in each section."""
+    starts = [section.start for section in document.sections]
+    first = [one.branches[0][0] for one in document.parallelisms]
+    places = np.searchsorted(starts, first, side="right") - 1
+    return [int(count) for count in np.bincount(places.astype(np.int64), minlength=len(starts))]
+
+
+def _mean(values: Sequence[float] | np.ndarray) -> tuple[float, float]:
+    """Return the mean and the sample standard deviation, NaN where there is none."""
+    mean = float(np.mean(values)) if len(values) else np.nan
+    return mean, float(np.std(values, ddof=1)) if len(values) > 1 else np.nan

@@ -1,0 +1,278 @@
+"""Vectors of words from files of word2vec, text or binary, of which only the words asked for are kept."""
+
+import hashlib
+import lzma
+import warnings
+import zlib
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from langdiff._archives import COMPRESSED, open_bytes
+from langdiff._io import BLOCK, read_lines
+from langdiff.errors import DataError, LangdiffWarning
+from langdiff.parallelism.taggers.inputs import Inputs
+
+Row = npt.NDArray[np.float32]
+
+_LONGEST_WORD = 1 << 16  # bytes; a longer word is no word, and its end would be looked for in the whole file
+_WIDEST = 1 << 20
+
+
+class WordVectors(NamedTuple):
+    """Vectors of some words.
+
+    Attributes
+    ----------
+    width : int
+        Numbers in each vector.
+    vectors : dict from str to ndarray of float32, shape (width,)
+        Vectors by word; words that the file does not have are missing.
+    """
+
+    width: int
+    vectors: dict[str, Row]
+
+    def unknown_share(self, words: Sequence[str]) -> float:
+        """Return the share of words that have no vector.
+
+        Parameters
+        ----------
+        words : sequence of str
+            Running words of a text.
+
+        Returns
+        -------
+        float
+        """
+        return sum(word not in self.vectors for word in words) / max(len(words), 1)
+
+
+def read_word_vectors(path: str | Path, words: Collection[str], *, binary: bool | None = None) -> WordVectors:
+    r"""Read vectors of words from a file of word2vec, as a stream: memory follows the words that are kept.
+
+    The text form has a line per word, ``word v1 … vD``, with single spaces, after an optional line ``count width``. The
+    binary form has that line, then for each word its UTF-8, a space, D little-endian numbers of 32 bits, and an
+    optional line break.
+
+    Parameters
+    ----------
+    path : str or Path
+        File, plain or compressed (``.gz``, ``.bz2``, ``.xz``).
+    words : collection of str
+        Words whose vectors are wanted.
+    binary : bool, optional
+        Whether the file is in the binary form; by default, whether it is called ``*.bin``, compressed or not.
+
+    Returns
+    -------
+    WordVectors
+        Vectors of those of the words that the file has. If it has a word twice, the first vector counts.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read, a width differs from that of the header or the first row, a number that is kept is
+        not finite, there are fewer words than announced, or text is not UTF-8; the message names the line or the byte.
+
+    Warns
+    -----
+    LangdiffWarning
+        If a word that is kept is there twice.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "vectors.txt").write_text("2 3\nsea 0.5 1 2\nland 1 1 0\n")
+    ...     read_word_vectors(Path(folder, "vectors.txt"), ["sea", "sky"])
+    WordVectors(width=3, vectors={'sea': array([0.5, 1. , 2. ], dtype=float32)})
+    """
+    path = Path(path)
+    kept: dict[str, Row] = {}
+    twice = []
+    width = 0
+    for word, row, width, place in _rows(path, frozenset(words), binary):  # noqa: B007 the last width
+        if row is None:
+            continue
+        if not np.isfinite(row).all():
+            raise DataError(f"{path}, {place}: the vector of {word!r} has a number that is not finite.")
+        if word in kept:
+            twice.append(word)
+        else:
+            kept[word] = row
+    if not width:
+        raise DataError(f"{path}: no vectors in it.")
+    if twice:
+        message = f"{path}: {len(twice)} word(s) are there twice, {twice[0]!r} first; their first vectors count."
+        warnings.warn(message, LangdiffWarning, stacklevel=2)
+    return WordVectors(width, kept)
+
+
+class FileVectors:
+    """Vectors of words from a file; those of unknown words are zero.
+
+    Parameters
+    ----------
+    path : Path
+        File of word2vec.
+    """
+
+    size = None
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        width = next((width for _, _, width, _ in _rows(path, frozenset(), None)), 0)
+        if not width:
+            raise DataError(f"{path}: no vectors in it.")
+        self._known = WordVectors(width, {})
+        self._asked: set[str] = set()
+
+    @property
+    def width(self) -> int:
+        """Width of the vectors."""
+        return self._known.width
+
+    def prepare(self, sections: Sequence[Sequence[str]]) -> list[Inputs]:
+        """Return the vectors of the words of each section; the file is read if a word is new."""
+        new = {word for words in sections for word in words} - self._asked
+        if new:
+            self._known.vectors.update(read_word_vectors(self.path, new).vectors)
+            self._asked |= new
+        return [Inputs(len(words), vectors=self._vectors(words)) for words in sections]
+
+    def _vectors(self, words: Sequence[str]) -> torch.Tensor:
+        zero = np.zeros(self.width, dtype=np.float32)
+        return torch.from_numpy(np.stack([self._known.vectors.get(word, zero) for word in words]))
+
+    def unknown_share(self, words: Sequence[str]) -> float:
+        """Return the share of running words without a vector, of words that were prepared."""
+        return self._known.unknown_share(words)
+
+    def digest(self) -> str:
+        """Return the SHA-256 of the file."""
+        with self.path.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _rows(path: Path, wanted: frozenset[str], binary: bool | None) -> Iterator[tuple[str, Row | None, int, str]]:
+    """Yield word, vector (None if it is not wanted), width, and place of each row."""
+    if binary is None:
+        binary = path.suffix == ".bin" or (path.suffix in COMPRESSED and path.with_suffix("").suffix == ".bin")
+    return _binary_rows(path, wanted) if binary else _text_rows(path, wanted)
+
+
+def _text_rows(path: Path, wanted: frozenset[str]) -> Iterator[tuple[str, Row | None, int, str]]:
+    announced, width, rows = None, 0, 0
+    for number, line in read_lines(path):
+        word, _, rest = line.rstrip(" ").partition(" ")
+        found = rest.count(" ") + 1 if rest else 0
+        if number == 1 and found == 1 and word.isdecimal() and rest.isdecimal():
+            announced, width = int(word), _width(path, rest)
+            continue
+        width = width or found
+        if found != width or not width:
+            raise DataError(f"{path}, line {number}: {found} numbers after the word, but {width or 1} are expected.")
+        rows += 1
+        row = None
+        if word in wanted:
+            try:
+                row = np.array(rest.split(" "), dtype=np.float32)
+            except ValueError as error:
+                raise DataError(f"{path}, line {number}: not all that follows {word!r} is numbers.") from error
+        yield word, row, width, f"line {number}"
+    if announced is not None and rows < announced:
+        raise DataError(f"{path}: {rows:,} words, but line 1 announces {announced:,}; the file was cut.")
+
+
+def _binary_rows(path: Path, wanted: frozenset[str]) -> Iterator[tuple[str, Row | None, int, str]]:
+    stream = _Bytes(path)
+    try:
+        header = stream.until(b"\n").split()
+    except EOFError:
+        header = []
+    if len(header) != 2 or not all(part.isdigit() for part in header):
+        raise DataError(f"{path}, byte 0: the binary form begins with a line of the number of words and their width.")
+    announced, width = int(header[0]), _width(path, header[1].decode())
+    for rows in range(announced):
+        stream.skip(b"\n")
+        place = stream.place
+        try:
+            raw = stream.until(b" ")
+            values = stream.take(4 * width)
+        except EOFError:
+            raise DataError(
+                f"{path}, byte {place:,}: ends after {rows:,} words, but {announced:,} are announced; the file was cut."
+            ) from None
+        try:
+            word = raw.decode()
+        except UnicodeDecodeError as error:
+            raise DataError(f"{path}, byte {place + error.start:,}: not UTF-8; is this the binary form?") from error
+        row = np.frombuffer(values, dtype="<f4").astype(np.float32) if word in wanted else None
+        yield word, row, width, f"byte {place:,}"
+
+
+def _width(path: Path, text: str) -> int:
+    if len(text) > len(str(_WIDEST)) or not 0 < int(text) <= _WIDEST:
+        raise DataError(f"{path}, line 1: a width of {text[:20]} is not that of vectors of words.")
+    return int(text)
+
+
+class _Bytes:
+    """A file's bytes, a block at a time."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.place = 0  # of the first byte that was not taken
+        self._blocks = self._read()
+        self._rest = b""
+        self._at = 0  # of that byte in `_rest`
+
+    def _read(self) -> Iterator[bytes]:
+        size = 0
+        try:
+            with open_bytes(self.path) as (stream, allowed):
+                while piece := stream.read(BLOCK):
+                    size += len(piece)
+                    if allowed is not None and size > allowed.size:
+                        raise DataError(f"{self.path}: expands to more than {allowed.size:,} bytes; decompress it.")
+                    yield piece
+        except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
+            raise DataError(f"{self.path}: cannot be read: {getattr(error, 'strerror', None) or error}.") from error
+
+    def _more(self) -> None:
+        piece = next(self._blocks, None)
+        if piece is None:
+            raise EOFError
+        self._rest, self._at = self._rest[self._at :] + piece, 0
+
+    def take(self, count: int) -> bytes:
+        """Return the next bytes."""
+        while len(self._rest) - self._at < count:
+            self._more()
+        taken = self._rest[self._at : self._at + count]
+        self._at += count
+        self.place += count
+        return taken
+
+    def until(self, end: bytes) -> bytes:
+        """Return what stands before the next byte of some value, which is taken, too."""
+        while (found := self._rest.find(end, self._at)) < 0:
+            if len(self._rest) - self._at > _LONGEST_WORD:
+                raise DataError(f"{self.path}, byte {self.place:,}: no word ends here; is this the binary form?")
+            self._more()
+        return self.take(found - self._at + 1)[:-1]
+
+    def skip(self, byte: bytes) -> None:
+        """Take the next byte if it has some value."""
+        if self._at == len(self._rest):
+            try:
+                self._more()
+            except EOFError:
+                return
+        if self._rest[self._at : self._at + 1] == byte:
+            self.take(1)

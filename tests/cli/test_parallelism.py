@@ -1,0 +1,135 @@
+import json
+
+import pandas as pd
+import pytest
+
+from langdiff.parallelism import (
+    Parallelism,
+    make_document,
+    parallelism_statistics,
+    read_parallelisms,
+    write_parallelisms,
+)
+
+WORDS = ["he", "came", ",", "she", "saw", ";", "they", "went", "and", "he", "left", "and", "she", "slept", "."]
+GOLD = make_document("1", WORDS, [Parallelism(((0, 2), (3, 5), (6, 8))), Parallelism(((9, 11), (12, 14)))])
+PREDICTED = make_document("1", WORDS, [Parallelism(((0, 2), (3, 5))), Parallelism(((12, 14),))])
+
+
+@pytest.fixture
+def folders(tmp_path):
+    other = make_document("2", WORDS, [Parallelism(((0, 1), (3, 4)))])
+    write_parallelisms({"1": GOLD, "2": other}, tmp_path / "gold")
+    write_parallelisms({"1": PREDICTED}, tmp_path / "guess", format="tsv")
+    return tmp_path
+
+
+def test_stats(langdiff, folders):
+    done = langdiff("parallelism", "stats", folders / "gold")
+    assert done.code == 0, done.err
+    assert done.out.startswith("2 flat document(s)\n")
+    found = pd.DataFrame(json.loads(langdiff("parallelism", "stats", folders / "gold", "--json").out))
+    expected = parallelism_statistics(read_parallelisms(folders / "gold"))
+    pd.testing.assert_frame_equal(found, expected.to_frame(), check_dtype=False)
+    pairs = json.loads(langdiff("parallelism", "stats", folders / "gold", "--table", "pairs", "--json").out)
+    assert len(pairs) == len(expected.pairs) == 5
+    assert "overlap" in langdiff("parallelism", "stats", folders / "gold", "--table", "pairs").out
+    refused = langdiff("parallelism", "stats", folders / "guess")
+    assert refused.code == 1
+    assert "parallelism 2 has one branch only" in refused.err
+    assert langdiff("parallelism", "stats", folders / "guess", "--predicted", "--format", "tsv").code == 0
+
+
+def test_split(langdiff, folders):
+    shares = ["--share", "many=0.7", "--share", "few=0.3"]
+    done = langdiff("parallelism", "split", folders / "gold", *shares, "--table", "documents", "--json")
+    assert done.code == 0, done.err
+    assert [(row["document"], row["inner"], row["part"]) for row in json.loads(done.out)] == [
+        ("1", 10, "many"),
+        ("2", 2, "few"),
+    ]
+    (folders / "counts.csv").write_text("document,inner,outer\n1,10,5\n2,2,13\n")
+    counted = langdiff(
+        "parallelism", "split", "--counts", folders / "counts.csv", *shares, "--table", "documents", "--json"
+    )
+    assert json.loads(counted.out) == json.loads(done.out)
+    shown = langdiff("parallelism", "split", folders / "gold", *shares)
+    assert "inner_share" in shown.out
+    assert "Mean squared errors of the shares: inner" in shown.err
+    assert "–" in langdiff("parallelism", "split", folders / "gold", *shares, "--table", "tests").out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["split"], "give documents, or a table of their counts"),
+        (["split", "{gold}", "--share", "test"], "a share is written NAME=NUMBER, such as test=0.1; got 'test'"),
+        (["split", "--counts", "{bad}"], "bad.csv, line 2, column 'inner': 'x' is not a number"),
+        (["split", "--counts", "{scores}"], "there is no column 'document'"),
+        (["ranks", "{bad}"], "bad.csv, line 2, column 'inner': 'x' is not a number"),
+        (["show", "{gold}"], "is a folder; show takes the file of one document"),
+        (["show", "{gold}/1.xml", "--section", "9"], "has no section '9'"),
+        (["show", "{gold}/1.xml", "--out", "x.pdf"], "a passage is written as .html"),
+        (["show", "{gold}/1.xml", "--cases", "{bad}"], "--cases is for two annotations"),
+        (["show", "{gold}/1.xml", "{guess}/1.tsv", "--names", "a", "a"], "got 'a' twice"),
+        (["show", "{gold}/1.xml", "{guess}/1.tsv", "--cases", "{bad}"], "bad.csv: not the cases that"),
+        (["show", "{gold}/1.xml", "{gold}/2.xml", "--cases", "{two}"], "there are cases of 2 systems"),
+        (["plot", "overlap", "--out", "x.svg"], "overlap needs documents"),
+        (["plot", "ranks", "{gold}", "--out", "x.svg"], "ranks takes no documents"),
+        (["plot", "ranks", "--out", "x.xyz"], "unknown kind of picture"),
+    ],
+)
+def test_what_is_refused(langdiff, folders, arguments, message):
+    (folders / "bad.csv").write_text("document,inner,outer\n1,x,5\n")
+    (folders / "scores.csv").write_text("model,a,b,c\none,1,2,3\ntwo,1,3,2\n")
+    case = {"document": "1", "reference": 1, "hypothesis": None, "granularity": "parallelism", "type": "FN"}
+    (folders / "two.json").write_text(json.dumps([case | {"system": name} for name in "ab"]))
+    names = {name: folders / name for name in ("gold", "guess")}
+    names |= {"bad": folders / "bad.csv", "scores": folders / "scores.csv", "two": folders / "two.json"}
+    done = langdiff("parallelism", *(argument.format(**names) for argument in arguments))
+    assert done.code == 1
+    assert message in done.err
+    assert done.out == ""
+
+
+def test_ranks(langdiff, tmp_path):
+    done = langdiff("parallelism", "ranks")
+    assert done.code == 0, done.err
+    assert "Friedman: chi-squared 38.91, 15 degrees of freedom, p = 0.00066 (6 blocks)" in done.out
+    (tmp_path / "scores.csv").write_text("model,a,b,c\none,1,2,3\ntwo,1,3,4\n")
+    found = json.loads(langdiff("parallelism", "ranks", tmp_path / "scores.csv", "--json").out)
+    assert found == [{"treatment": "c", "rank": 1.0}, {"treatment": "b", "rank": 2.0}, {"treatment": "a", "rank": 3.0}]
+    pairs = langdiff("parallelism", "ranks", "--corpus", "PSE-I", "--metric", "MWO", "--table", "pairs")
+    assert "p_value" in pairs.out
+
+
+def test_show(langdiff, folders):
+    done = langdiff("parallelism", "show", folders / "gold/1.xml", "--section", "1")
+    assert done.out == "[he came]₁, [she saw]₁; [they went]₁ and [he left]₂ and [she slept]₂.\n"
+    rows = [("one", 1, 1, "branch", "FN"), ("one", 2, 2, "branch", "FN"), ("other", 1, 1, "word", "FP")]
+    keys = ["document", "reference", "hypothesis", "granularity", "type"]
+    cases = [dict(zip(keys, ("1" if row[0] == "one" else "2", *row[1:]), strict=True), system="s") for row in rows]
+    (folders / "cases.json").write_text(json.dumps(cases))
+    files = [folders / "gold/1.xml", folders / "guess/1.tsv", "--cases", folders / "cases.json"]
+    both = langdiff("parallelism", "show", *files)
+    assert both.out.splitlines() == [
+        "gold:",
+        "[he came]₁, [she saw]₁; [they went]₁ and [he left]₂ and [she slept]₂.",
+        "  1 branch FN",
+        "  2 branch FN",
+        "predicted:",
+        "[he came]₁, [she saw]₁; they went and he left and [she slept]₂.",
+        "  1 branch FN",
+        "  2 branch FN",
+    ]
+    page = langdiff("parallelism", "show", *files, "--names", "A", "B", "--out", folders / "page.html")
+    assert page.code == 0, page.err
+    assert "<h2>B</h2>" in (folders / "page.html").read_text()
+
+
+@pytest.mark.parametrize("what", ["overlap", "schemes", "ranks"])
+def test_plot(langdiff, folders, what):
+    documents = [f"one={folders / 'gold'}", str(folders / "gold/1.xml")] if what == "overlap" else []
+    done = langdiff("parallelism", "plot", what, *documents, "--out", folders / "x.svg")
+    assert done.code == 0, done.err
+    assert (folders / "x.svg").stat().st_size > 1000

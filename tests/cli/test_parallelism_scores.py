@@ -1,0 +1,108 @@
+import json
+
+import pandas as pd
+import pytest
+
+import langdiff as ld
+from langdiff.parallelism import Parallelism, classify_errors, make_document, score_parallelisms, write_parallelisms
+
+TEXT = "they came , they saw , they stayed , and you left , and you wept ."
+WORDS = TEXT.split()
+FIRST = Parallelism(((0, 2), (3, 5), (6, 8)))
+SECOND = Parallelism(((10, 12), (14, 16)))
+
+
+def documents(*parallelisms):
+    return {
+        "one": make_document("one", WORDS, parallelisms),
+        "two": make_document("two", WORDS, [FIRST]),
+    }
+
+
+GOLD = documents(FIRST, SECOND)
+GUESS = documents(Parallelism(((0, 2), (3, 5))), Parallelism(((9, 10), (13, 14))))
+
+
+@pytest.fixture
+def folders(tmp_path):
+    for name, found in (("gold", GOLD), ("guess", GUESS)):
+        write_parallelisms(found, tmp_path / name)
+    return tmp_path
+
+
+@pytest.mark.parametrize("table", ["totals", "documents", "parallelisms", "errors", "cases"])
+def test_tables_are_those_of_the_functions(langdiff, folders, table):
+    done = langdiff("parallelism", "score", folders / "gold", folders / "guess", "--table", table, "--json")
+    assert done.code == 0, done.err
+    scores = score_parallelisms({"guess": GUESS}, GOLD)
+    errors = classify_errors({"guess": GUESS}, GOLD)
+    expected = {
+        "totals": scores.to_frame(),
+        "documents": scores.documents,
+        "parallelisms": scores.parallelisms,
+        "errors": errors.to_frame(),
+        "cases": errors.cases,
+    }[table]
+    frame = pd.DataFrame(json.loads(done.out))
+    assert list(frame) == list(expected)
+    assert len(frame) == len(expected)
+    for name in expected.select_dtypes("number"):
+        assert frame[name].fillna(-1).round(9).tolist() == expected[name].fillna(-1).astype(float).round(9).tolist()
+    assert f"[{(errors if table in ('errors', 'cases') else scores).signature}]" in done.err
+    plain = langdiff("parallelism", "score", folders / "gold", f"mine={folders / 'guess'}", "--table", table)
+    assert plain.code == 0, plain.err
+    assert "mine" in plain.out
+
+
+def test_outcomes_are_written(langdiff, folders):
+    path = folders / "outcomes.csv"
+    sides = [folders / "gold", f"a={folders / 'guess'}", f"b={folders / 'gold'}"]
+    done = langdiff("parallelism", "score", *sides, "--metric", "EPM", "--table", "errors", "--outcomes", path)
+    assert done.code == 0, done.err
+    table = ld.read_outcomes(path)
+    assert table.successes.loc["two/1"].to_dict() == {"a": 1, "b": 1}
+    assert table.successes.loc["one/2"].to_dict() == {"a": 0, "b": 1}
+
+
+def test_agreement(langdiff, folders):
+    sides = [folders / "gold", folders / "guess"]
+    done = langdiff("parallelism", "agreement", *sides, "--draws", "50")
+    assert done.code == 0, done.err
+    assert "95 % interval of F from 50 samples of 3 pairs (percentiles)" in done.out
+    done = langdiff("parallelism", "agreement", *sides, "--as-published", "--no-interlocks", "--json")
+    assert [row["metric"] for row in json.loads(done.out)] == ["EPM", "MPBM", "MBAWO", "MWO"]
+    assert "as-published:yes" in done.err
+    assert "interlocks" not in done.err
+
+
+def test_transitions(langdiff, folders):
+    done = langdiff("parallelism", "transitions", folders / "gold", "--json")
+    assert done.code == 0, done.err
+    frame = pd.DataFrame(json.loads(done.out))
+    assert set(frame["scheme"]) == {"BIO-TD", "BIOMJ-TD"}
+    assert (frame.groupby("scheme")["count"].sum() == 2 * (len(WORDS) + 1)).all()
+    picture = folders / "tags.svg"
+    done = langdiff("parallelism", "transitions", folders / "gold", "--scheme", "BIOM-BD", "--out", picture)
+    assert done.code == 0, done.err
+    assert picture.read_text().startswith("<?xml")
+    assert "BIOM-BD" in langdiff("parallelism", "transitions", folders / "gold", "--scheme", "BIOM-BD").out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["score", "gold", "guess", "x=guess", "x=gold"], "'x' is the name of two systems"),
+        (["score", "gold", "nowhere"], "no such file"),
+        (["score", "gold", "guess", "--beta", "0"], "beta is a positive number"),
+        (["score", "gold", "guess", "--outcomes", "table.pickle"], "table.pickle"),
+        (["agreement", "gold", "gold/one.xml"], "only one annotator: two"),
+        (["transitions", "gold", "--scheme", "BIO"], "tagging scheme is one of"),
+        (["transitions", "gold", "--out", "tags.docx"], "unknown kind of picture"),
+    ],
+)
+def test_bad_input_is_one_line(langdiff, folders, arguments, message):
+    paths = {"gold", "guess", "gold/one.xml", "nowhere"}
+    given = [folders / one if one in paths else one.replace("=", f"={folders}/") for one in arguments]
+    done = langdiff("parallelism", *given)
+    assert done.code == 1
+    assert message in done.err.replace("\n", " ")

@@ -1,0 +1,101 @@
+"""`langdiff parallelism train`, `predict` and `search`, through the command line's own door."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from langdiff.cli.app import app
+from langdiff.parallelism import Parallelism, make_document, read_parallelisms, write_parallelisms
+
+SETTINGS = """
+embedding = "learned-word"
+encoder = "bilstm"
+tagset = "BIO"
+link = "TD"
+learning_rate = 0.05
+input_size = 8
+hidden_size = 8
+depth = 1
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    text = ["we", "sing", ",", "we", "dance", ",", "and", "they", "sleep"]
+    documents = {name: make_document(name, text, [Parallelism(((0, 2), (3, 5)))]) for name in "abc"}
+    write_parallelisms(documents, tmp_path / "sermons")
+    (tmp_path / "parts.csv").write_text("document,part\na,training\nb,validation\nc,optimization\nd,test\n")
+    (tmp_path / "settings.toml").write_text(SETTINGS)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def _run(*arguments):
+    return CliRunner().invoke(app, ["parallelism", *arguments])
+
+
+def _train(*more):
+    return _run("train", "sermons", "--parts", "parts.csv", "--out", "tagger", *more)
+
+
+def test_a_tagger_is_trained_and_predicts(folder):
+    done = _train("--settings", "settings.toml", "--epochs", "3", "--json")
+    assert done.exit_code == 0, done.stderr
+    assert [row["epoch"] for row in json.loads(done.stdout)] == [1, 2, 3]
+    assert "1 document(s) not in sermons, and left out: 'd'" in done.stderr
+    files = {path.name for path in (folder / "tagger").glob("[!.]*")}
+    assert files == {"model", "history.csv", "learning-curve.svg", "manifest.json"}
+    manifest = json.loads((folder / "tagger" / "manifest.json").read_text())
+    assert manifest["settings"]["hidden_size"] == 8
+    assert manifest["data"]["training"]["documents"] == ["a"]
+    done = _run("predict", "tagger", "sermons", "--out", "predicted", "--json")
+    assert done.exit_code == 0, done.stderr
+    predicted = read_parallelisms(folder / "predicted", predicted=True)
+    counts = {row["document"]: row["parallelisms"] for row in json.loads(done.stdout)}
+    assert counts == {name: len(one.parallelisms) for name, one in predicted.items()}
+    again = _train("--settings", "settings.toml")
+    assert again.exit_code == 1
+    assert "holds a finished tagger" in again.stderr
+
+
+def test_a_search_prints_its_trials(folder):
+    options = ("--model", "learned-word", "--scheme", "BIO-TD", "--trials", "2", "--epochs", "1", "--no-lemmata")
+    done = _run("search", "sermons", "--parts", "parts.csv", "--out", "search", *options, "--json")
+    assert done.exit_code == 0, done.stderr
+    assert [row["trial"] for row in json.loads(done.stdout)] == [1, 2]
+    assert (folder / "search" / "model" / "model.json").is_file()
+
+
+WRONG = {
+    "no settings": ([], "either --published KEY or --settings FILE"),
+    "unknown settings": (["--published", "ASP/learned-word/BIO"], "no published setting"),
+    "no vectors": (["--published", "ASP/word2vec/BIO-TD"], "needs vectors"),
+    "vectors missing": (["--published", "ASP/word2vec/BIO-TD", "--vectors", "none.txt"], "none.txt: cannot be read"),
+    "BERT missing": (["--published", "ASP/latin-bert/BIO-TD", "--bert", "none"], "none: no such folder"),
+    "no settings file": (["--settings", "none.toml"], "none.toml: cannot be read as TOML"),
+    "no parts": (["--settings", "settings.toml", "--parts", "parts.toml"], "no column 'document'"),
+    "empty part": (["--settings", "settings.toml", "--parts", "few.csv"], "is in the part 'validation'"),
+    "other folder": (["--settings", "settings.toml", "--out", "sermons"], "not the folder of a tagger"),
+    "no language": (
+        ["--published", "ASP/word2vec/BIO-TD", "--vectors", "v.txt", "--language", "zh"],
+        "no word list of language 'zh'",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_what_cannot_be_done_is_said_in_one_line(case, folder):
+    arguments, message = WRONG[case]
+    (folder / "parts.toml").write_text("name,part\n")
+    (folder / "few.csv").write_text("document,part\na,training\n")
+    (folder / "v.txt").write_text("we 1 2\n")
+    done = _train(*arguments)
+    assert done.exit_code == 1
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_the_help_has_examples():
+    for command in ("train", "predict", "search"):
+        assert f"Example: langdiff parallelism {command}" in _run(command, "--help").stdout
