@@ -8,7 +8,15 @@ import pytest
 
 from tests.test_public_names import PUBLIC, SUBMODULES
 
-NOTHING_TO_REFUSE = {"tokenize", "detokenize", "mielke2019", "bender2011", "bothwell2023", "morey2017"}  # any text; no argument
+NOTHING_TO_REFUSE = {
+    "nesting",
+    "tokenize",
+    "detokenize",
+    "mielke2019",
+    "bender2011",
+    "bothwell2023",
+    "morey2017",
+}  # no argument
 UNDERLINED = re.compile(r"^([A-Z][a-z]+(?: [A-Z][a-z]+)?)\n-{3,}$", re.M)
 RIDDLE = re.compile(r"^(Which|What|Where|Of|Its|As|If)\b.{0,25}$")
 
