@@ -76,11 +76,11 @@ class Bothwell2023:
         ConfigError
             If there is none.
         """
-        keys = self.settings["corpus"].str.cat([self.settings["model"], self.settings["scheme"]], sep="/")
+        keys = self.settings["corpus"] + "/" + self.settings["model"] + "/" + self.settings["scheme"]
         found = self.settings[keys == key]
         if found.empty:
-            known = " | ".join(f"{corpus}/{model}" for corpus, model in self.settings.groupby(_KEYS[:2]).groups)
-            raise ConfigError(f"no published setting {key!r}; there is CORPUS/MODEL/SCHEME with {known}.")
+            known = ", ".join(dict.fromkeys(keys.str.rpartition("/")[0]))
+            raise ConfigError(f"no published setting {key!r}; there are {known}, each with a scheme such as BIO-TD.")
         return found.iloc[0]
 
     def table(self, corpus: str, metric: str = "EPM") -> pd.DataFrame:

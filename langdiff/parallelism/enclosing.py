@@ -20,7 +20,7 @@ def strata(document: Document) -> tuple[int, ...]:
     Parameters
     ----------
     document : Document
-        Annotated document.
+        Document with its parallelisms.
 
     Returns
     -------

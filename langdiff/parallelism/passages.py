@@ -69,7 +69,7 @@ def passage_html(sides: Sides, *, section: str | None = None, labels: Labels | N
     Parameters
     ----------
     sides, section, labels
-        See `passage_text`.
+        One or two annotations by name, the section to show, and labels of parallelisms; see `passage_text`.
 
     Returns
     -------

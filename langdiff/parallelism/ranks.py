@@ -73,7 +73,20 @@ class RankComparison:
         return "\n".join(lines)
 
     def plot(self, ax: "Axes | None" = None, **style: Any) -> "Axes":
-        """Draw the ranks; see `langdiff.plots.plot_average_ranks`."""
+        """Draw the ranks; see `langdiff.plots.plot_average_ranks`.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Axes to draw on; by default those of a new figure.
+        **style
+            Settings for Matplotlib, which override the defaults.
+
+        Returns
+        -------
+        Axes
+            The axes drawn on.
+        """
         from langdiff.plots import plot_average_ranks
 
         return plot_average_ranks(self.to_frame(), self.groups(), self.critical_difference, ax, **style)

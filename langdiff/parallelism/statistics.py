@@ -51,9 +51,9 @@ class ParallelismStatistics:
 
     def summary(self) -> str:
         """Format the table and the histogram."""
+        cells = zip(self.table["statistic"], self.table["value"], self.table["std"], strict=True)
         rows = [
-            (row.statistic, f"{row.value:,g}" if np.isnan(row.std) else f"{row.value:.2f} ± {row.std:.2f}")
-            for row in self.table.itertuples()
+            (str(name), f"{value:,g}" if np.isnan(std) else f"{value:.2f} ± {std:.2f}") for name, value, std in cells
         ]
         width = max(len(name) for name, _ in rows)
         lines = [f"{name:<{width}}  {shown:>15}" for name, shown in rows]
@@ -61,7 +61,25 @@ class ParallelismStatistics:
         return "\n".join([*lines, f"pairs by overlap, in bins of 0.1: {counts}"])
 
     def plot(self, ax: "Axes | None" = None, **style: Any) -> "Axes":
-        """Draw the overlap; see `langdiff.plots.plot_lexical_overlap`."""
+        """Draw the overlap; see `langdiff.plots.plot_lexical_overlap`.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Axes to draw on; by default those of a new figure.
+        **style
+            Settings for Matplotlib, which override the defaults.
+
+        Returns
+        -------
+        Axes
+            The axes drawn on.
+
+        Raises
+        ------
+        DataError
+            If there are no pairs.
+        """
         from langdiff.plots import plot_lexical_overlap
 
         return plot_lexical_overlap({"": self.pairs}, ax, **style)
@@ -86,7 +104,7 @@ def parallelism_statistics(documents: Mapping[str, Document]) -> ParallelismStat
     Parameters
     ----------
     documents : mapping from str to Document
-        Annotated documents.
+        Annotated documents by name.
 
     Returns
     -------
