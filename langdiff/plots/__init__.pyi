@@ -28,8 +28,8 @@ from .ranks import plot_ranks as plot_ranks
 from .residuals import plot_residuals as plot_residuals
 from .scheme_scores import plot_scheme_scores as plot_scheme_scores
 from .sweep import plot_bpe_sweep as plot_bpe_sweep
-from .tagger_training import plot_tagger_training as plot_tagger_training
 from .tag_transitions import plot_tag_transitions as plot_tag_transitions
+from .tagger_training import plot_tagger_training as plot_tagger_training
 from .translationese import plot_balanced as plot_balanced
 from .translationese import plot_translationese as plot_translationese
 from .treebanks import plot_divergences as plot_divergences
