@@ -121,7 +121,7 @@ def maximize(
     stages, last = list(nodes), TOLERANCE * len(rows.s)
 
     def at(point: Point) -> Value:
-        return evaluate(rows, point, nodes=stages[0], conditional=conditional)
+        return evaluate(rows, point, nodes=stages[0], coarse=len(stages) > 1, conditional=conditional)
 
     point, value = start, at(start)
     for iteration in range(MAX_ITERATIONS + 1):
