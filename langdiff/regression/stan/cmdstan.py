@@ -18,8 +18,10 @@ from langdiff.regression.stan.engine import Draws, Request
 
 DIGITS = 9  # of every number that CmdStan writes
 QUANTITIES = ("difficulty", "intent_size", "dispersion", "size_distribution", "log_lik", "bits")
-OF_OUTCOMES = ("ability", "level", "slope", "spread", "loading", "deviation")
-OF_OUTCOMES += ("correlation", "cluster_spread", "cell_spread")
+OF_OUTCOMES = (
+    *("ability", "level", "slope", "spread", "loading", "deviation"),
+    *("correlation", "cluster_spread", "cell_spread"),
+)
 
 
 def why_no_cmdstan() -> str:
