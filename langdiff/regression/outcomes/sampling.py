@@ -181,7 +181,8 @@ def sample_outcomes(
     diagnosis = diagnose(idata)
     if not diagnosis.good:
         warnings.warn(f"model {posterior.model}: {diagnosis.verdict}", ConvergenceWarning, stacklevel=2)
-    return idata
+    named: az.InferenceData = idata
+    return named
 
 
 def _prepare(

@@ -190,7 +190,8 @@ def posterior_table(idata: "az.InferenceData") -> pd.DataFrame:
     judged = _judged(idata)
     if "ability" in judged:
         tables = {name: _summaries(judged[[name]]).rename_axis("name") for name in judged.data_vars}
-        return pd.concat(tables, names=["parameter"])
+        by_parameter: pd.DataFrame = pd.concat(tables, names=["parameter"])
+        return by_parameter
     table = _summaries(judged[["difficulty"]]).rename(columns={"mean": "difficulty"}).rename_axis("edition")
     factors = np.exp(judged["difficulty"]).mean(("chain", "draw")).to_numpy()
     table.insert(4, "percent", 100 * (factors - 1))

@@ -90,7 +90,7 @@ def label(draws: Draws, posterior: Posterior, facts: dict[str, Any]) -> "az.Infe
         "log_surprisals": ["intent"],
         "bits": ["intent", "edition"],
     }
-    idata: az.InferenceData = inference_data(groups, dims, names)
+    idata: Any = inference_data(groups, dims, names)
     idata.posterior.attrs.update(
         model=posterior.model,
         program=posterior.program.stem,
@@ -100,7 +100,8 @@ def label(draws: Draws, posterior: Posterior, facts: dict[str, Any]) -> "az.Infe
         langdiff_version=__version__,
         **facts,
     )
-    return idata
+    named: az.InferenceData = idata
+    return named
 
 
 def sample_stats(draws: Draws) -> dict[str, Any]:
