@@ -11,7 +11,8 @@ NAMES = """
 langdiff:
     AbilityRegression Contrast DifficultyFit Effects Folds HuggingFaceLM Multitext OutcomeFit OutcomePriors
     OutcomeSimulation Outcomes Parts Provenance Recipe Scoring Selection Simulation Surprisals adjust as_effects
-    balance_by_origin compare compare_treebanks compute_surprisals correlate cross_validate cross_validate_outcomes detokenize
+    balance_by_origin compare compare_treebanks compute_surprisals correlate cross_validate cross_validate_outcomes
+    detokenize
     diagnose explain_abilities fit fit_outcomes held_out_log_likelihood measure_treebanks pareto_front
     predictors rank_probabilities read_fit read_frame read_language_model read_log_likelihoods read_multitext
     read_outcome_fit read_outcomes read_surprisals read_treebank replicate reproduce run_balanced run_experiment
