@@ -45,6 +45,9 @@ def difference(sample, origin, language):
 
 
 def main():
+    if not (DATA / "europarl").is_dir():
+        print(f"no real data: {DATA / 'europarl'} does not exist (set LANGDIFF_DATA)")
+        return
     multitext, origin = europarl()
     print(native_share(multitext, origin).round(1).to_string())
     print(origin_accounting(multitext, origin).round(1).to_string())

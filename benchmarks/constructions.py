@@ -2,10 +2,10 @@
 
     python benchmarks/constructions.py [DATA] [--udpipe MODEL [--train]] [--spacy PACKAGE] [--plot recall.svg]
 
-DATA, by default LANGDIFF_DATA, is a folder with `ud/*.conllu.gz` and `pud/en_pud.conllu.gz`. `--udpipe` is a UDPipe 1
-model, which `--train` first makes of LinES and ParTUT (four minutes); it parses words with the treebanks' parts of
-speech. `--spacy` is an installed package with a spaCy model for English, such as en_core_web_sm; it parses the
-treebanks' words.
+DATA, by default LANGDIFF_DATA (../shared/data without it), is a folder with `ud/*.conllu.gz` and
+`pud/en_pud.conllu.gz`. `--udpipe` is a UDPipe 1 model, which `--train` first makes of LinES and ParTUT (four minutes);
+it parses words with the treebanks' parts of speech. `--spacy` is an installed package with a spaCy model for English,
+such as en_core_web_sm; it parses the treebanks' words.
 """
 
 import argparse
@@ -110,14 +110,14 @@ def parse_with_spacy(package, gold, out):
 
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("data", type=Path, nargs="?", default=os.environ.get("LANGDIFF_DATA"))
+    options.add_argument("data", type=Path, nargs="?", default=os.environ.get("LANGDIFF_DATA", "../shared/data"))
     options.add_argument("--udpipe", type=Path)
     options.add_argument("--train", action="store_true")
     options.add_argument("--spacy")
     options.add_argument("--plot")
     given = options.parse_args()
-    if given.data is None:
-        print("No data: give their folder, or set LANGDIFF_DATA.")
+    if not (given.data / "ud").is_dir():
+        print(f"no real data: {given.data / 'ud'} does not exist (set LANGDIFF_DATA)")
         return
     files = [given.data / f"{name}.conllu.gz" for name in TEST]
     before = time.process_time()

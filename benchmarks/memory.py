@@ -63,6 +63,9 @@ def main():
     parser.add_argument("--edition", default="rus-synodal")
     parser.add_argument("--recipe", choices=RECIPES, help="in this process; by default all that are measured")
     options = parser.parse_args()
+    if not (DATA / "bible").is_dir():
+        print(f"no real data: {DATA / 'bible'} does not exist (set LANGDIFF_DATA)")
+        return
     if options.recipe:
         train(options)
         return

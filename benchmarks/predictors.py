@@ -50,6 +50,9 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=Path(os.environ.get("LANGDIFF_DATA", "../shared/data")))
     parser.add_argument("--out", type=Path, default=Path("predictors"))
     arguments = parser.parse_args()
+    if not (arguments.data / "bible").is_dir():
+        print(f"no real data: {arguments.data / 'bible'} does not exist (set LANGDIFF_DATA)")
+        return
     arguments.out.mkdir(parents=True, exist_ok=True)
     for name in arguments.corpora:
         multitext, treebanks = READERS[name](arguments.data / name)

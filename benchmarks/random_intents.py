@@ -50,6 +50,9 @@ def main() -> None:
         "--only", choices=("1", "2", "books", "free"), help="a part: reasons by model, books, free sizes"
     )
     options = parser.parse_args()
+    if not (DATA / "bible").is_dir():
+        print(f"no real data: {DATA / 'bible'} does not exist (set LANGDIFF_DATA)")
+        return
     verses = verse_sizes()
     shapes = {
         "normal": lambda rng, n: TAU * rng.normal(size=n),

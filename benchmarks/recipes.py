@@ -67,6 +67,9 @@ def main() -> None:
     parser.add_argument("--hidden", type=int, default=128)
     parser.add_argument("--plot", type=Path, help="picture of the curves")
     options = parser.parse_args()
+    if not (DATA / "bible").is_dir():
+        print(f"no real data: {DATA / 'bible'} does not exist (set LANGDIFF_DATA)")
+        return
     names = RECIPES_OF[options.units]
     print(f"{options.verses:,} verses, layers of {options.hidden}; dev bits per character")
     print(f"| edition | {' | '.join(f'{name} | epochs | time' for name in names)} | as good after |", flush=True)

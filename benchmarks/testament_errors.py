@@ -63,6 +63,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--editions", type=int, default=7)
     options = parser.parse_args()
+    if not (DATA / "bible").is_dir():
+        print(f"no real data: {DATA / 'bible'} does not exist (set LANGDIFF_DATA)")
+        return
     multitext = testaments(options.editions)
     parts = ld.split(multitext)
     with warnings.catch_warnings():

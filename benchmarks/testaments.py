@@ -29,6 +29,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--editions", type=int, default=TESTAMENTS)
     options = parser.parse_args()
+    if not (DATA / "bible").is_dir():
+        print(f"no real data: {DATA / 'bible'} does not exist (set LANGDIFF_DATA)")
+        return
     bibles = ld.read_multitext(DATA / "bible", edition_info=DATA / "bible" / "metadata.csv")
     verses = bibles.presence.loc[FIRST:]
     most = verses.sum().sort_values(ascending=False, kind="stable").index[: options.editions]

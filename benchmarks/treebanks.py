@@ -1,14 +1,16 @@
 """Treebanks: how metrics answer to errors, which settings tell treebanks from noise, and speed.
 
-    python benchmarks/treebanks.py DATA [--repeats 3] [--sentences 100000] [--out perturbation.svg]
+    python benchmarks/treebanks.py [DATA] [--repeats 3] [--sentences 100000] [--out perturbation.svg]
 
-DATA is a folder with `ud/*.conllu.gz`. Prints the divergence of perturbed copies of one treebank; for settings of
-Depth the mean divergence of four English treebanks, subsamples of equal words, over that of random halves of each;
-and the time and memory of a treebank of so many sentences (the same files several times over).
+DATA is a folder with `ud/*.conllu.gz`, by default LANGDIFF_DATA (../shared/data without it). Prints the divergence of
+perturbed copies of one treebank; for settings of Depth the mean divergence of four English treebanks, subsamples of
+equal words, over that of random halves of each; and the time and memory of a treebank of so many sentences (the same
+files several times over).
 """
 
 import argparse
 import itertools
+import os
 import resource
 import time
 from pathlib import Path
@@ -68,11 +70,14 @@ def speed(files, sentences):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("data", type=Path)
+    parser.add_argument("data", type=Path, nargs="?", default=Path(os.environ.get("LANGDIFF_DATA", "../shared/data")))
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--sentences", type=int, default=100_000)
     parser.add_argument("--out", type=Path)
     arguments = parser.parse_args()
+    if not (arguments.data / "ud").is_dir():
+        print(f"no real data: {arguments.data / 'ud'} does not exist (set LANGDIFF_DATA)")
+        return
     files = sorted((arguments.data / "ud").glob("*.conllu.gz"))
     banks = {file.name.partition(".")[0]: ld.read_treebank(file) for file in files}
     errors(banks, arguments.repeats, arguments.out)

@@ -119,6 +119,9 @@ def main():
     parser.add_argument("--out", type=Path, default=Path("runs/typology-bibles"))
     parser.add_argument("--run", type=Path, help="a run directory with surprisals/*.csv")
     arguments = parser.parse_args()
+    if not (DATA / "bible").is_dir():
+        print(f"no real data: {DATA / 'bible'} does not exist (set LANGDIFF_DATA)")
+        return
     arguments.out.mkdir(parents=True, exist_ok=True)
     chosen, info = shared_verses()
     parts = ld.split(chosen)

@@ -192,6 +192,9 @@ def main():
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, default=Path("runs/typology-relatives"))
     arguments = parser.parse_args()
+    if not (DATA / "glottolog").is_dir():
+        print(f"no real data: {DATA / 'glottolog'} does not exist (set LANGDIFF_DATA)")
+        return
     glottolog = read_glottolog(DATA / "glottolog", same_as=SAME_AS)
     holds = True
     for part in arguments.parts:

@@ -65,8 +65,10 @@ from .regression.outcomes.abilities import AbilityRegression as AbilityRegressio
 from .regression.outcomes.abilities import explain_abilities as explain_abilities
 from .regression.outcomes.cross_validation import cross_validate_outcomes as cross_validate_outcomes
 from .regression.outcomes.fitting import fit_outcomes as fit_outcomes
+from .regression.outcomes.priors import OutcomePriors as OutcomePriors
 from .regression.outcomes.result import OutcomeFit as OutcomeFit
 from .regression.outcomes.result import read_outcome_fit as read_outcome_fit
+from .regression.outcomes.sampling import sample_outcomes as sample_outcomes
 from .regression.outcomes.simulation import OutcomeSimulation as OutcomeSimulation
 from .regression.outcomes.simulation import simulate_outcomes as simulate_outcomes
 from .regression.result import DifficultyFit as DifficultyFit

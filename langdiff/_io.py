@@ -51,9 +51,13 @@ class Block(NamedTuple):
 
 
 def read_blocks(
-    path: File, *, errors: str | None = "strict", on_fault: Callable[[int, str], None] | None = None
+    path: File,
+    *,
+    errors: str | None = "strict",
+    on_fault: Callable[[int, str], None] | None = None,
+    encoding: str = "utf-8",
 ) -> Iterator[Block]:
-    r"""Yield many lines at once, decoding UTF-8 and undoing compression.
+    r"""Yield many lines at once, decoding them and undoing compression.
 
     Only ``\n`` ends a line.
 
@@ -67,6 +71,8 @@ def read_blocks(
     on_fault : callable, optional
         Function that is called, before the block is yielded, with the number of a line that holds NUL or is not UTF-8
         and with what is wrong; there, `DAMAGED` stands in the line. By default such lines are errors.
+    encoding : str
+        Encoding of the text, in which ASCII is one byte each; in another than UTF-8 a byte without meaning is an error.
 
     Raises
     ------
@@ -78,11 +84,13 @@ def read_blocks(
     for first, raw in _raw_blocks(path):
         try:
             if b"\0" not in raw:
-                text = raw.decode("utf-8", errors or "strict")
+                text = raw.decode(encoding, errors or "strict")
                 yield Block(first, text, text.encode() if errors == "replace" else raw)
                 continue
         except UnicodeDecodeError:
             pass  # said line by line
+        if encoding != "utf-8":
+            raise _fault(path, None, f"not text in {encoding}.")
         lines = []
         for number, line in enumerate(raw.split(b"\n"), first):
             decoded, fault = _decode(line, errors)

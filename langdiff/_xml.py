@@ -64,7 +64,7 @@ class XmlEvents:
         """Act on the end of the file."""
 
 
-def read_xml(file: File, events: XmlEvents, *, errors: str | None = "strict") -> None:
+def read_xml(file: File, events: XmlEvents, *, errors: str | None = "strict", encoding: str = "utf-8") -> None:
     """Parse a file and call `events`; the file is never held in memory as a whole.
 
     Parameters
@@ -75,6 +75,8 @@ def read_xml(file: File, events: XmlEvents, *, errors: str | None = "strict") ->
         Handler of the elements and the text.
     errors : {"strict", "replace", None}
         Whether bytes that are not UTF-8 are an error or become U+FFFD; see `read_blocks`.
+    encoding : str
+        Encoding of the file; its declaration is not heeded.
 
     Raises
     ------
@@ -90,7 +92,7 @@ def read_xml(file: File, events: XmlEvents, *, errors: str | None = "strict") ->
     parser: Any = XMLParser(target=events)
     events._line = lambda: parser.parser.CurrentLineNumber
     try:
-        for block in read_blocks(file, errors=errors, on_fault=events.damaged):
+        for block in read_blocks(file, errors=errors, on_fault=events.damaged, encoding=encoding):
             parser.feed(block.text)  # as str: read_blocks has decoded it, whatever the declaration says
         parser.close()
     except ParseError as error:

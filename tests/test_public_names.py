@@ -10,15 +10,16 @@ import pytest
 NAMES = """
 langdiff:
     AbilityRegression Contrast CrossMutualInformation DifficultyCurve DifficultyFit Effects Folds HuggingFaceLM
-    Multitext OutcomeFit OutcomeSimulation Outcomes Parity Parts Provenance Recipe Scoring Selection Simulation
-    Surprisals TokenScores adjust as_effects balance_by_origin compare compare_treebanks compute_surprisals
-    correlate cross_validate cross_validate_outcomes detokenize diagnose difficulty_curve explain_abilities fit
-    fit_outcomes flag_cells generalizability held_out_log_likelihood measure_parity measure_treebanks
-    pareto_front predictors rank_probabilities read_curve read_fit read_frame read_language_model
-    read_log_likelihoods read_multitext read_outcome_fit read_outcomes read_surprisals read_token_scores
-    read_treebank replicate reproduce run_balanced run_experiment sample score_multitext select short_form
-    simulate simulate_outcomes split split_by_origin split_into_folds standardized_residuals surprisals_of
-    sweep_merges synthesize tokenize train_language_model translationese write_multitext xmi
+    Multitext OutcomeFit OutcomePriors OutcomeSimulation Outcomes Parity Parts Provenance Recipe Scoring
+    Selection Simulation Surprisals TokenScores adjust as_effects balance_by_origin compare compare_treebanks
+    compute_surprisals correlate cross_validate cross_validate_outcomes detokenize diagnose difficulty_curve
+    explain_abilities fit fit_outcomes flag_cells generalizability held_out_log_likelihood measure_parity
+    measure_treebanks pareto_front predictors rank_probabilities read_curve read_fit read_frame
+    read_language_model read_log_likelihoods read_multitext read_outcome_fit read_outcomes read_surprisals
+    read_token_scores read_treebank replicate reproduce run_balanced run_experiment sample sample_outcomes
+    score_multitext select short_form simulate simulate_outcomes split split_by_origin split_into_folds
+    standardized_residuals surprisals_of sweep_merges synthesize tokenize train_language_model translationese
+    write_multitext xmi
 langdiff.constructions:
     ConstructionScores GoldTargets Parses Rules check_claims compare_annotators constructed_gold default_rules
     evaluate mine_candidates mined_counts mined_gold order_columns read_gold read_parses read_queries read_rules

@@ -197,6 +197,66 @@ def fit(
 
 
 @outcomes_app.command()
+def sample(
+    table: Table,
+    layout: Format = "long",
+    metric: Metric = None,
+    filter_name: Filter = None,
+    repeats: Repeats = "error",
+    items: Items = None,
+    model: Annotated[
+        Literal["auto", "rasch", "beta-binomial", "slopes"],
+        typer.Option(help="Model; auto: beta-binomial if a cell has several trials, otherwise rasch."),
+    ] = "auto",
+    by: By = None,
+    formula: Formula = None,
+    cluster: Cluster = None,
+    cell_noise: Annotated[bool, typer.Option("--cell-noise", help="Give each cell a normal effect.")] = False,
+    chains: Annotated[int, typer.Option(help="Number of Markov chains.")] = 4,
+    iter_warmup: Annotated[int, typer.Option(help="Draws of each chain to adapt with, not kept.")] = 500,
+    iter_sampling: Annotated[int, typer.Option(help="Draws of each chain to keep.")] = 1000,
+    seed: Annotated[int, typer.Option(help="Seed of all chains.", min=0)] = 0,
+    engine: Annotated[
+        Literal["auto", "cmdstan", "pystan"], typer.Option(help="auto: CmdStan where installed, else PyStan.")
+    ] = "auto",
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Save all draws here (.nc, NetCDF).")] = None,
+    as_json: Json = False,
+) -> None:
+    """Draw abilities and difficulties from their posterior with Stan, for small or separated tables.
+
+    Example: langdiff outcomes sample parsers.csv --by construction --cluster document
+    """
+    import langdiff as ld
+    from langdiff.cli.stan import check_netcdf, save_netcdf
+    from langdiff.regression.stan.diagnosis import posterior_table
+
+    if out is not None:
+        check_netcdf(out)
+    idata = ld.sample_outcomes(
+        _read(table, layout, metric, filter_name, repeats, items),
+        model=model,
+        by=by,
+        formula=formula,
+        cluster=cluster,
+        cell_noise=cell_noise,
+        chains=chains,
+        iter_warmup=iter_warmup,
+        iter_sampling=iter_sampling,
+        seed=seed,
+        engine=engine,
+    )
+    if out is not None:
+        save_netcdf(idata, out)
+    frame = posterior_table(idata).reset_index()
+    if as_json:
+        print_json(frame)
+        return
+    lines = [ld.diagnose(idata).summary(), f"[{idata['posterior'].attrs['signature']}]"]
+    digits = {"mean": "{:+.3f}", "sd": "{:.3f}", "low": "{:+.3f}", "high": "{:+.3f}", "r_hat": "{:.3f}"}
+    print_table(frame, "\n".join(lines), digits | dict.fromkeys(("ess_bulk", "ess_tail", "ess_sd"), "{:,.0f}"))
+
+
+@outcomes_app.command()
 def predict(
     fitted: Annotated[Path, typer.Option("--fit", help="Fit that `langdiff outcomes fit --out` saved.")],
     table: Annotated[

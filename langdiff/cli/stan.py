@@ -1,7 +1,7 @@
 """`langdiff sample` and `langdiff install-stan`: the posterior of difficulties."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -49,7 +49,7 @@ def sample(
     from langdiff.regression.stan.sampling import sample
 
     if out is not None:
-        _check_netcdf(out)
+        check_netcdf(out)
     idata = sample(
         ld.read_surprisals(surprisals, unit=unit),
         model=model,
@@ -61,10 +61,7 @@ def sample(
         engine=engine,
     )
     if out is not None:
-        from langdiff._io import atomic_path
-
-        with atomic_path(out) as temporary:
-            idata.to_netcdf(str(temporary))
+        save_netcdf(idata, out)
     table = posterior_table(idata).reset_index()
     if as_json:
         print_json(table)
@@ -73,7 +70,16 @@ def sample(
     print_table(table, "\n".join(lines), SHOWN)
 
 
-def _check_netcdf(path: Path) -> None:
+def save_netcdf(idata: Any, path: Path) -> None:
+    """Write draws, or nothing if that fails."""
+    from langdiff._io import atomic_path
+
+    with atomic_path(path) as temporary:
+        idata.to_netcdf(str(temporary))
+
+
+def check_netcdf(path: Path) -> None:
+    """Refuse names of other files."""
     from langdiff.errors import ConfigError
 
     if path.suffix != ".nc":

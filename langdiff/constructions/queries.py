@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from importlib import resources
@@ -10,9 +11,10 @@ from typing import Any
 
 from langdiff._io import read_lines
 from langdiff.constructions.graphs import Graph, Word
+from langdiff.constructions.names import doubtful_names
 from langdiff.constructions.phenomena import PHENOMENA, is_type
 from langdiff.constructions.target import Node, Target
-from langdiff.errors import DataError
+from langdiff.errors import DataError, LangdiffWarning
 
 Binding = dict[str, int]  # positions of the nodes that are known
 Extend = Callable[[Graph, Binding], Iterator[Binding]]  # every way to satisfy a condition, given the nodes known
@@ -94,6 +96,12 @@ def read_queries(path: str | Path | None = None) -> tuple[Query, ...]:
     DataError
         If the file is not TOML, has no queries, or a phenomenon, condition or target is not written so.
 
+    Warns
+    -----
+    LangdiffWarning
+        If a condition names a relation or part of speech that Universal Dependencies do not have (subtypes are not
+        looked at), or a feature that is nearly one of the universal ones.
+
     Examples
     --------
     >>> sorted({query.phenomenon for query in read_queries()} ^ set(PHENOMENA))
@@ -118,9 +126,19 @@ def read_queries(path: str | Path | None = None) -> tuple[Query, ...]:
                 queries.append(_query(phenomenon, table))
             except (ValueError, KeyError, AttributeError, TypeError, re.error) as error:
                 raise DataError(f"{source}, {phenomenon}: {error}") from error
+            _warn_of_names(source, text, phenomenon, table)
     if not queries:
         raise DataError(f"{source}: there are no queries; write tables such as [[vpart]], see the handbook.")
     return tuple(queries)
+
+
+def _warn_of_names(source: str, text: str, phenomenon: str, table: dict[str, Any]) -> None:
+    """Say which names in the conditions of a query are perhaps misspelt: they would match nothing, in silence."""
+    for condition in [*table["pattern"], *(one for group in table.get("without", ()) for one in group)]:
+        for doubt in doubtful_names(condition):
+            line = text[: max(text.find(condition), 0)].count("\n") + 1
+            message = f"{source}, line {line}, {phenomenon}: {condition!r}: {doubt}"
+            warnings.warn(message, LangdiffWarning, stacklevel=3)
 
 
 def _query(phenomenon: str, table: dict[str, Any]) -> Query:

@@ -48,7 +48,7 @@ def plot_posterior(idata: "az.InferenceData", ax: Axes | None = None, **style: A
     ['eng', 'fin']
     """
     posterior = getattr(idata, "posterior", None)
-    if posterior is None or "difficulty" not in posterior:
+    if posterior is None or "difficulty" not in posterior or "edition" not in posterior["difficulty"].dims:
         raise DataError("there is no posterior of difficulties; give what langdiff.sample returned.")
     difficulty = posterior["difficulty"]
     draws = difficulty.stack(sample=("chain", "draw")).transpose("edition", "sample").to_numpy()  # (J, draws)

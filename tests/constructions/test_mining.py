@@ -1,3 +1,5 @@
+import warnings
+
 import pytest
 
 from langdiff.constructions import evaluate, mine_candidates, read_parses, read_queries, read_vetted
@@ -167,6 +169,7 @@ def test_own_queries(bank, write):
     assert mine_candidates(bank, queries=own).to_frame()["item"].tolist() == ["vpart"]
 
 
+@pytest.mark.filterwarnings("ignore:.*no part of speech of Universal Dependencies matches 'verb'")
 @pytest.mark.parametrize(
     ("test", "found"),
     [("form=Carried", 1), ("form=CARRIED", 1), ("form!=Carried", 0), ("lemma!=Carry", 0), ("upos=verb", 0)],
@@ -215,3 +218,19 @@ def test_the_tree_has_local_and_the_graph_non_local_targets(bank, tmp_path):
         ("basic", "tough", "ARG2:gap"),
         ("enhanced", "tough", "ARG2:gap"),
     }
+
+
+def test_names_that_match_nothing_are_said(tmp_path):
+    path = tmp_path / "queries.toml"
+    condition = '[[vpart]]\npattern = ["V[upos=VREB]", "V[Tens=Past, NumForm=Word]", "V -[compund:prt]-> P"]\n'
+    path.write_text(condition + 'targets = ["V MOD P"]\n')
+    with pytest.warns(LangdiffWarning) as said:
+        read_queries(path)
+    messages = [str(warning.message) for warning in said]
+    assert len(messages) == 3  # a feature of a language's own is none of them
+    for message, near in zip(messages, ("VERB", "Tense", "compound"), strict=True):
+        assert message.startswith(f"{path}, line 2, vpart: ")
+        assert message.endswith(f"did you mean '{near}'?")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        read_queries()

@@ -133,11 +133,24 @@ def test_an_entity_is_not_expanded(tmp_path):
 
 def test_a_line_that_is_not_text_is_named(tmp_path):
     (tmp_path / "bad.rs3").write_bytes(RS3.encode().replace(b"We read", b"We \xff read"))
-    with pytest.raises(DataError, match=r"bad\.rs3, line 5: not UTF-8 in byte .*\. Convert the file\.$"):
+    with pytest.raises(DataError, match=r"bad\.rs3, line 5: not UTF-8 in byte .*\. Or let its first"):
         read_discourse(tmp_path)
     (tmp_path / "bad.rs3").rename(tmp_path / "bad.dis")  # any bytes
     with pytest.raises(DataError, match=r"bad\.dis, line 5: not UTF-8 in byte .*\. Convert the file\.$"):
         read_discourse(tmp_path)
+
+
+def test_an_encoding_is_read_as_declared_if_it_is_not_utf8(tmp_path):
+    (tmp_path / "e.rs3").write_text(RS3.replace("We read", "Wé read"), encoding="utf-8")
+    expected = read_discourse(tmp_path)["e"]
+    declared = '<?xml version="1.0" encoding="ISO-8859-1"?>\n' + RS3.replace("We read", "Wé read")
+    for encoding in ("latin-1", "utf-8"):  # some programs declare one encoding and write another
+        (tmp_path / "e.rs3").write_bytes(declared.encode(encoding))
+        assert read_discourse(tmp_path)["e"].texts == expected.texts
+    for wrong in ("UTF-8", "UTF-16", "klingon"):
+        (tmp_path / "e.rs3").write_bytes(declared.replace("ISO-8859-1", wrong).encode("latin-1"))
+        with pytest.raises(DataError, match=rf"e\.rs3, line 6: not UTF-8 .* declares the encoding '{wrong}'"):
+            read_discourse(tmp_path)
 
 
 def test_a_group_with_one_nucleus_is_collapsed_if_asked(tmp_path):

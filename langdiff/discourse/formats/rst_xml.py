@@ -3,6 +3,7 @@
 Secondary edges and signals of ``.rs4`` are not part of the tree and are not read.
 """
 
+import codecs
 import re
 import warnings
 from dataclasses import dataclass, field
@@ -10,11 +11,13 @@ from typing import Literal
 from xml.sax.saxutils import escape, quoteattr
 
 from langdiff._archives import File
+from langdiff._io import read_blocks
 from langdiff._xml import XmlEvents, read_xml
 from langdiff.discourse.formats.drafts import Draft, plain_text
 from langdiff.discourse.tree import NO_RELATION, NUCLEUS, ROOT, SATELLITE, SPAN, DiscourseTree, Node
-from langdiff.errors import DataError, LangdiffWarning
+from langdiff.errors import DataError, FaultsError, LangdiffWarning
 
+_DECLARED = re.compile(r"""<\?xml[^>]*encoding\s*=\s*["']([\w.-]+)["']""")
 _NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 Part = Literal["core", "full"]  # an element without, and with, its satellites
@@ -45,11 +48,41 @@ def rst_xml_draft(file: File, *, collapse_unary: bool) -> Draft:
         If it is not well-formed, or its elements are not a tree; the message names file and line.
     """
     events = _Events(file)
-    read_xml(file, events, errors=None)
+    try:
+        read_xml(file, events, errors=None)
+    except FaultsError as error:
+        if not events.undecodable:
+            raise
+        events = _Events(file)
+        read_xml(file, events, errors=None, encoding=_declared_encoding(file, error))
     root = _link(events)
     for element in reversed(_below(events, root)):  # children before parents
         _measure(events, element, collapse_unary)
     return _nodes(events, root)
+
+
+def _declared_encoding(file: File, error: FaultsError) -> str:
+    """Return the encoding that the declaration names, for a file that is not UTF-8.
+
+    Raises
+    ------
+    FaultsError
+        If it names none, or one that is unknown or none of ASCII's.
+    """
+    head = next(iter(read_blocks(file, encoding="latin-1"))).text[:200]
+    named = _DECLARED.match(head)
+    if named is None:
+        what = f"{error.faults[0].fault} Or let its first line name its encoding: <?xml version='1.0' encoding='…'?>."
+        raise FaultsError([error.faults[0]._replace(fault=what)])
+    try:
+        ascii_too = bytes(range(128)).decode(named[1]) == bytes(range(128)).decode("ascii")
+        found = codecs.lookup(named[1]).name
+    except (LookupError, UnicodeDecodeError):
+        ascii_too, found = False, ""
+    if not ascii_too or found == "utf-8":
+        what = f"{error.faults[0].fault} It declares the encoding {named[1]!r}, which does not help."
+        raise FaultsError([error.faults[0]._replace(fault=what)])
+    return found
 
 
 class _Events(XmlEvents):
@@ -62,6 +95,11 @@ class _Events(XmlEvents):
         self.draft = Draft(str(file))
         self._text: list[str] | None = None
         self._segments = 0
+        self.undecodable = False
+
+    def damaged(self, line: int, what: str) -> None:
+        self.undecodable = what.startswith("not UTF-8")
+        super().damaged(line, what)
 
     def begin(self, tag: str, attributes: dict[str, str]) -> None:
         if tag == "rel":

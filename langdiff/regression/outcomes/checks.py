@@ -38,7 +38,7 @@ def check_outcomes(
     LangdiffWarning
         If a marginal likelihood has its maximum only since items are drawn from a normal distribution.
     """
-    _check_size(outcomes, rows, conditional=conditional, overdispersed=overdispersed)
+    check_size(outcomes, rows, conditional=conditional, overdispersed=overdispersed)
     if not conditional:
         _check_aliased(outcomes, design, rows)
     _check_linked(outcomes, allow_unlinked=allow_unlinked and not conditional)
@@ -46,7 +46,8 @@ def check_outcomes(
     _check_beaten(outcomes, design, rows, conditional=conditional)
 
 
-def _check_size(outcomes: Outcomes, rows: Rows, *, conditional: bool, overdispersed: bool) -> None:
+def check_size(outcomes: Outcomes, rows: Rows, *, conditional: bool, overdispersed: bool) -> None:
+    """Refuse tables that are too small, and items and systems without outcomes."""
     items, systems = rows.t.shape
     if items < 2 or systems < 2:
         raise DataError(f"{items} item(s) × {systems} system(s): at least two of each are needed.")

@@ -11,6 +11,8 @@ from langdiff.regression.outcomes.likelihood import Point, Value, evaluate
 from langdiff.regression.outcomes.rows import Rows, collapse
 
 FIRST, NODES, LAST = 7, 15, 30  # nodes of the quadrature: on the way, near the end, and at the end
+MOST = 200  # nodes of a search that these do not end
+STEEPEST = 20.0  # spread of difficulties of a system, log odds, up to which it is searched with so many
 SHORT = 1e-3  # squared length of a Newton step, in standard errors, from which on more nodes are taken
 TOLERANCE = 1e-13  # the same, over the number of rows, at which a search ends after that step
 CONVERGED = 1e-6  # the same at which a search that no step improves counts as ended
@@ -121,7 +123,7 @@ def maximize(
     stages, last = list(nodes), TOLERANCE * len(rows.s)
 
     def at(point: Point) -> Value:
-        return evaluate(rows, point, nodes=stages[0], conditional=conditional)
+        return evaluate(rows, point, nodes=stages[0], coarse=len(stages) > 1, conditional=conditional)
 
     point, value = start, at(start)
     for iteration in range(MAX_ITERATIONS + 1):
@@ -230,6 +232,10 @@ def estimate(rows: Rows, *, slopes: bool = False, overdispersed: bool = False, s
     if slopes:
         start = replace(found.point, free_loadings=True)
         found = maximize(rows, start, free_directions(start, spread=True, loadings=True))
+        steepest = found.point.spread * float(np.exp(found.point.log_loading.max()))
+        if not found.converged and steepest < STEEPEST:  # with few nodes, its likelihood and gradient do not agree
+            free = free_directions(found.point, spread=True, loadings=True)
+            found = maximize(rows, found.point, free, nodes=(MOST,))
     return Estimate(optimum=found, **zero)
 
 

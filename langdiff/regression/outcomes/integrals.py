@@ -105,8 +105,8 @@ def hermite_nodes(v: Floats, h: Floats, count: int) -> Nodes:
     return Nodes(nodes, log_weight + scale - 0.5 * nodes**2)
 
 
-def circle_nodes(level: Floats, s: Floats, t: Floats) -> Nodes:
-    """Return nodes on half a circle, the other half being conjugate, for rows of equal numbers of trials in total.
+def circle_nodes(level: Floats, s: Floats, t: Floats, half: int) -> Nodes:
+    """Return nodes on half a circle, the other half being conjugate, for rows of less than 2 `half` trials in total.
 
     No node is on the negative axis, where factors may vanish.
     """
@@ -123,6 +123,5 @@ def circle_nodes(level: Floats, s: Floats, t: Floats) -> Nodes:
         shift, v = np.abs(moved - v), moved
         if shift.max(initial=0) < AT_MODE:
             break
-    half = int(trials.max()) // 2 + 1
     angle = np.pi * (np.arange(half) + 0.5) / half
     return Nodes(v[:, None] + 1j * angle, np.full((len(s), half), -np.log(half)))

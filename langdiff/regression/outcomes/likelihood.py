@@ -5,14 +5,16 @@ r"""Log-likelihood of a table of outcomes, marginal or conditional, with gradien
 Parameters are kept as one vector: levels m (block by block), β, σ, ln λ, and d = ρ/(1 − ρ).
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from langdiff._types import Floats
+from langdiff._types import Floats, Integers
 from langdiff.regression.outcomes.integrals import Nodes, cells_at, circle_nodes, hermite_nodes, modes
-from langdiff.regression.outcomes.rows import Rows
+from langdiff.regression.outcomes.rows import Rows, kinds
+from langdiff.regression.outcomes.shared import FEWEST, shared_moments, sharing, sharing_a_circle
 
 AT_ONCE = 100_000  # numbers of an array, so that few megabytes are in use
 
@@ -76,7 +78,7 @@ class Value:
     scores: Floats
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class _Moments:
     """What rows of a block give: ln of the integrals, (n,), and moments over the nodes of u, the derivatives by node.
 
@@ -90,7 +92,15 @@ class _Moments:
     cross: Floats  # (n, D)
 
 
-def evaluate(rows: Rows, point: Point, *, nodes: int = 15, conditional: bool = False, scores: bool = False) -> Value:
+def evaluate(
+    rows: Rows,
+    point: Point,
+    *,
+    nodes: int = 15,
+    coarse: bool = False,
+    conditional: bool = False,
+    scores: bool = False,
+) -> Value:
     """Return the log-likelihood of rows and its derivatives in all parameters.
 
     Parameters
@@ -100,7 +110,9 @@ def evaluate(rows: Rows, point: Point, *, nodes: int = 15, conditional: bool = F
     point : Point
         Where to evaluate.
     nodes : int
-        Number of nodes of the quadrature; the conditional likelihood has as many as it needs.
+        Number of nodes of the quadrature, where rows share none; the conditional likelihood has as many as it needs.
+    coarse : bool
+        Whether nodes that rows share may be farther apart, as is good enough on the way.
     conditional : bool
         Whether to condition on the totals of rows.
     scores : bool
@@ -119,11 +131,11 @@ def evaluate(rows: Rows, point: Point, *, nodes: int = 15, conditional: bool = F
     gradient, hessian = np.zeros(size), np.zeros((size, size))
     log_integrals = np.zeros(len(rows.s))
     all_scores = np.zeros((len(rows.s) if scores else 0, size))
-    for part in _parts(rows, nodes, conditional):
+    for part, shared in parts(rows, point, nodes, coarse=coarse, conditional=conditional):
         some = rows.take(part)
         m = np.arange(systems) + systems * int(some.block[0])
         u = np.concatenate([m, wanted])
-        moments = _moments(some, point, nodes, conditional)
+        moments = _moments(some, point, nodes, conditional) if shared is None else _shared(some, point, shared)
         w = some.weight
         log_integrals[part] = moments.log_integral
         gradient[u] += w @ moments.mean
@@ -142,25 +154,45 @@ def evaluate(rows: Rows, point: Point, *, nodes: int = 15, conditional: bool = F
     return Value(float(rows.weight @ log_integrals), gradient, hessian, log_integrals, all_scores)
 
 
-def _parts(rows: Rows, nodes: int, conditional: bool) -> list[Any]:
-    """Return the places of rows of one block each, few enough for arrays of rows × nodes × systems."""
-    parts = []
+def parts(
+    rows: Rows, point: Point, nodes: int, *, coarse: bool = False, conditional: bool = False
+) -> Iterator[tuple[Integers, Nodes | None]]:
+    """Yield places of rows of one block, and the nodes they share; None if each row has its own.
+
+    Those without common nodes are few enough for arrays of rows × nodes × systems.
+    """
+    alike = point.overdispersion is None and not point.free_loadings and not point.log_loading.any()
     for block in np.unique(rows.block):
         places = np.flatnonzero(rows.block == block)
-        if conditional:  # with as many nodes as trials need
+        left = np.ones(len(places), dtype=bool)
+        if alike and len(places) >= FEWEST:
+            kind = kinds(rows.x[places])
+            for one in np.flatnonzero(np.bincount(kind) >= FEWEST):
+                inside = places[kind == one]
+                level = row_levels(rows.take(inside[:1]), point)[0]
+                found = (
+                    sharing_a_circle(rows, inside, level)
+                    if conditional
+                    else sharing(rows, inside, level, point.spread, coarse=coarse)
+                )
+                for part in found:
+                    left[kind == one] = False
+                    yield part
+        places = places[left]
+        if conditional and len(places):  # with as many nodes as trials need
             trials = rows.t[places].sum(axis=1)
             places = places[np.argsort(trials, kind="stable")]
             nodes = int(trials.max()) // 2 + 1
         step = max(1, AT_ONCE // (nodes * rows.s.shape[1]))
-        parts += [places[start : start + step] for start in range(0, len(places), step)]
-    return parts
+        for start in range(0, len(places), step):
+            yield places[start : start + step], None
 
 
 def place_nodes(some: Rows, point: Point, nodes: int, conditional: bool) -> Nodes:
     """Return the nodes of rows of one block."""
     level = row_levels(some, point)
     if conditional:
-        return circle_nodes(level, some.s, some.t)
+        return circle_nodes(level, some.s, some.t, int(some.t.sum(axis=1).max()) // 2 + 1)
     loading = point.spread * np.exp(point.log_loading)
     return hermite_nodes(*modes(level, loading, some.s, some.t, point.overdispersion), nodes)
 
@@ -169,6 +201,15 @@ def row_levels(some: Rows, point: Point) -> Floats:
     """Return log odds of success at v = 0, shape (n, J)."""
     levels: Floats = point.level[some.block] - (some.x @ point.slope)[:, None]
     return levels
+
+
+def _shared(some: Rows, point: Point, nodes: Nodes) -> _Moments:
+    """Return the moments of rows of equal covariates: a shift of all m is one vector for all of them."""
+    systems = some.s.shape[1]
+    loading = -1.0 if np.iscomplexobj(nodes.v) else point.spread
+    found = shared_moments(some, row_levels(some.take(slice(1)), point)[0], loading, nodes)
+    shift = found.hessian[:systems].sum(axis=0) / some.weight.sum()
+    return _Moments(*found, cross=np.broadcast_to(shift, found.mean.shape))
 
 
 def _moments(some: Rows, point: Point, nodes: int, conditional: bool) -> _Moments:

@@ -12,9 +12,10 @@ from langdiff.outcomes import Outcomes
 from langdiff.regression.outcomes.cells import log_coefficients
 from langdiff.regression.outcomes.design import rows_of
 from langdiff.regression.outcomes.integrals import cells_at
-from langdiff.regression.outcomes.likelihood import Point, evaluate, place_nodes, row_levels
+from langdiff.regression.outcomes.likelihood import Point, evaluate, parts, place_nodes, row_levels
 from langdiff.regression.outcomes.publish import DIFFICULTY, part_of
 from langdiff.regression.outcomes.rows import Rows, patterns
+from langdiff.regression.outcomes.shared import shared_posterior
 
 if TYPE_CHECKING:
     from langdiff.regression.outcomes.result import OutcomeFit
@@ -62,10 +63,13 @@ def item_difficulties(rows: Rows, point: Point) -> tuple[Floats, Floats]:
 
 def _difficulties(rows: Rows, point: Point) -> tuple[Floats, Floats]:
     mean, deviation = np.empty(len(rows.s)), np.empty(len(rows.s))
-    step = max(1, AT_ONCE // (ITEM_NODES * rows.s.shape[1]))
-    for start in range(0, len(rows.s), step):
-        part = slice(start, start + step)
-        v, share = posterior(rows.take(part), point, ITEM_NODES)
+    for part, shared in parts(rows, point, ITEM_NODES):
+        some = rows.take(part)
+        if shared is None:
+            v, share = posterior(some, point, ITEM_NODES)
+        else:
+            level = row_levels(some.take(slice(1)), point)[0]
+            v, share = shared.v, shared_posterior(some, level, point.spread, shared)[1]
         mean[part] = (share * v).sum(axis=1)
         deviation[part] = np.sqrt(np.maximum((share * v**2).sum(axis=1) - mean[part] ** 2, 0))
     level = row_levels(rows, point).mean(axis=1)

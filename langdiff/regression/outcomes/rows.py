@@ -56,13 +56,18 @@ def patterns(rows: Rows) -> tuple[Rows, Integers]:
     ndarray of int, shape (I,)
         Pattern of each row.
     """
-    keys = np.column_stack([rows.s.sum(axis=1), rows.t, rows.x, rows.block])
-    varying = np.ptp(keys, axis=0) > 0  # of a complete table, only the totals, which sorts faster
-    varying[0] = True
-    _, place = np.unique(keys[:, varying], axis=0, return_inverse=True)
-    place = place.ravel().astype(int)
+    place = kinds(np.column_stack([rows.s.sum(axis=1), rows.t, rows.x, rows.block]))
     first = np.zeros(place.max() + 1, dtype=int)
     first[place[::-1]] = np.arange(len(place))[::-1]
     weight: Floats = np.bincount(place, rows.weight).astype(float)
     s = np.column_stack([np.bincount(place, rows.weight * column) for column in rows.s.T]) / weight[:, None]
     return replace(rows.take(first), s=s, weight=weight), place
+
+
+def kinds(values: Floats) -> Integers:
+    """Return a number for each row of an array, shape (n,), the same for equal rows."""
+    varying = values[:, np.ptp(values, axis=0) > 0]
+    if not varying.shape[1]:
+        return np.zeros(len(values), dtype=int)
+    as_bytes = np.ascontiguousarray(varying + 0.0).view(np.dtype((np.void, varying.itemsize * varying.shape[1])))
+    return np.unique(as_bytes.ravel(), return_inverse=True)[1].astype(int)  # numbers one by one sort ten times slower

@@ -18,6 +18,10 @@ from langdiff.regression.stan.engine import Draws, Request
 
 DIGITS = 9  # of every number that CmdStan writes
 QUANTITIES = ("difficulty", "intent_size", "dispersion", "size_distribution", "log_lik", "bits")
+OF_OUTCOMES = (
+    *("ability", "level", "slope", "spread", "loading", "deviation"),
+    *("correlation", "cluster_spread", "cell_spread"),
+)
 
 
 def why_no_cmdstan() -> str:
@@ -121,7 +125,7 @@ def sample_cmdstan(request: Request) -> Draws:
     return stats | {
         name: values.reshape(*shape, *values.shape[1:])  # chain after chain
         for name, values in declared.items()
-        if name in QUANTITIES
+        if name in QUANTITIES + OF_OUTCOMES
     }
 
 

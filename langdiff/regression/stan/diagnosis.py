@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 LARGEST_R_HAT = 1.01  # Vehtari et al. (2021)
 LEAST_ESS_PER_CHAIN = 100  # below it, effective sample sizes are themselves estimated badly
 ESS_OF = {"ess_bulk": "bulk", "ess_tail": "tail", "ess_sd": "sd"}  # our names, and ArviZ's methods
-QUANTITIES = ("difficulty", "dispersion")
+QUANTITIES = ("difficulty", "dispersion")  # that are judged
+OF_OUTCOMES = ("ability", "difficulty", "term", "spread", "loading", "correlation", "cluster_spread", "cell_spread")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,14 +106,15 @@ class Diagnosis:
 
 
 def diagnose(idata: "az.InferenceData") -> Diagnosis:
-    """Judge whether chains converged, by the difficulties and the dispersion.
+    """Judge whether chains converged, by the difficulties and the dispersion, or by all but the items of outcomes.
 
-    Intent sizes are not judged: of thousands of quantities some exceed any limit by chance.
+    Sizes of intents and difficulties of items are not judged: of thousands of quantities some exceed any limit by
+    chance.
 
     Parameters
     ----------
     idata : arviz.InferenceData
-        Draws, as `sample` returns them.
+        Draws, as `sample` or `langdiff.sample_outcomes` returns them.
 
     Returns
     -------
@@ -139,7 +141,7 @@ def diagnose(idata: "az.InferenceData") -> Diagnosis:
     no sign of trouble.
     """
     arviz = import_arviz()
-    posterior = _posterior(idata)[list(QUANTITIES)]
+    posterior = _judged(idata)
     chains = posterior.sizes["chain"]
     r_hat = _flat(arviz.rhat(posterior)) if chains > 1 else pd.Series(np.nan, index=["every quantity"])
     stats = getattr(idata, "sample_stats", None)
@@ -156,19 +158,20 @@ def diagnose(idata: "az.InferenceData") -> Diagnosis:
 
 
 def posterior_table(idata: "az.InferenceData") -> pd.DataFrame:
-    """Summarize the posterior of each edition: one row per edition, hardest first.
+    """Summarize the posterior: one row per edition, hardest first, or one row per parameter of outcomes.
 
     Parameters
     ----------
     idata : arviz.InferenceData
-        Draws, as `sample` returns them.
+        Draws, as `sample` or `langdiff.sample_outcomes` returns them.
 
     Returns
     -------
     DataFrame
         Indexed by edition: ``difficulty`` (posterior mean), ``sd``, ``low`` and ``high`` (central 95 %
         interval), all in nats; ``percent`` = 100·(mean factor − 1); ``r_hat``, ``ess_bulk``, ``ess_tail`` and
-        ``ess_sd``, as in `Diagnosis`.
+        ``ess_sd``, as in `Diagnosis`. Of outcomes: indexed by ``parameter`` and ``name``, with ``mean`` in
+        place of ``difficulty``, in log odds, and without ``percent``.
 
     Raises
     ------
@@ -184,40 +187,62 @@ def posterior_table(idata: "az.InferenceData") -> pd.DataFrame:
     >>> posterior_table(idata).index.name  # doctest: +SKIP
     'edition'
     """
-    arviz = import_arviz()
-    posterior = _posterior(idata)[["difficulty"]]
-    difficulty = posterior["difficulty"]
-    draws = difficulty.stack(sample=("chain", "draw")).transpose("sample", "edition").to_numpy()
-    low, high = np.quantile(draws, [0.025, 0.975], axis=0)
-    table = pd.DataFrame(
-        {
-            "difficulty": draws.mean(axis=0),
-            "sd": draws.std(axis=0, ddof=1),
-            "low": low,
-            "high": high,
-            "percent": 100 * (np.exp(draws).mean(axis=0) - 1),
-            "r_hat": arviz.rhat(posterior)["difficulty"].to_numpy() if difficulty.sizes["chain"] > 1 else np.nan,
-            **{name: arviz.ess(posterior, method=method)["difficulty"].to_numpy() for name, method in ESS_OF.items()},
-        },
-        index=pd.Index(difficulty["edition"].to_numpy(), name="edition"),
-    )
+    judged = _judged(idata)
+    if "ability" in judged:
+        tables = {name: _summaries(judged[[name]]).rename_axis("name") for name in judged.data_vars}
+        by_parameter: pd.DataFrame = pd.concat(tables, names=["parameter"])
+        return by_parameter
+    table = _summaries(judged[["difficulty"]]).rename(columns={"mean": "difficulty"}).rename_axis("edition")
+    factors = np.exp(judged["difficulty"]).mean(("chain", "draw")).to_numpy()
+    table.insert(4, "percent", 100 * (factors - 1))
     return table.sort_values("difficulty", ascending=False, kind="stable")
 
 
-def _posterior(idata: "az.InferenceData") -> Any:
-    """Return the posterior as an xarray Dataset, which it is not under ArviZ 1."""
+def _summaries(variable: Any) -> pd.DataFrame:
+    """Return one row per value of the variable of a data set."""
+    arviz = import_arviz()
+    values = next(iter(variable.data_vars.values()))
+    draws = values.to_numpy().reshape(values.sizes["chain"] * values.sizes["draw"], -1)
+    low, high = np.quantile(draws, [0.025, 0.975], axis=0)
+    by_name = {"r_hat": arviz.rhat(variable) if values.sizes["chain"] > 1 else None}
+    by_name |= {name: arviz.ess(variable, method=method) for name, method in ESS_OF.items()}
+    return pd.DataFrame(
+        {
+            "mean": draws.mean(axis=0),
+            "sd": draws.std(axis=0, ddof=1),
+            "low": low,
+            "high": high,
+            **{name: np.nan if of is None else _flat(of).to_numpy() for name, of in by_name.items()},
+        },
+        index=_labels(values),
+    )
+
+
+def _judged(idata: "az.InferenceData") -> Any:
+    """Return the quantities that are judged, as an xarray Dataset, which the posterior is not under ArviZ 1."""
     posterior: Any = getattr(idata, "posterior", None)
     if hasattr(posterior, "to_dataset"):
         posterior = posterior.to_dataset()
-    if posterior is None or not set(QUANTITIES) <= set(posterior.data_vars):
+    variables = [] if posterior is None else list(posterior.data_vars)
+    if "ability" in variables:
+        return posterior[[name for name in OF_OUTCOMES if name in variables]]
+    if not set(QUANTITIES) <= set(variables):
         raise DataError(
             "there is no posterior of difficulties and dispersion in it; give what langdiff.sample returned."
         )
-    return posterior
+    return posterior[list(QUANTITIES)]
+
+
+def _labels(values: Any) -> list[str]:
+    """Return the names along the one axis that is neither of chains nor of draws; its own name without such an axis."""
+    axes = [axis for axis in values.dims if axis not in ("chain", "draw")]
+    return [str(label) for label in values[axes[0]].to_numpy()] if axes else [str(values.name)]
 
 
 def _flat(of: Any) -> pd.Series:
     """Name the values of a data set of statistics: ``difficulty[deu]``, ``dispersion``."""
-    names = [f"difficulty[{edition}]" for edition in of["edition"].to_numpy()]
-    values = {**dict(zip(names, of["difficulty"].to_numpy(), strict=True)), "dispersion": float(of["dispersion"])}
-    return pd.Series(values, dtype=float)
+    named = {}
+    for name, values in of.data_vars.items():
+        for label, value in zip(_labels(values), np.ravel(values.to_numpy()), strict=True):
+            named[name if values.ndim == 0 else f"{name}[{label}]"] = float(value)
+    return pd.Series(named, dtype=float)

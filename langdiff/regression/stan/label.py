@@ -63,7 +63,6 @@ def label(draws: Draws, posterior: Posterior, facts: dict[str, Any]) -> "az.Infe
     MissingExtraError
         If ArviZ is not installed.
     """
-    arviz = import_arviz()
     names = {"intent": [str(i) for i in posterior.bits.index], "edition": [str(j) for j in posterior.bits.columns]}
     dispersion = draws["dispersion"]
     groups: dict[str, Any] = {
@@ -73,9 +72,7 @@ def label(draws: Draws, posterior: Posterior, facts: dict[str, Any]) -> "az.Infe
             "dispersion": dispersion,
             "sigma": np.sqrt(np.log1p(dispersion)),
         },
-        "sample_stats": {
-            ours: draws[stans].astype(STAT_TYPES.get(ours, float)) for stans, ours in STATS.items() if stans in draws
-        },
+        "sample_stats": sample_stats(draws),
         "observed_data": {"bits": posterior.bits.to_numpy()},
     }
     if posterior.random_intents:
@@ -93,10 +90,7 @@ def label(draws: Draws, posterior: Posterior, facts: dict[str, Any]) -> "az.Infe
         "log_surprisals": ["intent"],
         "bits": ["intent", "edition"],
     }
-    if int(arviz.__version__.partition(".")[0]) >= 1:  # a DataTree, with the same groups
-        idata: Any = arviz.from_dict(groups, dims=dims, coords=names)
-    else:
-        idata = arviz.from_dict(**groups, dims=dims, coords=names)
+    idata: Any = inference_data(groups, dims, names)
     idata.posterior.attrs.update(
         model=posterior.model,
         program=posterior.program.stem,
@@ -108,3 +102,22 @@ def label(draws: Draws, posterior: Posterior, facts: dict[str, Any]) -> "az.Infe
     )
     named: az.InferenceData = idata
     return named
+
+
+def sample_stats(draws: Draws) -> dict[str, Any]:
+    """Return what Stan says of its own work, under ArviZ's names."""
+    return {ours: draws[stans].astype(STAT_TYPES.get(ours, float)) for stans, ours in STATS.items() if stans in draws}
+
+
+def inference_data(groups: dict[str, Any], dims: dict[str, list[str]], names: dict[str, list[str]]) -> Any:
+    """Return groups of arrays with named axes.
+
+    Raises
+    ------
+    MissingExtraError
+        If ArviZ is not installed.
+    """
+    arviz = import_arviz()
+    if int(arviz.__version__.partition(".")[0]) >= 1:  # a DataTree, with the same groups
+        return arviz.from_dict(groups, dims=dims, coords=names)
+    return arviz.from_dict(**groups, dims=dims, coords=names)

@@ -141,11 +141,11 @@ def sample(
     True
     """
     rng = generator(seed)
-    work = _Work(chains, iter_warmup, iter_sampling, target_accept, max_treedepth)
+    work = Work(chains, iter_warmup, iter_sampling, target_accept, max_treedepth)
     work.check()
-    _check_choice("engine", engine, get_args(Engine))
-    _check_choice("inits", inits, get_args(Inits))
-    _check_choice("intents", intents, get_args(Intents))
+    check_choice("engine", engine, get_args(Engine))
+    check_choice("inits", inits, get_args(Inits))
+    check_choice("intents", intents, get_args(Intents))
     if log_lik and model == "3":
         raise ConfigError(
             "model 3 has no log_lik of an intent: its density given nu is not that of the row. Compare models by "
@@ -171,7 +171,7 @@ def sample(
         "max_treedepth": work.depth(posterior),
         "seed": name_of_seed(seed, rng),
     }
-    chosen = _choose(engine)
+    chosen = choose_engine(engine)
     request = Request(
         program=posterior.program,
         whitened=not plain,
@@ -198,7 +198,8 @@ def sample(
     return idata
 
 
-def _choose(engine: str) -> str:
+def choose_engine(engine: str) -> str:
+    """Return the engine that is meant by "auto", or the one named."""
     if engine != "auto":
         return engine
     why = why_no_cmdstan()
@@ -207,13 +208,16 @@ def _choose(engine: str) -> str:
     return "pystan" if why else "cmdstan"
 
 
-def _check_choice(what: str, given: object, offered: tuple[Any, ...]) -> None:
+def check_choice(what: str, given: object, offered: tuple[Any, ...]) -> None:
+    """Refuse what is not offered."""
     if given not in offered:
         raise ConfigError(f"unknown {what} {given!r}; use one of {listing(offered)}.")
 
 
 @dataclass(frozen=True)
-class _Work:
+class Work:
+    """How long chains are, and how they move."""
+
     chains: int
     iter_warmup: int
     iter_sampling: int
@@ -221,6 +225,7 @@ class _Work:
     max_treedepth: int | None
 
     def check(self) -> None:
+        """Refuse numbers that are out of range."""
         least = {
             "chains": (self.chains, 1),
             "iter_warmup": (self.iter_warmup, LEAST_WARMUP),

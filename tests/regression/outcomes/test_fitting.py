@@ -468,3 +468,11 @@ def test_a_search_that_does_not_end_is_said(monkeypatch, table_b):
     with pytest.warns(ConvergenceWarning, match="did not converge in 1 iterations"):
         fit = ld.fit_outcomes(table_b, model="rasch", errors="information")
     assert "NOT CONVERGED" in fit.summary()
+
+
+@pytest.mark.slow
+def test_a_steep_slope_is_found_with_more_nodes():
+    outcomes = ld.simulate_outcomes(300, 3, groups={"a": 0.0, "b": 1.0}, seed=25).outcomes
+    fit = ld.fit_outcomes(outcomes, model="slopes", by="group", errors="information")
+    assert fit.converged
+    assert fit.parameters.loc["loading", "estimate"].max() * fit.spread > 6
