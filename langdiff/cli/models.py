@@ -8,6 +8,7 @@ import typer
 from langdiff.cli.corpus import Corpus, reads_corpus
 from langdiff.cli.folds import FoldsOption, GroupsOption, divide, fold_folders
 from langdiff.cli.output import print_json, print_table, save_picture
+from langdiff.errors import ConfigError
 
 if TYPE_CHECKING:
     from langdiff._types import Tokenization
@@ -134,20 +135,32 @@ def _draw_learning(out: Path, recipe: str) -> None:
 
 @reads_corpus
 def score(
-    models: Annotated[Path, typer.Argument(help="Folder that `langdiff train` wrote.", metavar="MODELS")],
+    models: Annotated[
+        Path,
+        typer.Argument(help="Folder that `langdiff train` wrote; with --hf, that of a causal model.", metavar="MODELS"),
+    ],
     corpus: Corpus,
     out: Annotated[Path, typer.Option("--out", "-o", help="Table to write: .csv, .tsv or .parquet.")],
     lm: Lm = "char-small",
     scoring: HowToScore = None,
     max_replaced: MaxReplaced = 0.05,
     device: Device = "auto",
+    hf: Annotated[bool, typer.Option("--hf", help="MODELS is a folder of the Transformers library.")] = False,
+    dtype: Annotated[str, typer.Option(help="With --hf: float32, bfloat16 or float16.")] = "float32",
+    cache: Annotated[
+        Path | None, typer.Option(help="With --hf: where scored editions are kept, to go on after an interruption.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Score every intent of a corpus with language models trained before, tokenized as for training.
 
+    With --hf, one model of the Transformers library scores the texts of all editions as they are.
+
     Example: langdiff score models other-bibles/ --out surprisals.csv
 
     Example: langdiff score models other-bibles/ --out unpriced.csv --scoring unpriced
+
+    Example: langdiff score --hf models/gpt2 ntrex/ --out surprisals.csv --cache scored
     """
     import langdiff as ld
     from langdiff.corpora.tokenizer import prepare_text
@@ -155,6 +168,12 @@ def score(
     from langdiff.table_files import table_kind
 
     table_kind(out)  # an error before any work is done
+    if hf:
+        model = ld.HuggingFaceLM(models, device=device, dtype=dtype)
+        _finish(ld.surprisals_of(model, corpus.open(), lm=model.name, cache=cache), out, as_json)
+        return
+    if cache is not None or dtype != "float32":
+        raise ConfigError("--cache and --dtype are for models of the Transformers library: add --hf.")
     multitext = prepare_text(corpus.open(), read_preparation(models))
     scored = ld.score_multitext(multitext, models, lm=lm, scoring=scoring, max_replaced=max_replaced, device=device)
     _finish(scored, out, as_json)

@@ -1,10 +1,13 @@
 """Other people's causal language models, from a local folder of the Transformers library."""
 
+import hashlib
 import importlib
+import logging
 import os
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from math import log
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,6 +20,7 @@ import torch.nn.functional as F
 from safetensors import SafetensorError
 from torch import Tensor
 
+from langdiff._signature import full_hash
 from langdiff.errors import CheckpointError, ConfigError, LangdiffWarning, MissingExtraError, TrainingError
 from langdiff.lm.device import find_device
 from langdiff.lm.lstm.batches import rows_by_length
@@ -25,7 +29,10 @@ from langdiff.lm.texts import check_texts, sizes_of
 Floats = npt.NDArray[np.float64]
 
 _LOGITS_AT_ONCE = 1 << 26  # elements, 256 MB
-_SAME = 1e-3  # logits of one position in single precision, computed twice
+_SAME = {torch.float32: 1e-3, torch.float16: 1e-2, torch.bfloat16: 5e-2}  # of logits of one position, computed twice
+DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
+
+logger = logging.getLogger(__name__)
 
 
 class _Window(NamedTuple):
@@ -52,15 +59,24 @@ class HuggingFaceLM:
     Parameters
     ----------
     path_or_model : str, Path or transformers.PreTrainedModel
-        A local folder (``config.json``, ``*.safetensors``), or a model in single precision; it is put
-        into evaluation mode. Nothing is downloaded, and no code of the folder is run.
+        A local folder (``config.json``, ``*.safetensors``), or a model, which is put into evaluation mode and keeps
+        its precision. No code of the folder is run, and only `download` lets anything be fetched.
     tokenizer : str, Path or transformers.PreTrainedTokenizerBase, optional
         By default that of the folder.
     device : str
         ``"auto"`` (a model that was given stays where it is; else CUDA where there is one, else the
         CPU), ``"cpu"``, ``"cuda"``, ….
+    dtype : {"float32", "bfloat16", "float16"}
+        Precision of the weights of a folder's model. Half of the memory is needed in half precision, and texts are off
+        by up to one bit; logarithms and sums are never taken in half precision.
+    device_map : str or dict, optional
+        Where the layers of a folder's model go, as Transformers understands it (``"auto"``; needs Accelerate), for
+        models larger than one GPU. By default the whole model goes to `device`.
+    download : bool
+        Whether a name that is no folder is looked up on the Hugging Face Hub. By default nothing is downloaded.
     batch_size : int
-        Windows scored at once at most, fewer if they are long. It changes nothing but speed.
+        Windows scored at once at most, fewer if they are long, or once a GPU's memory has run out. It changes nothing
+        but speed.
     max_length : int, optional
         Tokens in a window, the start token included; by default as many as the model has positions
         for. A model without such a limit reads every text whole.
@@ -74,6 +90,8 @@ class HuggingFaceLM:
     ----------
     name : str
         The folder's name, or the model's class.
+    identity : str
+        Hash of all that the bits depend on: weights, their precision, tokenizer, windows, start and end.
 
     Raises
     ------
@@ -82,8 +100,8 @@ class HuggingFaceLM:
     CheckpointError
         If the folder holds no model or no tokenizer that can be loaded.
     ConfigError
-        If the tokenizer has no start or end token and none is given, a size is out of range, the
-        model is not in single precision or looks at what it is to predict.
+        If the tokenizer has no start or end token and none is given, a size or `dtype` is out of range, or the
+        model looks at what it is to predict.
 
     Examples
     --------
@@ -99,6 +117,9 @@ class HuggingFaceLM:
         tokenizer: Any = None,
         *,
         device: str = "auto",
+        dtype: str = "float32",
+        device_map: str | dict[str, Any] | None = None,
+        download: bool = False,
         batch_size: int = 32,
         max_length: int | None = None,
         overlap: int | None = None,
@@ -107,11 +128,18 @@ class HuggingFaceLM:
     ) -> None:
         if batch_size < 1:
             raise ConfigError(f"batch_size must be at least 1, got {batch_size}.")
+        if dtype not in DTYPES:
+            raise ConfigError(f"dtype is one of {', '.join(DTYPES)}; got {dtype!r}.")
         self.batch_size = batch_size
+        self._logits_at_once = _LOGITS_AT_ONCE  # fewer once memory has run out
         if isinstance(path_or_model, str | os.PathLike):
             path = Path(path_or_model)
-            model = load_local("AutoModelForCausalLM", path, dtype=torch.float32, use_safetensors=True)
-            model = model.to(find_device(device))
+            settings: dict[str, Any] = {"dtype": DTYPES[dtype], "use_safetensors": True}
+            if device_map is not None:
+                settings["device_map"] = device_map
+            model = load_local("AutoModelForCausalLM", path, download=download, **settings)
+            if device_map is None:
+                model = model.to(find_device(device))
             self.name = path.name
             tokenizer = path if tokenizer is None else tokenizer
         else:
@@ -120,7 +148,7 @@ class HuggingFaceLM:
         if tokenizer is None:
             raise ConfigError("give the tokenizer as well: a model alone does not know its own.")
         if isinstance(tokenizer, str | os.PathLike):
-            tokenizer = load_local("AutoTokenizer", Path(tokenizer))
+            tokenizer = load_local("AutoTokenizer", Path(tokenizer), download=download)
         self.model, self.tokenizer = model.eval(), tokenizer
         self._vocabulary_size = int(model.config.get_text_config().vocab_size)
         self._start = self._token(start_token, "start", "bos_token")
@@ -130,7 +158,7 @@ class HuggingFaceLM:
         self._check_model()
 
     def surprisal(self, texts: Sequence[str] | pd.Series) -> pd.DataFrame:
-        """Score texts, each on its own, in single precision (sums in double).
+        """Score texts, each on its own; logarithms in single precision, sums in double.
 
         Parameters
         ----------
@@ -206,15 +234,37 @@ class HuggingFaceLM:
         bits, eos_bits = np.zeros(len(encoded)), np.zeros(len(encoded))
         windows = [window for row, ids in enumerate(encoded) for window in self._windows(row, ids)]
         lengths = np.array([len(window.inputs) for window in windows], dtype=np.int64)
-        most = max(1, _LOGITS_AT_ONCE // self._vocabulary_size)
+        waiting = list(self._batches(windows, lengths))
         with _single_precision():
-            for rows in rows_by_length(lengths, most_units=most, most_intents=self.batch_size):
-                batch = [windows[row] for row in rows]
-                for window, each in zip(batch, self._bits(batch), strict=True):
+            while waiting:
+                batch = waiting.pop()
+                try:
+                    found = self._bits(batch)
+                except torch.cuda.OutOfMemoryError:
+                    if len(batch) == 1:
+                        raise
+                    found = None
+                if found is None:  # outside of the handler, which keeps the tensors of what failed
+                    waiting += [batch[: len(batch) // 2], batch[len(batch) // 2 :]]
+                    self._ask_less(batch)
+                    continue
+                for window, each in zip(batch, found, strict=True):
                     bits[window.row] += each[window.first :].sum()
                     if window.last:
                         eos_bits[window.row] = each[-1]
         return bits, eos_bits
+
+    def _batches(self, windows: Sequence[_Window], lengths: npt.NDArray[np.int64]) -> Iterator[list[_Window]]:
+        most = max(1, self._logits_at_once // self._vocabulary_size)
+        for rows in rows_by_length(lengths, most_units=most, most_intents=self.batch_size):
+            yield [windows[row] for row in rows]
+
+    def _ask_less(self, batch: Sequence[_Window]) -> None:
+        """Remember, for the texts to come, that a batch did not fit into memory."""
+        units = len(batch) * max(len(window.inputs) for window in batch)
+        self._logits_at_once = min(self._logits_at_once, units * self._vocabulary_size // 2)
+        torch.cuda.empty_cache()
+        logger.warning("%s: out of memory: going on with at most %d tokens at once", self.name, units // 2)
 
     def _windows(self, row: int, ids: list[int]) -> Iterator[_Window]:
         symbols = [*ids, self._end]
@@ -232,7 +282,7 @@ class HuggingFaceLM:
         inputs, targets = (_pad([getattr(w, which) for w in windows], self._end) for which in ("inputs", "targets"))
         lengths = torch.tensor([len(window.inputs) for window in windows])
         real = (torch.arange(inputs.shape[1]) < lengths[:, None]).to(self.model.device)  # (B, T)
-        logits = self._logits(inputs, real)[real]  # (N, V)
+        logits = self._logits(inputs, real)[real].float()  # (N, V)
         nats = F.cross_entropy(logits, targets.to(logits.device)[real], reduction="none")
         each = nats.cpu().double().numpy() / log(2)
         return np.split(each, np.cumsum(lengths.numpy())[:-1])
@@ -276,22 +326,36 @@ class HuggingFaceLM:
 
     @torch.no_grad()
     def _check_model(self) -> None:
-        """Refuse half precision, and a model whose predictions depend on what comes later."""
-        dtype = next(self.model.parameters()).dtype
-        if dtype != torch.float32:
-            raise ConfigError(
-                f"{self.name} is in {dtype}, which is off by up to one bit per text; give model.float(), or its folder."
-            )
+        """Refuse a model whose predictions depend on what comes later."""
         other = (self._start + 1) % self._vocabulary_size
         inputs = torch.tensor([[self._start, self._start], [self._start, other]])
-        first = self._logits(inputs, torch.ones_like(inputs))[:, 0]
-        if not torch.allclose(first[0], first[1], rtol=0, atol=_SAME * (1 + float(first.abs().max()))):
+        first = self._logits(inputs, torch.ones_like(inputs))[:, 0].float()
+        same = _SAME.get(self._dtype, max(_SAME.values()))
+        if not torch.allclose(first[0], first[1], rtol=0, atol=same * (1 + float(first.abs().max()))):
             raise ConfigError(f"{self.name} is not a causal language model: it looks at the tokens it is to predict.")
+
+    @property
+    def _dtype(self) -> torch.dtype:
+        dtype: torch.dtype = next(self.model.parameters()).dtype
+        return dtype
+
+    @cached_property
+    def identity(self) -> str:
+        """Hash of all that the bits depend on: weights, their precision, tokenizer, windows, start and end."""
+        digest = hashlib.sha256()
+        for name, weights in sorted(self.model.state_dict().items()):
+            digest.update(f"{name} {weights.dtype} {tuple(weights.shape)}\n".encode())
+            digest.update(weights.detach().cpu().contiguous().view(-1).view(torch.uint8).numpy())
+        words = getattr(self.tokenizer, "backend_tokenizer", None)
+        tokenizer = self.tokenizer.get_vocab() if words is None else words.to_str()
+        windows = [self.max_length, self.overlap, self._start, self._end]
+        return full_hash(digest.hexdigest(), self.model.config.to_json_string(use_diff=False), tokenizer, windows)
 
     def __repr__(self) -> str:
         """Say what it is and how it reads."""
         window = f"windows of {self.max_length:,}, {self.overlap:,} in common" if self.max_length else "no limit"
-        return f"HuggingFaceLM {self.name}: {self._vocabulary_size:,} tokens, {window}"
+        precision = "" if self._dtype == torch.float32 else f", {str(self._dtype).removeprefix('torch.')}"
+        return f"HuggingFaceLM {self.name}: {self._vocabulary_size:,} tokens, {window}{precision}"
 
 
 def _pad(rows: Sequence[list[int]], symbol: int) -> Tensor:
@@ -310,22 +374,24 @@ def _single_precision() -> Iterator[None]:
         torch.set_float32_matmul_precision(before)
 
 
-def load_local(kind: str, path: Path, **settings: Any) -> Any:
-    """Load with a class of Transformers from a local folder, without its progress bars."""
+def load_local(kind: str, path: Path, *, download: bool = False, **settings: Any) -> Any:
+    """Load with a class of Transformers, from a local folder unless told otherwise, without its progress bars."""
     try:
         transformers: Any = importlib.import_module("transformers")
     except ModuleNotFoundError as error:
         if error.name != "transformers":
             raise
         raise MissingExtraError("Transformers is not installed: pip install 'langdiff[hf]'.") from error
-    if not path.is_dir():
-        raise CheckpointError(f"{path}: no such folder. Give a local folder of a model; nothing is downloaded.")
+    if not path.is_dir() and not download:
+        raise CheckpointError(
+            f"{path}: no such folder. Give a local folder of a model; nothing is downloaded unless download=True."
+        )
     logs = transformers.utils.logging
     shown = logs.is_progress_bar_enabled()
     logs.disable_progress_bar()
     try:
         return getattr(transformers, kind).from_pretrained(
-            str(path), local_files_only=True, trust_remote_code=False, **settings
+            str(path), local_files_only=not download, trust_remote_code=False, **settings
         )
     except (OSError, ValueError, KeyError, RuntimeError, ImportError, SafetensorError) as error:
         reason = str(error).strip().split("\n")[0]

@@ -1,13 +1,16 @@
 """Anything that can price a text is a language model: the protocol, and a table of surprisals from it."""
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol, runtime_checkable
+from functools import partial
+from pathlib import Path
+from typing import Protocol, cast, runtime_checkable
 
 import numpy as np
 import pandas as pd
 
 from langdiff._progress import progress_bar
 from langdiff.errors import ConfigError, DataError, listing
+from langdiff.lm.external.cache import cached
 from langdiff.lm.jobs.record import hash_texts, provenance_of_models, surprisals_of_frames
 from langdiff.lm.texts import check_texts
 from langdiff.multitext import Multitext
@@ -38,11 +41,20 @@ class SurprisalModel(Protocol):
         ...
 
 
+class Identified(Protocol):
+    """What a cache needs besides: a string that tells the model from others."""
+
+    @property
+    def identity(self) -> str:
+        """Hash of all that its bits depend on."""
+
+
 def surprisals_of(
     model: SurprisalModel | Mapping[str, SurprisalModel],
     multitext: Multitext,
     *,
     lm: str | None = None,
+    cache: str | Path | None = None,
     progress: bool | None = None,
 ) -> Surprisals:
     """Score every intent of a multitext with a language model of one's own.
@@ -55,6 +67,10 @@ def surprisals_of(
         What to score; the models must not have been trained on it.
     lm : str, optional
         Names the language model in tables and figures; by default the class of `model`.
+    cache : str or Path, optional
+        Folder where what is known of each edition is kept as soon as it is scored, so that the same call goes on after
+        an interruption. Models need an attribute ``identity``, a string that tells them from others, as
+        `langdiff.HuggingFaceLM` has.
     progress : bool, optional
         Draw a progress bar; by default if stderr is a terminal.
 
@@ -66,7 +82,7 @@ def surprisals_of(
     Raises
     ------
     ConfigError
-        If an edition has no model, or what was given has no method ``surprisal``.
+        If an edition has no model, or what was given has no method ``surprisal``, or no ``identity`` for a cache.
     DataError
         If a model gives another number of surprisals than it was given texts, or one that is not a
         positive finite number; the message names the edition.
@@ -90,6 +106,13 @@ def surprisals_of(
         raise ConfigError(
             f"a language model needs a method surprisal(texts) that gives bits; {type(unfit[0]).__name__} has none."
         )
+    if cache is not None:
+        unknown = [each for each in models.values() if not isinstance(getattr(each, "identity", None), str)]
+        if unknown:
+            raise ConfigError(
+                "a cache needs models with an attribute identity, a string that tells them from others; "
+                f"{type(unknown[0]).__name__} has none."
+            )
     name = lm or "+".join(dict.fromkeys(type(models[edition]).__name__ for edition in multitext.editions))
     frames, scored = {}, {}
     with progress_bar(progress=progress) as bar:
@@ -97,7 +120,13 @@ def surprisals_of(
         for edition in multitext.editions:
             bar.update(task, note=edition)
             texts = multitext.text(edition)
-            frames[edition], scored[edition] = _score(models[edition], texts, edition), hash_texts(texts)
+            score = partial(_score, models[edition], texts, edition)
+            if cache is None:
+                frames[edition] = score()
+            else:
+                identity = cast(Identified, models[edition]).identity
+                frames[edition] = cached(Path(cache), identity, edition, texts, score)
+            scored[edition] = hash_texts(texts)
             bar.update(task, advance=1)
 
     used = [models[edition] for edition in multitext.editions]

@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose
 import langdiff as ld
 from langdiff.errors import CheckpointError, ConfigError, DataError, LangdiffWarning, MissingExtraError, TrainingError
 from langdiff.lm import HuggingFaceLM
+from tests.cli.conftest import langdiff as langdiff
 from tests.lm.conftest import verses
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # read when huggingface_hub is imported, just below
@@ -177,6 +178,7 @@ def test_no_start_or_end_token(gpt, tokenizer):
         ({"overlap": -1}, "overlap must be from 0"),
         ({"tokenizer": None}, "give the tokenizer"),
         ({"device": "warp9"}, "'warp9' cannot be used"),
+        ({"dtype": "int8"}, "dtype is one of float32, bfloat16, float16; got 'int8'"),
     ],
 )
 def test_bad_settings(gpt, tokenizer, settings, message):
@@ -185,8 +187,6 @@ def test_bad_settings(gpt, tokenizer, settings, message):
 
 
 def test_models_that_cannot_be_scored(gpt, tokenizer):
-    with pytest.raises(ConfigError, match=r"is in torch.bfloat16.*model.float\(\)"):
-        HuggingFaceLM(copy.deepcopy(gpt).bfloat16(), tokenizer)
     config = transformers.BertConfig(
         vocab_size=len(tokenizer), hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16
     )
@@ -242,3 +242,108 @@ def test_without_transformers(folder, monkeypatch):
 def test_nothing_is_printed(folder, capfd):
     HuggingFaceLM(folder).surprisal(TEXTS)
     assert capfd.readouterr() == ("", "")
+
+
+@torch.no_grad()
+def test_in_half_precision_logarithms_are_in_single(gpt, tokenizer, folder):
+    half = copy.deepcopy(gpt).bfloat16()
+    text = "the cat"
+    bits = HuggingFaceLM(half, tokenizer).surprisal([text])["bits"].item()
+    symbols = [0, *tokenizer.backend_tokenizer.encode(text, add_special_tokens=False).ids, 1]
+    logits = half(input_ids=torch.tensor([symbols[:-1]])).logits[0].double()
+    expected = (logits.logsumexp(1) - logits[torch.arange(len(symbols) - 1), symbols[1:]]).sum().item() / np.log(2)
+    assert bits == pytest.approx(expected, rel=1e-6)
+    whole = HuggingFaceLM(gpt, tokenizer).surprisal([text])["bits"].item()
+    assert 0 < abs(bits - whole) < 0.05 * whole
+    read = HuggingFaceLM(folder, dtype="bfloat16", device="cpu")
+    assert read.surprisal([text])["bits"].item() == pytest.approx(bits, rel=1e-6)
+    assert "bfloat16" in repr(read)
+
+
+def test_batches_that_do_not_fit_are_halved_and_remembered(gpt, tokenizer, monkeypatch, caplog):
+    expected = HuggingFaceLM(gpt, tokenizer).surprisal(TEXTS)
+    model = HuggingFaceLM(gpt, tokenizer)
+    sizes, logits = [], model._logits
+
+    def small(inputs, real):
+        sizes.append(inputs.numel())
+        if inputs.numel() > 40:
+            raise torch.cuda.OutOfMemoryError("CUDA out of memory")
+        return logits(inputs, real)
+
+    monkeypatch.setattr(model, "_logits", small)
+    found = model.surprisal(TEXTS)
+    assert_allclose(found["bits"], expected["bits"], atol=BATCHING)
+    assert max(sizes) > 40
+    assert "out of memory: going on with at most" in caplog.text
+    sizes.clear()
+    assert_allclose(model.surprisal(TEXTS)["bits"], expected["bits"], atol=BATCHING)
+    assert max(sizes) <= 40  # from the start
+
+    monkeypatch.setattr(model, "_logits", lambda *_: (_ for _ in ()).throw(torch.cuda.OutOfMemoryError("none left")))
+    with pytest.raises(TrainingError, match="none left"):
+        model.surprisal(["a"])
+
+
+@pytest.fixture
+def multitext():
+    texts = {f"e{k}": verses("eng", 6, k) for k in range(5)}
+    texts["e1"][2] = None
+    return ld.read_frame(pd.DataFrame(texts, index=[f"verse {i}" for i in range(6)]))
+
+
+def test_an_interrupted_scoring_goes_on_with_the_same_bits(gpt, tokenizer, multitext, tmp_path, monkeypatch):
+    model = HuggingFaceLM(gpt, tokenizer)
+    expected = ld.surprisals_of(model, multitext, lm="gpt", progress=False)
+    scored, surprisal = [], model.surprisal
+
+    def interrupted(texts):
+        if len(scored) == 3:
+            raise KeyboardInterrupt
+        scored.append(len(texts))
+        return surprisal(texts)
+
+    monkeypatch.setattr(model, "surprisal", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        ld.surprisals_of(model, multitext, lm="gpt", cache=tmp_path, progress=False)
+    assert scored == [6, 5, 6]
+    damaged = sorted(tmp_path.iterdir())[0]
+    damaged.write_text(damaged.read_text().replace("1", "2"))
+
+    monkeypatch.setattr(model, "surprisal", lambda texts: scored.append(len(texts)) or surprisal(texts))
+    again = ld.surprisals_of(model, multitext, lm="gpt", cache=tmp_path, progress=False)
+    assert len(scored) == 3 + 2 + 1  # the two others, and the damaged one
+    for name in ("bits", "eos_bits", "characters", "bytes"):
+        pd.testing.assert_frame_equal(getattr(again, name), getattr(expected, name), check_exact=True)
+
+    other = HuggingFaceLM(gpt, tokenizer, overlap=3)
+    assert other.identity != model.identity == HuggingFaceLM(gpt, tokenizer).identity
+    assert HuggingFaceLM(copy.deepcopy(gpt).bfloat16(), tokenizer).identity != model.identity
+    ld.surprisals_of(other, multitext, cache=tmp_path, progress=False)
+    assert len(list(tmp_path.iterdir())) == 2 * 5
+
+
+def test_a_cache_needs_to_know_the_model(multitext, tmp_path):
+    class Nameless:
+        def surprisal(self, texts):
+            return [8.0 * len(text) for text in texts]
+
+    with pytest.raises(ConfigError, match=r"attribute identity.*Nameless has none"):
+        ld.surprisals_of(Nameless(), multitext, cache=tmp_path, progress=False)
+
+
+def test_the_command_scores_with_a_folder(langdiff, folder, multitext, tmp_path):
+    texts = {edition: multitext.text(edition) for edition in multitext.editions}
+    numbered = ld.read_frame(pd.DataFrame(texts).set_axis([f"4000100{i}" for i in range(1, 7)]))
+    ld.write_multitext(numbered, tmp_path / "corpus")
+    out = tmp_path / "surprisals.csv"
+    arguments = ["score", "--hf", folder, tmp_path / "corpus", "--out", out, "--device", "cpu"]
+    done = langdiff(*arguments, "--cache", tmp_path / "cache", "--json")
+    assert done.code == 0, done.err
+    expected = ld.surprisals_of(HuggingFaceLM(folder, device="cpu"), numbered, progress=False)
+    found = ld.read_surprisals(out).bits
+    np.testing.assert_array_equal(found[list(expected.editions)], expected.bits)
+    assert len(list((tmp_path / "cache").iterdir())) == 5
+    refused = langdiff("score", folder, tmp_path / "corpus", "--out", out, "--dtype", "bfloat16")
+    assert refused.code == 1
+    assert "add --hf" in refused.err

@@ -1,0 +1,59 @@
+"""What a model of others said of each edition, kept on disk, so that an interrupted scoring goes on."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+
+from langdiff._checksums import is_whole, seal
+from langdiff._io import parse_json, write_json
+from langdiff._signature import full_hash
+
+KIND = "surprisals of an edition"
+FORMAT_VERSION = 1
+
+
+def cached(
+    folder: Path, identity: str, edition: str, texts: pd.Series, score: Callable[[], pd.DataFrame]
+) -> pd.DataFrame:
+    """Return what was kept of a model and the texts of an edition; else score them and keep it.
+
+    Parameters
+    ----------
+    folder : Path
+        Folder of one file per model and edition, made if missing.
+    identity : str
+        What tells the model from others.
+    edition : str
+        Name of the edition.
+    texts : Series of str, length I
+        Texts of the edition, by intent.
+    score : callable
+        Scores the texts: a frame of numbers with one row per text. Numbers are kept to the last bit.
+    """
+    key = full_hash(identity, edition, texts)
+    path = folder / f"{key[:32]}.json"
+    kept = _read(path, key)
+    if kept is not None:
+        return kept.set_axis(texts.index, axis=0)
+    frame = score()
+    columns = {str(name): [float(number) for number in column] for name, column in frame.items()}
+    document = {"format": KIND, "format_version": FORMAT_VERSION, "edition": edition, "key": key, "columns": columns}
+    write_json(path, seal(document))
+    return frame.astype(float)
+
+
+def _read(path: Path, key: str) -> pd.DataFrame | None:
+    """Return the frame of a file, or None if it is missing, damaged or of something else: it is made again."""
+    try:
+        document = parse_json(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    if (
+        not isinstance(document, dict)
+        or "sha256" not in document
+        or not is_whole(document)
+        or document.get("key") != key
+    ):
+        return None
+    return pd.DataFrame(document["columns"])
