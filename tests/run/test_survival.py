@@ -27,7 +27,7 @@ SETTINGS = {
     "corpus": {"format": "synthetic", "n_intents": 120, "n_languages": 3},
     "lm": {"models": ["kneser-ney-2", "kneser-ney-3"], "max_replaced": 1.0},
 }
-DRAW = report._draw
+DRAW = report.draw_all
 pytestmark = pytest.mark.filterwarnings("ignore:edition .* too rare in training")  # the corpora are tiny
 
 
@@ -39,7 +39,7 @@ def run(directory, **changes):
 def undrawn():
     """Draw no figures, which take most of the time of such small runs."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("langdiff.run.report._draw", lambda _: [])
+        patch.setattr("langdiff.run.report.draw_all", lambda _: [])
         yield
 
 
@@ -91,7 +91,7 @@ def test_a_run_goes_on_without_an_edition_and_says_so(finished, tmp_path, monkey
     whole = read_run(finished)
     gone, *others = whole.fits["kneser-ney-2"].difficulty.index
     with monkeypatch.context() as patch:
-        patch.setattr("langdiff.run.report._draw", DRAW)  # figures of models with different editions
+        patch.setattr("langdiff.run.report.draw_all", DRAW)  # figures of models with different editions
         fail_for(patch, [gone], ["kneser-ney-3"])
         found = run(tmp_path / "run")
     assert found.failed.to_dict("records") == [

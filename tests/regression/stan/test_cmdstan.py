@@ -18,7 +18,7 @@ from langdiff.regression.stan.cmdstan import install_cmdstan
 from langdiff.regression.stan.diagnosis import posterior_table
 from langdiff.regression.stan.label import import_arviz
 from langdiff.regression.stan.programs import program_path
-from langdiff.regression.stan.sampling import _choose
+from langdiff.regression.stan.sampling import choose_engine
 
 NOT_INSTALLED = "CmdStan is not installed: run `langdiff install-stan`, or use engine='pystan'"
 
@@ -141,7 +141,7 @@ def test_absent_cmdstan_is_said_before_anything_else(bits, absent):
         sample(bits, engine="cmdstan", seed=1)
     with pytest.raises(ConfigError, match=NOT_INSTALLED):
         approximate(bits, seed=1)
-    assert _choose("auto") == "pystan"
+    assert choose_engine("auto") == "pystan"
 
 
 @pytest.mark.parametrize(("inside", "said"), [(None, "is not there"), ("", "has no makefile, so is not a CmdStan")])
@@ -209,8 +209,8 @@ def test_the_same_under_arviz_1(bits, program, monkeypatch):
 
 def test_auto_is_cmdstan_where_it_is(monkeypatch):
     monkeypatch.setattr(cmdstanpy, "cmdstan_path", lambda: "cmdstan")
-    assert _choose("auto") == "cmdstan"
-    assert _choose("pystan") == "pystan"
+    assert choose_engine("auto") == "cmdstan"
+    assert choose_engine("pystan") == "pystan"
 
 
 def test_compiled_programs_are_kept_by_content(monkeypatch, tmp_path):
