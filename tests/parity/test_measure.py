@@ -209,13 +209,13 @@ def test_bad_tables():
         measured(tokenizers=Joined())
     with pytest.raises(DataError, match="not positive: intent 1, edition 'b' has 0"):
         ld.measure_parity(pd.DataFrame({"a": [1.0, 2], "b": [1.0, 0]}), reference="a", bootstrap=0)
-    with pytest.raises(DataError, match="token_premium: 1 edition.* share no intent .*: 'b'"):
+    with pytest.raises(DataError, match=r"token_premium: 1 edition.* share no intent .*: 'b'"):
         ld.measure_parity(pd.DataFrame({"a": [1.0, np.nan], "b": [np.nan, 2]}), reference="a", bootstrap=0)
     with pytest.raises(ConfigError, match="tokenizers need texts"):
         ld.measure_parity(pd.DataFrame({"a": [1.0]}), reference="a", bootstrap=0, tokenizers=Pieces())
     with pytest.raises(ConfigError, match="not list"):
         ld.measure_parity([1], reference="a", bootstrap=0)
-    with pytest.warns(LangdiffWarning, match="2 edition.* share fewer than 20 intents with the reference: 'a', 'b'"):
+    with pytest.warns(LangdiffWarning, match=r"2 edition.* share fewer than 20 intents with the reference: 'a', 'b'"):
         ld.measure_parity(pd.DataFrame({"a": [1.0, 2], "b": [1.0, 3]}), reference="a", seed=1)
 
 
