@@ -19,20 +19,21 @@ def read_log_likelihoods(
     files: Mapping[str, str | Path],
     *,
     unit: Unit | None = None,
-    intent: str = "doc_id",
+    intent: str | None = None,
     intents: Sequence[str] | None = None,
     intent_info: pd.DataFrame | str | Path | None = None,
     lm: str = "unknown",
 ) -> Surprisals:
     r"""Read the log-probability of each sentence, as toolkits write it.
 
-    Files are told by their content:
+    Files are told by their names and first lines:
 
     * numbers, one per line. Line i of every file is intent i; an empty line is a missing translation;
     * samples of lm-evaluation-harness (``samples_TASK_DATE.jsonl``) with one log-likelihood each, in nats. Characters
       and bytes are those of the text that was scored;
     * tables (CSV, TSV, Parquet) with a header and a column ``surprisal``, ``logprob`` or ``score``, such as those made
-      with minicons; a column ``text`` or ``sentence`` gives characters and bytes.
+      with minicons; a column ``text`` or ``sentence`` gives characters and bytes. Tables that do not name their
+      intents have the same number of rows.
 
     Parameters
     ----------
@@ -41,10 +42,10 @@ def read_log_likelihoods(
     unit : {"bits", "nats", "log10"}, optional
         Unit of the logarithms: base 2, e or 10. Toolkits differ, so it must be given; only samples of
         lm-evaluation-harness are known to be in nats.
-    intent : str
+    intent : str, optional
         Column of a table, or key of a sample or of its document, that names the intents. Translations have different
-        texts, so that neither these nor their hashes can; by default the number of the document. Rows of a table
-        without such a column are counted from ``"1"``.
+        texts, so that neither these nor their hashes can. By default the ``doc_id`` of a sample, and the column
+        ``intent`` or ``doc_id`` of a table; rows of tables that have neither are counted from ``"1"``.
     intents : sequence of str, optional
         Names of the lines of files of numbers; by default their numbers, from ``"1"``.
     intent_info : DataFrame, str or Path, optional
@@ -61,9 +62,10 @@ def read_log_likelihoods(
     ------
     DataError
         If a file cannot be read or has no number, a line is something else (``-nan`` too, which is a failure
-        and not a missing translation), signs are mixed, files differ in length, or `intent_info` lacks an intent.
+        and not a missing translation), signs are mixed, files that do not name their intents differ in length, only
+        some name them, or `intent_info` lacks an intent.
     ConfigError
-        If no file is given, or the unit is unknown.
+        If no file is given, the unit is unknown, or `intents` are given for files that are not lines of numbers.
 
     Examples
     --------
@@ -85,6 +87,8 @@ def read_log_likelihoods(
         raise ConfigError("give the unit of the logarithms: unit='nats', 'log10' or 'bits'; toolkits differ.")
     check_unit(unit or "nats")
     if samples or all(map(holds_table, paths.values())):
+        if intents is not None:
+            raise ConfigError("intents name lines of numbers; name the key or column of these files: intent=….")
         read = read_samples if samples else read_scored_table
         table = _of_scored({edition: read(path, intent) for edition, path in paths.items()}, unit or "nats", lm)
     else:
@@ -108,7 +112,8 @@ def _of_lines(paths: Mapping[str, Path], unit: Unit, intents: Sequence[str] | No
 
 
 def _of_scored(scored: Mapping[str, ScoredTexts], unit: Unit, lm: str) -> Surprisals:
-    """Return the table of files that name their intents."""
+    """Return the table of samples, or of tables."""
+    _check_rows(scored)
     intents = pd.Index(pd.unique(np.concatenate([one.numbers.index.to_numpy() for one in scored.values()])))
     numbers = pd.DataFrame({edition: one.numbers.reindex(intents) for edition, one in scored.items()})
     known = {edition: one.texts for edition, one in scored.items() if one.texts is not None}
@@ -119,9 +124,24 @@ def _of_scored(scored: Mapping[str, ScoredTexts], unit: Unit, lm: str) -> Surpri
     return Surprisals(
         bits=bits,
         characters=texts.map(len, na_action="ignore").astype(float),
-        bytes=texts.map(lambda text: len(text.encode()), na_action="ignore").astype(float),
+        bytes=texts.map(lambda text: len(text.encode("utf-8", "surrogatepass")), na_action="ignore").astype(float),
         lm=lm,
     )
+
+
+def _check_rows(scored: Mapping[str, ScoredTexts]) -> None:
+    """Refuse tables whose rows may not belong together."""
+    counted = {edition: len(one.numbers) for edition, one in scored.items() if not one.named}
+    if 0 < len(counted) < len(scored):
+        raise DataError(
+            f"tables of {listing(counted)} do not name their intents, as others do. Add a column 'intent' to each, or "
+            "name it: intent=…"
+        )
+    if len(set(counted.values())) > 1:
+        raise DataError(
+            f"tables differ in length: {listing(f'{name}: {n:,} rows' for name, n in counted.items())}. Add a column "
+            "'intent' that says which rows belong together."
+        )
 
 
 def _read(path: Path) -> pd.Series:

@@ -28,22 +28,35 @@ LongTable = pd.DataFrame | Mapping[str, Sequence[Any]] | ArrowTable
 def as_pandas(table: object) -> pd.DataFrame | None:
     """Return a table as a frame; None if it is none.
 
+    Raises
+    ------
+    DataError
+        If columns differ in length, or two have one name.
+
     Examples
     --------
     >>> as_pandas({"intent": ["1"], "bits": [3.0]})
       intent  bits
     0      1   3.0
     """
-    if isinstance(table, pd.DataFrame):
-        return table
-    if hasattr(table, "__arrow_c_stream__"):
+    if not isinstance(table, pd.DataFrame) and hasattr(table, "__arrow_c_stream__"):
         import pyarrow as pa  # slow to import
 
-        frame: pd.DataFrame = pa.table(table).to_pandas()
-        return frame
+        table = pa.table(table).to_pandas()
+    if isinstance(table, pd.DataFrame):
+        twice = table.columns[table.columns.duplicated()].unique()
+        if len(twice):
+            raise DataError(f"{len(twice)} column(s) of a table named twice: {listing(twice)}. Names must be unique.")
+        return table
     if isinstance(table, Mapping):
-        lengths = {name: len(column) for name, column in table.items() if hasattr(column, "__len__")}
-        if len(lengths) < len(table) or len(set(lengths.values())) > 1:
+        without = [name for name, column in table.items() if not hasattr(column, "__len__")]
+        if without:
+            raise DataError(
+                f"columns of a table are lists or arrays; {listing(without)} of this mapping is a "
+                f"{type(table[without[0]]).__name__}."
+            )
+        lengths = {name: len(column) for name, column in table.items()}
+        if len(set(lengths.values())) > 1:
             raise DataError(f"columns of a table have one length: {listing(f'{k}: {n}' for k, n in lengths.items())}.")
         return pd.DataFrame(dict(table))
     return None

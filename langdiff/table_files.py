@@ -108,8 +108,9 @@ def numbers_of(column: pd.Series, path: Path) -> pd.Series:
     DataError
         If a cell is something else; the message names line and column.
     """
-    missing = column.isna() | column.isin(["", "NA", "NaN", "nan"])
+    missing = column.isna()
     if not pd.api.types.is_numeric_dtype(column):
+        missing |= column.isin(["", "NA", "NaN", "nan"])
         text = column[~missing].astype(str)
         commas = text.str.contains(",", regex=False)
         if commas.any() and not text.str.contains(".", regex=False).any():

@@ -1,5 +1,6 @@
 """Scores of single tokens: their sums over texts, and over words."""
 
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -7,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from langdiff._types import Booleans
-from langdiff.errors import ConfigError, DataError, listing
+from langdiff.errors import ConfigError, DataError, LangdiffWarning, listing
 from langdiff.long_tables import LongTable, as_pandas
 from langdiff.surprisals import Surprisals
 from langdiff.table_files import numbers_of, read_table_file
@@ -52,6 +53,11 @@ class TokenScores:
         -------
         Surprisals
             Bits of every intent in every edition, and those of the end where it was scored.
+
+        Warns
+        -----
+        LangdiffWarning
+            If only some texts have an end that was scored.
         """
         intents, editions = self.tokens["intent"].unique(), self.tokens["edition"].unique()
 
@@ -60,6 +66,14 @@ class TokenScores:
             return sums.reindex(index=intents, columns=editions)
 
         ends = self.tokens[self.tokens["token"] == END]
+        texts = len(self.tokens[["intent", "edition"]].drop_duplicates())
+        if 0 < len(ends) < texts:
+            warnings.warn(
+                f"{texts - len(ends):,} of {texts:,} texts have no end that was scored: the bits of the others are of "
+                "more. Score the end of all texts, or of none.",
+                LangdiffWarning,
+                stacklevel=2,
+            )
         return Surprisals(bits=wide(self.tokens), eos_bits=wide(ends) if len(ends) else None, lm=lm)
 
     def words(self) -> pd.DataFrame:
@@ -146,7 +160,8 @@ def read_token_scores(
         Column of the surprisals of tokens, or of their log-probabilities.
     boundary : str
         Column, if there is one, of the log-probability (or its negative, as in `bits`) that after this token a word
-        begins or the text ends: the sum over all tokens that start with a space, and the end.
+        begins or the text ends: the sum over all tokens that start with a space, and the end. It is not used after
+        the last token of a text, and may be missing there.
 
     Returns
     -------
@@ -156,8 +171,8 @@ def read_token_scores(
     Raises
     ------
     DataError
-        If a column is missing, a number is missing or of the wrong sign, the rows of a text are not together, or
-        something follows an end.
+        If there is no token, a column, a name or a number is missing or has the wrong sign, the rows of a text are not
+        together, or something follows an end.
     ConfigError
         If the unit is unknown.
 
@@ -186,19 +201,35 @@ def read_token_scores(
         raise DataError(f"{where}: no column {listing(absent)}; there are {listing(frame.columns, 20)}.")
     if bits == boundary:
         raise ConfigError(f"bits and boundary are different columns; got {bits!r} for both.")
+    if frame.empty:
+        raise DataError(f"{where}: no token.")
+    unnamed = np.flatnonzero(frame[["intent", "edition"]].isna().any(axis=1))
+    if len(unnamed):
+        raise DataError(
+            f"{where}: {len(unnamed):,} token(s) without intent or edition, the first in row {unnamed[0] + 1}."
+        )
     columns = [bits, boundary] if boundary in frame else [bits]
     numbers = pd.DataFrame({name: numbers_of(frame[name], Path(where)) for name in columns})
-    missing = np.flatnonzero(numbers.isna().any(axis=1))
+    unknown = numbers.isna()
+    if boundary in frame:
+        unknown[boundary] &= ~_is_last(frame)
+    missing = np.flatnonzero(unknown.any(axis=1))
     if len(missing):
         raise DataError(f"{where}: {len(missing):,} token(s) without a number, the first in row {missing[0] + 1}.")
     numbers = as_bits(numbers, unit, where)
-    if not np.isfinite(numbers.to_numpy()).all():
+    if np.isinf(numbers.to_numpy()).any():
         raise DataError(f"{where}: infinite numbers; a token that occurs has a probability above 0.")
     table = frame[["intent", "edition"]].assign(token=frame["token"].fillna(END).astype(str), bits=numbers[bits])
     if boundary in frame:
         table["boundary_bits"] = numbers[boundary]
     _check_texts(table, where)
     return TokenScores(tokens=table.reset_index(drop=True))
+
+
+def _is_last(table: pd.DataFrame) -> Booleans:
+    """Whether each token is the last of its text."""
+    text = table.groupby(["intent", "edition"], sort=False).ngroup().to_numpy()
+    return np.append(np.diff(text) != 0, True)
 
 
 def _check_texts(table: pd.DataFrame, where: str) -> None:
@@ -210,7 +241,6 @@ def _check_texts(table: pd.DataFrame, where: str) -> None:
             f"{where}: the tokens of intent {row['intent']!r} in edition {row['edition']!r} are not together. Give the "
             "rows of each text in its order, without others between."
         )
-    last = np.append(np.diff(text) != 0, True)
-    early = np.flatnonzero((table["token"] == END).to_numpy() & ~last)
+    early = np.flatnonzero((table["token"] == END).to_numpy() & ~_is_last(table))
     if len(early):
         raise DataError(f"{where}, row {early[0] + 1}: an empty token stands for the end of a text, but more follows.")

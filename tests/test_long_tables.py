@@ -90,6 +90,17 @@ def test_refusals():
         ld.Surprisals.from_long({"intent": [1, 2], "edition": ["a"]})
     with pytest.raises(DataError, match="not int"):
         ld.Surprisals.from_long(7)
+    with pytest.raises(DataError, match="named twice: 'language'"):
+        ld.Surprisals.from_long(pd.concat([LONG, LONG[["language"]]], axis=1), **NAMES)
+    with pytest.raises(DataError, match="'mine' of this mapping is a Surprisals"):
+        ld.fit({"mine": ld.Surprisals.from_long(LONG, **NAMES)})
+
+
+def test_numbers_of_arrow_in_frames():
+    table = LONG.assign(logprob=pd.array([-10.0, None, -20, -25, -30, -33], dtype="float64[pyarrow]"))
+    bits = ld.Surprisals.from_long(table, **NAMES).bits
+    assert np.isnan(bits.loc["1", "deu"])
+    assert bits.loc["3"].tolist() == BITS.loc["3"].tolist()
 
 
 def test_files_with_other_names_semicolons_and_decimal_commas(tmp_path):

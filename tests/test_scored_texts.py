@@ -1,8 +1,9 @@
-"""Logs of lm-evaluation-harness and tables of scores, told by their content."""
+"""Logs of lm-evaluation-harness and tables of scores, one file per edition."""
 
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import langdiff as ld
@@ -98,3 +99,65 @@ def test_tables_of_texts_and_surprisals(tmp_path):
     files["eng"].write_text("doc_id,surprisal\n1,1\n1,2\n")
     with pytest.raises(DataError, match="named twice: '1'"):
         ld.read_log_likelihoods(files, unit="nats")
+
+
+def table(folder, edition, text):
+    path = folder / f"{edition}.csv"
+    path.write_text(text)
+    return path
+
+
+@pytest.mark.parametrize("score", [float("nan"), "nan", True])
+def test_a_failure_of_the_model_is_not_a_missing_translation(tmp_path, score):
+    files = samples(tmp_path)
+    files["eng"].write_text(json.dumps(sample("7", "x", -1, newer=True) | {"filtered_resps": [score]}))
+    with pytest.raises(DataError, match="not a log-likelihood"):
+        ld.read_log_likelihoods(files)
+
+
+def test_texts_that_are_not_unicode_are_counted(tmp_path):
+    files = {"eng": tmp_path / "samples_x.jsonl"}
+    files["eng"].write_text(json.dumps(sample("7", "\ud800", -1, newer=True)))
+    assert ld.read_log_likelihoods(files).bytes.loc["0", "eng"] == 3
+
+
+@pytest.mark.parametrize("column", ["intent", "doc_id", "verse"])
+def test_rows_of_tables_are_joined_by_the_names_of_their_intents(tmp_path, column):
+    files = {
+        "a": table(tmp_path, "a", f"{column},surprisal\nx,1\ny,2\n"),
+        "b": table(tmp_path, "b", f"{column},surprisal\ny,3\nx,4\n"),
+    }
+    found = ld.read_log_likelihoods(files, unit="bits", intent="verse" if column == "verse" else None)
+    assert found.bits.loc["x"].tolist() == [1, 4]
+    with pytest.raises(DataError, match=r"a\.csv: no column 'vers' of intents"):
+        ld.read_log_likelihoods(files, unit="bits", intent="vers")
+
+
+def test_intents_of_parquet_and_csv_are_the_same(tmp_path):
+    pd.DataFrame({"doc_id": [1, 2], "text": [10, 20], "score": [-1.0, -2]}).to_parquet(tmp_path / "a.parquet")
+    files = {"a": tmp_path / "a.parquet", "b": table(tmp_path, "b", '"doc_id","text","score"\n2,x,-4\n1,y,-3\n')}
+    found = ld.read_log_likelihoods(files, unit="bits")
+    assert found.bits.loc["1"].tolist() == [1, 3]
+    assert found.bytes["a"].tolist() == [2, 2]
+
+
+@pytest.mark.parametrize(
+    ("other", "message"),
+    [
+        ("surprisal\n3\n", "tables differ in length: 'a: 2 rows', 'b: 1 rows'"),
+        ("doc_id,surprisal\n0,3\n1,4\n", "tables of 'a' do not name their intents, as others do"),
+        ("doc_id,surprisal\n0,3\n,4\n", "not every row names its intent"),
+        ("surprisal\n", r"b\.csv: no score in 0 row"),
+        ("text,surprisal\nx,\ny,\n", r"b\.csv: no score in 2 row"),
+        ("text,token,surprisal\nx y,x,1\nx y,y,2\n", "read_token_scores"),
+    ],
+)
+def test_tables_whose_rows_may_not_belong_together_are_refused(tmp_path, other, message):
+    files = {"a": table(tmp_path, "a", "surprisal\n1\n2\n"), "b": table(tmp_path, "b", other)}
+    with pytest.raises(DataError, match=message):
+        ld.read_log_likelihoods(files, unit="bits")
+
+
+def test_names_of_lines_are_not_those_of_rows(tmp_path):
+    with pytest.raises(ConfigError, match="intents name lines of numbers"):
+        ld.read_log_likelihoods(samples(tmp_path), intents=["x", "y"])

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from langdiff.errors import ConfigError, DataError
+from langdiff.errors import ConfigError, DataError, LangdiffWarning
 from langdiff.token_tables import read_token_scores
 
 VOCABULARY = ["a", "b", " a", " b", ""]  # the last is the end
@@ -95,3 +95,25 @@ def test_refusals():
         read_token_scores(table, unit="x")
     with pytest.raises(DataError, match="not int"):
         read_token_scores(3, unit="nats")
+    with pytest.raises(DataError, match="no token"):
+        read_token_scores(table.iloc[:0], unit="nats")
+    with pytest.raises(DataError, match=r"1 token\(s\) without intent or edition, the first in row 3"):
+        read_token_scores(table.assign(edition=["x", "x", None]), unit="nats")
+    with pytest.raises(DataError, match="named twice: 'bits'"):
+        read_token_scores(pd.concat([table, table[["bits"]]], axis=1), unit="nats")
+
+
+def test_nothing_need_be_known_after_a_text():
+    table = scores(["a", " b", ""])
+    known = read_token_scores(table, unit="nats").words()
+    table.loc[2, "boundary"] = np.nan
+    assert read_token_scores(table, unit="nats").words().equals(known)
+    table.loc[1, "boundary"] = np.nan
+    with pytest.raises(DataError, match="without a number, the first in row 2"):
+        read_token_scores(table, unit="nats")
+
+
+def test_texts_with_and_without_an_end_are_not_alike():
+    table = pd.concat([scores(["a", ""]), scores(["a", " b"]).assign(edition="y")])
+    with pytest.warns(LangdiffWarning, match="1 of 2 texts have no end"):
+        read_token_scores(table, unit="nats").surprisals()

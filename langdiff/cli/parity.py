@@ -59,6 +59,8 @@ def parity(
 
     if plot is not None:
         check_picture_name(plot)
+    elif measure is not None:
+        raise ConfigError("--measure names what is drawn: give --plot as well.")
     if out is not None and out.suffix not in TABLES[:2]:
         raise ConfigError(f"{out}: unknown kind of table; use .csv or .tsv.")
     source, bits = _sources(corpus, surprisals, unit)
@@ -116,6 +118,8 @@ def _tokenizers(options: list[str]) -> "dict[str, TokenSource]":
         name, equals, file = option.partition("=")
         if not (name and equals and file):
             raise ConfigError(f"--tokenizer {option}: write NAME=FILE, such as gpt2=tokenizers/gpt2.")
+        if name in found:
+            raise ConfigError(f"--tokenizer {option}: a second tokenizer named {name}; give each a name of its own.")
         path = Path(file)
         if path.suffix in TABLES:
             frame = read_table_file(path)

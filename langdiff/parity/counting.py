@@ -102,9 +102,18 @@ def measure_texts(multitext: Multitext, reference: int, sources: Mapping[str, To
     return measured
 
 
-def measure_counts(counts: pd.DataFrame, name: str, reference: str) -> Measured:
-    """Compare a table of tokens, intents × editions."""
-    cells = counts.to_numpy(dtype=float)
+def measure_counts(counts: pd.DataFrame, name: str, reference: str, intent_info: pd.DataFrame | None) -> Measured:
+    """Compare a table of tokens, intents × editions; of some of its intents properties may be known."""
+    for what, names in (("intent", counts.index), ("edition", counts.columns)):
+        twice = names[names.duplicated()].unique()
+        if len(twice):
+            raise DataError(f"counts of tokens: {len(twice)} {what}(s) named twice: {listing(twice)}.")
+    try:
+        cells = counts.to_numpy(dtype=float, na_value=np.nan)
+    except (TypeError, ValueError) as error:
+        raise DataError(
+            f"counts of tokens are numbers, intents × editions: {error}. Texts are read by `langdiff.read_frame`."
+        ) from error
     bad = np.argwhere(~(np.isnan(cells) | ((cells > 0) & np.isfinite(cells))))
     if len(bad):
         i, j = bad[0]
@@ -112,7 +121,8 @@ def measure_counts(counts: pd.DataFrame, name: str, reference: str) -> Measured:
             f"{len(bad):,} count(s) of tokens are not positive: intent {counts.index[i]!r}, edition "
             f"{counts.columns[j]!r} has {cells[i, j]:g}. Give NaN where an edition lacks an intent."
         )
-    measured = Measured(intents=counts.index, editions=counts.columns, intent_info=None)
+    info = None if intent_info is None else intent_info.reindex(counts.index)
+    measured = Measured(intents=counts.index, editions=counts.columns, intent_info=info)
     measured.add_tokens(cells, name, place_of(counts.columns, reference))
     return measured
 
@@ -121,7 +131,7 @@ def measure_bits(table: Surprisals, reference: int, *, with_sizes: bool) -> Meas
     """Compare the bits of every intent with those in the reference; of texts that are not given, sizes as well."""
     measured = Measured(intents=table.intents, editions=table.editions, intent_info=table.intent_info)
     if with_sizes and table.characters is not None and table.bytes is not None:
-        known = table.bits.notna().to_numpy()
+        known = (table.bits.notna() & table.characters.notna() & table.bytes.notna()).to_numpy()
         characters, size = (
             np.where(known, part.to_numpy(dtype=float), np.nan) for part in (table.characters, table.bytes)
         )

@@ -33,7 +33,9 @@ def renyi_entropy(counts: Mapping[Hashable, int], alpha: float) -> float:
     share /= share.sum()
     if alpha == 1:
         return float(-(share * np.log2(share)).sum()) + 0.0
-    return float(np.log2((share**alpha).sum()) / (1 - alpha)) + 0.0
+    most = np.log(share.max())  # taken out, so that nothing cancels for α near 1, nor underflows for a great one
+    rest = np.log1p((share * np.expm1((alpha - 1) * (np.log(share) - most))).sum()) / (alpha - 1)
+    return float(-(most + rest) / np.log(2)) + 0.0
 
 
 def efficiencies(counts: Mapping[Hashable, int], bigrams: int, alpha: float) -> dict[str, float]:
@@ -101,8 +103,8 @@ def diagnose_tokens(tokens: Iterable[Sequence[Hashable]], *, alpha: float = USUA
     counts: Counter[Hashable] = Counter()
     pairs: set[tuple[Hashable, Hashable]] = set()
     for text in tokens:
-        if isinstance(text, str):
-            raise DataError(f"{text[:20]!r} is a text, not a sequence of tokens; give one list of tokens per text.")
+        if isinstance(text, str) or not isinstance(text, Iterable):
+            raise DataError(f"{text!r:.20} is not a sequence of tokens; give one list of tokens per text.")
         counts.update(text)
         pairs.update(pairwise(text))
     if not counts:

@@ -27,6 +27,7 @@ from langdiff.parity.diagnostics import USUAL_ALPHA, check_alpha
 from langdiff.parity.resampling import intervals
 from langdiff.parity.result import Parity
 from langdiff.regression import DifficultyFit, fit
+from langdiff.regression.clustering import name_of_clusters
 from langdiff.surprisals import Surprisals
 
 Clusters = str | Mapping[str, object] | pd.Series
@@ -91,14 +92,16 @@ def measure_parity(
     Raises
     ------
     ConfigError
-        If there is no such reference, tokenizers have no texts to encode, or a setting is out of range.
+        If there is no such reference, tokenizers have no texts to encode, two tables of counts have no names that
+        tell them apart, or a setting is out of range.
     DataError
         If an edition shares no intent with the reference, counts are not positive, or bits cannot be fitted.
 
     Warns
     -----
     LangdiffWarning
-        If there are fewer than 20 clusters (intents, without clusters): intervals are then too narrow.
+        If an edition shares fewer than 20 clusters (intents, without clusters) with the reference: its intervals are
+        then too narrow.
 
     References
     ----------
@@ -146,7 +149,7 @@ def measure_parity(
                 "reference": reference,
                 "model": model if bits is not None else None,
                 "alpha": name_of_number(alpha) if tokenizers is not None else None,
-                "clusters": None if clusters is None else clusters if isinstance(clusters, str) else "given",
+                "clusters": None if clusters is None else _name_of_clusters(tables, clusters),
                 "bootstrap": bootstrap or None,
                 "seed": named,
                 "data": short_hash(pd.DataFrame(columns.totals), pd.DataFrame(columns.estimates)),
@@ -174,13 +177,18 @@ def _tables(
     elif any(not isinstance(one, pd.DataFrame) for one in sources.values()):
         raise ConfigError("tokenizers need texts: give a Multitext as source, or tables of numbers of tokens.")
     if isinstance(source, pd.DataFrame):
-        tables.append(measure_counts(source, "", reference))
+        if "" in sources:
+            raise ConfigError("two tables of counts: give the second a name, as tokenizers={'name': table}.")
+        tables.append(measure_counts(source, "", reference, None))
     elif not isinstance(source, Multitext | Surprisals):
         raise ConfigError(f"source must be a Multitext, Surprisals or DataFrame, not {type(source).__name__}.")
     if bits is not None:
         place = place_of(bits.editions, reference)
         tables.append(measure_bits(bits, place, with_sizes=bits is source))
-    tables += [measure_counts(one, name, reference) for name, one in sources.items() if isinstance(one, pd.DataFrame)]
+    info = None if isinstance(source, pd.DataFrame) else source.intent_info
+    for name, one in sources.items():
+        if isinstance(one, pd.DataFrame):
+            tables.append(measure_counts(one, name, reference, info))
     return tables, bits
 
 
@@ -192,7 +200,8 @@ def _check_shared(tables: list[Measured]) -> None:
             without = table.editions[quotient.under.sum(axis=0) == 0]
             if len(without):
                 raise DataError(
-                    f"{len(without)} edition(s) share no intent with the reference: {listing(without)}. Leave them out."
+                    f"{name}: {len(without)} edition(s) share no intent with the reference in which something is "
+                    f"counted: {listing(without)}. Leave them out."
                 )
 
 
@@ -215,6 +224,15 @@ def _by_edition(tables: list[Measured], editions: pd.Index) -> _Columns:
     return columns
 
 
+def _clusters_of(table: Measured, clusters: Clusters) -> pd.Series:
+    return label_intents(table.intents, table.intent_info, clusters, "clusters")
+
+
+def _name_of_clusters(tables: list[Measured], clusters: Clusters) -> str:
+    """Return what the signature says of the clusters of all tables."""
+    return "+".join(dict.fromkeys(name_of_clusters(_clusters_of(table, clusters)) for table in tables))
+
+
 def _intervals(
     tables: list[Measured],
     editions: pd.Index,
@@ -226,11 +244,14 @@ def _intervals(
     for table in tables:
         codes = np.arange(len(table.intents))
         if clusters is not None:
-            codes = pd.factorize(label_intents(table.intents, table.intent_info, clusters, "clusters"))[0]
-        if codes.max() + 1 < FEW_CLUSTERS:
+            codes = pd.factorize(_clusters_of(table, clusters))[0]
+        shared = next(iter(table.quotients.values())).under > 0
+        few = [j for j in range(shared.shape[1]) if len(np.unique(codes[shared[:, j]])) < FEW_CLUSTERS]
+        if few:
             what = "intents" if clusters is None else "clusters of intents"
             warnings.warn(
-                f"{codes.max() + 1} {what} only: bootstrap intervals are too narrow with fewer than {FEW_CLUSTERS}.",
+                f"{len(few)} edition(s) share fewer than {FEW_CLUSTERS} {what} with the reference: "
+                f"{listing(table.editions[few])}. Their bootstrap intervals are too narrow.",
                 LangdiffWarning,
                 stacklevel=3,
             )

@@ -58,7 +58,7 @@ def intervals(quotients: list[Quotient], clusters: Integers, n: int, rng: np.ran
     Returns
     -------
     list of ndarray, shape (2, J)
-        Ends of the interval of each measure.
+        Ends of the interval of each measure, over the samples in which some of the edition's intents were drawn.
     """
     groups = int(clusters.max()) + 1
     totals = [(_by_cluster(one.over, clusters, groups), _by_cluster(one.under, clusters, groups)) for one in quotients]
@@ -68,7 +68,16 @@ def intervals(quotients: list[Quotient], clusters: Integers, n: int, rng: np.ran
         weights = rng.multinomial(groups, np.full(groups, 1 / groups), size=size).astype(float)
         for kept, (over, under) in zip(samples, totals, strict=True):
             kept.append(_quotient(weights @ over, weights @ under))
-    return [np.percentile(np.vstack(kept), [2.5, 97.5], axis=0) for kept in samples]
+    return [_ends(np.vstack(kept)) for kept in samples]
+
+
+def _ends(samples: Floats) -> Floats:
+    """Return the percentiles of each column; NaN where all of it is."""
+    ends: Floats = np.percentile(samples, [2.5, 97.5], axis=0)
+    drawn = ~np.isnan(samples)
+    some = drawn.any(axis=0) & ~drawn.all(axis=0)
+    ends[:, some] = np.nanpercentile(samples[:, some], [2.5, 97.5], axis=0)
+    return ends
 
 
 def _by_cluster(cells: Floats, clusters: Integers, groups: int) -> Floats:

@@ -2,7 +2,7 @@
 
 import inspect
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
@@ -57,12 +57,16 @@ def encoder_of(tokenizer: Tokenizer) -> Callable[[str], list[Hashable]]:
     def tokens_of(text: str) -> list[Hashable]:
         found = encode(text, **options)
         found = getattr(found, "ids", found)
-        if isinstance(found, str) or not hasattr(found, "__iter__"):
+        if hasattr(found, "tolist"):
+            found = found.tolist()  # of an array or a tensor, whose elements are not equal to one another
+        listed = isinstance(found, Iterable) and not isinstance(found, str | Mapping)
+        tokens = list(found) if listed else []
+        if not listed or not all(isinstance(token, Hashable) for token in tokens):
             raise DataError(
                 f"encode({text[:20]!r}) gave {type(found).__name__}, not a list of tokens. Wrap the tokenizer in a "
                 "class whose encode(text) returns a list."
             )
-        return list(found)
+        return tokens
 
     return tokens_of
 

@@ -76,3 +76,10 @@ def test_refusals(langdiff, corpus, tmp_path):
     assert "use .csv or .tsv" in langdiff("parity", corpus, "--reference", "eng", "--out", "t.xlsx").err
     twice = langdiff("parity", tmp_path / "a.csv", "--surprisals", tmp_path / "b.csv", "--reference", "eng")
     assert "two tables of surprisals" in twice.err
+    assert "give --plot" in langdiff("parity", tmp_path / "a.csv", "--reference", "eng", "--measure", "bits").err
+    (tmp_path / "n.csv").write_text("line,eng,ell\n" + "".join(f"{i},2,4\n" for i in range(30)))
+    named = ["--tokenizer", f"x={tmp_path}/n.csv"] * 2
+    assert (
+        "second tokenizer named x"
+        in langdiff("parity", corpus, "--format", "moses", "--reference", "eng", "--bootstrap", "0", *named).err
+    )

@@ -35,6 +35,13 @@ def test_renyi_falls_with_its_order(counts, one, other):
     assert renyi_entropy(named, low) <= np.log2(len(counts)) + 1e-9
 
 
+def test_renyi_near_its_limits():
+    counts = {"a": 2, "b": 1, **{str(i): 1 for i in range(100)}}
+    assert renyi_entropy(counts, 1 + 1e-15) == pytest.approx(renyi_entropy(counts, 1))
+    assert renyi_entropy(counts, 1 - 1e-9) == pytest.approx(renyi_entropy(counts, 1))
+    assert renyi_entropy(counts, 2000) == pytest.approx(-np.log2(2 / 103), rel=1e-3)  # of the commonest token
+
+
 def test_accessor_variety_is_the_mean_number_of_neighbours():
     texts = [list("abcab"), list("ad")]
     right = {"a": {"b", "d"}, "b": {"c"}, "c": {"a"}, "d": set()}
@@ -50,7 +57,9 @@ def test_one_type_has_no_efficiency():
 def test_refusals():
     with pytest.raises(DataError, match="there is no token"):
         diagnose_tokens([[]])
-    with pytest.raises(DataError, match="is a text, not a sequence"):
+    with pytest.raises(DataError, match="'a text' is not a sequence"):
         diagnose_tokens(["a text"])
+    with pytest.raises(DataError, match="1 is not a sequence"):
+        diagnose_tokens([1, 2])
     with pytest.raises(ConfigError, match="positive and finite"):
         diagnose_tokens([["a"]], alpha=-1)

@@ -72,6 +72,7 @@ def test_words_are_not_counted_where_no_space_separates_them():
     assert result.estimates["token_premium"].notna().all()
 
 
+@pytest.mark.slow  # imports transformers
 def test_libraries_of_tokenizers():
     tokenizers = pytest.importorskip("tokenizers")
     transformers = pytest.importorskip("transformers")
@@ -209,14 +210,90 @@ def test_bad_tables():
         measured(tokenizers=Joined())
     with pytest.raises(DataError, match="not positive: intent 1, edition 'b' has 0"):
         ld.measure_parity(pd.DataFrame({"a": [1.0, 2], "b": [1.0, 0]}), reference="a", bootstrap=0)
-    with pytest.raises(DataError, match="share no intent with the reference: 'b'"):
+    with pytest.raises(DataError, match=r"token_premium: 1 edition.* share no intent .*: 'b'"):
         ld.measure_parity(pd.DataFrame({"a": [1.0, np.nan], "b": [np.nan, 2]}), reference="a", bootstrap=0)
     with pytest.raises(ConfigError, match="tokenizers need texts"):
         ld.measure_parity(pd.DataFrame({"a": [1.0]}), reference="a", bootstrap=0, tokenizers=Pieces())
     with pytest.raises(ConfigError, match="not list"):
         ld.measure_parity([1], reference="a", bootstrap=0)
-    with pytest.warns(LangdiffWarning, match="2 intents only"):
+    with pytest.warns(LangdiffWarning, match=r"2 edition.* share fewer than 20 intents with the reference: 'a', 'b'"):
         ld.measure_parity(pd.DataFrame({"a": [1.0, 2], "b": [1.0, 3]}), reference="a", seed=1)
+
+
+@pytest.mark.parametrize(
+    ("counts", "message"),
+    [
+        (TEXTS, "numbers, intents × editions: could not convert.*read_frame"),
+        (pd.DataFrame([[1.0, 2.0]], columns=["eng", "eng"]), "1 edition.* named twice: 'eng'"),
+        (pd.DataFrame({"eng": [1.0, 2.0]}, index=["x", "x"]), "1 intent.* named twice: 'x'"),
+    ],
+)
+def test_other_tables_are_no_counts(counts, message):
+    with pytest.raises(DataError, match=message):
+        ld.measure_parity(counts, reference="eng", bootstrap=0)
+
+
+def test_two_tables_of_counts_need_names():
+    counts = pd.DataFrame({"a": [1.0, 2.0], "b": [2.0, 2.0]})
+    with pytest.raises(ConfigError, match="two tables of counts"):
+        ld.measure_parity(counts, reference="a", bootstrap=0, tokenizers=counts)
+    both = ld.measure_parity(counts, reference="a", bootstrap=0, tokenizers={"x": counts * [1, 2]}).estimates
+    assert both.loc["b"].tolist() == [4 / 3, 8 / 3]
+
+
+def test_sizes_are_of_the_same_cells():
+    bits = pd.DataFrame({"a": [10.0, 20, 30], "b": [12.0, 21, 36]})
+    sizes = pd.DataFrame({"a": [5.0, 6, 7], "b": [5.0, 6, 7]})
+    table = ld.Surprisals(bits=bits, characters=sizes.where(sizes < 7), bytes=2 * sizes)
+    estimates = ld.measure_parity(table, reference="a", bootstrap=0).estimates
+    assert estimates["bytes_per_character"].tolist() == [2, 2]
+
+
+@pytest.mark.filterwarnings("ignore::langdiff.errors.LangdiffWarning")
+def test_clusters_of_texts_are_those_of_counts_beside_them():
+    info = pd.DataFrame({"document": ["x", "x", "y", "z"]}, index=TEXTS.index)
+    texts = ld.read_frame(TEXTS, intent_info=info)
+    counts = TEXTS.map(len, na_action="ignore").astype(float)
+    given = {"reference": "eng", "seed": 1, "bootstrap": 50}
+    found = ld.measure_parity(texts, clusters="document", tokenizers=counts, **given)
+    assert found.low["token_premium"].tolist() == found.low["character_premium"].tolist()
+    other = ld.measure_parity(texts, clusters=info["document"].replace("z", "y"), tokenizers=counts, **given)
+    assert "clusters:document#" in found.signature
+    assert found.signature != other.signature  # two ways to cluster under one name
+
+
+def test_an_edition_that_shares_little_with_the_reference():
+    counts = pd.DataFrame({name: np.random.default_rng(1).integers(5, 50, 300) * 1.0 for name in "ab"})
+    counts["c"] = counts["a"].where(counts.index < 4) * [*range(1, 5), *[np.nan] * 296]
+    with pytest.warns(LangdiffWarning, match=r"^1 edition\(s\) share fewer than 20 intents with the reference: 'c'\."):
+        found = ld.measure_parity(counts, reference="a", seed=1)
+    c = found.to_frame().loc["c"]
+    assert c["token_premium_low"] < c["token_premium"] < c["token_premium_high"]
+
+
+@pytest.mark.parametrize("tokens", [{"input_ids": [1]}, [[1, 2]]])
+def test_other_things_are_no_tokens(tokens):
+    class Wrapped:
+        def encode(self, text):
+            return tokens
+
+    with pytest.raises(DataError, match="not a list of tokens"):
+        measured(tokenizers=Wrapped())
+
+
+def test_elements_of_tensors_are_equal():
+    class Tensor(list):
+        def __iter__(self):
+            return (object() for _ in range(len(self)))  # as a tensor's elements, each equal to itself only
+
+        def tolist(self):
+            return [*self[:]]
+
+    class OneTensor:
+        def encode(self, text):
+            return Tensor([7] * len(text.split()))
+
+    assert measured(tokenizers=OneTensor()).estimates["shannon_entropy"].tolist() == [0, 0, 0]
 
 
 @pytest.mark.real_data
