@@ -211,16 +211,19 @@ class DifficultyCurve:
         Raises
         ------
         ConfigError
-            If the reference is unknown, the size out of range, or a ratio is not positive.
+            If the reference is unknown, the size out of range, or a ratio is not positive or of no edition here.
         """
         if reference not in self.editions:
             raise ConfigError(f"{reference!r} is not an edition of this curve; it has {listing(self.editions)}.")
         first, last = self.sizes[0], self.sizes[-1]
         if not first <= size <= last:
             raise ConfigError(f"the size of the reference must be from {first:,} to {last:,}, got {size!r}.")
-        ratio = pd.Series(dict(content_ratio or {}), dtype=float).reindex(self.editions).fillna(1.0)
-        if not (ratio > 0).all():
-            raise ConfigError(f"content ratios must be positive: {listing(ratio.index[~(ratio > 0)])}.")
+        given = pd.Series(dict(content_ratio or {}), dtype=float)
+        if absent := [name for name in given.index if name not in self.editions]:
+            raise ConfigError(f"content ratios of editions that this curve has not: {listing(absent)}.")
+        if not (given > 0).all():
+            raise ConfigError(f"content ratios must be positive: {listing(given.index[~(given > 0)])}.")
+        ratio = given.reindex(self.editions, fill_value=1.0)
         log_sizes, place = np.log(self.sizes), self.editions.get_loc(reference)
 
         def reached(log_bits: Floats) -> Floats:
@@ -279,8 +282,10 @@ class DifficultyCurve:
         Raises
         ------
         ConfigError
-            If a size is unknown.
+            If a size is unknown, or q is not between 0 and 1.
         """
+        if not 0 < q < 1:
+            raise ConfigError(f"q must be between 0 and 1, got {q!r}.")
         pair = [self.sizes[0] if size is None else size, self.sizes[-1] if other is None else other]
         values = [self.difficulty.to_numpy()[:, self._place(each)] for each in pair]
         covariances = (self.covariance(pair[0]).to_numpy(), self.covariance(pair[1]).to_numpy())

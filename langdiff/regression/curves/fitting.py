@@ -58,7 +58,7 @@ def fit_curve(
     Raises
     ------
     ConfigError
-        If there are fewer than two sizes, a size is not a positive number, `n_draws` is too small, or the model cannot
+        If there are fewer than two sizes, a size is not a positive whole number, `n_draws` is too small, or the model cannot
         be used.
     DataError
         If the tables differ in intents, editions, missing cells or the number of seeds, or one cannot be fitted.
@@ -148,11 +148,13 @@ def _checked(tables: Mapping[int, Surprisals | Sequence[Surprisals]]) -> dict[in
     """Return the tables of every seed by size, rising."""
     if len(tables) < 2:
         raise ConfigError(f"a curve needs at least two sizes, got {len(tables)}.")
-    if bad := [size for size in tables if not size > 0]:
-        raise ConfigError(f"sizes must be positive, got {bad[0]!r}.")
+    if bad := [size for size in tables if not (isinstance(size, int | np.integer) and size > 0)]:
+        raise ConfigError(f"sizes must be positive whole numbers, got {bad[0]!r}.")
     found: dict[int, list[Surprisals]] = {}
     for size, given in sorted(tables.items()):
         found[int(size)] = [given] if isinstance(given, Surprisals) else list(given)
+        if not found[int(size)]:
+            raise DataError(f"size {size:,} has no table.")
     first = next(iter(found.values()))[0]
     for size, several in found.items():
         if len(several) != len(found[next(iter(found))]):

@@ -150,6 +150,10 @@ def test_exchange_rate_is_where_the_curves_say_the_same_bits(curve):
             curve.exchange_rate(**bad)
     with pytest.raises(ConfigError, match="positive"):
         curve.exchange_rate("e2", 300, content_ratio={"e1": 0.0})
+    with pytest.raises(ConfigError, match="positive: 'e1'"):
+        curve.exchange_rate("e2", 300, content_ratio={"e1": np.nan})
+    with pytest.raises(ConfigError, match="has not: 'deu'"):
+        curve.exchange_rate("e2", 300, content_ratio={"deu": 1.1})
 
 
 def test_pairs_that_change_places_are_found_and_others_are_not():
@@ -223,6 +227,9 @@ def test_tables_that_do_not_go_together_are_refused(tables):
     for given, error, message in (
         ({100: tables[100]}, ConfigError, "at least two sizes"),
         ({0: tables[100], 300: tables[300]}, ConfigError, "positive"),
+        ({1.2: tables[100], 1.7: tables[300]}, ConfigError, "whole numbers, got 1.2"),
+        ({"100": tables[100], "300": tables[300]}, ConfigError, "whole numbers, got '100'"),
+        ({100: [], 300: []}, DataError, "size 100 has no table"),
         ({100: tables[100], 300: shuffled}, DataError, "intents of size 300"),
         ({100: tables[100], 300: ld.Surprisals(bits=holes)}, DataError, "lacks other cells"),
         ({100: tables[100], 300: [tables[300]] * 2}, DataError, "2 table"),
@@ -241,5 +248,7 @@ def test_summary_and_effects_say_what_was_done(curve):
     assert curve.signature in text
     assert curve.effects(900).degrees_of_freedom == 149
     assert repr(curve).endswith("6 editions × 4 sizes (100 to 2,700), 150 test intents, model 2")
+    with pytest.raises(ConfigError, match="q must be"):
+        curve.changes(q=5)
     with pytest.raises(ConfigError, match="not a size"):
         curve.effects(5)
