@@ -124,6 +124,20 @@ class DifficultyCurve:
         centred: Floats = influence - (influence @ factor / len(factor))[:, None]
         return centred
 
+    def _degrees_of_freedom(self, size: int) -> pd.DataFrame:
+        """Return the degrees of freedom of t for differences at a size (Satterthwaite), (J, J); seeds have few."""
+        place = self._place(size)
+        of_intents = self._of_difficulty(place)
+        covariance = of_intents.T @ of_intents
+        variances = np.diag(covariance)
+        intents = variances[:, None] + variances - 2 * covariance
+        seeds = 2 * self.spread.of_editions[place, place]
+        of_seeds = max((self.n_seeds - 1) * (len(self.editions) - 1), 1)
+        with np.errstate(invalid="ignore"):  # of an edition with itself
+            freedom = (intents + seeds) ** 2 / (intents**2 / (len(self.influence) - 1) + seeds**2 / of_seeds)
+        np.fill_diagonal(freedom, np.nan)
+        return pd.DataFrame(freedom, self.editions, self.editions)
+
     def _place(self, size: int) -> int:
         if size not in self.log_bits.columns:
             raise ConfigError(f"{size!r} is not a size of this curve; it has {listing(self.sizes)}.")
@@ -143,7 +157,9 @@ class DifficultyCurve:
             title=f"{self.lm}, {size:,}, model {self.model}",
             converged=self.converged,
             signature=f"{self.signature}|size:{size}",
-            degrees_of_freedom=float(len(self.influence) - 1),
+            degrees_of_freedom=(
+                float(len(self.influence) - 1) if self.n_seeds == 1 else self._degrees_of_freedom(size)
+            ),
         )
 
     def to_frame(self) -> pd.DataFrame:
@@ -289,7 +305,8 @@ class DifficultyCurve:
         pair = [self.sizes[0] if size is None else size, self.sizes[-1] if other is None else other]
         values = [self.difficulty.to_numpy()[:, self._place(each)] for each in pair]
         covariances = (self.covariance(pair[0]).to_numpy(), self.covariance(pair[1]).to_numpy())
-        found = find_changes(values[0], values[1], covariances, float(len(self.influence) - 1))
+        freedom = (self._degrees_of_freedom(pair[0]).to_numpy(), self._degrees_of_freedom(pair[1]).to_numpy())
+        found = find_changes(values[0], values[1], covariances, freedom)
         first_harder = found.before > 0
         frame = pd.DataFrame(
             {

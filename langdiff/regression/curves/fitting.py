@@ -58,8 +58,8 @@ def fit_curve(
     Raises
     ------
     ConfigError
-        If there are fewer than two sizes, a size is not a positive whole number, `n_draws` is too small, or the model cannot
-        be used.
+        If there are fewer than two sizes, a size is not a positive whole number, `n_draws` is too small, or the model
+        cannot be used.
     DataError
         If the tables differ in intents, editions, missing cells or the number of seeds, or one cannot be fitted.
 
