@@ -10,13 +10,14 @@ from langdiff._random import generator, seed_number, seed_numbers
 from langdiff._types import Model
 from langdiff.errors import ConfigError
 from langdiff.experiments.cautions import warns_caller
-from langdiff.experiments.training_sizes import Match, check_sizes, nested_parts
+from langdiff.experiments.training_sizes import Match, check_sizes, nested_parts, size_caches
 from langdiff.lm import compute_surprisals
 from langdiff.lm.ngram.recipe import AnyRecipe
 from langdiff.lm.scoring import Scoring
 from langdiff.multitext import Parts
 from langdiff.regression import DifficultyCurve, fit_curve
-from langdiff.regression.clustering import OneClustering
+from langdiff.regression.clustering import OneClustering, one_clustering
+from langdiff.regression.curves.fitting import check_settings
 from langdiff.surprisals import Surprisals
 
 
@@ -112,16 +113,17 @@ def difficulty_curve(
     if n_seeds < 1:
         raise ConfigError(f"n_seeds must be at least 1, got {n_seeds}.")
     check_sizes(sizes, len(parts.train), match)
+    check_settings(model, n_draws)  # better refused now than after the training
+    one_clustering(parts.test, clusters)
     first = seed_number(seed)
+    caches = [] if cache is None else size_caches(Path(cache), sizes, first, n_seeds)
+    folders = {(each.seed, each.size): each.folder for each in caches}
     tables: dict[int, list[Surprisals]] = {size: [] for size in sizes}
     read = None
     for number in [first, *seed_numbers(first, n_seeds - 1)]:
         cut, of_seed = nested_parts(parts, sizes, match, generator(number))
         read = of_seed if read is None else read
         for size, smaller in cut.items():
-            folder = None
-            if cache is not None:
-                folder = (Path(cache) if number == first else Path(cache) / f"seed-{number}") / f"size-{size}"
             table = compute_surprisals(
                 smaller,
                 lm=lm,
@@ -129,7 +131,7 @@ def difficulty_curve(
                 max_replaced=max_replaced,
                 device=device,
                 seed=number,
-                cache=folder,
+                cache=folders.get((number, size)),
                 workers=workers,
                 executor=executor,
                 progress=progress,

@@ -3,11 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import Literal
+from pathlib import Path
+from typing import Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from langdiff._random import seed_numbers
 from langdiff._types import Integers
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.multitext import Multitext, Parts
@@ -15,6 +17,29 @@ from langdiff.multitext import Multitext, Parts
 Match = Literal["intents", "bytes", "characters"]
 MATCHES = ("intents", "bytes", "characters")
 FEWEST = 2  # intents to learn from
+
+
+class SizeCache(NamedTuple):
+    """Seed and size of one training of every edition, and the folder that keeps its language models."""
+
+    seed: int
+    size: int
+    folder: Path
+
+
+def size_caches(cache: Path, sizes: Sequence[int], seed: int, n_seeds: int) -> list[SizeCache]:
+    """Return where a curve keeps its language models, seed by seed and size by size.
+
+    Examples
+    --------
+    >>> [each.folder.as_posix() for each in size_caches(Path("curve"), [40, 80], 7, 2)]
+    ['curve/size-40', 'curve/size-80', 'curve/seed-2083679832/size-40', 'curve/seed-2083679832/size-80']
+    """
+    return [
+        SizeCache(number, size, (cache if number == seed else cache / f"seed-{number}") / f"size-{size}")
+        for number in [seed, *seed_numbers(seed, n_seeds - 1)]
+        for size in sizes
+    ]
 
 
 def nested_parts(

@@ -7,19 +7,20 @@ import pandas as pd
 from langdiff._signature import short_hash
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.intent_info import label_intents
+from langdiff.multitext import Multitext
 from langdiff.surprisals import Surprisals
 
 OneClustering = str | Mapping[object, object] | pd.Series
 Clusters = OneClustering | Sequence[OneClustering]
 
 
-def resolve_clusters(table: Surprisals, clusters: Clusters | None) -> pd.Series | pd.DataFrame | None:
+def resolve_clusters(table: Surprisals | Multitext, clusters: Clusters | None) -> pd.Series | pd.DataFrame | None:
     """Return the cluster of every intent of a table.
 
     Parameters
     ----------
-    table : Surprisals, shape (I, J)
-        Table whose intents are wanted.
+    table : Surprisals or Multitext, shape (I, J)
+        Table or text whose intents are wanted.
     clusters : str, mapping, Series, or sequence of two of these, optional
         A column of the table's `intent_info`, or the cluster of each intent, by intent; those of further intents are
         ignored. Where all intents are verse ids, ``"book"`` and ``"chapter"`` need no column. Two of them are crossed:
@@ -78,7 +79,7 @@ def clusters_of(intents: pd.Index, intent_info: pd.DataFrame | None, clusters: C
     return pd.concat([first, second], axis=1)
 
 
-def one_clustering(table: Surprisals, clusters: Clusters | None) -> pd.Series | None:
+def one_clustering(table: Surprisals | Multitext, clusters: Clusters | None) -> pd.Series | None:
     """Return the cluster of every intent where crossed ones cannot be used; see `resolve_clusters`.
 
     Raises

@@ -10,17 +10,28 @@ from langdiff._checksums import CHECKSUMS
 from langdiff.errors import DataError, OutputError
 from langdiff.lm.jobs.folder import KEY
 from langdiff.lm.lstm.resume import is_state
+from langdiff.lm.ngram.recipe import find_scored_lm
 from langdiff.lm.scoring import split_name
-from langdiff.run.directory import EXPERIMENT, JOBS, STAGE, caches, own_directory, superfluous
+from langdiff.run.directory import (
+    CURVE_JOBS,
+    EXPERIMENT,
+    JOBS,
+    STAGE,
+    caches,
+    curve_caches,
+    own_directory,
+    superfluous,
+)
 from langdiff.run.status import attempts, read_editions, read_settings
 
 
 def clean_run(directory: str | Path, *, dry_run: bool = False) -> pd.DataFrame:
     """Remove what a run does not need any more; results, and models that could still be scored, stay.
 
-    Removed are the language models of editions and recipes that the experiment does not name (any more), states of
-    trainings that are finished, the output of an interrupted run that was to replace earlier results, and files that a
-    kill left half-written. States of trainings that are not finished stay, so that the run can go on.
+    Removed are the language models of editions, recipes and sizes of training data that the experiment does not name
+    (any more), states of trainings that are finished, the output of an interrupted run that was to replace earlier
+    results, and files that a kill left half-written. States of trainings that are not finished stay, so that the run
+    can go on.
 
     Parameters
     ----------
@@ -77,15 +88,19 @@ def _superfluous(directory: Path) -> dict[Path, str]:
     for folder in attempts(directory):
         experiment = read_settings(folder)
         recipes = {split_name(lm)[0] for lm in experiment.lm.names}
-        needed.append((caches(directory, experiment.split.folds), recipes, read_editions(folder)))
-    for key in sorted((directory / JOBS).rglob(KEY)):
+        editions = read_editions(folder)
+        needed.append((caches(directory, experiment.split.folds), recipes, editions))
+        if experiment.curve is not None:
+            sizes = [each.folder for each in curve_caches(directory, experiment)]
+            needed.append((sizes, {find_scored_lm(experiment.curve.lm).recipe.name}, editions))
+    for key in sorted(key for jobs in (JOBS, CURVE_JOBS) for key in (directory / jobs).rglob(KEY)):
         job = key.parent
         cache, recipe, edition = job.parent.parent, unquote(job.name), unquote(job.parent.name)
         if not any(
             cache in known and recipe in recipes and (editions is None or edition in editions)
             for known, recipes, editions in needed
         ):
-            found[job] = "language model of no edition or recipe of the experiment"
+            found[job] = "language model that the experiment does not name"
         elif (job / CHECKSUMS).is_file():
             states = (path for path in job.rglob("training-*") if is_state(path))
             found |= dict.fromkeys(states, "state of a training that is finished")
@@ -102,8 +117,8 @@ def _remove(path: Path) -> None:
     try:
         if path.is_dir():
             shutil.rmtree(path)
-            if not any(path.parent.iterdir()):  # an edition without a job
-                path.parent.rmdir()
+            while not any((path := path.parent).iterdir()):  # an edition without a job, or a size without editions
+                path.rmdir()
         else:
             path.unlink()
     except OSError as error:

@@ -16,7 +16,9 @@ import langdiff
 from langdiff._checksums import CHECKSUMS, write_checksums
 from langdiff._io import locked
 from langdiff.errors import OutputError
+from langdiff.experiments.training_sizes import SizeCache, size_caches
 from langdiff.lm.jobs.folder import fold_cache
+from langdiff.run.experiment import Experiment
 from langdiff.run.log import LOG
 
 EXPERIMENT = "experiment.json"
@@ -122,6 +124,12 @@ def caches(directory: Path, folds: int | None) -> list[Path]:
     """Return the folders in which the language models of a run lie, one per fold."""
     jobs = directory / JOBS
     return [jobs] if folds is None else [fold_cache(jobs, number) for number in range(1, folds + 1)]
+
+
+def curve_caches(directory: Path, experiment: Experiment) -> list[SizeCache]:
+    """Return the folders in which the language models of a run's curve lie; none if it has no ``[curve]``."""
+    curve = experiment.curve
+    return [] if curve is None else size_caches(directory / CURVE_JOBS, curve.sizes, experiment.seed, curve.n_seeds)
 
 
 def is_finished(directory: Path) -> bool:

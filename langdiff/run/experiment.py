@@ -176,7 +176,9 @@ class FitSettings(_Section):
 class CurveSettings(_Section):
     """``[curve]``: difficulties at several sizes of the training data; see `langdiff.difficulty_curve`.
 
-    ``sizes`` are numbers of training intents. The regression model and its clusters are those of ``[fit]``.
+    ``sizes`` are numbers of training intents. The regression model and its clusters are those of ``[fit]``, the way
+    of scoring, the device and the workers those of ``[lm]``; any number of characters may be replaced, as small sizes
+    know few.
     """
 
     sizes: list[int] = Field(min_length=2)
@@ -222,6 +224,8 @@ class Experiment(_Section):
             raise ValueError("a curve needs one division of the text: leave folds out of [split], or [curve] out")
         if self.curve is not None and self.fit.model == "3":
             raise ValueError("curves are fitted with model '1', '2', '2L' or '2C', not '3'")
+        if self.curve is not None:
+            find_scored_lm(self.curve.lm, self.lm.scoring)
         return self
 
 
@@ -312,7 +316,7 @@ def _explain(error: ValidationError, path: Path) -> str:
             case _:
                 message = finding["msg"].removeprefix("Value error, ").removesuffix(".")
                 given = "" if isinstance(finding["input"], dict) else f" (given: {finding['input']!r})"
-                lines.append(f"{where!r}: {message[:1].lower()}{message[1:]}{given}.")
+                lines.append(f"{f'{where!r}: ' if where else ''}{message[:1].lower()}{message[1:]}{given}.")
     return f"{path}: " + "\n  ".join(lines)
 
 

@@ -16,6 +16,7 @@ from langdiff.corpora import read_multitext, synthesize
 from langdiff.corpora.tokenizer import prepare_text
 from langdiff.errors import DataError, OutputError
 from langdiff.experiments import difficulty_curve
+from langdiff.experiments.training_sizes import check_sizes
 from langdiff.folds import Folds
 from langdiff.lm.compute import compute_where_possible
 from langdiff.lm.device import find_device
@@ -184,6 +185,8 @@ class _Run:
                 )
             parts = divide(multitext, self.experiment.split)
             check_clusters(parts, self.experiment.fit)
+            if self.experiment.curve is not None:
+                check_sizes(self.experiment.curve.sizes, sizes_of(parts)["train"], self.experiment.curve.match)
             editions = multitext.edition_sizes()
             self.save_table("editions", editions)
         corpus = self.experiment.corpus

@@ -16,7 +16,7 @@ from langdiff.lm.compute import fold_seeds
 from langdiff.lm.jobs.folder import KEY, LOG, job_folder, read_json
 from langdiff.lm.jobs.logs import read_log
 from langdiff.lm.ngram.recipe import AnyRecipe, find_scored_lm
-from langdiff.run.directory import EXPERIMENT, STAGE, caches
+from langdiff.run.directory import EXPERIMENT, STAGE, caches, curve_caches
 from langdiff.run.experiment import Experiment
 from langdiff.run.log import read_run_log
 
@@ -33,8 +33,9 @@ def read_status(directory: str | Path) -> pd.DataFrame:
 
     Returns
     -------
-    DataFrame, one row per edition × recipe, or × fold
-        ``edition``; ``fold``, its number, if the experiment has folds; ``lm``, the name of the recipe; ``state``:
+    DataFrame, one row per edition × recipe, or × fold, and × size and seed of a curve
+        ``edition``; ``fold``, its number, if the experiment has folds; ``lm``, the name of the recipe; ``size`` and
+        ``seed`` of the language models of a curve, if the experiment has one, missing for the others; ``state``:
         ``"done"``, ``"training"``, ``"interrupted"``, ``"failed"`` or ``"waiting"`` (not begun, or to be done again
         with other settings); ``epoch``, the last finished one, and ``epochs``, the most there can be;
         ``bits_per_character``, the fewest on the dev part so far; ``seconds`` of training so far; and ``seconds_left``,
@@ -68,10 +69,8 @@ def read_status(directory: str | Path) -> pd.DataFrame:
     recipes = {recipe.name: recipe for recipe in (find_scored_lm(model).recipe for model in experiment.lm.models)}
     editions = read_editions(current)
     if editions is None:  # nothing was chosen yet
-        folders = [
-            key for cache in caches(directory, experiment.split.folds) for key in sorted(cache.glob(f"*/*/{KEY}"))
-        ]
-        editions = list(dict.fromkeys(unquote(key.parent.parent.name) for key in folders))
+        keys = [key for cache in caches(directory, experiment.split.folds) for key in sorted(cache.glob(f"*/*/{KEY}"))]
+        editions = list(dict.fromkeys(unquote(key.parent.parent.name) for key in keys))
     failed = _failures(directory)
     folds = caches(directory, experiment.split.folds)
     rows = [
@@ -81,10 +80,21 @@ def read_status(directory: str | Path) -> pd.DataFrame:
         for fold, (cache, seed) in enumerate(zip(folds, _seeds(experiment, recipe), strict=True), 1)
     ]
     columns = COLUMNS if experiment.split.folds is None else [COLUMNS[0], "fold", *COLUMNS[1:]]
+    alike = ["lm"]
+    if experiment.curve is not None:
+        recipe = find_scored_lm(experiment.curve.lm).recipe
+        rows += [
+            _job(job_folder(cache.folder, edition, recipe.name), edition, recipe, cache.seed, False)
+            | {"size": cache.size, "seed": cache.seed}
+            for cache in curve_caches(directory, experiment)
+            for edition in editions
+        ]
+        columns, alike = [*columns[:2], "size", "seed", *columns[2:]], ["lm", "size"]
     table = pd.DataFrame(rows, columns=columns)
-    done = table[table["state"] == "done"].groupby("lm")["seconds"].mean()
-    begins = table["state"] == "waiting"
-    return table.assign(seconds_left=table["seconds_left"].mask(begins, table["lm"].map(done)))
+    table = table.astype({name: "Int64" for name in ("size", "seed") if name in columns})
+    done = table.assign(seconds=table["seconds"].where(table["state"] == "done"))
+    usual = done.groupby(alike, dropna=False)["seconds"].transform("mean")
+    return table.assign(seconds_left=table["seconds_left"].mask(table["state"] == "waiting", usual))
 
 
 def attempts(directory: Path) -> list[Path]:

@@ -7,9 +7,10 @@ import pandas as pd
 from langdiff._checksums import CHECKSUMS, DamageError, read_checksums
 from langdiff.errors import DataError
 from langdiff.lm.jobs.folder import KEY, job_folder
+from langdiff.lm.ngram.recipe import find_scored_lm
 from langdiff.lm.preparation import NOTE
 from langdiff.lm.scoring import split_name
-from langdiff.run.directory import EXPERIMENT, JOBS, STAGE, caches
+from langdiff.run.directory import EXPERIMENT, JOBS, STAGE, caches, curve_caches
 from langdiff.run.floors import KEPT
 from langdiff.run.log import LOG
 from langdiff.run.status import read_settings
@@ -79,20 +80,30 @@ def verify_run(directory: str | Path) -> pd.DataFrame:
 
 def _missing_jobs(directory: Path, rows: dict[str, tuple[str, str]]) -> dict[str, tuple[str, str]]:
     """Return the jobs of a finished run that are gone, or have no record any more."""
-    difficulties = "tables/difficulties.csv"
-    if rows.get(difficulties, ("missing",))[0] != "whole":
-        return {}
-    table = pd.read_csv(directory / difficulties, keep_default_na=False, dtype=str)
     if rows.get(EXPERIMENT, ("missing",))[0] != "whole":
         return {}
-    folds = read_settings(directory).split.folds
-    jobs = (
-        job_folder(cache, row["edition"], split_name(row["lm"])[0])
-        for cache in caches(directory, folds)
-        for _, row in table.iterrows()
-    )
+    experiment = read_settings(directory)
+    jobs = [
+        job_folder(cache, edition, split_name(lm)[0])
+        for cache in caches(directory, experiment.split.folds)
+        for edition, lm in _columns(directory, rows, "difficulties", ["edition", "lm"])
+    ]
+    if experiment.curve is not None:
+        editions = dict.fromkeys(edition for (edition,) in _columns(directory, rows, "curve", ["edition"]))
+        recipe = find_scored_lm(experiment.curve.lm).recipe.name
+        sizes = curve_caches(directory, experiment)
+        jobs += [job_folder(cache.folder, edition, recipe) for cache in sizes for edition in editions]
     gone = (job / CHECKSUMS for job in jobs if not (job / CHECKSUMS).is_file())
     return {path.relative_to(directory).as_posix(): ("missing", f"{path}: missing.") for path in gone}
+
+
+def _columns(directory: Path, rows: dict[str, tuple[str, str]], name: str, columns: list[str]) -> list[list[str]]:
+    """Return columns of a table of the run, row by row; nothing if the table is not whole."""
+    path = f"tables/{name}.csv"
+    if rows.get(path, ("missing",))[0] != "whole":
+        return []
+    found: list[list[str]] = pd.read_csv(directory / path, keep_default_na=False, dtype=str)[columns].values.tolist()
+    return found
 
 
 def _unrecorded(directory: Path, rows: dict[str, tuple[str, str]], unknown: list[Path]) -> dict[str, tuple[str, str]]:

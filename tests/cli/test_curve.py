@@ -25,6 +25,7 @@ def tables(tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 def test_curve_writes_tables_and_pictures(langdiff, corpus, tmp_path):
     arguments = ["curve", corpus, "--sizes", "30,60,120", "--lm", "kneser-ney-3", "--out", tmp_path]
     done = langdiff(*arguments, "--json")

@@ -91,3 +91,13 @@ def test_the_cache_and_the_first_seed_are_used_again(parts, curve):
 def test_equal_bytes_can_be_trained_on(parts):
     curve = ld.difficulty_curve(parts, sizes=[40, 120], lm="kneser-ney-2", match="bytes", seed=0, progress=False)
     assert curve.read[120].min() < 120 == curve.read[120].max()
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [({"model": "3"}, "not '3'"), ({"clusters": "scene"}, "scene"), ({"n_draws": 10}, "n_draws must be")],
+)
+def test_what_the_fit_would_refuse_is_refused_before_training(parts, tmp_path, setting, message):
+    with pytest.raises(ConfigError, match=message):
+        ld.difficulty_curve(parts, sizes=[40, 80], lm="kneser-ney-2", seed=0, cache=tmp_path, **setting)
+    assert not list(tmp_path.iterdir())

@@ -1,10 +1,13 @@
 """Experiments that measure difficulties at several sizes."""
 
+import shutil
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from langdiff.errors import ConfigError
-from langdiff.run import Experiment, read_experiment, read_run, run_experiment
+from langdiff.run import Experiment, clean_run, read_experiment, read_run, read_status, run_experiment, verify_run
 
 SETTINGS = {
     "name": "curve",
@@ -13,24 +16,72 @@ SETTINGS = {
 }
 
 
-def test_a_run_has_its_curve_in_files_and_report(tmp_path):
-    experiment = Experiment.model_validate(SETTINGS | {"curve": {"sizes": [20, 40, 80], "lm": "kneser-ney-2"}})
-    run = run_experiment(experiment, tmp_path / "run", progress=False)
+CURVE = {"sizes": [20, 40, 80], "lm": "kneser-ney-2"}
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    experiment = Experiment.model_validate(SETTINGS | {"curve": CURVE})
+    return run_experiment(experiment, tmp_path_factory.mktemp("runs") / "run", progress=False)
+
+
+def test_a_run_has_its_curve_in_files_and_report(run):
     assert run.curve.sizes == [20, 40, 80]
-    again = read_run(tmp_path / "run")
+    again = read_run(run.directory)
     np.testing.assert_array_equal(again.curve.log_bits, run.curve.log_bits)
     np.testing.assert_allclose(
         run.curve.difficulty[80], run.fits["kneser-ney-2"].difficulty
     )  # all of the training part
-    page = run.report.read_text(encoding="utf-8")
-    assert "Does it hold with more data?" in page
-    assert {path.stem for path in (tmp_path / "run" / "figures").glob("curve*")} == {
+    assert "Does it hold with more data?" in run.report.read_text(encoding="utf-8")
+    assert {path.stem for path in (run.directory / "figures").glob("curve*")} == {
         *("curve", "curve-ranks", "curve-correlations"),
     }
-    without = run_experiment(Experiment.model_validate(SETTINGS), tmp_path / "run", progress=False)
+
+
+def test_language_models_of_sizes_are_known_on_disk(run, tmp_path):
+    copy = tmp_path / "copy"
+    shutil.copytree(run.directory, copy)
+    assert len(clean_run(copy)) == 0
+    gone = next((copy / "curve-jobs" / "size-40").iterdir())
+    shutil.rmtree(gone)
+    found = verify_run(copy)
+    assert found.loc[found["state"] == "missing", "file"].tolist() == [
+        f"curve-jobs/size-40/{gone.name}/kneser-ney-2/checksums.json"
+    ]
+    status = read_status(copy)
+    waiting = status[status["state"] == "waiting"]
+    assert len(status) == 3 + 3 * 3
+    assert waiting[["edition", "size", "seed"]].to_numpy().tolist() == [[gone.name, 40, 0]]
+    assert waiting["seconds_left"].notna().all()  # from the others of that size
+
+
+def test_language_models_of_other_sizes_are_removed(run, tmp_path):
+    copy = tmp_path / "copy"
+    shutil.copytree(run.directory, copy)
+    fewer = Experiment.model_validate(SETTINGS | {"curve": CURVE | {"sizes": [20, 80]}})
+    (copy / "experiment.json").write_text(fewer.model_dump_json())
+    assert sorted({Path(path).parts[1] for path in clean_run(copy)["path"]}) == ["size-40"]
+    assert sorted(path.name for path in (copy / "curve-jobs").iterdir()) == ["size-20", "size-80"]
+
+
+def test_a_curve_goes_with_its_section(run, tmp_path):
+    copy = tmp_path / "copy"
+    shutil.copytree(run.directory, copy)
+    without = run_experiment(Experiment.model_validate(SETTINGS), copy, progress=False)
     assert without.curve is None
-    assert read_run(tmp_path / "run").curve is None
+    assert read_run(copy).curve is None
     assert "Does it hold with more data?" not in without.report.read_text(encoding="utf-8")
+    assert len(clean_run(copy)) == 9
+    assert not (copy / "curve-jobs").exists()
+    assert (copy / "jobs").exists()
+    assert (verify_run(copy)["state"] == "whole").all()
+
+
+def test_sizes_beyond_the_training_part_are_refused_before_training(tmp_path):
+    experiment = Experiment.model_validate(SETTINGS | {"curve": CURVE | {"sizes": [20, 81]}})
+    with pytest.raises(ConfigError, match="from 2 to the 80 training intents"):
+        run_experiment(experiment, tmp_path / "run", progress=False)
+    assert not list(tmp_path.rglob("key.json"))
 
 
 @pytest.mark.parametrize(
@@ -40,6 +91,8 @@ def test_a_run_has_its_curve_in_files_and_report(tmp_path):
         ("[curve]\nsizes = [40, 80]\nlm = 'none'", "'curve.lm'"),
         ("[curve]\nsizes = [40, 80]\n[split]\nfolds = 3", "one division"),
         ("[curve]\nsize = [40, 80]", "did you mean 'sizes'"),
+        ("[fit]\nmodel = '3'\nlaplace_scale = 0.05\n[curve]\nsizes = [40, 80]", r"curve.toml: curves are"),
+        ("[lm]\nscoring = 'unpriced'\n[curve]\nsizes = [4, 8]\nlm = 'kneser-ney-6-unpriced'", "says how to score"),
     ],
 )
 def test_settings_that_cannot_be_used_are_refused(tmp_path, added, message):

@@ -55,6 +55,8 @@ def observe(
         raise ConfigError(f"facets have columns {', '.join(FACETS)}, not {listing(bad)}.")
     if facets is not None and (absent := [name for name in tables if name not in facets.index]):
         raise ConfigError(f"facets lack {len(absent)} table(s): {listing(absent)}.")
+    if facets is not None and (not facets.index.is_unique or facets.isna().to_numpy().any()):
+        raise ConfigError("facets must have one row per table, and no missing values.")
     parts = []
     for name, table in tables.items():
         seed = None if table.provenance is None else table.provenance.seed

@@ -25,6 +25,7 @@ from langdiff.regression.kernel.two_way import solve_two_way
 from langdiff.surprisals import Surprisals
 
 NORMAL_MEDIAN = 0.6744897501960817  # of |z| of a standard normal
+ROUNDING = 1e-12  # residual that is none, nats
 ROUNDS = 5  # of scaling rows and columns in turn
 PULL = 10  # cells that the scale of all counts for beside those of a row or column
 FEWEST_ROWS, FEWEST_COLUMNS = 20, 5
@@ -46,16 +47,16 @@ def flag_cells(surprisals_by_lm: Mapping[str, Surprisals], *, q: float = 0.05) -
     -------
     DataFrame
         One row per cell, the most suspect first: ``intent``, ``edition``; ``percent``, by how many percent it needs
-        more
-        (or fewer) bits than expected, on average over the language models; ``score``, the shared part in units of its
-        own scale; ``p``, ``p_adjusted`` and ``flagged``.
+        more (or fewer) bits than expected, on average over the language models; ``score``, the shared part in units of
+        its own scale; ``p``, ``p_adjusted`` and ``flagged``.
 
     Raises
     ------
     ConfigError
         If there are fewer than two language models or q is not between 0 and 1.
     DataError
-        If the tables differ in intents, editions or missing cells, or are smaller than 20 intents × 5 editions.
+        If the tables differ in intents, editions or missing cells, are smaller than 20 intents × 5 editions,
+        or most residuals are 0.
 
     Notes
     -----
@@ -87,6 +88,9 @@ def flag_cells(surprisals_by_lm: Mapping[str, Surprisals], *, q: float = 0.05) -
             f"{first.bits.shape[0]} intents × {first.bits.shape[1]} editions are too few to say what is usual."
         )
     residuals = np.array([_residual(table) for table in tables])  # (L, I, J), NaN where missing
+    for name, residual in zip(surprisals_by_lm, residuals, strict=True):
+        if np.nanmedian(np.abs(residual)) < ROUNDING:
+            raise DataError(f"the residuals of {name!r} vanish in most cells: are the editions copies of one another?")
     score = shared_part(np.array([scaled(residual) for residual in residuals]))
     score, p = _tested(score)
     rows, columns = np.nonzero(~np.isnan(score))

@@ -25,6 +25,7 @@ from langdiff.surprisals import Surprisals
 
 MOST_GROUPS = 20  # left out one at a time, of intents and of editions
 RESIDUAL = "residual"
+ROUNDING = 1e-12  # share of the variance that is none
 USUAL_INTENTS = (25, 50, 100, 200, 400, 800)
 
 
@@ -191,10 +192,10 @@ def generalizability(
     Raises
     ------
     ConfigError
-        If `facets` or `languages` lack a table or an edition.
+        If there is no table, or `facets` or `languages` lack a table or an edition.
     DataError
-        If there are fewer than two editions or intents, a cell is given twice, or the tables do not tell the components
-        apart.
+        If there are fewer than two editions or intents, a cell is given twice, the editions are copies of one another,
+        or the tables do not tell the components apart.
 
     Examples
     --------
@@ -204,12 +205,16 @@ def generalizability(
     {'edition': 0.01, 'intent': 0.87, 'residual': 0.12}
     """
     tables = {"": surprisals} if isinstance(surprisals, Surprisals) else dict(surprisals)
+    if not tables:
+        raise ConfigError("give one table of surprisals or more.")
     observed = observe(tables, facets, languages)
     for what in ("edition", "intent"):
         if observed.count(what) < 2:
             raise DataError(f"there is only one {what}: variance components need at least two of each.")
     names = [*observed.levels, RESIDUAL]
     variances = components(observed.z, list(observed.levels.values()))
+    if abs(variances[-1]) <= ROUNDING * observed.z.var():
+        raise DataError("the residuals vanish: every edition is an exact multiple of every other. Are they copies?")
     levels = [*(observed.count(name) for name in observed.levels), len(observed.z)]
     frame = pd.DataFrame(
         {

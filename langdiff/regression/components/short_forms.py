@@ -121,7 +121,7 @@ def short_form(
     judge = surprisals if judge is None else judge
     if not judge.intents.equals(surprisals.intents):
         raise DataError("the table to judge on has other intents than that to choose on, or another order of them.")
-    if not 2 <= k < len(surprisals.intents):
+    if k not in range(2, len(surprisals.intents)):
         raise ConfigError(f"k must be from 2 to {len(surprisals.intents) - 1}, got {k!r}.")
     rng = generator(seed)
     editions = surprisals.editions
@@ -130,6 +130,8 @@ def short_form(
         chosen_on = list(editions[np.sort(drawn)])
     if unknown := [name for name in chosen_on if name not in editions]:
         raise ConfigError(f"unknown edition(s) to choose on: {listing(unknown)}.")
+    if len(set(chosen_on)) < len(chosen_on):
+        raise ConfigError(f"an edition to choose on is named twice: {listing(chosen_on)}.")
     judged_on = [name for name in judge.editions if name not in set(chosen_on)]
     for what, names in (("choose", chosen_on), ("judge", judged_on)):
         if len(names) < FEWEST_EDITIONS:

@@ -8,8 +8,6 @@ from scipy.stats import t as student
 
 from langdiff._types import Booleans, Floats, Integers
 
-LARGEST = 1 - 1e-12  # correlation whose transform is finite
-
 
 def correlations(values: Floats) -> Floats:
     """Return Pearson's correlations between sizes over editions, (..., J, K) → (..., K, K)."""
@@ -24,8 +22,10 @@ def correlation_intervals(values: Floats, draws: Floats, *, ranks: bool) -> tupl
     """Return correlations between sizes with 95 % intervals, three of shape (K, K).
 
     Errors make estimates less alike than the truth is, and those of a draw come on top. The intervals are therefore
-    reflected at the estimate (basic bootstrap): what a draw is below the estimate, the truth may be above it; Pearson's
-    on Fisher's scale, and Spearman's, which take few values where editions are few, as they are.
+    reflected at the estimate (basic bootstrap): what a draw is below the estimate, the truth may be above it. Pearson's
+    are reflected as angles between the vectors of difficulties, which errors turn by as much whether they are wide or
+    narrow (Fisher's scale is for samples of editions); Spearman's, which take few values where editions are few, as
+    they are.
 
     Parameters
     ----------
@@ -42,14 +42,9 @@ def correlation_intervals(values: Floats, draws: Floats, *, ranks: bool) -> tupl
     if ranks:
         low, high = np.quantile(correlations(draws), [0.025, 0.975], axis=0)
         return found, np.clip(2 * found - high, -1, 1), np.clip(2 * found - low, -1, 1)
-    centre = _transformed(found)
-    low, high = np.quantile(_transformed(correlations(draws)), [0.025, 0.975], axis=0)
-    return found, np.tanh(2 * centre - high), np.tanh(2 * centre - low)
-
-
-def _transformed(correlation: Floats) -> Floats:
-    result: Floats = np.arctanh(np.clip(correlation, -LARGEST, LARGEST))
-    return result
+    angle = np.arccos(np.clip(found, -1, 1))
+    narrow, wide = np.quantile(np.arccos(np.clip(correlations(draws), -1, 1)), [0.025, 0.975], axis=0)
+    return found, np.cos(np.minimum(2 * angle - narrow, np.pi)), np.cos(np.maximum(2 * angle - wide, 0))
 
 
 class Changes(NamedTuple):
@@ -69,7 +64,9 @@ class Changes(NamedTuple):
         return changed
 
 
-def find_changes(before: Floats, after: Floats, covariances: tuple[Floats, Floats], freedom: float) -> Changes:
+def find_changes(
+    before: Floats, after: Floats, covariances: tuple[Floats, Floats], freedom: tuple[Floats, Floats]
+) -> Changes:
     """Test for every pair whether the one is harder at one size and the other at another.
 
     Both differences must be told from 0, and have opposite signs: p is the larger of the two two-sided p-values
@@ -81,16 +78,16 @@ def find_changes(before: Floats, after: Floats, covariances: tuple[Floats, Float
         Difficulties at the two sizes.
     covariances : pair of ndarray, shape (J, J)
         Their covariances.
-    freedom : float
-        Degrees of freedom of Student's t.
+    freedom : pair of ndarray, shape (J, J)
+        Degrees of freedom of Student's t of their differences.
     """
     one, other = np.triu_indices(len(before), 1)
     differences, p_values = [], []
-    for values, covariance in zip((before, after), covariances, strict=True):
+    for values, covariance, degrees in zip((before, after), covariances, freedom, strict=True):
         difference = values[one] - values[other]
         variance = np.diag(covariance)[one] + np.diag(covariance)[other] - 2 * covariance[one, other]
         with np.errstate(divide="ignore", invalid="ignore"):
-            p = 2 * student.sf(np.abs(difference) / np.sqrt(variance), freedom)
+            p = 2 * student.sf(np.abs(difference) / np.sqrt(variance), degrees[one, other])
         differences.append(difference)
         p_values.append(np.where(np.isnan(p), 1.0, p))
     p = np.where(differences[0] * differences[1] < 0, np.maximum(*p_values), 1.0)

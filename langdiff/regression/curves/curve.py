@@ -124,6 +124,20 @@ class DifficultyCurve:
         centred: Floats = influence - (influence @ factor / len(factor))[:, None]
         return centred
 
+    def _degrees_of_freedom(self, size: int) -> pd.DataFrame:
+        """Return the degrees of freedom of t for differences at a size (Satterthwaite), (J, J); seeds have few."""
+        place = self._place(size)
+        of_intents = self._of_difficulty(place)
+        covariance = of_intents.T @ of_intents
+        variances = np.diag(covariance)
+        intents = variances[:, None] + variances - 2 * covariance
+        seeds = 2 * self.spread.of_editions[place, place]
+        of_seeds = max((self.n_seeds - 1) * (len(self.editions) - 1), 1)
+        with np.errstate(invalid="ignore"):  # of an edition with itself
+            freedom = (intents + seeds) ** 2 / (intents**2 / (len(self.influence) - 1) + seeds**2 / of_seeds)
+        np.fill_diagonal(freedom, np.nan)
+        return pd.DataFrame(freedom, self.editions, self.editions)
+
     def _place(self, size: int) -> int:
         if size not in self.log_bits.columns:
             raise ConfigError(f"{size!r} is not a size of this curve; it has {listing(self.sizes)}.")
@@ -143,7 +157,9 @@ class DifficultyCurve:
             title=f"{self.lm}, {size:,}, model {self.model}",
             converged=self.converged,
             signature=f"{self.signature}|size:{size}",
-            degrees_of_freedom=float(len(self.influence) - 1),
+            degrees_of_freedom=(
+                float(len(self.influence) - 1) if self.n_seeds == 1 else self._degrees_of_freedom(size)
+            ),
         )
 
     def to_frame(self) -> pd.DataFrame:
@@ -211,16 +227,19 @@ class DifficultyCurve:
         Raises
         ------
         ConfigError
-            If the reference is unknown, the size out of range, or a ratio is not positive.
+            If the reference is unknown, the size out of range, or a ratio is not positive or of no edition here.
         """
         if reference not in self.editions:
             raise ConfigError(f"{reference!r} is not an edition of this curve; it has {listing(self.editions)}.")
         first, last = self.sizes[0], self.sizes[-1]
         if not first <= size <= last:
             raise ConfigError(f"the size of the reference must be from {first:,} to {last:,}, got {size!r}.")
-        ratio = pd.Series(dict(content_ratio or {}), dtype=float).reindex(self.editions).fillna(1.0)
-        if not (ratio > 0).all():
-            raise ConfigError(f"content ratios must be positive: {listing(ratio.index[~(ratio > 0)])}.")
+        given = pd.Series(dict(content_ratio or {}), dtype=float)
+        if absent := [name for name in given.index if name not in self.editions]:
+            raise ConfigError(f"content ratios of editions that this curve has not: {listing(absent)}.")
+        if not (given > 0).all():
+            raise ConfigError(f"content ratios must be positive: {listing(given.index[~(given > 0)])}.")
+        ratio = given.reindex(self.editions, fill_value=1.0)
         log_sizes, place = np.log(self.sizes), self.editions.get_loc(reference)
 
         def reached(log_bits: Floats) -> Floats:
@@ -279,12 +298,15 @@ class DifficultyCurve:
         Raises
         ------
         ConfigError
-            If a size is unknown.
+            If a size is unknown, or q is not between 0 and 1.
         """
+        if not 0 < q < 1:
+            raise ConfigError(f"q must be between 0 and 1, got {q!r}.")
         pair = [self.sizes[0] if size is None else size, self.sizes[-1] if other is None else other]
         values = [self.difficulty.to_numpy()[:, self._place(each)] for each in pair]
         covariances = (self.covariance(pair[0]).to_numpy(), self.covariance(pair[1]).to_numpy())
-        found = find_changes(values[0], values[1], covariances, float(len(self.influence) - 1))
+        freedom = (self._degrees_of_freedom(pair[0]).to_numpy(), self._degrees_of_freedom(pair[1]).to_numpy())
+        found = find_changes(values[0], values[1], covariances, freedom)
         first_harder = found.before > 0
         frame = pd.DataFrame(
             {

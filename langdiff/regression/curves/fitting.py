@@ -58,8 +58,8 @@ def fit_curve(
     Raises
     ------
     ConfigError
-        If there are fewer than two sizes, a size is not a positive number, `n_draws` is too small, or the model cannot
-        be used.
+        If there are fewer than two sizes, a size is not a positive whole number, `n_draws` is too small, or the model
+        cannot be used.
     DataError
         If the tables differ in intents, editions, missing cells or the number of seeds, or one cannot be fitted.
 
@@ -82,7 +82,8 @@ def fit_curve(
     >>> fit_curve(tables, seed=0)
     DifficultyCurve of unknown: 3 editions × 3 sizes (10 to 1,000), 60 test intents, model 2
     """
-    by_size = _checked(tables, model, n_draws)
+    check_settings(model, n_draws)
+    by_size = _checked(tables)
     sizes, first = list(by_size), next(iter(by_size.values()))[0]
     labels = one_clustering(first, clusters)
     cluster: Integers = np.arange(len(first.intents)) if labels is None else pd.factorize(labels)[0]
@@ -129,21 +130,31 @@ def fit_curve(
     )
 
 
-def _checked(
-    tables: Mapping[int, Surprisals | Sequence[Surprisals]], model: str, n_draws: int
-) -> dict[int, list[Surprisals]]:
-    """Return the tables of every seed by size, rising."""
+def check_settings(model: str, n_draws: int) -> None:
+    """Refuse a model or a number of draws that curves cannot be fitted with.
+
+    Raises
+    ------
+    ConfigError
+        If they cannot.
+    """
     if model not in ("1", "2", "2L", "2C"):
         raise ConfigError(f"curves are fitted with model '1', '2', '2L' or '2C', not {model!r}.")
-    if len(tables) < 2:
-        raise ConfigError(f"a curve needs at least two sizes, got {len(tables)}.")
-    if bad := [size for size in tables if not size > 0]:
-        raise ConfigError(f"sizes must be positive, got {bad[0]!r}.")
     if n_draws < FEWEST_DRAWS:
         raise ConfigError(f"n_draws must be at least {FEWEST_DRAWS}, got {n_draws!r}.")
+
+
+def _checked(tables: Mapping[int, Surprisals | Sequence[Surprisals]]) -> dict[int, list[Surprisals]]:
+    """Return the tables of every seed by size, rising."""
+    if len(tables) < 2:
+        raise ConfigError(f"a curve needs at least two sizes, got {len(tables)}.")
+    if bad := [size for size in tables if not (isinstance(size, int | np.integer) and size > 0)]:
+        raise ConfigError(f"sizes must be positive whole numbers, got {bad[0]!r}.")
     found: dict[int, list[Surprisals]] = {}
     for size, given in sorted(tables.items()):
         found[int(size)] = [given] if isinstance(given, Surprisals) else list(given)
+        if not found[int(size)]:
+            raise DataError(f"size {size:,} has no table.")
     first = next(iter(found.values()))[0]
     for size, several in found.items():
         if len(several) != len(found[next(iter(found))]):

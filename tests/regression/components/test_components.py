@@ -119,8 +119,30 @@ def test_short_forms_beat_random_choices_on_other_editions():
     assert ld.short_form(truth, 25, judge=other, seed=0).intents.equals(form.intents)
 
 
+def test_tables_without_residuals_are_refused():
+    one = ld.simulate(60, 1, seed=3).surprisals.bits["e1"]
+    copies = ld.Surprisals(bits=pd.DataFrame({name: one * (1 + k) for k, name in enumerate("abcde")}))
+    with pytest.raises(DataError, match="the residuals vanish"):
+        ld.generalizability(copies)
+    with pytest.raises(DataError, match="residuals of 'x' vanish in most cells"):
+        ld.flag_cells({"x": copies, "y": copies})
+    with pytest.raises(ConfigError, match="one table of surprisals or more"):
+        ld.generalizability({})
+
+
+def test_facets_have_one_complete_row_per_table():
+    table = ld.simulate(60, 4, seed=3).surprisals
+    for names, seeds in ((["a", "a", "b"], [1, 2, 3]), (["a", "b"], [1, None])):
+        with pytest.raises(ConfigError, match="one row per table"):
+            ld.generalizability({"a": table, "b": table}, facets=pd.DataFrame({"seed": seeds}, index=names))
+
+
 def test_short_forms_refuse_what_they_cannot_use():
     truth = ld.simulate(60, 8, seed=3).surprisals
+    with pytest.raises(ConfigError, match="k must be"):
+        ld.short_form(truth, 5.5, seed=0)
+    with pytest.raises(ConfigError, match="named twice"):
+        ld.short_form(truth, 5, chosen_on=["e1", "e2", "e2"], seed=0)
     with pytest.raises(ConfigError, match="k must be"):
         ld.short_form(truth, 60, seed=0)
     with pytest.raises(DataError, match="to judge on"):

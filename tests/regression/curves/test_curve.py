@@ -9,6 +9,7 @@ import pytest
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError
 from langdiff.regression import fit_curve
+from langdiff.regression.curves.agreement import correlation_intervals
 
 SIZES = (100, 300, 900, 2700)
 EXPONENT = 0.4
@@ -103,6 +104,20 @@ def test_exact_curves_are_recovered(form):
     np.testing.assert_allclose(found.frame["gain"], gain * (content if form == "power" else 1), rtol=1e-3)
 
 
+def test_correlations_near_one_have_intervals_that_hold_them():
+    """Ten editions whose difficulties differ little between two sizes; Fisher's scale leaves out 31 % of these."""
+    rng, held = np.random.default_rng(6), []
+    values = rng.normal(0, 0.1, (10, 1)) + rng.normal(0, 0.01, (10, 2))
+    truth = np.corrcoef(values.T)[0, 1]
+    for _ in range(400):
+        noise = rng.normal(0, 0.008, (10, 2))
+        draws = values + noise + rng.normal(0, 0.008, (200, 10, 2))
+        _, low, high = correlation_intervals(values + noise, draws, ranks=False)
+        held.append((truth < low[0, 1], truth > high[0, 1]))
+    assert np.mean(held, axis=0).sum() < 0.15
+
+
+@pytest.mark.slow
 def test_intervals_hold_the_truth():
     rng, held, exponents = np.random.default_rng(5), [], []
     for number in range(25):
@@ -150,6 +165,10 @@ def test_exchange_rate_is_where_the_curves_say_the_same_bits(curve):
             curve.exchange_rate(**bad)
     with pytest.raises(ConfigError, match="positive"):
         curve.exchange_rate("e2", 300, content_ratio={"e1": 0.0})
+    with pytest.raises(ConfigError, match="positive: 'e1'"):
+        curve.exchange_rate("e2", 300, content_ratio={"e1": np.nan})
+    with pytest.raises(ConfigError, match="has not: 'deu'"):
+        curve.exchange_rate("e2", 300, content_ratio={"deu": 1.1})
 
 
 def test_pairs_that_change_places_are_found_and_others_are_not():
@@ -194,6 +213,9 @@ def test_seeds_add_their_spread():
     np.testing.assert_allclose(three.spread.of_editions, expected, rtol=0.05)  # the same at all sizes, in full
     added = np.diag(three.covariance(300)) - np.diag(one.covariance(300))
     np.testing.assert_allclose(added, expected * 5 / 6, rtol=0.2)
+    few = three.effects(300).degrees_of_freedom  # seeds have 2 × 5 of them, and most of the variance
+    assert 10 < few.loc["e0", "e1"] < 15
+    assert three.changes()["p"].notna().all()
     change = three.draws[..., -1] - three.draws[..., 0]
     assert change.std() < 1.5 * (one.draws[..., -1] - one.draws[..., 0]).std()  # what sizes share leaves no change
 
@@ -223,6 +245,9 @@ def test_tables_that_do_not_go_together_are_refused(tables):
     for given, error, message in (
         ({100: tables[100]}, ConfigError, "at least two sizes"),
         ({0: tables[100], 300: tables[300]}, ConfigError, "positive"),
+        ({1.2: tables[100], 1.7: tables[300]}, ConfigError, "whole numbers, got 1.2"),
+        ({"100": tables[100], "300": tables[300]}, ConfigError, "whole numbers, got '100'"),
+        ({100: [], 300: []}, DataError, "size 100 has no table"),
         ({100: tables[100], 300: shuffled}, DataError, "intents of size 300"),
         ({100: tables[100], 300: ld.Surprisals(bits=holes)}, DataError, "lacks other cells"),
         ({100: tables[100], 300: [tables[300]] * 2}, DataError, "2 table"),
@@ -241,5 +266,7 @@ def test_summary_and_effects_say_what_was_done(curve):
     assert curve.signature in text
     assert curve.effects(900).degrees_of_freedom == 149
     assert repr(curve).endswith("6 editions × 4 sizes (100 to 2,700), 150 test intents, model 2")
+    with pytest.raises(ConfigError, match="q must be"):
+        curve.changes(q=5)
     with pytest.raises(ConfigError, match="not a size"):
         curve.effects(5)
