@@ -62,9 +62,11 @@ def score(
         if outcomes is not None:
             result.outcomes(metric, side=side).save(outcomes)
             typer.echo(f"Outcomes: {outcomes}", err=True)
-        frames = {"totals": result.to_frame(), "documents": result.documents, "parallelisms": result.parallelisms}
-        if table in frames:
-            _print(frames[table], as_json, f"Scores, F with β = {beta:g}")
+        if table == "totals":
+            _print(result.to_frame(), as_json, f"Scores, F with β = {beta:g}")
+        elif table in ("documents", "parallelisms"):
+            frame = result.documents if table == "documents" else result.parallelisms
+            _print(frame, as_json, f"Scores, F with β = {beta:g}")
         signature = result.signature
     typer.echo(f"[{signature}]", err=True)
 
