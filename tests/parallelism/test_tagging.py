@@ -124,11 +124,6 @@ def test_transitions_count_whole_documents():
         tag_transitions([], TaggingScheme.named("BIO-TD"))
 
 
-@pytest.fixture(scope="module")
-def sermons(real_data):
-    return read_parallelisms(real_data / "asp" / "xml" / "tokenized")
-
-
 def come_back(documents, scheme):
     for one in documents:
         levels = range(1 + max(strata(one), default=0))
