@@ -75,8 +75,9 @@ class ParallelismScores:
         columns |= {name: np.bincount(rows, documents[name]).astype(np.int64) for name in SUMS}
         frame = with_ratios(columns, self.beta)
         defined = ~documents["undefined"].to_numpy()
-        count = np.bincount(rows, defined)
-        frame["macro_f"] = np.where(count > 0, ratio(np.bincount(rows, documents["f"] * defined), count), np.nan)
+        count = np.bincount(rows, defined).astype(np.float64)
+        total = np.bincount(rows, documents["f"] * defined).astype(np.float64)
+        frame["macro_f"] = np.where(count > 0, ratio(total, count), np.nan)
         return frame
 
     def outcomes(self, metric: Metric = "MBAWO", *, side: Side = "reference") -> Outcomes:
