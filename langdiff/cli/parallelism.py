@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from langdiff.cli.output import check_picture_name, print_json, print_table, save_picture
+from langdiff.cli.parallelism_scores import named_paths
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -163,7 +164,7 @@ def show(
     if len(set(names)) < 2:
         raise ConfigError(f"the two annotations have different names; got {names[0]!r} twice.")
     sides = dict(zip(names, read, strict=False))
-    labels = None if cases is None else _labels(cases, names, read[0].name)
+    labels = None if cases is None else _labels(cases, sides)
     if out is None:
         typer.echo(parallelism.passage_text(sides, section=section, labels=labels))
         return
@@ -207,8 +208,8 @@ def _picture(what: str, documents: list[str], corpus: str, metric: str, format: 
     from langdiff.datasets import bothwell2023
 
     if what == "overlap":
-        named = [given.partition("=") if "=" in given else (Path(given).name, "", given) for given in documents]
-        pairs = {name: parallelism.parallelism_statistics(_read([Path(path)], format)).pairs for name, _, path in named}
+        named = named_paths(documents)
+        pairs = {name: parallelism.parallelism_statistics(_read([path], format)).pairs for name, path in named}
         return lambda: plots.plot_lexical_overlap(pairs)
     figures = bothwell2023()
     if what == "ranks":
@@ -235,13 +236,15 @@ def _shares(given: list[str] | None) -> dict[str, float] | None:
     Raises
     ------
     ConfigError
-        If one is not a name and a number.
+        If one is not a name and a number, or two have one name.
     """
     from langdiff.errors import ConfigError
 
     shares: dict[str, float] = {}
     for pair in given or []:
         name, _, number = pair.partition("=")
+        if not name or name in shares:
+            raise ConfigError(f"every part has a name of its own and one share, such as test=0.1; got {pair!r}.")
         try:
             shares[name] = float(number)
         except ValueError as error:
@@ -268,25 +271,27 @@ def _read_blocks(path: Path) -> "pd.DataFrame":
     return numbers.set_index(table.iloc[:, 0].astype(str))
 
 
-def _labels(path: Path, names: tuple[str, str], document: str) -> dict[str, dict[int, str]]:
+def _labels(path: Path, sides: "dict[str, Document]") -> dict[str, dict[int, str]]:
     """Return the kinds of errors of a document by side and number of the parallelism.
 
     Raises
     ------
     DataError
-        If the file cannot be read as cases, or has more than one system.
+        If the file cannot be read as cases, has more than one system, or none of the document.
     """
     from langdiff._io import parse_json, read_blocks
     from langdiff.errors import DataError
 
-    found: dict[str, dict[int, str]] = {name: {} for name in names}
-    systems = set()
+    document = next(iter(sides.values())).name
+    found: dict[str, dict[int, str]] = {name: {} for name in sides}
+    systems, documents = set(), set()
     try:
         for case in parse_json("".join(block.text for block in read_blocks(path, errors=None))):
             systems.add(case["system"])
+            documents.add(case["document"])
             if case["document"] != document or case["type"] is None:
                 continue
-            for name, side in zip(names, ("reference", "hypothesis"), strict=True):
+            for name, side in zip(sides, ("reference", "hypothesis"), strict=True):
                 if case[side] is not None:
                     found[name][int(case[side])] = f"{case['granularity']} {case['type']}"
     except (KeyError, TypeError, ValueError) as error:
@@ -296,4 +301,6 @@ def _labels(path: Path, names: tuple[str, str], document: str) -> dict[str, dict
         raise DataError(f"{path}: {what} ({error}).") from error
     if len(systems) > 1:
         raise DataError(f"{path}: there are cases of {len(systems)} systems; score one system at a time to show it.")
+    if document not in documents and any(side.parallelisms for side in sides.values()):
+        raise DataError(f"{path}: there are no cases of document {document!r}; score it, too.")
     return found

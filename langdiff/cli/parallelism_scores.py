@@ -52,7 +52,7 @@ def score(
     if outcomes is not None:
         table_kind(outcomes)  # an error before any work is done
     gold = parallelism.read_parallelisms(reference)
-    systems = {name: parallelism.read_parallelisms(path, predicted=True) for name, path in _named(predictions)}
+    systems = {name: parallelism.read_parallelisms(path, predicted=True) for name, path in named_paths(predictions)}
     if table in ("errors", "cases"):
         errors = parallelism.classify_errors(systems, gold)
         _print(errors.to_frame() if table == "errors" else errors.cases, as_json, "Errors by kind")
@@ -62,9 +62,11 @@ def score(
         if outcomes is not None:
             result.outcomes(metric, side=side).save(outcomes)
             typer.echo(f"Outcomes: {outcomes}", err=True)
-        frames = {"totals": result.to_frame(), "documents": result.documents, "parallelisms": result.parallelisms}
-        if table in frames:
-            _print(frames[table], as_json, f"Scores, F with β = {beta:g}")
+        if table == "totals":
+            _print(result.to_frame(), as_json, f"Scores, F with β = {beta:g}")
+        elif table in ("documents", "parallelisms"):
+            frame = result.documents if table == "documents" else result.parallelisms
+            _print(frame, as_json, f"Scores, F with β = {beta:g}")
         signature = result.signature
     typer.echo(f"[{signature}]", err=True)
 
@@ -154,8 +156,8 @@ def _side_by_side(tables: "dict[str, pd.DataFrame]") -> "Axes":
     return first
 
 
-def _named(predictions: list[str]) -> list[tuple[str, Path]]:
-    """Return names and paths of the systems.
+def named_paths(arguments: list[str]) -> list[tuple[str, Path]]:
+    """Return names and paths of sets of documents, each given as PATH or NAME=PATH.
 
     Raises
     ------
@@ -165,12 +167,12 @@ def _named(predictions: list[str]) -> list[tuple[str, Path]]:
     from langdiff.errors import ConfigError
 
     pairs = []
-    for given in predictions:
+    for given in arguments:
         name, equals, path = given.partition("=")
         pairs.append((name, Path(path)) if equals and name else (Path(given).name or given, Path(given)))
     names = [name for name, _ in pairs]
     if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
-        raise ConfigError(f"{twice[0]!r} is the name of two systems; give names: NAME={pairs[-1][1]}.")
+        raise ConfigError(f"{twice[0]!r} is the name of two sets of documents; give names: NAME={pairs[-1][1]}.")
     return pairs
 
 

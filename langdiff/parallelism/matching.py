@@ -201,6 +201,9 @@ def maximum_matching(edges: Mapping[tuple[int, int], int]) -> dict[int, int]:
     """
     rows = Counter(row for row, _ in edges)
     columns = Counter(column for _, column in edges)
+    if min(len(rows), len(columns)) == 1:  # as in most pairs of parallelisms: one edge is matched, without a solver
+        row, column = min(edges, key=lambda edge: (-edges[edge], edge))
+        return {row: column}
     matched = {row: column for row, column in edges if rows[row] == columns[column] == 1}
     for component in _components({edge: edges[edge] for edge in edges if edge[0] not in matched}):
         matched |= _match_component(component)

@@ -1,7 +1,9 @@
 """Result of a comparison of predicted with annotated parallelisms."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, get_args
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -10,11 +12,7 @@ from langdiff._types import Floats
 from langdiff.errors import ConfigError, DataError
 from langdiff.outcomes import Outcomes
 from langdiff.parallelism.matching import METRICS, Metric
-
-Side = Literal["reference", "hypothesis"]
-SUMS = ("matched", "hypothesis_size", "reference_size")
-SIDES: tuple[Side, ...] = get_args(Side)
-FEATURES = ("stratum", "kind", "branches", "tokens", "overlap", "distance", "section", "position")
+from langdiff.parallelism.score_table import FEATURES, SIDES, SUMS, ScoreTable, Side
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -26,14 +24,6 @@ class ParallelismScores:
     documents : DataFrame
         One row per system, document and metric: ``matched`` (w*), ``hypothesis_size``, ``reference_size``,
         ``precision``, ``recall``, ``f``, and whether both sides are empty, so that these are ``undefined`` (and 0).
-    parallelisms : DataFrame
-        One row per system, document, side (``reference`` or ``hypothesis``), parallelism and metric: ``number`` of the
-        parallelism in its document, from 1; ``credit`` in one fixed maximum matching, out of ``size``; number of the
-        ``partner`` on the other side, missing without credit; and what may explain the credit: ``stratum`` (from 0,
-        outermost), ``kind``, ``branches``,
-        ``tokens``, ``overlap`` (mean lexical overlap of its pairs of branches), ``distance`` (largest from the last
-        token of a branch to the first of the next), ``section``, ``position`` (of its first token in the document,
-        from 0 to 1).
     systems : tuple of str
         Names of the systems.
     beta : float
@@ -48,10 +38,23 @@ class ParallelismScores:
     """
 
     documents: pd.DataFrame
-    parallelisms: pd.DataFrame
     systems: tuple[str, ...]
     beta: float
     signature: str
+    _table: ScoreTable
+
+    @cached_property
+    def parallelisms(self) -> pd.DataFrame:
+        """One row per system, document, side (``reference`` or ``hypothesis``), parallelism and metric.
+
+        Columns: ``number`` of the parallelism in its document, from 1; ``credit`` in one fixed maximum matching, out
+        of ``size``; number of the ``partner`` on the other side, missing without credit; and what may explain the
+        credit: ``stratum`` (from 0, outermost), ``kind``, ``branches``, ``tokens``, ``overlap`` (mean lexical overlap
+        of its pairs of branches), ``distance`` (largest from the last token of a branch to the first of the next),
+        ``section``, ``position`` (of its first token in the document, from 0 to 1). The table is made when it is first
+        asked for, since that takes longer than scoring.
+        """
+        return self._table.parallelisms()
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per system and metric.
@@ -61,12 +64,21 @@ class ParallelismScores:
         ``f`` over the documents in which it is defined.
         """
         documents = self.documents
-        groups = documents.groupby(["system", "metric"], sort=False)
-        frame = with_ratios(groups[list(SUMS)].sum(), self.beta)
-        frame.insert(0, "documents", groups.size())
-        defined = documents[~documents["undefined"]].groupby(["system", "metric"], sort=False)
-        frame["macro_f"] = defined["f"].mean()
-        return frame.reset_index()
+        system, systems = pd.factorize(documents["system"])
+        metric, metrics = pd.factorize(documents["metric"])
+        rows = system * len(metrics) + metric
+        columns: dict[str, Any] = {
+            "system": np.repeat(systems, len(metrics)),
+            "metric": np.tile(metrics, len(systems)),
+            "documents": np.bincount(rows),
+        }
+        columns |= {name: np.bincount(rows, documents[name]).astype(np.int64) for name in SUMS}
+        frame = with_ratios(columns, self.beta)
+        defined = ~documents["undefined"].to_numpy()
+        count = np.bincount(rows, defined).astype(np.float64)
+        total = np.bincount(rows, documents["f"] * defined).astype(np.float64)
+        frame["macro_f"] = np.where(count > 0, ratio(total, count), np.nan)
+        return frame
 
     def outcomes(self, metric: Metric = "MBAWO", *, side: Side = "reference") -> Outcomes:
         """Return credits as successes out of sizes as trials, for models of outcomes.
@@ -141,18 +153,19 @@ class ParallelismScores:
         return f"ParallelismScores of {len(self.systems)} system(s) on {documents} document(s): F of MBAWO {f}"
 
 
-def with_ratios(sums: pd.DataFrame, beta: float) -> pd.DataFrame:
-    """Add precision, recall and F to w* and the two sizes, and whether they are undefined.
+def with_ratios(columns: Mapping[str, Any], beta: float) -> pd.DataFrame:
+    """Return a table with w* and the two sizes among its columns; precision, recall and F, and whether undefined.
 
     Examples
     --------
-    >>> with_ratios(pd.DataFrame({"matched": [2], "hypothesis_size": [4], "reference_size": [4]}), 1.0)["f"].tolist()
+    >>> with_ratios({"matched": [2], "hypothesis_size": [4], "reference_size": [4]}, 1.0)["f"].tolist()
     [0.5]
     """
-    matched, hypotheses, references = (sums[name].to_numpy(float) for name in SUMS)
+    matched, hypotheses, references = (np.asarray(columns[name], dtype=np.float64) for name in SUMS)
     precision, recall = ratio(matched, hypotheses), ratio(matched, references)
     f = ratio((1 + beta**2) * precision * recall, beta**2 * precision + recall)
-    return sums.assign(precision=precision, recall=recall, f=f, undefined=(hypotheses == 0) & (references == 0))
+    undefined = (hypotheses == 0) & (references == 0)
+    return pd.DataFrame({**columns, "precision": precision, "recall": recall, "f": f, "undefined": undefined})
 
 
 def ratio(above: Floats, below: Floats) -> Floats:

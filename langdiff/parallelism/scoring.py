@@ -96,10 +96,10 @@ def score_parallelisms(
     parts = {"metrics": "parallelism", "beta": name_of_number(beta), "reference": short_hash(content)}
     return ParallelismScores(
         documents=with_ratios(table.documents(), beta),
-        parallelisms=table.parallelisms(),
         systems=tuple(hypotheses),
         beta=float(beta),
         signature=join_signature(parts | {"version": langdiff.__version__}),
+        _table=table,
     )
 
 

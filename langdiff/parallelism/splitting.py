@@ -162,7 +162,7 @@ def split_documents(counts: pd.DataFrame, shares: Mapping[str, float] | None = N
     ConfigError
         If shares are not positive, do not sum to 1, or there is only one.
     DataError
-        If there are no documents, one is there twice, or counts are missing or negative.
+        If there are no documents, one is there twice, or counts are missing, infinite or negative.
 
     Examples
     --------
@@ -201,8 +201,10 @@ def _checked(counts: pd.DataFrame) -> pd.DataFrame:
         raise DataError("there are no documents to split.")
     if counts.index.has_duplicates:
         raise DataError(f"the document {counts.index[counts.index.duplicated()][0]!r} is there twice.")
-    bad = counts[~(counts[COUNTS] >= 0).all(axis=1)]
+    bad = counts[~((counts[COUNTS] >= 0) & (counts[COUNTS] < np.inf)).all(axis=1)]
     if len(bad):
-        raise DataError(f"counts of {len(bad)} document(s) are missing or negative, among them {bad.index[0]!r}.")
+        raise DataError(
+            f"counts of {len(bad)} document(s) are missing, infinite or negative, among them {bad.index[0]!r}."
+        )
     table = counts[COUNTS].rename_axis("document").reset_index().astype({"document": str})
     return table.sort_values([*COUNTS, "document"], ascending=False, kind="stable").reset_index(drop=True)

@@ -73,6 +73,10 @@ def test_split(langdiff, folders):
         (["show", "{gold}/1.xml", "{guess}/1.tsv", "--names", "a", "a"], "got 'a' twice"),
         (["show", "{gold}/1.xml", "{guess}/1.tsv", "--cases", "{bad}"], "bad.csv: not the cases that"),
         (["show", "{gold}/1.xml", "{gold}/2.xml", "--cases", "{two}"], "there are cases of 2 systems"),
+        (["show", "{gold}/2.xml", "{gold}/2.xml", "--cases", "{one}"], "there are no cases of document '2'"),
+        (["split", "{gold}", "--share", "a=0.5", "--share", "a=0.5"], "every part has a name of its own"),
+        (["split", "{gold}", "--share", "=0.5", "--share", "a=0.5"], "every part has a name of its own"),
+        (["plot", "overlap", "{gold}", "{gold}", "--out", "x.svg"], "'gold' is the name of two sets of documents"),
         (["plot", "overlap", "--out", "x.svg"], "overlap needs documents"),
         (["plot", "ranks", "{gold}", "--out", "x.svg"], "ranks takes no documents"),
         (["plot", "ranks", "--out", "x.xyz"], "unknown kind of picture"),
@@ -83,8 +87,14 @@ def test_what_is_refused(langdiff, folders, arguments, message):
     (folders / "scores.csv").write_text("model,a,b,c\none,1,2,3\ntwo,1,3,2\n")
     case = {"document": "1", "reference": 1, "hypothesis": None, "granularity": "parallelism", "type": "FN"}
     (folders / "two.json").write_text(json.dumps([case | {"system": name} for name in "ab"]))
+    (folders / "one.json").write_text(json.dumps([case | {"system": "a"}]))
     names = {name: folders / name for name in ("gold", "guess")}
-    names |= {"bad": folders / "bad.csv", "scores": folders / "scores.csv", "two": folders / "two.json"}
+    names |= {
+        "bad": folders / "bad.csv",
+        "scores": folders / "scores.csv",
+        "two": folders / "two.json",
+        "one": folders / "one.json",
+    }
     done = langdiff("parallelism", *(argument.format(**names) for argument in arguments))
     assert done.code == 1
     assert message in done.err
@@ -105,10 +115,9 @@ def test_ranks(langdiff, tmp_path):
 def test_show(langdiff, folders):
     done = langdiff("parallelism", "show", folders / "gold/1.xml", "--section", "1")
     assert done.out == "[he came]₁, [she saw]₁; [they went]₁ and [he left]₂ and [she slept]₂.\n"
-    rows = [("one", 1, 1, "branch", "FN"), ("one", 2, 2, "branch", "FN"), ("other", 1, 1, "word", "FP")]
-    keys = ["document", "reference", "hypothesis", "granularity", "type"]
-    cases = [dict(zip(keys, ("1" if row[0] == "one" else "2", *row[1:]), strict=True), system="s") for row in rows]
-    (folders / "cases.json").write_text(json.dumps(cases))
+    (folders / "gold/2.xml").unlink()
+    cases = langdiff("parallelism", "score", folders / "gold", folders / "guess", "--table", "cases", "--json")
+    (folders / "cases.json").write_text(cases.out)
     files = [folders / "gold/1.xml", folders / "guess/1.tsv", "--cases", folders / "cases.json"]
     both = langdiff("parallelism", "show", *files)
     assert both.out.splitlines() == [

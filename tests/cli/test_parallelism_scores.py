@@ -91,7 +91,7 @@ def test_transitions(langdiff, folders):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["score", "gold", "guess", "x=guess", "x=gold"], "'x' is the name of two systems"),
+        (["score", "gold", "guess", "x=guess", "x=gold"], "'x' is the name of two sets of documents"),
         (["score", "gold", "nowhere"], "no such file"),
         (["score", "gold", "guess", "--beta", "0"], "beta is a positive number"),
         (["score", "gold", "guess", "--outcomes", "table.pickle"], "table.pickle"),

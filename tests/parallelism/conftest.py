@@ -1,12 +1,20 @@
-"""A tiny BERT, a file of vectors, and made-up documents for the tests of taggers."""
+"""The annotated sermons; a tiny BERT, a file of vectors, and made-up documents for the tests of taggers."""
 
 import pytest
 
-from langdiff.parallelism import Parallelism, Section, make_document
+from langdiff.parallelism import Parallelism, Section, make_document, read_parallelisms
 
 TEXT = "we sing , we dance , and they sleep . he came and he saw . they run , they play , they rest ."
 WIDTH = 4
 VOCABULARY = "[PAD] [UNK] [CLS] [SEP] [MASK] we sing dan ##ce and they sleep he came saw run play rest , . We"
+
+
+@pytest.fixture(scope="session")
+def sermons(real_data):
+    folder = real_data / "asp/xml/tokenized"
+    if not folder.is_dir():
+        pytest.skip(f"no annotated parallelisms: {folder} does not exist")
+    return read_parallelisms(folder)
 
 
 @pytest.fixture(scope="session")

@@ -28,7 +28,6 @@ HISTOGRAMS = {
 }
 WITHOUT_OVERLAP = {"asp": 24.2, "psei": 2.1}
 CATEGORIES = {"asp": {"flat": 57, "nested": 7}, "psei": {"flat": 327}}
-FOLDERS = {"asp": "asp/xml/tokenized", "psei": "psei/abbreviated"}
 ERRORS = {"asp": (1.58e-5, 2.31e-6, 9.0e-6), "psei": (9.85e-6, 1.45e-7, 5.0e-6)}
 WELCH = {  # statistic and p-value of inner, then of outer counts, for every pair of parts
     "asp": [0.5722, 0.5797, 0.4990, 0.6284, -0.2162, 0.8347, -0.3236, 0.7557, 0.3668, 0.7210, 0.7405, 0.4727,
@@ -50,9 +49,11 @@ def folder(real_data, name):
     return found
 
 
-@pytest.fixture(scope="module", params=["asp", "psei"])
+@pytest.fixture(scope="module", params=["asp", pytest.param("psei", marks=pytest.mark.slow)])
 def corpus(request, real_data):
-    return request.param, read_parallelisms(folder(real_data, FOLDERS[request.param]))
+    if request.param == "asp":
+        return "asp", request.getfixturevalue("sermons")
+    return "psei", read_parallelisms(folder(real_data, "psei/abbreviated"))
 
 
 def test_statistics(corpus):
@@ -95,16 +96,12 @@ def letters(document):
     ]
 
 
-def test_three_forms_of_the_sermons(real_data):
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", LangdiffWarning)
-        brat = read_parallelisms(folder(real_data, "asp/original"))
-    assert len(caught) == 5  # of the sermons with branches in no relation
-    text = read_parallelisms(real_data / "asp/xml/untokenized")
-    words = read_parallelisms(real_data / "asp/xml/tokenized")
+def three_forms(real_data, sermons, names):
+    """Read sermons of all three forms and compare these; return the documents of brat."""
+    brat = read_parallelisms([folder(real_data, "asp/original") / f"{name}.ann" for name in names])
+    text = read_parallelisms([real_data / f"asp/xml/untokenized/{name}_annotated.xml" for name in names])
+    words = {name: sermons[name] for name in names}
     assert brat.keys() == text.keys() == words.keys()
-    kinds = Counter(one.kind for document in brat.values() for one in document.parallelisms)
-    assert kinds == {"synchystic": 1615, "chiastic": 29}
     for name in brat:
         assert letters(brat[name]) == letters(text[name])
         if name != "211":  # where the XML has "<" escaped twice, which makes other tokens
@@ -114,6 +111,21 @@ def test_three_forms_of_the_sermons(real_data):
         if name not in OTHER_WORDS:
             assert letters(text[name]) == letters(words[name])
         assert [len(own) for own in spans(text[name])] == [len(own) for own in spans(words[name])]
+    return brat
+
+
+def test_three_forms_of_some_sermons(real_data, sermons):
+    three_forms(real_data, sermons, ["179", "211", *sorted(OTHER_WORDS)])
+
+
+@pytest.mark.slow
+def test_three_forms_of_all_sermons(real_data, sermons):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", LangdiffWarning)
+        brat = three_forms(real_data, sermons, sermons)
+    assert len(caught) == 5  # of the sermons with branches in no relation
+    kinds = Counter(one.kind for document in brat.values() for one in document.parallelisms)
+    assert kinds == {"synchystic": 1615, "chiastic": 29}
 
 
 def test_annotations_of_essays(real_data):

@@ -2,14 +2,14 @@ import warnings
 
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from numpy.testing import assert_allclose
 from pyrallelism.evaluator import evaluate_bipartite_parallelism_metric
 from pyrallelism.primitives.evaluation_metric import METRIC_TABLE
 
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
-from langdiff.parallelism import Parallelism, Section, make_document, score_parallelisms
+from langdiff.parallelism import Parallelism, Section, make_document, score_parallelisms, score_table
 from langdiff.parallelism.matching import METRICS, match_parallelisms, overlaps
 from tests.parallelism.strategies import document_pairs
 from tests.parallelism.test_matching import all_matchings, by_definition
@@ -136,6 +136,7 @@ def test_published_implementation_differs_by_ties_only(pair):
                 assert min(counts) < 2 <= max(counts)
 
 
+@settings(max_examples=6)  # each makes all tables twice
 @given(first=document_pairs(), second=document_pairs())
 def test_sums_over_the_finer_tables_are_the_coarser(first, second):
     names = ["a", "b"]
@@ -162,6 +163,14 @@ GOLD = {
 }
 CLOSE = {"a": document([P, ((20, 24), (26, 29))], name="a"), "b": document([], name="b"), "c": document([], name="c")}
 FAR = {"a": document([((1, 3), (5, 6))], name="a")}
+
+
+def test_the_long_table_is_made_when_it_is_asked_for(monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.delattr(score_table, "features")  # takes longer than the scores
+        scores = score_parallelisms({"close": CLOSE}, GOLD)
+        assert scores.to_frame()["matched"].tolist() == [1, 3, 16, 16]
+    assert len(scores.parallelisms) == 4 * (3 + 2)
 
 
 def test_parallelisms_say_what_may_explain_their_credit():

@@ -67,8 +67,9 @@ def test_bad_input():
         split_documents(counts[["inner"]])
     with pytest.raises(DataError, match="no documents"):
         split_documents(counts.iloc[:0])
-    with pytest.raises(DataError, match=r"counts of 1 document\(s\) are missing or negative, among them 'b'"):
-        split_documents(pd.DataFrame({"inner": [1, np.nan], "outer": [3, 4]}, index=["a", "b"]))
+    for count in (np.nan, np.inf, -1):
+        with pytest.raises(DataError, match=r"counts of 1 document\(s\) are missing, infinite or neg.* among them 'b'"):
+            split_documents(pd.DataFrame({"inner": [1, count], "outer": [3, 4]}, index=["a", "b"]))
     for shares in ({"a": 1.0}, {"a": 0.5, "b": 0.6}, {"a": 1.5, "b": -0.5}):
         with pytest.raises(ConfigError, match="two or more parts have positive shares that sum to 1"):
             split_documents(counts, shares)
