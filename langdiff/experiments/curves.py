@@ -111,8 +111,8 @@ def difficulty_curve(
     """
     if n_seeds < 1:
         raise ConfigError(f"n_seeds must be at least 1, got {n_seeds}.")
-    check_sizes(sizes, len(parts.train), match)
     first = seed_number(seed)
+    check_sizes(sizes, len(parts.train), match)
     tables: dict[int, list[Surprisals]] = {size: [] for size in sizes}
     read = None
     for number in [first, *seed_numbers(first, n_seeds - 1)]:

@@ -82,6 +82,7 @@ def fit_curve(
     >>> fit_curve(tables, seed=0)
     DifficultyCurve of unknown: 3 editions × 3 sizes (10 to 1,000), 60 test intents, model 2
     """
+    number = seed_number(seed, "samples of intents")
     by_size = _checked(tables, model, n_draws)
     sizes, first = list(by_size), next(iter(by_size.values()))[0]
     labels = one_clustering(first, clusters)
@@ -98,7 +99,6 @@ def fit_curve(
         converged &= found.converged
         for r, table in enumerate(several):
             by_seed[r, :, k] = found.log_bits if seeds == 1 else estimate_size(table, model, cluster).log_bits
-    number = seed_number(seed, "samples of intents")
     return DifficultyCurve(
         log_bits=pd.DataFrame(log_bits, first.editions.rename("edition"), pd.Index(sizes, name="size")),
         influence=influence,
