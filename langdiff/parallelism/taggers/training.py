@@ -30,7 +30,7 @@ from langdiff.parallelism.taggers.sources import make_source
 from langdiff.parallelism.taggers.stopping import PATIENCE, EarlyStopping
 from langdiff.parallelism.taggers.tagger import Tagger, best_tags, gold_ids, with_lemmata
 from langdiff.parallelism.taggers.word_vectors import FileVectors
-from langdiff.parallelism.taggers.words import SingletonReplacement, count_words
+from langdiff.parallelism.taggers.words import LearnedWords, SingletonReplacement, count_words
 from langdiff.parallelism.tagging import TaggingScheme
 
 Documents = Mapping[str, Document] | Iterable[Document]
@@ -140,7 +140,7 @@ def train_tagger(
     learned, judged = as_list(training), as_list(validation)
     if not learned or not judged:
         raise DataError("a tagger needs documents to learn from, and others that decide when to stop.")
-    if max_epochs < 1 or patience < 1:
+    if not (max_epochs >= 1 and patience >= 1):
         raise ConfigError(f"max_epochs and patience are at least 1; got {max_epochs} and {patience}.")
     number = seed_number(seed, "weights, orders and replaced words")
     place = find_device(device)
@@ -154,7 +154,9 @@ def train_tagger(
     data = _Data(
         inputs=source.prepare(words),
         tags=[gold_ids(each.tags, known) for each in sections],
-        replacement=SingletonReplacement(count_words(words)) if singletons else None,
+        replacement=SingletonReplacement(count_words(words))
+        if isinstance(source, LearnedWords) and singletons
+        else None,
         documents=judged,
         held_out=source.prepare(with_lemmata([w for one in judged for w in words_of_sections(one)], lemma)),
     )
