@@ -216,6 +216,7 @@ def test_blending_by_hand():
         blend(vectors, owners, 3, "max")
 
 
+@pytest.mark.slow
 def test_the_published_settings_are_in_the_search_space_and_build():
     rows = bothwell2023().settings
     keys = ["/".join(row) for row in rows[["corpus", "model", "scheme"]].itertuples(index=False)]
