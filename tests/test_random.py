@@ -3,6 +3,7 @@
 import ast
 import importlib
 import inspect
+import pkgutil
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 import torch
 
 import langdiff as ld
+from langdiff import parallelism
 from langdiff._random import generator, seed_number, seed_numbers, torch_generator
 from langdiff.errors import ConfigError
 from langdiff.lm.lstm.loop import Randomness
@@ -19,8 +21,7 @@ from langdiff.treebanks.treebank import Treebank
 
 PACKAGE = Path(ld.__file__).parent
 HOME = PACKAGE / "_random.py"
-STAGES = ["constructions", "corpora", "discourse", "experiments", "lm", "plots", "regression", "run", "selection"]
-STAGES += ["treebanks", "typology"]
+STAGES = [module.name for module in pkgutil.iter_modules(ld.__path__) if module.ispkg]
 REFUSED = r"seed must be a whole number from 0 up or a numpy Generator, so that the result can be repeated.*; got "
 NOT_SEEDS = [None, True, -1, 1.5, "1", [1, 2], np.random.SeedSequence(1)]
 
@@ -100,11 +101,22 @@ def discourse():
     return ld.discourse.evaluate_discourse(trees, {"one": trees, "other": trees})
 
 
+def sung():
+    return parallelism.make_document("1", ["we", "sing"], [])
+
+
+def tagger_settings():
+    return parallelism.TaggerSettings(
+        embedding="learned-word", encoder="none", tagset="BIO", link="TD", learning_rate=0.1, input_size=1
+    )
+
+
 # A seed is looked at before anything else that takes long, so that nothing else has to be good.
 CALLS = {
     "Effects.draws": lambda seed: ld.fit(bits()).effects.draws(9, seed=seed),
     "Effects.ranks": lambda seed: ld.fit(bits()).effects.ranks(seed=seed),
     "DiscourseEvaluation.compare": lambda seed: discourse().compare(seed=seed),
+    "annotator_agreement": lambda seed: parallelism.annotator_agreement({}, {}, seed=seed),
     "approximate": lambda seed: ld.regression.approximate(bits(), seed=seed),
     "balance_by_origin": lambda seed: ld.balance_by_origin(None, "deu", seed=seed),
     "compare_folds": lambda seed: ld.regression.compare_folds(folds_of_bits(), seed=seed),
@@ -113,9 +125,13 @@ CALLS = {
     "correlate": lambda seed: ld.correlate(None, None, tests="permutation", seed=seed),
     "cross_validate": lambda seed: ld.cross_validate(bits(), seed=seed),
     "cross_validate_outcomes": lambda seed: ld.cross_validate_outcomes(outcomes(), seed=seed),
+    "difficulty_curve": lambda seed: ld.difficulty_curve(None, sizes=[], seed=seed),
+    "draw_settings": lambda seed: parallelism.draw_settings("bert", "BIO-TD", seed=seed),
     "fit": lambda seed: ld.fit(bits(), bootstrap=9, seed=seed),
+    "fit_curve": lambda seed: ld.regression.fit_curve({}, seed=seed),
     "fit_outcomes": lambda seed: ld.fit_outcomes(outcomes(), cluster="document", errors="bootstrap", seed=seed),
     "held_out_log_likelihood": lambda seed: ld.held_out_log_likelihood(ld.fit(bits()), bits(), seed=seed),
+    "measure_parity": lambda seed: ld.measure_parity(bits(), reference="deu", seed=seed),
     "perturbation_curve": lambda seed: ld.treebanks.perturbation_curve(treebank("a"), seed=seed),
     "plot_ranks": lambda seed: ld.plots.plot_ranks(ld.fit(bits()), seed=seed),
     "propagate_errors": lambda seed: ld.typology.propagate_errors(None, None, seed=seed),
@@ -123,11 +139,15 @@ CALLS = {
     "replicate": lambda seed: ld.experiments.replicate(None, seed=seed),
     "run_balanced": lambda seed: ld.run_balanced(None, ["deu"], seed=seed),
     "sample": lambda seed: ld.sample(bits(), seed=seed),
+    "sample_outcomes": lambda seed: ld.sample_outcomes(outcomes(), seed=seed),
+    "search_taggers": lambda seed: parallelism.search_taggers([], [], [], "bert", "BIO-TD", seed=seed),
+    "short_form": lambda seed: ld.short_form(folds_of_bits(), 2, seed=seed),
     "simulate": lambda seed: ld.simulate(3, 2, seed=seed),
     "simulate_outcomes": lambda seed: ld.simulate_outcomes(9, 2, seed=seed),
     "sweep_merges": lambda seed: ld.sweep_merges(None, seed=seed),
     "synthesize": lambda seed: ld.synthesize(3, 2, seed=seed),
     "train_language_model": lambda seed: ld.train_language_model(["a"], ["a"], seed=seed),
+    "train_tagger": lambda seed: parallelism.train_tagger([sung()], [sung()], tagger_settings(), seed=seed),
 }
 
 

@@ -58,6 +58,7 @@ def train(
     chosen = _settings(published, settings)
     divided = _divided(documents, parts, "training", "validation")
     record = {"settings": chosen.model_dump(exclude_none=True), "published": published, "seed": seed}
+    record |= {"epochs": epochs, "patience": patience, "device": device}
     with _folder(out, record, divided) as write:
         tagger = train_tagger(
             divided["training"],
@@ -105,7 +106,8 @@ def search(
     from langdiff.parallelism import search_taggers
 
     divided = _divided(documents, parts, "training", "validation", "optimization")
-    with _folder(out, {"model": model, "scheme": scheme, "trials": trials, "seed": seed}, divided) as write:
+    record = {"model": model, "scheme": scheme, "trials": trials, "lemmata": lemmata, "seed": seed}
+    with _folder(out, record | {"epochs": epochs, "device": device}, divided) as write:
         found = search_taggers(
             divided["training"],
             divided["validation"],
@@ -196,7 +198,7 @@ def _divided(documents: Path, parts: Path, *wanted: str) -> dict[str, dict[str, 
     Raises
     ------
     DataError
-        If the table lacks a column, or a part has no documents.
+        If the table lacks a column or has a document twice, or a part has no documents.
     """
     from langdiff._io import read_table
     from langdiff.errors import DataError, listing
@@ -205,7 +207,12 @@ def _divided(documents: Path, parts: Path, *wanted: str) -> dict[str, dict[str, 
     header, rows = read_table(parts, "\t" if parts.suffix == ".tsv" else ",")
     if missing := [name for name in ("document", "part") if name not in header]:
         raise DataError(f"{parts}, line 1: no column {missing[0]!r}; it has {', '.join(header)}.")
-    table = {row[header.index("document")]: row[header.index("part")] for _, row in rows}
+    table: dict[str, str] = {}
+    for line, row in rows:
+        name = row[header.index("document")]
+        if name in table:
+            raise DataError(f"{parts}, line {line}: {name!r} is there a second time; a document is in one part.")
+        table[name] = row[header.index("part")]
     found = read_parallelisms(documents)
     for what, names in ((f"not in {parts}", set(found) - set(table)), (f"not in {documents}", set(table) - set(found))):
         if names:

@@ -112,10 +112,10 @@ def difficulty_curve(
     """
     if n_seeds < 1:
         raise ConfigError(f"n_seeds must be at least 1, got {n_seeds}.")
+    first = seed_number(seed)
     check_sizes(sizes, len(parts.train), match)
     check_settings(model, n_draws)  # better refused now than after the training
     one_clustering(parts.test, clusters)
-    first = seed_number(seed)
     caches = [] if cache is None else size_caches(Path(cache), sizes, first, n_seeds)
     folders = {(each.seed, each.size): each.folder for each in caches}
     tables: dict[int, list[Surprisals]] = {size: [] for size in sizes}

@@ -137,6 +137,7 @@ def annotator_agreement(
     """
     if n_draws < 2:
         raise ConfigError(f"n_draws is at least 2; got {n_draws}.")
+    rng = generator(seed, "bootstrap samples")
     if differ := sorted(set(one) ^ set(other)):
         raise DataError(f"{len(differ)} document(s) have only one annotator: {', '.join(differ[:5])}.")
     sides = [{name: _cleaned(side[name], conjunctions, interlocks) for name in one} for side in (one, other)]
@@ -144,7 +145,6 @@ def annotator_agreement(
     items = np.concatenate([_items(sides[0][name].parallelisms, sides[1][name].parallelisms) for name in one])
     if not len(items):
         raise DataError("neither annotator has marked a parallelism; there is nothing to agree on.")
-    rng = generator(seed)
     parts = {
         "agreement": "parallelism",
         "conjunctions": conjunctions,

@@ -48,6 +48,7 @@ def test_a_tagger_is_trained_and_predicts(folder):
     assert files == {"model", "history.csv", "learning-curve.svg", "manifest.json"}
     manifest = json.loads((folder / "tagger" / "manifest.json").read_text())
     assert manifest["settings"]["hidden_size"] == 8
+    assert (manifest["epochs"], manifest["patience"]) == (3, 25)
     assert manifest["data"]["training"]["documents"] == ["a"]
     done = _run("predict", "tagger", "sermons", "--out", "predicted", "--json")
     assert done.exit_code == 0, done.stderr
@@ -76,6 +77,7 @@ WRONG = {
     "no settings file": (["--settings", "none.toml"], "none.toml: cannot be read as TOML"),
     "no parts": (["--settings", "settings.toml", "--parts", "parts.toml"], "no column 'document'"),
     "empty part": (["--settings", "settings.toml", "--parts", "few.csv"], "is in the part 'validation'"),
+    "document twice": (["--settings", "settings.toml", "--parts", "twice.csv"], "line 3: 'a' is there a second time"),
     "other folder": (["--settings", "settings.toml", "--out", "sermons"], "not the folder of a tagger"),
     "no language": (
         ["--published", "ASP/word2vec/BIO-TD", "--vectors", "v.txt", "--language", "zh"],
@@ -89,6 +91,7 @@ def test_what_cannot_be_done_is_said_in_one_line(case, folder):
     arguments, message = WRONG[case]
     (folder / "parts.toml").write_text("name,part\n")
     (folder / "few.csv").write_text("document,part\na,training\n")
+    (folder / "twice.csv").write_text("document,part\na,training\na,validation\n")
     (folder / "v.txt").write_text("we 1 2\n")
     done = _train(*arguments)
     assert done.exit_code == 1

@@ -51,7 +51,10 @@ def _train(document, kind, request, **options):
     return train_tagger([document], [document], _settings(kind), **options)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+SLOW = [pytest.param(kind, marks=pytest.mark.slow) for kind in ("word2vec", "bert", "bert-bilstm")]
+
+
+@pytest.mark.parametrize("kind", ["learned-word", "learned-subword", "bert-transformer", *SLOW])
 def test_every_kind_learns_and_predicts_the_same_when_read_again(kind, document, request, tmp_path):
     tagger = _train(document, kind, request)
     assert tagger.settings.model == kind
@@ -68,6 +71,16 @@ def test_every_kind_learns_and_predicts_the_same_when_read_again(kind, document,
     assert ("have no vector" in again.summary()) == (kind == "word2vec")
 
 
+def test_only_learned_words_become_unknown(document, request):
+    whole = _train(document, "learned-subword", request, max_epochs=2, singletons=True)
+    none = _train(document, "learned-subword", request, max_epochs=2)
+    assert whole.history["loss"].tolist() == none.history["loss"].tolist()
+    whole = _train(document, "learned-word", request, max_epochs=1, singletons=True)
+    none = _train(document, "learned-word", request, max_epochs=1)
+    assert whole.history["loss"].tolist() != none.history["loss"].tolist()
+
+
+@pytest.mark.slow
 def test_a_small_tagger_learns_three_flat_sections_by_heart(document):
     settings = _settings("learned-word", input_size=16, hidden_size=16)
     tagger = train_tagger([document], [document], settings, seed=0, singletons=False, max_epochs=45)
@@ -203,6 +216,7 @@ def test_blending_by_hand():
         blend(vectors, owners, 3, "max")
 
 
+@pytest.mark.slow
 def test_the_published_settings_are_in_the_search_space_and_build():
     rows = bothwell2023().settings
     keys = ["/".join(row) for row in rows[["corpus", "model", "scheme"]].itertuples(index=False)]
@@ -240,8 +254,33 @@ def test_draws_are_from_the_space_and_never_twice_the_same(model):
 def test_there_are_no_more_draws_than_settings():
     with pytest.raises(ConfigError, match="fewer trials"):
         draw_settings("bert", "BIO-TD", 301, seed=0)
+    with pytest.raises(ConfigError, match="at least one trial; got 0"):
+        draw_settings("bert", "BIO-TD", 0, seed=0)
+    with pytest.raises(ConfigError, match="only 0; none fits an input of width 20"):
+        draw_settings("bert-bilstm", "BIO-TD", 1, seed=0, width=20)
     with pytest.raises(ConfigError, match="one of learned-word"):
         draw_settings("lstm", "BIO-TD", seed=0)
+
+
+def test_draws_for_another_width_have_heads_that_divide_it():
+    drawn = draw_settings("bert-transformer", "BIO-TD", 40, seed=0, width=6)
+    assert {settings.heads for settings in drawn} == {1, 2}
+
+
+def test_parts_of_a_search_are_read_once_and_checked_before_training(document):
+    found = search_taggers(
+        *(iter([document]) for _ in range(3)),
+        "learned-word",
+        "BIO-TD",
+        seed=0,
+        n_trials=2,
+        max_epochs=1,
+        lemmatize=False,
+    )
+    assert len(found.to_frame()) == 2
+    for wrong in ([], [document, document]):
+        with pytest.raises(DataError, match="a name of its own, that decide which trial is best"):
+            search_taggers([], [], wrong, "learned-word", "BIO-TD", seed=0)
 
 
 def test_a_search_keeps_the_trial_that_is_best_on_its_own_part(document, bert):
@@ -257,6 +296,8 @@ def test_a_search_keeps_the_trial_that_is_best_on_its_own_part(document, bert):
     frame = score_parallelisms({"best": found.best.predict([other])}, {"2": other}).to_frame().set_index("metric")
     assert frame.at["MBAWO", "f"] == best["optimization"]
     assert "trial" in found.summary()
+    with pytest.raises(DataError, match="section without words"):
+        found.best.tag([["we"], []])
 
 
 WRONG = {

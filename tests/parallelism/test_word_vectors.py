@@ -202,6 +202,7 @@ def test_learned_subwords_stay_within_words():
     assert inputs.ids[inputs.owners == 1].tolist() == one
 
 
+@pytest.mark.slow
 def test_latin_lemmata_are_found_although_v_is_written_u():
     lemma = find_lemmatizer("la")
     assert [lemma(word) for word in ("uitam", "nouum", "uiuunt", "sermones")] == ["uita", "nouus", "uiuo", "sermo"]

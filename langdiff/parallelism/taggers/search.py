@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 
 from langdiff._random import generator, seed_number
-from langdiff.errors import ConfigError
+from langdiff.errors import ConfigError, DataError
 from langdiff.lm.external.huggingface import load_local
 from langdiff.parallelism.taggers.evaluation import micro_f1
 from langdiff.parallelism.taggers.lemmas import Lemmatizer
-from langdiff.parallelism.taggers.settings import MODELS, TaggerSettings, check_sizes, make_settings
+from langdiff.parallelism.taggers.settings import MODELS, TaggerSettings, make_settings
 from langdiff.parallelism.taggers.tagger import Tagger
 from langdiff.parallelism.taggers.training import MAX_EPOCHS, Documents, as_list, train_tagger
 from langdiff.parallelism.taggers.word_vectors import FileVectors
@@ -81,7 +81,8 @@ def draw_settings(
 ) -> list[TaggerSettings]:
     """Draw settings from the published space, each value uniformly, no two settings the same.
 
-    A BiLSTM is at most as wide as its input; settings for which that does not hold are drawn again.
+    A BiLSTM is at most as wide as its input, and heads divide a Transformer's; settings for which that does not hold
+    are drawn again.
 
     Parameters
     ----------
@@ -107,13 +108,15 @@ def draw_settings(
     Raises
     ------
     ConfigError
-        If kind or scheme is unknown, or there are not as many different settings.
+        If kind or scheme is unknown, `n_trials` is less than 1, or there are not as many different settings.
 
     Examples
     --------
     >>> [settings.blending for settings in draw_settings("bert", "BIO-TD", 3, seed=1)]
     ['sum', 'first', 'mean']
     """
+    if n_trials < 1:
+        raise ConfigError(f"a search has at least one trial; got {n_trials}.")
     rng = generator(seed, "settings")
     space = find_space(model)
     embedding, encoder = MODELS[model]
@@ -123,16 +126,17 @@ def draw_settings(
         drawn = {name: values[int(rng.integers(len(values)))] for name, values in space.varied.items()}
         if lemmatize is not None or space.lemmatize:
             drawn["lemmatize"] = space.lemmatize if lemmatize is None else lemmatize
-        input_size = drawn.get("input_size", space.width if width is None else width)
-        if encoder != "bilstm" or drawn["hidden_size"] <= input_size:
+        input_size = int(drawn.get("input_size", space.width if width is None else width))
+        too_wide = encoder == "bilstm" and drawn["hidden_size"] > input_size
+        if not too_wide and input_size % drawn.get("heads", 1) == 0:
             settings = make_settings(
                 embedding=embedding, encoder=encoder, tagset=tagging.tagset, link=tagging.link, **drawn
             )
-            check_sizes(settings, int(input_size or 0))
             found[settings] = None
         if len(found) == n_trials:
             return list(found)
-    raise ConfigError(f"{n_trials} different settings could not be drawn, only {len(found)}; ask for fewer trials.")
+    fits = "ask for fewer trials" if found else f"none fits an input of width {width}"
+    raise ConfigError(f"{n_trials} different settings could not be drawn, only {len(found)}; {fits}.")
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -218,7 +222,7 @@ def search_taggers(
     ConfigError
         If the kind or the scheme is unknown, or a number is out of range.
     DataError
-        If a part has no documents.
+        If a part has no documents, or two documents of the optimization part have one name.
 
     Examples
     --------
@@ -232,7 +236,9 @@ def search_taggers(
     [1, 2]
     """
     number = seed_number(seed, "settings")
-    judged = as_list(optimization)
+    learned, held_out, judged = (as_list(part) for part in (training, validation, optimization))
+    if not judged or len({one.name for one in judged}) < len(judged):
+        raise DataError("a search needs documents, each with a name of its own, that decide which trial is best.")
     width = None
     if vectors is not None:
         width = FileVectors(Path(vectors)).width
@@ -242,8 +248,8 @@ def search_taggers(
     rows, best = [], None
     for trial, settings in enumerate(drawn, 1):
         tagger = train_tagger(
-            training,
-            validation,
+            learned,
+            held_out,
             settings,
             seed=number,
             vectors=vectors,
@@ -260,7 +266,5 @@ def search_taggers(
         rows.append(row | {"optimization": scores["MBAWO"], "epm": scores["EPM"]})
         if best is None or scores["MBAWO"] > best[0]:
             best = (scores["MBAWO"], trial, tagger)
-    if best is None:
-        raise ConfigError("a search has at least one trial.")
     trials = pd.DataFrame(rows).assign(best=lambda frame: frame["trial"] == best[1])
     return TaggerSearch(trials=trials, best=best[2], seed=number)

@@ -108,7 +108,14 @@ class Tagger:
         -------
         list of tuple of str
             One tag per word.
+
+        Raises
+        ------
+        DataError
+            If a section has no words.
         """
+        if not all(sections):
+            raise DataError("a section without words cannot be tagged; leave it out.")
         inputs = self.source.prepare(with_lemmata(sections, self.lemma))
         return [tuple(self.tags[number] for number in row) for row in best_tags(self.network, inputs)]
 

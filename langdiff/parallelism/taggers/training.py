@@ -15,7 +15,7 @@ from torch import Tensor
 
 from langdiff import __version__
 from langdiff._progress import progress_bar
-from langdiff._random import seed_number
+from langdiff._random import generator, seed_number, seed_numbers, seeded_torch
 from langdiff.errors import ConfigError, DataError, TrainingError
 from langdiff.lm.device import find_device, one_thread
 from langdiff.lm.lstm.resume import StateFolder, TrainingState
@@ -30,7 +30,7 @@ from langdiff.parallelism.taggers.sources import make_source
 from langdiff.parallelism.taggers.stopping import PATIENCE, EarlyStopping
 from langdiff.parallelism.taggers.tagger import Tagger, best_tags, gold_ids, with_lemmata
 from langdiff.parallelism.taggers.word_vectors import FileVectors
-from langdiff.parallelism.taggers.words import SingletonReplacement, count_words
+from langdiff.parallelism.taggers.words import LearnedWords, SingletonReplacement, count_words
 from langdiff.parallelism.tagging import TaggingScheme
 
 Documents = Mapping[str, Document] | Iterable[Document]
@@ -140,7 +140,7 @@ def train_tagger(
     learned, judged = as_list(training), as_list(validation)
     if not learned or not judged:
         raise DataError("a tagger needs documents to learn from, and others that decide when to stop.")
-    if max_epochs < 1 or patience < 1:
+    if not (max_epochs >= 1 and patience >= 1):
         raise ConfigError(f"max_epochs and patience are at least 1; got {max_epochs} and {patience}.")
     number = seed_number(seed, "weights, orders and replaced words")
     place = find_device(device)
@@ -154,13 +154,15 @@ def train_tagger(
     data = _Data(
         inputs=source.prepare(words),
         tags=[gold_ids(each.tags, known) for each in sections],
-        replacement=SingletonReplacement(count_words(words)) if singletons else None,
+        replacement=SingletonReplacement(count_words(words))
+        if isinstance(source, LearnedWords) and singletons
+        else None,
         documents=judged,
         held_out=source.prepare(with_lemmata([w for one in judged for w in words_of_sections(one)], lemma)),
     )
-    with one_thread(), torch.random.fork_rng(devices=[] if place.type == "cpu" else None):
-        torch.manual_seed(np.random.SeedSequence([number, 0]).generate_state(1).item())
-        network = TaggerNetwork(settings, len(tags), source.size, source.width).to(place)
+    with one_thread():
+        with seeded_torch(seed_numbers(number, 1)[0]):
+            network = TaggerNetwork(settings, len(tags), source.size, source.width).to(place)
         run = _Run(network, settings, data, tags, number, patience)
         key = _key(settings, number, place, singletons, patience, sections, judged, source)
         run.go(max_epochs, StateFolder(None if resume is None else Path(resume), key), progress)
@@ -219,21 +221,9 @@ class _Run:
 
     def _epoch(self, epoch: int) -> None:
         start = time.process_time()
-        rng = np.random.default_rng([self.seed, epoch])  # so that an epoch does not depend on how it was reached
-        torch.manual_seed(int(rng.integers(2**32)))
-        device = next(self.network.parameters()).device
-        self.network.train()
-        nats = 0.0
-        for place in rng.permutation(len(self.data.inputs)).tolist():
-            inputs = self.data.inputs[place]
-            if self.data.replacement is not None:
-                inputs = self.data.replacement(inputs, rng)
-            loss = self.network(make_batch([inputs], device), self.data.tags[place].to(device)).sum()
-            self.optimizer.zero_grad()
-            loss.backward()
-            torch.nn.utils.clip_grad_norm_(self.network.parameters(), _MAX_NORM)
-            self.optimizer.step()
-            nats += loss.item()
+        number = seed_numbers(self.seed, epoch + 1)[-1]  # so that an epoch does not depend on how it was reached
+        with seeded_torch(number):
+            nats = self._steps(generator(number))
         if not np.isfinite(nats):
             raise TrainingError(f"the loss of epoch {epoch} is not finite; choose a lower learning rate.")
         scores = micro_f1(self._predicted(), self.data.documents)
@@ -250,6 +240,23 @@ class _Run:
                 "seconds": time.process_time() - start,
             }
         )
+
+    def _steps(self, rng: np.random.Generator) -> float:
+        """Take one step per section; return the sum of the losses in nats."""
+        device = next(self.network.parameters()).device
+        self.network.train()
+        nats = 0.0
+        for place in rng.permutation(len(self.data.inputs)).tolist():
+            inputs = self.data.inputs[place]
+            if self.data.replacement is not None:
+                inputs = self.data.replacement(inputs, rng)
+            loss = self.network(make_batch([inputs], device), self.data.tags[place].to(device)).sum()
+            self.optimizer.zero_grad()
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(self.network.parameters(), _MAX_NORM)
+            self.optimizer.step()
+            nats += loss.item()
+        return nats
 
     def _predicted(self) -> list[Document]:
         rows = iter(best_tags(self.network, self.data.held_out))

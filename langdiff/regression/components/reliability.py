@@ -73,6 +73,11 @@ class Generalizability:
     ) -> float:
         """Return the variance of the error of a difficulty, nats squared, with so many of each; by default as measured.
 
+        Parameters
+        ----------
+        n_intents, n_corpora, n_lms, n_seeds : int, optional
+            Numbers of intents, corpora, language models and seeds.
+
         Raises
         ------
         ConfigError
@@ -92,12 +97,27 @@ class Generalizability:
         )
 
     def reliability(self, n_intents: int | None = None, **counts: int | None) -> float:
-        """Return G with so many intents, corpora, language models and seeds; see `error_variance`."""
+        """Return G with so many intents, corpora, language models and seeds.
+
+        Parameters
+        ----------
+        n_intents : int, optional
+            Number of intents; by default as measured.
+        **counts
+            Other numbers, as of `error_variance`.
+        """
         edition = self._variance("edition")
         return edition / (edition + self.error_variance(n_intents, **counts))
 
     def intents_for(self, reliability: float, **counts: int | None) -> float:
         """Return the number of intents from which G is as high as asked for.
+
+        Parameters
+        ----------
+        reliability : float
+            G to reach, between 0 and 1.
+        **counts
+            Numbers of corpora, language models and seeds, as of `error_variance`.
 
         Returns
         -------
@@ -117,6 +137,13 @@ class Generalizability:
     def intents_for_error(self, std_error: float, **counts: int | None) -> float:
         """Return the number of intents from which the standard error of a difficulty is as small as asked for, nats.
 
+        Parameters
+        ----------
+        std_error : float
+            Standard error to reach, nats.
+        **counts
+            Numbers of corpora, language models and seeds, as of `error_variance`.
+
         Raises
         ------
         ConfigError
@@ -133,6 +160,11 @@ class Generalizability:
 
     def design(self, n_intents: Sequence[int] = USUAL_INTENTS, n_seeds: Sequence[int] = (1, 3, 5)) -> pd.DataFrame:
         """Return G and the standard error of a difficulty for numbers of intents and of seeds.
+
+        Parameters
+        ----------
+        n_intents, n_seeds : sequence of int
+            Numbers of intents and of seeds.
 
         Returns
         -------

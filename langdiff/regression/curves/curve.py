@@ -110,7 +110,13 @@ class DifficultyCurve:
         return joint_draws(self.log_bits.to_numpy(), self.influence, self.spread, self.n_draws, rng)
 
     def covariance(self, size: int, other: int | None = None) -> pd.DataFrame:
-        """Return the covariance of the difficulties at a size, or between those at two sizes, nats squared, (J, J)."""
+        """Return the covariance of the difficulties at a size, or between those at two sizes, nats squared, (J, J).
+
+        Parameters
+        ----------
+        size, other : int
+            Sizes of the training data; by default twice the same.
+        """
         places = [self._place(each) for each in (size, size if other is None else other)]
         one, two = (self._of_difficulty(place) for place in places)
         centring = np.eye(len(self.editions)) - 1 / len(self.editions)
@@ -145,6 +151,11 @@ class DifficultyCurve:
 
     def effects(self, size: int) -> Effects:
         """Return the difficulties at one size with their covariance, for all functions that take a fit.
+
+        Parameters
+        ----------
+        size : int
+            Size of the training data.
 
         Raises
         ------
@@ -342,6 +353,15 @@ class DifficultyCurve:
 
         See `langdiff.plots.plot_difficulty_curves`, `plot_rank_changes` and `plot_size_correlations`.
 
+        Parameters
+        ----------
+        kind : {"curves", "ranks", "correlations"}
+            Which of them.
+        ax : Axes, optional
+            Axes to draw on; by default those of a new figure.
+        **style
+            Options of Matplotlib, passed to the function that draws.
+
         Raises
         ------
         ConfigError
@@ -360,6 +380,11 @@ class DifficultyCurve:
 
     def save(self, path: str | Path) -> None:
         """Write all fields as JSON, atomically; `langdiff.read_curve` reads them.
+
+        Parameters
+        ----------
+        path : str or Path
+            File to write.
 
         Raises
         ------

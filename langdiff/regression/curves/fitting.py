@@ -82,6 +82,7 @@ def fit_curve(
     >>> fit_curve(tables, seed=0)
     DifficultyCurve of unknown: 3 editions × 3 sizes (10 to 1,000), 60 test intents, model 2
     """
+    number = seed_number(seed, "samples of intents")
     check_settings(model, n_draws)
     by_size = _checked(tables)
     sizes, first = list(by_size), next(iter(by_size.values()))[0]
@@ -99,7 +100,6 @@ def fit_curve(
         converged &= found.converged
         for r, table in enumerate(several):
             by_seed[r, :, k] = found.log_bits if seeds == 1 else estimate_size(table, model, cluster).log_bits
-    number = seed_number(seed, "samples of intents")
     return DifficultyCurve(
         log_bits=pd.DataFrame(log_bits, first.editions.rename("edition"), pd.Index(sizes, name="size")),
         influence=influence,
