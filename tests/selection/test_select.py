@@ -332,6 +332,29 @@ def test_what_the_check_of_requirements_finds_meets_them(instance):
         assert brute_force(chosen, **limits | {"n_editions": int(found.sum())}) is not None
 
 
+def test_whole_numbers_may_be_floats():
+    selection = ld.select(catalogue(THREE), n_editions=2.0, max_editions=2.0, min_intents=1e0)
+    assert len(selection.editions) == 2
+
+
+def test_time_that_runs_out_within_enumeration_leaves_a_gap(monkeypatch):
+    """One number of editions is settled just when time is up, and others are open."""
+    presence = np.random.default_rng(3).random((300, 12)) < 0.5
+    search = Search(name_problem(catalogue(presence)).problem, time_limit=1000)
+
+    def last(self, u, *_):
+        self.deadline = -np.inf
+        return True, 1e9
+
+    monkeypatch.setattr(Search, "_branch", last)
+    search.run()
+    assert not search.proven
+
+
+def test_cbc_that_finds_an_integer_program_infeasible_has_answered():
+    assert ld.select(catalogue(THREE), solver="PULP_CBC_CMD", method="direct").optimal
+
+
 def test_solver_by_name_and_by_object_agree():
     multitext = hard(intents=40, editions=8)
     values = [
@@ -388,6 +411,8 @@ def test_infeasible_cap_names_the_language():
         ({"min_intents": 0}, "min_intents must be at least 1"),
         ({"min_intents": float("nan")}, "min_intents must be at least 1, and whole, got nan"),
         ({"n_editions": 2.5}, "n_editions must be at least 1, and whole, got 2.5"),
+        ({"min_intents": "5"}, "min_intents must be at least 1, and whole, got '5'"),
+        ({"time_limit": "5"}, "time_limit must be a positive number of seconds, got '5'"),
         ({"max_editions": 0}, "max_editions must be at least 1"),
         ({"max_editions_per_language": -1}, "max_editions_per_language must be at least 1"),
         ({"n_editions": 0}, "n_editions must be at least 1"),
