@@ -112,12 +112,13 @@ def test_agrees_with_brute_force(instance):
 
 @MAY_BE_ONE
 @given(instances())
-@settings(max_examples=70, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_one_integer_program_agrees_with_brute_force(instance):
     multitext, limits = instance
     check_against_brute_force(multitext, limits | {"method": "direct"})
 
 
+@pytest.mark.slow
 @MAY_BE_ONE
 @given(instances())
 @settings(max_examples=100, deadline=None)
@@ -146,7 +147,7 @@ def test_programs_heed_the_limit_on_editions_of_a_language():
 
 
 @given(instances(), st.integers(1, 50), st.integers(1, 20))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_cut_is_the_best_at_its_price(instance, p, q):
     rows, weight = collapse(instance[0].presence.to_numpy())
     assume(len(rows))
@@ -162,7 +163,7 @@ def test_cut_is_the_best_at_its_price(instance, p, q):
 
 @MAY_BE_ONE
 @given(instances())
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_bounds_hold_for_every_number_of_editions(instance):
     multitext, limits = instance
     limits = {"require": [], "min_intents": limits["min_intents"], "objective": "cells"}
@@ -467,6 +468,7 @@ def noise():
     return catalogue(np.random.default_rng(1).random((1500, 60)) < 0.9)
 
 
+@pytest.mark.slow
 def test_interrupt_in_the_midst_of_highs_returns_the_best_so_far(root):
     child = subprocess.Popen(
         [sys.executable, "-c", SELECTS_SLOWLY], cwd=root, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -484,7 +486,7 @@ def test_interrupt_in_the_midst_of_highs_returns_the_best_so_far(root):
 
 
 @given(instances())
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_reduction_keeps_every_selection_that_is_good_enough(instance):
     """For each number of editions and all subsets: what shares enough is possible, what must be in is in."""
     presence = instance[0].presence.to_numpy()
