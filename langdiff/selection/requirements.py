@@ -3,7 +3,6 @@
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from numbers import Real
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -135,9 +134,9 @@ def check_settings(
     if objective not in ("cells", "languages"):
         raise ConfigError(f"objective must be 'cells' or 'languages', not {objective!r}.")
     for name, value in limits.items():
-        if value is not None and not (isinstance(value, Real) and value >= 1 and value % 1 == 0):
+        if value is not None and not (isinstance(value, int | float | np.number) and value >= 1 and value % 1 == 0):
             raise ConfigError(f"{name} must be at least 1, and whole, got {value!r}.")
-    if time_limit is not None and not (isinstance(time_limit, Real) and time_limit > 0):
+    if time_limit is not None and not (isinstance(time_limit, int | float | np.number) and time_limit > 0):
         raise ConfigError(f"time_limit must be a positive number of seconds, got {time_limit!r}.")
     configured(solver, time_limit)
     return {name: None if value is None else int(value) for name, value in limits.items()}
