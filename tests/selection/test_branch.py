@@ -56,7 +56,7 @@ def most_intents(problem):
 
 
 @given(instances(), st.integers(-3, 1), st.booleans(), CHOICES)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_branching_finds_the_most_intents_of_each_number_of_units(instance, ask_for, bounded_above, choices):
     multitext, limits = instance
     assume(multitext.presence.to_numpy().any())
