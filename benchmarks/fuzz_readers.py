@@ -4,6 +4,7 @@ Every input is a small valid file after a few random edits, drawn from the reade
 the input's number alone, so that ``--start K`` goes on where a run stopped and ``--start K --count 1``
 repeats one input. Every input is parsed; every 32nd goes through `read_multitext`, and its texts are
 read (of parallelisms every one is read as a user reads it, and every 32nd also written and read again).
+An input of ``frame`` is a table of JSON values, of which a frame for `read_frame` is made.
 What is raised must be an error of the package; anything else is printed and kept, and makes the
 exit code 1.
 """
@@ -12,6 +13,7 @@ import argparse
 import bz2
 import gzip
 import io
+import json
 import lzma
 import resource
 import signal
@@ -28,8 +30,9 @@ from pathlib import Path
 from typing import get_args
 
 import numpy as np
+import pandas as pd
 
-from langdiff.corpora import read_multitext
+from langdiff.corpora import read_frame, read_multitext
 from langdiff.corpora.faults import Faults
 from langdiff.corpora.formats.ces import CesText
 from langdiff.corpora.formats.costep_xml import read_day
@@ -40,6 +43,7 @@ from langdiff.corpora.formats.osis import OsisText
 from langdiff.corpora.formats.pbc import PbcText
 from langdiff.corpora.formats.usfm import UsfmText
 from langdiff.errors import LangdiffError, LangdiffWarning
+from langdiff.multitext import Multitext
 from langdiff.parallelism import read_parallelisms, write_parallelisms
 from langdiff.parallelism.files import ParallelismFormat
 
@@ -174,6 +178,17 @@ CASES = {
             ending=".xml",
         ),
         Case(
+            "frame",
+            (
+                "intent\tedition\ttext\n1\tdeu-a\tein Hund\n1\teng\ta dog\n2\tdeu-a\tnull\n2\teng\t\u05d0\u0301\n",
+                "\tdeu-a\teng\tfra\n1\tein Hund\ta dog\tNaN\n2\teine Katze\t \tun chat\n3\tx\ty\tz\n",
+            ),
+            (
+                "\t", "null", "NaN", "\tNaN\t", "1", "1.0", "-0.5", "true", "[]", '{"a": [1]}', '""', "Infinity",
+                "intent", "edition", "text", "language", '"\\ud800"', '"\\u0000"', "\n1\teng\tx",
+            ),
+        ),
+        Case(
             "parallelism-brat",
             (
                 "T1\tParallelArm 6 14\the came,\nT2\tParallelArm 15 23\tshe saw.\nR1\tParallel Arg1:T1 Arg2:T2\t\n"
@@ -260,9 +275,28 @@ PARSERS: dict[str, Callable[[Path], object]] = {
     "moses": lambda file: MosesText(file).read(),
     "mteval": lambda file: checked(lambda faults: read_documents(file, faults)),
     "costep": lambda file: checked(lambda faults: read_day(file, errors="strict", faults=faults)),
+    "frame": lambda file: read_frame(frame_of(file)),
 }
 PARALLELISM = "parallelism"  # begins the names of the cases whose reader is `read_parallelisms`
 OPERATIONS = ("flip", "delete", "double", "insert", "word", "cut", "swap", "bytes")
+
+
+def frame_of(file: Path) -> pd.DataFrame:
+    """Return the frame of a table: the first row names its columns, and of a wide frame the first column its rows."""
+
+    def cell(text: str) -> object:
+        try:
+            return json.loads(text)
+        except ValueError:
+            return text
+
+    head, *lines = file.read_text(encoding="utf-8", errors="replace").split("\n")
+    columns = [
+        column if isinstance(column, str | int | float | None) else head for column in map(cell, head.split("\t"))
+    ]
+    rows = [(list(map(cell, line.split("\t"))) + [None] * len(columns))[: len(columns)] for line in lines if line]
+    frame = pd.DataFrame(rows, columns=pd.Index(columns, dtype=object), dtype=object)
+    return frame if columns[0] else frame.set_axis(frame.iloc[:, 0].map(str)).iloc[:, 1:]
 
 
 def zipped(files: dict[str, bytes]) -> bytes:
@@ -334,7 +368,10 @@ def attempt(case: Case, name: str, raw: bytes, folder: Path, *, whole: bool) -> 
             attempt_parallelisms(file, whole=whole)
             return True
         if whole or name.endswith(".zip"):
-            return attempt_whole(case, [file, *folder.glob("eng*")])
+            if case.name == "frame":
+                return attempt_whole(partial(read_frame, frame_of(file)))
+            paths = [file, *folder.glob("eng*")]
+            return attempt_whole(partial(read_multitext, paths, format=case.format or case.name, progress=False))
         PARSERS[case.format or case.name](file)
     except LangdiffError:
         return False
@@ -343,15 +380,14 @@ def attempt(case: Case, name: str, raw: bytes, folder: Path, *, whole: bool) -> 
     return True
 
 
-def attempt_whole(case: Case, paths: list[Path]) -> bool:
-    """Read files and all texts in both ways, which must agree; return whether they are without fault."""
-    read = partial(read_multitext, format=case.format or case.name, progress=False)  # type: ignore[arg-type]
+def attempt_whole(read: Callable[..., Multitext]) -> bool:
+    """Read a corpus and all texts in both ways, which must agree; return whether it is without fault."""
     found = {}
     for on_error in ("raise", "skip"):
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", LangdiffWarning)
-                found[on_error] = read(paths, on_error=on_error)
+                found[on_error] = read(on_error=on_error)
             for edition in found[on_error].editions:
                 texts = found[on_error].text(edition)
                 assert len(texts) == found[on_error].presence[edition].sum()

@@ -109,23 +109,44 @@ def _long(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _is_text_or_missing(cell: object) -> bool:
-    return isinstance(cell, str) or cell is None or cell is pd.NA or (isinstance(cell, float) and math.isnan(cell))
+    if isinstance(cell, str):
+        return _is_unicode(cell)
+    return cell is None or cell is pd.NA or (isinstance(cell, float) and math.isnan(cell))
+
+
+def _is_name(cell: Any) -> bool:
+    return _is_unicode(cell) if isinstance(cell, str) else pd.api.types.is_scalar(cell) and bool(pd.notna(cell))
+
+
+def _is_unicode(text: str) -> bool:
+    """Whether a str can be written: in Python it may have lone surrogates, as ``errors="surrogateescape"`` leaves."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _without_faults(texts: pd.DataFrame, faults: Faults, *, is_long: bool) -> pd.DataFrame:
     """Return the cells that have names, as str, once each and without faulty texts; note what is faulty."""
-    named = texts["intent"].notna() & texts["edition"].notna()
+    is_name = texts[["intent", "edition"]].map(_is_name).astype(bool)
+    named = is_name.all(axis=1)
     names = texts.loc[named, ["intent", "edition"]].map(str)
     twice = names.duplicated(keep=False).reindex(texts.index, fill_value=False)
     is_text = texts["text"].map(_is_text_or_missing).astype(bool)
     for row in np.flatnonzero(~named | twice | ~is_text):
         intent, edition, text = texts.iloc[row]
         if not named[row]:
-            what = f"a text without {'intent' if pd.isna(intent) else 'edition'}"
+            which, name = ("edition", edition) if is_name["intent"][row] else ("intent", intent)
+            no_name = pd.api.types.is_scalar(name) and pd.isna(name)
+            what = f"a text without {which}" if no_name else f"a text whose {which} is not a name, {name!r:.40}"
         elif twice[row]:
             what = f"intent {intent!r}, edition {edition!r}: a text given twice, of which neither is used"
         else:
-            what = f"intent {intent!r}, edition {edition!r}: a cell without text; give str or None"
+            reason = (
+                "a text with half a character (a lone surrogate)" if isinstance(text, str) else "a cell without text"
+            )
+            what = f"intent {intent!r}, edition {edition!r}: {reason}; give str or None"
         line = int(row) + 1 if is_long else None
         faults.found.append(Fault("the frame", line, f"{what}: {text!r:.40}.", _name(intent), _name(edition)))
     texts = texts.assign(text=texts["text"].mask(twice | ~is_text, None))
@@ -133,7 +154,7 @@ def _without_faults(texts: pd.DataFrame, faults: Faults, *, is_long: bool) -> pd
 
 
 def _name(name: Any) -> str | None:
-    return None if pd.isna(name) else str(name)
+    return str(name) if _is_name(name) else None
 
 
 def _rows(info: pd.DataFrame | None, what: str, names: Sequence[str]) -> pd.DataFrame:

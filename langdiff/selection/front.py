@@ -109,11 +109,10 @@ def pareto_front(
     2               3                3    True     1
     3               1                1    True     2
     """
-    check_settings({"max_editions_per_language": max_editions_per_language}, objective, time_limit, solver)
+    asked = {"max_editions_per_language": max_editions_per_language}
+    limits = check_settings(asked, objective, time_limit, solver)
     started = time.monotonic()
-    named = name_problem(
-        multitext, objective=objective, require=require, max_editions_per_language=max_editions_per_language
-    )
+    named = name_problem(multitext, objective=objective, require=require, **limits)
     with progress_bar(progress=progress) as bar:
         search = FrontSearch(named.problem, solver=solver, time_limit=time_limit, bar=bar)
         search.exact = exact

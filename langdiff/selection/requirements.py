@@ -122,17 +122,24 @@ def _requirements(multitext: Multitext, require: Iterable[str], have: pd.Series,
 
 
 def check_settings(
-    limits: Mapping[str, int | None], objective: str, time_limit: float | None, solver: "pulp.LpSolver | str | None"
-) -> None:
-    """Raise a ConfigError if a setting is out of range, or the solver unknown, even where none will be needed."""
+    limits: Mapping[str, float | None], objective: str, time_limit: float | None, solver: "pulp.LpSolver | str | None"
+) -> dict[str, int | None]:
+    """Return the limits as int (20_000 for 2e4).
+
+    Raises
+    ------
+    ConfigError
+        If a setting is out of range, or the solver unknown, even where none will be needed.
+    """
     if objective not in ("cells", "languages"):
         raise ConfigError(f"objective must be 'cells' or 'languages', not {objective!r}.")
     for name, value in limits.items():
-        if value is not None and not (value >= 1 and value % 1 == 0):
+        if value is not None and not (isinstance(value, int | float | np.number) and value >= 1 and value % 1 == 0):
             raise ConfigError(f"{name} must be at least 1, and whole, got {value!r}.")
-    if time_limit is not None and not time_limit > 0:
+    if time_limit is not None and not (isinstance(time_limit, int | float | np.number) and time_limit > 0):
         raise ConfigError(f"time_limit must be a positive number of seconds, got {time_limit!r}.")
     configured(solver, time_limit)
+    return {name: None if value is None else int(value) for name, value in limits.items()}
 
 
 def check_feasible(named: Named, solver: "pulp.LpSolver | str | None", deadline: float) -> Booleans | None:

@@ -98,13 +98,13 @@ def select(
     (['eng', 'deu'], 6)
     """
     started = time.monotonic()
-    limits = {
+    asked = {
         "min_intents": min_intents,
         "n_editions": n_editions,
         "max_editions": max_editions,
         "max_editions_per_language": max_editions_per_language,
     }
-    check_settings(limits, objective, time_limit, solver)
+    limits = check_settings(asked, objective, time_limit, solver)
     if method not in ("search", "direct"):
         raise ConfigError(f"method must be 'search' or 'direct', not {method!r}.")
     if n_editions is not None and max_editions is not None and n_editions > max_editions:
@@ -131,7 +131,7 @@ def select(
         edition_intents=named.have[editions],
         left_out=_left_out(multitext, selected, named.have),
         dropped_editions=named.dropped,
-        min_intents=min_intents,
+        min_intents=limits["min_intents"] or 1,
         certificate=search.certificate(),
         seconds=time.monotonic() - started,
     )

@@ -45,7 +45,7 @@ def test_what_is_known_is_taken_over_in_order():
 
 
 def long_frame(*rows):
-    return pd.DataFrame(rows, columns=["intent", "edition", "text"])
+    return pd.DataFrame(rows, columns=["intent", "edition", "text"], dtype=object)
 
 
 @pytest.mark.parametrize(
@@ -59,6 +59,12 @@ def long_frame(*rows):
         (long_frame(("1", "a", 3.5)), r"intent '1', edition 'a': a cell without text; give str or None: 3.5"),
         (long_frame(("1", "a", ["x"])), r"without text"),
         (long_frame(("1", "a", np.array([1, 2]))), r"without text"),
+        (
+            long_frame(("1", "a", "x\ud800")),
+            r"'a': a text with half a character \(a lone surrogate\); give .*'x\\ud800'",
+        ),
+        (long_frame(("\ud800", "a", "x")), r"a text whose intent is not a name, '\\ud800': 'x'"),
+        (long_frame(("1", ["a", "b"], 3.5)), r"a text whose edition is not a name, \['a', 'b'\]: 3.5"),
         (long_frame((None, "a", "x")), r"line 1: a text without intent: 'x'"),
         (long_frame(("1", np.nan, "x")), r"line 1: a text without edition"),
         (long_frame(), "the frame is empty"),

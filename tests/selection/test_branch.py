@@ -56,7 +56,7 @@ def most_intents(problem):
 
 
 @given(instances(), st.integers(-3, 1), st.booleans(), CHOICES)
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_branching_finds_the_most_intents_of_each_number_of_units(instance, ask_for, bounded_above, choices):
     multitext, limits = instance
     assume(multitext.presence.to_numpy().any())
@@ -85,7 +85,7 @@ def test_branching_finds_the_most_intents_of_each_number_of_units(instance, ask_
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(2, 3), st.integers(1, 3), st.sampled_from([0.0, 0.03, 0.2]), CHOICES)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_every_best_choice_of_families_is_offered(seed, n_families, n_each, flip, choices):
     """As sets of shared intents: of editions with the same intents one is enough."""
     multitext = families(seed, 12, n_families, n_each, share=0.7, flip=flip)
@@ -103,6 +103,7 @@ def test_every_best_choice_of_families_is_offered(seed, n_families, n_each, flip
     assert {problem.shared(editions).tobytes() for editions in found} == expected
 
 
+@pytest.mark.slow
 @MAY_BE_ONE
 @given(st.integers(0, 2**32 - 1), st.integers(2, 4), st.sampled_from([0.0, 0.05, 0.2]), CHOICES, st.data())
 @settings(max_examples=100, deadline=None)
@@ -121,6 +122,7 @@ def test_languages_of_nearly_identical_editions_agree_with_brute_force(seed, n_f
         check_against_brute_force(multitext, limits)
 
 
+@pytest.mark.slow
 @MAY_BE_ONE
 @given(instances(), CHOICES)
 @settings(max_examples=100, deadline=None)

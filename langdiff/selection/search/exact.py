@@ -251,7 +251,7 @@ class Search:
         for u in reversed(list(self._open())):
             if u - taken > FEW or not self.can_improve(u):
                 continue
-            least = min(self.needed(other) for other in self._open())
+            least = min(self.needed(other) for other in self.bounds.numbers if self.can_improve(other))
             known = problem.intents_of(problem.shared(self.stages[u])) if u in self.stages else 0
             done, work = self._branch(u, max(least, known + 1), NEVER, work)
             if not done:

@@ -32,8 +32,8 @@ def levels(problem: Problem) -> list[tuple[int, int]]:
     Returns
     -------
     list of (int, int)
-        The fewest intents of an edition to begin with, and what no selection whose emptiest edition is above the next
-        step can exceed; by the latter, the largest first.
+        The fewest intents of an edition to begin with, and what no selection whose emptiest edition is between the step
+        before and this one can exceed; by the latter, the largest first.
     """
     totals = np.sort(problem.totals[representatives(problem)])[::-1]
     rank = np.arange(1, len(totals) + 1)

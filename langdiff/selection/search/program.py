@@ -112,7 +112,8 @@ class Program:
         except (pulp.PulpError, OSError) as error:
             raise SolverError(f"{type(solver).__name__} failed: {error}. Try another solver.") from error
         interrupted = getattr(solver, "interrupted", False)
-        if self.lp.sol_status == pulp.LpSolutionInfeasible:
+        refuted = isinstance(solver, pulp.COIN_CMD) and self.lp.status == pulp.LpStatusInfeasible
+        if refuted or self.lp.sol_status == pulp.LpSolutionInfeasible:  # CBC says "Integer infeasible" by the first
             return Answer("infeasible", -np.inf, None, interrupted)
         values = [b.value() for b in self.b]
         if any(value is None for value in values):
