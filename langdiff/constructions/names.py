@@ -19,6 +19,8 @@ FEATURES = [
     "ExtPos", "Foreign", "Gender", "Mood", "NounClass", "NumType", "Number", "Person", "Polarity", "Polite", "Poss",
     "PronType", "Reflex", "Tense", "Typo", "VerbForm", "Voice",
 ]  # fmt: skip
+# in use in treebanks, and close to universal ones
+OF_LANGUAGES = {"ConjType", "NameType", "NounType", "PartType", "PronClass", "SubGender"}
 CLOSE = 0.75  # of difflib's ratio, from which on a language's own feature is held to be a slip
 
 _EDGE = re.compile(r"[-=]\[(.+)\][-=]>")
@@ -45,7 +47,9 @@ def doubtful_names(condition: str) -> Iterator[str]:
         if name in ("deprel", "upos"):
             what, names = ("relation", RELATIONS) if name == "deprel" else ("part of speech", PARTS_OF_SPEECH)
             yield from _unmatched(what, expression, names)
-        elif name[0].isupper() and name not in FEATURES and (near := get_close_matches(name, FEATURES, 1, CLOSE)):
+        elif name[0].islower() or name in OF_LANGUAGES or name in FEATURES:
+            continue
+        elif near := get_close_matches(name, FEATURES, 1, CLOSE):
             yield f"{name!r} is no universal feature; did you mean {near[0]!r}?"
 
 

@@ -3,6 +3,7 @@ import warnings
 import pytest
 
 from langdiff.constructions import evaluate, mine_candidates, read_parses, read_queries, read_vetted
+from langdiff.constructions.names import doubtful_names
 from langdiff.errors import ConfigError, DataError, FaultsError, LangdiffWarning
 
 from . import trees
@@ -218,6 +219,11 @@ def test_the_tree_has_local_and_the_graph_non_local_targets(bank, tmp_path):
         ("basic", "tough", "ARG2:gap"),
         ("enhanced", "tough", "ARG2:gap"),
     }
+
+
+@pytest.mark.parametrize("name", ["ConjType", "NameType", "NounType", "PartType", "PronClass", "SubGender"])
+def test_features_of_languages_are_not_doubted(name):
+    assert list(doubtful_names(f"V[{name}=Sur]")) == []
 
 
 def test_names_that_match_nothing_are_said(tmp_path):

@@ -77,10 +77,10 @@ def cross_validate_outcomes(
     _check(names, over, k, cluster)
     rng = generator(seed, "folds")
     fold = _folds(outcomes, over, k, cluster, rng)
+    codes = clusters_of(outcomes.items, cluster)[0]
     design: dict[str, Any] = {"by": by, "formula": formula, "interaction": interaction}
     values = {name: _score(outcomes, name, fold, k, over, design) for name in names}
     trials = outcomes.trials.sum(axis=1).to_numpy(dtype=float)
-    codes = clusters_of(outcomes.items, cluster)[0]
     first = values[names[0]]
     rows = []
     for name in names:

@@ -19,14 +19,13 @@ from langdiff.regression.outcomes.publish import (
     ABILITY,
     CORRELATION,
     DIFFICULTY,
-    LOADING,
     PROFILE,
     SPREAD,
-    TERM,
     part_of,
 )
 from langdiff.regression.outcomes.records import ErrorRecord, LikelihoodRatio, LikelihoodsCompared, ProfileTest
 from langdiff.regression.outcomes.saving import read_document, to_json
+from langdiff.regression.outcomes.summary import summary_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -214,54 +213,7 @@ class OutcomeFit:
         >>> print(ld.fit_outcomes(ld.simulate_outcomes(100, 3, seed=1).outcomes).summary().splitlines()[1])
         300 trials in 300 of 300 cells, 100 items × 3 systems
         """
-        state = "converged" if self.converged else "NOT CONVERGED"
-        size = len(self.items) * len(self.systems)
-        lines = [
-            f"Model {self.model} of {self.name}, {state}: {self.n_iterations} iterations, log-likelihood "
-            f"{self.log_likelihood:,.3f}",
-            f"{self.trials:,} trials in {self.cells:,} of {size:,} cells, {len(self.items):,} items × "
-            f"{len(self.systems):,} systems",
-            *self._tests(),
-            f"standard errors from {self.errors.words}",
-            "",
-            self.abilities.to_frame().round(4).to_string(),
-            "",
-        ]
-        if self.difficulties is not None:
-            lines += [self.difficulties.to_frame().round(4).to_string(), ""]
-        rest = self.to_frame()
-        rest = rest[rest["parameter"].isin([TERM, LOADING, PROFILE, SPREAD, CORRELATION])]
-        if len(rest):
-            lines += [rest.round(4).to_string(index=False), ""]
-        return "\n".join([*lines, f"[{self.signature}]"])
-
-    def _tests(self) -> list[str]:
-        found = []
-        if self.variation is not None:
-            found.append(
-                f"variation between items: sigma {self.spread:.4f}, p = {self.variation.p_value:.2g}"
-                if self.spread
-                else "no variation between items beyond chance: sigma 0, p = 1"
-            )
-        if self.overdispersion is not None:
-            found.append(
-                f"correlation of trials in a cell: rho {self.correlation:.4f}, p = {self.overdispersion.p_value:.2g}"
-                if self.correlation
-                else "no correlation of trials in a cell: rho 0, p = 1"
-            )
-        if self.interacts is not None:
-            found.append(
-                f"profile of systems over {self.interaction}: {self.interacts.kind} {self.interacts.statistic:.2f}, "
-                f"{self.interacts.degrees_of_freedom} degrees of freedom, p = {self.interacts.p_value:.2g}"
-            )
-        if self.compared is not None:
-            found.append(self.compared.words)
-        elif self.model != "conditional" and self.cells < len(self.items) * len(self.systems):
-            why = "it has no maximum, or the table is too large"
-            if self.model != "rasch" or self.interaction is not None:
-                why = f"model {self.model}" if self.interaction is None else "there is an interaction"
-            found.append(f"cells are missing; not compared with the conditional likelihood ({why})")
-        return found
+        return summary_of(self)
 
     def plot(self, ax: "Axes | None" = None) -> "Axes":
         """Draw abilities beside the difficulties of items; see `langdiff.plots.plot_wright_map`.

@@ -19,7 +19,7 @@ def fitted(n_systems, size, seed=1, n_items=400, abilities=None):
 def test_without_sampling_error_it_is_least_squares():
     size = np.array([1.0, 2, 3, 5, 8, 13])
     rng = np.random.default_rng(0)
-    fit = fitted(6, size, n_items=20_000, abilities=0.1 * size + rng.normal(size=6))
+    fit = fitted(6, size, n_items=10_000, abilities=0.1 * size + rng.normal(size=6))
     found = ld.explain_abilities(fit, "size")
     ols = sm.OLS(fit.abilities.estimate.to_numpy(), sm.add_constant(size)).fit()
     row = found.terms.loc["size"]
@@ -29,6 +29,7 @@ def test_without_sampling_error_it_is_least_squares():
     assert found.tau == pytest.approx(np.sqrt(ols.scale), rel=0.01)
 
 
+@pytest.mark.slow
 def test_intervals_hold_what_is_true_and_tests_reject_what_is_not():
     """Size says nothing; nine systems differ by .5: of 30 tests at 5 % no more than five reject (p < .01)."""
     rng = np.random.default_rng(3)

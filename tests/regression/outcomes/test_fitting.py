@@ -93,7 +93,10 @@ def trials_as_rows(outcomes):
     return pd.DataFrame(rows, columns=["item", "system", "right"])
 
 
-@pytest.mark.parametrize(("seed", "trials", "missing"), [(0, 1, 0.0), (1, 1, 0.3), (2, 3, 0.2)])
+@pytest.mark.parametrize(
+    ("seed", "trials", "missing"),
+    [(0, 1, 0.3), pytest.param(1, 1, 0.0, marks=pytest.mark.slow), pytest.param(2, 3, 0.2, marks=pytest.mark.slow)],
+)
 def test_conditional_estimates_are_those_of_statsmodels(seed, trials, missing):
     outcomes = ld.simulate_outcomes(60, 4, trials=trials, missing=missing, seed=seed).outcomes
     outcomes = outcomes.sel(items=outcomes.items.index[outcomes.observed.any(axis=1)])
@@ -124,9 +127,23 @@ def brute_force(outcomes):
     return minimize(loss, start, method="BFGS", options={"gtol": 1e-7}).x
 
 
-@pytest.mark.parametrize("seed", range(5))
+def small_table(seed):
+    """Return up to 6 items × 4 systems, of every other seed with missing cells."""
+    rng = np.random.default_rng(seed)
+    items, systems = rng.integers(4, 7), rng.integers(2, 5)
+    abilities, trials = rng.normal(0, 0.5, systems), rng.integers(3, 6)
+    outcomes = ld.simulate_outcomes(
+        items, systems, abilities=abilities, trials=trials, spread=1.5, missing=0.2 * (seed % 2), seed=seed
+    ).outcomes
+    return outcomes.sel(items=outcomes.items.index[outcomes.observed.any(axis=1)])
+
+
+SEEDS = [seed for seed in range(53) if seed not in (21, 37, 49)]  # there a system is all right or all wrong
+
+
+@pytest.mark.parametrize("seed", [*SEEDS[:3], *(pytest.param(seed, marks=pytest.mark.slow) for seed in SEEDS[3:])])
 def test_marginal_estimates_are_those_of_brute_force(seed):
-    outcomes = ld.simulate_outcomes(6, 4, abilities=[-0.5, 0, 0.2, 0.5], trials=4, spread=1.5, seed=seed).outcomes
+    outcomes = small_table(seed)
     fit = ld.fit_outcomes(outcomes, model="rasch", errors="information")
     found = brute_force(outcomes)
     assert_allclose(fit.point.level[0], found[:-1], atol=1e-4)
@@ -173,6 +190,7 @@ def test_simulated_truth_is_found_again():
     assert plain.log_likelihood == pytest.approx(fit.log_likelihood - fit.overdispersion.statistic / 2)
 
 
+@pytest.mark.slow
 def test_loadings_are_found_again():
     loadings = np.array([2.0, 1.0, 1.0, 0.5])
     outcomes = ld.simulate_outcomes(3000, 4, loadings=loadings, spread=1.5, seed=7).outcomes
@@ -220,24 +238,24 @@ def test_a_profile_sums_to_zero_both_ways_and_is_tested():
     assert_allclose(conditional.profile.estimate, fit.profile.estimate, atol=0.1)
 
 
-def test_a_profile_of_clusters_is_tested_by_their_errors():
+@pytest.mark.parametrize(
+    "settings", [{}, pytest.param({"errors": "bootstrap", "n_resamples": 40, "seed": 1}, marks=pytest.mark.slow)]
+)
+def test_a_profile_of_clusters_is_tested_by_their_errors(settings):
     truth = ld.simulate_outcomes(300, 3, documents=60, document_spread=0.7, document_noise=0.5, seed=7).outcomes
     half = truth.items["document"].str[1:].astype(int) % 3
     truth = truth.with_items(pd.DataFrame({"part": half.map({0: "a", 1: "b", 2: "c"})}))
     plain = ld.fit_outcomes(truth, interaction="part").interacts
     assert plain.kind == "likelihood ratio"
-    for settings in ({}, {"errors": "bootstrap", "n_resamples": 40, "seed": 1}):
-        fit = ld.fit_outcomes(truth, interaction="part", cluster="document", **settings)
-        profile = fit.profile
-        pinv = np.linalg.pinv(profile.covariance.to_numpy(), rcond=1e-8, hermitian=True)
-        statistic = profile.estimate @ pinv @ profile.estimate
-        assert (fit.interacts.kind, fit.interacts.degrees_of_freedom) == ("Wald", 4)
-        assert fit.interacts.statistic == pytest.approx(statistic)
-        units = settings.get("n_resamples", 60)
-        assert fit.interacts.p_value == pytest.approx(
-            f_ratio.sf(statistic * (units - 4) / 4 / (units - 1), 4, units - 4)
-        )
-        assert fit.interacts.p_value > plain.p_value
+    fit = ld.fit_outcomes(truth, interaction="part", cluster="document", **settings)
+    profile = fit.profile
+    pinv = np.linalg.pinv(profile.covariance.to_numpy(), rcond=1e-8, hermitian=True)
+    statistic = profile.estimate @ pinv @ profile.estimate
+    assert (fit.interacts.kind, fit.interacts.degrees_of_freedom) == ("Wald", 4)
+    assert fit.interacts.statistic == pytest.approx(statistic)
+    units = settings.get("n_resamples", 60)
+    assert fit.interacts.p_value == pytest.approx(f_ratio.sf(statistic * (units - 4) / 4 / (units - 1), 4, units - 4))
+    assert fit.interacts.p_value > plain.p_value
     assert "profile of systems over part: Wald" in fit.summary()
 
 
@@ -262,10 +280,10 @@ def test_errors_of_clusters():
     assert robust.errors.kind == "robust"
     assert robust.errors.n_clusters == 40
     with pytest.warns(LangdiffWarning, match="standard errors of abilities"):
-        boot = ld.fit_outcomes(truth, cluster="document", errors="bootstrap", n_resamples=60, seed=1)
-    # 60 samples: the standard deviation of a standard error is 9 % of it
+        boot = ld.fit_outcomes(truth, cluster="document", errors="bootstrap", n_resamples=40, seed=1)
+    # 40 samples: the standard deviation of a standard error is 11 % of it
     assert_allclose(boot.abilities.std_error, robust.abilities.std_error, rtol=0.35)
-    assert boot.errors.n_resamples > 55
+    assert boot.errors.n_resamples > 35
     assert robust.abilities.std_error.mean() > 1.5 * plain.abilities.std_error.mean()
 
 
@@ -298,7 +316,7 @@ def test_items_that_are_missing_by_difficulty_are_noticed():
 @pytest.mark.parametrize(
     ("trials", "settings", "why"),
     [
-        (4, {}, "model beta-binomial"),
+        pytest.param(4, {}, "model beta-binomial", marks=pytest.mark.slow),
         (1, {"model": "slopes"}, "model slopes"),
         (1, {"interaction": "group"}, "there is an interaction"),
         (1, {}, None),
@@ -456,11 +474,11 @@ def test_samples_have_a_seed():
 def test_samples_that_cannot_be_fitted_are_counted(table_b):
     successes = table_b.successes.copy()
     successes["s3"] = [0, 0, NAN, 1, 0, 0]  # in a third of the samples it has nothing right
-    with pytest.warns(LangdiffWarning, match=r"of 30 samples could not be fitted"):
+    with pytest.warns(LangdiffWarning, match=r"of 10 samples could not be fitted"):
         fit = ld.fit_outcomes(
-            replace(table_b, successes=successes), model="rasch", errors="bootstrap", n_resamples=30, seed=1
+            replace(table_b, successes=successes), model="rasch", errors="bootstrap", n_resamples=10, seed=1
         )
-    assert 15 <= fit.errors.n_resamples < 29
+    assert 5 <= fit.errors.n_resamples < 10
 
 
 def test_a_search_that_does_not_end_is_said(monkeypatch, table_b):

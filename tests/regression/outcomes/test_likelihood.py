@@ -121,7 +121,7 @@ def problems(draw):
 
 
 @given(problem=problems(), d=st.one_of(st.none(), st.floats(0.01, 2)))
-@settings(max_examples=50)
+@settings(max_examples=25)
 def test_quadrature_is_a_sum_over_a_fine_grid(problem, d):
     rows, point = problem
     v = np.linspace(-9, 9, 4001)

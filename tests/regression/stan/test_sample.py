@@ -257,8 +257,9 @@ def test_in_a_notebook():
     )
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell)])
     nbclient.NotebookClient(notebook, timeout=800, kernel_name="python3").execute()
-    (output,) = notebook.cells[0].outputs
-    assert json.loads(output["text"]) == {"chain": 2, "draw": 1000, "edition": 3, "intent": 30}
+    # stderr is left aside: whether R-hat of these few draws exceeds its limit depends on the processor
+    printed = [output["text"] for output in notebook.cells[0].outputs if output.get("name") == "stdout"]
+    assert json.loads("".join(printed)) == {"chain": 2, "draw": 1000, "edition": 3, "intent": 30}
 
 
 def test_too_few_draws_are_not_called_good(incomplete):
