@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import pandas as pd
@@ -126,7 +126,7 @@ def draw_settings(
         drawn = {name: values[int(rng.integers(len(values)))] for name, values in space.varied.items()}
         if lemmatize is not None or space.lemmatize:
             drawn["lemmatize"] = space.lemmatize if lemmatize is None else lemmatize
-        input_size = int(drawn.get("input_size", space.width if width is None else width))
+        input_size = int(cast(int, drawn.get("input_size", space.width if width is None else width)))
         too_wide = encoder == "bilstm" and drawn["hidden_size"] > input_size
         if not too_wide and input_size % drawn.get("heads", 1) == 0:
             settings = make_settings(
@@ -245,7 +245,8 @@ def search_taggers(
     elif bert is not None:
         width = int(load_local("AutoConfig", Path(bert)).hidden_size)
     drawn = draw_settings(model, scheme, n_trials, seed=number, width=width, lemmatize=lemmatize)
-    rows, best = [], None
+    rows = []
+    best: tuple[float, int, Tagger] | None = None
     for trial, settings in enumerate(drawn, 1):
         tagger = train_tagger(
             learned,
@@ -266,5 +267,6 @@ def search_taggers(
         rows.append(row | {"optimization": scores["MBAWO"], "epm": scores["EPM"]})
         if best is None or scores["MBAWO"] > best[0]:
             best = (scores["MBAWO"], trial, tagger)
-    trials = pd.DataFrame(rows).assign(best=lambda frame: frame["trial"] == best[1])
-    return TaggerSearch(trials=trials, best=best[2], seed=number)
+    _, which, tagger = cast(tuple[float, int, Tagger], best)  # there is at least one trial
+    trials = pd.DataFrame(rows).assign(best=lambda frame: frame["trial"] == which)
+    return TaggerSearch(trials=trials, best=tagger, seed=number)
