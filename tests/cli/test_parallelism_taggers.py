@@ -1,4 +1,4 @@
-"""`langdiff parallelism train`, `predict` and `search`, through the command line's own door."""
+"""`langdiff parallelism train`, `predict` and `search`, as a user runs them."""
 
 import json
 
