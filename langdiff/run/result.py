@@ -167,8 +167,10 @@ def read_run(directory: str | Path) -> RunResult:
     try:
         manifest = parse_json((directory / MANIFEST).read_text(encoding="utf-8"))
         version = manifest.get("format_version")
-    except (OSError, ValueError, AttributeError) as error:  # of JSON that is not an object
+    except OSError as error:
         raise DataError(f"{directory}: not a finished run ({error}). {REPAIR}") from error
+    except (ValueError, AttributeError) as error:  # of JSON that is not an object
+        raise DataError(f"{directory / MANIFEST}: damaged: {error}. {REPAIR}") from error
     try:
         kept = read_checksums(directory)
         if damaged := [why for name, why in kept.damage().items() if name.split("/")[0] not in DRAWN]:

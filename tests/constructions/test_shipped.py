@@ -32,6 +32,7 @@ def test_treebanks_that_do_not_have_the_sentences(write):
         mined_gold(write("y.conllu", other))
 
 
+@pytest.mark.slow
 @pytest.mark.real_data
 def test_the_mined_set_on_the_treebanks(real_data):
     files = [real_data / "ud/en_ewt.conllu.gz", real_data / "ud/en_gum.conllu.gz", real_data / "pud/en_pud.conllu.gz"]

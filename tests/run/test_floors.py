@@ -42,6 +42,7 @@ def test_networks_are_set_beside_them_but_neither_ngrams_nor_what_is_not_priced(
     assert f"{row['percent']:+.1f}" in page
 
 
+@pytest.mark.slow
 def test_a_second_run_measures_them_only_where_texts_have_changed(run, monkeypatch):
     measured = []
 

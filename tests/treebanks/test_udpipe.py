@@ -97,6 +97,7 @@ def test_files_that_are_no_models(udpipe, model, tmp_path):
             UDPipeParser(broken)
 
 
+@pytest.mark.slow
 def test_models_without_a_part(trained, tmp_path):
     path = tmp_path / "part.udpipe"
     path.write_bytes(trained(tokenizer="none"))

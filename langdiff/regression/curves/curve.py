@@ -356,7 +356,7 @@ class DifficultyCurve:
         Parameters
         ----------
         kind : {"curves", "ranks", "correlations"}
-            Which of them.
+            Picture to draw.
         ax : Axes, optional
             Axes to draw on; by default those of a new figure.
         **style

@@ -106,6 +106,7 @@ def test_ranges_against_a_plain_reading(tmp_path_factory, lines, ranges):
     assert texts.to_dict() == {f"01001{k:03d}": text for k, text in slow_reading(lines, ranges).items()}
 
 
+@pytest.mark.slow
 @pytest.mark.real_data
 def test_real_bibles_survive_the_format(real_data, tmp_path):
     bibles = read_multitext(real_data / "bible", editions=["heb-modern", "hye-armenianpart"])

@@ -129,6 +129,7 @@ def die(job):
     return run_job(job)
 
 
+@pytest.mark.slow
 def test_a_job_that_kills_its_workers_is_given_up(executor, tmp_path, monkeypatch):
     monkeypatch.setattr(executor._client.cluster.scheduler, "allowed_failures", 0)
     jobs = make_jobs(["deadly"], tmp_path)  # alone: Dask blames all jobs of a worker that dies

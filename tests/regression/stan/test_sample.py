@@ -214,6 +214,7 @@ def test_predicted_bits_look_like_the_observed(incomplete, whitened):
     assert abs(below.mean() - 0.5) < 0.05
 
 
+@pytest.mark.slow
 @few_draws
 def test_a_seed_gives_the_same_draws_again(incomplete):
     short = {"chains": 2, "iter_sampling": 100, **LIMITS}
@@ -223,6 +224,7 @@ def test_a_seed_gives_the_same_draws_again(incomplete):
     assert not np.array_equal(one.posterior["difficulty"][0], one.posterior["difficulty"][1])  # nor do chains agree
 
 
+@pytest.mark.slow
 def test_strong_priors_rule(incomplete):
     priors = Priors(difficulty=1e-4, log_dispersion=(np.log(2.0), 1e-3), log_size=(5.0, 1e-3))
     idata = sample(incomplete, seed=1, priors=priors, inits="random", iter_warmup=500, max_treedepth=8, **LIMITS)
