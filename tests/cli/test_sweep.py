@@ -19,6 +19,7 @@ def corpus(tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 def test_writes_table_picture_and_surprisals(langdiff, corpus, tmp_path):
     arguments = ["sweep", corpus, "--out", tmp_path, "--lm", "bpe-tiny", "--ratio", 0, "--ratio", 0.5]
     done = langdiff(*arguments, "--json")

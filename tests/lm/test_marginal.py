@@ -55,6 +55,7 @@ def test_the_estimate_against_all_segmentations(tiny, text):
     assert_allclose(frame["bits"] + frame["gap"], frame["canonical_bits"])
 
 
+@pytest.mark.slow
 def test_the_probability_is_unbiased_and_the_bits_are_an_upper_bound_in_expectation(tiny):
     bits, _ = exact(tiny, "abb")
     estimates = marginal_surprisal(tiny, ["abb"] * 1000, samples=2, seed=0)["bits"].to_numpy()

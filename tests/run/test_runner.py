@@ -264,6 +264,7 @@ def test_a_column_of_clusters_that_is_not_there_is_refused_before_anything_is_tr
     assert not list((tmp_path / "run").rglob("*.safetensors"))
 
 
+@pytest.mark.slow
 def test_another_experiment_in_the_same_directory_leaves_nothing_of_the_first(tmp_path):
     directory = tmp_path / "run"
     first = run_experiment(Experiment.model_validate(SMALL | {"lm": {"models": ["char-tiny"]}}), directory)

@@ -28,10 +28,11 @@ def bits():
     return pd.DataFrame(np.exp(z), columns=list("abcd"))
 
 
-SLOW = pytest.mark.slow  # two more programs to compile, a minute and a half each
+SLOW = pytest.mark.slow  # programs to compile, a minute and a half each
 
 
-@pytest.mark.parametrize("model", [pytest.param("1", marks=SLOW), "2", pytest.param("2L", marks=SLOW)])
+@SLOW
+@pytest.mark.parametrize("model", ["1", "2", "2L"])
 def test_the_posterior_is_where_the_marginal_likelihood_is(bits, model):
     idata = sample(bits, model=model, intents="random", seed=1, iter_warmup=400, **LIMITS)
     assert diagnose(idata).good

@@ -56,6 +56,7 @@ def test_says_what_to_install(monkeypatch, absent):
         lang2vec_features(["syntax_wals:S_SVO"], ["deu"])
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("package")
 def test_the_script_of_the_same_name_is_passed_over(monkeypatch, tmp_path):
     (tmp_path / "lang2vec.py").write_text("raise FileNotFoundError('data/letter_codes.json')")
