@@ -227,8 +227,7 @@ def sample(
     Example: langdiff outcomes sample parsers.csv --by construction --cluster document
     """
     import langdiff as ld
-    from langdiff.cli.stan import check_netcdf, save_netcdf
-    from langdiff.regression.stan.diagnosis import posterior_table
+    from langdiff.cli.stan import check_netcdf, show_draws
 
     if out is not None:
         check_netcdf(out)
@@ -245,15 +244,8 @@ def sample(
         seed=seed,
         engine=engine,
     )
-    if out is not None:
-        save_netcdf(idata, out)
-    frame = posterior_table(idata).reset_index()
-    if as_json:
-        print_json(frame)
-        return
-    lines = [ld.diagnose(idata).summary(), f"[{idata['posterior'].attrs['signature']}]"]
     digits = {"mean": "{:+.3f}", "sd": "{:.3f}", "low": "{:+.3f}", "high": "{:+.3f}", "r_hat": "{:.3f}"}
-    print_table(frame, "\n".join(lines), digits | dict.fromkeys(("ess_bulk", "ess_tail", "ess_sd"), "{:,.0f}"))
+    show_draws(idata, out, as_json, digits | dict.fromkeys(("ess_bulk", "ess_tail", "ess_sd"), "{:,.0f}"))
 
 
 @outcomes_app.command()

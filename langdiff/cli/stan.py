@@ -45,7 +45,6 @@ def sample(
     Example: langdiff sample surprisals.csv --out posterior.nc
     """
     import langdiff as ld
-    from langdiff.regression.stan.diagnosis import posterior_table
     from langdiff.regression.stan.sampling import sample
 
     if out is not None:
@@ -60,14 +59,21 @@ def sample(
         seed=seed,
         engine=engine,
     )
+    show_draws(idata, out, as_json, SHOWN)
+
+
+def show_draws(idata: Any, out: Path | None, as_json: bool, formats: dict[str, str]) -> None:
+    """Save draws if asked to, and print the table of the posterior under what is said of the chains."""
+    from langdiff.regression.stan.diagnosis import diagnose, posterior_table
+
     if out is not None:
         save_netcdf(idata, out)
     table = posterior_table(idata).reset_index()
     if as_json:
         print_json(table)
         return
-    lines = [ld.diagnose(idata).summary(), f"[{idata['posterior'].attrs['signature']}]"]
-    print_table(table, "\n".join(lines), SHOWN)
+    lines = [diagnose(idata).summary(), f"[{idata['posterior'].attrs['signature']}]"]
+    print_table(table, "\n".join(lines), formats)
 
 
 def save_netcdf(idata: Any, path: Path) -> None:

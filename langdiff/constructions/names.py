@@ -38,7 +38,7 @@ def doubtful_names(condition: str) -> Iterator[str]:
     >>> list(doubtful_names("V -[nsubjj]-> S"))
     ["no relation of Universal Dependencies matches 'nsubjj'; did you mean 'nsubj'?"]
     >>> list(doubtful_names("V[upos=VERB, Tens=Past]"))
-    ["'Tens' is no universal feature; did you mean 'Tense'?"]
+    ["'Tens' is not a universal feature; did you mean 'Tense'?"]
     """
     if edge := _EDGE.search(condition):
         yield from _unmatched("relation", edge[1], RELATIONS)
@@ -50,7 +50,7 @@ def doubtful_names(condition: str) -> Iterator[str]:
         elif name[0].islower() or name in OF_LANGUAGES or name in FEATURES:
             continue
         elif near := get_close_matches(name, FEATURES, 1, CLOSE):
-            yield f"{name!r} is no universal feature; did you mean {near[0]!r}?"
+            yield f"{name!r} is not a universal feature; did you mean {near[0]!r}?"
 
 
 def _unmatched(what: str, expression: str, names: list[str]) -> Iterator[str]:

@@ -64,10 +64,10 @@ def plot_difficulty_curves(curve: Curve, ax: Axes | None = None, **style: Any) -
     """
     frame, difficulty = curve.to_frame(), curve.difficulty
     ax = _size_axes(ax, difficulty)
-    ends = {}
+    ends, coloured = {}, _coloured(difficulty)
     for edition in _in_order(difficulty):
         rows = frame[frame["edition"] == edition]
-        sizes, shown = rows["size"].to_numpy(dtype=float), edition in _coloured(difficulty)
+        sizes, shown = rows["size"].to_numpy(dtype=float), edition in coloured
         colour = _colour(difficulty.loc[edition]) if shown else GREY
         if shown:
             low, high = (100 * np.expm1(rows[name].to_numpy()) for name in ("low", "high"))
@@ -110,9 +110,9 @@ def plot_rank_changes(curve: Curve, ax: Axes | None = None, **style: Any) -> Axe
     ranks = (-difficulty).rank(method="first")
     ax = _size_axes(ax, difficulty)
     ax.set_ylim(len(ranks) + 0.7, 0.3)
-    ends = {}
+    ends, coloured = {}, _coloured(difficulty)
     for edition in _in_order(difficulty):
-        shown = edition in _coloured(difficulty)
+        shown = edition in coloured
         colour = _colour(difficulty.loc[edition]) if shown else GREY
         usual: dict[str, Any] = {
             "color": colour,

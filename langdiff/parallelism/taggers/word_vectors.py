@@ -19,7 +19,7 @@ from langdiff.parallelism.taggers.inputs import Inputs
 
 Row = npt.NDArray[np.float32]
 
-_LONGEST_WORD = 1 << 16  # bytes; a longer word is no word, and its end would be looked for in the whole file
+_LONGEST_WORD = 1 << 16  # bytes; a longer one is not a word, and its end would be looked for in the whole file
 _WIDEST = 1 << 20
 
 
