@@ -8,7 +8,7 @@ import typer
 from langdiff._types import Model
 from langdiff.cli.clusters import Clusters
 from langdiff.cli.corpus import Corpus, reads_corpus
-from langdiff.cli.folds import GroupsOption
+from langdiff.cli.folds import FoldsOption, GroupsOption, divide
 from langdiff.cli.models import Device, HowToScore, Json, MaxReplaced, Tokenize, prepared_text
 from langdiff.cli.output import print_json, save_picture
 
@@ -32,6 +32,7 @@ def curve(
     model: Annotated[Model, typer.Option(help="Regression model.")] = "2",
     clusters: Clusters = None,
     groups: GroupsOption = None,
+    folds: FoldsOption = None,
     max_replaced: MaxReplaced = 0.05,
     tokenize: Tokenize = True,
     device: Device = "auto",
@@ -51,8 +52,8 @@ def curve(
 
     numbers = _numbers(sizes)
     multitext, _ = prepared_text(corpus, tokenize)
-    parts = ld.split(multitext.dropna(), groups=groups)
-    typer.echo(f"{multitext!r}; shared by all: {parts.summary()}", err=True)
+    parts = divide(multitext, groups, folds)
+    typer.echo(f"{multitext!r}; {'shared by all: ' if folds is None else ''}{parts.summary()}", err=True)
     result = ld.difficulty_curve(
         parts,
         sizes=numbers,

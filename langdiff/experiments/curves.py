@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from concurrent.futures import Executor
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,11 +11,12 @@ from langdiff._random import generator, seed_number, seed_numbers
 from langdiff._types import Model
 from langdiff.errors import ConfigError
 from langdiff.experiments.cautions import warns_caller
-from langdiff.experiments.training_sizes import Match, check_sizes, nested_parts, size_caches
+from langdiff.experiments.training_sizes import Match, check_sizes, nested_parts, size_caches, smallest_train
+from langdiff.folds import Folds
 from langdiff.lm import compute_surprisals
 from langdiff.lm.ngram.recipe import AnyRecipe
 from langdiff.lm.scoring import Scoring
-from langdiff.multitext import Parts
+from langdiff.multitext import Multitext, Parts
 from langdiff.regression import DifficultyCurve, fit_curve
 from langdiff.regression.clustering import OneClustering, one_clustering
 from langdiff.regression.curves.fitting import check_settings
@@ -23,7 +25,7 @@ from langdiff.surprisals import Surprisals
 
 @warns_caller
 def difficulty_curve(
-    parts: Parts,
+    parts: Parts | Folds,
     *,
     sizes: Sequence[int],
     lm: str | AnyRecipe = "kneser-ney-6",
@@ -48,10 +50,11 @@ def difficulty_curve(
 
     Parameters
     ----------
-    parts : Parts
-        Texts to train on (train), to choose the best epoch by (dev) and to measure (test).
+    parts : Parts or Folds
+        Texts to train on (train), to choose the best epoch by (dev) and to measure (test). Of `langdiff.Folds`, the
+        training intents of each fold are cut, and all intents are measured at each size.
     sizes : sequence of int
-        Numbers of training intents, rising.
+        Numbers of training intents, rising; of a fold, if there are folds.
     lm : str, Recipe or KneserNeyRecipe
         Language model to train; see `langdiff.compute_surprisals`.
     scoring : Scoring or str, optional
@@ -113,9 +116,9 @@ def difficulty_curve(
     if n_seeds < 1:
         raise ConfigError(f"n_seeds must be at least 1, got {n_seeds}.")
     first = seed_number(seed)
-    check_sizes(sizes, len(parts.train), match)
+    check_sizes(sizes, smallest_train(parts), match)
     check_settings(model, n_draws)  # better refused now than after the training
-    one_clustering(parts.test, clusters)
+    one_clustering(_measured(parts), clusters)
     caches = [] if cache is None else size_caches(Path(cache), sizes, first, n_seeds)
     folders = {(each.seed, each.size): each.folder for each in caches}
     tables: dict[int, list[Surprisals]] = {size: [] for size in sizes}
@@ -138,3 +141,9 @@ def difficulty_curve(
             )
             tables[size].append(table)
     return fit_curve(tables, model=model, clusters=clusters, n_draws=n_draws, seed=first, match=match, read=read)
+
+
+def _measured(parts: Parts | Folds) -> Multitext:
+    if isinstance(parts, Parts):
+        return parts.test
+    return replace(parts.multitext, intent_info=parts.multitext.intent_info.assign(fold=parts.fold))

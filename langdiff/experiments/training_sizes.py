@@ -12,6 +12,8 @@ import pandas as pd
 from langdiff._random import seed_numbers
 from langdiff._types import Integers
 from langdiff.errors import ConfigError, DataError, listing
+from langdiff.folds import Folds
+from langdiff.lm.jobs.folder import fold_cache
 from langdiff.multitext import Multitext, Parts
 
 Match = Literal["intents", "bytes", "characters"]
@@ -25,32 +27,43 @@ class SizeCache(NamedTuple):
     seed: int
     size: int
     folder: Path
+    fold: int | None = None
 
 
-def size_caches(cache: Path, sizes: Sequence[int], seed: int, n_seeds: int) -> list[SizeCache]:
-    """Return where a curve keeps its language models, seed by seed and size by size.
+def size_caches(
+    cache: Path, sizes: Sequence[int], seed: int, n_seeds: int, folds: int | None = None
+) -> list[SizeCache]:
+    """Return where a curve keeps its language models: seed by seed, size by size and fold by fold.
 
     Examples
     --------
     >>> [each.folder.as_posix() for each in size_caches(Path("curve"), [40, 80], 7, 2)]
     ['curve/size-40', 'curve/size-80', 'curve/seed-2083679832/size-40', 'curve/seed-2083679832/size-80']
     """
-    return [
+    whole = [
         SizeCache(number, size, (cache if number == seed else cache / f"seed-{number}") / f"size-{size}")
         for number in [seed, *seed_numbers(seed, n_seeds - 1)]
         for size in sizes
     ]
+    if folds is None:
+        return whole
+    return [each._replace(folder=fold_cache(each.folder, k), fold=k) for each in whole for k in range(1, folds + 1)]
+
+
+def smallest_train(parts: Parts | Folds) -> int:
+    """Return the number of training intents, of the fold that has fewest if there are folds."""
+    return min(len(each.train) for each in ([parts] if isinstance(parts, Parts) else parts.parts))
 
 
 def nested_parts(
-    parts: Parts, sizes: Sequence[int], match: Match, rng: np.random.Generator
-) -> tuple[dict[int, Parts], pd.DataFrame]:
+    parts: Parts | Folds, sizes: Sequence[int], match: Match, rng: np.random.Generator
+) -> tuple[dict[int, Parts | Folds], pd.DataFrame]:
     """Draw one order of the training intents and cut it at several sizes.
 
     Parameters
     ----------
-    parts : Parts
-        Division whose training intents are cut; dev and test stay as they are.
+    parts : Parts or Folds
+        Division whose training intents are cut; dev and test stay as they are. Each fold draws an order of its own.
     sizes : sequence of int
         Numbers of training intents, rising.
     match : {"intents", "bytes", "characters"}
@@ -62,11 +75,11 @@ def nested_parts(
 
     Returns
     -------
-    parts : dict from int to Parts
+    parts : dict from int to Parts or Folds
         Parts with a smaller train, by size, its intents in the order of the text. With bytes or characters, cells that
         an edition does not read are missing.
     read : DataFrame, shape (J, K)
-        Number of intents that every edition reads at every size.
+        Number of intents that every edition reads at every size; of folds the mean, rounded.
 
     Raises
     ------
@@ -84,8 +97,19 @@ def nested_parts(
     >>> nested_parts(parts, [8, 16], "bytes", np.random.default_rng(0))[1].to_numpy().tolist()
     [[8, 16], [5, 10]]
     """
+    check_sizes(sizes, smallest_train(parts), match)
+    if isinstance(parts, Parts):
+        return _nested(parts, sizes, match, rng)
+    by_fold = [_nested(each, sizes, match, rng) for each in parts.parts]
+    cut = {size: replace(parts, parts=tuple(smaller[size] for smaller, _ in by_fold)) for size in sizes}
+    read = pd.concat([counts for _, counts in by_fold]).groupby(level=0, sort=False).mean()
+    return cut, read.round().astype(np.int64)
+
+
+def _nested(
+    parts: Parts, sizes: Sequence[int], match: Match, rng: np.random.Generator
+) -> tuple[dict[int, Parts], pd.DataFrame]:
     total = len(parts.train)
-    check_sizes(sizes, total, match)
     order = rng.permutation(total)
     editions = parts.train.editions
     if match == "intents":

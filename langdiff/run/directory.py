@@ -129,7 +129,10 @@ def caches(directory: Path, folds: int | None) -> list[Path]:
 def curve_caches(directory: Path, experiment: Experiment) -> list[SizeCache]:
     """Return the folders in which the language models of a run's curve lie; none if it has no ``[curve]``."""
     curve = experiment.curve
-    return [] if curve is None else size_caches(directory / CURVE_JOBS, curve.sizes, experiment.seed, curve.n_seeds)
+    if curve is None:
+        return []
+    folds = experiment.split.folds
+    return size_caches(directory / CURVE_JOBS, curve.sizes, experiment.seed, curve.n_seeds, folds)
 
 
 def is_finished(directory: Path) -> bool:

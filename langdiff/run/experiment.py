@@ -219,9 +219,7 @@ class Experiment(_Section):
     curve: CurveSettings | None = None
 
     @model_validator(mode="after")
-    def _a_curve_has_one_division(self) -> Self:
-        if self.curve is not None and self.split.folds is not None:
-            raise ValueError("a curve needs one division of the text: leave folds out of [split], or [curve] out")
+    def _a_curve_can_be_fitted(self) -> Self:
         if self.curve is not None and self.fit.model == "3":
             raise ValueError("curves are fitted with model '1', '2', '2L' or '2C', not '3'")
         if self.curve is not None:

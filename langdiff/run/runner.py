@@ -16,7 +16,7 @@ from langdiff.corpora import read_multitext, synthesize
 from langdiff.corpora.tokenizer import prepare_text
 from langdiff.errors import DataError, OutputError
 from langdiff.experiments import difficulty_curve
-from langdiff.experiments.training_sizes import check_sizes
+from langdiff.experiments.training_sizes import check_sizes, smallest_train
 from langdiff.folds import Folds
 from langdiff.lm.compute import compute_where_possible
 from langdiff.lm.device import find_device
@@ -186,7 +186,7 @@ class _Run:
             parts = divide(multitext, self.experiment.split)
             check_clusters(parts, self.experiment.fit)
             if self.experiment.curve is not None:
-                check_sizes(self.experiment.curve.sizes, sizes_of(parts)["train"], self.experiment.curve.match)
+                check_sizes(self.experiment.curve.sizes, smallest_train(parts), self.experiment.curve.match)
             editions = multitext.edition_sizes()
             self.save_table("editions", editions)
         corpus = self.experiment.corpus
@@ -270,7 +270,7 @@ class _Run:
     def measure_curve(self, parts: Parts | Folds) -> DifficultyCurve | None:
         """Train on several sizes of the training data, if the experiment asks for it."""
         settings = self.experiment.curve
-        if settings is None or isinstance(parts, Folds):
+        if settings is None:
             return None
         with self.stage("curve"):
             curve = difficulty_curve(

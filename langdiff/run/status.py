@@ -77,16 +77,17 @@ def read_status(directory: str | Path) -> pd.DataFrame:
         _job(job_folder(cache, edition, name), edition, recipe, seed, (edition, name) in failed) | {"fold": fold}
         for name, recipe in recipes.items()
         for edition in editions
-        for fold, (cache, seed) in enumerate(zip(folds, _seeds(experiment, recipe), strict=True), 1)
+        for fold, (cache, seed) in enumerate(zip(folds, _seeds(experiment, recipe, experiment.seed), strict=True), 1)
     ]
     columns = COLUMNS if experiment.split.folds is None else [COLUMNS[0], "fold", *COLUMNS[1:]]
     alike = ["lm"]
     if experiment.curve is not None:
         recipe = find_scored_lm(experiment.curve.lm).recipe
         rows += [
-            _job(job_folder(cache.folder, edition, recipe.name), edition, recipe, cache.seed, False)
-            | {"size": cache.size, "seed": cache.seed}
+            _job(job_folder(cache.folder, edition, recipe.name), edition, recipe, seed, False)
+            | {"size": cache.size, "seed": cache.seed, "fold": cache.fold}
             for cache in curve_caches(directory, experiment)
+            for seed in [_seeds(experiment, recipe, cache.seed)[(cache.fold or 1) - 1]]
             for edition in editions
         ]
         columns, alike = [*columns[:2], "size", "seed", *columns[2:]], ["lm", "size"]
@@ -135,10 +136,10 @@ def _failures(directory: Path) -> set[tuple[str, str]]:
     return found
 
 
-def _seeds(experiment: Experiment, recipe: AnyRecipe) -> list[int]:
+def _seeds(experiment: Experiment, recipe: AnyRecipe, seed: int) -> list[int]:
     """Return the seed of the models of each fold."""
     folds = experiment.split.folds
-    return [experiment.seed] if folds is None else fold_seeds(recipe, experiment.seed, folds)
+    return [seed] if folds is None else fold_seeds(recipe, seed, folds)
 
 
 def _job(folder: Path, edition: str, recipe: AnyRecipe, seed: int, failed: bool) -> dict[str, Any]:

@@ -43,6 +43,13 @@ def test_curve_writes_tables_and_pictures(langdiff, corpus, tmp_path):
     assert "extrapolation" in people.out or "No floors:" in people.out
 
 
+def test_curve_of_folds_measures_every_intent(langdiff, corpus, tmp_path):
+    sizes = ["--sizes", "30,60", "--lm", "kneser-ney-2", "--folds", "3"]
+    done = langdiff("curve", corpus, *sizes, "--out", tmp_path, "--json")
+    assert done.code == 0, done.err
+    assert ld.read_curve(tmp_path / "curve.json").n_intents == 200
+
+
 def test_sizes_must_be_numbers(langdiff, corpus, tmp_path):
     done = langdiff("curve", corpus, "--sizes", "30,many", "--out", tmp_path)
     assert done.code == 1

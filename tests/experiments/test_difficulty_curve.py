@@ -101,3 +101,22 @@ def test_what_the_fit_would_refuse_is_refused_before_training(parts, tmp_path, s
     with pytest.raises(ConfigError, match=message):
         ld.difficulty_curve(parts, sizes=[40, 80], lm="kneser-ney-2", seed=0, cache=tmp_path, **setting)
     assert not list(tmp_path.iterdir())
+
+
+def test_folds_are_cut_each_by_its_own_order():
+    text = ld.synthesize(n_intents=240, n_languages=3, seed=0).multitext
+    folds = ld.split_into_folds(text, 3, groups=pd.Series(np.arange(240) // 8, text.intents, name="document"))
+    fewest = min(len(each.train) for each in folds.parts)
+    with pytest.raises(ConfigError, match=f"from 2 to the {fewest}"):
+        ld.difficulty_curve(folds, sizes=[20, fewest + 1], lm="kneser-ney-3", seed=0)
+    cut, read = nested_parts(folds, [20, 60], "bytes", np.random.default_rng(0))
+    own = [nested_parts(each, [20, 60], "bytes", rng) for rng in [np.random.default_rng(0)] for each in folds.parts]
+    np.testing.assert_allclose(read, np.mean([counts for _, counts in own], axis=0), atol=0.5)
+    for k, (smaller, _) in enumerate(own):
+        assert list(cut[60].parts[k].train.intents) == list(smaller[60].train.intents)
+        assert cut[60].parts[k].test is folds.parts[k].test
+    curve = ld.difficulty_curve(folds, sizes=[20, 60], lm="kneser-ney-3", seed=0, clusters="fold", progress=False)
+    assert curve.n_intents == 240
+    cut, _ = nested_parts(folds, [20, 60], "intents", np.random.default_rng(0))
+    table = ld.compute_surprisals(cut[20], lm="kneser-ney-3", max_replaced=1.0, progress=False)
+    np.testing.assert_allclose(curve.difficulty[20], ld.fit(table, errors="sandwich").difficulty)

@@ -64,6 +64,20 @@ def test_language_models_of_other_sizes_are_removed(run, tmp_path):
     assert sorted(path.name for path in (copy / "curve-jobs").iterdir()) == ["size-20", "size-80"]
 
 
+def test_a_curve_of_folds_measures_every_intent(tmp_path):
+    curve = {"sizes": [20, 40], "lm": "kneser-ney-2"}
+    experiment = Experiment.model_validate(SETTINGS | {"curve": curve, "split": {"folds": 3}})
+    run = run_experiment(experiment, tmp_path / "run", progress=False)
+    assert run.curve.n_intents == 120
+    assert {path.name for path in (tmp_path / "run/curve-jobs/size-40").iterdir()} == {"fold-1", "fold-2", "fold-3"}
+    assert len(clean_run(tmp_path / "run")) == 0
+    status = read_status(tmp_path / "run")
+    assert (status["state"] == "done").all()
+    of_sizes = status.dropna(subset=["size"])
+    assert of_sizes.groupby("size")["fold"].value_counts().eq(3).all()
+    assert len(of_sizes) == 3 * 2 * 3
+
+
 def test_a_curve_goes_with_its_section(run, tmp_path):
     copy = tmp_path / "copy"
     shutil.copytree(run.directory, copy)
@@ -89,7 +103,6 @@ def test_sizes_beyond_the_training_part_are_refused_before_training(tmp_path):
     [
         ("[curve]\nsizes = [80, 40]", "'curve.sizes': sizes must rise"),
         ("[curve]\nsizes = [40, 80]\nlm = 'none'", "'curve.lm'"),
-        ("[curve]\nsizes = [40, 80]\n[split]\nfolds = 3", "one division"),
         ("[curve]\nsize = [40, 80]", "did you mean 'sizes'"),
         ("[fit]\nmodel = '3'\nlaplace_scale = 0.05\n[curve]\nsizes = [40, 80]", r"curve.toml: curves are"),
         ("[lm]\nscoring = 'unpriced'\n[curve]\nsizes = [4, 8]\nlm = 'kneser-ney-6-unpriced'", "says how to score"),
