@@ -1,6 +1,6 @@
 """Nested parts of the training intents: the same order for all sizes, every size its beginning."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -57,7 +57,7 @@ def smallest_train(parts: Parts | Folds) -> int:
 
 def nested_parts(
     parts: Parts | Folds, sizes: Sequence[int], match: Match, rng: np.random.Generator
-) -> tuple[dict[int, Parts | Folds], pd.DataFrame]:
+) -> tuple[Mapping[int, Parts | Folds], pd.DataFrame]:
     """Draw one order of the training intents and cut it at several sizes.
 
     Parameters
@@ -75,7 +75,7 @@ def nested_parts(
 
     Returns
     -------
-    parts : dict from int to Parts or Folds
+    parts : mapping from int to Parts or Folds
         Parts with a smaller train, by size, its intents in the order of the text. With bytes or characters, cells that
         an edition does not read are missing.
     read : DataFrame, shape (J, K)
