@@ -33,6 +33,7 @@ from langdiff.cli import (
     predictors,
     regression,
     reliability,
+    reproduction,
     simulation,
     stan,
     sweep,
@@ -98,7 +99,7 @@ app.command("install-stan")(stan.install_stan)
 app.command()(predictors.predictors)
 app.command()(parity.parity)
 app.command()(typology.correlate)
-app.command()(typology.reproduce)
+app.command()(reproduction.reproduce)
 app.command()(plot.plot)
 app.command()(doctor.doctor)
 app.add_typer(corpora.corpora_app)

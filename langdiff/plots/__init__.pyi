@@ -1,5 +1,6 @@
 # the public names, for type checkers and at run time alike
 from .average_ranks import plot_average_ranks as plot_average_ranks
+from .by_language import plot_by_language as plot_by_language
 from .constructions import plot_constructions as plot_constructions
 from .corpus_sizes import plot_corpus_sizes as plot_corpus_sizes
 from .costep import plot_intents_per_edition as plot_intents_per_edition
