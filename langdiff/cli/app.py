@@ -22,6 +22,7 @@ from langdiff.cli import (
     doctor,
     experiment,
     folds,
+    goodness,
     models,
     outcomes,
     parallelism,
@@ -86,6 +87,7 @@ app.command()(models.score)
 app.command()(regression.fit)
 app.command()(checks.compare)
 app.command("cross-validate")(checks.cross_validate)
+app.command()(goodness.goodness)
 app.command("compare-folds")(folds.compare_folds)
 app.command()(simulation.simulate)
 app.command()(translationese.translationese)

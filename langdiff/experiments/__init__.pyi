@@ -3,6 +3,8 @@ from .balance import balance_by_origin as balance_by_origin
 from .balance import run_balanced as run_balanced
 from .bpe_sweep import sweep_merges as sweep_merges
 from .curves import difficulty_curve as difficulty_curve
+from .goodness_of_fit import goodness as goodness
+from .goodness_result import Goodness as Goodness
 from .later_papers import PaperClaims as PaperClaims
 from .later_papers import reproduce_paper as reproduce_paper
 from .native import read_origins as read_origins
