@@ -56,11 +56,11 @@ langdiff.plots:
     plot_constructions plot_corpus_sizes plot_correlation plot_difficulties plot_difficulty_curves
     plot_discourse_comparison plot_discourse_relations plot_discourse_tree plot_divergences
     plot_goodness_of_fit plot_intents_per_edition plot_languages_per_intent plot_learning_curves
-    plot_lexical_overlap plot_line_follow plot_metric_maps plot_native_share plot_pareto_front
-    plot_parity plot_perturbation plot_posterior plot_predictor plot_presence plot_rank_changes
-    plot_ranks plot_residuals plot_scheme_scores plot_size_correlations plot_tag_transitions
-    plot_tagger_training plot_translationese plot_translationese_by_model plot_treebank_measures
-    plot_treebank_profile plot_two_models plot_wright_map
+    plot_lexical_overlap plot_line_follow plot_metric_maps plot_multitext plot_native_share
+    plot_pareto_front plot_parity plot_perturbation plot_posterior plot_predictor plot_presence
+    plot_rank_changes plot_ranks plot_residuals plot_scheme_scores plot_size_correlations
+    plot_tag_transitions plot_tagger_training plot_translationese plot_translationese_by_model
+    plot_treebank_measures plot_treebank_profile plot_two_models plot_wright_map
 langdiff.regression:
     Asymptotes DifficultyCurve DifficultyFit Generalizability Priors ShortForm Simulation approximate compare
     compare_folds compare_totals cross_validate diagnose fit fit_curve flag_cells generalizability

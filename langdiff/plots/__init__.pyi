@@ -18,6 +18,7 @@ from .goodness import plot_goodness_of_fit as plot_goodness_of_fit
 from .learning_curve import plot_learning_curves as plot_learning_curves
 from .lexical_overlap import plot_lexical_overlap as plot_lexical_overlap
 from .line_follow import plot_line_follow as plot_line_follow
+from .multitext_table import plot_multitext as plot_multitext
 from .native_by_model import plot_translationese_by_model as plot_translationese_by_model
 from .pareto import plot_certificate as plot_certificate
 from .pareto import plot_pareto_front as plot_pareto_front
