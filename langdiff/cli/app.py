@@ -36,6 +36,7 @@ from langdiff.cli import (
     reliability,
     reproduction,
     simulation,
+    spread,
     stan,
     sweep,
     translationese,
@@ -101,6 +102,7 @@ app.command("install-stan")(stan.install_stan)
 app.command()(predictors.predictors)
 app.command()(parity.parity)
 app.command()(typology.correlate)
+app.command()(spread.spread)
 app.command()(reproduction.reproduce)
 app.command()(plot.plot)
 app.command()(doctor.doctor)

@@ -66,9 +66,9 @@ def correlate(
     if plot is not None:
         check_picture_name(plot)
     result = ld.correlate(
-        _read_difficulties(difficulties),
-        _read_frame(predictors, categorical or []),
-        edition_info=None if edition_info is None else _read_frame(edition_info, ["language", "family"]),
+        read_difficulties(difficulties),
+        read_frame(predictors, categorical or []),
+        edition_info=None if edition_info is None else read_frame(edition_info, ["language", "family"]),
         corpus=corpus,
         tests=test or None,  # type: ignore[arg-type]  # checked there
         only=predictor or (),
@@ -92,13 +92,14 @@ def _draw(result: "Correlations", path: Path, predictor: list[str] | None) -> No
     save_picture(lambda: result.plot(name), path)
 
 
-def _read_difficulties(path: Path) -> "DifficultyFit | pd.DataFrame":
+def read_difficulties(path: Path) -> "DifficultyFit | pd.DataFrame":
+    """Read a fit, or a table of difficulties by language model."""
     from langdiff.errors import DataError
     from langdiff.regression import read_fit
 
     if path.suffix == ".json":
         return read_fit(path)
-    frame = _read_frame(path, [])
+    frame = read_frame(path, [])
     columns = ["difficulty"] if "difficulty" in frame else list(frame)
     words = [name for name in columns if frame[name].dtype.kind != "f"]
     if words:
@@ -108,7 +109,7 @@ def _read_difficulties(path: Path) -> "DifficultyFit | pd.DataFrame":
     return frame[columns]
 
 
-def _read_frame(path: Path, categorical: list[str]) -> "pd.DataFrame":
+def read_frame(path: Path, categorical: list[str]) -> "pd.DataFrame":
     """Read a table by its first column; columns of numbers become floats, others stay text."""
     import pandas as pd
 

@@ -15,3 +15,5 @@ from .native_and_translated import translationese as translationese
 from .native_by_model import translationese_by_model as translationese_by_model
 from .replicates import replicate as replicate
 from .reproduction import reproduce as reproduce
+from .within_languages import LanguageSpread as LanguageSpread
+from .within_languages import spread_within_languages as spread_within_languages

@@ -147,14 +147,14 @@ def _figure_4(figures: Mielke2019, _: "Reproduction") -> "Figure":
     from langdiff.plots import plot_by_language
 
     figure, (left, middle, right) = _figure(3, 16.5, 5.6)
-    languages = pd.concat([figures.editions(corpus)["language"] for corpus in NAMES])
+    info = pd.concat([figures.edition_info(corpus) for corpus in NAMES])
     means = []
     for (corpus, name), ax in zip(NAMES.items(), (left, right), strict=True):
         table = figures.difficulties(corpus)[LMS]
         means.append(table.mean(axis=1).rename(name))
         x, y = (table[lm].rename(f"{name}, {lm}") for lm in LMS)
-        plot_by_language(x, y, ax, languages=languages, highlight=MANY_BIBLES, average=False)
-    plot_by_language(*means, middle, languages=languages, highlight=MANY_BIBLES)
+        plot_by_language(x, y, ax, edition_info=info, highlight=MANY_BIBLES, average=False)
+    plot_by_language(*means, middle, edition_info=info, highlight=MANY_BIBLES)
     return figure
 
 

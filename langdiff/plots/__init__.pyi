@@ -41,4 +41,5 @@ from .treebanks import plot_treebank_measures as plot_treebank_measures
 from .treebanks import plot_treebank_profile as plot_treebank_profile
 from .truth import plot_against_truth as plot_against_truth
 from .typology import plot_correlation as plot_correlation
+from .within_languages import plot_within_languages as plot_within_languages
 from .wright_map import plot_wright_map as plot_wright_map

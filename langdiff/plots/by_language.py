@@ -34,7 +34,7 @@ def plot_by_language(
     source_y: EffectsLike,
     ax: Axes | None = None,
     *,
-    languages: Mapping[str, str] | pd.Series | None = None,
+    edition_info: Mapping[str, str] | pd.Series | pd.DataFrame | None = None,
     highlight: Sequence[str] = (),
     average: bool = True,
 ) -> Axes:
@@ -51,8 +51,9 @@ def plot_by_language(
         a Series. Those drawn are relative to their own average in either source.
     ax : Axes, optional
         Axes to draw on; by default those of a new figure.
-    languages : mapping or Series, optional
-        Language of each edition, of either source; an edition that is not in it is a language of its own name.
+    edition_info : mapping, Series or DataFrame, optional
+        Language of each edition of either source, in a frame as its column ``language``; an edition that is not in it
+        is a language of its own name.
     highlight : sequence of str
         Languages, at most five, that are drawn in colours and shapes of their own.
     average : bool
@@ -66,7 +67,8 @@ def plot_by_language(
     Raises
     ------
     DataError
-        If fewer than two languages, or editions, are in both sources, or no point is of a language to highlight.
+        If fewer than two languages, or editions, are in both sources, no point is of a language to highlight, or
+        `edition_info` is a frame without a column ``language``.
     ConfigError
         If more than five languages are to be highlighted, or the sources have different units or quantities.
 
@@ -75,15 +77,19 @@ def plot_by_language(
     >>> from langdiff.datasets import mielke2019
     >>> figures = mielke2019()
     >>> europarl, bibles = (figures.difficulties(corpus)["bpe"].rename(corpus) for corpus in ("europarl", "bibles"))
-    >>> languages = pd.concat([figures.europarl["language"], figures.bibles["language"]])
-    >>> axes = plot_by_language(europarl, bibles, languages=languages, highlight=["deu", "eng"])
+    >>> info = pd.concat([figures.edition_info("europarl"), figures.edition_info("bibles")])
+    >>> axes = plot_by_language(europarl, bibles, edition_info=info, highlight=["deu", "eng"])
     >>> axes.get_title(loc="left"), axes.get_xlabel()
     ("14 languages, Pearson's r = 0.422", 'difficulty, europarl (nats)')
     """
     if len(highlight) > len(HIGHLIGHTS):
         raise ConfigError(f"at most {len(HIGHLIGHTS)} languages can be highlighted, got {len(highlight)}.")
     both = [as_effects(source_x), as_effects(source_y)]
-    known = dict(languages) if languages is not None else {}
+    if isinstance(edition_info, pd.DataFrame):
+        if "language" not in edition_info:
+            raise DataError(f"edition_info needs a column 'language', has {listing(edition_info.columns)}.")
+        edition_info = edition_info["language"]
+    known = {} if edition_info is None else dict(edition_info)
     points, low, high = _points(both, known if average else None)
     language = pd.Series([name if average else known.get(name, name) for name in points.index])
     if unknown := [name for name in highlight if not (language == name).any()]:

@@ -24,7 +24,7 @@ def centred(*values):
 
 def test_languages_of_both_stand_at_the_means_of_their_editions():
     ax = plt.subplots()[1]
-    assert plot_by_language(X, Y, ax, languages=LANGUAGES, highlight=["eng"]) is ax
+    assert plot_by_language(X, Y, ax, edition_info=LANGUAGES, highlight=["eng"]) is ax
     x, y = centred(0.2, -0.1), centred(0.2, -0.2)  # deu, eng; only these two are in both
     drawn = points(ax)
     assert_allclose(drawn["eng"], [[x[1], y[1]]])
@@ -38,7 +38,9 @@ def test_languages_of_both_stand_at_the_means_of_their_editions():
 
 
 def test_editions_of_one_corpus_are_coloured_by_language():
-    ax = plot_by_language(Y, 2 * Y, languages=LANGUAGES, highlight=["deu"], average=False)
+    ax = plot_by_language(
+        Y, 2 * Y, edition_info=pd.DataFrame({"language": LANGUAGES}), highlight=["deu"], average=False
+    )
     deu = points(ax)["deu"]
     assert_allclose(deu[:, 0], centred(*Y)[:2])
     assert_allclose(deu[:, 1], centred(*(2 * Y))[:2])
@@ -59,6 +61,8 @@ def test_refusals():
     with pytest.raises(DataError, match="0 edition"):
         plot_by_language(X, Y)  # no edition of one name in both
     with pytest.raises(DataError, match=r"language\(s\) to highlight: 'fin'"):
-        plot_by_language(X, Y, languages=LANGUAGES, highlight=["fin"])
+        plot_by_language(X, Y, edition_info=LANGUAGES, highlight=["fin"])
+    with pytest.raises(DataError, match="needs a column 'language'"):
+        plot_by_language(X, X, edition_info=pd.DataFrame({"family": {"de": "x"}}))
     with pytest.raises(ConfigError, match="at most 5"):
         plot_by_language(X, X, highlight=list("abcdef"))
