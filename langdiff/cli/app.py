@@ -37,6 +37,7 @@ from langdiff.cli import (
     reproduction,
     simulation,
     spread,
+    stability,
     stan,
     sweep,
     translationese,
@@ -103,6 +104,8 @@ app.command()(predictors.predictors)
 app.command()(parity.parity)
 app.command()(typology.correlate)
 app.command()(spread.spread)
+app.command()(stability.stability)
+app.command()(stability.deletion)
 app.command()(reproduction.reproduce)
 app.command()(plot.plot)
 app.command()(doctor.doctor)

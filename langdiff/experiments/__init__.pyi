@@ -3,6 +3,10 @@ from .balance import balance_by_origin as balance_by_origin
 from .balance import run_balanced as run_balanced
 from .bpe_sweep import sweep_merges as sweep_merges
 from .curves import difficulty_curve as difficulty_curve
+from .deletion import DeletionBias as DeletionBias
+from .deletion import deletion_bias as deletion_bias
+from .fewer_intents import IntentStability as IntentStability
+from .fewer_intents import intent_stability as intent_stability
 from .goodness_of_fit import goodness as goodness
 from .goodness_result import Goodness as Goodness
 from .later_papers import PaperClaims as PaperClaims

@@ -9,12 +9,14 @@ from .costep import plot_native_share as plot_native_share
 from .curves import plot_difficulty_curves as plot_difficulty_curves
 from .curves import plot_rank_changes as plot_rank_changes
 from .curves import plot_size_correlations as plot_size_correlations
+from .deletion_bias import plot_deletion_bias as plot_deletion_bias
 from .difficulty import plot_difficulties as plot_difficulties
 from .difficulty import plot_two_models as plot_two_models
 from .discourse import plot_discourse_comparison as plot_discourse_comparison
 from .discourse import plot_discourse_relations as plot_discourse_relations
 from .discourse import plot_discourse_tree as plot_discourse_tree
 from .goodness import plot_goodness_of_fit as plot_goodness_of_fit
+from .intent_stability import plot_intent_stability as plot_intent_stability
 from .learning_curve import plot_learning_curves as plot_learning_curves
 from .lexical_overlap import plot_lexical_overlap as plot_lexical_overlap
 from .line_follow import plot_line_follow as plot_line_follow
