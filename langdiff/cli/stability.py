@@ -27,7 +27,7 @@ def stability(
     plot: Picture = None,
     as_json: Json = False,
 ) -> None:
-    """Fit difficulties to nested random subsets of the intents: how far are they stable?
+    """Fit difficulties to nested random subsets of the intents, to see how stable they are.
 
     Example: langdiff stability surprisals.csv --size 100 --size 400 --plot stability.svg
     """

@@ -104,8 +104,8 @@ class DeletionBias:
         """Say what was deleted how often."""
         counts = self.results.nunique()
         return (
-            f"DeletionBias: {counts['mechanism']} mechanisms × {counts['rate']} rates × {counts['repeat']} repeats, "
-            f"{counts['edition']} editions, {self.intents} intents"
+            f"DeletionBias: {counts['mechanism']} mechanism(s) × {counts['rate']} rate(s) × "
+            f"{counts['repeat']} repeat(s), {counts['edition']} editions, {self.intents} intents"
         )
 
 

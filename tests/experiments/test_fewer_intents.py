@@ -64,6 +64,7 @@ def test_lines_end_at_the_difficulties_of_all_intents(found):
         plot_intent_stability(found.to_frame().drop(columns="sd"))
 
 
+@pytest.mark.filterwarnings("ignore:standard errors from")
 def test_refusals():
     for settings, message in (
         ({"sizes": [50, 40]}, "sizes must rise"),
