@@ -1,13 +1,16 @@
 """`langdiff spread`: several editions of a language."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from langdiff.cli.models import Json
 from langdiff.cli.output import check_picture_name, print_json, save_picture
 from langdiff.cli.typology import read_difficulties, read_frame
+
+if TYPE_CHECKING:
+    from langdiff.effects import EffectsLike
 
 
 def spread(
@@ -35,12 +38,13 @@ def spread(
 
     if plot is not None:
         check_picture_name(plot)
-    source = read_difficulties(difficulties)
-    if isinstance(source, pd.DataFrame):
-        chosen = column or source.columns[0]
-        if chosen not in source:
-            raise ConfigError(f"--column {chosen}: {difficulties} has {listing(source.columns)}.")
-        source = source[chosen]
+    given = read_difficulties(difficulties)
+    source: EffectsLike = given
+    if isinstance(given, pd.DataFrame):
+        chosen = column or given.columns[0]
+        if chosen not in given:
+            raise ConfigError(f"--column {chosen}: {difficulties} has {listing(given.columns)}.")
+        source = given[chosen]
     elif column is not None:
         raise ConfigError("--column is for a table; a fit is of one language model.")
     found = spread_within_languages(source, read_frame(edition_info, ["language", "family"]))

@@ -85,7 +85,8 @@ class DeletionBias:
         table["largest_bias"] = others.agg(lambda bias: bias.iloc[int(np.argmax(np.abs(bias.to_numpy())))])
         table["rms"] = np.sqrt((frame["rms"] ** 2).groupby([frame[name] for name in keys]).mean())
         table["std_error"] = frame.groupby(keys, sort=False)["std_error"].mean()
-        return table.reset_index()
+        whole: pd.DataFrame = table.reset_index()
+        return whole
 
     def summary(self) -> str:
         """Format the bias by mechanism and rate."""
@@ -181,7 +182,7 @@ def deletion_bias(
     >>> found.overall().set_index("mechanism")["bias_of_first"].round(2).to_dict()
     {'MCAR': 0.01, 'MNAR': 0.04}
     """
-    named: list[Mechanism] = [mechanisms] if isinstance(mechanisms, str) else list(mechanisms)  # type: ignore[list-item]
+    named: list[Mechanism] = [mechanisms] if isinstance(mechanisms, str) else list(mechanisms)
     _check(rates, named, n_repeats)
     table = as_surprisals(surprisals)
     missing = int(table.bits.isna().to_numpy().sum())

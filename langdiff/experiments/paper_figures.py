@@ -154,7 +154,7 @@ def _figure_4(figures: Mielke2019, _: "Reproduction") -> "Figure":
         means.append(table.mean(axis=1).rename(name))
         x, y = (table[lm].rename(f"{name}, {lm}") for lm in LMS)
         plot_by_language(x, y, ax, edition_info=info, highlight=MANY_BIBLES, average=False)
-    plot_by_language(*means, middle, edition_info=info, highlight=MANY_BIBLES)
+    plot_by_language(means[0], means[1], middle, edition_info=info, highlight=MANY_BIBLES)
     return figure
 
 

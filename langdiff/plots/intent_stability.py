@@ -58,9 +58,8 @@ def plot_intent_stability(stability: pd.DataFrame, ax: Axes | None = None, **sty
     colours = dict(zip((wide.index[k] for k in chosen), SERIES, strict=False))
     ax = axes_of(ax, 6.0, 4.2)
     sizes = wide.columns.to_numpy(dtype=float)
-    for edition, values in wide.iterrows():
+    for edition, y, half in zip(wide.index, wide.to_numpy(), 2 * spread.to_numpy(), strict=True):
         colour = colours.get(edition, GREY)
-        y, half = values.to_numpy(dtype=float), 2 * spread.loc[edition].to_numpy(dtype=float)
         if edition in colours:
             ax.fill_between(sizes, y - half, y + half, color=colour, alpha=0.15, linewidth=0)
         usual: dict[str, Any] = {"color": colour, "marker": "o", "markersize": 3.5}
@@ -74,5 +73,6 @@ def plot_intent_stability(stability: pd.DataFrame, ax: Axes | None = None, **sty
     ax.set_xlim(sizes[0], sizes[-1])
     low, high = np.array(ax.get_ylim())
     ax.set_ylim(low, high)  # final, for the names
-    name_line_ends(ax, {str(edition): float(wide.loc[edition].iloc[-1]) for edition in colours})
+    ends = dict(zip(wide.index, wide.to_numpy()[:, -1], strict=True))
+    name_line_ends(ax, {str(edition): float(ends[edition]) for edition in colours})
     return finish(ax, "intents (logarithmic)", "difficulty (nats)")

@@ -100,7 +100,7 @@ def plot_multitext(
     values = bits.to_numpy()
     darkness = DARKEST * values / np.nanmax(values) if np.isfinite(values).any() else values
     for i, j in np.ndindex(rows, columns):
-        _draw_cell(ax, (j, i), _bits(values[i, j]), darkness[i, j], style)
+        _draw_cell(ax, (j, i), _bits(float(values[i, j])), float(darkness[i, j]), style)
     if fit is not None:
         _draw_margins(ax, bits, fit, style)
     ax.set_xlim(-0.5, columns - 0.5 + margin)
