@@ -18,7 +18,9 @@ def goodness(
     ],
     model: Models = None,
     subsets: Annotated[int, typer.Option(help="Number of disjoint subsets of intents.", min=1)] = 5,
-    held_out: Annotated[float, typer.Option(help="Share of the intents of a subset that are held out.")] = 0.2,
+    held_out: Annotated[
+        float, typer.Option(help="Share of the intents of a subset that are held out.", min=0.01, max=0.99)
+    ] = 0.2,
     sizes: Annotated[
         Literal["map", "posterior", "both"],
         typer.Option(help="Sizes of held-out intents: most likely (map), or integrated out (posterior)."),

@@ -139,7 +139,8 @@ def deletion_bias(
         Mechanisms by which cells are deleted.
     truth : Series, optional
         Difficulties in nats to compare with, such as those of a simulation; by default those of the fit to the whole
-        table, so that differences are the work of deletion alone.
+        table, so that differences are the work of deletion alone. Either way the bias is that of this one table; that
+        of a method is its mean over many tables, against the truth.
     n_repeats : int
         Number of random deletions for each mechanism and rate.
     model : {"1", "2", "2L", "2C", "3"}

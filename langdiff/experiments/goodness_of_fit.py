@@ -199,7 +199,7 @@ def _read(path: Path) -> dict[str, Any] | None:
     try:
         content = parse_json(path.read_bytes())
         return {name: content[name] for name in VALUES}
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise CheckpointError(
