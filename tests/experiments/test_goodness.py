@@ -93,16 +93,16 @@ def test_a_damaged_result_is_named(tmp_path):
 
 
 def test_one_setting_or_all_are_drawn():
-    found = ld.goodness(simulated(), ["1", "2"], n_subsets=2, seed=0, **BOTH)
+    found = ld.goodness(simulated(40), ["1", "2"], n_subsets=2, seed=0, n=BOTH["n"])
     first = found.plot()
     panels = first.figure.axes
     assert [ax.get_title(loc="left") for ax in panels] == [f"{n}, {fix}" for n, fix in found.settings]
     ax = plt.subplots()[1]
-    assert found.plot(ax, n="posterior", fix="difficulty") is ax
+    assert found.plot(ax, n="posterior") is ax
     middle = ax.containers[0][0].get_ydata()
-    assert_allclose(middle, found.scores(n="posterior", fix="difficulty").mean())
+    assert_allclose(middle, found.scores(n="posterior").mean())
     with pytest.raises(ConfigError, match="was not computed"):
-        ld.goodness(simulated(), "1", n_subsets=1, seed=0).plot(n="posterior")
+        found.plot(fix="difficulty")
     assert "2 models over 2 subsets" in found.summary()
 
 

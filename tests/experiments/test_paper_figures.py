@@ -5,6 +5,7 @@ import pytest
 
 from langdiff.datasets import mielke2019
 from langdiff.errors import ConfigError
+from langdiff.experiments import paper_figures
 from langdiff.experiments.paper_figures import DRAWN, ENTRIES
 
 
@@ -60,10 +61,10 @@ def test_figure_4_has_three_panels_of_21_14_and_106_points(reproduction):
 
 
 def test_pictures_are_the_same_bytes_again(saved, reproduction, tmp_path):
-    reproduction.save(tmp_path)
-    for path in saved[0].iterdir():
-        assert (tmp_path / path.name).read_bytes() == path.read_bytes()
-    assert b">difficulty (nats)</text>" in (tmp_path / "figure5.svg").read_bytes()  # text stays text
+    again = tmp_path / "figure5.svg"
+    paper_figures._draw(DRAWN["figure5"], mielke2019(), reproduction, again, "svg")
+    assert again.read_bytes() == (saved[0] / "figure5.svg").read_bytes()
+    assert b">difficulty (nats)</text>" in again.read_bytes()  # text stays text
 
 
 def test_an_unknown_kind_of_picture_is_refused(reproduction, tmp_path):

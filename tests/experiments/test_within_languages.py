@@ -82,11 +82,11 @@ def test_spreads_of_the_paper():
 def test_what_errors_of_the_estimates_alone_would_give():
     info = {f"e{j}": "same" if j <= 6 else f"l{j}" for j in range(1, 10)}
     found = []
-    for seed in range(30):
-        simulated = ld.simulate(100, 9, difficulties=np.zeros(9), seed=seed)  # all alike: only errors vary
+    for seed in range(16):
+        simulated = ld.simulate(60, 9, difficulties=np.zeros(9), seed=seed)  # all alike: only errors vary
         found.append(spread_within_languages(ld.fit(simulated.surprisals), info))
     ratio = np.mean([spread.within_sd**2 for spread in found]) / np.mean([spread.sampling_sd**2 for spread in found])
-    assert ratio == pytest.approx(1, abs=0.35)  # 30 × 5 squares: standard error .12
+    assert ratio == pytest.approx(1, abs=0.5)  # 16 × 5 squares: standard error .16
     assert np.isnan(spread_within_languages(found[0].editions["difficulty"], info).sampling_sd)
 
 
