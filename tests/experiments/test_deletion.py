@@ -53,6 +53,7 @@ def test_frames_are_means_over_repeats(found):
     assert "3 mechanism(s) × 2 rate(s) × 4 repeat(s)" in found.summary()
 
 
+@pytest.mark.slow  # fits with random intents
 def test_random_intents_take_most_of_the_bias_of_mar_away(found):
     random = deletion_bias(
         COMPLETE.surprisals, rates=[0.5], mechanisms="MAR", n_repeats=4, intents="random", seed=1

@@ -79,6 +79,7 @@ def test_spreads_of_the_paper():
         assert spread.between_share > 0.5  # "style accounts for less than half the variance"
 
 
+@pytest.mark.slow  # sixteen fits
 def test_what_errors_of_the_estimates_alone_would_give():
     info = {f"e{j}": "same" if j <= 6 else f"l{j}" for j in range(1, 10)}
     found = []
