@@ -8,6 +8,7 @@ import typer
 from langdiff._types import Model
 from langdiff.cli.clusters import Clusters, IntentInfo, Strata
 from langdiff.cli.output import check_picture_name, print_json, save_picture
+from langdiff.cli.paths import existing
 from langdiff.cli.units import Unit
 
 if TYPE_CHECKING:
@@ -21,7 +22,9 @@ Correction = Literal["CR0", "CR1", "CR2", "CR3"]
 def fit(
     surprisals: Annotated[
         Path,
-        typer.Argument(help="Table (.csv, .tsv, .parquet): long, or intents × editions.", metavar="SURPRISALS"),
+        typer.Argument(
+            help="Table (.csv, .tsv, .parquet): long, or intents × editions.", metavar="SURPRISALS", callback=existing
+        ),
     ],
     model: Annotated[Model, typer.Option(help="Regression model.")] = "2",
     method: Annotated[Method, typer.Option(help="Optimizer of models 1 and 2.")] = "auto",

@@ -240,7 +240,7 @@ def test_interrupted_run_leaves_no_half_written_file_and_goes_on(tmp_path):
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)
-    assert process.returncode == 1, err
+    assert process.returncode == 130, err
     assert err.strip().splitlines()[-1].startswith("langdiff: interrupted.")
     assert "Traceback" not in err
     assert not list((tmp_path / "run").rglob("*.part"))
