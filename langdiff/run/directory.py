@@ -27,6 +27,7 @@ STAGE = ".new"
 EDITIONS = "tables/editions.csv"
 FOLDS = "tables/folds.csv"
 JOBS = "jobs"  # language models, one folder per edition, or in each of several folds
+SCORED = "scored"  # what a given language model made of each edition
 CURVE = "curve.json"
 CURVE_JOBS = "curve-jobs"  # language models of smaller training data, one folder per size
 FORMAT_VERSION = 2  # of the manifest and of what it is the manifest of

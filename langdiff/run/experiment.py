@@ -107,14 +107,24 @@ class LmSettings(_Section):
     replaced as too rare in training; with more, the edition is left out and named. ``floors`` says whether to
     measure n-grams and compressors, too, and to warn where a network needs more bits than they; see
     `langdiff.lm.measure_floors`.
+
+    With ``hf``, the folder of a causal language model of the Transformers library, nothing is trained: that model
+    scores all selected intents (`langdiff.HuggingFaceLM`), on ``device``. No other key is then given.
     """
 
-    models: list[str] = Field(["char-small", "bpe-small"], min_length=1)
+    models: list[str] = ["char-small", "bpe-small"]
+    hf: str | None = None
     scoring: str | None = None
     max_replaced: float = Field(0.05, ge=0, le=1)
     device: str = "auto"
     workers: int = Field(1, ge=1)
     floors: bool = True
+
+    @model_validator(mode="before")
+    @classmethod
+    def _a_given_model_trains_nothing(cls, keys: Any) -> Any:
+        without = {"models": [], "floors": False}
+        return without | keys if isinstance(keys, dict) and keys.get("hf") is not None else keys
 
     @field_validator("models")
     @classmethod
@@ -129,9 +139,25 @@ class LmSettings(_Section):
             raise ValueError("a language model is named twice")
         return self
 
+    @model_validator(mode="after")
+    def _nothing_is_said_of_training(self) -> Self:
+        if self.hf is None:
+            if not self.models:
+                raise ValueError("models is empty: name a language model, or give the folder of one as hf")
+            return self
+        if not Path(self.hf).name:
+            raise ValueError(f"hf is the folder of a language model, not {self.hf!r}")
+        usual: dict[str, Any] = {"models": [], "scoring": None, "max_replaced": 0.05, "workers": 1, "floors": False}
+        changed = [key for key, value in usual.items() if getattr(self, key) != value]
+        if changed:
+            raise ValueError(f"the model of hf is not trained: leave {', '.join(changed)} out, or hf")
+        return self
+
     @property
     def names(self) -> list[str]:
         """Names of the models in tables, in order."""
+        if self.hf is not None:
+            return [Path(self.hf).name]
         return [find_scored_lm(model, self.scoring).name for model in self.models]
 
 
@@ -218,6 +244,26 @@ class Experiment(_Section):
     fit: FitSettings = FitSettings()
     curve: CurveSettings | None = None
 
+    @model_validator(mode="before")
+    @classmethod
+    def _a_given_model_reads_texts_as_they_are(cls, keys: Any) -> Any:
+        match keys:
+            case {"lm": {"hf": str()}, "corpus": {"path": _}}:
+                return keys | {"corpus": {"tokenization": "as-is"} | keys["corpus"]}
+        return keys
+
+    @model_validator(mode="after")
+    def _a_given_model_has_no_training_data(self) -> Self:
+        if self.lm.hf is None:
+            return self
+        if self.split != SplitSettings():
+            raise ValueError("the model of hf is not trained and scores all intents: leave [split] out")
+        if self.curve is not None:
+            raise ValueError("a curve needs language models that are trained: leave [curve] out, or hf")
+        if isinstance(self.corpus, FileCorpus) and self.corpus.tokenization != "as-is":
+            raise ValueError("the model of hf has a tokenizer of its own: leave tokenization out of [corpus]")
+        return self
+
     @model_validator(mode="after")
     def _a_curve_has_one_division(self) -> Self:
         if self.curve is not None and self.split.folds is not None:
@@ -280,23 +326,27 @@ def read_experiment(path: str | Path) -> Experiment:
     if isinstance(experiment.corpus, FileCorpus):
         corpus = _resolve_paths(experiment.corpus, path)
         experiment = experiment.model_copy(update={"corpus": corpus})
+    if experiment.lm.hf is not None:
+        lm = experiment.lm.model_copy(update={"hf": _resolve(experiment.lm.hf, path)})
+        experiment = experiment.model_copy(update={"lm": lm})
     return experiment
 
 
-def _resolve_paths(corpus: FileCorpus, file: Path) -> FileCorpus:
-    def resolve(name: str) -> str:
-        filled = os.path.expandvars(name)
-        if unset := re.search(r"\$\{?(\w+)", filled):
-            raise ConfigError(
-                f"{file}: the path {name!r} needs the environment variable {unset[1]}, which is not set; "
-                f"for example: {unset[1]}=path/to/data langdiff run {file.name}"
-            )
-        return os.path.abspath(file.parent / Path(filled).expanduser())  # noqa: PTH100 links keep their names
+def _resolve(name: str, file: Path) -> str:
+    filled = os.path.expandvars(name)
+    if unset := re.search(r"\$\{?(\w+)", filled):
+        raise ConfigError(
+            f"{file}: the path {name!r} needs the environment variable {unset[1]}, which is not set; "
+            f"for example: {unset[1]}=path/to/data langdiff run {file.name}"
+        )
+    return os.path.abspath(file.parent / Path(filled).expanduser())  # noqa: PTH100 links keep their names
 
+
+def _resolve_paths(corpus: FileCorpus, file: Path) -> FileCorpus:
     names = [corpus.path] if isinstance(corpus.path, str) else corpus.path
     single = {key: getattr(corpus, key) for key in ("edition_info", "vref", "original_language")}
-    given = {key: resolve(name) for key, name in single.items() if name is not None}
-    return corpus.model_copy(update=given | {"path": [resolve(name) for name in names]})
+    given = {key: _resolve(name, file) for key, name in single.items() if name is not None}
+    return corpus.model_copy(update=given | {"path": [_resolve(name, file) for name in names]})
 
 
 def _explain(error: ValidationError, path: Path) -> str:

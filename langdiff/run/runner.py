@@ -20,6 +20,8 @@ from langdiff.experiments.training_sizes import check_sizes
 from langdiff.folds import Folds
 from langdiff.lm.compute import compute_where_possible
 from langdiff.lm.device import find_device
+from langdiff.lm.external.huggingface import HuggingFaceLM
+from langdiff.lm.external.protocol import surprisals_of
 from langdiff.lm.jobs.folder import job_folder
 from langdiff.lm.jobs.logs import join_logs, read_job_log
 from langdiff.lm.preparation import note_preparation
@@ -33,6 +35,7 @@ from langdiff.run.directory import (
     FOLDS,
     JOBS,
     MANIFEST,
+    SCORED,
     caches,
     environment,
     is_finished,
@@ -43,6 +46,7 @@ from langdiff.run.directory import (
 from langdiff.run.dividing import check_clusters, compare_all_folds, divide, sizes_of
 from langdiff.run.experiment import Experiment, FileCorpus, read_experiment
 from langdiff.run.floors import FLOORS, floors_of_run
+from langdiff.run.given_model import describe_given, load_given, measure_all
 from langdiff.run.log import RunLog
 from langdiff.run.report import write_pages
 from langdiff.run.result import RunResult
@@ -98,6 +102,8 @@ def run_experiment(
         has no cluster of the kind that the experiment names.
     InfeasibleError
         If no selection satisfies ``[selection]``.
+    MissingExtraError, CheckpointError
+        If the folder of a language model, ``hf``, cannot be loaded.
     LangdiffError
         If a language model cannot be trained or scored on at least two editions; models that were finished stay in the
         directory.
@@ -171,9 +177,11 @@ class _Run:
         self.executor, self.progress, self.log = executor, progress, log
         self.seconds: dict[str, float] = {}
         self.failed: dict[str, dict[str, str]] = {}
+        self.given: HuggingFaceLM | None = None
 
     def all_stages(self) -> RunResult:
         write_json(self.new / EXPERIMENT, self.experiment.model_dump(mode="json"))
+        self.given = load_given(self.experiment.lm)  # better refused now than after the corpus is read
         with self.stage("corpus"):
             multitext, truth = self.open_corpus()
         with self.stage("selection"):
@@ -183,17 +191,13 @@ class _Run:
                     f"there is only one edition, {multitext.editions[0]!r}: difficulties compare at least two "
                     "editions. Add files, or loosen [selection]."
                 )
-            parts = divide(multitext, self.experiment.split)
+            parts = divide(multitext, self.experiment.split) if self.given is None else measure_all(multitext)
             check_clusters(parts, self.experiment.fit)
             if self.experiment.curve is not None:
                 check_sizes(self.experiment.curve.sizes, sizes_of(parts)["train"], self.experiment.curve.match)
             editions = multitext.edition_sizes()
             self.save_table("editions", editions)
-        corpus = self.experiment.corpus
-        tokenization = corpus.tokenization if isinstance(corpus, FileCorpus) else "as-is"
-        for cache in self.caches:
-            note_preparation(cache, tokenization)
-        tables = [self.score(lm, parts) for lm in self.experiment.lm.models]
+        tables = self.train_all(parts) if self.given is None else [self.score_given(self.given, multitext)]
         with kept("All language models"):
             floors = self.measure_floors(tables, parts)
             return self.compare(tables, multitext, editions, truth, notes, parts, floors)
@@ -243,6 +247,7 @@ class _Run:
             "skipped": json.loads(multitext.skipped.to_json(orient="records")),
             "selection": notes,
             "parts": sizes_of(parts),
+            "given_model": describe_given(self.given),
             "failed": self.failed,
             "folds_not_compared": not_compared,
             "seconds": self.seconds,
@@ -335,6 +340,23 @@ class _Run:
     def caches(self) -> list[Path]:
         """Folders of the language models, one per fold."""
         return caches(self.directory, self.experiment.split.folds)
+
+    def score_given(self, model: HuggingFaceLM, multitext: Multitext) -> Surprisals:
+        """Score every edition with a model that needs no training."""
+        with self.stage(model.name):
+            table = surprisals_of(
+                model, multitext, lm=model.name, cache=self.directory / SCORED, progress=self.progress
+            )
+        table.save(self.new / "surprisals" / f"{table.lm}.csv")
+        return table
+
+    def train_all(self, parts: Parts | Folds) -> list[Surprisals]:
+        """Train and score each kind of language model."""
+        corpus = self.experiment.corpus
+        tokenization = corpus.tokenization if isinstance(corpus, FileCorpus) else "as-is"
+        for cache in self.caches:
+            note_preparation(cache, tokenization)
+        return [self.score(lm, parts) for lm in self.experiment.lm.models]
 
     def score(self, lm: str, parts: Parts | Folds) -> Surprisals:
         """Train and score one kind of language model on every edition."""

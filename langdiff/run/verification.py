@@ -10,7 +10,7 @@ from langdiff.lm.jobs.folder import KEY, job_folder
 from langdiff.lm.ngram.recipe import find_scored_lm
 from langdiff.lm.preparation import NOTE
 from langdiff.lm.scoring import split_name
-from langdiff.run.directory import EXPERIMENT, JOBS, STAGE, caches, curve_caches
+from langdiff.run.directory import EXPERIMENT, JOBS, SCORED, STAGE, caches, curve_caches
 from langdiff.run.floors import KEPT
 from langdiff.run.log import LOG
 from langdiff.run.status import read_settings
@@ -83,6 +83,8 @@ def _missing_jobs(directory: Path, rows: dict[str, tuple[str, str]]) -> dict[str
     if rows.get(EXPERIMENT, ("missing",))[0] != "whole":
         return {}
     experiment = read_settings(directory)
+    if experiment.lm.hf is not None:  # nothing was trained
+        return {}
     jobs = [
         job_folder(cache, edition, split_name(lm)[0])
         for cache in caches(directory, experiment.split.folds)
@@ -114,6 +116,8 @@ def _unrecorded(directory: Path, rows: dict[str, tuple[str, str]], unknown: list
         inside = path.relative_to(directory)
         name = inside.as_posix()
         if not path.is_file() or name in rows or any(part.startswith(".") for part in inside.parts):
+            continue
+        if inside.parts[0] == SCORED:  # each file has its own checksum, and is made again if it is damaged
             continue
         if name in _FREE or path.name in (CHECKSUMS, NOTE) or any(folder in path.parents for folder in unknown):
             continue
