@@ -204,6 +204,13 @@ def _show(result: "RunResult", as_json: bool) -> None:
         formats = {name: looks.get(name[-1], "{:.3f}") for name in shown.columns}
         title = "Difficulty: percent more bits than average, same content (± one standard error)"
         print_table(shown.reset_index(), title, formats)
+        if result.truth is not None:
+            typer.echo(
+                "An estimate may differ from the truth by more than its ±, which describes the sampling of intents: a "
+                "language model that has not learned\nall regularities of a language needs more bits than the truth.",
+            )
+        for name in result.manifest.get("not_done", ()):
+            typer.echo(f"langdiff: {result.manifest['not_done'][name]}", err=True)
     typer.echo(f"Report: {result.report}", err=True)
 
 

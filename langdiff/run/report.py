@@ -18,10 +18,50 @@ from langdiff._checksums import read_checksums, write_checksums
 from langdiff._io import atomic_path, write_text
 from langdiff.errors import LangdiffWarning
 from langdiff.regression import DifficultyCurve
+from langdiff.run.analysis import Analysis
 from langdiff.run.pictures import RANK_DRAWS, Figure, draw_all
 from langdiff.run.result import RunResult
 
 HERE = Path(__file__).parent
+# of the analyses: the entry of the contents, the heading, and what is shown
+HEADINGS = {
+    "compare": (
+        "Models",
+        "Which regression model?",
+        "The same surprisals under several models of the regression. Correlation and largest difference (nats) are "
+        "those of the difficulties with the first model's.",
+    ),
+    "sample": (
+        "Posterior",
+        "What does the posterior say?",
+        "Difficulties in nats, drawn by Stan: posterior mean, standard deviation and central 95 % interval, beside the "
+        "estimate of the fit. R-hat should be at most 1.01, and effective sample sizes (ess) at least 100 per chain.",
+    ),
+    "translationese": (
+        "Translationese",
+        "Are native texts harder than translated ones?",
+        "Difficulty of native minus that of translated texts of the same edition, in nats; percent is that in bits. "
+        "A language model trained mostly on translated text may find native text harder for that reason only.",
+    ),
+    "predictors": (
+        "Predictors",
+        "What are the texts like?",
+        "Measured on the texts to learn from, or looked up.",
+    ),
+    "correlate": (
+        "Correlations",
+        "What makes a language hard?",
+        "Predictors against difficulties, one observation per language. P adjusted allows for the number of tests; a p "
+        "that does not may be small by chance.",
+    ),
+    "parity": (
+        "Parity",
+        "What does the same content take?",
+        "Bytes, characters and bits of the same content, in units of those of the reference. Information parity is "
+        "above 1 where an edition takes fewer bits than the reference.",
+    ),
+}
+LOOKS = {"log_likelihood": "{:,.1f}", "log_likelihood_bits": "{:,.1f}", "n": "{:,}", "p": "{:.2g}"}
 
 
 def write_report(run: RunResult) -> Path:
@@ -84,6 +124,7 @@ def render_report(run: RunResult, figures: list[Figure]) -> str:
         tables={
             "difficulties": html_table(_difficulties(run), {"%": "{:+.1f}", "±": "{:.1f}", "rank": "{:.0f}"}),
             "bits": html_table(_bits(run), {"intent": "{:.1f}", "character": "{:.3f}", "%": "{:.3f}"}),
+            "presence": None if run.presence is None else html_table(_presence(run.presence), {"%": "{:.1f}"}),
             "editions": html_table(run.editions.reset_index()),
             "skipped": html_table(run.skipped.astype({"line": "Int64"}), {"line": "{}"}),
             "failed": html_table(run.failed),
@@ -91,10 +132,28 @@ def render_report(run: RunResult, figures: list[Figure]) -> str:
             "curve": None if run.curve is None else html_table(_curve(run.curve), {"%": "{:+.1f}", "±": "{:.1f}"}),
             "floors": None if run.floors is None else html_table(_floors(run), {"%": "{:+.1f}", "": "{:.3f}"}),
         },
+        analyses=[_section(analysis) for analysis in run.analyses.values()],
         correlations=list(run.correlations().itertuples()),
         rank_draws=RANK_DRAWS,
         version=langdiff.__version__,
     )
+
+
+def _section(analysis: Analysis) -> dict[str, Any]:
+    """Return what the page says of an analysis."""
+    short, title, about = HEADINGS[analysis.name]
+    table = analysis.table
+    formats = {name: look for name in table.columns for end, look in LOOKS.items() if str(name).endswith(end)}
+    words = table.rename(columns=lambda name: str(name).replace("_", " "))
+    looks = {name.replace("_", " "): look for name, look in formats.items()}
+    return {
+        "name": analysis.name,
+        "short": short,
+        "title": title,
+        "about": about,
+        "table": html_table(words, looks | {"": "{:,.4g}"}) if len(table) else "",
+        "notes": analysis.notes,
+    }
 
 
 def html_table(frame: pd.DataFrame, formats: Mapping[str, str] = MappingProxyType({})) -> Markup:
@@ -137,6 +196,12 @@ def _bits(run: RunResult) -> pd.DataFrame:
         if totals["replaced_percent"].notna().any():
             columns[f"{lm}: replaced, %"] = totals["replaced_percent"]
     return pd.DataFrame(columns).rename_axis("edition").reset_index()
+
+
+def _presence(presence: pd.DataFrame) -> pd.DataFrame:
+    """Return the intents of each edition of the corpus, and whether it was selected, in words."""
+    words = presence["selected"].map({True: "yes", False: "no"})
+    return presence.assign(selected=words).rename(columns={"percent": "of all intents, %"}).reset_index()
 
 
 def _curve(curve: DifficultyCurve) -> pd.DataFrame:
