@@ -29,4 +29,4 @@ def __getattr__(name: str) -> Any:
     import numpy as np
     import numpy.typing as npt
 
-    return npt.NDArray[getattr(np, elements[name])]
+    return npt.NDArray[getattr(np, elements[name])]  # type: ignore[misc]  # known when called only

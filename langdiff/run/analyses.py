@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from langdiff.multitext import Multitext, Parts
 from langdiff.regression import DifficultyFit
 from langdiff.run.analysis import Analysis, kept_or_made
 from langdiff.run.experiment import Experiment, FileCorpus
-from langdiff.run.figure import draw
+from langdiff.run.figure import Figure, draw
 from langdiff.run.hashes import hash_files
 from langdiff.run.sections import PATHS
 from langdiff.surprisals import Surprisals
@@ -75,8 +76,8 @@ def check_sections(experiment: Experiment, multitext: Multitext) -> None:
         raise DataError(f"reference = {parity.reference!r} in [parity] is not a selected edition; there are {known}.")
     if native is not None and native.origins is None and "original_language" not in multitext.intent_info:
         raise DataError(
-            "[translationese] needs the original language of each intent, which this corpus does not tell: give a table "
-            "as origins, or original_language in [corpus] for the format 'moses'."
+            "[translationese] needs the original language of each intent, which this corpus does not tell: give a "
+            "table as origins, or original_language in [corpus] for the format 'moses'."
         )
 
 
@@ -107,8 +108,8 @@ def analyse(
         with stage(name):
             found[name] = kept_or_made(
                 name,
-                lambda name=name, depends=depends: [*_settings(basis, name), *depends(basis, found)],
-                lambda make=make: make(basis, found),
+                partial(_depends, basis, found, name, depends),
+                partial(make, basis, found),
                 directory,
                 new,
             )
@@ -120,25 +121,23 @@ def _compare(basis: Basis, _: Mapping[str, Analysis]) -> Analysis:
 
     settings = basis.experiment.compare
     assert settings is not None  # noqa: S101 for the type checker: `analyse` calls it only then
-    fitting = basis.experiment.fit.model_dump()
     tables = []
     for lm, table in basis.surprisals.items():
-        fits = {}
+        fits: dict[str, DifficultyFit] = {}
         for model in settings.models:
             scale = settings.laplace_scale if model == "3" else None
-            restricted = fitting["restricted"] and model in ("2", "2L", "2C")
+            restricted = basis.experiment.fit.restricted and model in ("2", "2L", "2C")
             fits[model] = ld.fit(
                 table, model=model, laplace_scale=scale, restricted=restricted, seed=basis.experiment.seed
             )
         rows = ld.compare(fits).drop(columns="model").rename_axis("model")
         if settings.k:
-            clusters = fitting["clusters"] if isinstance(fitting["clusters"], str) else None
             held_out = ld.cross_validate(
                 table,
                 settings.models,
                 k=settings.k,
                 laplace_scale=settings.laplace_scale,
-                clusters=clusters,
+                clusters=basis.experiment.fit.one_clustering,
                 seed=basis.experiment.seed,
                 progress=basis.progress,
             )
@@ -175,7 +174,8 @@ def _translationese(basis: Basis, _: Mapping[str, Analysis]) -> Analysis:
     assert settings is not None  # noqa: S101
     origins = None if settings.origins is None else read_origins(settings.origins)
     fitting = basis.experiment.fit.model_dump(exclude={"formula"})
-    tables, notes, figures = [], [], []
+    tables, notes = [], []
+    figures: list[Figure] = []
     for lm, table in basis.surprisals.items():
         found = translationese(
             table,
@@ -238,7 +238,7 @@ def _correlate(basis: Basis, found: Mapping[str, Analysis]) -> Analysis:
         f"{result.family_size} tests have a p; Benjamini and Hochberg's procedure over all of them, at a false "
         f"discovery rate of {settings.alpha:g}, finds {int(table['significant'].sum())} significant."
     )
-    figures = ()
+    figures: tuple[Figure, ...] = ()
     if table["p"].notna().any():
         strongest = result.strongest()
         caption = f"Difficulty against {strongest}, the number with the smallest p."
@@ -256,13 +256,13 @@ def _parity(basis: Basis, _: Mapping[str, Analysis]) -> Analysis:
 
     settings = basis.experiment.parity
     assert settings is not None  # noqa: S101
-    clusters = basis.experiment.fit.clusters
-    tables, notes, figures = [], [], []
+    tables, notes = [], []
+    figures: list[Figure] = []
     for lm, table in basis.surprisals.items():
         found = ld.measure_parity(
             basis.multitext,
             surprisals=table,
-            clusters=clusters if isinstance(clusters, str) else None,
+            clusters=basis.experiment.fit.one_clustering,
             **settings.model_dump(),
             seed=basis.experiment.seed,
         )
@@ -326,11 +326,12 @@ MAKERS: dict[str, tuple[Depends, Make]] = {
 }
 
 
-def _settings(basis: Basis, name: str) -> list[Any]:
-    """Return the settings of a section, and hashes of the files that they name."""
+def _depends(basis: Basis, found: Mapping[str, Analysis], name: str, depends: Depends) -> list[Any]:
+    """Return all that a section depends on: settings, hashes of the files that they name, and data."""
     settings = getattr(basis.experiment, name)
-    if settings is None:
-        return []
-    paths = [getattr(settings, key) for key in PATHS.get(name, ())]
-    files = [hash_files(Path(path)) for path in paths if path is not None]
-    return [settings.model_dump(mode="json"), basis.experiment.seed, files]
+    given: list[Any] = [basis.experiment.seed]
+    if settings is not None:
+        paths = [getattr(settings, key) for key in PATHS.get(name, ())]
+        files = [hash_files(Path(path)) for path in paths if path is not None]
+        given += [settings.model_dump(mode="json"), files]
+    return [*given, *depends(basis, found)]

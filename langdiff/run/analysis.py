@@ -18,7 +18,7 @@ from langdiff.run.figure import Figure
 
 ANALYSES = "analyses"
 KEPT = f"{JOBS}/{ANALYSES}"  # as soon as they are made; a run that is interrupted finds them here
-_FORMAT = {"kind": "langdiff analysis", "version": 1, "what": "saved analysis"}
+FORMAT, FORMAT_VERSION = "langdiff analysis", 1
 
 logger = logging.getLogger(__name__)
 
@@ -61,8 +61,8 @@ def write_analysis(analysis: Analysis, key: str, path: Path) -> None:
     """Write what was found to JSON, with the hash of what it depends on."""
     table = analysis.table.astype(object).where(analysis.table.notna(), None)
     document = {
-        "format": _FORMAT["kind"],
-        "format_version": _FORMAT["version"],
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION,
         "name": analysis.name,
         "key": key,
         "columns": [str(name) for name in table.columns],
@@ -82,7 +82,7 @@ def read_analysis(path: Path) -> tuple[Analysis, str]:
     DataError
         If the file cannot be read, or is damaged.
     """
-    document = read_sealed(path, **_FORMAT)
+    document = read_sealed(path, kind=FORMAT, version=FORMAT_VERSION, what="saved analysis")
     table = pd.DataFrame(document["rows"], columns=document["columns"], dtype=object)
     types = {"f": float, "i": int, "b": bool}
     numbers = {name: types[kind] for name, kind in zip(table.columns, document["kinds"], strict=True) if kind in types}

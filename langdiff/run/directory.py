@@ -10,6 +10,7 @@ import subprocess
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -199,6 +200,7 @@ def environment() -> dict[str, Any]:
     }
 
 
+@cache
 def versions() -> dict[str, str]:
     """Return the versions of this package and of all that it depends on, optional ones where they are installed."""
     found = {"langdiff": langdiff.__version__}

@@ -82,8 +82,8 @@ def compare_all_folds(
     # the model of the run; errors are those of the clusters and of the folds
     settings: dict[str, Any] = fitted.model_dump(exclude={"clusters", "strata", "errors", "bootstrap", "correction"})
     settings["edition_info"] = edition_info
-    by_group = isinstance(fitted.clusters, tuple) or fitted.clusters in (None, "fold")
-    clusters = experiment.split.groups if by_group else fitted.clusters
+    by_group = fitted.one_clustering in (None, "fold")
+    clusters = experiment.split.groups if by_group else fitted.one_clustering
     tables, reasons = [], {}
     for lm, table in surprisals.items():
         try:

@@ -218,6 +218,11 @@ class FitSettings(Section):
     max_iterations: int = Field(USUAL_ITERATIONS, ge=1)
     dispersion: Literal["common", "edition"] | str = "common"
 
+    @property
+    def one_clustering(self) -> str | None:
+        """The clusters, where there is one kind of them, for what cannot take two."""
+        return self.clusters if isinstance(self.clusters, str) else None
+
     @model_validator(mode="after")
     def _settings_agree(self) -> Self:
         check_options(

@@ -19,7 +19,8 @@ from langdiff._io import atomic_path, write_text
 from langdiff.errors import LangdiffWarning
 from langdiff.regression import DifficultyCurve
 from langdiff.run.analysis import Analysis
-from langdiff.run.pictures import RANK_DRAWS, Figure, draw_all
+from langdiff.run.figure import Figure
+from langdiff.run.pictures import RANK_DRAWS, draw_all
 from langdiff.run.result import RunResult
 
 HERE = Path(__file__).parent
@@ -61,7 +62,6 @@ HEADINGS = {
         "above 1 where an edition takes fewer bits than the reference.",
     ),
 }
-LOOKS = {"log_likelihood": "{:,.1f}", "log_likelihood_bits": "{:,.1f}", "n": "{:,}", "p": "{:.2g}"}
 
 
 def write_report(run: RunResult) -> Path:
@@ -142,18 +142,24 @@ def render_report(run: RunResult, figures: list[Figure]) -> str:
 def _section(analysis: Analysis) -> dict[str, Any]:
     """Return what the page says of an analysis."""
     short, title, about = HEADINGS[analysis.name]
-    table = analysis.table
-    formats = {name: look for name in table.columns for end, look in LOOKS.items() if str(name).endswith(end)}
-    words = table.rename(columns=lambda name: str(name).replace("_", " "))
-    looks = {name.replace("_", " "): look for name, look in formats.items()}
+    words = analysis.table.rename(columns=lambda name: str(name).replace("_", " "))
+    looks = {name: _look(words[name]) for name in words.select_dtypes("number")}
     return {
         "name": analysis.name,
         "short": short,
         "title": title,
         "about": about,
-        "table": html_table(words, looks | {"": "{:,.4g}"}) if len(table) else "",
+        "table": html_table(words, looks) if len(words) else "",
         "notes": analysis.notes,
     }
+
+
+def _look(numbers: pd.Series) -> str:
+    """Return a format for a column of which nothing is known: whole numbers, one decimal, or three digits."""
+    values = numbers.dropna().to_numpy(dtype=float)
+    if (values == np.round(values)).all():
+        return "{:,.0f}"
+    return "{:,.1f}" if np.abs(values).max() >= 1000 else "{:.3g}"
 
 
 def html_table(frame: pd.DataFrame, formats: Mapping[str, str] = MappingProxyType({})) -> Markup:

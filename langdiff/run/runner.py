@@ -313,7 +313,7 @@ class _Run:
                 parts,
                 **settings.model_dump() | {"lm": self.experiment.lm.find(settings.lm).recipe},
                 model=self.experiment.fit.model,
-                clusters=self.experiment.fit.clusters,
+                clusters=self.experiment.fit.one_clustering,
                 seed=self.experiment.seed,
                 scoring=self.experiment.lm.scoring,
                 max_replaced=1.0,  # small sizes know few characters, which is part of what they show
