@@ -8,7 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError, field_validator, model_validator
 
 from langdiff._types import FormatName, Model, OnError, Ranges, Tokenization
 from langdiff.corpora.formats.registry import OPTIONS, check_format_options
@@ -192,6 +192,13 @@ class LmSettings(Section):
         return find_scored_lm(make_recipe(base, self.recipes[base]), scoring if ending is None else ending)
 
 
+def _one_or_two(clusters: Any) -> Any:
+    names = clusters if isinstance(clusters, list | tuple) else [clusters]
+    if clusters is not None and not (len(names) in (1, 2) and all(isinstance(name, str) for name in names)):
+        raise ValueError("clusters are a column about intents, or a list of two")
+    return names[0] if len(names) == 1 else tuple(names)
+
+
 class FitSettings(Section):
     """``[fit]``: the regression model, and where its standard errors come from; see `langdiff.fit`.
 
@@ -209,7 +216,7 @@ class FitSettings(Section):
     laplace_scale: float | None = Field(None, gt=0)
     bootstrap: int = Field(0, ge=0)
     errors: Literal["information", "sandwich", "bootstrap", "jackknife"] | None = None
-    clusters: str | tuple[str, str] | None = None
+    clusters: Annotated[str | tuple[str, str] | None, BeforeValidator(_one_or_two)] = None
     strata: str | None = None
     correction: Literal["CR0", "CR1", "CR2", "CR3"] | None = None
     intents: Literal["fixed", "random"] = "fixed"

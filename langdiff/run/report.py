@@ -143,7 +143,9 @@ def _section(analysis: Analysis) -> dict[str, Any]:
     """Return what the page says of an analysis."""
     short, title, about = HEADINGS[analysis.name]
     words = analysis.table.rename(columns=lambda name: str(name).replace("_", " "))
-    looks = {name: _look(words[name]) for name in words.select_dtypes("number")}
+    for name in words.select_dtypes(bool):
+        words[name] = words[name].map({True: "yes", False: "no"})
+    looks = {str(name): _look(words[name]) for name in words.select_dtypes("number")}
     return {
         "name": analysis.name,
         "short": short,
@@ -170,9 +172,12 @@ def html_table(frame: pd.DataFrame, formats: Mapping[str, str] = MappingProxyTyp
     frame : DataFrame
         Table to show, without its index.
     formats : mapping
-        Format of numbers, such as ``"{:+.1f}"``, by the end of a column's name; ``"{:,}"`` by default.
+        Format of numbers, such as ``"{:+.1f}"``, by a column's name, or by its end; ``"{:,}"`` by default.
     """
-    looks = [next((f for end, f in formats.items() if str(name).endswith(end)), "{:,}") for name in frame.columns]
+    looks = [
+        formats.get(str(name)) or next((f for end, f in formats.items() if str(name).endswith(end)), "{:,}")
+        for name in frame.columns
+    ]
     head = Markup().join(
         Markup("<th scope='col' class='{}'>{}</th>").format("number" if is_numeric_dtype(frame[name]) else "", name)
         for name in frame.columns
