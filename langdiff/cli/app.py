@@ -39,6 +39,7 @@ from langdiff.cli import (
     treebanks,
     typology,
 )
+from langdiff.cli.wording import as_options, options_of
 from langdiff.errors import LangdiffError
 
 INTERRUPTED = 130  # 128 + SIGINT, as shells say it
@@ -53,7 +54,7 @@ class _Commands(TyperGroup):
         except LangdiffError as error:
             if ctx.obj:  # --debug
                 raise
-            typer.echo(f"langdiff: {error}", err=True)
+            typer.echo(f"langdiff: {as_options(str(error), _options(ctx))}", err=True)
         except KeyboardInterrupt:
             typer.echo(
                 "langdiff: interrupted. Language models that were finished are kept; run the same command to go on.",
@@ -133,7 +134,13 @@ def _globally(
     context.obj = debug
     logging.basicConfig(level=logging.DEBUG if debug else logging.WARNING, handlers=[_LogLines(debug)])
     if not debug:
-        warnings.showwarning = lambda message, *_: _print_warning(str(message))
+        warnings.showwarning = lambda message, *_: _print_warning(as_options(str(message), _options(context)))
+
+
+def _options(context: Any) -> dict[str, str]:
+    """Return the options of the command that was called."""
+    name = context.invoked_subcommand
+    return {} if name is None else options_of(context.command.commands.get(name))
 
 
 def _print_warning(message: str) -> None:

@@ -56,6 +56,7 @@ def fit(
     correction: Annotated[
         Correction | None, typer.Option(help="Small-sample correction of the sandwich [CR2].")
     ] = None,
+    max_iterations: Annotated[int, typer.Option(help="Iterations after which the optimizer stops.", min=1)] = 1000,
     bootstrap: Annotated[int, typer.Option(help="Number of bootstrap samples for standard errors.", min=0)] = 0,
     seed: Annotated[int, typer.Option(help="Seed of bootstrap and jackknife.", min=0)] = 0,
     unit: Unit = None,
@@ -111,6 +112,7 @@ def fit(
         clusters=clusters,
         strata=strata,
         correction=correction,
+        max_iterations=max_iterations,
         bootstrap=bootstrap,
         seed=seed,
     )
