@@ -1,3 +1,5 @@
+import pytest
+
 import langdiff as ld
 from langdiff.cli.wording import as_options
 
@@ -20,6 +22,7 @@ def test_words_of_data_and_of_other_functions_stay():
         assert as_options(told, OPTIONS) == told
 
 
+@pytest.mark.filterwarnings("default::langdiff.errors.ConvergenceWarning")
 def test_errors_and_warnings_of_commands_speak_of_options(langdiff, tmp_path):
     (tmp_path / "logs.csv").write_text("intent,a,b\n1,-5,-6\n2,-4,-7\n")
     done = langdiff("fit", tmp_path / "logs.csv")
