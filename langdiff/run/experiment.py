@@ -327,7 +327,10 @@ class Experiment(Section):
         if self.curve is not None and self.fit.model == "3":
             raise ValueError("curves are fitted with model '1', '2', '2L' or '2C', not '3'")
         if self.curve is not None:
-            self.lm.find(self.curve.lm, self.lm.scoring)
+            try:
+                self.lm.find(self.curve.lm, self.lm.scoring)
+            except ConfigError as error:
+                raise ValueError(f"'curve.lm': {error}") from error
         return self
 
     @model_validator(mode="after")
