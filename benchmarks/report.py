@@ -26,7 +26,14 @@ def simulated_run(directory: Path) -> RunResult:
     info = {"language": [f"l{k}" for k in range(EDITIONS)], "intents": INTENTS, "words": 9999, "characters": 99999}
     settings = {"name": "simulated", "corpus": {"format": "synthetic"}, "lm": {"models": list(LMS), "floors": False}}
     manifest = {
-        **{"failed": {}, "skipped": [], "selection": None, "corpus_intents": INTENTS, "date": "2026-01-01", "python": ""},
+        **{
+            "failed": {},
+            "skipped": [],
+            "selection": None,
+            "corpus_intents": INTENTS,
+            "date": "2026-01-01",
+            "python": "",
+        },
         **{"parts": {"train": 1, "dev": 1, "test": INTENTS}, "seconds": {}, "versions": {}, "git": None},
         "machine": {"system": "", "cores": 2, "gpu": None},
     }

@@ -6,12 +6,13 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from langdiff._io import atomic_path, write_json
+from langdiff._io import atomic_path, parse_json, write_json
 from langdiff.corpora import read_multitext, synthesize
 from langdiff.corpora.tokenizer import prepare_text
 from langdiff.errors import DataError, OutputError
@@ -53,7 +54,7 @@ from langdiff.run.given_model import describe_given, load_given, measure_all
 from langdiff.run.hashes import hash_editions
 from langdiff.run.log import RunLog
 from langdiff.run.report import write_pages
-from langdiff.run.result import RunResult, read_run
+from langdiff.run.result import RunResult
 from langdiff.run.sections import SECTIONS
 from langdiff.selection import select
 from langdiff.surprisals import Surprisals
@@ -145,7 +146,8 @@ def run_experiment(
             with staged(directory) as new:
                 result = _Run(experiment, directory, new, executor, progress, log).all_stages()
                 if is_published(result.manifest, new, directory, trained=experiment.lm.models):
-                    result = read_run(directory)  # with the date and the times of when it was made
+                    made = parse_json((directory / MANIFEST).read_text(encoding="utf-8"))
+                    result = replace(result, manifest=made)  # with the date and the times of when it was made
                 else:
                     with kept("All language models"):
                         log.add("stage begins", stage="report")
