@@ -1,13 +1,14 @@
 """Types that many modules name: arrays, and the literals of models and of formats."""
 
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-import numpy.typing as npt
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int_]
-Booleans = npt.NDArray[np.bool_]
+    Floats = npt.NDArray[np.float64]
+    Integers = npt.NDArray[np.int_]
+    Booleans = npt.NDArray[np.bool_]
 
 Model = Literal["1", "2", "2L", "2C", "3"]  # the regression models of Mielke et al. (2019)
 StanModel = Literal["1", "2", "2L", "3"]  # those of them that have a Stan program
@@ -18,3 +19,14 @@ AnyFormat = Literal["auto", FormatName]
 Ranges = Literal["missing", "merge"]  # what becomes of verses that were translated together
 Tokenization = Literal["reversible", "as-is"]
 OnError = Literal["raise", "skip"]  # what becomes of faulty verses and files
+
+
+def __getattr__(name: str) -> Any:
+    """Return a type of arrays; the command needs the literals only, and is quicker without NumPy."""
+    elements = {"Floats": "float64", "Integers": "int_", "Booleans": "bool_"}
+    if name not in elements:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import numpy as np
+    import numpy.typing as npt
+
+    return npt.NDArray[getattr(np, elements[name])]  # type: ignore[misc]  # known when called only

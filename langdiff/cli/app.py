@@ -1,5 +1,6 @@
-"""The command: global options, errors in one line, exit codes 0 (done), 1 (failed), 2 (usage)."""
+"""The command: global options, errors in one line, exit codes 0 (done), 1 (failed), 2 (usage), 130 (Ctrl-C)."""
 
+import functools
 import logging
 import os
 import sys
@@ -7,8 +8,6 @@ import warnings
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.logging import RichHandler
 from typer.core import TyperGroup
 
 import langdiff
@@ -44,7 +43,10 @@ from langdiff.cli import (
     treebanks,
     typology,
 )
+from langdiff.cli.wording import as_options, options_of
 from langdiff.errors import LangdiffError
+
+INTERRUPTED = 130  # 128 + SIGINT, as shells say it
 
 
 class _Commands(TyperGroup):
@@ -56,12 +58,13 @@ class _Commands(TyperGroup):
         except LangdiffError as error:
             if ctx.obj:  # --debug
                 raise
-            typer.echo(f"langdiff: {error}", err=True)
+            typer.echo(f"langdiff: {as_options(str(error), _options(ctx))}", err=True)
         except KeyboardInterrupt:
             typer.echo(
                 "langdiff: interrupted. Language models that were finished are kept; run the same command to go on.",
                 err=True,
             )
+            raise typer.Exit(INTERRUPTED) from None
         except BrokenPipeError:  # the reader of our output, such as `head`, has gone
             sys.stdout = open(os.devnull, "w")  # noqa: SIM115, PTH123 so that closing it cannot fail again
         raise typer.Exit(1)
@@ -137,16 +140,41 @@ def _globally(
     _: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")] = False,
 ) -> None:
     context.obj = debug
-    console = Console(stderr=True)
-    logging.basicConfig(
-        level=logging.DEBUG if debug else logging.WARNING,
-        format="%(message)s",
-        handlers=[RichHandler(console=console, show_path=debug)],
-    )
+    logging.basicConfig(level=logging.DEBUG if debug else logging.WARNING, handlers=[_LogLines(debug)])
     if not debug:
-        warnings.showwarning = lambda message, *_: console.print(
-            f"warning: {message}", style="yellow", markup=False, soft_wrap=True
-        )
+        warnings.showwarning = lambda message, *_: _print_warning(as_options(str(message), _options(context)))
+
+
+def _options(context: Any) -> dict[str, str]:
+    """Return the options of the command that was called."""
+    name = context.invoked_subcommand
+    return {} if name is None else options_of(context.command.commands.get(name))
+
+
+def _print_warning(message: str) -> None:
+    from rich.console import Console
+
+    Console(stderr=True).print(f"warning: {message}", style="yellow", markup=False, soft_wrap=True)
+
+
+class _LogLines(logging.Handler):
+    """Shows log records on stderr by Rich, which is slow to import, when there is one."""
+
+    def __init__(self, debug: bool) -> None:
+        super().__init__()
+        self._debug = debug
+
+    @functools.cached_property
+    def _handler(self) -> logging.Handler:
+        from rich.console import Console
+        from rich.logging import RichHandler
+
+        handler = RichHandler(console=Console(stderr=True), show_path=self._debug)
+        handler.setFormatter(logging.Formatter("%(message)s"))
+        return handler
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._handler.emit(record)
 
 
 def main() -> None:

@@ -8,6 +8,7 @@ import typer
 from langdiff._types import Model
 from langdiff.cli.clusters import Clusters, IntentInfo
 from langdiff.cli.output import print_json, print_table
+from langdiff.cli.paths import existing
 from langdiff.cli.units import Unit
 
 if TYPE_CHECKING:
@@ -34,7 +35,9 @@ def _known(models: list[str] | None) -> list[str] | None:
 
 Surprisals = Annotated[
     Path,
-    typer.Argument(help="Table (.csv, .tsv, .parquet): long, or intents × editions.", metavar="SURPRISALS"),
+    typer.Argument(
+        help="Table (.csv, .tsv, .parquet): long, or intents × editions.", metavar="SURPRISALS", callback=existing
+    ),
 ]
 Models = Annotated[
     list[str] | None,  # Typer knows no list of Literals

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, cast, get_args
 import typer
 
 from langdiff.cli.output import check_picture_name, print_json, print_table, save_picture
+from langdiff.cli.paths import existing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -103,7 +104,9 @@ def evaluate(
 
 @constructions_app.command()
 def mine(
-    files: Annotated[list[Path], typer.Argument(help="CoNLL-U files (.conllu, .gz).", metavar="FILE…")],
+    files: Annotated[
+        list[Path], typer.Argument(help="CoNLL-U files (.conllu, .gz).", metavar="FILE…", callback=existing)
+    ],
     phenomenon: Annotated[
         list[str] | None, typer.Option("--phenomenon", help="Code of a phenomenon (repeat); by default all ten.")
     ] = None,

@@ -11,6 +11,7 @@ import typer
 
 from langdiff._types import AnyFormat, OnError, Ranges
 from langdiff.cli.output import print_json, print_table
+from langdiff.cli.paths import existing
 
 if TYPE_CHECKING:
     from langdiff.multitext import Multitext
@@ -22,7 +23,9 @@ class Corpus:
 
     corpus: Annotated[
         list[str],
-        typer.Argument(help="Files, directories or patterns such as 'bible/*.txt.gz'.", metavar="CORPUS..."),
+        typer.Argument(
+            help="Files, directories or patterns such as 'bible/*.txt.gz'.", metavar="CORPUS...", callback=existing
+        ),
     ]
     format: Annotated[AnyFormat, typer.Option("--format", help="Format of the files.")] = "auto"
     edition_info: Annotated[

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from langdiff.cli.output import check_picture_name, print_json, print_table, save_picture
+from langdiff.cli.paths import existing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,7 +28,7 @@ DIFFERENCES = dict.fromkeys(["difference", "low", "high"], "{:+.4f}") | {"std_er
 
 @discourse_app.command()
 def evaluate(
-    reference: Annotated[Path, typer.Argument(help="File or folder of the reference trees.")],
+    reference: Annotated[Path, typer.Argument(help="File or folder of the reference trees.", callback=existing)],
     predictions: Annotated[
         list[str],
         typer.Argument(
@@ -142,7 +143,9 @@ def evaluate(
 
 @discourse_app.command()
 def convert(
-    trees: Annotated[list[Path], typer.Argument(help="Files or folders of trees.", metavar="TREES…")],
+    trees: Annotated[
+        list[Path], typer.Argument(help="Files or folders of trees.", metavar="TREES…", callback=existing)
+    ],
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the converted trees.")],
     to: Annotated[
         Literal["dis", "rs3", "spans", "attachments"], typer.Option(help="Format to write; attachments are binary.")
@@ -173,8 +176,10 @@ def convert(
 
 @discourse_app.command()
 def show(
-    tree: Annotated[Path, typer.Argument(help="File of a tree.")],
-    other: Annotated[Path | None, typer.Argument(help="File of another tree of the same document.")] = None,
+    tree: Annotated[Path, typer.Argument(help="File of a tree.", callback=existing)],
+    other: Annotated[
+        Path | None, typer.Argument(help="File of another tree of the same document.", callback=existing)
+    ] = None,
     view: Annotated[
         Literal["marcu", "binary", "attachments"],
         typer.Option(help="The tree as it is, made binary to the right, or (of one tree) its attachment decisions."),

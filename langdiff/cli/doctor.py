@@ -1,17 +1,15 @@
-"""`langdiff doctor`: what is installed."""
+"""`langdiff doctor`: what is installed; nothing slow is imported to find out."""
 
 import json
 import os
 import platform
+import re
 import shutil
 import sys
-from importlib import metadata, util
+from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 import langdiff
 
@@ -29,6 +27,10 @@ def doctor(
     if as_json:
         typer.echo(json.dumps([{"what": w, "ok": ok, "detail": d} for w, ok, d in findings], indent=2))
         return
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
     table = Table(title="langdiff doctor", title_justify="left")
     for name in ("what", "", "detail"):
         table.add_column(name, overflow="fold")
@@ -50,11 +52,22 @@ def _base() -> list[Finding]:
 
 
 def _torch() -> list[Finding]:
+    version = _version("torch")
+    if version is None:
+        return [("torch", False, "pip install torch")]
+    return [("torch", True, version), ("CUDA device", *_cuda(version))]
+
+
+def _cuda(version: str) -> tuple[bool, str]:
+    """Tell whether torch sees a GPU; torch, which is slow to import, is asked only where there may be one."""
+    if version.endswith("+cpu"):
+        return False, "torch was built for CPUs: training runs on the CPU"
+    if sys.platform == "linux" and not any(Path("/dev").glob("nvidia*")) and not Path("/dev/kfd").exists():
+        return False, "no GPU is visible: training runs on the CPU"
     import torch
 
-    gpu = torch.cuda.is_available()
-    detail = torch.cuda.get_device_name(0) if gpu else "training runs on the CPU"
-    return [("torch", True, torch.__version__), ("CUDA device", gpu, detail)]
+    there = torch.cuda.is_available()
+    return there, torch.cuda.get_device_name(0) if there else "training runs on the CPU"
 
 
 def _solvers() -> list[Finding]:
@@ -65,24 +78,47 @@ def _solvers() -> list[Finding]:
 
 
 def _stan() -> list[Finding]:
-    import cmdstanpy
+    why, where = "CmdStan is not installed: run `langdiff install-stan`", ""
+    if os.environ.get("CMDSTAN") or (Path.home() / ".cmdstan").is_dir():  # CmdStanPy is slow to import
+        import cmdstanpy
 
-    from langdiff.regression.stan.cmdstan import why_no_cmdstan
+        from langdiff.regression.stan.cmdstan import why_no_cmdstan
 
-    why = why_no_cmdstan()
-    where = f"{why}; PyStan samples too, CmdStan is faster" if why else cmdstanpy.cmdstan_path()
+        why = why_no_cmdstan()
+        where = "" if why else cmdstanpy.cmdstan_path()
     compiler = shutil.which("g++") or shutil.which("clang++")
     return [
-        ("CmdStan", not why, where),
+        ("CmdStan", not why, where or f"{why}; PyStan samples too, CmdStan is faster"),
         ("C++ compiler", compiler is not None, compiler or "Stan programs cannot be compiled without one"),
     ]
 
 
 def _extras() -> list[Finding]:
-    extras = {"stan": ("pystan", "stan"), "hf": ("transformers",) * 2, "cluster": ("distributed",) * 2}
-    findings = []
-    for extra, (package, module) in extras.items():
-        there = util.find_spec(module) is not None
-        detail = f"{package} {metadata.version(package)}" if there else f"pip install 'langdiff[{extra}]'"
-        findings.append((f"extra {extra}", there, detail))
-    return findings
+    """Return the packages of each extra, as the metadata of this package name them."""
+    from importlib import metadata
+
+    packages: dict[str, list[str]] = {}
+    for requirement in metadata.requires("langdiff") or []:
+        name = re.split(r"[^\w.-]", requirement, maxsplit=1)[0]
+        extra = re.search(r"extra == .([\w-]+)", requirement)
+        if extra and name != "langdiff" and "python_version" not in requirement:  # those are needed by others of them
+            packages.setdefault(extra[1], []).append(name)
+    return [(f"extra {extra}", *_packages(extra, names)) for extra, names in packages.items()]
+
+
+def _packages(extra: str, names: list[str]) -> tuple[bool, str]:
+    versions = {name: _version(name) for name in names}
+    there = ", ".join(f"{name} {version}" for name, version in versions.items() if version)
+    missing = ", ".join(name for name, version in versions.items() if not version)
+    if not missing:
+        return True, there
+    return False, f"pip install 'langdiff[{extra}]' for {missing}" + (f"; there: {there}" if there else "")
+
+
+def _version(package: str) -> str | None:
+    from importlib import metadata
+
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None

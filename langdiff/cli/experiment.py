@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from langdiff.cli.output import print_json, print_table
+from langdiff.cli.paths import existing
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from langdiff.run.result import RunResult
 
 Out = Annotated[Path, typer.Option("--out", "-o", help="Run directory; made if missing, resumed if there.")]
-Directory = Annotated[Path, typer.Argument(help="Run directory.", metavar="RUN")]
+Directory = Annotated[Path, typer.Argument(help="Run directory.", metavar="RUN", callback=existing)]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 
 
@@ -33,7 +34,9 @@ def demo(out: Out = Path("runs/demo"), as_json: Json = False) -> None:
 
 
 def run(
-    experiment: Annotated[Path, typer.Argument(help="Experiment file (TOML).", metavar="EXPERIMENT.toml")],
+    experiment: Annotated[
+        Path, typer.Argument(help="Experiment file (TOML).", metavar="EXPERIMENT.toml", callback=existing)
+    ],
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", help="Run directory; by default runs/NAME of the experiment."),
@@ -70,7 +73,7 @@ def run(
 
 
 def report(
-    directory: Annotated[Path, typer.Argument(help="Directory of a finished run.", metavar="RUN")],
+    directory: Annotated[Path, typer.Argument(help="Directory of a finished run.", metavar="RUN", callback=existing)],
     as_json: Json = False,
 ) -> None:
     """Write the report of a finished run again and print its difficulties.
@@ -201,6 +204,13 @@ def _show(result: "RunResult", as_json: bool) -> None:
         formats = {name: looks.get(name[-1], "{:.3f}") for name in shown.columns}
         title = "Difficulty: percent more bits than average, same content (± one standard error)"
         print_table(shown.reset_index(), title, formats)
+        if result.truth is not None:
+            typer.echo(
+                "An estimate may differ from the truth by more than its ±, which describes the sampling of intents: a "
+                "language model that has not learned\nall regularities of a language needs more bits than the truth.",
+            )
+        for name in result.manifest.get("not_done", ()):
+            typer.echo(f"langdiff: {result.manifest['not_done'][name]}", err=True)
     typer.echo(f"Report: {result.report}", err=True)
 
 

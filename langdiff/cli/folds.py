@@ -8,6 +8,7 @@ import typer
 from langdiff._types import Model
 from langdiff.cli.clusters import Clusters, IntentInfo
 from langdiff.cli.output import print_json
+from langdiff.cli.paths import existing
 from langdiff.cli.units import Unit
 
 if TYPE_CHECKING:
@@ -51,7 +52,9 @@ def fold_folders(models: Path, folds: int | None) -> list[Path]:
 def compare_folds(
     surprisals: Annotated[
         Path,
-        typer.Argument(help="Table (.csv, .tsv, .parquet) that `train --folds` wrote.", metavar="SURPRISALS"),
+        typer.Argument(
+            help="Table (.csv, .tsv, .parquet) that `train --folds` wrote.", metavar="SURPRISALS", callback=existing
+        ),
     ],
     clusters: Clusters = None,
     intent_info: IntentInfo = None,

@@ -8,6 +8,7 @@ import typer
 from langdiff.cli.corpus import Corpus, reads_corpus
 from langdiff.cli.folds import FoldsOption, GroupsOption, divide, fold_folders
 from langdiff.cli.output import print_json, print_table, save_picture
+from langdiff.cli.paths import existing
 from langdiff.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -137,7 +138,11 @@ def _draw_learning(out: Path, recipe: str) -> None:
 def score(
     models: Annotated[
         Path,
-        typer.Argument(help="Folder that `langdiff train` wrote; with --hf, that of a causal model.", metavar="MODELS"),
+        typer.Argument(
+            help="Folder that `langdiff train` wrote; with --hf, that of a causal model.",
+            metavar="MODELS",
+            callback=existing,
+        ),
     ],
     corpus: Corpus,
     out: Annotated[Path, typer.Option("--out", "-o", help="Table to write: .csv, .tsv or .parquet.")],

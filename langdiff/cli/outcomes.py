@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from langdiff.cli.output import check_picture_name, print_json, print_table, save_picture
+from langdiff.cli.paths import existing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,7 +23,7 @@ outcomes_app = typer.Typer(
 
 Table = Annotated[
     list[Path],
-    typer.Argument(help="Table (.csv, .tsv, .parquet), or logs of an evaluation.", metavar="TABLE…"),
+    typer.Argument(help="Table (.csv, .tsv, .parquet), or logs of an evaluation.", metavar="TABLE…", callback=existing),
 ]
 Format = Annotated[
     Literal["long", "wide", "lm-eval", "inspect"],
@@ -253,7 +254,7 @@ def predict(
     fitted: Annotated[Path, typer.Option("--fit", help="Fit that `langdiff outcomes fit --out` saved.")],
     table: Annotated[
         list[Path] | None,
-        typer.Argument(help="Table, or logs of an evaluation; none with --rates.", metavar="TABLE…"),
+        typer.Argument(help="Table, or logs of an evaluation; none with --rates.", metavar="TABLE…", callback=existing),
     ] = None,
     layout: Format = "long",
     metric: Metric = None,

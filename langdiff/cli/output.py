@@ -5,9 +5,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,6 +24,9 @@ def print_table(frame: "pd.DataFrame", title: str, formats: dict[str, str]) -> N
         Format of the numbers of each column, such as ``"{:+.1f}"``.
     """
     from pandas.api.types import is_numeric_dtype
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
 
     table = Table()
     for name in frame.columns:

@@ -8,6 +8,7 @@ import typer
 
 from langdiff.cli.output import check_picture_name, print_json, print_table, save_picture
 from langdiff.cli.parallelism_scores import named_paths
+from langdiff.cli.paths import existing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,7 +31,9 @@ SHARES = dict.fromkeys(["inner_share", "outer_share", "share", "statistic", "p_v
 
 @parallelism_app.command()
 def stats(
-    documents: Annotated[list[Path], typer.Argument(help="Files or folders of documents.", metavar="DOCUMENTS…")],
+    documents: Annotated[
+        list[Path], typer.Argument(help="Files or folders of documents.", metavar="DOCUMENTS…", callback=existing)
+    ],
     table: Annotated[
         Literal["statistics", "pairs"], typer.Option(help="Counts and means, or every pair of parallel branches.")
     ] = "statistics",
@@ -60,7 +63,8 @@ def stats(
 @parallelism_app.command()
 def split(
     documents: Annotated[
-        list[Path] | None, typer.Argument(help="Files or folders of documents.", metavar="DOCUMENTS…")
+        list[Path] | None,
+        typer.Argument(help="Files or folders of documents.", metavar="DOCUMENTS…", callback=existing),
     ] = None,
     counts: Annotated[
         Path | None,
@@ -101,7 +105,8 @@ def ranks(
     scores: Annotated[
         Path | None,
         typer.Argument(
-            help="Table (.csv, .tsv): one row per block, named in the first column; one column per treatment."
+            help="Table (.csv, .tsv): one row per block, named in the first column; one column per treatment.",
+            callback=existing,
         ),
     ] = None,
     corpus: Corpus = "ASP",
@@ -129,9 +134,9 @@ def ranks(
 
 @parallelism_app.command()
 def show(
-    document: Annotated[Path, typer.Argument(help="File of an annotated document.")],
+    document: Annotated[Path, typer.Argument(help="File of an annotated document.", callback=existing)],
     other: Annotated[
-        Path | None, typer.Argument(help="File of another annotation of it, such as a prediction.")
+        Path | None, typer.Argument(help="File of another annotation of it, such as a prediction.", callback=existing)
     ] = None,
     section: Annotated[str | None, typer.Option(help="Name of the section; by default the whole document.")] = None,
     names: Annotated[tuple[str, str], typer.Option(help="Names of the two annotations.", metavar="NAME NAME")] = (

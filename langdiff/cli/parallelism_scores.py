@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from langdiff.cli.output import check_picture_name, print_json, print_table, save_picture
+from langdiff.cli.paths import existing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,7 +19,7 @@ METRIC = Literal["EPM", "MPBM", "MBAWO", "MWO"]
 
 
 def score(
-    reference: Annotated[Path, typer.Argument(help="File or folder of the annotated documents.")],
+    reference: Annotated[Path, typer.Argument(help="File or folder of the annotated documents.", callback=existing)],
     predictions: Annotated[
         list[str],
         typer.Argument(
@@ -72,8 +73,8 @@ def score(
 
 
 def agreement(
-    one: Annotated[Path, typer.Argument(help="File or folder of the first annotator's documents.")],
-    other: Annotated[Path, typer.Argument(help="The same of the second annotator.")],
+    one: Annotated[Path, typer.Argument(help="File or folder of the first annotator's documents.", callback=existing)],
+    other: Annotated[Path, typer.Argument(help="The same of the second annotator.", callback=existing)],
     conjunctions: Annotated[
         bool, typer.Option("--conjunctions/--no-conjunctions", help="Let all branches begin with one, or none.")
     ] = True,
@@ -111,7 +112,7 @@ def agreement(
 
 
 def transitions(
-    documents: Annotated[Path, typer.Argument(help="File or folder of annotated documents.")],
+    documents: Annotated[Path, typer.Argument(help="File or folder of annotated documents.", callback=existing)],
     scheme: Annotated[list[str] | None, typer.Option(help="Tagging scheme, such as BIO-TD; may be repeated.")] = None,
     stratum: Annotated[int, typer.Option(help="Stratum whose tags are counted; 0: outermost.", min=0)] = 0,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Picture (.svg, .png, .pdf).")] = None,

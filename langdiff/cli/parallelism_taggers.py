@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from langdiff.cli.output import print_json, print_table, save_picture
+from langdiff.cli.paths import existing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,7 +32,7 @@ FRACTIONS = dict.fromkeys(["mbawo", "epm", "loss", "validation", "optimization"]
 
 
 def train(
-    documents: Annotated[Path, typer.Argument(help="File or folder of annotated documents.")],
+    documents: Annotated[Path, typer.Argument(help="File or folder of annotated documents.", callback=existing)],
     parts: Parts,
     out: Out,
     published: Annotated[
@@ -79,7 +80,7 @@ def train(
 
 
 def search(
-    documents: Annotated[Path, typer.Argument(help="File or folder of annotated documents.")],
+    documents: Annotated[Path, typer.Argument(help="File or folder of annotated documents.", callback=existing)],
     parts: Parts,
     out: Out,
     model: Annotated[
@@ -130,8 +131,10 @@ def search(
 
 
 def predict(
-    tagger: Annotated[Path, typer.Argument(help="Folder that train or search has written.")],
-    documents: Annotated[Path, typer.Argument(help="File or folder of documents; their annotation is not looked at.")],
+    tagger: Annotated[Path, typer.Argument(help="Folder that train or search has written.", callback=existing)],
+    documents: Annotated[
+        Path, typer.Argument(help="File or folder of documents; their annotation is not looked at.", callback=existing)
+    ],
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the documents with predicted parallelisms.")],
     format: Annotated[
         Literal["brat", "text-xml", "word-xml", "essay-xml", "tsv"], typer.Option(help="Format to write.")

@@ -8,6 +8,7 @@ import typer
 from langdiff._types import Model
 from langdiff.cli.clusters import Clusters, IntentInfo, Strata
 from langdiff.cli.output import check_picture_name, print_json, save_picture
+from langdiff.cli.paths import existing
 from langdiff.cli.units import Unit
 
 if TYPE_CHECKING:
@@ -21,7 +22,9 @@ Correction = Literal["CR0", "CR1", "CR2", "CR3"]
 def fit(
     surprisals: Annotated[
         Path,
-        typer.Argument(help="Table (.csv, .tsv, .parquet): long, or intents × editions.", metavar="SURPRISALS"),
+        typer.Argument(
+            help="Table (.csv, .tsv, .parquet): long, or intents × editions.", metavar="SURPRISALS", callback=existing
+        ),
     ],
     model: Annotated[Model, typer.Option(help="Regression model.")] = "2",
     method: Annotated[Method, typer.Option(help="Optimizer of models 1 and 2.")] = "auto",
@@ -53,6 +56,7 @@ def fit(
     correction: Annotated[
         Correction | None, typer.Option(help="Small-sample correction of the sandwich [CR2].")
     ] = None,
+    max_iterations: Annotated[int, typer.Option(help="Iterations after which the optimizer stops.", min=1)] = 1000,
     bootstrap: Annotated[int, typer.Option(help="Number of bootstrap samples for standard errors.", min=0)] = 0,
     seed: Annotated[int, typer.Option(help="Seed of bootstrap and jackknife.", min=0)] = 0,
     unit: Unit = None,
@@ -108,6 +112,7 @@ def fit(
         clusters=clusters,
         strata=strata,
         correction=correction,
+        max_iterations=max_iterations,
         bootstrap=bootstrap,
         seed=seed,
     )

@@ -7,17 +7,23 @@ import typer
 
 from langdiff.cli.models import Json
 from langdiff.cli.output import print_json
+from langdiff.cli.paths import existing
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Table = Annotated[
-    Path, typer.Argument(help="Table of surprisals (.csv, .tsv, .parquet) that `train` wrote.", metavar="SURPRISALS")
+    Path,
+    typer.Argument(
+        help="Table of surprisals (.csv, .tsv, .parquet) that `train` wrote.", metavar="SURPRISALS", callback=existing
+    ),
 ]
 Tables = Annotated[
     list[Path],
     typer.Argument(
-        help="Tables of surprisals (.csv, .tsv, .parquet), one per language model.", metavar="SURPRISALS..."
+        help="Tables of surprisals (.csv, .tsv, .parquet), one per language model.",
+        metavar="SURPRISALS...",
+        callback=existing,
     ),
 ]
 Out = Annotated[Path | None, typer.Option("--out", "-o", help="CSV file for the table.")]

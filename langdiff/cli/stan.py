@@ -7,6 +7,7 @@ import typer
 
 from langdiff._types import StanModel
 from langdiff.cli.output import print_json, print_table
+from langdiff.cli.paths import existing
 from langdiff.cli.units import Unit
 
 SHOWN = {
@@ -25,7 +26,9 @@ SHOWN = {
 def sample(
     surprisals: Annotated[
         Path,
-        typer.Argument(help="Table (.csv, .tsv, .parquet): long, or intents × editions.", metavar="SURPRISALS"),
+        typer.Argument(
+            help="Table (.csv, .tsv, .parquet): long, or intents × editions.", metavar="SURPRISALS", callback=existing
+        ),
     ],
     model: Annotated[StanModel, typer.Option(help="Regression model.")] = "2",
     laplace_scale: Annotated[float | None, typer.Option(help="Scale b of model 3, nats.")] = None,

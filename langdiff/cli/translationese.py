@@ -10,6 +10,7 @@ from langdiff.cli.clusters import Clusters
 from langdiff.cli.folds import FoldsOption, GroupsOption
 from langdiff.cli.models import Tokenize
 from langdiff.cli.output import check_picture_name, print_json, save_picture
+from langdiff.cli.paths import existing
 from langdiff.cli.units import Unit
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ def translationese(
             help="Surprisals (.csv, .tsv, .parquet): long, or intents × editions. With --balanced the corpus: a file, "
             "directory or pattern.",
             metavar="SURPRISALS",
+            callback=existing,
         ),
     ],
     origins: Annotated[
@@ -42,6 +44,7 @@ def translationese(
             help="Table (.csv, .tsv) with intents in its first column and a column original_language, as `langdiff "
             "corpora origins` writes it; not needed where surprisals or corpus know it.",
             metavar="[ORIGINS]",
+            callback=existing,
         ),
     ] = None,
     language: Annotated[

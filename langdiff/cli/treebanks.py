@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from langdiff.cli.output import print_json, print_table, save_picture
+from langdiff.cli.paths import existing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -15,7 +16,10 @@ if TYPE_CHECKING:
 
 treebanks_app = typer.Typer(name="treebanks", help="Measure and compare dependency treebanks.", no_args_is_help=True)
 
-Files = Annotated[list[Path], typer.Argument(help="CoNLL-U files (.conllu, .gz), one per treebank.", metavar="FILE…")]
+Files = Annotated[
+    list[Path],
+    typer.Argument(help="CoNLL-U files (.conllu, .gz), one per treebank.", metavar="FILE…", callback=existing),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 Tsv = Annotated[bool, typer.Option("--tsv", help="Print tab-separated values instead of a table.")]
 

@@ -7,6 +7,7 @@ import typer
 
 from langdiff.cli.models import Json
 from langdiff.cli.output import check_picture_name, print_json, save_picture
+from langdiff.cli.paths import existing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,9 +22,14 @@ CODES = {"language"}  # nan is Min Nan Chinese there
 def correlate(
     difficulties: Annotated[
         Path,
-        typer.Argument(help="Fit (.json, of `langdiff fit --out`), or table of nats: editions × language models."),
+        typer.Argument(
+            help="Fit (.json, of `langdiff fit --out`), or table of nats: editions × language models.",
+            callback=existing,
+        ),
     ],
-    predictors: Annotated[Path, typer.Argument(help="Table (.csv, .tsv): editions or languages × predictors.")],
+    predictors: Annotated[
+        Path, typer.Argument(help="Table (.csv, .tsv): editions or languages × predictors.", callback=existing)
+    ],
     edition_info: Annotated[
         Path | None,
         typer.Option(help="Table of editions: their names, then columns language, family, latitude, longitude."),

@@ -1,6 +1,7 @@
 """The files that a path, directory, glob or zip archive stands for, and what their names say."""
 
 import glob
+import logging
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -12,6 +13,11 @@ from langdiff.errors import DataError, listing
 
 Paths = str | Path | Sequence[str | Path] | Mapping[str, str | Path]
 T = TypeVar("T")
+
+NO_TEXTS = (".csv", ".tsv", ".json", ".toml", ".md", ".html", ".pdf")
+DOCUMENTS = ("README", "LICENSE", "LICENCE", "COPYING", "CITATION")
+
+logger = logging.getLogger(__name__)
 
 
 def suffixes_of(*plain: str) -> tuple[str, ...]:
@@ -66,8 +72,10 @@ def find_files(path: Paths, suffixes: Sequence[str], editions: Iterable[str] | N
     return keep(dict(sorted(found.items())), editions)
 
 
-def files_in(path: str | Path | Sequence[str | Path], suffixes: Sequence[str]) -> list[File]:
+def files_in(path: str | Path | Sequence[str | Path], suffixes: Sequence[str], *, tell: bool = True) -> list[File]:
     """Return the files that paths, directories, zip archives and globs stand for.
+
+    Other files of a directory are named in the log if `tell` is true, except tables and documents beside texts.
 
     Raises
     ------
@@ -81,7 +89,7 @@ def files_in(path: str | Path | Sequence[str | Path], suffixes: Sequence[str]) -
         raise DataError(f"a path must be a str or Path, got {bad[0]!r}.")
     found: list[File] = []
     for one in paths:
-        for file in _expand(Path(one).expanduser(), suffixes):
+        for file in _expand(Path(one).expanduser(), suffixes, tell):
             found += _in_archive(file, suffixes) if is_archive(file) else [file]
     return found
 
@@ -131,20 +139,22 @@ def language_of(edition: str) -> str | None:
     return iso639_3(match[0]) if match else None
 
 
-def _expand(path: Path, suffixes: Sequence[str]) -> list[Path]:
+def _expand(path: Path, suffixes: Sequence[str], tell: bool) -> list[Path]:
     try:
         if path.is_dir():
             # archives only where no file is beside them: if they were unpacked there, texts would be read twice
             files = _visible(path, suffixes) or _visible(path, (".zip",))
             if not files:
                 raise DataError(f"{path}: no file in this directory is called {_called(suffixes)} or *.zip.")
+            if tell and (ignored := _texts_beside(path, files)):
+                logger.warning("%s: not read, as not called %s: %s", path, _called(suffixes), listing(ignored))
         elif path.exists():
             files = [path]
         elif glob.has_magic(str(path)):
             names = glob.glob(str(path), recursive=True)  # noqa: PTH207 (Path.glob takes no absolute pattern)
             files = [Path(name) for name in names if Path(name).is_file()]
             if not files:  # directories of books
-                files = [file for name in names for file in _expand(Path(name), suffixes)]
+                files = [file for name in names for file in _expand(Path(name), suffixes, tell)]
             if not files:
                 raise DataError(f"{path}: no file matches this pattern (looked in {Path.cwd()}).")
         else:
@@ -164,6 +174,12 @@ def _in_archive(archive: Path, suffixes: Sequence[str]) -> Sequence[File]:
 def _visible(folder: Path, suffixes: Sequence[str]) -> list[Path]:
     files = (file for file in folder.iterdir() if not file.name.startswith("."))
     return [file for file in files if file.name.lower().endswith(tuple(suffixes)) and file.is_file()]
+
+
+def _texts_beside(folder: Path, files: Sequence[Path]) -> list[str]:
+    """Return the names of the other files of a folder, without those that are not meant as texts."""
+    names = [file.name for file in _visible(folder, ("",)) if file not in files]
+    return sorted(name for name in names if not name.lower().endswith(NO_TEXTS) and not name.startswith(DOCUMENTS))
 
 
 def _called(suffixes: Sequence[str]) -> str:

@@ -1,6 +1,5 @@
 """One table of the surprisals of all folds."""
 
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple, Protocol
@@ -10,11 +9,10 @@ import pandas as pd
 from langdiff._signature import short_hash
 from langdiff.errors import FaultsError, LangdiffError
 from langdiff.folds import Folds
+from langdiff.lm.jobs.results import kind_of
 from langdiff.multitext import Parts
 from langdiff.provenance import Provenance
 from langdiff.surprisals import Surprisals
-
-_FIGURES = re.compile(r"[0-9]+[0-9.,]*")
 
 
 class Scored(NamedTuple):
@@ -114,7 +112,7 @@ def _each_once(found: Sequence[Scored], failed: dict[str, str]) -> list[tuple[st
     for scored in found:
         for edition, caution in scored.cautions:
             if edition not in failed:
-                kinds.setdefault((edition, _FIGURES.sub("#", caution)), caution)
+                kinds.setdefault((edition, kind_of(caution)), caution)
     return [(edition, caution) for (edition, _), caution in kinds.items()]
 
 

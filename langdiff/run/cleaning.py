@@ -10,7 +10,6 @@ from langdiff._checksums import CHECKSUMS
 from langdiff.errors import DataError, OutputError
 from langdiff.lm.jobs.folder import KEY
 from langdiff.lm.lstm.resume import is_state
-from langdiff.lm.ngram.recipe import find_scored_lm
 from langdiff.lm.scoring import split_name
 from langdiff.run.directory import (
     CURVE_JOBS,
@@ -92,7 +91,7 @@ def _superfluous(directory: Path) -> dict[Path, str]:
         needed.append((caches(directory, experiment.split.folds), recipes, editions))
         if experiment.curve is not None:
             sizes = [each.folder for each in curve_caches(directory, experiment)]
-            needed.append((sizes, {find_scored_lm(experiment.curve.lm).recipe.name}, editions))
+            needed.append((sizes, {split_name(experiment.curve.lm)[0]}, editions))
     for key in sorted(key for jobs in (JOBS, CURVE_JOBS) for key in (directory / jobs).rglob(KEY)):
         job = key.parent
         cache, recipe, edition = job.parent.parent, unquote(job.name), unquote(job.parent.name)

@@ -1,21 +1,24 @@
 """The run directory: one owner at a time, and a record of what made its contents."""
 
+import hashlib
+import json
 import os
 import platform
 import re
 import shutil
 import subprocess
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import langdiff
-from langdiff._checksums import CHECKSUMS, write_checksums
-from langdiff._io import locked
-from langdiff.errors import OutputError
+from langdiff._checksums import CHECKSUMS, read_checksums, write_checksums
+from langdiff._io import locked, parse_json
+from langdiff.errors import DataError, OutputError
 from langdiff.experiments.training_sizes import SizeCache, size_caches
 from langdiff.lm.jobs.folder import fold_cache
 from langdiff.run.experiment import Experiment
@@ -23,10 +26,13 @@ from langdiff.run.log import LOG
 
 EXPERIMENT = "experiment.json"
 MANIFEST = "manifest.json"
+REPORT = "report.html"
 STAGE = ".new"
 EDITIONS = "tables/editions.csv"
 FOLDS = "tables/folds.csv"
+PRESENCE = "tables/presence.csv"
 JOBS = "jobs"  # language models, one folder per edition, or in each of several folds
+SCORED = "scored"  # what a given language model made of each edition
 CURVE = "curve.json"
 CURVE_JOBS = "curve-jobs"  # language models of smaller training data, one folder per size
 FORMAT_VERSION = 2  # of the manifest and of what it is the manifest of
@@ -120,6 +126,48 @@ def publish(stage: Path, directory: Path, stale: Iterable[str]) -> None:
         raise OutputError(f"{error.filename}: cannot be replaced: {error.strerror or error}.") from error
 
 
+def is_published(manifest: Mapping[str, Any], stage: Path, directory: Path, *, trained: Iterable[str]) -> bool:
+    """Return whether a finished run holds all that a stage does, whole, so that its report need not be made again.
+
+    Parameters
+    ----------
+    manifest : mapping
+        Manifest of the new run; its date and its times, except those of training, do not count.
+    stage, directory : Path
+        Folder from `staged`, without a report, and the run directory.
+    trained : iterable of str
+        Language models whose times of training count.
+    """
+    try:
+        known = read_checksums(directory)
+        old = parse_json(known.read(MANIFEST).decode())
+    except (DataError, ValueError):  # not finished, or damaged
+        return False
+    new = {path.relative_to(stage).as_posix(): path for path in stage.rglob("*") if path.is_file()}
+    drawn = {name for name in known.files if name == REPORT or name.startswith("figures/")}
+    return (
+        REPORT in drawn
+        and _lasting(old, trained) == _lasting(parse_json(json.dumps(manifest)), trained)
+        and set(new) == set(known.files) - drawn
+        and all(_hash(path) == known.files[name] for name, path in new.items() if name != MANIFEST)
+        and not known.damage()
+    )
+
+
+def _lasting(manifest: Mapping[str, Any], trained: Iterable[str]) -> dict[str, Any]:
+    """Return what a manifest says beside the times of the run."""
+    changing = {
+        "date": "",
+        "seconds": {lm: manifest["seconds"].get(lm) for lm in trained},
+        "selection": re.sub(r", in [\d.]+ s", "", manifest["selection"] or ""),
+    }
+    return {**manifest, **changing}
+
+
+def _hash(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
 def caches(directory: Path, folds: int | None) -> list[Path]:
     """Return the folders in which the language models of a run lie, one per fold."""
     jobs = directory / JOBS
@@ -149,13 +197,14 @@ def environment() -> dict[str, Any]:
         "format_version": FORMAT_VERSION,
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "python": platform.python_version(),
-        "versions": _versions(),
+        "versions": versions(),
         "machine": {"system": platform.platform(), "cores": os.cpu_count(), "gpu": gpu},
         "git": _git_revision(),
     }
 
 
-def _versions() -> dict[str, str]:
+@cache
+def versions() -> dict[str, str]:
     """Return the versions of this package and of all that it depends on, optional ones where they are installed."""
     found = {"langdiff": langdiff.__version__}
     for requirement in metadata.requires("langdiff") or []:

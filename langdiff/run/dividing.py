@@ -21,8 +21,9 @@ logger = logging.getLogger(__name__)
 def divide(multitext: Multitext, settings: SplitSettings) -> Parts | Folds:
     """Divide a multitext as an experiment asks for; see `langdiff.split` and `langdiff.split_into_folds`."""
     if settings.folds is not None:
-        return split_into_folds(multitext, settings.folds, groups=settings.groups, incomplete=settings.incomplete)
-    return split(multitext, **settings.model_dump(exclude={"folds"}))
+        named = settings.model_dump(include={"groups", "dev_share", "incomplete"})
+        return split_into_folds(multitext, settings.folds, **named)
+    return split(multitext, **settings.model_dump(exclude={"folds", "dev_share"}))
 
 
 def check_clusters(parts: Parts | Folds, settings: FitSettings) -> None:
@@ -40,9 +41,10 @@ def check_clusters(parts: Parts | Folds, settings: FitSettings) -> None:
     else:
         intents, info = parts.test.intents, parts.test.intent_info
     if settings.clusters is not None:
-        clusters = clusters_of(intents, info, settings.clusters)
-        if settings.strata is not None:
-            strata_of(intents, info, clusters, settings.strata)
+        for name in [settings.clusters] if isinstance(settings.clusters, str) else settings.clusters:
+            clusters = clusters_of(intents, info, name)
+            if settings.strata is not None:
+                strata_of(intents, info, clusters, settings.strata)
 
 
 def sizes_of(parts: Parts | Folds) -> dict[str, int]:
@@ -78,9 +80,10 @@ def compare_all_folds(
     """
     fitted = experiment.fit
     # the model of the run; errors are those of the clusters and of the folds
-    settings: dict[str, Any] = fitted.model_dump(exclude={"clusters", "strata", "errors", "bootstrap"})
+    settings: dict[str, Any] = fitted.model_dump(exclude={"clusters", "strata", "errors", "bootstrap", "correction"})
     settings["edition_info"] = edition_info
-    clusters = experiment.split.groups if fitted.clusters in (None, "fold") else fitted.clusters
+    by_group = fitted.one_clustering in (None, "fold")
+    clusters = experiment.split.groups if by_group else fitted.one_clustering
     tables, reasons = [], {}
     for lm, table in surprisals.items():
         try:

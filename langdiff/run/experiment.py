@@ -8,22 +8,31 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError, field_validator, model_validator
 
 from langdiff._types import FormatName, Model, OnError, Ranges, Tokenization
 from langdiff.corpora.formats.registry import OPTIONS, check_format_options
 from langdiff.errors import ConfigError
-from langdiff.lm.ngram.recipe import find_scored_lm
+from langdiff.lm.ngram.recipe import ScoredLM, find_scored_lm
+from langdiff.lm.scoring import split_name
+from langdiff.regression.fitting import USUAL_ITERATIONS
 from langdiff.regression.kernel.models import Settings
 from langdiff.regression.kernel.robust import ROUNDING
 from langdiff.regression.options import USUAL_CORRECTION, Options, check_options
+from langdiff.run.own_recipes import make_recipe
+from langdiff.run.sections import (
+    PATHS,
+    CompareSettings,
+    CorrelateSettings,
+    ParitySettings,
+    PredictorSettings,
+    SampleSettings,
+    Section,
+    TranslationeseSettings,
+)
 
 
-class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class FileCorpus(_Section):
+class FileCorpus(Section):
     """``[corpus]`` read from files; relative paths start at the experiment file's folder.
 
     ``format``, ``edition_info``, ``edition_columns``, ``on_error`` and the options of formats (``ranges``, ``vref``,
@@ -50,7 +59,7 @@ class FileCorpus(_Section):
         return self
 
 
-class SyntheticCorpus(_Section):
+class SyntheticCorpus(Section):
     """``[corpus]`` synthesized by a grammar, so that the true difficulties are known."""
 
     format: Literal["synthetic"]
@@ -58,19 +67,21 @@ class SyntheticCorpus(_Section):
     n_languages: int = Field(8, ge=2)
 
 
-class SelectionSettings(_Section):
+class SelectionSettings(Section):
     """``[selection]``: which editions and intents to keep; see `langdiff.select`."""
 
     min_intents: int = Field(1, ge=1)
     objective: Literal["cells", "languages"] = "cells"
-    require: list[str] = []
+    require: list[str] = Field([])
     n_editions: int | None = Field(None, ge=2)
     max_editions: int | None = Field(None, ge=2)
     max_editions_per_language: int | None = Field(None, ge=1)
+    method: Literal["search", "direct"] = "search"
+    solver: str | None = None
     time_limit: float | None = Field(None, gt=0)
 
 
-class SplitSettings(_Section):
+class SplitSettings(Section):
     """``[split]``: see `langdiff.split`; with ``folds``, all intents are measured, see `langdiff.split_into_folds`.
 
     ``groups`` is what intents that stay together have in common: ``"document"``, ``"book"``, ``"chapter"`` or another
@@ -82,6 +93,7 @@ class SplitSettings(_Section):
     block: int = Field(30, ge=3)
     dev: int = Field(5, ge=1)
     test: int = Field(5, ge=1)
+    dev_share: float = Field(0.1, gt=0, lt=1)
     incomplete: Literal["error", "drop", "test"] = "error"
 
     @model_validator(mode="after")
@@ -96,10 +108,12 @@ class SplitSettings(_Section):
         changed = [name for name in ("block", "dev", "test") if getattr(self, name) != usual[name].default]
         if self.folds is not None and changed:
             raise ValueError(f"with folds, every intent is tested; leave {', '.join(changed)} out")
+        if self.folds is None and self.dev_share != usual["dev_share"].default:
+            raise ValueError("dev_share is a share of what models of folds learn from: give folds, or leave it out")
         return self
 
 
-class LmSettings(_Section):
+class LmSettings(Section):
     """``[lm]``: language models, how they score, on which device and with how many workers they are trained.
 
     A name in ``models`` may end in ``-unpriced`` or ``-carried``; ``scoring`` (``"unpriced"``, ``"carried"``)
@@ -107,73 +121,139 @@ class LmSettings(_Section):
     replaced as too rare in training; with more, the edition is left out and named. ``floors`` says whether to
     measure n-grams and compressors, too, and to warn where a network needs more bits than they; see
     `langdiff.lm.measure_floors`.
+
+    ``recipes`` are recipes of one's own, by name: each a table with ``base``, a recipe of ours, and what differs
+    from it (attributes of `langdiff.lm.Recipe` or `langdiff.lm.KneserNeyRecipe`).
+
+    With ``hf``, the folder of a causal language model of the Transformers library, nothing is trained: that model
+    scores all selected intents (`langdiff.HuggingFaceLM`), on ``device``. No other key is then given.
     """
 
-    models: list[str] = Field(["char-small", "bpe-small"], min_length=1)
+    models: list[str] = Field(["char-small", "bpe-small"])
+    recipes: dict[str, dict[str, Any]] = Field({})
+    hf: str | None = None
     scoring: str | None = None
     max_replaced: float = Field(0.05, ge=0, le=1)
     device: str = "auto"
     workers: int = Field(1, ge=1)
     floors: bool = True
 
-    @field_validator("models")
+    @model_validator(mode="before")
     @classmethod
-    def _models_are_known(cls, models: list[str]) -> list[str]:
-        for model in models:
-            find_scored_lm(model)  # its error is a ValueError, which Pydantic adds to its own
-        return models
+    def _a_given_model_trains_nothing(cls, keys: Any) -> Any:
+        without = {"models": [], "floors": False}
+        return without | keys if isinstance(keys, dict) and keys.get("hf") is not None else keys
 
     @model_validator(mode="after")
-    def _no_model_twice(self) -> Self:
+    def _models_are_known(self) -> Self:
+        for name, table in self.recipes.items():
+            make_recipe(name, table)  # its error is a ValueError, which Pydantic adds to its own
+        for model in self.models:
+            self.find(model)
         if len(set(self.names)) < len(self.names):
             raise ValueError("a language model is named twice")
+        return self
+
+    @model_validator(mode="after")
+    def _nothing_is_said_of_training(self) -> Self:
+        if self.hf is None:
+            if not self.models:
+                raise ValueError("models is empty: name a language model, or give the folder of one as hf")
+            return self
+        if not Path(self.hf).name:
+            raise ValueError(f"hf is the folder of a language model, not {self.hf!r}")
+        usual: dict[str, Any] = {
+            "models": [],
+            "recipes": {},
+            "scoring": None,
+            "max_replaced": 0.05,
+            "workers": 1,
+            "floors": False,
+        }
+        changed = [key for key, value in usual.items() if getattr(self, key) != value]
+        if changed:
+            raise ValueError(f"the model of hf is not trained: leave {', '.join(changed)} out, or hf")
         return self
 
     @property
     def names(self) -> list[str]:
         """Names of the models in tables, in order."""
-        return [find_scored_lm(model, self.scoring).name for model in self.models]
+        if self.hf is not None:
+            return [Path(self.hf).name]
+        return [self.find(model, self.scoring).name for model in self.models]
+
+    def find(self, lm: str, scoring: str | None = None) -> ScoredLM:
+        """Return the recipe and the way of scoring that a name stands for, which may be one of `recipes`."""
+        base, ending = split_name(lm)
+        if base not in self.recipes:
+            return find_scored_lm(lm, scoring)
+        if ending is not None and scoring is not None:
+            raise ConfigError(f"{lm!r} says how to score, and so does scoring: leave out one of them.")
+        return find_scored_lm(make_recipe(base, self.recipes[base]), scoring if ending is None else ending)
 
 
-class FitSettings(_Section):
+def _one_or_two(clusters: Any) -> Any:
+    names = clusters if isinstance(clusters, list | tuple) else [clusters]
+    if clusters is not None and not (len(names) in (1, 2) and all(isinstance(name, str) for name in names)):
+        raise ValueError("clusters are a column about intents, or a list of two")
+    return names[0] if len(names) == 1 else tuple(names)
+
+
+class FitSettings(Section):
     """``[fit]``: the regression model, and where its standard errors come from; see `langdiff.fit`.
 
     ``clusters`` is what intents that share errors have in common: ``"document"``, ``"book"``, ``"chapter"`` or another
-    column of the corpus's `intent_info`; ``strata`` is another such column, with groups of clusters that stay as they
-    are.
+    column of the corpus's `intent_info`, or two of them, which cross; ``strata`` is another such column, with groups of
+    clusters that stay as they are. ``formula`` is over the columns of the corpus's `edition_info`; it may contain
+    Python, so run only experiment files that you trust. Editions that share a difficulty are a formula, too:
+    ``formula = "language"``.
     """
 
     model: Model = "2"
+    method: Literal["auto", "newton", "lbfgs"] = "auto"
+    formula: str | None = None
     restricted: bool = False
     laplace_scale: float | None = Field(None, gt=0)
     bootstrap: int = Field(0, ge=0)
     errors: Literal["information", "sandwich", "bootstrap", "jackknife"] | None = None
-    clusters: str | None = None
+    clusters: Annotated[str | tuple[str, str] | None, BeforeValidator(_one_or_two)] = None
     strata: str | None = None
+    correction: Literal["CR0", "CR1", "CR2", "CR3"] | None = None
     intents: Literal["fixed", "random"] = "fixed"
+    sizes: Literal["normal", "free"] = "normal"
+    size_formula: str | None = None
+    max_iterations: int = Field(USUAL_ITERATIONS, ge=1)
     dispersion: Literal["common", "edition"] | str = "common"
+
+    @property
+    def one_clustering(self) -> str | None:
+        """The clusters, where there is one kind of them, for what cannot take two."""
+        return self.clusters if isinstance(self.clusters, str) else None
 
     @model_validator(mode="after")
     def _settings_agree(self) -> Self:
         check_options(
             Options(
-                settings=Settings(self.model, "auto", self.restricted, self.laplace_scale, 1, ROUNDING),
+                settings=Settings(
+                    self.model, self.method, self.restricted, self.laplace_scale, self.max_iterations, ROUNDING
+                ),
                 intents=self.intents,
-                sizes="normal",
-                size_formula=None,
+                sizes=self.sizes,
+                size_formula=self.size_formula,
                 dispersion=self.dispersion,
                 errors=self.errors,
-                correction=USUAL_CORRECTION,
+                correction=self.correction or USUAL_CORRECTION,
                 bootstrap=self.bootstrap,
                 seed=0,
             ),
             clustered=self.clusters is not None,
             stratified=self.strata is not None,
+            corrected=self.correction is not None,
         )
         return self
 
 
-class CurveSettings(_Section):
+class CurveSettings(Section):
     """``[curve]``: difficulties at several sizes of the training data; see `langdiff.difficulty_curve`.
 
     ``sizes`` are numbers of training intents. The regression model and its clusters are those of ``[fit]``, the way
@@ -186,12 +266,6 @@ class CurveSettings(_Section):
     match: Literal["intents", "bytes", "characters"] = "intents"
     n_seeds: int = Field(1, ge=1)
 
-    @field_validator("lm")
-    @classmethod
-    def _model_is_known(cls, lm: str) -> str:
-        find_scored_lm(lm)
-        return lm
-
     @field_validator("sizes")
     @classmethod
     def _sizes_rise(cls, sizes: list[int]) -> list[int]:
@@ -200,7 +274,7 @@ class CurveSettings(_Section):
         return sizes
 
 
-class Experiment(_Section):
+class Experiment(Section):
     """All settings of a run.
 
     Examples
@@ -217,13 +291,52 @@ class Experiment(_Section):
     lm: LmSettings = LmSettings()
     fit: FitSettings = FitSettings()
     curve: CurveSettings | None = None
+    compare: CompareSettings | None = None
+    sample: SampleSettings | None = None
+    translationese: TranslationeseSettings | None = None
+    predictors: PredictorSettings | None = None
+    correlate: CorrelateSettings | None = None
+    parity: ParitySettings | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _a_given_model_reads_texts_as_they_are(cls, keys: Any) -> Any:
+        match keys:
+            case {"lm": {"hf": str()}, "corpus": {"path": _}}:
+                return keys | {"corpus": {"tokenization": "as-is"} | keys["corpus"]}
+        return keys
+
+    @model_validator(mode="after")
+    def _a_given_model_has_no_training_data(self) -> Self:
+        if self.lm.hf is None:
+            return self
+        if self.split != SplitSettings():
+            raise ValueError("the model of hf is not trained and scores all intents: leave [split] out")
+        if self.curve is not None:
+            raise ValueError("a curve needs language models that are trained: leave [curve] out, or hf")
+        if isinstance(self.corpus, FileCorpus) and self.corpus.tokenization != "as-is":
+            raise ValueError("the model of hf has a tokenizer of its own: leave tokenization out of [corpus]")
+        return self
 
     @model_validator(mode="after")
     def _a_curve_can_be_fitted(self) -> Self:
+        if self.curve is not None and isinstance(self.fit.clusters, tuple):
+            raise ValueError("a curve takes one kind of clusters: name one in [fit], or leave [curve] out")
         if self.curve is not None and self.fit.model == "3":
             raise ValueError("curves are fitted with model '1', '2', '2L' or '2C', not '3'")
         if self.curve is not None:
-            find_scored_lm(self.curve.lm, self.lm.scoring)
+            try:
+                self.lm.find(self.curve.lm, self.lm.scoring)
+            except ConfigError as error:
+                raise ValueError(f"'curve.lm': {error}") from error
+        return self
+
+    @model_validator(mode="after")
+    def _difficulties_are_normal(self) -> Self:
+        if self.translationese is not None and self.fit.model == "3":
+            raise ValueError("[translationese] needs a model of [fit] other than '3'")
+        if self.translationese is not None and self.fit.formula is not None:
+            raise ValueError("[translationese] divides editions, which a formula of [fit] does not know: leave one out")
         return self
 
 
@@ -278,23 +391,33 @@ def read_experiment(path: str | Path) -> Experiment:
     if isinstance(experiment.corpus, FileCorpus):
         corpus = _resolve_paths(experiment.corpus, path)
         experiment = experiment.model_copy(update={"corpus": corpus})
+    for section, keys in PATHS.items():
+        settings = getattr(experiment, section)
+        given = {key: getattr(settings, key, None) for key in keys}
+        resolved = {key: _resolve(name, path) for key, name in given.items() if name is not None}
+        if resolved:
+            experiment = experiment.model_copy(update={section: settings.model_copy(update=resolved)})
+    if experiment.lm.hf is not None:
+        lm = experiment.lm.model_copy(update={"hf": _resolve(experiment.lm.hf, path)})
+        experiment = experiment.model_copy(update={"lm": lm})
     return experiment
 
 
-def _resolve_paths(corpus: FileCorpus, file: Path) -> FileCorpus:
-    def resolve(name: str) -> str:
-        filled = os.path.expandvars(name)
-        if unset := re.search(r"\$\{?(\w+)", filled):
-            raise ConfigError(
-                f"{file}: the path {name!r} needs the environment variable {unset[1]}, which is not set; "
-                f"for example: {unset[1]}=path/to/data langdiff run {file.name}"
-            )
-        return os.path.abspath(file.parent / Path(filled).expanduser())  # noqa: PTH100 links keep their names
+def _resolve(name: str, file: Path) -> str:
+    filled = os.path.expandvars(name)
+    if unset := re.search(r"\$\{?(\w+)", filled):
+        raise ConfigError(
+            f"{file}: the path {name!r} needs the environment variable {unset[1]}, which is not set; "
+            f"for example: {unset[1]}=path/to/data langdiff run {file.name}"
+        )
+    return os.path.abspath(file.parent / Path(filled).expanduser())  # noqa: PTH100 links keep their names
 
+
+def _resolve_paths(corpus: FileCorpus, file: Path) -> FileCorpus:
     names = [corpus.path] if isinstance(corpus.path, str) else corpus.path
     single = {key: getattr(corpus, key) for key in ("edition_info", "vref", "original_language")}
-    given = {key: resolve(name) for key, name in single.items() if name is not None}
-    return corpus.model_copy(update=given | {"path": [resolve(name) for name in names]})
+    given = {key: _resolve(name, file) for key, name in single.items() if name is not None}
+    return corpus.model_copy(update=given | {"path": [_resolve(name, file) for name in names]})
 
 
 def _explain(error: ValidationError, path: Path) -> str:

@@ -1,50 +1,28 @@
 """The pictures of a report, drawn from what a run found."""
 
-import base64
-import io
 from collections.abc import Iterable
-from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
 
 from langdiff.lm.jobs.folder import job_folder
 from langdiff.lm.jobs.logs import join_logs, read_job_log
 from langdiff.lm.scoring import split_name
 from langdiff.regression import standardized_residuals
 from langdiff.run.directory import JOBS
+from langdiff.run.figure import Figure, draw
 from langdiff.run.result import RunResult
 
 RANK_DRAWS = 4000  # ranks are counted in so many; .8 percentage points are the standard error of a half
 
 
-@dataclass(frozen=True)
-class Figure:
-    """A picture with its caption, and the part of the page that shows it.
-
-    Attributes
-    ----------
-    name, caption : str
-        Name of the file, and what is seen.
-    svg : bytes
-        The picture; its text is text, written in the fonts of who reads it.
-    part : {"difficulties", "ranks", "agreement", "curve", "residuals", "training"}
-        Part of the page.
-    """
-
-    name: str
-    caption: str
-    svg: bytes
-    part: str
-
-    @property
-    def uri(self) -> str:
-        """The picture as a ``data:`` address; as an image it cannot run scripts."""
-        return "data:image/svg+xml;base64," + base64.b64encode(self.svg).decode()
-
-
 def draw_all(run: RunResult) -> list[Figure]:
     """Draw all pictures of a run."""
-    return [*_difficulties(run), *_ranks(run), *_agreement(run), *_curve(run), *_residuals(run), *_training(run)]
+    of_part = (_difficulties, _ranks, _agreement, _curve, _residuals, _training, _analyses)
+    return [figure for figures in of_part for figure in figures(run)]
+
+
+def _analyses(run: RunResult) -> Iterable[Figure]:
+    for analysis in run.analyses.values():
+        yield from analysis.figures
 
 
 def _difficulties(run: RunResult) -> Iterable[Figure]:
@@ -53,7 +31,7 @@ def _difficulties(run: RunResult) -> Iterable[Figure]:
     for lm, fit in run.fits.items():
         caption = f"Difficulty of each edition for {lm}, in percent of the average, with 95 % intervals."
         rows = len(fit.difficulty)
-        yield _figure(
+        yield draw(
             f"difficulties-{lm}", caption, "difficulties", lambda ax, fit=fit: plot_difficulties(fit, ax), rows=rows
         )
 
@@ -65,7 +43,7 @@ def _ranks(run: RunResult) -> Iterable[Figure]:
         if not fit.converged:  # its covariance may not exist
             continue
         caption = f"Probability of each rank for {lm}: a dark diagonal means that the order is sure."
-        yield _figure(
+        yield draw(
             f"ranks-{lm}",
             caption,
             "ranks",
@@ -80,7 +58,7 @@ def _agreement(run: RunResult) -> Iterable[Figure]:
     for x, y in combinations(run.fits, 2):
         if len(run.fits[x].difficulty.index.intersection(run.fits[y].difficulty.index)) < 2:
             continue  # after failures
-        yield _figure(
+        yield draw(
             f"{x}-against-{y}",
             f"Difficulties for {x} against those for {y}; the line is where both agree.",
             "agreement",
@@ -92,7 +70,7 @@ def _agreement(run: RunResult) -> Iterable[Figure]:
     if everywhere:
         known = run.truth[everywhere]
         caption = "Estimated difficulty against the true one of the synthetic languages; the line is where both agree."
-        yield _figure("truth", caption, "agreement", lambda ax: plot_against_truth(run.fits, known, ax))
+        yield draw("truth", caption, "agreement", lambda ax: plot_against_truth(run.fits, known, ax))
 
 
 def _curve(run: RunResult) -> Iterable[Figure]:
@@ -106,8 +84,8 @@ def _curve(run: RunResult) -> Iterable[Figure]:
         "curve-ranks": (plot_rank_changes, "Ranks by size of the training data; lines that cross change places."),
         "curve-correlations": (plot_size_correlations, "Spearman's correlation between sizes, with 95 % intervals."),
     }
-    for name, (draw, caption) in drawn.items():
-        yield _figure(name, caption, "curve", lambda ax, draw=draw: draw(curve, ax))
+    for name, (plot, caption) in drawn.items():
+        yield draw(name, caption, "curve", lambda ax, plot=plot: plot(curve, ax))
 
 
 def _residuals(run: RunResult) -> Iterable[Figure]:
@@ -119,7 +97,7 @@ def _residuals(run: RunResult) -> Iterable[Figure]:
             f"What the regression leaves unexplained for {lm}. Left: quantiles against those that the model assumes. "
             "Right: spread against the size of intents; it is 1 everywhere if the model is right."
         )
-        yield _figure(
+        yield draw(
             f"residuals-{lm}",
             caption,
             "residuals",
@@ -140,27 +118,10 @@ def _training(run: RunResult) -> Iterable[Figure]:
     for lm in recipes:
         curves = logs[logs["lm"] == lm]
         if len(curves):
-            yield _figure(
+            yield draw(
                 f"learning-curves-{lm}",
                 f"How {lm} learned: bits of the part to tune on by epoch; the dot is the epoch that was kept.",
                 "training",
                 lambda ax, curves=curves: plot_learning_curves(curves, ax),
                 rows=max(12, curves["edition"].nunique()),
             )
-
-
-def _figure(name: str, caption: str, part: str, draw: Any, rows: int = 16, columns: int = 1) -> Figure:
-    import matplotlib as mpl
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
-    from matplotlib.figure import Figure as Canvas
-
-    # The same run gives the same bytes: fixed ids, no date. Text stays text, so that the reader's fonts show every
-    # script, and dollar signs in names are dollar signs.
-    settings: Any = {"svg.hashsalt": name, "svg.fonttype": "none", "text.parse_math": False}
-    with mpl.rc_context(settings):
-        figure = Canvas(figsize=(7.0, max(2.4, 1.2 + 0.26 * rows)), layout="constrained")
-        FigureCanvasSVG(figure)
-        draw(figure.subplots(ncols=columns))
-        stream = io.BytesIO()
-        figure.savefig(stream, format="svg", metadata={"Date": None})
-    return Figure(name, caption, stream.getvalue(), part)

@@ -18,10 +18,50 @@ from langdiff._checksums import read_checksums, write_checksums
 from langdiff._io import atomic_path, write_text
 from langdiff.errors import LangdiffWarning
 from langdiff.regression import DifficultyCurve
-from langdiff.run.pictures import RANK_DRAWS, Figure, draw_all
+from langdiff.run.analysis import Analysis
+from langdiff.run.figure import Figure
+from langdiff.run.pictures import RANK_DRAWS, draw_all
 from langdiff.run.result import RunResult
 
 HERE = Path(__file__).parent
+# of the analyses: the entry of the contents, the heading, and what is shown
+HEADINGS = {
+    "compare": (
+        "Models",
+        "Which regression model?",
+        "The same surprisals under several models of the regression. Correlation and largest difference (nats) are "
+        "those of the difficulties with the first model's.",
+    ),
+    "sample": (
+        "Posterior",
+        "What does the posterior say?",
+        "Difficulties in nats, drawn by Stan: posterior mean, standard deviation and central 95 % interval, beside the "
+        "estimate of the fit. R-hat should be at most 1.01, and effective sample sizes (ess) at least 100 per chain.",
+    ),
+    "translationese": (
+        "Translationese",
+        "Are native texts harder than translated ones?",
+        "Difficulty of native minus that of translated texts of the same edition, in nats; percent is that in bits. "
+        "A language model trained mostly on translated text may find native text harder for that reason only.",
+    ),
+    "predictors": (
+        "Predictors",
+        "What are the texts like?",
+        "Measured on the texts to learn from, or looked up.",
+    ),
+    "correlate": (
+        "Correlations",
+        "What makes a language hard?",
+        "Predictors against difficulties, one observation per language. P adjusted allows for the number of tests; a p "
+        "that does not may be small by chance.",
+    ),
+    "parity": (
+        "Parity",
+        "What does the same content take?",
+        "Bytes, characters and bits of the same content, in units of those of the reference. Information parity is "
+        "above 1 where an edition takes fewer bits than the reference.",
+    ),
+}
 
 
 def write_report(run: RunResult) -> Path:
@@ -84,6 +124,7 @@ def render_report(run: RunResult, figures: list[Figure]) -> str:
         tables={
             "difficulties": html_table(_difficulties(run), {"%": "{:+.1f}", "±": "{:.1f}", "rank": "{:.0f}"}),
             "bits": html_table(_bits(run), {"intent": "{:.1f}", "character": "{:.3f}", "%": "{:.3f}"}),
+            "presence": None if run.presence is None else html_table(_presence(run.presence), {"%": "{:.1f}"}),
             "editions": html_table(run.editions.reset_index()),
             "skipped": html_table(run.skipped.astype({"line": "Int64"}), {"line": "{}"}),
             "failed": html_table(run.failed),
@@ -91,10 +132,36 @@ def render_report(run: RunResult, figures: list[Figure]) -> str:
             "curve": None if run.curve is None else html_table(_curve(run.curve), {"%": "{:+.1f}", "±": "{:.1f}"}),
             "floors": None if run.floors is None else html_table(_floors(run), {"%": "{:+.1f}", "": "{:.3f}"}),
         },
+        analyses=[_section(analysis) for analysis in run.analyses.values()],
         correlations=list(run.correlations().itertuples()),
         rank_draws=RANK_DRAWS,
         version=langdiff.__version__,
     )
+
+
+def _section(analysis: Analysis) -> dict[str, Any]:
+    """Return what the page says of an analysis."""
+    short, title, about = HEADINGS[analysis.name]
+    words = analysis.table.rename(columns=lambda name: str(name).replace("_", " "))
+    for name in words.select_dtypes(bool):
+        words[name] = words[name].map({True: "yes", False: "no"})
+    looks = {str(name): _look(words[name]) for name in words.select_dtypes("number")}
+    return {
+        "name": analysis.name,
+        "short": short,
+        "title": title,
+        "about": about,
+        "table": html_table(words, looks) if len(words) else "",
+        "notes": analysis.notes,
+    }
+
+
+def _look(numbers: pd.Series) -> str:
+    """Return a format for a column of which nothing is known: whole numbers, one decimal, or three digits."""
+    values = numbers.dropna().to_numpy(dtype=float)
+    if (values == np.round(values)).all():
+        return "{:,.0f}"
+    return "{:,.1f}" if np.abs(values).max() >= 1000 else "{:.3g}"
 
 
 def html_table(frame: pd.DataFrame, formats: Mapping[str, str] = MappingProxyType({})) -> Markup:
@@ -105,9 +172,12 @@ def html_table(frame: pd.DataFrame, formats: Mapping[str, str] = MappingProxyTyp
     frame : DataFrame
         Table to show, without its index.
     formats : mapping
-        Format of numbers, such as ``"{:+.1f}"``, by the end of a column's name; ``"{:,}"`` by default.
+        Format of numbers, such as ``"{:+.1f}"``, by a column's name, or by its end; ``"{:,}"`` by default.
     """
-    looks = [next((f for end, f in formats.items() if str(name).endswith(end)), "{:,}") for name in frame.columns]
+    looks = [
+        formats.get(str(name)) or next((f for end, f in formats.items() if str(name).endswith(end)), "{:,}")
+        for name in frame.columns
+    ]
     head = Markup().join(
         Markup("<th scope='col' class='{}'>{}</th>").format("number" if is_numeric_dtype(frame[name]) else "", name)
         for name in frame.columns
@@ -137,6 +207,12 @@ def _bits(run: RunResult) -> pd.DataFrame:
         if totals["replaced_percent"].notna().any():
             columns[f"{lm}: replaced, %"] = totals["replaced_percent"]
     return pd.DataFrame(columns).rename_axis("edition").reset_index()
+
+
+def _presence(presence: pd.DataFrame) -> pd.DataFrame:
+    """Return the intents of each edition of the corpus, and whether it was selected, in words."""
+    words = presence["selected"].map({True: "yes", False: "no"})
+    return presence.assign(selected=words).rename(columns={"percent": "of all intents, %"}).reset_index()
 
 
 def _curve(curve: DifficultyCurve) -> pd.DataFrame:

@@ -1,6 +1,6 @@
 """What a run found, in memory or read back from its directory."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -11,12 +11,14 @@ from langdiff._checksums import DamageError, read_checksums
 from langdiff._io import parse_json, read_table
 from langdiff.errors import DataError
 from langdiff.lm.floors import compare_with_floors
-from langdiff.lm.ngram.recipe import KneserNeyRecipe, find_scored_lm
+from langdiff.lm.ngram.recipe import KneserNeyRecipe
 from langdiff.multitext import FAULT_COLUMNS
 from langdiff.regression import DifficultyCurve, DifficultyFit, read_curve, read_fit
-from langdiff.run.directory import CURVE, EDITIONS, EXPERIMENT, FOLDS, FORMAT_VERSION, MANIFEST
+from langdiff.run.analysis import ANALYSES, Analysis, read_analysis
+from langdiff.run.directory import CURVE, EDITIONS, EXPERIMENT, FOLDS, FORMAT_VERSION, MANIFEST, PRESENCE
 from langdiff.run.experiment import Experiment
 from langdiff.run.floors import read_floors
+from langdiff.run.sections import SECTIONS
 from langdiff.surprisals import Surprisals, read_surprisals
 
 REPAIR = "`langdiff run` with the same experiment makes all that is missing or damaged again."
@@ -44,6 +46,9 @@ class RunResult:
         wrong, by language model and edition; ``folds_not_compared``: why, by language model; and ``seconds``: the time
         of each stage of the last run, and for each language model that of its training in all editions, whenever it
         was trained.
+    presence : DataFrame or None
+        One row per edition of the corpus, if the experiment selects: ``language``, number and ``percent`` of the
+        ``intents`` that it has, and whether it was ``selected``.
     floors : DataFrame or None
         What n-grams and compressors make of each edition (`langdiff.lm.measure_floors`), if it was measured.
     folds : DataFrame or None
@@ -51,6 +56,9 @@ class RunResult:
         model, if the intents were divided into folds.
     curve : DifficultyCurve or None
         Difficulties at several sizes of the training data, if the experiment has a ``[curve]``.
+    analyses : dict from str to Analysis
+        What the sections ``compare``, ``sample``, ``translationese``, ``predictors``, ``correlate`` and ``parity`` of
+        the experiment found: each has a ``table`` and ``notes``.
     """
 
     directory: Path
@@ -60,9 +68,11 @@ class RunResult:
     fits: dict[str, DifficultyFit]
     truth: pd.Series | None
     manifest: dict[str, Any]
+    presence: pd.DataFrame | None = None
     floors: pd.DataFrame | None = None
     folds: pd.DataFrame | None = None
     curve: DifficultyCurve | None = None
+    analyses: dict[str, Analysis] = field(default_factory=dict)
 
     @property
     def failed(self) -> pd.DataFrame:
@@ -116,7 +126,7 @@ class RunResult:
             raise DataError(
                 f"{self.directory}: this run measured no floors. Run the experiment again, with floors = true in [lm]."
             )
-        found = {lm: find_scored_lm(lm) for lm in self.surprisals}
+        found = {lm: self.experiment.lm.find(lm) for lm in self.surprisals}
         networks = [lm for lm, of in found.items() if not isinstance(of.recipe, KneserNeyRecipe)]
         priced = [lm for lm in networks if found[lm].scoring.price_replaced]
         return compare_with_floors([self.surprisals[lm] for lm in priced], self.floors)
@@ -192,10 +202,17 @@ def read_run(directory: str | Path) -> RunResult:
         fits={lm: read_fit(directory / "fits" / f"{lm}.json") for lm in models},
         truth=_read_truth(directory / "tables/truth.csv"),
         manifest=manifest,
+        presence=_read_editions(directory / PRESENCE) if (directory / PRESENCE).exists() else None,
         floors=read_floors(directory),
         folds=_read_folds(directory / FOLDS),
         curve=read_curve(directory / CURVE) if (directory / CURVE).exists() else None,
+        analyses=_read_analyses(directory),
     )
+
+
+def _read_analyses(directory: Path) -> dict[str, Analysis]:
+    paths = {name: directory / ANALYSES / f"{name}.json" for name in SECTIONS}
+    return {name: read_analysis(path)[0] for name, path in paths.items() if path.is_file()}
 
 
 def _read_folds(path: Path) -> pd.DataFrame | None:

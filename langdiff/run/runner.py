@@ -1,17 +1,18 @@
 """The stages of an experiment, from the corpus to difficulties and a report."""
 
-import hashlib
 import json
 import logging
 import time
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
-from langdiff._io import atomic_path, write_json
+from langdiff._io import atomic_path, parse_json, write_json
 from langdiff.corpora import read_multitext, synthesize
 from langdiff.corpora.tokenizer import prepare_text
 from langdiff.errors import DataError, OutputError
@@ -20,12 +21,15 @@ from langdiff.experiments.training_sizes import check_sizes, smallest_train
 from langdiff.folds import Folds
 from langdiff.lm.compute import compute_where_possible
 from langdiff.lm.device import find_device
+from langdiff.lm.external.huggingface import HuggingFaceLM
+from langdiff.lm.external.protocol import surprisals_of
 from langdiff.lm.jobs.folder import job_folder
 from langdiff.lm.jobs.logs import join_logs, read_job_log
 from langdiff.lm.preparation import note_preparation
-from langdiff.lm.scoring import split_name
 from langdiff.multitext import Multitext, Parts
 from langdiff.regression import DifficultyCurve, fit
+from langdiff.run.analyses import Basis, analyse, check_sections
+from langdiff.run.analysis import ANALYSES
 from langdiff.run.directory import (
     CURVE,
     CURVE_JOBS,
@@ -33,9 +37,12 @@ from langdiff.run.directory import (
     FOLDS,
     JOBS,
     MANIFEST,
+    PRESENCE,
+    SCORED,
     caches,
     environment,
     is_finished,
+    is_published,
     own_directory,
     publish,
     staged,
@@ -43,15 +50,20 @@ from langdiff.run.directory import (
 from langdiff.run.dividing import check_clusters, compare_all_folds, divide, sizes_of
 from langdiff.run.experiment import Experiment, FileCorpus, read_experiment
 from langdiff.run.floors import FLOORS, floors_of_run
+from langdiff.run.given_model import describe_given, load_given, measure_all
+from langdiff.run.hashes import hash_editions
 from langdiff.run.log import RunLog
 from langdiff.run.report import write_pages
 from langdiff.run.result import RunResult
+from langdiff.run.sections import SECTIONS
 from langdiff.selection import select
 from langdiff.surprisals import Surprisals
 
 # files that only some runs write
 STALE = (
-    *("tables/truth.csv", "tables/selection.csv", "tables/curve.csv", CURVE, FOLDS, FLOORS),
+    *("tables/truth.csv", "tables/selection.csv", "tables/curve.csv", CURVE, FOLDS, FLOORS, PRESENCE),
+    *(f"tables/{name}.csv" for name in SECTIONS),
+    f"{ANALYSES}/*",
     *("figures/*.svg", "surprisals/*", "fits/*.json"),
 )
 
@@ -98,6 +110,8 @@ def run_experiment(
         has no cluster of the kind that the experiment names.
     InfeasibleError
         If no selection satisfies ``[selection]``.
+    MissingExtraError, CheckpointError
+        If the folder of a language model, ``hf``, cannot be loaded.
     LangdiffError
         If a language model cannot be trained or scored on at least two editions; models that were finished stay in the
         directory.
@@ -131,8 +145,14 @@ def run_experiment(
                 write_json(directory / EXPERIMENT, experiment.model_dump(mode="json"))
             with staged(directory) as new:
                 result = _Run(experiment, directory, new, executor, progress, log).all_stages()
-                with kept("All language models"):
-                    publish(new, directory, STALE)
+                if is_published(result.manifest, new, directory, trained=experiment.lm.models):
+                    made = parse_json((directory / MANIFEST).read_text(encoding="utf-8"))
+                    result = replace(result, manifest=made)  # with the date and the times of when it was made
+                else:
+                    with kept("All language models"):
+                        log.add("stage begins", stage="report")
+                        write_pages(result, new)
+                        publish(new, directory, STALE)
     return result
 
 
@@ -171,29 +191,31 @@ class _Run:
         self.executor, self.progress, self.log = executor, progress, log
         self.seconds: dict[str, float] = {}
         self.failed: dict[str, dict[str, str]] = {}
+        self.given: HuggingFaceLM | None = None
+        self.corpus_intents = 0
+        self.presence: pd.DataFrame | None = None
 
     def all_stages(self) -> RunResult:
         write_json(self.new / EXPERIMENT, self.experiment.model_dump(mode="json"))
+        self.given = load_given(self.experiment.lm)  # better refused now than after the corpus is read
         with self.stage("corpus"):
             multitext, truth = self.open_corpus()
         with self.stage("selection"):
+            self.corpus_intents = len(multitext)
             multitext, notes = self.choose(multitext)
             if len(multitext.editions) < 2:
                 raise DataError(
                     f"there is only one edition, {multitext.editions[0]!r}: difficulties compare at least two "
                     "editions. Add files, or loosen [selection]."
                 )
-            parts = divide(multitext, self.experiment.split)
+            parts = divide(multitext, self.experiment.split) if self.given is None else measure_all(multitext)
             check_clusters(parts, self.experiment.fit)
+            check_sections(self.experiment, multitext)
             if self.experiment.curve is not None:
                 check_sizes(self.experiment.curve.sizes, smallest_train(parts), self.experiment.curve.match)
             editions = multitext.edition_sizes()
             self.save_table("editions", editions)
-        corpus = self.experiment.corpus
-        tokenization = corpus.tokenization if isinstance(corpus, FileCorpus) else "as-is"
-        for cache in self.caches:
-            note_preparation(cache, tokenization)
-        tables = [self.score(lm, parts) for lm in self.experiment.lm.models]
+        tables = self.train_all(parts) if self.given is None else [self.score_given(self.given, multitext)]
         with kept("All language models"):
             floors = self.measure_floors(tables, parts)
             return self.compare(tables, multitext, editions, truth, notes, parts, floors)
@@ -236,15 +258,31 @@ class _Run:
                     self.save_table("folds", folds)
                     folds = folds.reset_index()
         if truth is not None:
+            truth = truth[multitext.editions]  # of those selected, whose factors average 1 as estimates do
+            truth = truth - np.log(np.exp(truth).mean())
             self.save_table("truth", truth.rename("truth").rename_axis("edition").to_frame())
         curve = self.measure_curve(parts)
+        basis = Basis(
+            experiment=self.experiment,
+            multitext=multitext,
+            parts=parts,
+            surprisals=surprisals,
+            fits=fits,
+            progress=self.progress,
+        )
+        analyses = analyse(basis, self.directory, self.new, self.stage)
+        for name, analysis in analyses.items():
+            self.save_table(name, analysis.table, index=False)
         manifest = environment() | {
-            "data": _hashes(multitext),
+            "data": hash_editions(multitext),
             "skipped": json.loads(multitext.skipped.to_json(orient="records")),
+            "corpus_intents": self.corpus_intents,
             "selection": notes,
             "parts": sizes_of(parts),
+            "given_model": describe_given(self.given),
             "failed": self.failed,
             "folds_not_compared": not_compared,
+            "not_done": {name: analysis.notes[0] for name, analysis in analyses.items() if analysis.table.empty},
             "seconds": self.seconds,
         }
         result = RunResult(
@@ -255,15 +293,15 @@ class _Run:
             fits=fits,
             truth=truth,
             manifest=manifest,
+            presence=self.presence,
             floors=floors,
             folds=folds,
             curve=curve,
+            analyses=analyses,
         )
         if floors is not None:
             result.against_floors()  # warns of networks that have learned less
         self.save_table("difficulties", result.to_frame().set_index("edition"))
-        self.log.add("stage begins", stage="report")
-        write_pages(result, self.new)
         write_json(self.new / MANIFEST, manifest)
         return result
 
@@ -275,9 +313,9 @@ class _Run:
         with self.stage("curve"):
             curve = difficulty_curve(
                 parts,
-                **settings.model_dump(),
+                **settings.model_dump() | {"lm": self.experiment.lm.find(settings.lm).recipe},
                 model=self.experiment.fit.model,
-                clusters=self.experiment.fit.clusters,
+                clusters=self.experiment.fit.one_clustering,
                 seed=self.experiment.seed,
                 scoring=self.experiment.lm.scoring,
                 max_replaced=1.0,  # small sizes know few characters, which is part of what they show
@@ -328,6 +366,16 @@ class _Run:
         if settings is None:
             return multitext, None
         selection = select(multitext, **settings.model_dump())
+        has = multitext.presence.sum()
+        self.presence = pd.DataFrame(
+            {
+                "language": multitext.edition_info["language"],
+                "intents": has,
+                "percent": 100 * has / len(multitext),
+                "selected": has.index.isin(selection.editions),
+            }
+        ).rename_axis("edition")
+        self.save_table("presence", self.presence)
         self.save_table("selection", selection.to_frame())
         return selection.multitext, selection.headline()
 
@@ -336,14 +384,32 @@ class _Run:
         """Folders of the language models, one per fold."""
         return caches(self.directory, self.experiment.split.folds)
 
+    def score_given(self, model: HuggingFaceLM, multitext: Multitext) -> Surprisals:
+        """Score every edition with a model that needs no training."""
+        with self.stage(model.name):
+            table = surprisals_of(
+                model, multitext, lm=model.name, cache=self.directory / SCORED, progress=self.progress
+            )
+        table.save(self.new / "surprisals" / f"{table.lm}.csv")
+        return table
+
+    def train_all(self, parts: Parts | Folds) -> list[Surprisals]:
+        """Train and score each kind of language model."""
+        corpus = self.experiment.corpus
+        tokenization = corpus.tokenization if isinstance(corpus, FileCorpus) else "as-is"
+        for cache in self.caches:
+            note_preparation(cache, tokenization)
+        return [self.score(lm, parts) for lm in self.experiment.lm.models]
+
     def score(self, lm: str, parts: Parts | Folds) -> Surprisals:
         """Train and score one kind of language model on every edition."""
         settings = self.experiment.lm
+        recipe, scoring = settings.find(lm, settings.scoring)
         with self.stage(lm):
             table, failed = compute_where_possible(
                 parts,
-                lm=lm,
-                scoring=settings.scoring,
+                lm=recipe,
+                scoring=scoring,
                 max_replaced=settings.max_replaced,
                 device=settings.device,
                 seed=self.experiment.seed,
@@ -358,35 +424,12 @@ class _Run:
             self.failed[table.lm] = failed
         with kept(f"The language models of {lm}"):
             table.save(self.new / "surprisals" / f"{table.lm}.csv")
-        recipe = split_name(lm)[0]
-        folders = (job_folder(cache, edition, recipe) for cache in self.caches for edition in table.editions)
+        folders = (job_folder(cache, edition, recipe.name) for cache in self.caches for edition in table.editions)
         logs = join_logs(map(read_job_log, folders))
         self.seconds[lm] = round(float(logs["seconds"].sum()), 2)  # of training, also if it was done in an earlier run
         return table
 
-    def save_table(self, name: str, table: pd.DataFrame) -> None:
+    def save_table(self, name: str, table: pd.DataFrame, *, index: bool = True) -> None:
         """Write a table as CSV."""
         with atomic_path(self.new / "tables" / f"{name}.csv") as temporary:
-            table.to_csv(temporary)
-
-
-def _hashes(multitext: Multitext) -> dict[Hashable, str]:
-    """Return the SHA-256 of each edition's file, of its zip archive, or of all files in its folder."""
-    if "path" not in multitext.edition_info:
-        return {}
-    paths = multitext.edition_info["path"].dropna()
-    try:
-        return {edition: _hash(Path(path)) for edition, path in paths.items()}
-    except OSError as error:
-        raise DataError(f"{error.filename}: cannot be read: {error.strerror}.") from error
-
-
-def _hash(path: Path) -> str:
-    archive = next((folder for folder in path.parents if folder.suffix.lower() == ".zip" and folder.is_file()), path)
-    files = sorted(file for file in archive.iterdir() if file.is_file()) if archive.is_dir() else [archive]
-    digest = hashlib.sha256()
-    for file in files:
-        with file.open("rb") as stream:
-            while piece := stream.read(1 << 20):
-                digest.update(piece)
-    return digest.hexdigest()
+            table.to_csv(temporary, index=index)

@@ -15,7 +15,8 @@ from langdiff.errors import DataError
 from langdiff.lm.compute import fold_seeds
 from langdiff.lm.jobs.folder import KEY, LOG, job_folder, read_json
 from langdiff.lm.jobs.logs import read_log
-from langdiff.lm.ngram.recipe import AnyRecipe, find_scored_lm
+from langdiff.lm.ngram.recipe import AnyRecipe
+from langdiff.lm.scoring import split_name
 from langdiff.run.directory import EXPERIMENT, STAGE, caches, curve_caches
 from langdiff.run.experiment import Experiment
 from langdiff.run.log import read_run_log
@@ -66,7 +67,7 @@ def read_status(directory: str | Path) -> pd.DataFrame:
     if current is None:
         raise DataError(f"{directory}: no run is here (no {EXPERIMENT}).")
     experiment = read_settings(current)
-    recipes = {recipe.name: recipe for recipe in (find_scored_lm(model).recipe for model in experiment.lm.models)}
+    recipes = {recipe.name: recipe for recipe in (experiment.lm.find(model).recipe for model in experiment.lm.models)}
     editions = read_editions(current)
     if editions is None:  # nothing was chosen yet
         keys = [key for cache in caches(directory, experiment.split.folds) for key in sorted(cache.glob(f"*/*/{KEY}"))]
@@ -82,7 +83,7 @@ def read_status(directory: str | Path) -> pd.DataFrame:
     columns = COLUMNS if experiment.split.folds is None else [COLUMNS[0], "fold", *COLUMNS[1:]]
     alike = ["lm"]
     if experiment.curve is not None:
-        recipe = find_scored_lm(experiment.curve.lm).recipe
+        recipe = experiment.lm.find(experiment.curve.lm).recipe
         rows += [
             _job(job_folder(cache.folder, edition, recipe.name), edition, recipe, seed, False)
             | {"size": cache.size, "seed": cache.seed, "fold": cache.fold}
@@ -132,7 +133,7 @@ def _failures(directory: Path) -> set[tuple[str, str]]:
         if entry.get("event") == "begin":
             found.clear()
         elif entry.get("event") == "failure":
-            found.add((entry["edition"], find_scored_lm(entry["lm"]).recipe.name))
+            found.add((entry["edition"], split_name(entry["lm"])[0]))
     return found
 
 

@@ -7,15 +7,17 @@ import pandas as pd
 from langdiff._checksums import CHECKSUMS, DamageError, read_checksums
 from langdiff.errors import DataError
 from langdiff.lm.jobs.folder import KEY, job_folder
-from langdiff.lm.ngram.recipe import find_scored_lm
 from langdiff.lm.preparation import NOTE
 from langdiff.lm.scoring import split_name
-from langdiff.run.directory import EXPERIMENT, JOBS, STAGE, caches, curve_caches
+from langdiff.run.analysis import KEPT as KEPT_ANALYSES
+from langdiff.run.directory import EXPERIMENT, JOBS, SCORED, STAGE, caches, curve_caches
 from langdiff.run.floors import KEPT
 from langdiff.run.log import LOG
+from langdiff.run.sections import SECTIONS
 from langdiff.run.status import read_settings
 
-_FREE = {CHECKSUMS, LOG, KEPT, f"{JOBS}/{NOTE}", NOTE}  # read as they are, and checked otherwise
+# read as they are, and checked otherwise
+_FREE = {CHECKSUMS, LOG, KEPT, f"{JOBS}/{NOTE}", NOTE, *(f"{KEPT_ANALYSES}/{name}.json" for name in SECTIONS)}
 
 
 def verify_run(directory: str | Path) -> pd.DataFrame:
@@ -83,6 +85,8 @@ def _missing_jobs(directory: Path, rows: dict[str, tuple[str, str]]) -> dict[str
     if rows.get(EXPERIMENT, ("missing",))[0] != "whole":
         return {}
     experiment = read_settings(directory)
+    if experiment.lm.hf is not None:  # nothing was trained
+        return {}
     jobs = [
         job_folder(cache, edition, split_name(lm)[0])
         for cache in caches(directory, experiment.split.folds)
@@ -90,7 +94,7 @@ def _missing_jobs(directory: Path, rows: dict[str, tuple[str, str]]) -> dict[str
     ]
     if experiment.curve is not None:
         editions = dict.fromkeys(edition for (edition,) in _columns(directory, rows, "curve", ["edition"]))
-        recipe = find_scored_lm(experiment.curve.lm).recipe.name
+        recipe = split_name(experiment.curve.lm)[0]
         sizes = curve_caches(directory, experiment)
         jobs += [job_folder(cache.folder, edition, recipe) for cache in sizes for edition in editions]
     gone = (job / CHECKSUMS for job in jobs if not (job / CHECKSUMS).is_file())
@@ -114,6 +118,8 @@ def _unrecorded(directory: Path, rows: dict[str, tuple[str, str]], unknown: list
         inside = path.relative_to(directory)
         name = inside.as_posix()
         if not path.is_file() or name in rows or any(part.startswith(".") for part in inside.parts):
+            continue
+        if inside.parts[0] == SCORED:  # each file has its own checksum, and is made again if it is damaged
             continue
         if name in _FREE or path.name in (CHECKSUMS, NOTE) or any(folder in path.parents for folder in unknown):
             continue

@@ -1,4 +1,8 @@
+import importlib.metadata
 import json
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -105,7 +109,27 @@ def test_fit_refuses_bad_tables_in_one_line(langdiff, tmp_path, name, content, m
 def test_missing_table(langdiff, tmp_path):
     done = langdiff("fit", tmp_path / "none.csv")
     assert (done.code, done.out) == (1, "")
-    assert "none.csv: cannot be read as a table" in done.err
+    assert done.err == f"langdiff: {tmp_path / 'none.csv'}: no such file or directory.\n"
+
+
+# torch is asked only whether it sees a GPU, where there may be one
+ASKED = {"torch"} if importlib.metadata.version("torch").endswith("+cpu") else set()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "slow"),
+    [(["fit", "none.csv"], 1, {"numpy", "pandas", "rich"}), (["doctor"], 0, {"pandas", "cmdstanpy", *ASKED})],
+)
+def test_what_needs_no_computation_imports_nothing_slow(tmp_path, arguments, code, slow):
+    program = "import sys, atexit; atexit.register(lambda: print(*sys.modules)); import langdiff.cli as c; c.main()"
+    command = [sys.executable, "-c", program, *arguments]
+    nowhere = {"HOME": str(tmp_path), "PATH": os.environ["PATH"]}  # CmdStan, if it is somewhere, is slow to ask
+    nowhere |= {"PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path, env=nowhere)
+    assert done.returncode == code, done.stderr
+    modules = set(done.stdout.splitlines()[-1].split())
+    assert "langdiff.cli" in modules
+    assert not slow.intersection(modules)
 
 
 def test_unknown_kind_of_picture_is_refused(langdiff, truth_and_table, tmp_path):
@@ -218,6 +242,9 @@ def test_doctor_reports_torch(langdiff):
     assert found["torch"]["ok"]
     assert "HiGHS" in found["ILP solvers"]["detail"]
     assert "torch" in langdiff("doctor").out
+    extras = {name.removeprefix("extra ") for name in found if name.startswith("extra ")}
+    assert extras == set(importlib.metadata.metadata("langdiff").get_all("Provides-Extra")) - {"all"}
+    assert f"hypothesis {importlib.metadata.version('hypothesis')}" in found["extra dev"]["detail"]
 
 
 def test_doctor_names_a_cmdstan_that_is_not_there(langdiff, tmp_path, monkeypatch):
@@ -239,6 +266,7 @@ def test_version(langdiff):
 
 
 def test_names_of_pictures_are_checked_before_any_work(langdiff, tmp_path):
+    (tmp_path / "none.csv").touch()
     done = langdiff("fit", tmp_path / "none.csv", "--plot", tmp_path / "forest.doc")
     assert done.code == 1
     assert "unknown kind of picture '.doc'" in done.err

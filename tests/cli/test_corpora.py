@@ -80,7 +80,7 @@ def test_origins_are_for_the_native_share(langdiff, corpus, tmp_path):
 
 
 def test_plot_refuses_a_name_before_reading(langdiff, tmp_path):
-    done = langdiff("plot", "presence", tmp_path / "nowhere", "--out", tmp_path / "picture.docx")
+    done = langdiff("plot", "presence", tmp_path, "--out", tmp_path / "picture.docx")
     assert done.code == 1
     assert "unknown kind of picture '.docx'" in done.err
 

@@ -111,3 +111,15 @@ def test_edition_of(name, edition):
 )
 def test_language_of(edition, language):
     assert language_of(edition) == language
+
+
+def test_files_of_a_folder_that_are_not_read_are_named(folder, caplog):
+    (folder / "fra-c.docx").write_text("")
+    (folder / "metadata.csv").write_text("")
+    assert len(find_files(folder, SUFFIXES, None)) == 2
+    assert [record.getMessage() for record in caplog.records] == [
+        f"{folder}: not read, as not called *.txt (or compressed): 'fra-c.docx'"
+    ]
+    caplog.clear()
+    find_files([folder / "eng-a.txt"], SUFFIXES, None)
+    assert not caplog.records

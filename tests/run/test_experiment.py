@@ -1,10 +1,13 @@
+from dataclasses import replace
 from inspect import signature
 from typing import get_args
 
 import pytest
 
+import langdiff as ld
 from langdiff._types import FormatName
 from langdiff.errors import ConfigError
+from langdiff.lm import RECIPES, KneserNeyRecipe
 from langdiff.regression import fit
 from langdiff.run import Experiment, read_experiment
 from langdiff.run.experiment import demo_experiment
@@ -30,7 +33,7 @@ def test_defaults(tmp_path):
 def test_selection_takes_the_settings_of_select(tmp_path):
     asked = _read(tmp_path, MINIMAL + "[selection]\nn_editions = 3").selection
     assert asked.n_editions == 3
-    assert set(asked.model_dump()) == set(signature(select).parameters) - {"multitext", "method", "solver", "progress"}
+    assert set(asked.model_dump()) == set(signature(select).parameters) - {"multitext", "progress"}
 
 
 def test_fit_takes_the_settings_of_an_experiment(tmp_path):
@@ -55,7 +58,7 @@ def test_fit_takes_the_settings_of_an_experiment(tmp_path):
             r"'fit\.errors': input should be 'information', 'sandwich', 'bootstrap' or 'jackknife' \(given: 'robust'\)",
         ),
         (MINIMAL + '[fit]\nintents = "both"', r"'fit\.intents': input should be 'fixed' or 'random'"),
-        (MINIMAL + "[fit]\nclusters = 3", r"'fit\.clusters': input should be a valid string"),
+        (MINIMAL + "[fit]\nclusters = 3", r"'fit\.clusters': clusters are a column about intents, or a list of two"),
         (MINIMAL + '[fit]\ncluster = "book"', r"unknown key 'fit\.cluster'; did you mean 'clusters'\?"),
         (MINIMAL + '[fit]\nmodel = "9"', r"'fit\.model': input should be '1', '2', '2L', '2C' or '3' \(given: '9'\)"),
         (MINIMAL + '[lm]\nmodels = ["char-tiny", "char-tiny"]', r"a language model is named twice"),
@@ -64,7 +67,7 @@ def test_fit_takes_the_settings_of_an_experiment(tmp_path):
         (MINIMAL + "[lm]\nmax_replaced = 5", r"'lm\.max_replaced': input should be less than or equal to 1"),
         (
             MINIMAL + '[lm]\nmodels = ["bpe-smal"]',
-            r"'lm\.models': unknown language model 'bpe-smal'\. Did you mean 'bpe-small'",
+            r"'lm': unknown language model 'bpe-smal'\. Did you mean 'bpe-small'",
         ),
         (MINIMAL + "[split]\nblock = 6", r"blocks of 6 leave nothing for training beside 5 \+ 5"),
         ('name = "../x"\n[corpus]\nformat = "synthetic"', r"'name': string should match pattern"),
@@ -144,3 +147,51 @@ def test_example_files_are_valid(root, monkeypatch):
 def test_experiment_survives_json():
     experiment = demo_experiment()
     assert Experiment.model_validate_json(experiment.model_dump_json()) == experiment
+
+
+def test_own_recipes_are_ours_with_settings_changed(tmp_path):
+    table = (
+        '[lm]\nmodels = ["mine", "mine-unpriced", "grams"]\n[lm.recipes.mine]\nbase = "char-small"\nhidden_size = 512\n'
+    )
+    table += '[lm.recipes.grams]\nbase = "kneser-ney-6"\norder = 3\nmin_count = 1\n'
+    lm = _read(tmp_path, MINIMAL + table).lm
+    assert lm.names == ["mine", "mine-unpriced", "grams"]
+    assert lm.find("mine").recipe == replace(RECIPES["char-small"], name="mine", hidden_size=512)
+    assert not lm.find("mine-unpriced").scoring.price_replaced
+    assert lm.find("grams").recipe == KneserNeyRecipe(name="grams", order=3, min_count=1)
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ("hidden_size = 3", r"\[lm\.recipes\.mine\] needs a base"),
+        ('base = "chr-small"', "unknown language model 'chr-small'. Did you mean 'char-small'"),
+        ('base = "char-small"\nhiden_size = 3', r"unknown key 'hiden_size'; did you mean 'hidden_size'\?"),
+        ('base = "char-small"\nhidden_size = "many"', "hidden_size"),
+        ('base = "char-small"\ndropout_hidden = 2.0', "dropout_hidden"),
+        ('base = "kneser-ney-6"\norder = 99', "the order must be from 1 to 20"),
+    ],
+)
+def test_own_recipes_that_cannot_be_used_are_refused(tmp_path, table, message):
+    with pytest.raises(ConfigError, match=message):
+        _read(tmp_path, MINIMAL + '[lm]\nmodels = ["mine"]\n[lm.recipes.mine]\n' + table)
+
+
+def test_own_recipes_have_names_of_their_own(tmp_path):
+    with pytest.raises(ConfigError, match="there is a recipe of this name already"):
+        _read(tmp_path, MINIMAL + '[lm.recipes.char-small]\nbase = "char-tiny"')
+
+
+def test_sections_take_the_settings_of_their_functions(tmp_path):
+    sections = '[compare]\n[sample]\n[translationese]\n[predictors]\n[correlate]\n[parity]\nreference = "a"\n'
+    experiment = _read(tmp_path, MINIMAL + sections)
+    functions = {"sample": ld.sample, "predictors": ld.predictors, "correlate": ld.correlate}
+    functions |= {"parity": ld.measure_parity}
+    for section, function in functions.items():
+        assert set(getattr(experiment, section).model_dump()) <= set(signature(function).parameters)
+
+
+def test_paths_of_sections_start_at_the_folder_of_the_file(tmp_path):
+    read = _read(tmp_path, MINIMAL + '[predictors]\nwals = "wals"\n[translationese]\norigins = "../o.csv"')
+    assert read.predictors.wals == str(tmp_path / "wals")
+    assert read.translationese.origins == str(tmp_path.parent / "o.csv")

@@ -30,7 +30,7 @@ def guess_format(path: Paths, formats: Sequence[Format]) -> Format:
         If there is no file, or no format is recognized.
     """
     suffixes = tuple(dict.fromkeys(suffix for format in formats for suffix in format.suffixes))
-    files = files_in(list(path.values()) if isinstance(path, Mapping) else path, suffixes)
+    files = files_in(list(path.values()) if isinstance(path, Mapping) else path, suffixes, tell=False)
     unreadable: DataError | None = None
     for file in files:
         try:

@@ -166,6 +166,9 @@ def provenance_of_models(
         seeds = {getattr(model, "seed", None) for model in models}
         seed = seeds.pop() if len(seeds) == 1 else None
         versions |= {"sentencepiece": sentencepiece.__version__, "torch": str(torch.__version__)}
+    identities = dict.fromkeys(getattr(model, "identity", None) for model in models)
+    if None not in identities:
+        recipe = f"{name}#{short_hash(*identities)}"
     return Provenance(
         recipe=recipe,
         scoring=scoring,

@@ -1,12 +1,15 @@
 """What is made of the results of jobs: frames, warnings, and the limit on replaced characters."""
 
+import re
 import warnings
 from collections.abc import Iterable, Mapping
 
 import pandas as pd
 
-from langdiff.errors import ConfigError, LangdiffWarning
+from langdiff.errors import ConfigError, LangdiffWarning, listing
 from langdiff.lm.jobs.job import JobResult
+
+_FIGURES = re.compile(r"[0-9]+[0-9.,]*")
 
 
 def check_fraction(max_replaced: float) -> None:
@@ -21,9 +24,25 @@ def cautions_of(results: Mapping[str, JobResult]) -> list[tuple[str, str]]:
 
 
 def warn_of(cautions: Iterable[tuple[str, str]], *, stacklevel: int) -> None:
-    """Warn of cautions."""
+    """Warn once of cautions that differ in figures only, with the first editions and the figures of the first."""
+    alike: dict[str, list[tuple[str, str]]] = {}
     for edition, caution in cautions:
-        warnings.warn(f"edition {edition!r}: {caution}", LangdiffWarning, stacklevel=stacklevel)
+        alike.setdefault(kind_of(caution), []).append((edition, caution))
+    for each in alike.values():
+        (first, caution), editions = each[0], list(dict.fromkeys(edition for edition, _ in each))
+        several = f"{len(editions)} editions ({listing(editions)}), such as " if len(editions) > 1 else ""
+        warnings.warn(f"{several}edition {first!r}: {caution}", LangdiffWarning, stacklevel=stacklevel)
+
+
+def kind_of(caution: str) -> str:
+    """Return a caution without its figures.
+
+    Examples
+    --------
+    >>> kind_of("2.5% of 1,000 characters")
+    '#% of # characters'
+    """
+    return _FIGURES.sub("#", caution)
 
 
 def frames_of(results: Mapping[str, JobResult]) -> dict[str, pd.DataFrame]:

@@ -1,5 +1,4 @@
 import copy
-import os
 import sys
 
 import numpy as np
@@ -13,54 +12,21 @@ from langdiff.errors import CheckpointError, ConfigError, DataError, LangdiffWar
 from langdiff.lm import HuggingFaceLM
 from tests.cli.conftest import langdiff as langdiff
 from tests.lm.conftest import verses
-
-os.environ["HF_HUB_OFFLINE"] = "1"  # read when huggingface_hub is imported, just below
-transformers = pytest.importorskip("transformers", reason="needs the extra hf")
-tokenizers = pytest.importorskip("tokenizers", reason="needs the extra hf")
+from tests.lm.external.tiny_gpt import WINDOW, make_gpt, make_tokenizer, sharpened, tokenizers, transformers
 
 BATCHING = 1e-4  # bits a text: what the batch may move
 SINGLE_PRECISION = 1e-3  # bits a text: float32 against float64
-WINDOW = 16
 TEXTS = [*verses("eng", 20, 5), *verses("ell", 4, 6), "a", "<s> is text</s>", " two  spaces ", "the cat " * 40]
 
 
 @pytest.fixture(scope="module")
 def tokenizer():
-    raw = tokenizers.Tokenizer(tokenizers.models.BPE())
-    raw.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
-    raw.decoder = tokenizers.decoders.ByteLevel()
-    trainer = tokenizers.trainers.BpeTrainer(
-        vocab_size=300,
-        special_tokens=["<s>", "</s>"],
-        initial_alphabet=tokenizers.pre_tokenizers.ByteLevel.alphabet(),
-        show_progress=False,
-    )
-    raw.train_from_iterator(verses("eng", 200, 0), trainer)
-    return transformers.PreTrainedTokenizerFast(tokenizer_object=raw, bos_token="<s>", eos_token="</s>")
-
-
-def sharpened(model):
-    """Scale random weights, so that predictions depend strongly on what was before."""
-    generator = torch.Generator().manual_seed(0)
-    with torch.no_grad():
-        for name, weights in model.named_parameters():
-            if weights.dim() > 1:
-                weights.copy_(torch.randn(weights.shape, generator=generator) * (0.3 if "wte" not in name else 0.6))
-    return model.eval()
+    return make_tokenizer()
 
 
 @pytest.fixture(scope="module")
 def gpt(tokenizer):
-    config = transformers.GPT2Config(
-        vocab_size=len(tokenizer) + 3,
-        n_positions=WINDOW,
-        n_embd=24,
-        n_layer=2,
-        n_head=2,
-        bos_token_id=0,
-        eos_token_id=1,
-    )
-    return sharpened(transformers.GPT2LMHeadModel(config))
+    return make_gpt(tokenizer)
 
 
 @pytest.fixture(scope="module")
@@ -347,3 +313,10 @@ def test_the_command_scores_with_a_folder(langdiff, folder, multitext, tmp_path)
     refused = langdiff("score", folder, tmp_path / "corpus", "--out", out, "--dtype", "bfloat16")
     assert refused.code == 1
     assert "add --hf" in refused.err
+
+
+def test_models_of_one_name_have_other_signatures(gpt, tokenizer, multitext):
+    tables = [ld.surprisals_of(HuggingFaceLM(gpt, tokenizer, overlap=n), multitext, lm="gpt") for n in (1, 2)]
+    one, other = (table.provenance.recipe for table in tables)
+    assert one.startswith("gpt#")
+    assert one != other

@@ -1,0 +1,34 @@
+"""Paths that commands read: a mistyped one is refused before anything slow is imported."""
+
+import glob
+from pathlib import Path
+from typing import TypeVar
+
+from langdiff.errors import DataError
+
+Given = TypeVar("Given", bound=str | Path | list[str] | list[Path] | None)
+
+
+def existing(given: Given) -> Given:
+    """Refuse paths that do not exist; a pattern may match none, which is told where it is read.
+
+    Parameters
+    ----------
+    given : str, Path, list of these, or None
+        What an argument or option names.
+
+    Raises
+    ------
+    DataError
+        If there is no such file or folder.
+    """
+    for path in given if isinstance(given, list) else [given]:
+        if path is None or glob.has_magic(str(path)):
+            continue
+        try:
+            Path(path).expanduser().lstat()
+        except FileNotFoundError:
+            raise DataError(f"{path}: no such file or directory.") from None
+        except OSError:  # told where it is read
+            continue
+    return given

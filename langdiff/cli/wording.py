@@ -1,0 +1,42 @@
+"""Messages of the package in the words of the command line: options in place of Python's arguments."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+# name=value, but no word in quotes, which is of the data; or a name of several words
+_ARGUMENT = re.compile(r"(?<!['\"\w=])([a-z]\w*)=('[^']*'|\"[^\"]*\"|[\w.]*\w)")
+_NAME = re.compile(r"(?<!['\"\w.=-])[a-z]+(?:_[a-z]+)+(?!['\"\w(=]|\.\w)")
+
+
+def options_of(command: Any) -> dict[str, str]:
+    """Return the options of a command, or of all commands of a group, by the name of Python's argument."""
+    found: dict[str, str] = {}
+    for each in getattr(command, "commands", {}).values():
+        found |= options_of(each)
+    for param in getattr(command, "params", ()):
+        long = [option for option in param.opts if option.startswith("--")]
+        if long and param.name:
+            found[param.name] = long[0]
+            found.setdefault(long[0].removeprefix("--").replace("-", "_"), long[0])
+    return found
+
+
+def as_options(message: str, options: Mapping[str, str]) -> str:
+    """Write options in place of arguments that a command has.
+
+    Examples
+    --------
+    >>> as_options("these look like log-probabilities: pass unit='nats'.", {"unit": "--unit"})
+    'these look like log-probabilities: pass --unit nats.'
+    >>> as_options("Raise max_iterations.", {"max_iterations": "--max-iterations"})
+    'Raise --max-iterations.'
+    """
+
+    def argument(match: re.Match[str]) -> str:
+        name, value = match[1], match[2].strip("'\"")
+        if name not in options or value == "False":
+            return match[0]
+        return options[name] if value == "True" else f"{options[name]} {value}"
+
+    return _NAME.sub(lambda match: options.get(match[0], match[0]), _ARGUMENT.sub(argument, message))

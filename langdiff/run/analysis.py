@@ -1,0 +1,137 @@
+"""What a section of the experiment beyond the regression found, kept while what it depends on is the same."""
+
+import json
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from langdiff._checksums import read_sealed, seal
+from langdiff._io import write_json
+from langdiff._signature import full_hash
+from langdiff.errors import DataError, LangdiffError
+from langdiff.run.directory import JOBS, versions
+from langdiff.run.figure import Figure
+
+ANALYSES = "analyses"
+KEPT = f"{JOBS}/{ANALYSES}"  # as soon as they are made; a run that is interrupted finds them here
+FORMAT, FORMAT_VERSION = "langdiff analysis", 1
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Analysis:
+    """What a section of the experiment found.
+
+    Attributes
+    ----------
+    name : str
+        The section, such as ``"correlate"``.
+    table : DataFrame
+        What was found; no rows if it could not be made.
+    notes : tuple of str
+        What a reader should know beside the table, such as convergence and signature, or why there is none.
+    figures : tuple of Figure
+        Pictures.
+    """
+
+    name: str
+    table: pd.DataFrame
+    notes: tuple[str, ...] = ()
+    figures: tuple[Figure, ...] = ()
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return `table`."""
+        return self.table.copy()
+
+    def summary(self) -> str:
+        """Format the table and the notes."""
+        return "\n".join([f"[{self.name}]", "", self.table.to_string(index=False), "", *self.notes])
+
+    def __repr__(self) -> str:
+        """Give the section and the size of the table."""
+        return f"Analysis [{self.name}]: {len(self.table):,} rows × {self.table.shape[1]} columns"
+
+
+def write_analysis(analysis: Analysis, key: str, path: Path) -> None:
+    """Write what was found to JSON, with the hash of what it depends on."""
+    table = analysis.table.astype(object).where(analysis.table.notna(), None)
+    document = {
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION,
+        "name": analysis.name,
+        "key": key,
+        "columns": [str(name) for name in table.columns],
+        "kinds": [kind.kind for kind in analysis.table.dtypes],
+        "rows": table.to_numpy().tolist(),
+        "notes": list(analysis.notes),
+        "figures": [asdict(figure) | {"svg": figure.svg.decode()} for figure in analysis.figures],
+    }
+    write_json(path, seal(json.loads(json.dumps(document))))
+
+
+def read_analysis(path: Path) -> tuple[Analysis, str]:
+    """Return what `write_analysis` wrote, and the hash of what it depends on.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read, or is damaged.
+    """
+    document = read_sealed(path, kind=FORMAT, version=FORMAT_VERSION, what="saved analysis")
+    table = pd.DataFrame(document["rows"], columns=document["columns"], dtype=object)
+    types = {"f": float, "i": int, "b": bool}
+    numbers = {name: types[kind] for name, kind in zip(table.columns, document["kinds"], strict=True) if kind in types}
+    figures = tuple(Figure(**figure | {"svg": figure["svg"].encode()}) for figure in document["figures"])
+    found = Analysis(
+        name=document["name"], table=table.astype(numbers), notes=tuple(document["notes"]), figures=figures
+    )
+    return found, document["key"]
+
+
+def kept_or_made(
+    name: str,
+    depends: Callable[[], Sequence[Any]],
+    make: Callable[[], Analysis],
+    directory: Path,
+    new: Path,
+) -> Analysis:
+    """Return what a section found earlier, if all that it depends on is the same; else find it, and keep it.
+
+    Parameters
+    ----------
+    name : str
+        The section.
+    depends : callable
+        Function that returns settings, tables, hashes of files, …; versions of packages are added.
+    make : callable
+        Function that does the work; if one of the two raises an error that a user can act on, the result says so, a
+        warning is logged, and the next run tries again.
+    directory, new : Path
+        The run directory, and the folder for what is published.
+    """
+    kept = directory / KEPT / f"{name}.json"
+    try:
+        key = full_hash(name, versions(), *depends())
+        if _key_of(kept) != key:
+            write_analysis(make(), key, kept)
+    except LangdiffError as error:  # difficulties can be had all the same
+        logger.warning("[%s] could not be done: %s", name, error)
+        found = Analysis(name=name, table=pd.DataFrame(), notes=(f"This could not be done: {error}",))
+        write_analysis(found, "", new / ANALYSES / kept.name)
+        return found
+    found, _ = read_analysis(kept)  # the same numbers, whether they are new or not
+    write_analysis(found, key, new / ANALYSES / kept.name)
+    return found
+
+
+def _key_of(path: Path) -> str | None:
+    """Return what `write_analysis` was given as key; None if the file is not there, or damaged."""
+    try:
+        return read_analysis(path)[1]
+    except DataError:
+        return None

@@ -1,0 +1,123 @@
+"""Sections of the experiment file about what is found beside difficulties."""
+
+from typing import Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from langdiff._types import Model, StanModel
+
+
+class Section(BaseModel):
+    """A section: unknown keys are errors, and nothing changes after reading."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class CompareSettings(Section):
+    """``[compare]``: other regression models beside that of ``[fit]``; see `langdiff.compare`.
+
+    With ``k``, they are also compared by how well they predict cells that were left out, in k folds of the cells
+    (`langdiff.cross_validate`).
+    """
+
+    models: list[Model] = Field(["1", "2", "2L"], min_length=2)
+    k: int = Field(0, ge=0)
+    laplace_scale: float | None = Field(None, gt=0)
+
+    @model_validator(mode="after")
+    def _models_can_be_compared(self) -> Self:
+        if len(set(self.models)) < len(self.models):
+            raise ValueError("a model is named twice")
+        if self.k == 1:
+            raise ValueError("k = 1 leaves nothing to fit: give at least 2, or 0 for no cross-validation")
+        if ("3" in self.models) != (self.laplace_scale is not None):
+            raise ValueError("laplace_scale is for model '3', which needs it")
+        return self
+
+
+class SampleSettings(Section):
+    """``[sample]``: the posterior of the difficulties; see `langdiff.sample`. Clusters have no part in it."""
+
+    model: StanModel = "2"
+    laplace_scale: float | None = Field(None, gt=0)
+    intents: Literal["fixed", "random"] = "fixed"
+    engine: Literal["auto", "cmdstan", "pystan"] = "auto"
+    chains: int = Field(4, ge=1)
+    iter_warmup: int = Field(200, ge=1)
+    iter_sampling: int = Field(1000, ge=4)
+    target_accept: float = Field(0.8, gt=0, lt=1)
+
+    @model_validator(mode="after")
+    def _model_3_has_a_scale(self) -> Self:
+        if (self.model == "3") != (self.laplace_scale is not None):
+            raise ValueError("laplace_scale is for model '3', which needs it")
+        return self
+
+
+class TranslationeseSettings(Section):
+    """``[translationese]``: native beside translated texts; see `langdiff.translationese`.
+
+    ``origins`` is the path of a table with the original language of each intent; without it, the corpus must know them.
+    Model and clusters are those of ``[fit]``.
+    """
+
+    origins: str | None = None
+    languages: list[str] | None = Field(None, min_length=1)
+    min_native: int = Field(500, ge=1)
+
+
+class PredictorSettings(Section):
+    """``[predictors]``: what may make an edition hard, from its training text and other sources.
+
+    Keys are those of `langdiff.predictors`; ``treebanks``, ``lexicons`` and ``wals`` are paths of folders.
+    """
+
+    entropy: Literal["plug-in", "miller-madow", "chao-shen"] = "plug-in"
+    compressor: Literal["lzma", "zlib"] = "lzma"
+    treebanks: str | None = None
+    lexicons: str | None = None
+    syncretism: Literal["count", "merge"] = "count"
+    wals: str | None = None
+    features: list[str] | None = None
+    lang2vec: list[str] = []
+
+    @model_validator(mode="after")
+    def _features_are_of_wals(self) -> Self:
+        if self.features is not None and self.wals is None:
+            raise ValueError("features are those of WALS: give its folder as wals, too")
+        return self
+
+
+class CorrelateSettings(Section):
+    """``[correlate]``: tests of the predictors against the difficulties of all language models together.
+
+    Keys are those of `langdiff.correlate`; ``tree`` is the path of a family tree. Languages and families are those of
+    the corpus.
+    """
+
+    tests: list[str] | None = None
+    only: list[str] = []
+    given: list[str] = []
+    tree: str | None = None
+    averaging: Literal["difficulty", "factor"] = "difficulty"
+    unit: Literal["language", "edition"] = "language"
+    interval: Literal["fisher", "bootstrap"] = "fisher"
+    n_resamples: int = Field(9999, ge=1)
+    alpha: float = Field(0.05, gt=0, lt=1)
+
+
+class ParitySettings(Section):
+    """``[parity]``: bytes, characters and bits of all editions beside those of one; see `langdiff.measure_parity`."""
+
+    reference: str
+    model: Literal["1", "2"] = "2"
+    bootstrap: int = Field(1000, ge=0)
+
+
+# in the order of the report; each is the name of a key of `langdiff.run.Experiment`
+SECTIONS = ("compare", "sample", "translationese", "predictors", "correlate", "parity")
+PATHS = {  # keys that are paths, by section
+    "translationese": ("origins",),
+    "predictors": ("treebanks", "lexicons", "wals"),
+    "correlate": ("tree",),
+}

@@ -1,0 +1,37 @@
+import pytest
+
+import langdiff as ld
+from langdiff.cli.wording import as_options
+
+OPTIONS = {"unit": "--unit", "max_iterations": "--max-iterations", "restricted": "--restricted", "model": "--model"}
+
+
+def test_arguments_become_options():
+    told = "pass unit='nats', restricted=True or model=\"1\"; raise max_iterations (now 3)."
+    assert as_options(told, OPTIONS) == ("pass --unit nats, --restricted or --model 1; raise --max-iterations (now 3).")
+
+
+def test_words_of_data_and_of_other_functions_stay():
+    for told in (
+        "no column 'max_iterations' in x.csv",
+        "editions 'model=1' and \"unit='a'\"",
+        "fit.max_iterations, max_iterations(), in max_iterations.csv",
+        "errors='raise' and min_count",
+        "restricted=False",
+    ):
+        assert as_options(told, OPTIONS) == told
+
+
+@pytest.mark.filterwarnings("default::langdiff.errors.ConvergenceWarning")
+def test_errors_and_warnings_of_commands_speak_of_options(langdiff, tmp_path):
+    (tmp_path / "logs.csv").write_text("intent,a,b\n1,-5,-6\n2,-4,-7\n")
+    done = langdiff("fit", tmp_path / "logs.csv")
+    assert done.code == 1
+    assert "pass --unit nats" in done.err
+    ld.simulate(60, 4, seed=1).surprisals.save(tmp_path / "s.csv")
+    done = langdiff("fit", tmp_path / "s.csv", "--max-iterations", "1")
+    assert done.code == 0
+    assert "warning: model 2 did not converge in 1 iterations" in done.err
+    assert "Raise --max-iterations (now 1)" in done.err
+    done = langdiff("fit", tmp_path / "s.csv", "--bootstrap", "30", "--errors", "jackknife")
+    assert "--bootstrap 30 contradicts --errors jackknife" in done.err

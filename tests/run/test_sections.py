@@ -1,0 +1,171 @@
+"""The sections of an experiment beyond the regression, in one small run of n-grams."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import langdiff as ld
+from langdiff.errors import DataError
+from langdiff.run import Experiment, analyses, read_run, run_experiment
+from langdiff.run.report import render_report
+from langdiff.run.verification import verify_run
+
+SECTIONS = {
+    "compare": {"models": ["1", "2"], "k": 2},
+    "translationese": {"min_native": 5},
+    "predictors": {"compressor": "zlib"},
+    "correlate": {"only": ["word_types", "characters"], "tests": ["pearson", "permutation"], "n_resamples": 99},
+    "parity": {"reference": "eng", "bootstrap": 20},
+}
+
+
+@pytest.fixture(scope="module")
+def settings(tmp_path_factory):
+    """An experiment on files whose intents were first said in one language or the other."""
+    folder = tmp_path_factory.mktemp("corpus")
+    made = ld.synthesize(150, 4, seed=4).multitext
+    names = dict(zip(made.editions, ["deu", "eng", "fra", "ell"], strict=True))
+    texts = pd.DataFrame({names[edition]: made.text(edition).to_numpy() for edition in made.editions})
+    ld.write_multitext(ld.read_frame(texts), folder / "texts", format="moses")
+    (folder / "origins.csv").write_text(
+        "intent,original_language\n" + "".join(f"{k},{'deu' if k % 3 else 'eng'}\n" for k in range(1, 151))
+    )
+    return {
+        "name": "sections",
+        "corpus": {"format": "moses", "path": str(folder / "texts")},
+        "lm": {"models": ["kneser-ney-2"], "max_replaced": 1.0, "floors": False},
+        "fit": {"errors": "information"},
+        **SECTIONS,
+        "translationese": SECTIONS["translationese"] | {"origins": str(folder / "origins.csv")},
+    }
+
+
+@pytest.fixture(scope="module")
+def run(settings, tmp_path_factory):
+    return run_experiment(Experiment.model_validate(settings), tmp_path_factory.mktemp("runs") / "x", progress=False)
+
+
+def test_sections_find_what_the_functions_find(run, settings):
+    assert list(run.analyses) == list(SECTIONS)
+    assert run.manifest["not_done"] == {}
+    (fit,), (table,) = run.fits.values(), run.surprisals.values()
+    compared = run.analyses["compare"].table.set_index("model")
+    assert compared.loc["2", "log_likelihood"] == pytest.approx(fit.log_likelihood)
+    assert (compared["held_out_difference"] <= 0).all()
+    native = run.analyses["translationese"].table.set_index("edition")
+    origins = ld.experiments.read_origins(settings["translationese"]["origins"])
+    expected = ld.translationese(table, origins, min_native=5, errors="information", seed=0).to_frame()
+    assert native["difference"].to_dict() == pytest.approx(expected["difference"].to_dict())
+    correlated = run.analyses["correlate"].table
+    x = run.analyses["predictors"].table.set_index("edition")["characters"]
+    r = np.corrcoef(x, fit.difficulty[x.index])[0, 1]
+    tests = correlated.set_index(["predictor", "test"])
+    assert tests.loc[("characters", "pearson"), "estimate"] == pytest.approx(r)
+    known = tests.dropna(subset="p")
+    assert len(known) == 2
+    assert (known["p_adjusted"] >= known["p"]).all()
+    premium = run.analyses["parity"].table.set_index("edition")["byte_premium"]
+    assert premium["eng"] == 1
+
+
+def test_sections_are_read_back_and_in_the_report(run):
+    again = read_run(run.directory)
+    page = run.report.read_text(encoding="utf-8")
+    for name, analysis in run.analyses.items():
+        pd.testing.assert_frame_equal(again.analyses[name].table, analysis.table)
+        assert again.analyses[name].figures == analysis.figures
+        assert f'<section id="{name}">' in page
+        assert f'href="#{name}"' in page
+        assert (run.directory / "tables" / f"{name}.csv").is_file()
+        assert str(analysis.table.columns[-1]).replace("_", " ") in analysis.summary().replace("_", " ")
+    hostile = replace(run.analyses["predictors"], notes=("<script>alert(1)</script>",))
+    text = render_report(replace(run, analyses={"predictors": hostile}), [])
+    assert "<script>alert" not in text
+    assert "&lt;script&gt;alert" in text
+
+
+def test_only_what_changed_is_done_again(run, settings, monkeypatch):
+    before = {name: (run.directory / "analyses" / f"{name}.json").read_bytes() for name in SECTIONS}
+    done = []
+    for name, (depends, make) in analyses.MAKERS.items():
+
+        def noted(*given, name=name, make=make):
+            done.append(name)
+            return make(*given)
+
+        monkeypatch.setitem(analyses.MAKERS, name, (depends, noted))
+    stamp = run.report.stat().st_mtime_ns
+    run_experiment(Experiment.model_validate(settings), run.directory, progress=False)
+    assert done == []
+    assert run.report.stat().st_mtime_ns == stamp  # nothing to do: nothing is written
+    changed = settings | {"correlate": settings["correlate"] | {"alpha": 0.1}}
+    run_experiment(Experiment.model_validate(changed), run.directory, progress=False)
+    assert done == ["correlate"]
+    (run.directory / "jobs" / "analyses" / "parity.json").write_text("{}")  # damaged: done again
+    again = run_experiment(Experiment.model_validate(settings), run.directory, progress=False)
+    assert done == ["correlate", "correlate", "parity"]
+    after = {name: (run.directory / "analyses" / f"{name}.json").read_bytes() for name in SECTIONS}
+    assert after == before
+    assert run.report.stat().st_mtime_ns > stamp
+    monkeypatch.undo()
+    assert set(verify_run(again.directory)["state"]) == {"whole"}
+
+
+def test_a_section_that_cannot_be_done_is_named(settings, tmp_path):
+    wrong = {key: value for key, value in settings.items() if key not in SECTIONS} | {"correlate": {"only": ["words"]}}
+    run = run_experiment(Experiment.model_validate(wrong), tmp_path / "run", progress=False)
+    assert run.analyses["correlate"].table.empty
+    assert "could not be done: unknown predictor" in run.manifest["not_done"]["correlate"]
+    assert "could not be done: unknown predictor" in run.report.read_text(encoding="utf-8")
+    assert json.loads((run.directory / "manifest.json").read_text())["not_done"].keys() == {"correlate"}
+
+
+@pytest.mark.parametrize(
+    ("section", "message"),
+    [
+        ({"parity": {"reference": "nld"}}, r"reference = 'nld' in \[parity\] is not a selected edition"),
+        ({"predictors": {"wals": "/nowhere"}}, r"/nowhere: no such file or directory \(wals in \[predictors\]\)"),
+        ({"translationese": {}}, "needs the original language of each intent"),
+    ],
+)
+def test_what_is_missing_is_refused_before_training(settings, tmp_path, section, message):
+    plain = {key: value for key, value in settings.items() if key not in SECTIONS}
+    with pytest.raises(DataError, match=message):
+        run_experiment(Experiment.model_validate(plain | section), tmp_path / "run", progress=False)
+    assert not (tmp_path / "run" / "jobs").exists()
+
+
+def test_posterior(run, monkeypatch):
+    arviz = pytest.importorskip("arviz")
+    editions = list(run.editions.index)
+    draws = np.random.default_rng(0).normal(0, 0.01, (4, 200, len(editions)))
+    asked = {}
+
+    def sample(table, **settings):
+        asked.update(settings)
+        data = {"difficulty": draws, "dispersion": np.exp(draws[..., 0])}
+        found = arviz.from_dict(data, coords={"edition": editions}, dims={"difficulty": ["edition"]})
+        found["posterior"].attrs["signature"] = "drawn"
+        found.add_groups(sample_stats={"diverging": np.zeros((4, 200), dtype=bool)})
+        return found
+
+    monkeypatch.setattr(ld, "sample", sample, raising=False)
+    basis = analyses.Basis(
+        experiment=Experiment.model_validate(run.experiment.model_dump() | {"sample": {"chains": 4}}),
+        multitext=ld.read_frame(pd.DataFrame({name: ["a"] for name in editions})),
+        parts=None,
+        surprisals=run.surprisals,
+        fits=run.fits,
+        progress=False,
+    )
+    found = analyses.MAKERS["sample"][1](basis, {})
+    assert asked["chains"] == 4
+    assert asked["seed"] == 0
+    means = dict(zip(editions, draws.mean((0, 1)), strict=True))
+    assert found.table.set_index("edition")["difficulty"].to_dict() == pytest.approx(means)
+    estimates = run.fits["kneser-ney-2"].difficulty
+    assert found.table.set_index("edition")["estimate"].to_dict() == pytest.approx(estimates.to_dict())
+    assert "[drawn]" in found.notes[0]
