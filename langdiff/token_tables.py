@@ -52,7 +52,7 @@ class TokenScores:
         Returns
         -------
         Surprisals
-            Bits of every intent in every edition, and those of the end where it was scored.
+            Bits and tokens of every intent in every edition, and the bits of the end where it was scored.
 
         Warns
         -----
@@ -61,11 +61,12 @@ class TokenScores:
         """
         intents, editions = self.tokens["intent"].unique(), self.tokens["edition"].unique()
 
-        def wide(rows: pd.DataFrame) -> pd.DataFrame:
-            sums = rows.groupby(["intent", "edition"], sort=False)["bits"].sum().unstack("edition")
-            return sums.reindex(index=intents, columns=editions)
+        def wide(rows: pd.DataFrame, what: str) -> pd.DataFrame:
+            found = rows.groupby(["intent", "edition"], sort=False)["bits"].agg(what).unstack("edition")
+            return found.reindex(index=intents, columns=editions)
 
-        ends = self.tokens[self.tokens["token"] == END]
+        is_end = self.tokens["token"] == END
+        ends = self.tokens[is_end]
         texts = len(self.tokens[["intent", "edition"]].drop_duplicates())
         if 0 < len(ends) < texts:
             warnings.warn(
@@ -74,7 +75,12 @@ class TokenScores:
                 LangdiffWarning,
                 stacklevel=2,
             )
-        return Surprisals(bits=wide(self.tokens), eos_bits=wide(ends) if len(ends) else None, lm=lm)
+        return Surprisals(
+            bits=wide(self.tokens, "sum"),
+            eos_bits=wide(ends, "sum") if len(ends) else None,
+            units=wide(self.tokens[~is_end], "size"),
+            lm=lm,
+        )
 
     def words(self) -> pd.DataFrame:
         r"""Add up the tokens of each word.

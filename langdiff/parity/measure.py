@@ -67,7 +67,9 @@ def measure_parity(
     reference : str
         Edition that the others are compared with.
     surprisals : Surprisals, optional
-        Bits beside texts; they may be of other intents, such as the test part.
+        Bits beside texts; they may be of other intents, such as the test part. Where the tokens of the language model
+        are known (``units``) and are not characters, they are compared, too, as those of a tokenizer; the name of the
+        model becomes part of the names of columns where tokens without a name are given as well.
     tokenizers : tokenizer, DataFrame, or mapping from name to them, optional
         Tokenizers, which have a method ``encode(text)`` that returns a list (those of Hugging Face, SentencePiece and
         tiktoken do), or tables of numbers of tokens, intents × editions. Names of a mapping become parts of the
@@ -184,7 +186,9 @@ def _tables(
         raise ConfigError(f"source must be a Multitext, Surprisals or DataFrame, not {type(source).__name__}.")
     if bits is not None:
         place = place_of(bits.editions, reference)
-        tables.append(measure_bits(bits, place, with_sizes=bits is source))
+        texts = source if isinstance(source, Multitext) else None
+        unnamed = "" in sources or isinstance(source, pd.DataFrame)
+        tables.append(measure_bits(bits, place, texts, f"_{bits.lm}" if unnamed else ""))
     info = None if isinstance(source, pd.DataFrame) else source.intent_info
     for name, one in sources.items():
         if isinstance(one, pd.DataFrame):

@@ -112,6 +112,7 @@ def test_table_of_a_multitext(gpt, tokenizer):
     table = ld.surprisals_of(HuggingFaceLM(gpt, tokenizer), multitext, lm="tiny")
     assert repr(table) == "Surprisals by tiny: 2 intents × 2 editions, 1 of 4 cells missing"
     assert table.characters.loc["1"].tolist() == [5, 7]
+    assert table.units["eng"].tolist() == [len(tokenizer.tokenize(text)) for text in ("a cat", "a dog")]
     assert (table.eos_bits.loc["1"] < table.bits.loc["1"]).all()
 
 
