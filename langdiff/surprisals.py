@@ -187,7 +187,8 @@ class Surprisals:
         -------
         DataFrame
             Columns ``intent``, ``edition`` and ``bits``; those of ``eos_bits``, ``characters``, ``bytes``, ``units``
-            and ``replaced`` that are known; and the columns of `intent_info`, as ``intent_document``, ``intent_book``, ….
+            and ``replaced`` that are known; and the columns of `intent_info`, as ``intent_document``,
+            ``intent_book``, ….
 
         Examples
         --------
@@ -215,8 +216,8 @@ class Surprisals:
 
         All rates count all bits, those of the end-of-intent symbols included. They are divided by the
         characters of the text without these symbols (``bits_per_character``), by the characters and one such
-        symbol per intent (``bits_per_symbol``), by the bytes of the text (``bits_per_byte``), or by the units in which the
-        model read it (``bits_per_unit``).
+        symbol per intent (``bits_per_symbol``), by the bytes of the text (``bits_per_byte``), or by the units in
+        which the model read it (``bits_per_unit``).
 
         Returns
         -------

@@ -190,12 +190,13 @@ def _finish(table: "Surprisals", path: Path, as_json: bool) -> None:
             hidden += ["units", "bits_per_unit", "units_per_character"]
         totals = totals.drop(columns=hidden)
         rates = [str(name) for name in totals if "_per_" in str(name)]
+        rates = [str(name) for name in totals if "_per_" in str(name)]
         formats = dict.fromkeys(("bits", "characters", "bytes", "units"), "{:,.0f}")
         formats |= dict.fromkeys([*rates, "replaced_percent"], "{:.3f}") | {"bits_per_intent": "{:.2f}"}
-        spaced = {name: str(name).replace("_", " ") for name in totals}  # so that a narrow terminal can break the names
-        print_table(
-            totals.rename(columns=spaced),
-            repr(table),
-            {str(name).replace("_", " "): look for name, look in formats.items()},
-        )
+        shown = totals.rename(columns=_spaced)  # so that a narrow terminal can break the names
+        print_table(shown, repr(table), {_spaced(name): look for name, look in formats.items()})
     typer.echo(f"Surprisals: {path}", err=True)
+
+
+def _spaced(name: str) -> str:
+    return name.replace("_", " ")
