@@ -190,7 +190,6 @@ def _finish(table: "Surprisals", path: Path, as_json: bool) -> None:
             hidden += ["units", "bits_per_unit", "units_per_character"]
         totals = totals.drop(columns=hidden)
         rates = [str(name) for name in totals if "_per_" in str(name)]
-        rates = [str(name) for name in totals if "_per_" in str(name)]
         formats = dict.fromkeys(("bits", "characters", "bytes", "units"), "{:,.0f}")
         formats |= dict.fromkeys([*rates, "replaced_percent"], "{:.3f}") | {"bits_per_intent": "{:.2f}"}
         shown = totals.rename(columns=_spaced)  # so that a narrow terminal can break the names

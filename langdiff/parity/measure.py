@@ -135,8 +135,8 @@ def measure_parity(
     _check_shared(tables)
     columns = _by_edition(tables, editions)
     low, high = ({}, {}) if rng is None else _intervals(tables, editions, clusters, bootstrap, rng)
-    if bits is not None:
-        fitted = fit(bits, model=model, clusters=clusters)  # type: ignore[arg-type]
+    fitted = None if bits is None else fit(bits, model=model, clusters=clusters)  # type: ignore[arg-type]
+    if fitted is not None:
         for column, values in zip((columns.estimates, low, high), _of_model(fitted, reference, editions), strict=True):
             column["information_parity_model"] = pd.Series(values, editions)
     return Parity(
@@ -158,6 +158,7 @@ def measure_parity(
                 "version": __version__,
             }
         ),
+        fit=fitted,
     )
 
 

@@ -15,7 +15,7 @@ from langdiff._io import atomic_path, write_json
 from langdiff.corpora import read_multitext, synthesize
 from langdiff.corpora.tokenizer import prepare_text
 from langdiff.errors import DataError, OutputError
-from langdiff.experiments import difficulty_curve
+from langdiff.experiments.curves import curve_where_possible
 from langdiff.experiments.training_sizes import check_sizes
 from langdiff.folds import Folds
 from langdiff.lm.compute import compute_where_possible
@@ -278,7 +278,7 @@ class _Run:
         if settings is None or isinstance(parts, Folds):
             return None
         with self.stage("curve"):
-            curve = difficulty_curve(
+            curve, failed = curve_where_possible(
                 parts,
                 **settings.model_dump(),
                 model=self.experiment.fit.model,
@@ -291,7 +291,10 @@ class _Run:
                 workers=self.experiment.lm.workers if self.executor is None else 1,
                 executor=self.executor,
                 progress=self.progress,
+                least=2,
             )
+            if failed:
+                self.failed[f"{curve.lm} (curve)"] = failed
             curve.save(self.new / CURVE)
             self.save_table("curve", curve.to_frame().set_index("edition"))
         return curve

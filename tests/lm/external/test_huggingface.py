@@ -123,6 +123,15 @@ def test_a_tokenizer_that_loses_text_is_a_warning(gpt, tokenizer):
         HuggingFaceLM(gpt, lossy).surprisal(["a cat", "A Cat"])
 
 
+def test_the_warning_of_a_tokenizer_is_repeated_from_the_cache(gpt, tokenizer, tmp_path):
+    lossy = copy.deepcopy(tokenizer)
+    lossy.backend_tokenizer.normalizer = tokenizers.normalizers.Lowercase()
+    multitext = ld.read_frame(pd.DataFrame({"eng": ["a cat", "A Cat"]}))
+    for _ in range(2):
+        with pytest.warns(LangdiffWarning, match="cannot give back 1 of 2 texts"):
+            ld.surprisals_of(HuggingFaceLM(gpt, lossy), multitext, cache=tmp_path, progress=False)
+
+
 def test_no_start_or_end_token(gpt, tokenizer):
     bare = transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer.backend_tokenizer)
     with pytest.raises(ConfigError, match=r"no bos_token.*start_token=…"):
