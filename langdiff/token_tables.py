@@ -27,7 +27,8 @@ class TokenScores:
     ----------
     tokens : DataFrame
         One row per token: ``intent``, ``edition``, ``token``, ``bits``; an empty token is the end of a text. And, if it
-        is known, ``boundary_bits``: −log2 of the probability that, after this token, a word begins or the text ends.
+        is known, ``boundary_bits``: −log2 of the probability that, after this token, a word begins or the text ends;
+        and ``text``, the characters that the token covers, where tokens are written otherwise.
     """
 
     tokens: pd.DataFrame
@@ -116,7 +117,8 @@ class TokenScores:
         rows["place"] = np.arange(len(first)) - np.maximum.accumulate(
             np.where(new_text[first], np.arange(len(first)), 0)
         )
-        rows["word"] = table["token"].groupby(word).sum().str.lstrip("".join(SPACES)).to_numpy()
+        spelling = table["text" if "text" in table else "token"]
+        rows["word"] = spelling.groupby(word).sum().str.lstrip("".join(SPACES)).to_numpy()
         rows["tokens"] = np.bincount(word)
         rows["bits"] = sums
         rows["corrected_bits"] = np.nan

@@ -1,7 +1,7 @@
 """`langdiff train` and `score`: from text to bits."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from langdiff.folds import Folds
     from langdiff.multitext import Multitext, Parts
     from langdiff.surprisals import Surprisals
+    from langdiff.token_tables import TokenScores
 
 Lm = Annotated[
     str,
@@ -150,6 +151,9 @@ def score(
     cache: Annotated[
         Path | None, typer.Option(help="With --hf: where scored editions are kept, to go on after an interruption.")
     ] = None,
+    per: Annotated[
+        Literal["text", "token", "word"], typer.Option(help="With --hf: what has a row in the table.")
+    ] = "text",
     as_json: Json = False,
 ) -> None:
     """Score every intent of a corpus with language models trained before, tokenized as for training.
@@ -161,6 +165,8 @@ def score(
     Example: langdiff score models other-bibles/ --out unpriced.csv --scoring unpriced
 
     Example: langdiff score --hf models/gpt2 ntrex/ --out surprisals.csv --cache scored
+
+    Example: langdiff score --hf models/gpt2 ntrex/ --per word --out words.parquet
     """
     import langdiff as ld
     from langdiff.corpora.tokenizer import prepare_text
@@ -170,13 +176,30 @@ def score(
     table_kind(out)  # an error before any work is done
     if hf:
         model = ld.HuggingFaceLM(models, device=device, dtype=dtype)
+        if per != "text":
+            if cache is not None:
+                raise ConfigError("--cache keeps bits of texts: leave it out, or --per.")
+            _write_tokens(model.token_scores(corpus.open()), per, out, as_json)
+            return
         _finish(ld.surprisals_of(model, corpus.open(), lm=model.name, cache=cache), out, as_json)
         return
-    if cache is not None or dtype != "float32":
-        raise ConfigError("--cache and --dtype are for models of the Transformers library: add --hf.")
+    if cache is not None or dtype != "float32" or per != "text":
+        raise ConfigError("--cache, --dtype and --per are for models of the Transformers library: add --hf.")
     multitext = prepare_text(corpus.open(), read_preparation(models))
     scored = ld.score_multitext(multitext, models, lm=lm, scoring=scoring, max_replaced=max_replaced, device=device)
     _finish(scored, out, as_json)
+
+
+def _write_tokens(scores: "TokenScores", per: Literal["token", "word"], path: Path, as_json: bool) -> None:
+    from langdiff.table_files import write_table_file
+
+    frame = scores.to_frame() if per == "token" else scores.words()
+    write_table_file(frame, path, None, frame)
+    if as_json:
+        print_json(frame)
+    else:
+        typer.echo(scores.summary())
+    typer.echo(f"Scores: {path}", err=True)
 
 
 def _finish(table: "Surprisals", path: Path, as_json: bool) -> None:
