@@ -80,9 +80,9 @@ def measure(name, lm, editions, cache):
 
 
 def shares(lm, cache):
-    """Print variance components of the languages that NTREX and FLORES-200 share, from the largest size of each."""
+    """Print variance components of the languages that all three corpora share, from the largest size of each."""
     tables, languages = {}, {}
-    for name in ("ntrex", "flores200"):
+    for name in SIZES:
         parts = globals()[name](0)
         size = SIZES[name][-1]
         cut, _ = nested_parts(parts, [size - 1, size], "intents", np.random.default_rng(SEED))
@@ -93,16 +93,28 @@ def shares(lm, cache):
             )
         codes = pd.Series([edition[:3] for edition in parts.editions], parts.editions)
         languages[name] = codes[~codes.duplicated()]  # the first edition of a language
-    shared = sorted(set(languages["ntrex"]) & set(languages["flores200"]))
-    print(f"\n== {len(shared)} languages in both: {' '.join(shared)}")
+    for among in (list(SIZES)[:2], list(SIZES)):
+        share_of_language({name: tables[name] for name in among}, languages)
+
+
+def share_of_language(tables, languages):
+    """Print the components of the languages that are in all of some corpora, with 95 % intervals."""
+    lm = next(iter(tables.values())).lm
+    languages = {name: languages[name] for name in tables}
+    tables = dict(tables)
+    shared = sorted(set.intersection(*(set(codes) for codes in languages.values())))
+    print(f"\n== {len(shared)} languages in {', '.join(tables)}: {' '.join(shared)}")
     for name, codes in languages.items():
         kept = codes[codes.isin(shared)]
         tables[name] = ld.Surprisals(bits=tables[name].bits[kept.index].rename(columns=kept), lm=lm)
         print(f"{name} alone:\n{ld.generalizability(tables[name]).frame.round(4).to_string()}")
     found = ld.generalizability(tables, facets=pd.DataFrame({"corpus": list(tables)}, index=list(tables)))
-    print(f"both:\n{found.summary()}")
+    share, error = found.frame["share"], found.frame["share_std_error"]
+    ends = pd.DataFrame({"share": share, "low": (share - 1.96 * error).clip(lower=0), "high": share + 1.96 * error})
+    print(f"together:\n{found.summary()}\n{ends.round(4).to_string()}")
     fits = pd.DataFrame({name: ld.fit(table).difficulty for name, table in tables.items()})
-    print("correlation of difficulties, Pearson and Spearman:", *(fits.corr(kind).iloc[0, 1] for kind in METHODS))
+    for kind in METHODS:
+        print(f"correlation of difficulties, {kind}:\n{fits.corr(kind).round(3).to_string()}")
 
 
 def report(name, curve):

@@ -12,6 +12,7 @@ from langdiff.table_files import numbers_of
 from langdiff.units import Unit, as_bits
 
 CELL = ("intent", "edition", "bits")
+BESIDE = ("eos_bits", "characters", "bytes", "units", "replaced")  # columns that may be known beside the bits
 
 
 class ArrowTable(Protocol):
@@ -132,7 +133,7 @@ def parts_of_long(frame: pd.DataFrame, unit: Unit | None, where: object, lm: str
     in_units = {name: wide(name) for name in ("bits", "eos_bits")}
     return {
         **{name: None if part is None else as_bits(part, unit, where) for name, part in in_units.items()},
-        **{name: wide(name) for name in ("characters", "bytes", "replaced")},
+        **{name: wide(name) for name in BESIDE if name != "eos_bits"},
         "intent_info": attributes_of_long(frame, path),
         "lm": str(models[0]) if len(models) else lm,
     }

@@ -10,7 +10,7 @@ import pandas as pd
 from langdiff._types import Booleans
 from langdiff.errors import DataError, listing
 from langdiff.intent_info import PREFIX, check_intent_info, select_intent_info
-from langdiff.long_tables import CELL, LongTable, as_pandas, is_long, parts_of_long, with_usual_names
+from langdiff.long_tables import BESIDE, CELL, LongTable, as_pandas, is_long, parts_of_long, with_usual_names
 from langdiff.provenance import Provenance
 from langdiff.table_files import numbers_of, read_provenance, read_table_file, table_kind, write_table_file
 from langdiff.units import Unit, as_bits, check_unit
@@ -33,6 +33,9 @@ class Surprisals:
         Characters of the scored text, the end-of-intent symbol not counted.
     bytes : DataFrame, shape (I, J), or None
         Bytes of the scored text in UTF-8, as it was before rare characters were replaced.
+    units : DataFrame, shape (I, J), or None
+        Units in which the language model read the text (tokens, BPE units, characters), the end-of-intent symbol not
+        counted.
     replaced : DataFrame, shape (I, J), or None
         Characters of the scored text that the model saw as one symbol, since they were too rare in training.
     intent_info : DataFrame, I rows, or None
@@ -60,6 +63,7 @@ class Surprisals:
     eos_bits: pd.DataFrame | None = None
     characters: pd.DataFrame | None = None
     bytes: pd.DataFrame | None = None
+    units: pd.DataFrame | None = None
     replaced: pd.DataFrame | None = None
     intent_info: pd.DataFrame | None = None
     lm: str = "unknown"
@@ -100,13 +104,7 @@ class Surprisals:
 
     def _beside(self) -> dict[str, pd.DataFrame]:
         """Return what is known beside the bits, by its name."""
-        frames = {
-            "eos_bits": self.eos_bits,
-            "characters": self.characters,
-            "bytes": self.bytes,
-            "replaced": self.replaced,
-        }
-        return {name: frame for name, frame in frames.items() if frame is not None}
+        return {name: frame for name in BESIDE if (frame := getattr(self, name)) is not None}
 
     @classmethod
     def from_long(
@@ -175,14 +173,22 @@ class Surprisals:
         """Names of the editions, in order."""
         return self.bits.columns
 
+    @property
+    def tokens(self) -> pd.DataFrame | None:
+        """Units of each text, if they are known and not simply its characters."""
+        if self.units is None or (self.characters is not None and self.units.equals(self.characters)):
+            return None
+        return self.units
+
     def to_frame(self) -> pd.DataFrame:
         """Return the long table, one row per observed cell.
 
         Returns
         -------
         DataFrame
-            Columns ``intent``, ``edition`` and ``bits``; those of ``eos_bits``, ``characters``, ``bytes`` and
-            ``replaced`` that are known; and the columns of `intent_info`, as ``intent_document``, ``intent_book``, ….
+            Columns ``intent``, ``edition`` and ``bits``; those of ``eos_bits``, ``characters``, ``bytes``, ``units``
+            and ``replaced`` that are known; and the columns of `intent_info`, as ``intent_document``,
+            ``intent_book``, ….
 
         Examples
         --------
@@ -206,17 +212,19 @@ class Surprisals:
         return long
 
     def bits_per_character(self) -> pd.DataFrame:
-        """Sum the bits of every edition, and divide them by its intents, characters and bytes.
+        """Sum the bits of every edition, and divide them by its intents, characters, bytes and units.
 
         All rates count all bits, those of the end-of-intent symbols included. They are divided by the
         characters of the text without these symbols (``bits_per_character``), by the characters and one such
-        symbol per intent (``bits_per_symbol``), or by the bytes of the text (``bits_per_byte``).
+        symbol per intent (``bits_per_symbol``), by the bytes of the text (``bits_per_byte``), or by the units in
+        which the model read it (``bits_per_unit``).
 
         Returns
         -------
         DataFrame
-            One row per edition: ``intents``, ``bits``, ``characters`` and ``bytes`` in total;
-            ``bits_per_intent``, ``bits_per_character``, ``bits_per_symbol`` and ``bits_per_byte``;
+            One row per edition: ``intents``, ``bits``, ``characters``, ``bytes`` and ``units`` in total;
+            ``bits_per_intent``, ``bits_per_character``, ``bits_per_symbol``, ``bits_per_byte`` and
+            ``bits_per_unit``; ``units_per_character`` and ``units_per_byte``, the fertility of the tokenizer;
             ``replaced_percent``, the share of characters, in percent, that the language model saw as one
             symbol. NaN where the count of one of the edition's intents is not known.
 
@@ -232,11 +240,15 @@ class Surprisals:
             return np.nan if frame is None else frame.where(observed, 0).sum(skipna=False)
 
         total = pd.DataFrame({"intents": observed.sum(), "bits": self.bits.sum()})
-        total["characters"], total["bytes"] = count(self.characters), count(self.bytes)
+        for name, frame in (("characters", self.characters), ("bytes", self.bytes), ("units", self.units)):
+            total[name] = count(frame)
         total["bits_per_intent"] = total["bits"] / total["intents"]
         total["bits_per_character"] = total["bits"] / total["characters"]
         total["bits_per_symbol"] = total["bits"] / (total["characters"] + total["intents"])
         total["bits_per_byte"] = total["bits"] / total["bytes"]
+        total["bits_per_unit"] = total["bits"] / total["units"]
+        total["units_per_character"] = total["units"] / total["characters"]
+        total["units_per_byte"] = total["units"] / total["bytes"]
         total["replaced_percent"] = 100 * count(self.replaced) / total["characters"]
         return total.rename_axis("edition")
 
@@ -366,7 +378,7 @@ def read_surprisals(
     ----------
     path : str or Path
         CSV, TSV or Parquet; long (columns ``intent``, ``edition``, ``bits``; ``eos_bits``,
-        ``characters``, ``bytes``, ``replaced`` and ``lm`` if known; what is known of the intents in columns
+        ``characters``, ``bytes``, ``units``, ``replaced`` and ``lm`` if known; what is known of the intents in columns
         ``document``, ``book``, ``chapter`` and ``intent_NAME``, with one value per intent) or wide (first column the
         intents, then one column per edition; an empty cell is a missing translation). A CSV file may have semicolons
         instead of commas, and decimal commas.

@@ -27,7 +27,8 @@ class TokenScores:
     ----------
     tokens : DataFrame
         One row per token: ``intent``, ``edition``, ``token``, ``bits``; an empty token is the end of a text. And, if it
-        is known, ``boundary_bits``: −log2 of the probability that, after this token, a word begins or the text ends.
+        is known, ``boundary_bits``: −log2 of the probability that, after this token, a word begins or the text ends;
+        and ``text``, the characters that the token covers, where tokens are written otherwise.
     """
 
     tokens: pd.DataFrame
@@ -52,7 +53,7 @@ class TokenScores:
         Returns
         -------
         Surprisals
-            Bits of every intent in every edition, and those of the end where it was scored.
+            Bits and tokens of every intent in every edition, and the bits of the end where it was scored.
 
         Warns
         -----
@@ -61,11 +62,12 @@ class TokenScores:
         """
         intents, editions = self.tokens["intent"].unique(), self.tokens["edition"].unique()
 
-        def wide(rows: pd.DataFrame) -> pd.DataFrame:
-            sums = rows.groupby(["intent", "edition"], sort=False)["bits"].sum().unstack("edition")
-            return sums.reindex(index=intents, columns=editions)
+        def wide(rows: pd.DataFrame, what: str) -> pd.DataFrame:
+            found = rows.groupby(["intent", "edition"], sort=False)["bits"].agg(what).unstack("edition")
+            return found.reindex(index=intents, columns=editions)
 
-        ends = self.tokens[self.tokens["token"] == END]
+        is_end = self.tokens["token"] == END
+        ends = self.tokens[is_end]
         texts = len(self.tokens[["intent", "edition"]].drop_duplicates())
         if 0 < len(ends) < texts:
             warnings.warn(
@@ -74,7 +76,12 @@ class TokenScores:
                 LangdiffWarning,
                 stacklevel=2,
             )
-        return Surprisals(bits=wide(self.tokens), eos_bits=wide(ends) if len(ends) else None, lm=lm)
+        return Surprisals(
+            bits=wide(self.tokens, "sum"),
+            eos_bits=wide(ends, "sum") if len(ends) else None,
+            units=wide(self.tokens[~is_end], "size"),
+            lm=lm,
+        )
 
     def words(self) -> pd.DataFrame:
         r"""Add up the tokens of each word.
@@ -110,7 +117,8 @@ class TokenScores:
         rows["place"] = np.arange(len(first)) - np.maximum.accumulate(
             np.where(new_text[first], np.arange(len(first)), 0)
         )
-        rows["word"] = table["token"].groupby(word).sum().str.lstrip("".join(SPACES)).to_numpy()
+        spelling = table["text" if "text" in table else "token"]
+        rows["word"] = spelling.groupby(word).sum().str.lstrip("".join(SPACES)).to_numpy()
         rows["tokens"] = np.bincount(word)
         rows["bits"] = sums
         rows["corrected_bits"] = np.nan

@@ -28,6 +28,7 @@ def surprisals():
         eos_bits=table(eng=[1.0, 2.0, 3.0], deu=[0.5, np.nan, 0.25]),
         characters=table(eng=[5.0, 10.0, 15.0], deu=[6.0, np.nan, 4.0]),
         bytes=table(eng=[5.0, 10.0, 16.0], deu=[7.0, np.nan, 5.0]),
+        units=table(eng=[2.0, 4.0, 6.0], deu=[3.0, np.nan, 2.0]),
         replaced=table(eng=[0.0, 0.0, 0.0], deu=[0.0, np.nan, 1.0]),
         lm="char-lstm",
     )
@@ -88,22 +89,32 @@ def test_whole_numbers_become_floats():
 
 def test_to_frame_has_a_row_an_observed_cell(surprisals):
     long = surprisals.to_frame()
-    assert long.columns.tolist() == ["intent", "edition", "bits", "eos_bits", "characters", "bytes", "replaced"]
+    assert long.columns.tolist() == [
+        "intent",
+        "edition",
+        "bits",
+        "eos_bits",
+        "characters",
+        "bytes",
+        "units",
+        "replaced",
+    ]
     assert len(long) == 5
-    assert long.iloc[1].tolist() == ["01001001", "deu", 12.0, 0.5, 6.0, 7.0, 0.0]
+    assert long.iloc[1].tolist() == ["01001001", "deu", 12.0, 0.5, 6.0, 7.0, 3.0, 0.0]
     assert Surprisals(bits=surprisals.bits).to_frame().columns.tolist() == ["intent", "edition", "bits"]
 
 
 def test_bits_per_character(surprisals):
     table = surprisals.bits_per_character().loc["deu"]
     bits = 12 + 1 / 3
-    expected = {"intents": 2, "bits": bits, "characters": 10, "bytes": 12, "bits_per_intent": bits / 2}
+    expected = {"intents": 2, "bits": bits, "characters": 10, "bytes": 12, "units": 5, "bits_per_intent": bits / 2}
     expected |= {"bits_per_character": bits / 10, "bits_per_symbol": bits / (10 + 2), "bits_per_byte": bits / 12}
+    expected |= {"bits_per_unit": bits / 5, "units_per_character": 5 / 10, "units_per_byte": 5 / 12}
     expected |= {"replaced_percent": 10}  # one of ten characters
     assert table.index.tolist() == list(expected)
     assert_allclose(table.tolist(), list(expected.values()))
     without = Surprisals(bits=surprisals.bits).bits_per_character()
-    assert without[["bits_per_character", "bits_per_symbol", "bits_per_byte", "replaced_percent"]].isna().all(axis=None)
+    assert without[["bits_per_character", "bits_per_symbol", "bits_per_byte", "bits_per_unit"]].isna().all(axis=None)
 
 
 def test_a_rate_whose_divisor_is_not_known_of_all_intents_is_missing(surprisals):
@@ -115,7 +126,7 @@ def test_a_rate_whose_divisor_is_not_known_of_all_intents_is_missing(surprisals)
     assert nothing["bits_per_byte"].isna().all()
 
 
-@pytest.mark.parametrize("name", ["eos_bits", "characters", "bytes", "replaced"])
+@pytest.mark.parametrize("name", ["eos_bits", "characters", "bytes", "units", "replaced"])
 def test_frames_in_another_order_are_refused(surprisals, name):
     frame = getattr(surprisals, name)
     for other in (frame.iloc[::-1], frame[["deu", "eng"]], frame.iloc[:2], frame.assign(fra=1.0)):

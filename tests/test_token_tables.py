@@ -36,7 +36,9 @@ def scores(tokens):
 def test_words_multiply_to_the_text(first, others, ended):
     tokens = [first, *others, *([""] if ended else [])]
     read = read_token_scores(scores(tokens), unit="nats")
-    total = read.surprisals().bits.iloc[0, 0]
+    table = read.surprisals()
+    assert table.units.iloc[0, 0] == len(tokens) - ended
+    total = table.bits.iloc[0, 0]
     words = read.words()
     assert words["corrected_bits"].sum() == pytest.approx(total)
     assert words["bits"].sum() == pytest.approx(total)

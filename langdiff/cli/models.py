@@ -1,7 +1,7 @@
 """`langdiff train` and `score`: from text to bits."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from langdiff.folds import Folds
     from langdiff.multitext import Multitext, Parts
     from langdiff.surprisals import Surprisals
+    from langdiff.token_tables import TokenScores
 
 Lm = Annotated[
     str,
@@ -155,6 +156,9 @@ def score(
     cache: Annotated[
         Path | None, typer.Option(help="With --hf: where scored editions are kept, to go on after an interruption.")
     ] = None,
+    per: Annotated[
+        Literal["text", "token", "word"], typer.Option(help="With --hf: what has a row in the table.")
+    ] = "text",
     as_json: Json = False,
 ) -> None:
     """Score every intent of a corpus with language models trained before, tokenized as for training.
@@ -166,6 +170,8 @@ def score(
     Example: langdiff score models other-bibles/ --out unpriced.csv --scoring unpriced
 
     Example: langdiff score --hf models/gpt2 ntrex/ --out surprisals.csv --cache scored
+
+    Example: langdiff score --hf models/gpt2 ntrex/ --per word --out words.parquet
     """
     import langdiff as ld
     from langdiff.corpora.tokenizer import prepare_text
@@ -175,13 +181,30 @@ def score(
     table_kind(out)  # an error before any work is done
     if hf:
         model = ld.HuggingFaceLM(models, device=device, dtype=dtype)
+        if per != "text":
+            if cache is not None:
+                raise ConfigError("--cache keeps bits of texts: leave it out, or --per.")
+            _write_tokens(model.token_scores(corpus.open()), per, out, as_json)
+            return
         _finish(ld.surprisals_of(model, corpus.open(), lm=model.name, cache=cache), out, as_json)
         return
-    if cache is not None or dtype != "float32":
-        raise ConfigError("--cache and --dtype are for models of the Transformers library: add --hf.")
+    if cache is not None or dtype != "float32" or per != "text":
+        raise ConfigError("--cache, --dtype and --per are for models of the Transformers library: add --hf.")
     multitext = prepare_text(corpus.open(), read_preparation(models))
     scored = ld.score_multitext(multitext, models, lm=lm, scoring=scoring, max_replaced=max_replaced, device=device)
     _finish(scored, out, as_json)
+
+
+def _write_tokens(scores: "TokenScores", per: Literal["token", "word"], path: Path, as_json: bool) -> None:
+    from langdiff.table_files import write_table_file
+
+    frame = scores.to_frame() if per == "token" else scores.words()
+    write_table_file(frame, path, None, frame)
+    if as_json:
+        print_json(frame)
+    else:
+        typer.echo(scores.summary())
+    typer.echo(f"Scores: {path}", err=True)
 
 
 def _finish(table: "Surprisals", path: Path, as_json: bool) -> None:
@@ -190,10 +213,17 @@ def _finish(table: "Surprisals", path: Path, as_json: bool) -> None:
     if as_json:
         print_json(totals)
     else:
-        formats = dict.fromkeys(("bits", "characters", "bytes"), "{:,.0f}") | {"bits_per_intent": "{:.2f}"}
-        formats |= dict.fromkeys(
-            ("bits_per_character", "bits_per_symbol", "bits_per_byte", "replaced_percent"), "{:.3f}"
-        )
-        spaced = {name: str(name).replace("_", " ") for name in totals}  # so that a narrow terminal can break the names
-        print_table(totals.rename(columns=spaced), repr(table), {spaced[name]: look for name, look in formats.items()})
+        hidden = ["units_per_byte"]
+        if table.tokens is None:
+            hidden += ["units", "bits_per_unit", "units_per_character"]
+        totals = totals.drop(columns=hidden)
+        rates = [str(name) for name in totals if "_per_" in str(name)]
+        formats = dict.fromkeys(("bits", "characters", "bytes", "units"), "{:,.0f}")
+        formats |= dict.fromkeys([*rates, "replaced_percent"], "{:.3f}") | {"bits_per_intent": "{:.2f}"}
+        shown = totals.rename(columns=_spaced)  # so that a narrow terminal can break the names
+        print_table(shown, repr(table), {_spaced(name): look for name, look in formats.items()})
     typer.echo(f"Surprisals: {path}", err=True)
+
+
+def _spaced(name: str) -> str:
+    return name.replace("_", " ")

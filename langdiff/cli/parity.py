@@ -83,7 +83,7 @@ def parity(
     if report is not None:
         from langdiff.run.parity_report import write_parity_report
 
-        write_parity_report(result, report, fit=None if bits is None else ld.fit(bits, model=model, clusters=clusters))
+        write_parity_report(result, report, fit=result.fit)
         typer.echo(f"Report: {report}", err=True)
     if as_json:
         print_json(table)

@@ -15,6 +15,7 @@ from langdiff.errors import ConfigError
 from langdiff.experiments.cautions import warns_caller
 from langdiff.lm import Recipe, compute_surprisals, read_training_logs
 from langdiff.lm.ngram.recipe import AnyRecipe, find_scored_lm
+from langdiff.long_tables import BESIDE
 from langdiff.multitext import Parts
 from langdiff.provenance import join_provenance
 from langdiff.surprisals import Surprisals
@@ -22,7 +23,6 @@ from langdiff.surprisals import Surprisals
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-BESIDE = ("eos_bits", "characters", "bytes", "replaced")  # frames beside the bits
 RATIOS = tuple(tenth / 10 for tenth in range(11))
 
 

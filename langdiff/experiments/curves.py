@@ -13,7 +13,7 @@ from langdiff.errors import ConfigError
 from langdiff.experiments.cautions import warns_caller
 from langdiff.experiments.training_sizes import Match, check_sizes, nested_parts, size_caches, smallest_train
 from langdiff.folds import Folds
-from langdiff.lm import compute_surprisals
+from langdiff.lm.compute import compute_where_possible
 from langdiff.lm.ngram.recipe import AnyRecipe
 from langdiff.lm.scoring import Scoring
 from langdiff.multitext import Multitext, Parts
@@ -113,6 +113,66 @@ def difficulty_curve(
     >>> difficulty_curve(ld.split(corpus.multitext), sizes=[40, 80, 160], lm="kneser-ney-3", seed=0, progress=False)
     DifficultyCurve of kneser-ney-3: 3 editions × 3 sizes (40 to 160), 40 test intents, model 2
     """
+    curve, _ = curve_where_possible(
+        parts,
+        sizes=sizes,
+        lm=lm,
+        scoring=scoring,
+        match=match,
+        n_seeds=n_seeds,
+        seed=seed,
+        model=model,
+        clusters=clusters,
+        n_draws=n_draws,
+        max_replaced=max_replaced,
+        device=device,
+        cache=cache,
+        workers=workers,
+        executor=executor,
+        progress=progress,
+    )
+    return curve
+
+
+@warns_caller
+def curve_where_possible(
+    parts: Parts | Folds,
+    *,
+    sizes: Sequence[int],
+    lm: str | AnyRecipe,
+    scoring: Scoring | str | None,
+    match: Match,
+    n_seeds: int,
+    seed: int | np.random.Generator,
+    model: Model,
+    clusters: OneClustering | None,
+    max_replaced: float,
+    device: str,
+    cache: str | Path | None,
+    workers: int,
+    executor: Executor | None,
+    progress: bool | None,
+    n_draws: int = 1000,
+    least: int | None = None,
+) -> tuple[DifficultyCurve, dict[str, str]]:
+    """Do what `difficulty_curve` does, but leave out editions that fail at a size.
+
+    Parameters
+    ----------
+    parts, sizes, lm, scoring, match, n_seeds, seed, model, clusters, n_draws
+        As for `difficulty_curve`.
+    max_replaced, device, cache, workers, executor, progress
+        As for `difficulty_curve`.
+    least : int, optional
+        Editions that must not fail at any size, by default all; with fewer, there is the error of `difficulty_curve`.
+
+    Returns
+    -------
+    curve : DifficultyCurve
+        Difficulties of the other editions.
+    failed : dict from str to str
+        What was wrong, by edition; empty without a cache, where the first error ends the call.
+    """
     if n_seeds < 1:
         raise ConfigError(f"n_seeds must be at least 1, got {n_seeds}.")
     first = seed_number(seed)
@@ -122,13 +182,15 @@ def difficulty_curve(
     caches = [] if cache is None else size_caches(Path(cache), sizes, first, n_seeds)
     folders = {(each.seed, each.size): each.folder for each in caches}
     tables: dict[int, list[Surprisals]] = {size: [] for size in sizes}
+    failed: dict[str, str] = {}
     read = None
     for number in [first, *seed_numbers(first, n_seeds - 1)]:
         cut, of_seed = nested_parts(parts, sizes, match, generator(number))
         read = of_seed if read is None else read
         for size, smaller in cut.items():
-            table = compute_surprisals(
-                smaller,
+            remaining = [edition for edition in parts.editions if edition not in failed]
+            table, without = compute_where_possible(
+                smaller.sel(remaining) if failed else smaller,
                 lm=lm,
                 scoring=scoring,
                 max_replaced=max_replaced,
@@ -137,10 +199,18 @@ def difficulty_curve(
                 cache=folders.get((number, size)),
                 workers=workers,
                 executor=executor,
+                group=1,
                 progress=progress,
+                least=least,
             )
+            failed |= {edition: f"{size:,} training intents: {why}" for edition, why in without.items()}
             tables[size].append(table)
-    return fit_curve(tables, model=model, clusters=clusters, n_draws=n_draws, seed=first, match=match, read=read)
+    if failed:
+        kept = [edition for edition in parts.editions if edition not in failed]
+        tables = {size: [table.sel(editions=kept) for table in of_size] for size, of_size in tables.items()}
+        read = None if read is None else read.loc[kept]
+    curve = fit_curve(tables, model=model, clusters=clusters, n_draws=n_draws, seed=first, match=match, read=read)
+    return curve, failed
 
 
 def _measured(parts: Parts | Folds) -> Multitext:

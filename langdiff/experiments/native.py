@@ -14,6 +14,7 @@ from langdiff.corpora.edition_info import EditionInfo, languages_of
 from langdiff.corpora.files import language_of
 from langdiff.corpora.origin import align_origins
 from langdiff.errors import ConfigError, DataError, listing
+from langdiff.long_tables import BESIDE
 from langdiff.regression.kernel.connected import edition_components
 from langdiff.surprisals import Surprisals
 
@@ -340,7 +341,7 @@ def _divide(surprisals: Surprisals, parts: Mapping[str, Mapping[str, pd.Series]]
     if lost.any():
         log.info("%d of %d intents are left out: their origin is not known", lost.sum(), len(lost))
 
-    beside = {name: getattr(surprisals, name) for name in ("eos_bits", "characters", "bytes", "replaced")}
+    beside = {name: getattr(surprisals, name) for name in BESIDE}
     divided: dict[str, Any] = {name: divide(frame).loc[~lost] for name, frame in beside.items() if frame is not None}
     info = None if surprisals.intent_info is None else surprisals.intent_info.loc[~lost]
     return replace(surprisals, bits=bits.loc[~lost], intent_info=info, **divided)

@@ -10,6 +10,7 @@ from langdiff._signature import short_hash
 from langdiff.errors import FaultsError, LangdiffError
 from langdiff.folds import Folds
 from langdiff.lm.jobs.results import kind_of
+from langdiff.long_tables import BESIDE
 from langdiff.multitext import Parts
 from langdiff.provenance import Provenance
 from langdiff.surprisals import Surprisals
@@ -78,9 +79,7 @@ def _join(tables: Sequence[Surprisals], folds: Folds, seed: int | None) -> Surpr
         joined: pd.DataFrame = pd.concat([getattr(table, name) for table in tables])
         return joined.loc[folds.multitext.intents]
 
-    known = [
-        name for name in ("bits", "eos_bits", "characters", "bytes", "replaced") if getattr(tables[0], name) is not None
-    ]
+    known = [name for name in ("bits", *BESIDE) if getattr(tables[0], name) is not None]
     columns: dict[str, Any] = {name: join(name) for name in known}
     info = folds.multitext.intent_info.assign(fold=folds.fold)
     records = [table.provenance for table in tables if table.provenance is not None]

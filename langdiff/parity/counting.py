@@ -56,10 +56,18 @@ class Measured:
         }
         self.others["reference_bytes_per_character"] = Quotient(over.under, under.under).estimate()
 
-    def add_tokens(self, tokens: Floats, name: str, reference: int) -> None:
-        """Add the token premium."""
+    def add_tokens(self, tokens: Floats, name: str, reference: int, words: Floats | None = None) -> None:
+        """Add the token premium and, if words are known, fertility."""
         self.totals[f"tokens{name}"] = np.nansum(tokens, axis=0)
         self.quotients[f"token_premium{name}"] = of_reference(tokens, reference)
+        if words is not None:
+            self.quotients[f"fertility{name}"] = per_word(tokens, words)
+
+
+def per_word(counts: Floats, words: Floats) -> Quotient:
+    """Divide counts by words, where both are known."""
+    known = ~(np.isnan(counts) | np.isnan(words))
+    return Quotient(np.where(known, counts, 0.0), np.where(known, words, 0.0))
 
 
 def named_sources(tokenizers: TokenSource | Mapping[str, TokenSource] | None) -> dict[str, TokenSource]:
@@ -76,7 +84,7 @@ def measure_texts(multitext: Multitext, reference: int, sources: Mapping[str, To
     shape = multitext.presence.shape
     measured = Measured(intents=multitext.intents, editions=multitext.editions, intent_info=multitext.intent_info)
     encoders = {name: encoder_of(one) for name, one in sources.items() if not isinstance(one, pd.DataFrame)}
-    sizes = {name: np.full(shape, np.nan) for name in ("characters", "bytes", "words")}
+    sizes = {name: np.full(shape, np.nan) for name in ("characters", "bytes")}
     tokens = {name: np.full(shape, np.nan) for name in encoders}
     split = {name: np.full(shape, np.nan) for name in encoders}
     for j, edition in enumerate(multitext.editions):
@@ -84,8 +92,6 @@ def measure_texts(multitext: Multitext, reference: int, sources: Mapping[str, To
         rows = np.flatnonzero(multitext.presence.iloc[:, j])
         sizes["characters"][rows, j] = [len(text) for text in texts]
         sizes["bytes"][rows, j] = [len(text.encode("utf-8", "surrogatepass")) for text in texts]
-        if encoders and separates_words(Counter(word for text in texts for word in text.split())):
-            sizes["words"][rows, j] = [len(text.split()) for text in texts]
         for name, encode in encoders.items():
             found = tokenize_texts(encode, texts)
             tokens[name][rows, j], split[name][rows, j] = found.tokens, found.split_words
@@ -93,13 +99,22 @@ def measure_texts(multitext: Multitext, reference: int, sources: Mapping[str, To
                 for what, value in efficiencies(found.counts, found.bigrams, alpha).items():
                     measured.others.setdefault(f"{what}{name}", np.full(shape[1], np.nan))[j] = value
     measured.add_sizes(sizes["characters"], sizes["bytes"], reference)
-    for name in encoders:
-        measured.add_tokens(tokens[name], name, reference)
-        words = np.nan_to_num(sizes["words"])
-        spaced = ~np.isnan(sizes["words"])
-        measured.quotients[f"fertility{name}"] = Quotient(np.where(spaced, tokens[name], 0.0), words)
-        measured.quotients[f"split_words{name}"] = Quotient(np.where(spaced, split[name], 0.0), words)
+    if encoders:
+        words = count_words(multitext).to_numpy()
+        for name in encoders:
+            measured.add_tokens(tokens[name], name, reference, words)
+            measured.quotients[f"split_words{name}"] = per_word(split[name], words)
     return measured
+
+
+def count_words(multitext: Multitext) -> pd.DataFrame:
+    """Count the white-space words of every text; NaN where it is missing, or the script separates no words."""
+    columns = {}
+    for edition in multitext.editions:
+        texts = multitext.text(edition)
+        if separates_words(Counter(word for text in texts for word in text.split())):
+            columns[edition] = texts.map(lambda text: len(text.split())).astype(float)
+    return pd.DataFrame(columns, index=multitext.intents, dtype=float).reindex(columns=multitext.editions)
 
 
 def measure_counts(counts: pd.DataFrame, name: str, reference: str, intent_info: pd.DataFrame | None) -> Measured:
@@ -127,15 +142,31 @@ def measure_counts(counts: pd.DataFrame, name: str, reference: str, intent_info:
     return measured
 
 
-def measure_bits(table: Surprisals, reference: int, *, with_sizes: bool) -> Measured:
-    """Compare the bits of every intent with those in the reference; of texts that are not given, sizes as well."""
+def measure_bits(table: Surprisals, reference: int, texts: Multitext | None, name: str) -> Measured:
+    """Compare the bits of every intent, and the tokens of the language model, with those in the reference.
+
+    Parameters
+    ----------
+    table : Surprisals
+        Bits, with numbers of tokens, characters and bytes as far as they are known.
+    reference : int
+        Column of the edition that others are compared with.
+    texts : Multitext or None
+        Texts that are measured as well; if there are none, the sizes of the table are compared.
+    name : str
+        What is added to the names of columns about tokens.
+    """
     measured = Measured(intents=table.intents, editions=table.editions, intent_info=table.intent_info)
-    if with_sizes and table.characters is not None and table.bytes is not None:
+    if texts is None and table.characters is not None and table.bytes is not None:
         known = (table.bits.notna() & table.characters.notna() & table.bytes.notna()).to_numpy()
         characters, size = (
             np.where(known, part.to_numpy(dtype=float), np.nan) for part in (table.characters, table.bytes)
         )
         measured.add_sizes(characters, size, reference)
+    if table.tokens is not None:
+        words = None if texts is None else count_words(texts).reindex(table.intents, columns=table.editions).to_numpy()
+        tokens = table.tokens.where(table.bits.notna()).to_numpy(dtype=float)
+        measured.add_tokens(tokens, name, reference, words)
     totals = of_reference(table.bits.to_numpy(), reference)
     shared = totals.under > 0
     ratio = np.divide(totals.under, totals.over, out=np.zeros_like(totals.over), where=shared)

@@ -67,7 +67,9 @@ def measure_parity(
     reference : str
         Edition that the others are compared with.
     surprisals : Surprisals, optional
-        Bits beside texts; they may be of other intents, such as the test part.
+        Bits beside texts; they may be of other intents, such as the test part. Where the tokens of the language model
+        are known (``units``) and are not characters, they are compared, too, as those of a tokenizer; the name of the
+        model becomes part of the names of columns where tokens without a name are given as well.
     tokenizers : tokenizer, DataFrame, or mapping from name to them, optional
         Tokenizers, which have a method ``encode(text)`` that returns a list (those of Hugging Face, SentencePiece and
         tiktoken do), or tables of numbers of tokens, intents × editions. Names of a mapping become parts of the
@@ -133,8 +135,8 @@ def measure_parity(
     _check_shared(tables)
     columns = _by_edition(tables, editions)
     low, high = ({}, {}) if rng is None else _intervals(tables, editions, clusters, bootstrap, rng)
-    if bits is not None:
-        fitted = fit(bits, model=model, clusters=clusters)  # type: ignore[arg-type]
+    fitted = None if bits is None else fit(bits, model=model, clusters=clusters)  # type: ignore[arg-type]
+    if fitted is not None:
         for column, values in zip((columns.estimates, low, high), _of_model(fitted, reference, editions), strict=True):
             column["information_parity_model"] = pd.Series(values, editions)
     return Parity(
@@ -156,6 +158,7 @@ def measure_parity(
                 "version": __version__,
             }
         ),
+        fit=fitted,
     )
 
 
@@ -184,7 +187,9 @@ def _tables(
         raise ConfigError(f"source must be a Multitext, Surprisals or DataFrame, not {type(source).__name__}.")
     if bits is not None:
         place = place_of(bits.editions, reference)
-        tables.append(measure_bits(bits, place, with_sizes=bits is source))
+        texts = source if isinstance(source, Multitext) else None
+        unnamed = "" in sources or isinstance(source, pd.DataFrame)
+        tables.append(measure_bits(bits, place, texts, f"_{bits.lm}" if unnamed else ""))
     info = None if isinstance(source, pd.DataFrame) else source.intent_info
     for name, one in sources.items():
         if isinstance(one, pd.DataFrame):

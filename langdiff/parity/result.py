@@ -8,6 +8,8 @@ import pandas as pd
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from langdiff.regression import DifficultyFit
+
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class Parity:
@@ -33,6 +35,8 @@ class Parity:
         Language of each edition, if texts were given.
     signature : str
         All that the numbers depend on.
+    fit : DifficultyFit or None
+        Regression behind ``information_parity_model``, if bits were given.
     """
 
     reference: str
@@ -42,6 +46,7 @@ class Parity:
     high: pd.DataFrame
     language: pd.Series | None
     signature: str
+    fit: "DifficultyFit | None" = None
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per edition.

@@ -16,7 +16,7 @@ from langdiff._io import atomic_path, parse_json, write_json
 from langdiff.corpora import read_multitext, synthesize
 from langdiff.corpora.tokenizer import prepare_text
 from langdiff.errors import DataError, OutputError
-from langdiff.experiments import difficulty_curve
+from langdiff.experiments.curves import curve_where_possible
 from langdiff.experiments.training_sizes import check_sizes, smallest_train
 from langdiff.folds import Folds
 from langdiff.lm.compute import compute_where_possible
@@ -311,7 +311,7 @@ class _Run:
         if settings is None:
             return None
         with self.stage("curve"):
-            curve = difficulty_curve(
+            curve, failed = curve_where_possible(
                 parts,
                 **settings.model_dump() | {"lm": self.experiment.lm.find(settings.lm).recipe},
                 model=self.experiment.fit.model,
@@ -324,7 +324,10 @@ class _Run:
                 workers=self.experiment.lm.workers if self.executor is None else 1,
                 executor=self.executor,
                 progress=self.progress,
+                least=2,
             )
+            if failed:
+                self.failed[f"{curve.lm} (curve)"] = failed
             curve.save(self.new / CURVE)
             self.save_table("curve", curve.to_frame().set_index("edition"))
         return curve

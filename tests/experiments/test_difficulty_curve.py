@@ -6,6 +6,7 @@ import pytest
 
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError
+from langdiff.experiments.curves import curve_where_possible
 from langdiff.experiments.training_sizes import nested_parts
 
 
@@ -120,3 +121,28 @@ def test_folds_are_cut_each_by_its_own_order():
     cut, _ = nested_parts(folds, [20, 60], "intents", np.random.default_rng(0))
     table = ld.compute_surprisals(cut[20], lm="kneser-ney-3", max_replaced=1.0, progress=False)
     np.testing.assert_allclose(curve.difficulty[20], ld.fit(table, errors="sandwich").difficulty)
+
+
+def test_an_edition_that_fails_is_left_out_and_named(parts, tmp_path):
+    texts = {
+        edition: pd.concat([getattr(parts, name).text(edition) for name in ("train", "dev", "test")])
+        for edition in parts.editions
+    }
+    frame = pd.DataFrame(texts)
+    other = parts.editions[1]
+    frame.loc[parts.test.intents, other] = "ЖЖЖ ЖЖ"  # no character of which is in its training text
+    train, dev, test = (ld.read_frame(frame.loc[part.intents]) for part in (parts.train, parts.dev, parts.test))
+    settings = {"sizes": [40, 160], "lm": "kneser-ney-3", "scoring": None, "match": "intents", "n_seeds": 1, "seed": 0}
+    settings |= {"model": "2", "clusters": None, "max_replaced": 0.5, "device": "cpu", "workers": 1, "executor": None}
+    curve, failed = curve_where_possible(
+        ld.Parts(train=train, dev=dev, test=test), **settings, cache=tmp_path, progress=False, least=2
+    )
+    assert list(failed) == [other]
+    assert failed[other].startswith("40 training intents: ")
+    kept = [edition for edition in parts.editions if edition != other]
+    assert list(curve.editions) == kept
+    alone, none = curve_where_possible(parts.sel(kept), **settings, cache=tmp_path / "alone", progress=False, least=2)
+    assert not none
+    np.testing.assert_array_equal(curve.log_bits, alone.log_bits)
+    with pytest.raises(DataError, match=other):
+        ld.difficulty_curve(ld.Parts(train=train, dev=dev, test=test), sizes=[40, 160], seed=0, max_replaced=0.5)

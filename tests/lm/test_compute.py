@@ -85,7 +85,7 @@ def test_surprisals_are_those_of_one_model_an_edition(tiny_recipe, units):
     assert [(e, i) for i, e in surprisals.bits.isna().stack()[lambda s: s].index] == missing
     model = train_language_model(parts.train.text("ell"), parts.dev.text("ell"), recipe=recipe, seed=4, progress=False)
     expected = model.surprisal(parts.test.text("ell")).reindex(parts.test.intents)
-    for field in ("bits", "eos_bits", "characters"):
+    for field in ("bits", "eos_bits", "characters", "units"):
         pd.testing.assert_series_equal(
             getattr(surprisals, field)["ell"], expected[field].astype(float), check_names=False, check_exact=True
         )

@@ -1,5 +1,7 @@
 """Premiums and parities against counts by hand, closed forms and a slow bootstrap."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -121,6 +123,26 @@ def test_bits_know_sizes_and_stand_beside_texts():
     beside = measured(surprisals=noisy).estimates
     assert beside["information_parity_model"].tolist() == result["information_parity_model"].tolist()
     assert beside.loc["ell", "bytes_per_character"] < 2  # spaces: of the texts, not of the table
+
+
+def test_tokens_of_the_language_model_are_those_of_its_tokenizer():
+    multitext = ld.read_frame(TEXTS)
+    units = TEXTS.map(lambda text: len(Pieces().encode(text, False)), na_action="ignore").astype(float)
+    bits = pd.DataFrame(np.random.default_rng(0).uniform(9, 11, TEXTS.shape), TEXTS.index, TEXTS.columns)
+    surprisals = ld.Surprisals(bits=bits.where(TEXTS.notna()), units=units, lm="mine")
+    columns = ["token_premium", "fertility"]
+    expected = ld.measure_parity(multitext, reference="eng", tokenizers=Pieces(), bootstrap=0).estimates
+    found = ld.measure_parity(multitext, reference="eng", surprisals=surprisals, bootstrap=0).estimates
+    pd.testing.assert_frame_equal(found[columns], expected[columns])
+    assert (
+        ld.measure_parity(surprisals, reference="eng", bootstrap=0)
+        .estimates["token_premium"]
+        .equals(expected["token_premium"])
+    )
+    both = ld.measure_parity(multitext, reference="eng", surprisals=surprisals, tokenizers=Pieces(), bootstrap=0)
+    assert both.estimates["token_premium_mine"].equals(both.estimates["token_premium"])
+    characters = replace(surprisals, characters=units)  # of a model of characters
+    assert "token_premium" not in ld.measure_parity(characters, reference="eng", bootstrap=0).estimates
 
 
 def test_intervals_are_those_of_a_loop():

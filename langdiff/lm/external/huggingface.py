@@ -25,6 +25,8 @@ from langdiff.errors import CheckpointError, ConfigError, LangdiffWarning, Missi
 from langdiff.lm.device import find_device
 from langdiff.lm.lstm.batches import rows_by_length
 from langdiff.lm.texts import check_texts, sizes_of
+from langdiff.multitext import Multitext
+from langdiff.token_tables import END, SPACES, TokenScores
 
 Floats = npt.NDArray[np.float64]
 
@@ -36,9 +38,13 @@ logger = logging.getLogger(__name__)
 
 
 class _Window(NamedTuple):
-    """A stretch of a text: `targets` follow `inputs` one by one; those before `first` were scored before."""
+    """A stretch of a text: `targets` follow `inputs` one by one; those before `first` were scored before.
+
+    The first target is symbol number `begin` of the text.
+    """
 
     row: int
+    begin: int
     inputs: list[int]
     targets: list[int]
     first: int
@@ -83,8 +89,10 @@ class HuggingFaceLM:
     overlap : int, optional
         Tokens of the text that a window has in common with the next; by default half a window.
     start_token, end_token : str, optional
-        What stands before a text and what ends it; by default the tokenizer's `bos_token` and
-        `eos_token`.
+        Tokens that stand before a text and end it; by default the tokenizer's `bos_token` and `eos_token`, since
+        that is how most models saw texts begin and end in training. Without a start the first token would have no
+        probability, and without an end the texts' probabilities would not sum to 1; so where a tokenizer has none, one
+        of its tokens is to be named, such as the one that stood between documents.
 
     Attributes
     ----------
@@ -202,6 +210,83 @@ class HuggingFaceLM:
         }
         return pd.DataFrame(columns, index=series.index)
 
+    def token_scores(self, multitext: Multitext) -> TokenScores:
+        """Score every token of texts, and the end of each.
+
+        Parameters
+        ----------
+        multitext : Multitext
+            Texts to score.
+
+        Returns
+        -------
+        TokenScores
+            One row per token, as it is in the vocabulary, with the ``text`` that it covers if the tokenizer tells;
+            and ``boundary_bits``, from the probability of all tokens that begin with a space, and of the end token.
+            Its `words` are corrected for spaces that belong to the word after them; its `surprisals` are those of
+            `langdiff.surprisals_of`.
+
+        Raises
+        ------
+        DataError, ConfigError, TrainingError
+            As `surprisal`.
+
+        Warns
+        -----
+        LangdiffWarning
+            As `surprisal`.
+
+        Examples
+        --------
+        Bits of words, corrected::
+
+            HuggingFaceLM("models/gpt2").token_scores(multitext).words()
+        """
+        tables = [self._tokens_of(multitext.text(edition), edition) for edition in multitext.editions]
+        return TokenScores(tokens=pd.concat(tables, ignore_index=True))
+
+    def _tokens_of(self, texts: pd.Series, edition: str) -> pd.DataFrame:
+        """Return one row per token of the texts of an edition."""
+        series = check_texts(texts, f"edition {edition!r}")
+        encoded = self._encode(series)
+        scores = [np.empty((2, len(ids) + 1)) for ids in encoded]
+        try:
+            for window, each in self._scored_windows(encoded, self._word_begins):
+                begin = window.begin + window.first
+                scores[window.row][:, begin : window.begin + each.shape[1]] = each[:, window.first :]
+        except (RuntimeError, MemoryError) as error:
+            raise TrainingError(f"{self.name}: {type(error).__name__}: {error}") from error
+        lengths = [len(ids) + 1 for ids in encoded]
+        columns: dict[str, Any] = {
+            "intent": np.repeat(series.index.to_numpy(), lengths),
+            "edition": edition,
+            "token": [name for ids in encoded for name in (*self.tokenizer.convert_ids_to_tokens(ids), END)],
+        }
+        if self.tokenizer.is_fast:
+            columns["text"] = [piece for text in series for piece in (*self._pieces(text), END)]
+        columns["bits"] = np.concatenate([each[0] for each in scores])
+        # what is known after a token is what the next one was drawn from
+        columns["boundary_bits"] = np.concatenate([np.append(each[1, 1:], np.nan) for each in scores])
+        if not np.isfinite(columns["bits"]).all():
+            place = int(np.flatnonzero(~np.isfinite(columns["bits"]))[0])
+            raise TrainingError(f"{self.name}: no finite surprisal in intent {columns['intent'][place]!r}.")
+        return pd.DataFrame(columns)
+
+    def _pieces(self, text: str) -> Iterator[str]:
+        """Yield what each token covers; a character that several tokens share belongs to the first."""
+        settings: dict[str, Any] = {"add_special_tokens": False, "split_special_tokens": True, "verbose": False}
+        done = 0
+        for start, end in self.tokenizer(text, return_offsets_mapping=True, **settings)["offset_mapping"]:
+            yield text[max(start, done) : end]
+            done = max(done, end)
+
+    @cached_property
+    def _word_begins(self) -> Tensor:
+        """Tokens after which the one before ended a word: those that begin with a space, and the end."""
+        names = self.tokenizer.get_vocab()
+        begins = {number for name, number in names.items() if name.startswith(SPACES)}
+        return torch.tensor(sorted({self._end} | {number for number in begins if number < self._vocabulary_size}))
+
     def _encode(self, series: pd.Series) -> list[list[int]]:
         texts = series.to_list()
         if not texts:
@@ -229,9 +314,19 @@ class HuggingFaceLM:
             )
         return encoded
 
-    @torch.no_grad()
     def _score(self, encoded: Sequence[list[int]]) -> tuple[Floats, Floats]:
         bits, eos_bits = np.zeros(len(encoded)), np.zeros(len(encoded))
+        for window, (each,) in self._scored_windows(encoded):
+            bits[window.row] += each[window.first :].sum()
+            if window.last:
+                eos_bits[window.row] = each[-1]
+        return bits, eos_bits
+
+    @torch.no_grad()
+    def _scored_windows(
+        self, encoded: Sequence[list[int]], boundary: Tensor | None = None
+    ) -> Iterator[tuple[_Window, Floats]]:
+        """Yield every window with what `_bits` says of it, in no particular order."""
         windows = [window for row, ids in enumerate(encoded) for window in self._windows(row, ids)]
         lengths = np.array([len(window.inputs) for window in windows], dtype=np.int64)
         waiting = list(self._batches(windows, lengths))
@@ -239,7 +334,7 @@ class HuggingFaceLM:
             while waiting:
                 batch = waiting.pop()
                 try:
-                    found = self._bits(batch)
+                    found = self._bits(batch, boundary)
                 except torch.cuda.OutOfMemoryError:
                     if len(batch) == 1:
                         raise
@@ -248,11 +343,7 @@ class HuggingFaceLM:
                     waiting += [batch[: len(batch) // 2], batch[len(batch) // 2 :]]
                     self._ask_less(batch)
                     continue
-                for window, each in zip(batch, found, strict=True):
-                    bits[window.row] += each[window.first :].sum()
-                    if window.last:
-                        eos_bits[window.row] = each[-1]
-        return bits, eos_bits
+                yield from zip(batch, found, strict=True)
 
     def _batches(self, windows: Sequence[_Window], lengths: npt.NDArray[np.int64]) -> Iterator[list[_Window]]:
         most = max(1, self._logits_at_once // self._vocabulary_size)
@@ -273,19 +364,23 @@ class HuggingFaceLM:
         while scored < len(symbols):
             targets = symbols[begin : begin + size]
             last = begin + size >= len(symbols)
-            yield _Window(row, [self._start, *targets[:-1]], targets, scored - begin, last)
+            yield _Window(row, begin, [self._start, *targets[:-1]], targets, scored - begin, last)
             scored = begin + size
             begin = scored - self.overlap
 
-    def _bits(self, windows: Sequence[_Window]) -> list[Floats]:
-        """Return the bits of every target of each window; float64."""
+    def _bits(self, windows: Sequence[_Window], boundary: Tensor | None) -> list[Floats]:
+        """Return the bits of every target of each window and, in a second row, of a token of `boundary`; float64."""
         inputs, targets = (_pad([getattr(w, which) for w in windows], self._end) for which in ("inputs", "targets"))
         lengths = torch.tensor([len(window.inputs) for window in windows])
         real = (torch.arange(inputs.shape[1]) < lengths[:, None]).to(self.model.device)  # (B, T)
         logits = self._logits(inputs, real)[real].float()  # (N, V)
         nats = F.cross_entropy(logits, targets.to(logits.device)[real], reduction="none")
-        each = nats.cpu().double().numpy() / log(2)
-        return np.split(each, np.cumsum(lengths.numpy())[:-1])
+        rows = [nats]
+        if boundary is not None:
+            chosen = logits[:, boundary.to(logits.device)]
+            rows.append(logits.logsumexp(1) - chosen.logsumexp(1))
+        each = torch.stack(rows).cpu().double().numpy() / log(2)
+        return np.split(each, np.cumsum(lengths.numpy())[:-1], axis=1)
 
     def _logits(self, inputs: Tensor, real: Tensor) -> Tensor:
         # padding is on the right, where a causal model does not look

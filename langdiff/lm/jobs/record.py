@@ -17,6 +17,7 @@ from langdiff.lm.lstm.gradients import training_precision
 from langdiff.lm.ngram.recipe import AnyRecipe, KneserNeyRecipe
 from langdiff.lm.scoring import PRICED, Scoring
 from langdiff.lm.units.alphabet import MIN_COUNT, ONE_IN
+from langdiff.long_tables import BESIDE
 from langdiff.multitext import MappedText, Multitext, Parts, TextSource
 from langdiff.provenance import Provenance
 from langdiff.surprisals import Surprisals
@@ -184,10 +185,9 @@ def surprisals_of_frames(
     frames: Mapping[str, pd.DataFrame], multitext: Multitext, lm: str, provenance: Provenance
 ) -> Surprisals:
     """Return the table of what language models said of each edition, with the columns that all frames have."""
-    columns = ("bits", "eos_bits", "characters", "bytes", "replaced")
     tables = {
         column: pd.DataFrame({e: frames[e][column] for e in multitext.editions}, index=multitext.intents, dtype=float)
-        for column in columns
+        for column in ("bits", *BESIDE)
         if all(column in frame for frame in frames.values())
     }
     return Surprisals(lm=lm, provenance=provenance, intent_info=multitext.intent_info, **tables)

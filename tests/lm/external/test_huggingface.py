@@ -112,6 +112,7 @@ def test_table_of_a_multitext(gpt, tokenizer):
     table = ld.surprisals_of(HuggingFaceLM(gpt, tokenizer), multitext, lm="tiny")
     assert repr(table) == "Surprisals by tiny: 2 intents × 2 editions, 1 of 4 cells missing"
     assert table.characters.loc["1"].tolist() == [5, 7]
+    assert table.units["eng"].tolist() == [len(tokenizer.tokenize(text)) for text in ("a cat", "a dog")]
     assert (table.eos_bits.loc["1"] < table.bits.loc["1"]).all()
 
 
@@ -120,6 +121,15 @@ def test_a_tokenizer_that_loses_text_is_a_warning(gpt, tokenizer):
     lossy.backend_tokenizer.normalizer = tokenizers.normalizers.Lowercase()
     with pytest.warns(LangdiffWarning, match="cannot give back 1 of 2 texts: the first is intent 1, 'A Cat'"):
         HuggingFaceLM(gpt, lossy).surprisal(["a cat", "A Cat"])
+
+
+def test_the_warning_of_a_tokenizer_is_repeated_from_the_cache(gpt, tokenizer, tmp_path):
+    lossy = copy.deepcopy(tokenizer)
+    lossy.backend_tokenizer.normalizer = tokenizers.normalizers.Lowercase()
+    multitext = ld.read_frame(pd.DataFrame({"eng": ["a cat", "A Cat"]}))
+    for _ in range(2):
+        with pytest.warns(LangdiffWarning, match="cannot give back 1 of 2 texts"):
+            ld.surprisals_of(HuggingFaceLM(gpt, lossy), multitext, cache=tmp_path, progress=False)
 
 
 def test_no_start_or_end_token(gpt, tokenizer):
