@@ -28,6 +28,7 @@ from .experiments.balance import balance_by_origin as balance_by_origin
 from .experiments.balance import run_balanced as run_balanced
 from .experiments.bpe_sweep import sweep_merges as sweep_merges
 from .experiments.curves import difficulty_curve as difficulty_curve
+from .experiments.goodness_of_fit import goodness as goodness
 from .experiments.native import split_by_origin as split_by_origin
 from .experiments.native_and_translated import translationese as translationese
 from .experiments.replicates import replicate as replicate

@@ -12,6 +12,7 @@ NOTHING_TO_REFUSE = {"align_conjunctions", "merge_interlocked", "nesting", "toke
 NOTHING_TO_REFUSE |= {"bender2011", "bothwell2023", "byte_premium2024", "goldfish2024", "mielke2019", "morey2017"}
 NOTHING_TO_REFUSE |= {"tokenization_lengths2023", "xmi2020"}  # no argument
 NOTHING_TO_REFUSE |= {"plot_difficulty_curves", "plot_rank_changes", "plot_size_correlations"}  # any curve
+NOTHING_TO_REFUSE |= {"plot_within_languages"}  # a result of ours
 UNDERLINED = re.compile(r"^([A-Z][a-z]+(?: [A-Z][a-z]+)?)\n-{3,}$", re.M)
 RIDDLE = re.compile(r"^(Which|What|Where|Of|Its|As|If)\b.{0,25}$")
 

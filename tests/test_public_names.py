@@ -13,8 +13,8 @@ langdiff:
     Multitext OutcomeFit OutcomePriors OutcomeSimulation Outcomes Parity Parts Provenance Recipe Scoring
     Selection Simulation Surprisals TokenScores adjust as_effects balance_by_origin compare compare_treebanks
     compute_surprisals correlate cross_validate cross_validate_outcomes detokenize diagnose difficulty_curve
-    explain_abilities fit fit_outcomes flag_cells generalizability held_out_log_likelihood measure_parity
-    measure_treebanks pareto_front predictors rank_probabilities read_curve read_fit read_frame
+    explain_abilities fit fit_outcomes flag_cells generalizability goodness held_out_log_likelihood
+    measure_parity measure_treebanks pareto_front predictors rank_probabilities read_curve read_fit read_frame
     read_language_model read_log_likelihoods read_multitext read_outcome_fit read_outcomes read_surprisals
     read_token_scores read_treebank replicate reproduce run_balanced run_experiment sample sample_outcomes
     score_multitext select short_form simulate simulate_outcomes split split_by_origin split_into_folds
@@ -35,8 +35,10 @@ langdiff.discourse:
     compare_trees discourse_similarity error_reduction evaluate_discourse parse_discourse read_classes
     read_discourse relation_class tree_of_attachments write_discourse
 langdiff.experiments:
-    PaperClaims balance_by_origin difficulty_curve read_origins replicate reproduce reproduce_paper run_balanced
-    split_by_origin split_by_source sweep_merges translationese translationese_by_model write_origins
+    DeletionBias Goodness IntentStability LanguageSpread PaperClaims balance_by_origin deletion_bias
+    difficulty_curve goodness intent_stability read_origins replicate reproduce reproduce_paper
+    run_balanced split_by_origin split_by_source spread_within_languages sweep_merges translationese
+    translationese_by_model write_origins
 langdiff.lm:
     HuggingFaceLM KneserNeyRecipe Mixture RECIPES Recipe Scoring SurprisalModel compare_with_floors
     compute_surprisals fit_mixture lzma_bits measure_floors ppmd_bits read_kneser_ney read_language_model
@@ -51,14 +53,16 @@ langdiff.parallelism:
 langdiff.parity:
     CrossMutualInformation Parity diagnose_tokens measure_parity xmi
 langdiff.plots:
-    plot_against_truth plot_average_ranks plot_balanced plot_bpe_sweep plot_certificate plot_constructions
-    plot_corpus_sizes plot_correlation plot_difficulties plot_difficulty_curves plot_discourse_comparison
-    plot_discourse_relations plot_discourse_tree plot_divergences plot_goodness_of_fit plot_intents_per_edition
+    plot_against_truth plot_average_ranks plot_balanced plot_bpe_sweep plot_by_language plot_certificate
+    plot_constructions plot_corpus_sizes plot_correlation plot_deletion_bias plot_difficulties
+    plot_difficulty_curves plot_discourse_comparison plot_discourse_relations plot_discourse_tree
+    plot_divergences plot_goodness_of_fit plot_intent_stability plot_intents_per_edition
     plot_languages_per_intent plot_learning_curves plot_lexical_overlap plot_line_follow plot_metric_maps
-    plot_native_share plot_pareto_front plot_parity plot_perturbation plot_posterior plot_predictor
-    plot_presence plot_rank_changes plot_ranks plot_residuals plot_scheme_scores plot_size_correlations
-    plot_tag_transitions plot_tagger_training plot_translationese plot_translationese_by_model
-    plot_treebank_measures plot_treebank_profile plot_two_models plot_wright_map
+    plot_multitext plot_native_share plot_pareto_front plot_parity plot_perturbation plot_posterior
+    plot_predictor plot_presence plot_rank_changes plot_ranks plot_residuals plot_scheme_scores
+    plot_size_correlations plot_tag_transitions plot_tagger_training plot_translationese
+    plot_translationese_by_model plot_treebank_measures plot_treebank_profile plot_two_models
+    plot_within_languages plot_wright_map
 langdiff.regression:
     Asymptotes DifficultyCurve DifficultyFit Generalizability Priors ShortForm Simulation approximate compare
     compare_folds compare_totals cross_validate diagnose fit fit_curve flag_cells generalizability

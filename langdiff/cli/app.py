@@ -22,6 +22,7 @@ from langdiff.cli import (
     doctor,
     experiment,
     folds,
+    goodness,
     models,
     outcomes,
     parallelism,
@@ -33,7 +34,10 @@ from langdiff.cli import (
     predictors,
     regression,
     reliability,
+    reproduction,
     simulation,
+    spread,
+    stability,
     stan,
     sweep,
     translationese,
@@ -85,6 +89,7 @@ app.command()(models.score)
 app.command()(regression.fit)
 app.command()(checks.compare)
 app.command("cross-validate")(checks.cross_validate)
+app.command()(goodness.goodness)
 app.command("compare-folds")(folds.compare_folds)
 app.command()(simulation.simulate)
 app.command()(translationese.translationese)
@@ -98,7 +103,10 @@ app.command("install-stan")(stan.install_stan)
 app.command()(predictors.predictors)
 app.command()(parity.parity)
 app.command()(typology.correlate)
-app.command()(typology.reproduce)
+app.command()(spread.spread)
+app.command()(stability.stability)
+app.command()(stability.deletion)
+app.command()(reproduction.reproduce)
 app.command()(plot.plot)
 app.command()(doctor.doctor)
 app.add_typer(corpora.corpora_app)

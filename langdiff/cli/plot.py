@@ -1,5 +1,6 @@
-"""`langdiff plot`: pictures of a corpus."""
+"""`langdiff plot`: pictures of a corpus, or of a table of surprisals."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -19,11 +20,12 @@ if TYPE_CHECKING:
 @reads_corpus
 def plot(
     what: Annotated[
-        Literal["presence", "sizes", "languages", "intents", "native"],
+        Literal["presence", "sizes", "languages", "intents", "native", "table"],
         typer.Argument(
             help="presence: which edition has which intent; sizes: words and characters per edition; "
             "languages: languages per intent; intents: intents per edition; "
-            "native: intents first said in the language of the edition."
+            "native: intents first said in the language of the edition; "
+            "table: the first intents of a table of surprisals, with the fitted model in its margins."
         ),
     ],
     corpus: Corpus,
@@ -35,19 +37,35 @@ def plot(
         ),
     ] = None,
 ) -> None:
-    """Draw a corpus.
+    """Draw a corpus, or a table of surprisals.
 
     Example: langdiff plot presence 'bible/*.txt.gz' --out presence.png
+
+    Example: langdiff plot table surprisals.csv --out table.svg
     """
     from langdiff.experiments import read_origins
 
     check_picture_name(out)
     if origins is not None and what != "native":
         raise ConfigError(f"--origins is for native; {what} does not use original languages.")
+    if what == "table":
+        save_picture(_table(corpus.corpus), out)
+        typer.echo(f"Picture: {out}", err=True)
+        return
     original_language = None if origins is None else read_origins(origins)
     multitext = corpus.open()
     save_picture(lambda: _draw(what, multitext, original_language), out)
     typer.echo(f"Picture: {out}", err=True)
+
+
+def _table(paths: list[str]) -> "Callable[[], Axes]":
+    import langdiff as ld
+
+    if len(paths) > 1:
+        raise ConfigError(f"table draws one table of surprisals, got {len(paths)} files.")
+    surprisals = ld.read_surprisals(paths[0])
+    fitted = ld.fit(surprisals)
+    return lambda: ld.plots.plot_multitext(surprisals, fit=fitted)
 
 
 def _draw(what: str, multitext: "Multitext", original_language: "pd.Series | None") -> "Axes":

@@ -1,4 +1,4 @@
-"""`langdiff correlate` and `langdiff reproduce`: what makes a language hard."""
+"""`langdiff correlate`: what makes a language hard."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from langdiff.cli.models import Json
-from langdiff.cli.output import check_picture_name, print_json, print_table, save_picture
+from langdiff.cli.output import check_picture_name, print_json, save_picture
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,9 +66,9 @@ def correlate(
     if plot is not None:
         check_picture_name(plot)
     result = ld.correlate(
-        _read_difficulties(difficulties),
-        _read_frame(predictors, categorical or []),
-        edition_info=None if edition_info is None else _read_frame(edition_info, ["language", "family"]),
+        read_difficulties(difficulties),
+        read_frame(predictors, categorical or []),
+        edition_info=None if edition_info is None else read_frame(edition_info, ["language", "family"]),
         corpus=corpus,
         tests=test or None,  # type: ignore[arg-type]  # checked there
         only=predictor or (),
@@ -87,89 +87,19 @@ def correlate(
         typer.echo(result.summary())
 
 
-def reproduce(
-    paper: Annotated[
-        str,
-        typer.Option(
-            help="mielke2019, byte_premium2024, goldfish2024, tokenization_lengths2023, xmi2020; or all of them."
-        ),
-    ] = "mielke2019",
-    rows: Annotated[bool, typer.Option("--all", help="Print every reference figure, not only the claims.")] = False,
-    plot: Annotated[Path | None, typer.Option(help="Draw MCC against difficulty here (.svg, .png, .pdf).")] = None,
-    as_json: Json = False,
-) -> None:
-    """Recompute claims of Mielke et al. (2019), or of later papers, from published figures, and show which agree.
-
-    Where the paper's text and its own figures differ, both are shown. The exit code is 1 only if this package
-    gets a figure wrong.
-
-    Example: langdiff reproduce --plot figure5.svg
-
-    Example: langdiff reproduce --paper all
-    """
-    import langdiff as ld
-    from langdiff.errors import ConfigError, LangdiffError
-
-    if paper != "mielke2019":
-        if rows or plot is not None:
-            raise ConfigError("--all and --plot are for --paper mielke2019.")
-        _reproduce_papers(paper, as_json)
-        return
-    if plot is not None:
-        check_picture_name(plot)
-    result = ld.reproduce()
-    if plot is not None:
-        save_picture(result.plot, plot)
-    if as_json:
-        print_json(result.to_frame())
-    else:
-        print_table(result.claims, "Claims of the paper, published and recomputed", {})
-        if rows:
-            reference = result.reference.assign(
-                **{name: result.reference[name].map("{:.12g}".format) for name in ("expected", "recomputed")}
-            )
-            print_table(reference, "Reference figures computed with SciPy only, and by this package", {})
-        print_table(result.counts().reset_index(), "Numbers of figures that agree", {})
-    typer.echo(repr(result), err=True)
-    if not result.exact:
-        raise LangdiffError(
-            "some reference figures were not met: the installed SciPy or this package computes otherwise."
-        )
-
-
-def _reproduce_papers(paper: str, as_json: bool) -> None:
-    """Print one table of the claims of a later paper, or of all papers."""
-    import pandas as pd
-
-    import langdiff as ld
-    from langdiff.experiments import reproduce_paper
-    from langdiff.experiments.later_papers import PAPERS
-
-    results = [reproduce_paper(name) for name in ([paper] if paper != "all" else sorted(PAPERS))]
-    tables = [result.claims for result in results]
-    if paper == "all":
-        tables.insert(0, ld.reproduce().claims.drop(columns="where").assign(paper="mielke2019"))
-    table = pd.concat(tables, ignore_index=True)[list(results[0].claims)]
-    if as_json:
-        print_json(table)
-    else:
-        print_table(table, "Claims of papers, published and recomputed", {})
-    for result in results:
-        typer.echo(repr(result), err=True)
-
-
 def _draw(result: "Correlations", path: Path, predictor: list[str] | None) -> None:
     name = predictor[0] if predictor and len(predictor) == 1 else result.strongest()
     save_picture(lambda: result.plot(name), path)
 
 
-def _read_difficulties(path: Path) -> "DifficultyFit | pd.DataFrame":
+def read_difficulties(path: Path) -> "DifficultyFit | pd.DataFrame":
+    """Read a fit, or a table of difficulties by language model."""
     from langdiff.errors import DataError
     from langdiff.regression import read_fit
 
     if path.suffix == ".json":
         return read_fit(path)
-    frame = _read_frame(path, [])
+    frame = read_frame(path, [])
     columns = ["difficulty"] if "difficulty" in frame else list(frame)
     words = [name for name in columns if frame[name].dtype.kind != "f"]
     if words:
@@ -179,7 +109,7 @@ def _read_difficulties(path: Path) -> "DifficultyFit | pd.DataFrame":
     return frame[columns]
 
 
-def _read_frame(path: Path, categorical: list[str]) -> "pd.DataFrame":
+def read_frame(path: Path, categorical: list[str]) -> "pd.DataFrame":
     """Read a table by its first column; columns of numbers become floats, others stay text."""
     import pandas as pd
 

@@ -3,6 +3,12 @@ from .balance import balance_by_origin as balance_by_origin
 from .balance import run_balanced as run_balanced
 from .bpe_sweep import sweep_merges as sweep_merges
 from .curves import difficulty_curve as difficulty_curve
+from .deletion import DeletionBias as DeletionBias
+from .deletion import deletion_bias as deletion_bias
+from .fewer_intents import IntentStability as IntentStability
+from .fewer_intents import intent_stability as intent_stability
+from .goodness_of_fit import goodness as goodness
+from .goodness_result import Goodness as Goodness
 from .later_papers import PaperClaims as PaperClaims
 from .later_papers import reproduce_paper as reproduce_paper
 from .native import read_origins as read_origins
@@ -13,3 +19,5 @@ from .native_and_translated import translationese as translationese
 from .native_by_model import translationese_by_model as translationese_by_model
 from .replicates import replicate as replicate
 from .reproduction import reproduce as reproduce
+from .within_languages import LanguageSpread as LanguageSpread
+from .within_languages import spread_within_languages as spread_within_languages

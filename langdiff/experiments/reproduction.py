@@ -1,6 +1,7 @@
 """Claims of Mielke et al. (2019) about what makes a language hard, recomputed from its published figures."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
@@ -10,6 +11,7 @@ from langdiff.datasets import mielke2019
 from langdiff.datasets.mielke_et_al_2019 import Corpus, LanguageSet, Mielke2019
 from langdiff.errors import ConfigError
 from langdiff.experiments.claims import ORDER, UNAVAILABLE, Recomputed, check_claims
+from langdiff.experiments.paper_figures import save_paper, sizes
 from langdiff.typology import adjust, correlate
 from langdiff.typology.association.result import Correlations
 
@@ -69,32 +71,59 @@ class Reproduction:
             reference[new] = reference[name].map("{:.12g}".format)
         return pd.concat([claims[columns], reference[columns]], ignore_index=True)
 
-    def table(self, number: Literal[2, 3, 4]) -> pd.DataFrame:
-        """Return Table 2 (categories), 3 (length in characters) or 4 (word inventory) of the paper.
+    def table(self, number: Literal[1, 2, 3, 4]) -> pd.DataFrame:
+        """Return Table 1 (sizes), 2 (categories), 3 (length in characters) or 4 (word inventory) of the paper.
 
         Parameters
         ----------
-        number : {2, 3, 4}
+        number : {1, 2, 3, 4}
             Number of the table in the paper.
 
         Returns
         -------
         DataFrame
-            One row per category (Table 2), or one row per test of a corpus and language model (Tables 3 and 4).
+            One row per corpus and unit (Table 1: only the training texts, whose sizes are published), one row per
+            category (Table 2), or one row per test of a corpus and language model (Tables 3 and 4).
 
         Raises
         ------
         ConfigError
-            If `number` is not 2, 3 or 4.
+            If `number` is not 1, 2, 3 or 4.
         """
+        if number == 1:
+            return sizes(mielke2019())
         if number == 2:
             return self.wals.categories()
         if number not in (3, 4):
-            raise ConfigError(f"table {number!r}: must be 2, 3 or 4.")
+            raise ConfigError(f"table {number!r}: must be 1, 2, 3 or 4.")
         tests = pd.concat([self.pearson.tests, self.spearman.tests], ignore_index=True)
         wanted = tests[tests["predictor"] == ("characters" if number == 3 else "word_types")]
         columns = ["corpus", "language_model", "test", "n", "estimate", "low", "high", "p", "p_adjusted", "significant"]
         return wanted[columns].reset_index(drop=True)
+
+    def save(self, directory: str | Path, *, kind: str = "svg") -> pd.DataFrame:
+        """Write Figures 3 to 5, Tables 1 to 4 (CSV), and ``index.md``, which says what each shows and what agrees.
+
+        Parameters
+        ----------
+        directory : str or Path
+            Folder to write to; made if it is missing.
+        kind : str
+            Format of the figures: ``"svg"``, ``"png"`` or ``"pdf"``.
+
+        Returns
+        -------
+        DataFrame
+            One row per file: ``of`` (the paper), ``file``, ``shows``, ``agreement``.
+
+        Raises
+        ------
+        ConfigError
+            If Matplotlib cannot write such figures.
+        OutputError
+            If a file cannot be written.
+        """
+        return save_paper(self, Path(directory), kind)
 
     def counts(self) -> pd.DataFrame:
         """Return one row per source: number of ``figures``, and how many agree."""

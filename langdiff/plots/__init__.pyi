@@ -1,5 +1,6 @@
 # the public names, for type checkers and at run time alike
 from .average_ranks import plot_average_ranks as plot_average_ranks
+from .by_language import plot_by_language as plot_by_language
 from .constructions import plot_constructions as plot_constructions
 from .corpus_sizes import plot_corpus_sizes as plot_corpus_sizes
 from .costep import plot_intents_per_edition as plot_intents_per_edition
@@ -8,15 +9,18 @@ from .costep import plot_native_share as plot_native_share
 from .curves import plot_difficulty_curves as plot_difficulty_curves
 from .curves import plot_rank_changes as plot_rank_changes
 from .curves import plot_size_correlations as plot_size_correlations
+from .deletion_bias import plot_deletion_bias as plot_deletion_bias
 from .difficulty import plot_difficulties as plot_difficulties
 from .difficulty import plot_two_models as plot_two_models
 from .discourse import plot_discourse_comparison as plot_discourse_comparison
 from .discourse import plot_discourse_relations as plot_discourse_relations
 from .discourse import plot_discourse_tree as plot_discourse_tree
 from .goodness import plot_goodness_of_fit as plot_goodness_of_fit
+from .intent_stability import plot_intent_stability as plot_intent_stability
 from .learning_curve import plot_learning_curves as plot_learning_curves
 from .lexical_overlap import plot_lexical_overlap as plot_lexical_overlap
 from .line_follow import plot_line_follow as plot_line_follow
+from .multitext_table import plot_multitext as plot_multitext
 from .native_by_model import plot_translationese_by_model as plot_translationese_by_model
 from .pareto import plot_certificate as plot_certificate
 from .pareto import plot_pareto_front as plot_pareto_front
@@ -39,4 +43,5 @@ from .treebanks import plot_treebank_measures as plot_treebank_measures
 from .treebanks import plot_treebank_profile as plot_treebank_profile
 from .truth import plot_against_truth as plot_against_truth
 from .typology import plot_correlation as plot_correlation
+from .within_languages import plot_within_languages as plot_within_languages
 from .wright_map import plot_wright_map as plot_wright_map

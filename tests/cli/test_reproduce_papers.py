@@ -20,3 +20,4 @@ def test_all_papers(langdiff):
 def test_refusals(langdiff):
     assert langdiff("reproduce", "--paper", "x").code == 1
     assert "for --paper mielke2019" in langdiff("reproduce", "--paper", "all", "--all").err
+    assert "for --paper mielke2019" in langdiff("reproduce", "--paper", "xmi2020", "--out", "x").err

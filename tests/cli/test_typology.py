@@ -18,12 +18,14 @@ def tables(tmp_path_factory):
     return folder
 
 
-def test_reproduce_shows_disagreement_and_succeeds(langdiff):
+def test_reproduce_shows_disagreement_and_succeeds(langdiff, tmp_path):
     done = langdiff("reproduce")
     assert done.code == 0, done.err
     assert "two digits look swapped" in " ".join(done.out.split()).replace("│ ", "")
     assert "62 of 68 claims agree" in done.err
-    machine = langdiff("reproduce", "--json")
+    machine = langdiff("reproduce", "--json", "--out", tmp_path / "paper", "--format", "png")
+    assert "7 figures and tables" in machine.err
+    assert (tmp_path / "paper" / "figure4.png").read_bytes().startswith(b"\x89PNG")
     rows = pd.DataFrame(json.loads(machine.out))
     assert rows["source"].value_counts().to_dict() == {"correlations": 338, "categories": 290, "mood": 96, "paper": 76}
     assert (rows.loc[rows["source"] != "paper", "agreement"] == "yes").all()

@@ -16,9 +16,9 @@ from langdiff.experiments import reproduce
 from langdiff.experiments.claims import judge
 
 
-@pytest.fixture(scope="module")
-def result():
-    return reproduce()
+@pytest.fixture
+def result(reproduction):
+    return reproduction
 
 
 def test_every_reference_figure_is_met(result):
@@ -157,7 +157,7 @@ def test_tables_and_texts(result):
     lengths = result.table(3)
     assert lengths.loc[lengths["significant"], "language_model"].unique() == ["char"]
     assert set(result.table(4)["test"]) == {"pearson", "spearman"}
-    with pytest.raises(ConfigError, match="must be 2, 3 or 4"):
+    with pytest.raises(ConfigError, match="must be 1, 2, 3 or 4"):
         result.table(5)
     assert "two digits look swapped" in result.summary()
     assert json.loads(result.to_frame().to_json(orient="records"))[0]["published"] == ".004"

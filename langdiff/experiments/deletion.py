@@ -1,0 +1,253 @@
+"""What missing translations do to difficulties: cells are deleted by three mechanisms (appendix A)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+import pandas as pd
+
+from langdiff import __version__
+from langdiff._progress import progress_bar
+from langdiff._random import generator
+from langdiff._signature import join_signature, name_of_seed
+from langdiff._types import Floats, Model
+from langdiff.errors import ConfigError, DataError, listing
+from langdiff.experiments.cautions import warns_caller
+from langdiff.regression import DifficultyFit, fit
+from langdiff.regression.identity import identify_table
+from langdiff.regression.simulation.missingness import Mechanism, draw_missing
+from langdiff.regression.table import as_surprisals
+from langdiff.surprisals import Surprisals
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Intents = Literal["fixed", "random"]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class DeletionBias:
+    """Differences between difficulties from an incomplete table and those that they should be.
+
+    Attributes
+    ----------
+    results : DataFrame
+        One row per mechanism, deletion rate, repeat and edition: ``mechanism``, ``rate``, ``repeat``, ``edition``,
+        ``difference`` from the reference and ``std_error`` of the fit, both in nats.
+    reference : Series
+        Difficulties that estimates are compared with, nats.
+    intents : {"fixed", "random"}
+        Whether each intent had a size of its own, or sizes had a distribution.
+    signature : str
+        Everything the numbers depend on, to be quoted with them.
+    """
+
+    results: pd.DataFrame
+    reference: pd.Series
+    intents: str
+    signature: str
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per mechanism, rate and edition.
+
+        Returns
+        -------
+        DataFrame
+            ``mechanism``, ``rate``, ``edition``; ``bias``, the mean difference over repeats, and its Monte Carlo error
+            ``bias_std_error`` (NaN for one repeat); ``rms``, the root mean square difference; and ``std_error``, the
+            mean that fits report. All in nats.
+        """
+        groups = self.results.groupby(["mechanism", "rate", "edition"], sort=False)
+        difference = groups["difference"]
+        columns = {
+            "bias": difference.mean(),
+            "bias_std_error": difference.std(ddof=1) / np.sqrt(difference.size()),
+            "rms": np.sqrt((self.results["difference"] ** 2).groupby([self.results[n] for n in groups.keys]).mean()),
+            "std_error": groups["std_error"].mean(),
+        }
+        return pd.DataFrame(columns).reindex(difference.mean().index).reset_index()
+
+    def overall(self) -> pd.DataFrame:
+        """Return one row per mechanism and rate.
+
+        Returns
+        -------
+        DataFrame
+            ``mechanism``, ``rate``; ``bias_of_first``, of the edition that stays complete under MAR and MNAR;
+            ``largest_bias`` of the others, by amount; ``rms`` and ``std_error`` over all editions. All in nats.
+        """
+        frame = self.to_frame()
+        first = frame["edition"] == self.reference.index[0]
+        keys = ["mechanism", "rate"]
+        others = frame[~first].groupby(keys, sort=False)["bias"]
+        table = frame[first].set_index(keys)[["bias"]].rename(columns={"bias": "bias_of_first"})
+        table["largest_bias"] = others.agg(lambda bias: bias.iloc[int(np.argmax(np.abs(bias.to_numpy())))])
+        table["rms"] = np.sqrt((frame["rms"] ** 2).groupby([frame[name] for name in keys]).mean())
+        table["std_error"] = frame.groupby(keys, sort=False)["std_error"].mean()
+        whole: pd.DataFrame = table.reset_index()
+        return whole
+
+    def summary(self) -> str:
+        """Format the bias by mechanism and rate."""
+        return (
+            f"{self!r}; nats\n\n{self.overall().round(4).to_string(index=False)}\n\n"
+            f"Under MAR and MNAR the first edition ({self.reference.index[0]}) stays complete.\n[{self.signature}]"
+        )
+
+    def plot(self, ax: "Axes | None" = None, **style: Any) -> "Axes":
+        """Draw bias against the deletion rate; see `langdiff.plots.plot_deletion_bias`."""
+        from langdiff.plots import plot_deletion_bias  # Matplotlib only when asked for
+
+        return plot_deletion_bias(self.to_frame(), ax, **style)
+
+    def __repr__(self) -> str:
+        """Say what was deleted how often."""
+        counts = self.results.nunique()
+        return (
+            f"DeletionBias: {counts['mechanism']} mechanism(s) × {counts['rate']} rate(s) × "
+            f"{counts['repeat']} repeat(s), {counts['edition']} editions, {self.intents} intents"
+        )
+
+
+@warns_caller
+def deletion_bias(
+    surprisals: Surprisals | pd.DataFrame | Floats,
+    *,
+    rates: Sequence[float] = (0.1, 0.3, 0.5),
+    mechanisms: Sequence[Mechanism] | Mechanism = ("MCAR", "MAR", "MNAR"),
+    truth: pd.Series | None = None,
+    n_repeats: int = 20,
+    model: Model = "2",
+    intents: Intents = "fixed",
+    seed: int | np.random.Generator,
+    progress: bool | None = None,
+) -> DeletionBias:
+    """Delete cells of a complete table, fit the rest, and compare the difficulties with those of the whole.
+
+    The mechanisms are those of `langdiff.simulate`: the chance of a cell to go depends on nothing (MCAR), on the bits
+    of the intent in the first edition, which stays complete (MAR), or on the residual of the cell itself (MNAR).
+
+    Parameters
+    ----------
+    surprisals : Surprisals, DataFrame or array, shape (I, J)
+        Bits of intent i (row) in edition j (column), without missing cells.
+    rates : sequence of float
+        Shares of cells to delete, between 0 and 1; under MAR and MNAR shares of the cells of all editions but the
+        first.
+    mechanisms : {"MCAR", "MAR", "MNAR"}, or sequence of them
+        Mechanisms by which cells are deleted.
+    truth : Series, optional
+        Difficulties in nats to compare with, such as those of a simulation; by default those of the fit to the whole
+        table, so that differences are the work of deletion alone. Either way the bias is that of this one table; that
+        of a method is its mean over many tables, against the truth.
+    n_repeats : int
+        Number of random deletions for each mechanism and rate.
+    model : {"1", "2", "2L", "2C", "3"}
+        Regression model to fit; see `langdiff.fit`.
+    intents : {"fixed", "random"}
+        Whether each intent has a size of its own, or sizes have a distribution.
+    seed : int or numpy.random.Generator
+        Seed of the deletions.
+    progress : bool, optional
+        Whether to draw a progress bar; by default if stderr is a terminal.
+
+    Returns
+    -------
+    DeletionBias
+        Differences of every fit, and their means.
+
+    Raises
+    ------
+    DataError
+        If a cell is missing, `truth` has other editions, or what a deletion leaves cannot be fitted.
+    ConfigError
+        If a rate, a mechanism or the number of repeats is out of range.
+
+    Warns
+    -----
+    LangdiffWarning
+        As `langdiff.fit`, each kind once.
+
+    References
+    ----------
+    Mielke, Cotterell, Gorman, Roark and Eisner (2019), appendix A; Rubin (1976), "Inference and Missing Data".
+
+    Examples
+    --------
+    >>> import langdiff as ld
+    >>> surprisals = ld.simulate(200, 4, seed=0).surprisals
+    >>> found = ld.experiments.deletion_bias(surprisals, rates=[0.3], mechanisms=["MCAR", "MNAR"], n_repeats=5, seed=1)
+    >>> found
+    DeletionBias: 2 mechanism(s) × 1 rate(s) × 5 repeat(s), 4 editions, fixed intents
+    >>> found.overall().set_index("mechanism")["bias_of_first"].round(2).to_dict()
+    {'MCAR': 0.01, 'MNAR': 0.04}
+    """
+    named: list[Mechanism] = [mechanisms] if isinstance(mechanisms, str) else list(mechanisms)
+    _check(rates, named, n_repeats)
+    table = as_surprisals(surprisals)
+    missing = int(table.bits.isna().to_numpy().sum())
+    if missing:
+        raise DataError(f"{missing:,} cells are missing; give a complete table, such as surprisals.bits.dropna().")
+    rng = generator(seed, "deleted cells")
+    called = name_of_seed(seed, rng)
+    how: dict[str, Any] = {"model": model, "intents": intents}
+    whole = fit(table, **how)
+    reference = _reference(whole, truth)
+    z = np.log(table.bits.to_numpy())
+    residual = z - np.log(whole.intent_size.to_numpy())[:, None] - whole.difficulty.to_numpy()
+    rows = []
+    with progress_bar(progress=progress) as bar:
+        task = bar.add_task("deleting", total=len(named) * len(rates) * n_repeats, note="")
+        for mechanism in named:
+            for rate in rates:
+                bar.update(task, note=f"{mechanism}, {rate:g}")
+                for repeat in range(1, n_repeats + 1):
+                    gone = draw_missing(z, residual, rate, mechanism, rng)
+                    rest = _fit_rest(table, gone, f"{mechanism} at rate {rate:g}", how)
+                    difference = rest.difficulty - reference
+                    columns = {"difference": difference, "std_error": rest.std_error}
+                    frame = pd.DataFrame(columns).rename_axis("edition").reset_index()
+                    rows.append(frame.assign(mechanism=mechanism, rate=float(rate), repeat=repeat))
+                    bar.update(task, advance=1)
+    order = ["mechanism", "rate", "repeat", "edition", "difference", "std_error"]
+    parts = {
+        "deletion": ",".join(named),
+        "rates": ",".join(f"{rate:g}" for rate in rates),
+        "repeats": n_repeats,
+        "reference": "truth" if truth is not None else None,
+        **how,
+        "seed": called,
+        **identify_table(table),
+        "version": __version__,
+    }
+    results = pd.concat(rows, ignore_index=True)[order]
+    return DeletionBias(results=results, reference=reference, intents=intents, signature=join_signature(parts))
+
+
+def _reference(whole: DifficultyFit, truth: pd.Series | None) -> pd.Series:
+    if truth is None:
+        return whole.difficulty
+    if set(truth.index) != set(whole.difficulty.index):
+        raise DataError(f"truth is of other editions ({listing(truth.index)}) than the table.")
+    return truth[whole.difficulty.index].astype(float)
+
+
+def _fit_rest(table: Surprisals, gone: np.ndarray, what: str, how: dict[str, Any]) -> DifficultyFit:
+    kept = table.bits.mask(gone)
+    try:
+        return fit(Surprisals(bits=kept[kept.notna().any(axis=1)], lm=table.lm), **how)
+    except DataError as error:
+        raise DataError(
+            f"what is left after {what} cannot be fitted: {error} Delete less, or give more intents."
+        ) from error
+
+
+def _check(rates: Sequence[float], mechanisms: Sequence[str], n_repeats: int) -> None:
+    unknown = [name for name in mechanisms if name not in get_args(Mechanism)]
+    if unknown or not mechanisms:
+        raise ConfigError(f"unknown mechanisms {listing(unknown)}; use {listing(get_args(Mechanism))}.")
+    if not len(rates) or not all(0 < rate < 1 for rate in rates):
+        raise ConfigError(f"rates are shares between 0 and 1, got {list(rates)}.")
+    if not isinstance(n_repeats, int | np.integer) or n_repeats < 1:
+        raise ConfigError(f"n_repeats must be at least 1, got {n_repeats!r}.")

@@ -1,0 +1,249 @@
+"""Goodness of fit of the regression models over subsets of the data (Mielke et al. 2019, appendix C and Figure 6)."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from typing import Any, get_args
+
+import numpy as np
+import pandas as pd
+
+from langdiff import __version__
+from langdiff._io import parse_json, write_json
+from langdiff._progress import progress_bar
+from langdiff._random import generator, seed_number, seed_numbers
+from langdiff._signature import full_hash, join_signature, name_of_number
+from langdiff._types import Floats, Model
+from langdiff.errors import CheckpointError, ConfigError, DataError, listing
+from langdiff.experiments.cautions import warns_caller
+from langdiff.experiments.goodness_result import Goodness
+from langdiff.regression import DifficultyFit, fit, held_out_log_likelihood
+from langdiff.regression.check.cross_validate import RESTRICTABLE
+from langdiff.regression.check.held_out import Fix, Sizes
+from langdiff.regression.identity import identify_table
+from langdiff.regression.table import as_surprisals
+from langdiff.surprisals import Surprisals
+
+KEY = 16  # hexadecimal digits in the name of a stored result
+VALUES = ("per_cell", "std_error", "total", "dispersion", "cells", "converged")  # what is stored
+LEAST = 2  # intents of each part of a subset
+
+
+@warns_caller
+def goodness(
+    surprisals: Surprisals | pd.DataFrame | Floats,
+    models: Sequence[Model] | Model = ("1", "2", "2L"),
+    *,
+    n_subsets: int = 5,
+    held_out: float = 0.2,
+    n: Sequence[Sizes] | Sizes = ("map",),
+    fix: Sequence[Fix] | Fix = ("difficulty+dispersion",),
+    restricted: bool = True,
+    laplace_scale: float | None = None,
+    cache: str | Path | None = None,
+    seed: int | np.random.Generator,
+    progress: bool | None = None,
+) -> Goodness:
+    """Compare how well models explain intents that were held out of their fit, over subsets of the data.
+
+    Intents are dealt at random into disjoint subsets. In each, the models are fitted to most intents and scored on the
+    others by `langdiff.held_out_log_likelihood`, under every combination of `n` and `fix`. The spread over subsets is
+    that of Figure 6 of the paper. Models are compared on the same intents, so that the differences within subsets say
+    more than the spread.
+
+    Parameters
+    ----------
+    surprisals : Surprisals, DataFrame or array, shape (I, J)
+        Bits of intent i (row) in edition j (column); NaN where missing.
+    models : {"1", "2", "2L", "2C", "3"}, or sequence of them
+        Regression models to compare.
+    n_subsets : int
+        Number of disjoint subsets of intents; with one, there is no spread.
+    held_out : float
+        Share of the intents of a subset that are held out, between 0 and 1.
+    n : {"map", "posterior"}, or sequence of them
+        Treatments of the sizes of held-out intents: most likely, or integrated out by quadrature.
+    fix : {"difficulty+dispersion", "difficulty"}, or sequence of them
+        Parameters that stay as fitted; with ``"difficulty"`` the dispersion is fitted to the held-out intents.
+    restricted : bool
+        Whether models 2, 2L and 2C are fitted by restricted likelihood. Without it, their dispersion is too small and
+        that of model 1 is not, so that they are not compared on equal terms.
+    laplace_scale : float, optional
+        b of model 3, nats; needed if model 3 is among the models.
+    cache : str or Path, optional
+        Folder that keeps the result of each combination of subset, model and setting; what it has is not computed
+        again.
+    seed : int or numpy.random.Generator
+        Seed of the subsets and of the random starts.
+    progress : bool, optional
+        Whether to draw a progress bar; by default if stderr is a terminal.
+
+    Returns
+    -------
+    Goodness
+        Log-likelihood per held-out cell of every model, subset and setting.
+
+    Raises
+    ------
+    ConfigError
+        If a setting is unknown, out of range or named twice.
+    DataError
+        If there are too few intents for so many subsets, or a subset cannot be fitted.
+    CheckpointError
+        If a stored result is damaged.
+
+    Warns
+    -----
+    LangdiffWarning
+        As `langdiff.fit`, each kind once.
+
+    References
+    ----------
+    Mielke, Cotterell, Gorman, Roark and Eisner (2019), appendix C and Figure 6. The paper samples the sizes of held-out
+    intents by HMC; given the other parameters they are independent, so that one integral per intent is exact.
+
+    Examples
+    --------
+    >>> import langdiff as ld
+    >>> surprisals = ld.simulate(300, 5, model="2", seed=0).surprisals
+    >>> found = ld.goodness(surprisals, ["1", "2"], n_subsets=3, n="posterior", seed=0)
+    >>> found
+    Goodness of 2 models over 3 subsets of intents, 1 setting(s)
+    >>> found.to_frame()["model"].tolist()
+    ['2', '1']
+    """
+    named = _choices("models", models, get_args(Model))
+    settings = list(product(_choices("n", n, get_args(Sizes)), _choices("fix", fix, get_args(Fix))))
+    table = as_surprisals(surprisals)
+    number = seed_number(seed, "subsets of intents")
+    _check_sizes(len(table.intents), n_subsets, held_out)
+    how: dict[str, Any] = {"restricted": bool(restricted), "laplace_scale": laplace_scale}
+    rows = []
+    with progress_bar(progress=progress) as bar:
+        task = bar.add_task("comparing", total=n_subsets * len(named), note="")
+        for subset, train, test, start in _subsets(table, n_subsets, held_out, number):
+            for model in named:
+                bar.update(task, note=f"subset {subset}, model {model}")
+                work = _Work(subset, train, test, start, model, how, None if cache is None else Path(cache))
+                rows += [
+                    {"n": a, "fix": b, "subset": subset, "model": model} | found
+                    for (a, b), found in zip(settings, work.scores(settings), strict=True)
+                ]
+                bar.update(task, advance=1)
+    parts = {
+        "goodness": ",".join(named),
+        "subsets": n_subsets,
+        "held_out": name_of_number(held_out),
+        "restricted": bool(restricted),
+        "laplace_scale": None if laplace_scale is None else name_of_number(laplace_scale),
+        "seed": number,
+        **identify_table(table),
+        "version": __version__,
+    }
+    order = pd.DataFrame(rows, columns=["n", "fix", "subset", "model", *VALUES])
+    order["place"] = [settings.index((row.n, row.fix)) for row in order.itertuples()]
+    results = order.sort_values("place", kind="stable").drop(columns="place").reset_index(drop=True)
+    return Goodness(results=results, signature=join_signature(parts))
+
+
+@dataclass(frozen=True)
+class _Work:
+    """One model on one subset: fitted once, and only if a score is not stored."""
+
+    subset: int
+    train: Surprisals
+    test: Surprisals
+    seed: int
+    model: Model
+    how: dict[str, Any]
+    cache: Path | None
+
+    def scores(self, settings: Sequence[tuple[Sizes, Fix]]) -> list[dict[str, Any]]:
+        """Return the score under each setting."""
+        fitted: DifficultyFit | None = None
+        found = []
+        for n, fix in settings:
+            path = self._path(n, fix)
+            stored = None if path is None else _read(path)
+            if stored is None:
+                fitted = fitted or self._fit()
+                score = held_out_log_likelihood(fitted, self.test, n=n, fix=fix, seed=self.seed)
+                stored = {name: getattr(score, name) for name in VALUES if name != "converged"}
+                stored["converged"] = fitted.converged
+                if path is not None:
+                    write_json(path, {"model": self.model, "subset": self.subset, "n": n, "fix": fix} | stored)
+            found.append(stored)
+        return found
+
+    def _fit(self) -> DifficultyFit:
+        restricted = self.how["restricted"] and self.model in RESTRICTABLE
+        scale = self.how["laplace_scale"] if self.model == "3" else None
+        try:
+            return fit(self.train, model=self.model, restricted=restricted, laplace_scale=scale)
+        except DataError as error:
+            raise DataError(
+                f"subset {self.subset} of the intents cannot be fitted: {error} Use fewer subsets."
+            ) from error
+
+    def _path(self, n: Sizes, fix: Fix) -> Path | None:
+        if self.cache is None:
+            return None
+        depends = (self.train.bits, self.test.bits, self.seed, self.model, self.how, n, fix, __version__)
+        return self.cache / f"goodness-{full_hash(*depends)[:KEY]}.json"
+
+
+def _read(path: Path) -> dict[str, Any] | None:
+    """Return a stored score; None if there is none."""
+    try:
+        content = parse_json(path.read_bytes())
+        return {name: content[name] for name in VALUES}
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise CheckpointError(
+            f"{path}: not a stored result of goodness; delete the file to compute it anew."
+        ) from error
+
+
+def _subsets(
+    table: Surprisals, n_subsets: int, held_out: float, number: int
+) -> Iterator[tuple[int, Surprisals, Surprisals, int]]:
+    """Yield number, train and test part, and a seed of each subset; intents keep their order within a part."""
+    order = generator(number).permutation(len(table.intents))
+    parts, starts = np.array_split(order, n_subsets), seed_numbers(number, n_subsets)
+    for subset, (part, start) in enumerate(zip(parts, starts, strict=True), 1):
+        cut = _held_out(len(part), held_out)
+        test, train = (
+            Surprisals(bits=table.bits.iloc[np.sort(rows)], lm=table.lm) for rows in (part[:cut], part[cut:])
+        )
+        yield subset, train, test, start
+
+
+def _held_out(size: int, share: float) -> int:
+    return max(1, round(size * share))
+
+
+def _choices(what: str, given: Any, offered: Sequence[Any]) -> list[Any]:
+    chosen = [given] if isinstance(given, str) else list(given)
+    unknown = [name for name in chosen if name not in offered]
+    if unknown:
+        raise ConfigError(f"unknown {what} {listing(unknown)}; use {listing(offered)}.")
+    if not chosen or len(set(chosen)) < len(chosen):
+        raise ConfigError(f"{what} must be named once each, and at least one; got {json.dumps(chosen)}.")
+    return chosen
+
+
+def _check_sizes(n_intents: int, n_subsets: int, held_out: float) -> None:
+    if not isinstance(n_subsets, int | np.integer) or n_subsets < 1:
+        raise ConfigError(f"n_subsets must be at least 1, got {n_subsets!r}.")
+    if not 0 < held_out < 1:
+        raise ConfigError(f"held_out is a share between 0 and 1, got {held_out!r}.")
+    least = n_intents // n_subsets
+    cut = _held_out(least, held_out)
+    if min(cut, least - cut) < LEAST:
+        raise DataError(
+            f"{n_intents:,} intents in {n_subsets:,} subsets are {least:,} each, of which {cut:,} would be held out; "
+            f"at least {LEAST} must be held out and {LEAST} remain. Use fewer subsets."
+        )

@@ -1,0 +1,217 @@
+"""Several editions of a language: how far difficulties spread within and between languages (section 4.4)."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from scipy.optimize import brentq, minimize_scalar
+from scipy.stats import chi2
+
+from langdiff._types import Floats, Integers
+from langdiff.corpora.edition_info import EditionInfo, languages_of
+from langdiff.effects import Effects, EffectsLike, as_effects
+from langdiff.errors import DataError, listing
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+LARGEST = 1 - 1e-9  # share of the variance between languages up to which the likelihood is computed
+THRESHOLD = float(chi2.ppf(0.95, 1))  # fall of minus twice the log-likelihood at the ends of a 95 % interval
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class LanguageSpread:
+    r"""Spread of difficulties within and between languages.
+
+    The variance components are those of :math:`\delta_e = \mu + b_{\ell(e)} + w_e` with a random effect of the language
+    of edition e, by restricted maximum likelihood.
+
+    Attributes
+    ----------
+    editions : DataFrame
+        One row per edition: ``language`` and ``difficulty`` in nats.
+    within_sd : float
+        Sample standard deviation within languages, pooled over those with two editions or more, nats.
+    sampling_sd : float
+        The part of `within_sd` that errors of the estimates alone would give, from their covariance; NaN if that is not
+        known.
+    between_variance, within_variance : float
+        Variance of b and of w, nats squared; NaN if there is one language only.
+    between_share : float
+        :math:`\sigma^2_b / (\sigma^2_b + \sigma^2_w)`, the share of the variance that lies between languages.
+    between_share_low, between_share_high : float
+        Ends of its 95 % interval by profile likelihood.
+    title : str
+        Name of the source of the difficulties.
+    """
+
+    editions: pd.DataFrame
+    within_sd: float
+    sampling_sd: float
+    between_variance: float
+    within_variance: float
+    between_share: float
+    between_share_low: float
+    between_share_high: float
+    title: str
+
+    @property
+    def between_sd(self) -> float:
+        """Sample standard deviation of the means of languages, nats; NaN if there is one language only."""
+        return float(self.to_frame()["mean"].std(ddof=1))
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per language, hardest first.
+
+        Returns
+        -------
+        DataFrame
+            Indexed by language: number of ``editions``, ``mean`` difficulty and sample standard deviation ``sd``, nats
+            (NaN for one edition), and the ``easiest`` and ``hardest`` edition.
+        """
+        groups = self.editions.groupby("language")["difficulty"]
+        columns = {
+            "editions": groups.size(),
+            "mean": groups.mean(),
+            "sd": groups.std(ddof=1),
+            "easiest": groups.idxmin(),
+            "hardest": groups.idxmax(),
+        }
+        return pd.DataFrame(columns).sort_values("mean", ascending=False)
+
+    def summary(self) -> str:
+        """Format the languages with several editions, and the spread within and between languages."""
+        table = self.to_frame()
+        several = table[table["editions"] > 1]
+        sampling = "not known" if np.isnan(self.sampling_sd) else f"{self.sampling_sd:.4f}"
+        overall = self.editions["difficulty"].std(ddof=1)
+        lines = [
+            repr(self),
+            several.round(4).to_string(),
+            "",
+            f"sample standard deviation, nats: {overall:.4f} over all editions, {self.within_sd:.4f} within languages "
+            f"(errors of the estimates alone: {sampling}), {self.between_sd:.4f} between means of languages",
+        ]
+        if not np.isnan(self.between_share):
+            lines.append(
+                f"variance components: {self.between_variance:.6f} between, {self.within_variance:.6f} within; "
+                f"{self.between_share:.0%} between languages (95 % interval {self.between_share_low:.0%} to "
+                f"{self.between_share_high:.0%})"
+            )
+        return "\n".join(lines)
+
+    def plot(self, ax: "Axes | None" = None, **style: Any) -> "Axes":
+        """Draw the editions of each language; see `langdiff.plots.plot_within_languages`."""
+        from langdiff.plots import plot_within_languages  # Matplotlib only when asked for
+
+        return plot_within_languages(self, ax, **style)
+
+    def __repr__(self) -> str:
+        """Say how many editions and languages there are."""
+        counts = self.editions["language"].value_counts()
+        source = f" by {self.title}" if self.title else ""
+        return (
+            f"LanguageSpread of {len(self.editions)} editions in {len(counts)} languages{source}, "
+            f"{int((counts > 1).sum())} with several editions"
+        )
+
+
+def spread_within_languages(source: EffectsLike, edition_info: EditionInfo) -> LanguageSpread:
+    """Compare the spread of difficulties within languages with that between them.
+
+    Parameters
+    ----------
+    source : DifficultyFit, Effects, Series or DataFrame
+        Difficulties of editions, as `langdiff.as_effects` takes them.
+    edition_info : DataFrame, Series or mapping
+        Language of every edition, in a frame as its column ``language``.
+
+    Returns
+    -------
+    LanguageSpread
+        Sample standard deviations and variance components.
+
+    Raises
+    ------
+    DataError
+        If an edition has no language, or no language has two editions.
+
+    References
+    ----------
+    Mielke, Cotterell, Gorman, Roark and Eisner (2019), section 4.4; Searle, Casella and McCulloch (1992), "Variance
+    Components", on the restricted likelihood of the one-way model.
+
+    Examples
+    --------
+    >>> from langdiff.datasets import mielke2019
+    >>> figures = mielke2019()
+    >>> spread = spread_within_languages(figures.difficulties("bibles")["bpe"], figures.edition_info("bibles"))
+    >>> spread
+    LanguageSpread of 106 editions in 62 languages by bpe, 18 with several editions
+    >>> spread.to_frame()["sd"][["deu", "fra", "eng"]].round(2).to_dict()
+    {'deu': 0.05, 'fra': 0.05, 'eng': 0.02}
+    """
+    effects = as_effects(source)
+    names = effects.estimate.index
+    languages = languages_of(edition_info, names)
+    missing = [name for name in names if name not in languages]
+    if missing:
+        raise DataError(f"{len(missing)} edition(s) without a language: {listing(missing)}. Name it in edition_info.")
+    codes, known = pd.factorize(pd.Series([languages[str(name)] for name in names]))
+    counts = np.bincount(codes)
+    if counts.max() < 2:
+        raise DataError("no language has two editions, so that nothing varies within a language.")
+    y = effects.estimate.to_numpy(dtype=float)
+    freedom = len(y) - len(counts)
+    means = np.bincount(codes, y) / counts
+    squares = float(((y - means[codes]) ** 2).sum())
+    between, within, share, low, high = _components(means, counts, squares)
+    return LanguageSpread(
+        editions=pd.DataFrame({"language": known[codes], "difficulty": y}, index=names.rename("edition")),
+        within_sd=float(np.sqrt(squares / freedom)),
+        sampling_sd=_sampling_sd(effects, codes, counts, freedom),
+        between_variance=between,
+        within_variance=within,
+        between_share=share,
+        between_share_low=low,
+        between_share_high=high,
+        title=effects.title,
+    )
+
+
+def _sampling_sd(effects: Effects, codes: Integers, counts: Integers, freedom: int) -> float:
+    """Return the root of the expected mean square within languages of the errors of the estimates."""
+    covariance = effects.covariance.to_numpy(dtype=float)
+    same = codes[:, None] == codes
+    within = np.eye(len(codes)) - same / counts[codes]  # takes from each estimate the mean of its language
+    return float(np.sqrt(np.trace(within @ covariance) / freedom)) if np.isfinite(covariance).all() else float("nan")
+
+
+def _components(means: Floats, counts: Integers, squares: float) -> tuple[float, float, float, float, float]:
+    """Return both variance components, the share between languages and the ends of its interval."""
+    if len(means) < 2:
+        return (float("nan"),) * 5
+
+    def minus_twice(share: float) -> tuple[float, float]:
+        ratio = share / (1 - share)
+        weights = counts / (1 + ratio * counts)
+        centre = (weights * means).sum() / weights.sum()
+        total = squares + (weights * (means - centre) ** 2).sum()
+        freedom = counts.sum() - 1
+        # minus twice the restricted log-likelihood, up to a constant, and the variance within that goes with it
+        value = freedom * np.log(total) + np.log1p(ratio * counts).sum() + np.log(weights.sum())
+        return float(value), float(total / freedom)
+
+    found = minimize_scalar(
+        lambda share: minus_twice(share)[0], bounds=(0.0, LARGEST), method="bounded", options={"xatol": 1e-10}
+    )
+    share = min((0.0, float(found.x)), key=lambda at: minus_twice(at)[0])
+    least, within = minus_twice(share)
+
+    def above(at: float) -> float:
+        return minus_twice(at)[0] - least - THRESHOLD
+
+    low = brentq(above, 0.0, share) if above(0.0) > 0 else 0.0
+    high = brentq(above, share, LARGEST) if above(LARGEST) > 0 else 1.0
+    return within * share / (1 - share), within, share, float(low), float(high)

@@ -1,0 +1,153 @@
+"""Two sets of difficulties against each other, with the languages of their editions (Mielke et al. 2019, Figure 4)."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from scipy.stats import pearsonr
+
+from langdiff._types import Floats
+from langdiff.effects import Effects, EffectsLike, as_effects
+from langdiff.errors import ConfigError, DataError, listing
+from langdiff.plots._axes import (
+    ALL_NAMED,
+    BLUE,
+    DASHED,
+    FAINT,
+    GREY,
+    INK,
+    SERIES,
+    axes_of,
+    finish,
+    name_points,
+)
+from langdiff.plots.difficulty import side_by_side
+
+NAMED = 16  # of more than ALL_NAMED points, this many are named, those far from the line and from the middle
+HIGHLIGHTS = tuple(zip(SERIES[1:], ("s", "^", "D", "v", "P"), strict=True))  # colour and marker of each language
+
+
+def plot_by_language(
+    source_x: EffectsLike,
+    source_y: EffectsLike,
+    ax: Axes | None = None,
+    *,
+    edition_info: Mapping[str, str] | pd.Series | pd.DataFrame | None = None,
+    highlight: Sequence[str] = (),
+    average: bool = True,
+) -> Axes:
+    """Draw two sets of difficulties against each other, with chosen languages highlighted.
+
+    By default a point is a language that both sources have, at the mean over its editions in each, and thin bars reach
+    from its easiest to its hardest edition: this compares two corpora. With ``average=False`` a point is an edition
+    that both sources have: this compares two language models on one corpus.
+
+    Parameters
+    ----------
+    source_x, source_y : DifficultyFit, Effects, Series or DataFrame
+        Difficulties, as `langdiff.as_effects` takes them. The axes are labelled with their titles, such as the name of
+        a Series. Those drawn are relative to their own average in either source.
+    ax : Axes, optional
+        Axes to draw on; by default those of a new figure.
+    edition_info : mapping, Series or DataFrame, optional
+        Language of each edition of either source, in a frame as its column ``language``; an edition that is not in it
+        is a language of its own name.
+    highlight : sequence of str
+        Languages, at most five, that are drawn in colours and shapes of their own.
+    average : bool
+        Whether to average over the editions of a language.
+
+    Returns
+    -------
+    Axes
+        The axes drawn on. The dashed line joins points of equal difficulty in both.
+
+    Raises
+    ------
+    DataError
+        If fewer than two languages, or editions, are in both sources, no point is of a language to highlight, or
+        `edition_info` is a frame without a column ``language``.
+    ConfigError
+        If more than five languages are to be highlighted, or the sources have different units or quantities.
+
+    Examples
+    --------
+    >>> from langdiff.datasets import mielke2019
+    >>> figures = mielke2019()
+    >>> europarl, bibles = (figures.difficulties(corpus)["bpe"].rename(corpus) for corpus in ("europarl", "bibles"))
+    >>> info = pd.concat([figures.edition_info("europarl"), figures.edition_info("bibles")])
+    >>> axes = plot_by_language(europarl, bibles, edition_info=info, highlight=["deu", "eng"])
+    >>> axes.get_title(loc="left"), axes.get_xlabel()
+    ("14 languages, Pearson's r = 0.422", 'difficulty, europarl (nats)')
+    """
+    if len(highlight) > len(HIGHLIGHTS):
+        raise ConfigError(f"at most {len(HIGHLIGHTS)} languages can be highlighted, got {len(highlight)}.")
+    both = [as_effects(source_x), as_effects(source_y)]
+    if isinstance(edition_info, pd.DataFrame):
+        if "language" not in edition_info:
+            raise DataError(f"edition_info needs a column 'language', has {listing(edition_info.columns)}.")
+        edition_info = edition_info["language"]
+    known = {} if edition_info is None else dict(edition_info)
+    points, low, high = _points(both, known if average else None)
+    language = pd.Series([name if average else known.get(name, name) for name in points.index])
+    if unknown := [name for name in highlight if not (language == name).any()]:
+        raise DataError(f"no point is of the language(s) to highlight: {listing(unknown)}.")
+    ax = axes_of(ax, 5.6, 5.6)
+    _set_limits(ax, low, high)
+    rest = ~language.isin(highlight).to_numpy()
+    groups = [("", (GREY if highlight else BLUE, "o"), rest)]
+    styles = zip(highlight, HIGHLIGHTS, strict=False)
+    groups += [(name, style, (language == name).to_numpy()) for name, style in styles]
+    x, y = points.to_numpy().T
+    for label, (colour, marker), members in groups:
+        at: dict[str, Any] = {"colors": f"{colour}88", "linewidths": 0.8, "zorder": 2}
+        ax.hlines(y[members], low[members, 0], high[members, 0], **at)
+        ax.vlines(x[members], low[members, 1], high[members, 1], **at)
+        dots: dict[str, Any] = {"marker": marker, "linestyle": "none", "markersize": 4.5, "markeredgewidth": 0}
+        ax.plot(x[members], y[members], color=colour, label=label or None, zorder=3, **dots)
+    if highlight:
+        ax.legend(loc="upper left", frameon=False, fontsize=9, handletextpad=0.3)
+    order = None
+    if len(points) > ALL_NAMED:
+        telling = np.where(rest, np.abs(x) + np.abs(y) + 2 * np.abs(x - y), 0.0)  # colours name the others
+        order = np.argsort(-telling, kind="stable")[:NAMED]
+    line = np.linspace(*ax.get_xlim(), 100)
+    name_points(ax, x, y, list(points.index), order=order, avoid=np.column_stack([line, line]))
+    xlabel, ylabel = (f"{e.scale.quantity}{f', {e.title}' if e.title else ''} ({e.scale.unit})" for e in both)
+    r = float(pearsonr(x, y).statistic)
+    what = "languages" if average else f"{both[0].unit_name}s"
+    return finish(ax, xlabel, ylabel, f"{len(points)} {what}, Pearson's r = {r:.3f}")
+
+
+def _points(both: Sequence[Effects], known: Mapping[str, str] | None) -> tuple[pd.DataFrame, Floats, Floats]:
+    """Return the points, and where their bars begin and end, all (K, 2); `known` if editions are to be averaged."""
+    if known is None:
+        points = side_by_side(both)[0]
+        return points, points.to_numpy(), points.to_numpy()
+    spans = []
+    for effects in both:
+        estimate = effects.estimate
+        groups = estimate.groupby([known.get(str(name), str(name)) for name in estimate.index])
+        spans.append(groups.agg(["mean", "min", "max"]))
+    means = [
+        Effects(estimate=span["mean"], covariance=pd.DataFrame(np.nan, span.index, span.index), scale=effects.scale)
+        for span, effects in zip(spans, both, strict=True)
+    ]
+    points = side_by_side(means)[0]
+    ends = [
+        np.column_stack([(span[end] - span["mean"])[points.index] for span in spans]) + points.to_numpy()
+        for end in ("min", "max")
+    ]
+    return points, ends[0], ends[1]
+
+
+def _set_limits(ax: Axes, low: Floats, high: Floats) -> None:
+    """Give both axes the same limits, and draw the line of equal difficulty."""
+    margin = 0.08 * float(high.max() - low.min()) or 0.01
+    limits = (float(low.min()) - margin, float(high.max()) + margin)
+    ax.plot(limits, limits, color=INK, linewidth=0.8, linestyle=DASHED, zorder=1)
+    ax.axhline(0, color=FAINT, linewidth=0.8, zorder=0)
+    ax.axvline(0, color=FAINT, linewidth=0.8, zorder=0)
+    ax.set(xlim=limits, ylim=limits, aspect="equal")

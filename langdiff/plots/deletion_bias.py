@@ -1,0 +1,67 @@
+"""Bias of difficulties against the share of cells that are missing (appendix A of Mielke et al. 2019)."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+
+from langdiff.errors import DataError
+from langdiff.plots._axes import INK, SERIES, axes_of, finish
+
+STYLES = (("-", "o"), ("--", "s"), (":", "^"))  # line and marker of each mechanism
+NEEDED = ("mechanism", "rate", "edition", "bias")
+
+
+def plot_deletion_bias(bias: pd.DataFrame, ax: Axes | None = None, **style: Any) -> Axes:
+    """Draw the bias of each edition against the deletion rate, one colour per mechanism.
+
+    Parameters
+    ----------
+    bias : DataFrame
+        Table of ``to_frame()`` of `langdiff.experiments.deletion_bias`: ``mechanism``, ``rate``, ``edition``, ``bias``
+        and, if known, ``bias_std_error``, both in nats.
+    ax : Axes, optional
+        Axes to draw on; by default those of a new figure.
+    **style
+        Settings for ``Axes.plot``, which override the defaults.
+
+    Returns
+    -------
+    Axes
+        The axes drawn on. Thick lines are of the first edition, which stays complete under MAR and MNAR; bands reach
+        one Monte Carlo error to either side.
+
+    Raises
+    ------
+    DataError
+        If there are no rows, or a column is missing.
+
+    Examples
+    --------
+    >>> columns = {"mechanism": "MAR", "rate": [0.1, 0.3] * 2, "edition": ["eng"] * 2 + ["deu"] * 2}
+    >>> axes = plot_deletion_bias(pd.DataFrame(columns | {"bias": [0.0, -0.01, 0.0, 0.01]}))
+    >>> axes.get_xlabel()
+    'share of cells deleted'
+    """
+    missing = [name for name in NEEDED if name not in bias]
+    if missing or bias.empty:
+        raise DataError(f"nothing to draw: {f'no column {missing[0]!r}' if missing else 'no rows'}.")
+    ax = axes_of(ax, 5.6, 4.0)
+    ax.axhline(0, color=INK, linewidth=0.8, zorder=0)
+    first = bias["edition"].iloc[0]
+    for place, (mechanism, rows) in enumerate(bias.groupby("mechanism", sort=False)):
+        colour, (line, marker) = SERIES[place % len(SERIES)], STYLES[place % len(STYLES)]
+        for edition, points in rows.groupby("edition", sort=False):
+            points = points.sort_values("rate")
+            thick = edition == first
+            usual: dict[str, Any] = {"color": colour, "linestyle": line, "marker": marker, "markersize": 3.5}
+            usual |= {"linewidth": 2.2 if thick else 0.8, "label": str(mechanism) if thick else None}
+            ax.plot(points["rate"], points["bias"], **(usual | style))
+            if "bias_std_error" in points:
+                error = points["bias_std_error"].to_numpy(dtype=float)
+                low, high = points["bias"] - np.nan_to_num(error), points["bias"] + np.nan_to_num(error)
+                ax.fill_between(points["rate"], low, high, color=colour, alpha=0.12, linewidth=0)
+    legend = ax.legend(frameon=False, fontsize=9, title=f"thick: {first}", title_fontsize=9)
+    legend.get_title().set_parse_math(False)
+    return finish(ax, "share of cells deleted", "bias of difficulty (nats)")

@@ -1,0 +1,153 @@
+"""The multitext and the model as a schematic table (Mielke et al. 2019, Figure 1)."""
+
+from typing import Any, Protocol
+
+import numpy as np
+import pandas as pd
+from matplotlib import colormaps
+from matplotlib.axes import Axes
+from matplotlib.patches import Rectangle
+
+from langdiff._types import Floats
+from langdiff.errors import ConfigError, DataError, listing
+from langdiff.plots._axes import FAINT, GREY, INK, axes_of, finish
+
+GAP = 0.25  # between the table and its margins, in cells
+DARKEST = 0.75  # of the colour map, so that numbers can be read
+NAME = 12  # characters of a name that a cell has room for
+
+
+class SurprisalTable(Protocol):
+    """What is drawn of surprisals."""
+
+    @property
+    def bits(self) -> pd.DataFrame:
+        """Bits, intents × editions; NaN where missing."""
+
+
+class Fitted(Protocol):
+    """What is drawn of a `langdiff.fit`."""
+
+    @property
+    def difficulty(self) -> pd.Series:
+        """Difficulty of each edition, nats."""
+
+    @property
+    def intent_size(self) -> pd.Series:
+        """Information content of each intent, bits."""
+
+    @property
+    def dispersion(self) -> float:
+        """Squared coefficient of variation of the bits of one unit of an intent."""
+
+
+def plot_multitext(
+    surprisals: SurprisalTable,
+    ax: Axes | None = None,
+    *,
+    fit: Fitted | None = None,
+    n_intents: int = 8,
+    n_editions: int = 8,
+    **style: Any,
+) -> Axes:
+    """Draw the first intents and editions as a table of bits, darker where there are more, and empty where missing.
+
+    With a fit, the margins are what the model explains the cells by: on the right the information content of each
+    intent, which all its translations share, and below the difficulty of each edition, in percent of the average one.
+    The content is that of a translation of average difficulty in bits, n·√(1 + κ), so that it compares with the cells.
+
+    Parameters
+    ----------
+    surprisals : Surprisals
+        Table of bits.
+    ax : Axes, optional
+        Axes to draw on; by default those of a new figure, as large as the table needs.
+    fit : DifficultyFit, optional
+        Fit of these surprisals, with one difficulty per edition.
+    n_intents, n_editions : int
+        Greatest numbers of rows and of columns; the first ones are drawn.
+    **style
+        Settings for the ``Rectangle`` of each cell, which override the defaults.
+
+    Returns
+    -------
+    Axes
+        The axes drawn on.
+
+    Raises
+    ------
+    DataError
+        If the table is empty, or the fit lacks an intent or edition that is drawn.
+    ConfigError
+        If a number of rows or columns is less than 1.
+
+    Examples
+    --------
+    >>> import langdiff as ld
+    >>> surprisals = ld.simulate(100, 4, missing=0.2, seed=1).surprisals
+    >>> axes = plot_multitext(surprisals, fit=ld.fit(surprisals), n_intents=5)
+    >>> axes.get_title(loc="left")
+    'bits of the first 5 of 100 intents'
+    """
+    if min(n_intents, n_editions) < 1:
+        raise ConfigError(f"n_intents and n_editions must be at least 1, got {n_intents!r} and {n_editions!r}.")
+    bits = surprisals.bits.iloc[:n_intents, :n_editions]
+    if not bits.size:
+        raise DataError("nothing to draw: the table has no intents or no editions.")
+    rows, columns = bits.shape
+    margin = 0.0 if fit is None else 1 + GAP
+    ax = axes_of(ax, 1.4 + 0.85 * (columns + margin), 1.0 + 0.34 * (rows + margin))
+    values = bits.to_numpy()
+    darkness = DARKEST * values / np.nanmax(values) if np.isfinite(values).any() else values
+    for i, j in np.ndindex(rows, columns):
+        _draw_cell(ax, (j, i), _bits(float(values[i, j])), float(darkness[i, j]), style)
+    if fit is not None:
+        _draw_margins(ax, bits, fit, style)
+    ax.set_xlim(-0.5, columns - 0.5 + margin)
+    ax.set_ylim(rows - 0.5 + margin, -0.5)
+    across = [_shown(name) for name in bits.columns]
+    down = [_shown(name) for name in bits.index]
+    if fit is not None:
+        across, down = [*across, "content\n(bits)"], [*down, "difficulty"]
+    at = [*range(columns), columns + GAP][: len(across)], [*range(rows), rows + GAP][: len(down)]
+    ax.set_xticks(at[0], across, fontsize=8, parse_math=False)
+    ax.set_yticks(at[1], down, fontsize=8, parse_math=False)
+    ax.tick_params(length=0, labeltop=True, labelbottom=False)
+    parts = [(rows, len(surprisals.bits), "intents"), (columns, surprisals.bits.shape[1], "editions")]
+    cut = " and ".join(f"the first {shown:,} of {of:,} {what}" for shown, of, what in parts if shown < of)
+    return finish(ax, title=f"bits of {cut or 'all intents'}", keep=[])
+
+
+def _draw_cell(ax: Axes, centre: tuple[float, float], text: str, darkness: float, style: dict[str, Any]) -> None:
+    """Draw one cell; a hatched one if `darkness` is NaN."""
+    missing = bool(np.isnan(darkness))
+    usual: dict[str, Any] = {"edgecolor": "white", "linewidth": 1.5, "facecolor": colormaps["Blues"](darkness)}
+    if missing:
+        usual = {"edgecolor": FAINT, "linewidth": 0, "facecolor": "none", "hatch": "////"}
+    x, y = centre
+    ax.add_patch(Rectangle((x - 0.48, y - 0.46), 0.96, 0.92, **(usual | style)))
+    colour = "white" if darkness > 0.55 else GREY if missing else INK
+    ax.text(x, y, text, ha="center", va="center", fontsize=8, color=colour)
+
+
+def _draw_margins(ax: Axes, bits: pd.DataFrame, fit: Fitted, style: dict[str, Any]) -> None:
+    for what, drawn, known in (("intent", bits.index, fit.intent_size), ("edition", bits.columns, fit.difficulty)):
+        lacking = [name for name in drawn if name not in known.index]
+        if lacking:
+            raise DataError(f"the fit has no {what} {listing(lacking)}; give the fit of these surprisals.")
+    rows, columns = bits.shape
+    sizes: Floats = fit.intent_size[bits.index].to_numpy(dtype=float) * np.sqrt(1 + fit.dispersion)
+    for i, size in enumerate(sizes):
+        _draw_cell(ax, (columns + GAP, i), _bits(size), 0.0, style)
+    for j, nats in enumerate(fit.difficulty[bits.columns]):
+        _draw_cell(ax, (j, rows + GAP), f"{100 * np.expm1(nats):+.1f} %", 0.0, style)
+
+
+def _bits(value: float) -> str:
+    return "" if np.isnan(value) else f"{value:,.0f}" if value >= 10 else f"{value:.1f}"
+
+
+def _shown(name: object) -> str:
+    """Return a name, without its middle if it is long."""
+    text = str(name)
+    return text if len(text) <= NAME else f"{text[: NAME // 2 - 1]}…{text[-NAME // 2 :]}"

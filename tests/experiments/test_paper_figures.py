@@ -1,0 +1,72 @@
+"""The redrawn figures show the published numbers, and the index says what agrees."""
+
+import pandas as pd
+import pytest
+
+from langdiff.datasets import mielke2019
+from langdiff.errors import ConfigError
+from langdiff.experiments.paper_figures import DRAWN, ENTRIES
+
+
+@pytest.fixture(scope="module")
+def saved(reproduction, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("paper")
+    return folder, reproduction.save(folder)
+
+
+def test_every_figure_and_table_is_written_and_described(saved):
+    folder, index = saved
+    assert index["of"].tolist() == ["Figure 3", "Figure 4", "Figure 5", "Table 1", "Table 2", "Table 3", "Table 4"]
+    assert {path.name for path in folder.iterdir()} == {*index["file"], "index.md"}
+    text = (folder / "index.md").read_text(encoding="utf-8")
+    for row in index.itertuples():
+        (line,) = [line for line in text.splitlines() if f"({row.file})" in line]
+        assert row.shows in line
+    assert "Figure 2: bits by number of BPE merges are not published" in text
+
+
+def test_what_agrees_is_counted_from_the_claims(saved):
+    agreement = saved[1].set_index("of")["agreement"]
+    assert agreement["Table 4"] == "4 of 4 claims of the paper agree"
+    assert agreement["Table 2"].startswith("19 of 20 claims of the paper agree. WALS 81A SVO, char: mean (SD)")
+    assert (
+        "Hardest of the 14 shared languages in the Bibles, bpe: published deu, recomputed hun" in agreement["Figure 4"]
+    )
+    assert agreement["Table 1"].startswith("Sizes of the corpora: cannot be recomputed (")
+
+
+def test_every_pattern_finds_claims(reproduction):
+    for entry in ENTRIES.values():
+        assert reproduction.claims["claim"].str.contains(entry.claims).any(), entry.title
+
+
+def test_tables_hold_the_published_numbers(saved, reproduction):
+    folder, _ = saved
+    for number in (2, 3, 4):
+        written = pd.read_csv(folder / f"table{number}.csv")
+        assert written.shape == reproduction.table(number).shape
+    sizes = pd.read_csv(folder / "table1.csv").set_index(["corpus", "unit"])
+    europarl = mielke2019().europarl["word_tokens"]
+    row = sizes.loc[("Europarl", "word_tokens")]
+    assert (row["editions"], row["min"], row["max"]) == (21, europarl.min(), europarl.max())
+    assert row["mean"] == pytest.approx(europarl.mean())
+
+
+def test_figure_4_has_three_panels_of_21_14_and_106_points(reproduction):
+    panels = DRAWN["figure4"](mielke2019(), reproduction).axes
+    assert [ax.get_title(loc="left").split(",")[0] for ax in panels] == ["21 editions", "14 languages", "106 editions"]
+    german = [next(line for line in ax.lines if line.get_label() == "deu") for ax in panels]
+    assert [len(line.get_xdata()) for line in german] == [1, 1, 11]
+
+
+def test_pictures_are_the_same_bytes_again(saved, reproduction, tmp_path):
+    reproduction.save(tmp_path)
+    for path in saved[0].iterdir():
+        assert (tmp_path / path.name).read_bytes() == path.read_bytes()
+    assert b">difficulty (nats)</text>" in (tmp_path / "figure5.svg").read_bytes()  # text stays text
+
+
+def test_an_unknown_kind_of_picture_is_refused(reproduction, tmp_path):
+    with pytest.raises(ConfigError, match="unknown kind of picture 'docx'"):
+        reproduction.save(tmp_path / "new", kind="docx")
+    assert not (tmp_path / "new").exists()

@@ -1,0 +1,58 @@
+"""The schematic table shows the numbers of the table and of the fit, and what is missing."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.patches import Rectangle
+
+import langdiff as ld
+from langdiff.errors import ConfigError, DataError
+from langdiff.plots import plot_multitext
+
+FRAME = pd.DataFrame(
+    {"eng": [100.0, 20.0, 3.25], "deu": [120.0, np.nan, 4.5], "fin": [90.0, 25.0, np.nan]}, index=["v1", "v2", "v3"]
+)
+
+
+def texts(ax):
+    return {tuple(np.round(text.get_position(), 2)): text.get_text() for text in ax.texts}
+
+
+def test_cells_are_the_first_ones_and_missing_ones_are_hatched():
+    ax = plot_multitext(ld.Surprisals(bits=FRAME), n_editions=2)
+    assert texts(ax) == {(0, 0): "100", (1, 0): "120", (0, 1): "20", (1, 1): "", (0, 2): "3.2", (1, 2): "4.5"}
+    cells = [patch for patch in ax.patches if isinstance(patch, Rectangle)]
+    assert [cell.get_hatch() is not None for cell in cells] == [False, False, False, True, False, False]
+    assert ax.get_title(loc="left") == "bits of the first 2 of 3 editions"
+    lightness = [sum(cell.get_facecolor()[:3]) for cell in cells]
+    assert lightness[1] < lightness[0] < lightness[2]  # darker where there are more bits
+
+
+def test_margins_are_those_of_the_fit():
+    surprisals = ld.simulate(60, 3, missing=0.1, seed=0).surprisals
+    fit = ld.fit(surprisals)
+    ax = plot_multitext(surprisals, fit=fit, n_intents=4)
+    drawn = texts(ax)
+    for j, edition in enumerate(surprisals.editions):
+        assert drawn[(j, 4.25)] == f"{100 * np.expm1(fit.difficulty[edition]):+.1f} %"
+    # what the model expects of an edition of factor 1 is the content
+    content = fit.intent_size.iloc[:4] * np.exp(fit.sigma**2 / 2)
+    assert [drawn[(3.25, i)] for i in range(4)] == [f"{value:,.0f}" for value in content]
+    assert ax.get_yticklabels()[-1].get_text() == "difficulty"
+
+
+def test_long_names_lose_their_middle_and_dollars_stay():
+    long = FRAME.rename(columns={"eng": "eng-authorized-1769", "deu": "deu-$luther$"})
+    labels = [label.get_text() for label in plot_multitext(ld.Surprisals(bits=long)).get_xticklabels()]
+    assert labels == ["eng-a…d-1769", "deu-$luther$", "fin"]
+
+
+def test_refusals():
+    surprisals = ld.Surprisals(bits=FRAME)
+    other = ld.simulate(20, 3, seed=0)
+    with pytest.raises(DataError, match="the fit has no intent 'v1'"):
+        plot_multitext(surprisals, fit=ld.fit(other.surprisals))
+    with pytest.raises(ConfigError, match="at least 1"):
+        plot_multitext(surprisals, n_intents=0)
+    with pytest.raises(DataError, match="nothing to draw"):
+        plot_multitext(ld.Surprisals(bits=FRAME.iloc[:0]))
