@@ -6,17 +6,21 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
-from matplotlib.patheffects import withStroke
 from matplotlib.ticker import LogLocator, NullFormatter
 from scipy.optimize import isotonic_regression
 
 from langdiff._types import Floats, Integers
 
-BLUE, RUST, GREEN, PURPLE, GOLD = "#2a6f97", "#b5532a", "#5b8c3a", "#7a5195", "#b8860b"
-INK, GREY, FAINT = "#333333", "#aaaaaa", "#d5d5d5"  # text and axes; what stands back; guides
-SERIES = (BLUE, RUST, GREEN, PURPLE, GOLD, INK)
+# any two can be told apart with and without each of the three kinds of colour blindness; tests/plots/test_palette.py
+BLUE, RUST, GREEN, VIOLET = "#0062b8", "#ce4b0b", "#009e73", "#4a0070"
+MAUVE, SKY, BROWN, INK = "#b279a0", "#9095ff", "#5e3300", "#333333"  # ink is for text and axes, too
+GREY, FAINT = "#aaaaaa", "#d5d5d5"  # what stands back; guides
+SERIES = (BLUE, RUST, GREEN, VIOLET, MAUVE, SKY, BROWN, INK)
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")  # one for each colour of a series
 EASIER, HARDER = BLUE, RUST  # than the average
 DASHED = (0, (4, 4))
+# behind text that may stand on lines; an outline of the letters would turn the text of an SVG into paths
+BACKING: dict[str, Any] = {"facecolor": "white", "alpha": 0.75, "linewidth": 0, "pad": 0.3}
 FEW_ROWS = 40  # with more rows, each is lower
 ALL_NAMED = 30  # of more points, only those whose names find room are named
 
@@ -192,8 +196,8 @@ def name_points(
             va="bottom" if up > 0 else "top",
             fontsize=size,
             color=INK,
-            zorder=1.5,  # below the points, which its halo must not hide
-            path_effects=[withStroke(linewidth=2, foreground="white")],
+            zorder=1.5,  # below the points, which its backing must not hide
+            bbox=BACKING,
         )
 
 

@@ -10,13 +10,13 @@ from matplotlib.lines import Line2D
 
 from langdiff._types import Floats
 from langdiff.errors import DataError
-from langdiff.plots._axes import BLUE, DASHED, GOLD, GREY, INK, RUST, SERIES, finish, legend_above, row_axes
+from langdiff.plots._axes import BLUE, DASHED, GREY, INK, RUST, SERIES, SKY, finish, legend_above, row_axes
 
 EXCERPT = 48  # characters of a text beside its row
 INCHES_PER_LEVEL, WIDEST = 1.15, 60.0
 AGREEMENT = {
     "same": (BLUE, "same span and labels"),
-    "span": (GOLD, "same span"),
+    "span": (SKY, "same span"),
     "none": (RUST, "not in the other tree"),
 }
 
