@@ -5,7 +5,7 @@ from typing import Any
 import pandas as pd
 from matplotlib.axes import Axes
 
-from langdiff.plots._axes import DASHED, INK, SERIES, axes_of, finish, legend_above
+from langdiff.plots._axes import DASHED, INK, SERIES, axes_of, finish
 
 LENGTH = "length"
 
@@ -59,5 +59,4 @@ def plot_translationese_by_model(differences: pd.DataFrame, ax: Axes | None = No
             ax.axhline(length, color=colour, linewidth=1.0, linestyle=DASHED, zorder=0)
     ax.plot([], [], color=INK, linewidth=1.0, linestyle=DASHED, label="of lengths in characters")
     ax.invert_xaxis()
-    legend_above(ax)
-    return finish(ax, "bits per character of the language model", "native − translated (nats)")
+    return finish(ax, "bits per character of the language model", "native − translated (nats)", legend=True)

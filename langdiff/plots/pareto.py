@@ -145,5 +145,4 @@ def plot_certificate(selection: Certified, ax: Axes | None = None, **style: Any)
 def _with_legend(ax: Axes, xlabel: str, ylabel: str) -> Axes:
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.yaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
-    ax.legend(frameon=False)
-    return finish(ax, xlabel, ylabel)
+    return finish(ax, xlabel, ylabel, legend=True)

@@ -59,16 +59,5 @@ def plot_tagger_training(history: pd.DataFrame, ax: Axes | None = None, **style:
     ax.set_ylim(bottom=0)
     ax.set_xlim(1, max(2, int(epochs[-1])))
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-    handles = [*ax.get_lines(), *losses.get_lines()]
-    ax.legend(
-        handles,
-        [str(handle.get_label()) for handle in handles],
-        loc="lower right",
-        bbox_to_anchor=(1, 1),
-        frameon=False,
-        fontsize=8,
-        ncols=4,
-        columnspacing=1.2,
-        handlelength=1.6,
-    )
-    return finish(ax, "epoch", "F1")
+    legend = {str(line.get_label()): line for line in [*ax.get_lines(), *losses.get_lines()]}
+    return finish(ax, "epoch", "F1", legend=legend)

@@ -60,8 +60,7 @@ def plot_against_truth(sources: Sources, truth: pd.Series, ax: Axes | None = Non
         highest = highest.where(highest > y, y)
     ax.autoscale_view()
     _name_editions(ax, x, highest)
-    ax.legend(frameon=False)
-    return finish(ax, f"true {scale.quantity} ({unit})", f"estimated {scale.quantity} ({unit})")
+    return finish(ax, f"true {scale.quantity} ({unit})", f"estimated {scale.quantity} ({unit})", legend=True)
 
 
 def _percent(nats: pd.Series) -> pd.Series:
