@@ -18,8 +18,9 @@ def pictures_of(page: str) -> dict[str, str]:
     """Return the snippets of the page that draw, by the name of the picture, in their order."""
     found: dict[str, str] = {}
     for snippet in SNIPPET.findall(page):
-        if name := DRAWN.search(snippet):
-            found[name[0].removeprefix("plot_").replace("_", "-")] = snippet
+        if drawn := DRAWN.search(snippet):
+            name = drawn[0].removeprefix("plot_").replace("_", "-")
+            found[f"{name}-again" if name in found else name] = snippet
     return found
 
 

@@ -18,24 +18,7 @@ from langdiff.treebanks.treebank import Treebank
 
 MODELS = ("6-grams", "BPE LSTM", "character LSTM")
 RELATIONS = ("elaboration", "cause", "contrast", "joint")
-WORDS = [
-    "the",
-    "old",
-    "king",
-    "spoke",
-    "and",
-    "the",
-    "young",
-    "king",
-    "heard",
-    "but",
-    "nobody",
-    "wrote",
-    "it",
-    "down",
-    "that",
-    "day",
-]
+WORDS = ("the", "old", "king", "spoke", "and", "the", "young", "king", "heard", "but", "nobody", "wrote", "it", "down")
 
 
 def gallery_data(n_editions: int = 8) -> dict[str, Any]:
@@ -109,7 +92,8 @@ def _curve(surprisals: ld.Surprisals, rng: np.random.Generator) -> Any:
     """Return the difficulties of editions of which each gains by more data at its own rate."""
     gain = rng.uniform(0, 0.4, surprisals.bits.shape[1])
     sizes = (300, 1000, 3000, 10_000)
-    return fit_curve({n: ld.Surprisals(bits=surprisals.bits * (1 + gain * (300 / n) ** 0.3)) for n in sizes}, seed=0)
+    bits = {n: surprisals.bits * (1 + gain * (300 / n) ** 0.3) for n in sizes}
+    return fit_curve({n: ld.Surprisals(bits=table, lm=surprisals.lm) for n, table in bits.items()}, seed=0)
 
 
 def _by_model() -> SimpleNamespace:
@@ -200,7 +184,7 @@ def _discourse(rng: np.random.Generator) -> dict[str, Any]:
             1: "The king spoke,",
             2: "and the people heard.",
             3: "Nobody wrote it down,",
-            4: "for all were tired.",
+            4: "for all slept.",
         },
         "trees": discourse.compare_trees(reference, predicted),
         "relations": pd.DataFrame(relations, columns=["system", "relation", "recall", "gold"]),

@@ -20,7 +20,9 @@ BLUE, RUST, GREEN, VIOLET = "#0062b8", "#ce4b0b", "#009e73", "#4a0070"
 MAUVE, SKY, BROWN, INK = "#b279a0", "#9095ff", "#5e3300", "#333333"  # ink is for text and axes, too
 GREY, FAINT = "#aaaaaa", "#d5d5d5"  # what stands back; guides
 SERIES = (BLUE, RUST, GREEN, VIOLET, MAUVE, SKY, BROWN, INK)
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")  # one for each colour of a series
+# one for each colour of a series
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+LINES = ("-", "--", "-.", ":", (0, (6, 2, 1, 2, 1, 2)), (0, (1, 3)), (0, (8, 2)), (0, (3, 1)))
 EASIER, HARDER = BLUE, RUST  # than the average
 DASHED = (0, (4, 4))
 LEADER: dict[str, Any] = {"arrowstyle": "-", "color": GREY, "linewidth": 0.5, "shrinkA": 0, "shrinkB": 2}

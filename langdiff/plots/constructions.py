@@ -8,9 +8,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from langdiff.errors import DataError
-from langdiff.plots._axes import FAINT, SERIES, axes_of, finish
+from langdiff.plots._axes import FAINT, MARKERS, SERIES, axes_of, finish
 
-MARKERS = "osD^vPX"
 GAP = 0.6  # between phenomena, in columns
 WIDTH = 0.5  # of a column's marks
 

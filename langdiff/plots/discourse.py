@@ -10,13 +10,13 @@ from matplotlib.lines import Line2D
 
 from langdiff._types import Floats
 from langdiff.errors import DataError
-from langdiff.plots._axes import BLUE, DASHED, GREY, INK, RUST, SERIES, SKY, finish, row_axes, text_size
+from langdiff.plots._axes import BLUE, DASHED, GREEN, GREY, INK, MARKERS, RUST, SERIES, finish, row_axes, text_size
 
 EXCERPT = 48  # characters of a text beside its row
 INCHES_PER_LEVEL, WIDEST = 1.15, 60.0
 AGREEMENT = {
     "same": (BLUE, "same span and labels"),
-    "span": (SKY, "same span"),
+    "span": (GREEN, "same span"),
     "none": (RUST, "not in the other tree"),
 }
 
@@ -172,8 +172,8 @@ def plot_discourse_relations(relations: pd.DataFrame, ax: Axes | None = None, **
     systems = list(dict.fromkeys(table["system"]))
     for number, system in enumerate(systems):
         rows = table[table["system"] == system]
-        usual: dict[str, Any] = {"marker": "o", "linestyle": "none", "markersize": 5, "label": system}
-        usual["color"] = SERIES[number % len(SERIES)]
+        usual: dict[str, Any] = {"linestyle": "none", "markersize": 5, "label": system}
+        usual |= {"marker": MARKERS[number % len(MARKERS)], "color": SERIES[number % len(SERIES)]}
         ax.plot(100 * rows["recall"], rows["relation"].map(place), **(usual | style))
     ax.set_xlim(-2, 102)
     return finish(ax, "recall (%)", "relation (number in the reference)", legend=len(systems) > 1)

@@ -122,7 +122,7 @@ def _draw(frame: pd.DataFrame, fits: list[HasEffects], training: str, ax: Axes |
     return finish(
         ax,
         label,
-        "edition (native + translated intents)",
+        "(native + translated)",
         title=effects[0].title + state,
         keep=["bottom"],
         legend=len(rows) > 1,

@@ -11,7 +11,7 @@ from matplotlib.ticker import MaxNLocator
 
 from langdiff._types import Floats
 from langdiff.errors import ConfigError
-from langdiff.plots._axes import BLUE, FAINT, INK, SERIES, axes_of, finish, plain_log_ticks, row_axes
+from langdiff.plots._axes import BLUE, FAINT, INK, MARKERS, SERIES, axes_of, finish, plain_log_ticks, row_axes
 
 COLOURS = dict(zip(("size", "depth", "width", "length", "matrix", "mean"), (*SERIES[:5], INK), strict=True))
 METRICS = ("size", "depth", "width", "length")
@@ -324,9 +324,9 @@ def plot_perturbation(curve: Curve, kind: str = "relations", ax: Axes | None = N
     if frame.empty:
         raise ConfigError(f"kind is one of {', '.join(kinds)}; got {kind!r}.")
     ax = axes_of(ax, 5.2, 3.6)
-    for metric, rows in frame.groupby("metric", sort=False):
+    for (metric, rows), marker in zip(frame.groupby("metric", sort=False), MARKERS, strict=False):
         colour = COLOURS[str(metric)]
-        usual: dict[str, Any] = {"color": colour, "marker": "o", "markersize": 3.5, "linewidth": 1.3}
+        usual: dict[str, Any] = {"color": colour, "marker": marker, "markersize": 3.5, "linewidth": 1.3}
         ax.plot(100 * rows["rate"], rows["divergence"], label=str(metric), **(usual | style))
         ax.axhline(curve.noise[str(metric)], color=colour, linewidth=0.8, linestyle=":", zorder=0)
     ax.plot([], [], color=INK, linewidth=0.8, linestyle=":", label="random halves")

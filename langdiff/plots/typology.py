@@ -33,8 +33,8 @@ def plot_correlation(
 ) -> Axes:
     """Draw difficulty against a predictor, one named point per language.
 
-    Colours tell language models apart, and shapes tell corpora. A category is drawn as a column of points with
-    their mean.
+    Colours tell language models apart, and shapes tell corpora (of one corpus, models, too). A category is
+    drawn as a column of points with their mean.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def plot_correlation(
         x[rows] += aside
         colour = SERIES[models.index(lm) % len(SERIES)]
         usual: dict[str, Any] = {
-            "marker": MARKERS[corpora.index(corpus) % len(MARKERS)],
+            "marker": MARKERS[(corpora.index(corpus) if len(corpora) > 1 else models.index(lm)) % len(MARKERS)],
             "color": colour,
             "linestyle": "none",
             "markersize": 4.5,
