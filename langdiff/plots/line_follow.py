@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
 
 from langdiff.effects import Sources, effects_by_source
 from langdiff.errors import DataError
@@ -63,4 +64,9 @@ def plot_line_follow(sources: Sources, ax: Axes | None = None, **style: Any) -> 
     ax.set_xticks(x, [name for name, _ in named])
     ax.tick_params(axis="x", length=0)
     name_line_ends(ax, dict(zip(map(str, table.index), table.iloc[:, -1].tolist(), strict=True)))
-    return finish(ax, ylabel=f"{scale.quantity} ({scale.unit})", keep=["left"])
+    first, last = named[0][0], named[-1][0]
+    legend = {
+        f"higher under {last} than under {first}": Line2D([], [], color=HARDER),
+        "lower": Line2D([], [], color=EASIER),
+    }
+    return finish(ax, ylabel=f"{scale.quantity} ({scale.unit})", keep=["left"], legend=legend)

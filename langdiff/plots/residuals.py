@@ -127,9 +127,8 @@ def _draw_spread(ax: Axes, fit: SizedFit, residuals: pd.DataFrame) -> None:
     ax.set_xscale("log")
     plain_log_ticks(ax.xaxis)
     ax.set_ylim(bottom=0)
-    ax.legend(frameon=False)
     what = "half the interquartile range" if fit.model == "2C" else "standard deviation"
-    finish(ax, "intent size n (bits)", f"{what} of residuals")
+    finish(ax, "intent size n (bits)", f"{what} of residuals", legend=True)
 
 
 def _spread(residuals: Floats, model: str) -> tuple[float, float]:
