@@ -35,14 +35,14 @@ def show_names(ax: Axes) -> None:
     texts = [child for child in ax.get_children() if isinstance(child, Text) and child is not ax.title]
     texts += [ax.xaxis.label, ax.yaxis.label, *([] if legend is None else [legend.get_title(), *legend.get_texts()])]
     for axis in (ax.xaxis, ax.yaxis):
-        texts += _tick_names(axis)
+        texts += tick_names(axis)
     for text in texts:
         if "$" in text.get_text():
             text.set_parse_math(False)
     choose_fonts(texts)
 
 
-def _tick_names(axis: Axis) -> list[Text]:
+def tick_names(axis: Axis) -> list[Text]:
     """Return the labels of ticks that were given as words, not made of numbers."""
     named: list[Text] = []
     for minor, formatter in ((False, axis.get_major_formatter()), (True, axis.get_minor_formatter())):

@@ -18,6 +18,7 @@ from langdiff.plots._axes import (
     FAINT,
     GREY,
     INK,
+    MARKERS,
     SERIES,
     axes_of,
     finish,
@@ -26,7 +27,7 @@ from langdiff.plots._axes import (
 from langdiff.plots.difficulty import side_by_side
 
 NAMED = 16  # of more than ALL_NAMED points, this many are named, those far from the line and from the middle
-HIGHLIGHTS = tuple(zip(SERIES[1:], ("s", "^", "D", "v", "P"), strict=True))  # colour and marker of each language
+HIGHLIGHTS = tuple(zip(SERIES[1:], MARKERS[1:], strict=True))  # colour and marker of each language
 
 
 def plot_by_language(

@@ -8,7 +8,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from langdiff.errors import DataError
-from langdiff.plots._axes import FAINT, MARKERS, SERIES, axes_of, finish
+from langdiff.plots._axes import FAINT, MARKERS, SERIES, axes_of, finish, text_size
 
 GAP = 0.6  # between phenomena, in columns
 WIDTH = 0.5  # of a column's marks
@@ -104,5 +104,5 @@ def _name_phenomena(ax: Axes, places: dict[tuple[str, str], float]) -> None:
             transform=ax.get_xaxis_transform(),
             ha="center",
             va="bottom",
-            fontsize=8.5,
+            fontsize=0.85 * text_size(ax),
         )

@@ -9,7 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, NullLocator
 
-from langdiff.plots._axes import EASIER, FAINT, GREY, HARDER, INK, axes_of, finish, name_line_ends
+from langdiff.plots._axes import EASIER, FAINT, GREY, HARDER, INK, axes_of, finish
+from langdiff.plots._places import name_line_ends
 
 MOST_NAMED = 8  # of many curves, those that change most are drawn in colour
 FEW = 12  # curves of which all are drawn in colour

@@ -12,21 +12,8 @@ from scipy.stats import pearsonr
 from langdiff._types import Floats
 from langdiff.effects import Effects, EffectsLike, Scale, as_effects
 from langdiff.errors import ConfigError, DataError
-from langdiff.plots._axes import (
-    ALL_NAMED,
-    BLUE,
-    DASHED,
-    EASIER,
-    FAINT,
-    HARDER,
-    INK,
-    axes_of,
-    finish,
-    name_points,
-    row_axes,
-    size_of,
-    text_size,
-)
+from langdiff.plots._axes import BLUE, DASHED, EASIER, FAINT, HARDER, INK, axes_of, finish, row_axes, size_of, text_size
+from langdiff.plots._places import ALL_NAMED, name_points
 
 NAMED = 16  # of more than ALL_NAMED editions, `plot_two_models` names as many, the most telling
 

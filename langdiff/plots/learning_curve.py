@@ -9,7 +9,8 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from langdiff.errors import DataError
-from langdiff.plots._axes import GREY, INK, LINES, SERIES, axes_of, finish, name_line_ends
+from langdiff.plots._axes import GREY, INK, LINES, SERIES, axes_of, finish
+from langdiff.plots._places import name_line_ends
 
 
 def plot_learning_curves(logs: pd.DataFrame, ax: Axes | None = None, **style: Any) -> Axes:
@@ -48,7 +49,7 @@ def plot_learning_curves(logs: pd.DataFrame, ax: Axes | None = None, **style: An
     if logs.empty:
         raise DataError("there is no learning curve to draw: no model has finished an epoch.")
     models = {key: curve.sort_values("epoch") for key, curve in logs.groupby(["edition", "lm", "seed"], sort=False)}
-    ax = axes_of(ax, 6.4, 3.2 + 0.1 * min(len(models), 60))
+    ax = axes_of(ax, 6.4, 3.2 + 0.1 * min(len(models), 120))
     look_of = dict(zip(logs["lm"].unique(), cycle(zip(SERIES, LINES, strict=True)), strict=False))
     last = int(logs["epoch"].max())
     names = _names(list(models))

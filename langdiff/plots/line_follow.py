@@ -8,7 +8,8 @@ from matplotlib.lines import Line2D
 
 from langdiff.effects import Sources, effects_by_source
 from langdiff.errors import DataError
-from langdiff.plots._axes import EASIER, FAINT, HARDER, INK, axes_of, finish, name_line_ends
+from langdiff.plots._axes import EASIER, FAINT, HARDER, INK, axes_of, finish
+from langdiff.plots._places import name_line_ends
 from langdiff.plots.difficulty import side_by_side
 
 
@@ -66,7 +67,7 @@ def plot_line_follow(sources: Sources, ax: Axes | None = None, **style: Any) -> 
     name_line_ends(ax, dict(zip(map(str, table.index), table.iloc[:, -1].tolist(), strict=True)))
     first, last = named[0][0], named[-1][0]
     legend = {
-        f"higher under {last} than under {first}": Line2D([], [], color=HARDER),
-        "lower": Line2D([], [], color=EASIER),
+        f"higher under {last}": Line2D([], [], color=HARDER),
+        f"higher under {first}": Line2D([], [], color=EASIER),
     }
     return finish(ax, ylabel=f"{scale.quantity} ({scale.unit})", keep=["left"], legend=legend)

@@ -51,7 +51,7 @@ def plot_tagger_training(history: pd.DataFrame, ax: Axes | None = None, **style:
     for column, (label, colour, line) in _LINES.items():
         usual: dict[str, Any] = {"color": colour, "linestyle": line, "linewidth": 1.3, "label": label}
         ax.plot(epochs, history[column].to_numpy(), **(usual | style))
-    losses = ax.twinx()
+    losses = axes_of(ax.twinx())
     usual = {"color": GREY, "linewidth": 1.3, "linestyle": "--", "label": "loss (training)"}
     losses.plot(epochs, history["loss"].to_numpy(), **(usual | style))
     losses.set_ylim(bottom=0)

@@ -11,7 +11,22 @@ from matplotlib.ticker import MaxNLocator
 
 from langdiff._types import Floats
 from langdiff.errors import ConfigError
-from langdiff.plots._axes import BLUE, FAINT, INK, MARKERS, SERIES, axes_of, finish, plain_log_ticks, row_axes
+from langdiff.plots._axes import (
+    BLUE,
+    FAINT,
+    INK,
+    LEAST_TEXT,
+    LETTER,
+    MARKERS,
+    SERIES,
+    add_colorbar,
+    axes_of,
+    finish,
+    plain_log_ticks,
+    row_axes,
+    size_of,
+    text_size,
+)
 
 COLOURS = dict(zip(("size", "depth", "width", "length", "matrix", "mean"), (*SERIES[:5], INK), strict=True))
 METRICS = ("size", "depth", "width", "length")
@@ -146,7 +161,10 @@ def plot_divergences(
 
 
 def _write_cells(ax: Axes, cells: Floats, highest: float) -> None:
-    size = float(np.clip(60 / len(cells), 4, 9))
+    room = size_of(ax).min() / len(cells)  # points; ax keeps its aspect
+    size = float(min(room / (6 * LETTER), 0.9 * text_size(ax)))
+    if size < LEAST_TEXT:  # colours have to do
+        return
     for (i, j), value in np.ndenumerate(cells):
         dark = value < 0.5 * highest
         ax.text(j, i, _short(value), ha="center", va="center", fontsize=size, color="white" if dark else INK)
@@ -255,8 +273,9 @@ def _draw_size(ax: Axes, table: pd.Series, other: pd.Series, _: str, style: dict
     edges = [np.append(places, places[-1] + 1) - 0.5 for places in (length, depth)]
     mesh = ax.pcolormesh(*edges, np.where(cells > 0, cells, np.nan), **(usual | style))
     ax.invert_yaxis()
-    ax.yaxis.set_major_locator(MaxNLocator(integer=True))
-    ax.get_figure(root=True).colorbar(mesh, ax=ax, label="sentences", pad=0.02)  # type: ignore[union-attr]
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_locator(MaxNLocator("auto", integer=True))
+    add_colorbar(ax, mesh, "sentences")
     return "length (words)", "mean depth of leaves (bin)"
 
 

@@ -9,7 +9,10 @@ from matplotlib.axes import Axes
 
 from langdiff.effects import Effects, Sources, effects_by_source
 from langdiff.errors import DataError, listing
-from langdiff.plots._axes import FAINT, MARKERS, SERIES, axes_of, finish, name_points
+from langdiff.plots._axes import FAINT, MARKERS, SERIES, axes_of, finish
+from langdiff.plots._places import ALL_NAMED, name_points
+
+NAMED = 16  # of more than ALL_NAMED editions, those farthest above or below the line
 
 
 def plot_against_truth(sources: Sources, truth: pd.Series, ax: Axes | None = None, **style: Any) -> Axes:
@@ -60,7 +63,11 @@ def plot_against_truth(sources: Sources, truth: pd.Series, ax: Axes | None = Non
         ax.errorbar(x, y, yerr=errors, label=name, **(usual | style))
         highest = highest.where(highest > y, y)
     ax.autoscale_view()
-    _name_editions(ax, x, highest)
+    if len(truth) <= ALL_NAMED:
+        _name_editions(ax, x, highest)
+    else:
+        true, drawn = x.to_numpy(dtype=np.float64), highest.to_numpy(dtype=np.float64)
+        name_points(ax, true, drawn, list(truth.index), order=np.argsort(-np.abs(drawn - true))[:NAMED])
     return finish(ax, f"true {scale.quantity} ({unit})", f"estimated {scale.quantity} ({unit})", legend=True)
 
 

@@ -9,7 +9,8 @@ from pandas.api.types import is_numeric_dtype
 
 from langdiff._types import Floats
 from langdiff.errors import DataError
-from langdiff.plots._axes import FAINT, MARKERS, SERIES, axes_of, finish, name_points
+from langdiff.plots._axes import FAINT, MARKERS, SERIES, axes_of, finish
+from langdiff.plots._places import name_points
 
 
 class Tested(Protocol):
