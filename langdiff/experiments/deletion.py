@@ -96,7 +96,20 @@ class DeletionBias:
         )
 
     def plot(self, ax: "Axes | None" = None, **style: Any) -> "Axes":
-        """Draw bias against the deletion rate; see `langdiff.plots.plot_deletion_bias`."""
+        """Draw bias against the deletion rate; see `langdiff.plots.plot_deletion_bias`.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Axes to draw on; by default those of a new figure.
+        **style
+            Settings for ``Axes.plot`` of the lines, which override the defaults.
+
+        Returns
+        -------
+        Axes
+            The axes drawn on.
+        """
         from langdiff.plots import plot_deletion_bias  # Matplotlib only when asked for
 
         return plot_deletion_bias(self.to_frame(), ax, **style)

@@ -98,7 +98,20 @@ class IntentStability:
         return f"{self!r}; nats\n\n{self.overall().round(4).to_string()}\n\n[{self.signature}]"
 
     def plot(self, ax: "Axes | None" = None, **style: Any) -> "Axes":
-        """Draw difficulties against the number of intents; see `langdiff.plots.plot_intent_stability`."""
+        """Draw difficulties against the number of intents; see `langdiff.plots.plot_intent_stability`.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Axes to draw on; by default those of a new figure.
+        **style
+            Settings for ``Axes.plot`` of the lines, which override the defaults.
+
+        Returns
+        -------
+        Axes
+            The axes drawn on.
+        """
         from langdiff.plots import plot_intent_stability  # Matplotlib only when asked for
 
         return plot_intent_stability(self.to_frame(), ax, **style)

@@ -102,7 +102,20 @@ class LanguageSpread:
         return "\n".join(lines)
 
     def plot(self, ax: "Axes | None" = None, **style: Any) -> "Axes":
-        """Draw the editions of each language; see `langdiff.plots.plot_within_languages`."""
+        """Draw the editions of each language; see `langdiff.plots.plot_within_languages`.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Axes to draw on; by default those of a new figure.
+        **style
+            Settings for ``Axes.plot`` of the editions, which override the defaults.
+
+        Returns
+        -------
+        Axes
+            The axes drawn on.
+        """
         from langdiff.plots import plot_within_languages  # Matplotlib only when asked for
 
         return plot_within_languages(self, ax, **style)
