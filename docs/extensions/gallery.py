@@ -2,6 +2,7 @@
 
 import io
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,8 @@ def draw(snippet: str, names: dict[str, Any]) -> bytes:
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add a picture for each snippet."""
     import matplotlib as mpl
+
+    sys.path.insert(0, str(Path(__file__).parent))
     from gallery_data import gallery_data
 
     mpl.use("agg")
