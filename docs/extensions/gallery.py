@@ -2,10 +2,10 @@
 
 import io
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
-from gallery_data import gallery_data  # MkDocs finds it beside this file, but only while this file is loaded
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
@@ -40,6 +40,9 @@ def draw(snippet: str, names: dict[str, Any]) -> bytes:
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add a picture for each snippet."""
     import matplotlib as mpl
+
+    sys.path.insert(0, str(Path(__file__).parent))
+    from gallery_data import gallery_data
 
     mpl.use("agg")
     page = (Path(config["docs_dir"]) / PAGE).read_text(encoding="utf-8")

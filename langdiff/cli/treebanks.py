@@ -1,6 +1,7 @@
 """`langdiff treebanks`: measures of dependency treebanks, and their syntactic similarity."""
 
 import math
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -160,7 +161,7 @@ def _write(result: "TreebankComparison", out: Path, cluster: bool, noise: bool) 
         save_picture(lambda: result.plot(order=order, noise=True), out / "noise.svg")
     save_picture(lambda: plot_metric_maps(result, order=order).flat[0], out / "metrics.svg")
     for name, profile in result.profiles.items():
-        save_picture(lambda profile=profile: _draw_profile(profile), out / f"profile-{name}.svg")
+        save_picture(partial(_draw_profile, profile), out / f"profile-{name}.svg")
 
 
 def _draw_profile(profile: "TreebankProfile") -> "Axes":
@@ -172,4 +173,5 @@ def _draw_profile(profile: "TreebankProfile") -> "Axes":
     axes = plt.subplots(2, 2, figsize=(10, 6), layout="constrained")[1]
     for metric, ax in zip(("size", "depth", "width", "length"), axes.flat, strict=True):
         plot_treebank_profile(profile, metric, ax)
-    return ax
+    last: Axes = axes.flat[-1]
+    return last

@@ -149,7 +149,7 @@ def finish(
         ax.set_title(title, loc="left", fontsize=1.1 * size, pad=pad, wrap=True)
     locator = ax.xaxis.get_major_locator()
     if isinstance(locator, AutoLocator):  # which takes numbers to be shorter than those below 0.1
-        locator.set_params(nbins=int(np.clip(size_of(ax)[0] / (6 * LETTER * size), 3, 9)))
+        locator.set_params(nbins=int(np.clip(size_of(ax)[0] / (7 * LETTER * size), 3, 9)))
     for side, spine in ax.spines.items():
         spine.set_visible(side in keep)
     show_names(ax)

@@ -66,8 +66,8 @@ def choose_fonts(texts: Iterable[Text]) -> None:
         families = list(text.get_fontfamily())
         lacking = {letter for letter in name if unicodedata.category(letter)[0] not in "CZ"}
         lacking -= {letter for family in families for letter in _letters(_file_of(family)) & lacking}
-        for family in _installed() if lacking else ():
-            if found := _letters(_file_of(family)) & lacking:
+        for family, file in _installed() if lacking else ():
+            if found := _letters(file) & lacking:
                 families.append(family)
                 lacking -= found
             if not lacking:
@@ -86,10 +86,14 @@ def _letters(file: str) -> frozenset[str]:
     return frozenset(map(chr, FT2Font(file).get_charmap()))
 
 
-def _installed() -> list[str]:
-    """Return the families of installed fonts, those without serifs first, of which Noto's come first."""
-    entries = {font.name for font in font_manager.fontManager.ttflist if not font.name.startswith(ODD)}
-    return sorted(entries, key=lambda name: ("Sans" not in name, "Noto" not in name, name))
+def _installed() -> list[tuple[str, str]]:
+    """Return the families of installed fonts with their files, those without serifs first, Noto's before others."""
+    files = {
+        font.name: font.fname
+        for font in font_manager.fontManager.ttflist
+        if font.style == "normal" and font.weight in (400, "normal") and not font.name.startswith(ODD)
+    }
+    return sorted(files.items(), key=lambda font: ("Sans" not in font[0], "Noto" not in font[0], font[0]))
 
 
 def _warn(lacking: Iterable[str], name: str) -> None:

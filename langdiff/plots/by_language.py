@@ -11,19 +11,8 @@ from scipy.stats import pearsonr
 from langdiff._types import Floats
 from langdiff.effects import Effects, EffectsLike, as_effects
 from langdiff.errors import ConfigError, DataError, listing
-from langdiff.plots._axes import (
-    ALL_NAMED,
-    BLUE,
-    DASHED,
-    FAINT,
-    GREY,
-    INK,
-    MARKERS,
-    SERIES,
-    axes_of,
-    finish,
-    name_points,
-)
+from langdiff.plots._axes import BLUE, DASHED, FAINT, GREY, INK, MARKERS, SERIES, axes_of, finish
+from langdiff.plots._places import ALL_NAMED, name_points
 from langdiff.plots.difficulty import side_by_side
 
 NAMED = 16  # of more than ALL_NAMED points, this many are named, those far from the line and from the middle

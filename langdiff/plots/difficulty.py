@@ -87,7 +87,7 @@ def _add_top_axis(ax: Axes, effects: Effects) -> None:
         label = "odds of failure"
     else:
         label = f"odds, relative to {average}"
-    top.set_xlabel(label, fontsize=text_size(ax), wrap=True)
+    top.set_xlabel(label, fontsize=text_size(ax))
     top.tick_params(labelsize=text_size(ax))
     top.spines["top"].set_visible(False)
 

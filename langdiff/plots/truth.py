@@ -66,7 +66,7 @@ def plot_against_truth(sources: Sources, truth: pd.Series, ax: Axes | None = Non
     if len(truth) <= ALL_NAMED:
         _name_editions(ax, x, highest)
     else:
-        true, drawn = x.to_numpy(dtype=np.float64), highest.to_numpy(dtype=np.float64)
+        true, drawn = np.asarray(x, dtype=np.float64), np.asarray(highest, dtype=np.float64)
         name_points(ax, true, drawn, list(truth.index), order=np.argsort(-np.abs(drawn - true))[:NAMED])
     return finish(ax, f"true {scale.quantity} ({unit})", f"estimated {scale.quantity} ({unit})", legend=True)
 

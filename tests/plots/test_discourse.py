@@ -23,7 +23,7 @@ def texts(ax):
 def test_a_tree_as_it_is():
     ax = TREE.plot()
     assert texts(ax) == ["List"] * 3
-    assert [label.get_text() for label in ax.get_yticklabels()] == ["three  3", "two  2", r"It cost \$5 and \$6  1"]
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["three  3", "two  2", "It cost $5 and $6  1"]
     rows = [line for line in ax.lines if len(set(line.get_ydata())) == 1]
     assert_allclose([line.get_ydata()[0] for line in rows], [2, 1, 0])  # the first EDU on top
     assert all(line.get_xdata().tolist() == [0, 1] for line in rows)
