@@ -12,10 +12,15 @@ def lowest(project: dict[str, object], pinned: set[str]) -> list[str]:
     extras = project["optional-dependencies"]
     requirements = [Requirement(line) for line in (*project["dependencies"], *(r for e in extras.values() for r in e))]
     bounds = {
-        r.name: bound.version for r in requirements for bound in r.specifier if bound.operator == ">=" and r.name not in pinned
+        r.name: bound.version
+        for r in requirements
+        for bound in r.specifier
+        if bound.operator == ">=" and r.name not in pinned
     }
     return [f"{name}=={version}" for name, version in sorted(bounds.items())]
 
 
 if __name__ == "__main__":
-    print("\n".join(lowest(tomllib.loads(Path("pyproject.toml").read_text("utf-8"))["project"], set(sys.argv[1:]))))
+    sys.stdout.write(
+        "\n".join(lowest(tomllib.loads(Path("pyproject.toml").read_text("utf-8"))["project"], set(sys.argv[1:]))) + "\n"
+    )

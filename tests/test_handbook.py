@@ -18,7 +18,13 @@ SNIPPET = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 PAGES = {path.name: SNIPPET.findall(path.read_text(encoding="utf-8")) for path in sorted(DOCS.glob("*.md"))}
 PAGES = {name: snippets for name, snippets in PAGES.items() if snippets}
 OPTIONAL = {"dask_jobqueue"}  # installed on clusters, not here
-ELSEWHERE = {"corpora.md", "experiments.md", "first-afternoon.md", "gallery.md"}  # have tests of their own that run them
+# these have tests of their own that run them
+ELSEWHERE = {
+    "corpora.md",
+    "experiments.md",
+    "first-afternoon.md",
+    "gallery.md",
+}
 
 
 def table(editions=("deu", "eng", "fin")):
@@ -55,13 +61,20 @@ RUN = {  # page → names that the page takes for granted, and replacements of t
     "inference.md": (for_inference, {}),
     "curves.md": (
         for_curves,
-        {"(100, 200, 400, 800, 1300)": "(50, 100, 200, 300, 400)", "kneser-ney-6": "kneser-ney-4", "workers=2": "workers=1"},
+        {
+            "(100, 200, 400, 800, 1300)": "(50, 100, 200, 300, 400)",
+            "kneser-ney-6": "kneser-ney-4",
+            "workers=2": "workers=1",
+        },
     ),
     "selection.md": (lambda: {"ld": ld, "bibles": made()}, {"20_000": "100"}),
 }
 
 
-@pytest.mark.parametrize("page", RUN)
+SLOW = {"curves.md"}
+
+
+@pytest.mark.parametrize("page", [pytest.param(page, marks=pytest.mark.slow if page in SLOW else ()) for page in RUN])
 @pytest.mark.filterwarnings("ignore::langdiff.errors.LangdiffWarning")
 def test_snippets_run(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
