@@ -16,7 +16,7 @@ from langdiff.plots._places import ALL_NAMED, name_points
 from langdiff.plots.difficulty import side_by_side
 
 NAMED = 16  # of more than ALL_NAMED points, this many are named, those far from the line and from the middle
-HIGHLIGHTS = tuple(zip(SERIES[1:], MARKERS[1:], strict=True))  # colour and marker of each language
+HIGHLIGHTS = tuple(zip(SERIES[1:6], MARKERS[1:6], strict=True))  # colour and marker of each language
 
 
 def plot_by_language(
