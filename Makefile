@@ -1,30 +1,57 @@
-# Every target sets up .venv when it is missing or what it is made from has changed.
+# Every target sets up .venv when it is missing or what it is made from has changed: `demo` with what every user gets,
+# the others with the optional packages and tools as well, which take as long again to install.
 PYTHON ?= python3
-VENV := .venv
+VENV ?= .venv
 BIN := $(VENV)/bin
+BASE := $(VENV)/.base
 READY := $(VENV)/.ready
+# Pythons beside $(PYTHON) for `make pythons`; those that are not installed are skipped.
+PYTHONS ?= python3.11 python3.12 python3.13
 # One thread per process: the models are small, and two processes are faster than two threads.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: help demo test lint type docs bench notebooks format clean
+.PHONY: help demo test lint type docs bench notebooks format pythons lowest clean
 help:
 	@echo "make demo       train, fit and report on artificial languages whose difficulty is known (minutes)"
 	@echo "make test       run the tests"
 	@echo "make lint       ruff, import contracts make type       mypy"
 	@echo "make docs       build the handbook     make notebooks  execute the notebooks"
 	@echo "make bench      print the benchmarks   make format     let ruff rewrite the code"
+	@echo "make pythons    run the tests under every Python found"
+	@echo "make lowest     run the tests with the lowest versions that pyproject.toml allows"
 
-$(READY): pyproject.toml constraints.txt
+$(BASE): pyproject.toml constraints.txt
 	$(PYTHON) -c "import sys; assert sys.version_info >= (3, 11), 'langdiff needs Python 3.11 or newer'"
 	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e .
+	touch $(BASE)
+
+$(READY): $(BASE)
 	$(BIN)/python -m pip install --quiet -c constraints.txt -e ".[all]"
 	touch $(READY)
 
-demo: $(READY)
+demo: $(BASE)
 	$(BIN)/langdiff demo --out runs/demo
 
 test: $(READY)
 	$(BIN)/python -m pytest -n auto --maxprocesses 8
+
+# Each in an environment of its own: .venv-python3.12, …
+pythons:
+	for python in $(PYTHONS); do \
+		if $$python -c "" 2> /dev/null; then $(MAKE) test PYTHON=$$python VENV=.venv-$$python || exit 1; \
+		else echo "$$python is not installed"; fi; \
+	done
+
+# Packages that are pinned below warn of others that are newer: their DeprecationWarnings are not errors here.
+# torch stays as it is pinned, since old builds for CPUs are not in the package index.
+lowest: $(READY)
+	$(BIN)/python .ci/lowest.py torch ortools > build-lowest.txt
+	grep "^torch==" constraints.txt >> build-lowest.txt
+	$(PYTHON) -m venv .venv-lowest
+	.venv-lowest/bin/python -m pip install --quiet -c build-lowest.txt -e ".[all]"
+	rm build-lowest.txt
+	.venv-lowest/bin/python -m pytest -n auto --maxprocesses 8 -W default::DeprecationWarning -W default::PendingDeprecationWarning
 
 lint: $(READY)
 	$(BIN)/ruff check langdiff tests benchmarks
@@ -48,4 +75,4 @@ bench: $(READY)
 	for benchmark in benchmarks/*.py; do $(BIN)/python $$benchmark || exit 1; done
 
 clean:
-	rm -rf $(VENV) site build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .venv-* site build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -1,5 +1,6 @@
 """How commands print: data on stdout, a table for people or JSON for machines."""
 
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -73,7 +74,7 @@ def check_picture_name(path: Path) -> None:
 
 
 def save_picture(draw: "Callable[[], Axes]", path: Path) -> None:
-    """Write a picture in the format that the ending of its name says.
+    """Write a picture in the format that the ending of its name says; the text of an SVG stays text.
 
     Parameters
     ----------
@@ -93,12 +94,19 @@ def save_picture(draw: "Callable[[], Axes]", path: Path) -> None:
     import matplotlib.pyplot as plt
 
     from langdiff._io import atomic_path
+    from langdiff.errors import LangdiffWarning
 
     check_picture_name(path)
     mpl.use("agg")  # no window, whatever the user's settings
-    figure: Any = draw().get_figure(root=True)
-    try:
-        with atomic_path(path) as temporary:
-            figure.savefig(temporary, format=path.suffix.lstrip("."))
-    finally:
-        plt.close(figure)
+    kind = path.suffix.lstrip(".")
+    # the same picture gives the same bytes
+    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": path.stem}), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)  # our own warning names the script
+        if kind == "svg":  # drawn in the fonts of who reads it
+            warnings.filterwarnings("ignore", "no installed font has", LangdiffWarning)
+        figure: Any = draw().get_figure(root=True)
+        try:
+            with atomic_path(path) as temporary:
+                figure.savefig(temporary, format=kind, metadata={"Date": None} if kind == "svg" else None)
+        finally:
+            plt.close(figure)

@@ -1,6 +1,7 @@
 """`langdiff treebanks`: measures of dependency treebanks, and their syntactic similarity."""
 
 import math
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -11,8 +12,10 @@ from langdiff.cli.paths import existing
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
 
     from langdiff.treebanks.comparison import TreebankComparison
+    from langdiff.treebanks.profile import TreebankProfile
 
 treebanks_app = typer.Typer(name="treebanks", help="Measure and compare dependency treebanks.", no_args_is_help=True)
 
@@ -147,10 +150,9 @@ def _print(
 def _write(result: "TreebankComparison", out: Path, cluster: bool, noise: bool) -> None:
     """Write divergences, sizes and counts as TSV, maps and profiles as SVG."""
     import pandas as pd
-    from matplotlib.figure import Figure
 
-    from langdiff._io import atomic_path, write_text
-    from langdiff.plots import plot_metric_maps, plot_treebank_profile
+    from langdiff._io import write_text
+    from langdiff.plots import plot_metric_maps
 
     order = result.cluster_order() if cluster else None  # may fail, so before anything is written
     counts = pd.concat([profile.to_frame() for profile in result.profiles.values()])
@@ -163,8 +165,17 @@ def _write(result: "TreebankComparison", out: Path, cluster: bool, noise: bool) 
         save_picture(lambda: result.plot(order=order, noise=True), out / "noise.svg")
     save_picture(lambda: plot_metric_maps(result, order=order).flat[0], out / "metrics.svg")
     for name, profile in result.profiles.items():
-        figure = Figure(figsize=(10, 6), layout="constrained")
-        for metric, ax in zip(("size", "depth", "width", "length"), figure.subplots(2, 2).flat, strict=True):
-            plot_treebank_profile(profile, metric, ax)
-        with atomic_path(out / f"profile-{name}.svg") as temporary:
-            figure.savefig(temporary, format="svg")
+        save_picture(partial(_draw_profile, profile), out / f"profile-{name}.svg")
+
+
+def _draw_profile(profile: "TreebankProfile") -> "Axes":
+    """Draw what the four metrics see in a treebank, on one figure."""
+    import matplotlib.pyplot as plt
+
+    from langdiff.plots import plot_treebank_profile
+
+    axes = plt.subplots(2, 2, figsize=(10, 6), layout="constrained")[1]
+    for metric, ax in zip(("size", "depth", "width", "length"), axes.flat, strict=True):
+        plot_treebank_profile(profile, metric, ax)
+    last: Axes = axes.flat[-1]
+    return last

@@ -1,34 +1,49 @@
-"""What all pictures share: colours, new axes, rows with names, frames, and where names are written."""
+"""What all pictures share: colours, new axes, rows with names, labels, legend and frame."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import matplotlib as mpl
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
-from matplotlib.patheffects import withStroke
-from matplotlib.ticker import LogLocator, NullFormatter
-from scipy.optimize import isotonic_regression
+from matplotlib.collections import QuadMesh
+from matplotlib.ticker import AutoLocator, LogLocator, NullFormatter
+from matplotlib.transforms import ScaledTranslation
 
-from langdiff._types import Floats, Integers
+from langdiff._types import Floats
+from langdiff.plots._names import shorten, show_names, tick_names
 
-BLUE, RUST, GREEN, PURPLE, GOLD = "#2a6f97", "#b5532a", "#5b8c3a", "#7a5195", "#b8860b"
-INK, GREY, FAINT = "#333333", "#aaaaaa", "#d5d5d5"  # text and axes; what stands back; guides
-SERIES = (BLUE, RUST, GREEN, PURPLE, GOLD, INK)
+# any two can be told apart with and without each of the three kinds of colour blindness; tests/plots/test_palette.py
+BLUE, RUST, GREEN, VIOLET = "#0062b8", "#ce4b0b", "#009e73", "#4a0070"
+MAUVE, SKY, BROWN, INK = "#b279a0", "#9095ff", "#5e3300", "#333333"  # ink is for text and axes, too
+GREY, FAINT = "#aaaaaa", "#d5d5d5"  # what stands back; guides
+SERIES = (BLUE, RUST, GREEN, VIOLET, MAUVE, SKY, BROWN, INK)
+# one for each colour of a series
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+LINES = ("-", "--", "-.", ":", (0, (6, 2, 1, 2, 1, 2)), (0, (1, 3)), (0, (8, 2)), (0, (3, 1)))
 EASIER, HARDER = BLUE, RUST  # than the average
 DASHED = (0, (4, 4))
+# behind text that may stand on lines; an outline of the letters would turn the text of an SVG into paths
+BACKING: dict[str, Any] = {"facecolor": "white", "alpha": 0.75, "linewidth": 0, "pad": 0.3}
 FEW_ROWS = 40  # with more rows, each is lower
-ALL_NAMED = 30  # of more points, only those whose names find room are named
+WIDE = 250.0  # points; in narrower axes, text is smaller
+LETTER, LINE = 0.55, 1.15  # width of a letter and height of a line, as shares of the size of text
+LEAST_TEXT = 4.5  # points
+MARGIN = 30.0  # points, which names beside the axes may take before the axes become narrower
+HANDLE = 6  # letters that take as much room as what stands before a label of a legend
+NAME_SHARE = 0.5  # of the width of axes that the name of a row may take beside them
 
 
-def axes_of(ax: Axes | None, width: float, height: float) -> Axes:
-    """Return the axes given, or those of a new figure of some size in inches."""
-    if ax is not None:
-        return ax
-    import matplotlib.pyplot as plt
+def axes_of(ax: Axes | None, width: float = 6.4, height: float = 4.8) -> Axes:
+    """Return the axes given, or those of a new figure of some size in inches; small axes have small numbers."""
+    if ax is None:
+        import matplotlib.pyplot as plt
 
-    new: Axes = plt.subplots(figsize=(width, height), layout="constrained")[1]
-    return new
+        ax = plt.subplots(figsize=(width, height), layout="constrained")[1]
+    ax.tick_params(labelsize=text_size(ax))
+    return ax
 
 
 def size_of(ax: Axes) -> Floats:
@@ -40,13 +55,33 @@ def size_of(ax: Axes) -> Floats:
     return 72 * np.array([box.width, box.height]) * inches
 
 
-def row_axes(ax: Axes | None, names: Iterable[Any], width: float = 6.4, *, guides: bool = True) -> Axes:
-    """Return axes with one named row per name, the first lowest; new ones are as high as the rows need."""
-    labels = [str(name) for name in names]
-    count = len(labels)
+def text_size(ax: Axes) -> float:
+    """Return the size of labels in points: that of the settings, less in axes narrower than a column of a page."""
+    return float(mpl.rcParams["font.size"] * np.clip(size_of(ax)[0] / WIDE, 0.7, 1))
+
+
+def row_axes(
+    ax: Axes | None, names: Iterable[Any], width: float = 6.4, *, notes: Sequence[str] = (), guides: bool = True
+) -> Axes:
+    """Return axes with one named row per name, the first lowest; new ones are as high as the rows need.
+
+    Parameters
+    ----------
+    ax : Axes or None
+        Axes to draw on; where they are too low for all names, every second, third, … row has its name.
+    names : iterable
+        Names of the rows; long ones are shortened.
+    width : float
+        Width of a new figure in inches.
+    notes : sequence of str
+        What follows each name and is not shortened.
+    guides : bool
+        Whether a faint line leads along each row.
+    """
+    names = list(names)
+    count = len(names)
     ax = axes_of(ax, width, 1.2 + count * (0.26 if count <= FEW_ROWS else 0.15))
-    text = float(np.clip(0.75 * size_of(ax)[1] / max(count, 1), 4, 10))
-    ax.set_yticks(np.arange(count), labels, fontsize=text)
+    name_rows(ax, names, notes=notes)
     ax.tick_params(axis="y", length=0)
     ax.set_ylim(-0.7, count - 0.3)
     if guides:
@@ -54,22 +89,101 @@ def row_axes(ax: Axes | None, names: Iterable[Any], width: float = 6.4, *, guide
     return ax
 
 
+def name_rows(ax: Axes, names: Iterable[Any], *, first: int = 0, notes: Sequence[str] = ()) -> float:
+    """Write names beside rows at first, first + 1, …, as `row_axes` does; return the size of the text in points."""
+    labels = [str(name) for name in names]
+    across, down = size_of(ax)
+    text = float(np.clip(0.75 * down / max(len(labels), 1), LEAST_TEXT, text_size(ax)))
+    labels = shorten(labels, int(NAME_SHARE * across / (LETTER * text)))
+    if notes:
+        labels = [label + note for label, note in zip(labels, notes, strict=True)]
+    every = max(1, int(np.ceil(len(labels) * LINE * LEAST_TEXT / down)))
+    ax.set_yticks(range(first, first + len(labels), every), labels[::every], fontsize=text)
+    return text
+
+
+def add_colorbar(ax: Axes, mesh: QuadMesh, label: str, **settings: Any) -> None:
+    """Add a colour bar, with text of the size of that of the axes."""
+    figure = ax.get_figure(root=True)
+    if figure is not None:
+        bar = figure.colorbar(mesh, ax=ax, **({"pad": 0.02} | settings))
+        bar.set_label(label, fontsize=text_size(ax))
+        bar.ax.tick_params(labelsize=0.9 * text_size(ax))
+
+
 def finish(
-    ax: Axes, xlabel: str = "", ylabel: str = "", title: str = "", *, keep: Sequence[str] = ("left", "bottom")
+    ax: Axes,
+    xlabel: str = "",
+    ylabel: str = "",
+    title: str = "",
+    *,
+    keep: Sequence[str] = ("left", "bottom"),
+    legend: bool | Mapping[str, Artist] = False,
+    raised: float = 0.0,
 ) -> Axes:
-    """Write labels and title, and hide the sides of the frame that are not to be kept."""
-    ax.set(xlabel=xlabel, ylabel=ylabel)
+    """Write labels, legend and title, hide sides of the frame, and see that names can be read: the last step.
+
+    Parameters
+    ----------
+    ax : Axes
+        Axes on which everything else is drawn.
+    xlabel, ylabel, title : str
+        Texts, which are wrapped where they are too long.
+    keep : sequence of str
+        Sides of the frame that are kept.
+    legend : bool or mapping from str to Artist
+        Whether to write a legend between axes and title: of all that has a label, or of the labels given.
+    raised : float
+        Height of what is drawn between the axes and the legend, in points.
+    """
+    size = text_size(ax)
+    ax.set_xlabel(xlabel, fontsize=size, wrap=True)
+    ax.set_ylabel(ylabel, fontsize=size, wrap=True)
+    if legend is True:
+        handles, labels = ax.get_legend_handles_labels()
+        legend = dict(zip(labels, handles, strict=True))
+    if legend:
+        raised += _legend_above(ax, legend, 0.9 * size, raised)
     if title:
-        ax.set_title(title, loc="left", fontsize=11)
+        pad = mpl.rcParams["axes.titlepad"] + raised
+        ax.set_title(title, loc="left", fontsize=1.1 * size, pad=pad, wrap=True)
+    locator = ax.xaxis.get_major_locator()
+    if isinstance(locator, AutoLocator):  # which takes numbers to be shorter than those below 0.1
+        locator.set_params(nbins=int(np.clip(size_of(ax)[0] / (7 * LETTER * size), 3, 9)))
     for side, spine in ax.spines.items():
         spine.set_visible(side in keep)
+    show_names(ax)
     return ax
 
 
-def legend_above(ax: Axes, **settings: Any) -> None:
-    """Draw a legend of one line above the right end of the axes, beside the title."""
-    usual: dict[str, Any] = {"frameon": False, "fontsize": 9, "ncols": 2, "handletextpad": 0.3, "borderaxespad": 0.2}
-    ax.legend(loc="lower right", bbox_to_anchor=(1, 1), **(usual | settings))
+def _legend_above(ax: Axes, entries: Mapping[str, Artist], size: float, raised: float) -> float:
+    """Draw a legend above the axes, in as few rows as their width allows; return its height in points."""
+    beside = max((LETTER * text_size(ax) * len(name.get_text()) for name in tick_names(ax.yaxis)), default=0.0)
+    letters = (size_of(ax)[0] - max(0.0, beside - MARGIN)) / (LETTER * size)  # in a row
+    labels = shorten(list(entries), max(12, int(letters) - HANDLE))
+    columns = max(1, int(letters / (max(map(len, labels)) + HANDLE)))
+    rows = int(np.ceil(len(labels) / columns))
+    figure = ax.get_figure(root=True)
+    place = ax.transAxes
+    if figure is not None and raised:
+        place = place + ScaledTranslation(0, raised / 72, figure.dpi_scale_trans)
+    ax.legend(
+        list(entries.values()),
+        labels,
+        loc="lower left",
+        bbox_to_anchor=(0, 1),
+        bbox_transform=place,
+        ncols=int(np.ceil(len(labels) / rows)),
+        fontsize=size,
+        frameon=False,
+        borderpad=0.2,
+        borderaxespad=0.2,
+        labelspacing=0.3,
+        handlelength=1.6,
+        handletextpad=0.4,
+        columnspacing=1.2,
+    )
+    return size * (1.5 * rows + 0.6)
 
 
 def plain_log_ticks(axis: Axis) -> None:
@@ -77,160 +191,3 @@ def plain_log_ticks(axis: Axis) -> None:
     axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     axis.set_major_formatter("{x:,g}")
     axis.set_minor_formatter(NullFormatter())
-
-
-def name_line_ends(ax: Axes, ends: Mapping[str, float]) -> None:
-    """Write names right of the axes, near the heights at which lines end, each with a thin leader.
-
-    Parameters
-    ----------
-    ax : Axes
-        Axes whose vertical limits are final.
-    ends : mapping from name to float
-        Height of the end of each line, in data units.
-    """
-    height = float(size_of(ax)[1])
-    low, high = ax.get_ylim()
-    wanted = (np.array(list(ends.values())) - low) / (high - low)  # axes fractions
-    size = float(np.clip(0.85 * height / len(ends), 3.5, 8.5))
-    places = spread(wanted, min(1.15 * size / height, 1 / len(ends)), 0, 1)
-    for name, end, place in zip(ends, wanted, places, strict=True):
-        ax.annotate(
-            name,
-            xy=(1.0, float(end)),
-            xytext=(1.0 + 0.04, float(place)),
-            xycoords="axes fraction",
-            textcoords="axes fraction",
-            va="center",
-            fontsize=size,
-            color=INK,
-            annotation_clip=False,
-            arrowprops={"arrowstyle": "-", "color": GREY, "linewidth": 0.5, "shrinkA": 1, "shrinkB": 0},
-        )
-
-
-def spread(wanted: Floats, gap: float, low: float = -np.inf, high: float = np.inf) -> Floats:
-    """Move numbers as little as possible (least squares), so that neighbours are `gap` apart and within bounds.
-
-    Parameters
-    ----------
-    wanted : ndarray, shape (N,)
-        Numbers to move.
-    gap : float
-        Least distance between two of them.
-    low, high : float
-        Bounds, which must be far enough apart for all numbers.
-
-    Returns
-    -------
-    ndarray, shape (N,)
-        Moved numbers, in the order of `wanted`.
-
-    Examples
-    --------
-    >>> spread(np.array([0.5, 0.1, 0.5]), 0.2).round(2)
-    array([0.4, 0.1, 0.6])
-    """
-    order = np.argsort(wanted, kind="stable")
-    steps = gap * np.arange(len(wanted))
-    moved = np.empty(len(wanted))
-    rising = isotonic_regression(wanted[order] - steps).x  # less the steps, they must not fall
-    moved[order] = np.clip(rising, low, high - steps[-1]) + steps
-    return moved
-
-
-def name_points(
-    ax: Axes,
-    x: Floats,
-    y: Floats,
-    names: Sequence[Any],
-    *,
-    size: float = 7.0,
-    order: Integers | None = None,
-    avoid: Floats | None = None,
-) -> None:
-    """Write names beside their points, each on the side where it covers least; of many, leave out what finds no room.
-
-    Parameters
-    ----------
-    ax : Axes
-        Axes whose limits are final.
-    x, y : ndarray, shape (N,)
-        Points, in data units.
-    names : sequence of N
-        What to write; may be of several lines.
-    size : float
-        Size of the text in points.
-    order : ndarray of int, optional
-        Which points to name, the most important first; by default all, the farthest out first.
-    avoid : ndarray, shape (M, 2), optional
-        Further points, in data units, that names should not cover, such as those of a line.
-    """
-    area = size_of(ax)
-    data = np.column_stack([x, y]) if avoid is None else np.vstack([np.column_stack([x, y]), avoid])
-    at = ax.transAxes.inverted().transform(ax.transData.transform(data)) * area  # points from the lower left corner
-    if order is None:
-        order = np.argsort(-np.abs((at - np.median(at, axis=0)) / area).sum(axis=1)[: len(names)], kind="stable")
-    taken = np.hstack([at - 2.5, at + 2.5])  # boxes: left, bottom, right, top
-    for i in order:
-        lines = str(names[i]).split("\n")
-        extent = np.array([0.58 * size * max(map(len, lines)), 1.15 * size * len(lines)])
-        sides = [(1, 1), (-1, 1), (1, -1), (-1, -1)]  # right or left, above or below
-        boxes = [box_beside(at[i], side, *extent) for side in sides]
-        costs = [overlaps(box, taken).sum() + 1e6 * (box[0] < 0 or box[2] > area[0]) for box in boxes]
-        best = int(np.argmin(costs))
-        if len(names) > ALL_NAMED and costs[best] > 0.08 * extent.prod():
-            continue
-        taken = np.vstack([taken, boxes[best]])
-        right, up = sides[best]
-        ax.annotate(
-            str(names[i]),
-            (float(x[i]), float(y[i])),
-            xytext=(3 * right, 2 * up),
-            textcoords="offset points",
-            ha="left" if right > 0 else "right",
-            va="bottom" if up > 0 else "top",
-            fontsize=size,
-            color=INK,
-            zorder=1.5,  # below the points, which its halo must not hide
-            path_effects=[withStroke(linewidth=2, foreground="white")],
-        )
-
-
-def box_beside(point: Floats, side: tuple[int, int], width: float, height: float) -> Floats:
-    """Return the box of a name beside its point: left, bottom, right, top, in points.
-
-    Parameters
-    ----------
-    point : ndarray, shape (2,)
-        Place of the point.
-    side : tuple of int
-        1 for right and -1 for left of the point; 1 for above and -1 for below it.
-    width, height : float
-        Size of the name.
-
-    Returns
-    -------
-    ndarray, shape (4,)
-
-    Examples
-    --------
-    >>> box_beside(np.array([10.0, 10.0]), (-1, 1), 20, 5).tolist()
-    [-13.0, 12.0, 7.0, 17.0]
-    """
-    left = point[0] + (3 if side[0] > 0 else -3 - width)
-    bottom = point[1] + (2 if side[1] > 0 else -2 - height)
-    return np.array([left, bottom, left + width, bottom + height])
-
-
-def overlaps(box: Floats, others: Floats) -> Floats:
-    """Return the areas that a box shares with each of several, shapes (4,) and (N, 4).
-
-    Examples
-    --------
-    >>> overlaps(np.array([0.0, 0, 2, 2]), np.array([[1.0, 1, 5, 5], [2, 0, 3, 1]])).tolist()
-    [1.0, 0.0]
-    """
-    sides = np.minimum(box[2:], others[:, 2:]) - np.maximum(box[:2], others[:, :2])
-    area: Floats = np.maximum(sides, 0).prod(axis=1)
-    return area

@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from langdiff.errors import DataError
-from langdiff.plots._axes import BLUE, INK, RUST, finish, row_axes
+from langdiff.plots._axes import BLUE, INK, RUST, finish, row_axes, text_size
 
 
 def plot_average_ranks(
@@ -65,7 +65,15 @@ def plot_average_ranks(
         top = len(ranks) - 0.1
         ax.plot([best, best + critical_difference], [top, top], color=INK, marker="|")
         label = f"critical difference {critical_difference:.2f}"
-        ax.text(best + critical_difference / 2, top + 0.15, label, ha="center", va="bottom", fontsize=9, color=INK)
+        ax.text(
+            best + critical_difference / 2,
+            top + 0.15,
+            label,
+            ha="center",
+            va="bottom",
+            fontsize=0.9 * text_size(ax),
+            color=INK,
+        )
         ax.set_ylim(top=len(ranks) + 0.9)
     title = "bars join what is not told apart" if len(groups) else ""
     return finish(ax, "average rank (1 is best)", title=title, keep=["bottom"])

@@ -11,22 +11,12 @@ from scipy.stats import pearsonr
 from langdiff._types import Floats
 from langdiff.effects import Effects, EffectsLike, as_effects
 from langdiff.errors import ConfigError, DataError, listing
-from langdiff.plots._axes import (
-    ALL_NAMED,
-    BLUE,
-    DASHED,
-    FAINT,
-    GREY,
-    INK,
-    SERIES,
-    axes_of,
-    finish,
-    name_points,
-)
+from langdiff.plots._axes import BLUE, DASHED, FAINT, GREY, INK, MARKERS, SERIES, axes_of, finish
+from langdiff.plots._places import ALL_NAMED, name_points
 from langdiff.plots.difficulty import side_by_side
 
 NAMED = 16  # of more than ALL_NAMED points, this many are named, those far from the line and from the middle
-HIGHLIGHTS = tuple(zip(SERIES[1:], ("s", "^", "D", "v", "P"), strict=True))  # colour and marker of each language
+HIGHLIGHTS = tuple(zip(SERIES[1:6], MARKERS[1:6], strict=True))  # colour and marker of each language
 
 
 def plot_by_language(

@@ -8,9 +8,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from langdiff.errors import DataError
-from langdiff.plots._axes import FAINT, SERIES, axes_of, finish, legend_above
+from langdiff.plots._axes import FAINT, MARKERS, SERIES, axes_of, finish, text_size
 
-MARKERS = "osD^vPX"
 GAP = 0.6  # between phenomena, in columns
 WIDTH = 0.5  # of a column's marks
 
@@ -80,10 +79,7 @@ def plot_constructions(table: pd.DataFrame, ax: Axes | None = None, *, title: st
     ax.set_xlim(-0.6, places[columns[-1]] + 0.6)
     ax.set_ylim(0, 1)
     _name_phenomena(ax, places)
-    legend_above(ax, ncols=min(len(parsers), 4), borderaxespad=2.2)
-    finish(ax, "", "recall of targets")
-    ax.set_title(title, loc="left", fontsize=11, pad=24)  # above the names of phenomena
-    return ax
+    return finish(ax, "", "recall of targets", title, legend=True, raised=14)  # above the names of phenomena
 
 
 def _bars(own: pd.DataFrame) -> Any:
@@ -108,5 +104,5 @@ def _name_phenomena(ax: Axes, places: dict[tuple[str, str], float]) -> None:
             transform=ax.get_xaxis_transform(),
             ha="center",
             va="bottom",
-            fontsize=8.5,
+            fontsize=0.85 * text_size(ax),
         )

@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from langdiff.errors import DataError
-from langdiff.plots._axes import BLUE, FAINT, RUST, finish, legend_above, plain_log_ticks, row_axes
+from langdiff.plots._axes import BLUE, FAINT, RUST, finish, plain_log_ticks, row_axes
 
 
 def plot_corpus_sizes(sizes: pd.DataFrame, ax: Axes | None = None, **style: Any) -> Axes:
@@ -55,7 +55,7 @@ def plot_corpus_sizes(sizes: pd.DataFrame, ax: Axes | None = None, **style: Any)
         ax.plot(rows[name], y, label=name, **(usual | style))
     ax.set_xscale("log")
     plain_log_ticks(ax.xaxis)
-    legend_above(ax)
     few, many = rows["intents"].min(), rows["intents"].max()
     same = f"{many:,} intents" if few == many else f"{few:,} to {many:,} intents: not the same texts"
-    return finish(ax, "size of the edition (logarithmic)", title=f"{len(rows):,} editions, {same}", keep=["bottom"])
+    title = f"{len(rows):,} editions, {same}"
+    return finish(ax, "size of the edition (logarithmic)", title=title, keep=["bottom"], legend=True)

@@ -4,10 +4,13 @@ from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, NullLocator
 
-from langdiff.plots._axes import BLUE, FAINT, GREY, INK, RUST, axes_of, finish, name_line_ends
+from langdiff.plots._axes import EASIER, FAINT, GREY, HARDER, INK, axes_of, finish
+from langdiff.plots._places import name_line_ends
 
 MOST_NAMED = 8  # of many curves, those that change most are drawn in colour
 FEW = 12  # curves of which all are drawn in colour
@@ -77,7 +80,8 @@ def plot_difficulty_curves(curve: Curve, ax: Axes | None = None, **style: Any) -
         ax.plot(sizes, 100 * np.expm1(rows["difficulty"].to_numpy()), **(usual | style))
     ax.axhline(0, color=INK, linewidth=0.6, zorder=0)
     name_line_ends(ax, ends)
-    return finish(ax, _size_label(curve), "difficulty (percent)", f"{curve.lm}: difficulty by size")
+    title = f"{curve.lm}: difficulty by size"
+    return finish(ax, _size_label(curve), "difficulty (percent)", title, legend=_legend(difficulty))
 
 
 def plot_rank_changes(curve: Curve, ax: Axes | None = None, **style: Any) -> Axes:
@@ -125,7 +129,8 @@ def plot_rank_changes(curve: Curve, ax: Axes | None = None, **style: Any) -> Axe
         if shown:
             ends[str(edition)] = float(ranks.loc[edition].iloc[-1])
     name_line_ends(ax, ends)
-    return finish(ax, _size_label(curve), "rank (1 = hardest)", f"{curve.lm}: ranks by size")
+    title = f"{curve.lm}: ranks by size"
+    return finish(ax, _size_label(curve), "rank (1 = hardest)", title, legend=_legend(difficulty))
 
 
 def plot_size_correlations(curve: Curve, ax: Axes | None = None, **style: Any) -> Axes:
@@ -202,7 +207,17 @@ def _in_order(difficulty: pd.DataFrame) -> list[Any]:
 
 
 def _colour(of_edition: pd.Series) -> str:
-    return RUST if of_edition.iloc[-1] > of_edition.iloc[0] else BLUE
+    return HARDER if of_edition.iloc[-1] > of_edition.iloc[0] else EASIER
+
+
+def _legend(difficulty: pd.DataFrame) -> dict[str, Artist]:
+    legend: dict[str, Artist] = {
+        "becomes harder": Line2D([], [], color=HARDER, linewidth=1.4),
+        "becomes easier": Line2D([], [], color=EASIER, linewidth=1.4),
+    }
+    if len(difficulty) > FEW:
+        legend["changes less"] = Line2D([], [], color=GREY, linewidth=0.6)
+    return legend
 
 
 def _size_label(curve: Curve) -> str:

@@ -12,20 +12,8 @@ from scipy.stats import pearsonr
 from langdiff._types import Floats
 from langdiff.effects import Effects, EffectsLike, Scale, as_effects
 from langdiff.errors import ConfigError, DataError
-from langdiff.plots._axes import (
-    ALL_NAMED,
-    BLUE,
-    DASHED,
-    EASIER,
-    FAINT,
-    HARDER,
-    INK,
-    axes_of,
-    finish,
-    name_points,
-    row_axes,
-    size_of,
-)
+from langdiff.plots._axes import BLUE, DASHED, EASIER, FAINT, HARDER, INK, axes_of, finish, row_axes, size_of, text_size
+from langdiff.plots._places import ALL_NAMED, name_points
 
 NAMED = 16  # of more than ALL_NAMED editions, `plot_two_models` names as many, the most telling
 
@@ -99,7 +87,8 @@ def _add_top_axis(ax: Axes, effects: Effects) -> None:
         label = "odds of failure"
     else:
         label = f"odds, relative to {average}"
-    top.set_xlabel(label)
+    top.set_xlabel(label, fontsize=text_size(ax))
+    top.tick_params(labelsize=text_size(ax))
     top.spines["top"].set_visible(False)
 
 
@@ -169,6 +158,7 @@ def plot_two_models(source_x: EffectsLike, source_y: EffectsLike, ax: Axes | Non
     usual: dict[str, Any] = {"fmt": "o", "color": BLUE, "ecolor": f"{BLUE}66", "elinewidth": 0.8, "markersize": 4}
     ax.errorbar(x, y, xerr=halves[0], yerr=halves[1], markeredgewidth=0, zorder=2, **usual)
     ax.set(xlim=limits, ylim=limits, aspect="equal")
+    ax.locator_params(nbins=6)
     order = None
     if len(names) > ALL_NAMED:
         telling = np.abs(values - values.mean(axis=0)).sum(axis=1) / 2 + 2 * np.abs(x - y)

@@ -10,13 +10,13 @@ from matplotlib.lines import Line2D
 
 from langdiff._types import Floats
 from langdiff.errors import DataError
-from langdiff.plots._axes import BLUE, DASHED, GOLD, GREY, INK, RUST, SERIES, finish, legend_above, row_axes
+from langdiff.plots._axes import BLUE, DASHED, GREEN, GREY, INK, MARKERS, RUST, SERIES, finish, row_axes, text_size
 
 EXCERPT = 48  # characters of a text beside its row
 INCHES_PER_LEVEL, WIDEST = 1.15, 60.0
 AGREEMENT = {
     "same": (BLUE, "same span and labels"),
-    "span": (GOLD, "same span"),
+    "span": (GREEN, "same span"),
     "none": (RUST, "not in the other tree"),
 }
 
@@ -65,13 +65,13 @@ def plot_discourse_tree(
     _draw(ax, nodes, heights, colours, style)
     ax.set_xlim(0, heights[0] + 1)
     ax.set_xticks([])
-    handles = [Line2D([], [], color=BLUE, linewidth=2.2), Line2D([], [], color=RUST, linewidth=1.0)]
-    names = ["nucleus", "satellite"]
+    legend = {
+        "nucleus": Line2D([], [], color=BLUE, linewidth=2.2),
+        "satellite": Line2D([], [], color=RUST, linewidth=1.0),
+    }
     if "added" in nodes and nodes["added"].any():
-        handles.append(Line2D([], [], color=BLUE, linewidth=2.2, linestyle=DASHED))
-        names.append("new in the binary tree")
-    legend_above(ax, handles=handles, labels=names, ncols=3)
-    return finish(ax, keep=())
+        legend["new in the binary tree"] = Line2D([], [], color=BLUE, linewidth=2.2, linestyle=DASHED)
+    return finish(ax, keep=(), legend=legend)
 
 
 def plot_discourse_comparison(
@@ -128,10 +128,8 @@ def plot_discourse_comparison(
     ax.set_xticks([-left[0] / 2 - 0.5, right[0] / 2 + 0.5], names)
     ax.xaxis.tick_top()
     ax.tick_params(axis="x", length=0)
-    handles = [Line2D([], [], color=colour, linewidth=2) for colour, _ in AGREEMENT.values()]
-    labels = [what for _, what in AGREEMENT.values()]
-    ax.legend(handles, labels, loc="upper center", bbox_to_anchor=(0.5, 0), ncols=3, frameon=False, fontsize=9)
-    return finish(ax, keep=())
+    legend = {what: Line2D([], [], color=colour, linewidth=2) for colour, what in AGREEMENT.values()}
+    return finish(ax, keep=(), legend=legend, raised=2 * text_size(ax))  # above the names of the trees
 
 
 def plot_discourse_relations(relations: pd.DataFrame, ax: Axes | None = None, **style: Any) -> Axes:
@@ -169,18 +167,16 @@ def plot_discourse_relations(relations: pd.DataFrame, ax: Axes | None = None, **
     if table.empty:
         raise DataError("the reference has no relations to draw.")
     counts = table.groupby("relation")["gold"].max().sort_values(kind="stable")
-    ax = row_axes(ax, [f"{name} ({count:,})" for name, count in counts.items()])
+    ax = row_axes(ax, counts.index, notes=[f" ({count:,})" for count in counts])
     place = {name: row for row, name in enumerate(counts.index)}
     systems = list(dict.fromkeys(table["system"]))
     for number, system in enumerate(systems):
         rows = table[table["system"] == system]
-        usual: dict[str, Any] = {"marker": "o", "linestyle": "none", "markersize": 5, "label": system}
-        usual["color"] = SERIES[number % len(SERIES)]
+        usual: dict[str, Any] = {"linestyle": "none", "markersize": 5, "label": system}
+        usual |= {"marker": MARKERS[number % len(MARKERS)], "color": SERIES[number % len(SERIES)]}
         ax.plot(100 * rows["recall"], rows["relation"].map(place), **(usual | style))
     ax.set_xlim(-2, 102)
-    if len(systems) > 1:
-        legend_above(ax, ncols=min(len(systems), 4))
-    return finish(ax, "recall (%)", "relation (number in the reference)")
+    return finish(ax, "recall (%)", "relation (number in the reference)", legend=len(systems) > 1)
 
 
 def _heights(nodes: pd.DataFrame) -> Floats:
@@ -201,13 +197,10 @@ def _places(nodes: pd.DataFrame) -> dict[int, int]:
 
 
 def _rows(nodes: pd.DataFrame, ax: Axes | None, texts: Mapping[int, str] | None, width: float) -> Axes:
-    names = []
-    for edu in reversed(_places(nodes)):
-        text = (texts or {}).get(edu, "")
-        short = text if len(text) <= EXCERPT else f"{text[: EXCERPT - 2].rstrip()} …"
-        names.append(f"{short}  {edu}".strip())
-    # a dollar sign would begin a formula
-    return row_axes(ax, [name.replace("$", r"\$") for name in names], min(width, WIDEST), guides=False)
+    edus = list(reversed(_places(nodes)))
+    names = [(texts or {}).get(edu, "")[:EXCERPT] for edu in edus]
+    notes = [f"  {edu}" if name else str(edu) for edu, name in zip(edus, names, strict=True)]
+    return row_axes(ax, names, min(width, WIDEST), notes=notes, guides=False)
 
 
 def _draw(

@@ -8,7 +8,8 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, NullLocator
 
 from langdiff.errors import DataError
-from langdiff.plots._axes import FAINT, GREY, SERIES, axes_of, finish, name_line_ends
+from langdiff.plots._axes import FAINT, GREY, SERIES, axes_of, finish
+from langdiff.plots._places import name_line_ends
 
 COLOURED = len(SERIES)  # of more editions, the hardest and the easiest are drawn in colour
 NEEDED = ("size", "edition", "difficulty", "sd")

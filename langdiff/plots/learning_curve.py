@@ -5,16 +5,18 @@ from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from langdiff.errors import DataError
-from langdiff.plots._axes import GREY, INK, SERIES, axes_of, finish, name_line_ends
+from langdiff.plots._axes import GREY, INK, LINES, SERIES, axes_of, finish
+from langdiff.plots._places import name_line_ends
 
 
 def plot_learning_curves(logs: pd.DataFrame, ax: Axes | None = None, **style: Any) -> Axes:
     """Draw the dev bits per character of every model against its epochs; a dot marks the epoch that was kept.
 
-    A pale line leads from where training has stopped, or is now, to the name; recipes differ in colour.
+    A pale line leads from where training has stopped, or is now, to the name; recipes differ in colour and dashes.
 
     Parameters
     ----------
@@ -47,14 +49,15 @@ def plot_learning_curves(logs: pd.DataFrame, ax: Axes | None = None, **style: An
     if logs.empty:
         raise DataError("there is no learning curve to draw: no model has finished an epoch.")
     models = {key: curve.sort_values("epoch") for key, curve in logs.groupby(["edition", "lm", "seed"], sort=False)}
-    ax = axes_of(ax, 6.4, 3.2 + 0.1 * min(len(models), 60))
-    colour_of = dict(zip(logs["lm"].unique(), cycle(SERIES[:4]), strict=False))
+    ax = axes_of(ax, 6.4, 3.2 + 0.1 * min(len(models), 120))
+    look_of = dict(zip(logs["lm"].unique(), cycle(zip(SERIES, LINES, strict=True)), strict=False))
     last = int(logs["epoch"].max())
     names = _names(list(models))
     ends = {}
     for key, curve in models.items():
         epochs, bits = curve["epoch"].to_numpy(), curve["dev_bits_per_character"].to_numpy()
-        usual: dict[str, Any] = {"color": colour_of[key[1]], "linewidth": 1.0}
+        colour, line = look_of[key[1]]
+        usual: dict[str, Any] = {"color": colour, "linestyle": line, "linewidth": 1.0}
         ax.plot(epochs, bits, label=names[key], **(usual | style))
         ax.hlines(bits[-1], epochs[-1], last, color=GREY, linewidth=0.5)
         best = int(bits.argmin())
@@ -63,7 +66,9 @@ def plot_learning_curves(logs: pd.DataFrame, ax: Axes | None = None, **style: An
     ax.set_xlim(1, last if last > 1 else 2)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     name_line_ends(ax, ends)
-    return finish(ax, "epoch", "surprisal of the dev part (bits per character)")
+    legend = {str(lm): Line2D([], [], color=colour, linestyle=line) for lm, (colour, line) in look_of.items()}
+    label = "surprisal of the dev part (bits per character)"
+    return finish(ax, "epoch", label, legend=len(legend) > 1 and legend)
 
 
 def _names(keys: list[tuple[Any, ...]]) -> dict[tuple[Any, ...], str]:

@@ -56,5 +56,4 @@ def plot_lexical_overlap(pairs: Mapping[str, pd.DataFrame], ax: Axes | None = No
         ax.bar(left, counts.astype(float), **(usual | style))
     ax.set_xticks(np.arange(BINS + 1) / BINS)
     ax.set_xlim(0, 1)
-    ax.legend(frameon=False, fontsize=9)
-    return finish(ax, "normalized lexical overlap", "pairs of branches")
+    return finish(ax, "normalized lexical overlap", "pairs of branches", legend=True)

@@ -4,10 +4,12 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
 
 from langdiff.effects import Sources, effects_by_source
 from langdiff.errors import DataError
-from langdiff.plots._axes import EASIER, FAINT, HARDER, INK, axes_of, finish, name_line_ends
+from langdiff.plots._axes import EASIER, FAINT, HARDER, INK, axes_of, finish
+from langdiff.plots._places import name_line_ends
 from langdiff.plots.difficulty import side_by_side
 
 
@@ -63,4 +65,9 @@ def plot_line_follow(sources: Sources, ax: Axes | None = None, **style: Any) -> 
     ax.set_xticks(x, [name for name, _ in named])
     ax.tick_params(axis="x", length=0)
     name_line_ends(ax, dict(zip(map(str, table.index), table.iloc[:, -1].tolist(), strict=True)))
-    return finish(ax, ylabel=f"{scale.quantity} ({scale.unit})", keep=["left"])
+    first, last = named[0][0], named[-1][0]
+    legend = {
+        f"higher under {last}": Line2D([], [], color=HARDER),
+        f"higher under {first}": Line2D([], [], color=EASIER),
+    }
+    return finish(ax, ylabel=f"{scale.quantity} ({scale.unit})", keep=["left"], legend=legend)

@@ -5,7 +5,7 @@ from typing import Any
 import pandas as pd
 from matplotlib.axes import Axes
 
-from langdiff.plots._axes import DASHED, INK, SERIES, axes_of, finish, legend_above
+from langdiff.plots._axes import DASHED, INK, MARKERS, SERIES, axes_of, finish
 
 LENGTH = "length"
 
@@ -47,7 +47,8 @@ def plot_translationese_by_model(differences: pd.DataFrame, ax: Axes | None = No
     for number, (edition, rows) in enumerate(differences.groupby("edition", sort=False)):
         colour = SERIES[number % len(SERIES)]
         by_model = rows[rows["lm"] != LENGTH].sort_values("bits_per_character", ascending=False)
-        usual: dict[str, Any] = {"color": colour, "marker": "o", "markersize": 4, "linewidth": 1.0, "capsize": 2}
+        usual: dict[str, Any] = {"color": colour, "markersize": 4, "linewidth": 1.0, "capsize": 2}
+        usual["marker"] = MARKERS[number % len(MARKERS)]
         ax.errorbar(
             by_model["bits_per_character"],
             by_model["difference"],
@@ -59,5 +60,4 @@ def plot_translationese_by_model(differences: pd.DataFrame, ax: Axes | None = No
             ax.axhline(length, color=colour, linewidth=1.0, linestyle=DASHED, zorder=0)
     ax.plot([], [], color=INK, linewidth=1.0, linestyle=DASHED, label="of lengths in characters")
     ax.invert_xaxis()
-    legend_above(ax)
-    return finish(ax, "bits per character of the language model", "native − translated (nats)")
+    return finish(ax, "bits per character of the language model", "native − translated (nats)", legend=True)

@@ -7,15 +7,15 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 
-from langdiff.plots._axes import BLUE, DASHED, GREY, INK, RUST, axes_of, finish
+from langdiff.plots._axes import BLUE, DASHED, GREEN, GREY, INK, RUST, SKY, VIOLET, axes_of, finish
 
-CLOSED = {
-    "hull": GREY,
-    "reduction": "#6fa8c9",
-    "branching": "#5b8c5a",
-    "relaxation": BLUE,
-    "program": "#1f3b4d",
-    "open": RUST,
+CLOSED = {  # colour and marker
+    "hull": (GREY, "o"),
+    "reduction": (SKY, "s"),
+    "branching": (GREEN, "^"),
+    "relaxation": (BLUE, "D"),
+    "program": (VIOLET, "v"),
+    "open": (RUST, "X"),
 }
 
 
@@ -132,7 +132,8 @@ def plot_certificate(selection: Certified, ax: Axes | None = None, **style: Any)
     ax = axes_of(ax, 7, 4.2)
     certificate = selection.certificate
     for closed, rows in certificate.groupby("closed", sort=False):
-        usual: dict[str, Any] = {"marker": "o", "linestyle": "", "color": CLOSED[str(closed)], "markersize": 4}
+        colour, marker = CLOSED[str(closed)]
+        usual: dict[str, Any] = {"marker": marker, "linestyle": "", "color": colour, "markersize": 4}
         label = "open" if closed == "open" else f"closed by {closed}"
         ax.plot(rows.index, rows["bound"], **(usual | {"label": label} | style))
     ax.axhline(selection.value, color=RUST, linewidth=1, linestyle=DASHED, label=f"reached: {selection.value:,}")
@@ -145,5 +146,4 @@ def plot_certificate(selection: Certified, ax: Axes | None = None, **style: Any)
 def _with_legend(ax: Axes, xlabel: str, ylabel: str) -> Axes:
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.yaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
-    ax.legend(frameon=False)
-    return finish(ax, xlabel, ylabel)
+    return finish(ax, xlabel, ylabel, legend=True)

@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from langdiff.errors import ConfigError, listing
-from langdiff.plots._axes import BLUE, DASHED, GREY, INK, finish, legend_above, plain_log_ticks, row_axes
+from langdiff.plots._axes import BLUE, DASHED, GREY, INK, finish, plain_log_ticks, row_axes
 
 FACTORS = {"byte_premium": "character_premium"}  # what is drawn beside, fainter
 LABELS = {
@@ -102,7 +102,6 @@ def plot_parity(result: HasParity, measure: str | None = None, ax: Axes | None =
             "zorder": 1,
         }
         ax.plot(result.estimates.loc[values.index, beside], rows, "o", label=str(beside).replace("_", " "), **faint)
-        legend_above(ax)
     relative = "premium" in name or name.startswith("information_parity")
     if relative:
         ax.set_xscale("log")
@@ -110,4 +109,4 @@ def plot_parity(result: HasParity, measure: str | None = None, ax: Axes | None =
         ax.axvline(1, color=INK, linewidth=1, linestyle=DASHED, zorder=0)
     of = f" ({result.reference} = 1)" if relative else ""
     known = next((LABELS[key] for key in sorted(LABELS, key=len, reverse=True) if name == key), name.replace("_", " "))
-    return finish(ax, f"{known}{of}", keep=("bottom",))
+    return finish(ax, f"{known}{of}", keep=("bottom",), legend=beside in result.estimates)

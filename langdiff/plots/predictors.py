@@ -68,12 +68,12 @@ def plot_predictor(
     heights = pd.Series(range(len(values)), index=values.index)
     for label, colour, editions in _groups(predictors, values.index, by):
         ax.scatter(values[editions], heights[editions], label=label, **({"color": colour} | usual | style))
-    if by is not None:
-        ax.legend(title=str(predictors.info.loc[by, "unit"]), fontsize=8, title_fontsize=8, loc="lower right")
     unit = str(predictors.info.loc[predictor, "unit"])
     left_out = len(predictors.values) - len(values)
     name = predictor.replace("_", " ") + (f" ({unit})" if unit and unit.split()[0] not in predictor else "")
-    return finish(ax, name + (f"; {left_out} without a value" if left_out else ""), keep=["bottom"])
+    label = name + (f"; {left_out} without a value" if left_out else "")
+    title = "" if by is None else str(predictors.info.loc[by, "unit"])
+    return finish(ax, label, title=title, keep=["bottom"], legend=by is not None)
 
 
 def _check(predictors: PredictorTable, name: str, kind: str) -> None:

@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from langdiff.errors import DataError
-from langdiff.plots._axes import GREY, axes_of, finish
+from langdiff.plots._axes import GREY, axes_of, finish, name_rows, text_size
 
 _PIXELS = 2000  # of the picture in either direction, about as many as a screen or page shows
 NAMED = 80  # editions; more names cannot be read
@@ -80,7 +80,7 @@ def plot_presence(multitext: HasPresence, ax: Axes | None = None, **style: Any) 
     }
     ax.imshow(share, **(usual | style))
     if rows <= NAMED:
-        ax.set_yticks(range(rows), [str(multitext.presence.columns[j]) for j in order], fontsize=7 if rows > 20 else 9)
+        name_rows(ax, multitext.presence.columns[order])
     else:
         ax.yaxis.set_major_formatter("{x:,.0f}")
     ax.tick_params(axis="y", length=0 if rows <= NAMED else 3)
@@ -104,7 +104,7 @@ def _mark_books(ax: Axes, book: pd.Series) -> bool:
         if all(abs(middles[k] - middles[other]) > _NAME_WIDTH * len(names) for other in named):
             named.append(int(k))
     ax.set_xticks(starts, [""] * len(starts))
-    ax.set_xticks(middles[named], [str(names[starts[k]]) for k in named], minor=True, fontsize=7)
+    ax.set_xticks(middles[named], [str(names[starts[k]]) for k in named], minor=True, fontsize=0.7 * text_size(ax))
     ax.tick_params(axis="x", which="major", length=5, color=GREY)
     ax.tick_params(axis="x", which="minor", length=0, pad=5)
     return True

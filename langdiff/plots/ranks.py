@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import PowerNorm
 
 from langdiff.effects import EffectsLike, Scale, as_effects, rank_probabilities
-from langdiff.plots._axes import FAINT, INK, axes_of, finish, size_of
+from langdiff.plots._axes import FAINT, INK, add_colorbar, axes_of, finish, name_rows
 
 WRITTEN_OUT = 16  # with more editions percentages find no room
 
@@ -64,24 +64,22 @@ def plot_ranks(
     count = len(shares)
     side = 1.2 + count * (0.42 if count <= WRITTEN_OUT else 0.3 if count <= 30 else 0.12)
     ax = axes_of(ax, max(side + 1.2, 4.8), max(side, 2.8))
-    text = float(np.clip(0.75 * size_of(ax)[1] / count, 3.5, 10))
-
     highest = 100 * max(float(shares.to_numpy().max()), 1 / count)
     # of many editions most probabilities are low: a root makes them visible
     usual: dict[str, Any] = {"cmap": "Blues", "norm": PowerNorm(0.5, vmin=0, vmax=highest)}
     edges = np.arange(count + 1) + 0.5
     mesh = ax.pcolormesh(edges, edges, 100 * shares.to_numpy(), **(usual | style))
     ax.invert_yaxis()
-    ax.set_yticks(np.arange(1, count + 1), [str(name) for name in shares.index], fontsize=text)
+    text = name_rows(ax, shares.index, first=1)
     ax.tick_params(axis="both", length=0)
     if count <= WRITTEN_OUT:
         ax.set_xticks(np.arange(1, count + 1))
         _write_percentages(ax, shares, text)
-        ax.set_title("probability (%)", loc="left", fontsize=11)
     else:
-        ax.get_figure(root=True).colorbar(mesh, ax=ax, label="probability (%)", fraction=0.03, pad=0.02)  # type: ignore[union-attr]
+        add_colorbar(ax, mesh, "probability (%)", fraction=0.03)
     ax.spines[:].set_color(FAINT)
-    return finish(ax, f"rank (1 is {first})", keep=["left", "right", "top", "bottom"])
+    title = "probability (%)" if count <= WRITTEN_OUT else ""
+    return finish(ax, f"rank (1 is {first})", title=title, keep=["left", "right", "top", "bottom"])
 
 
 def _write_percentages(ax: Axes, shares: pd.DataFrame, size: float) -> None:

@@ -10,7 +10,7 @@ from scipy.stats import cauchy, laplace, norm
 from langdiff._types import Floats
 from langdiff.effects import Effects
 from langdiff.errors import DataError, listing
-from langdiff.plots._axes import BLUE, DASHED, INK, RUST, finish, plain_log_ticks
+from langdiff.plots._axes import BLUE, DASHED, INK, RUST, axes_of, finish, plain_log_ticks
 
 BINS = 20  # of equally many intents
 LEAST_IN_BIN = 5  # intents
@@ -77,6 +77,7 @@ def plot_residuals(fit: SizedFit, residuals: pd.DataFrame, axes: tuple[Axes, Axe
         import matplotlib.pyplot as plt
 
         axes = tuple(plt.subplots(1, 2, figsize=(8.4, 3.8), layout="constrained")[1])
+    axes = (axes_of(axes[0]), axes_of(axes[1]))
     _draw_quantiles(axes[0], fit, residuals)
     _draw_spread(axes[1], fit, residuals)
     return axes
@@ -127,9 +128,8 @@ def _draw_spread(ax: Axes, fit: SizedFit, residuals: pd.DataFrame) -> None:
     ax.set_xscale("log")
     plain_log_ticks(ax.xaxis)
     ax.set_ylim(bottom=0)
-    ax.legend(frameon=False)
     what = "half the interquartile range" if fit.model == "2C" else "standard deviation"
-    finish(ax, "intent size n (bits)", f"{what} of residuals")
+    finish(ax, "intent size n (bits)", f"{what} of residuals", legend=True)
 
 
 def _spread(residuals: Floats, model: str) -> tuple[float, float]:

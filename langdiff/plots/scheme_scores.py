@@ -8,11 +8,9 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from langdiff.errors import DataError
-from langdiff.plots._axes import GREY, INK, SERIES, finish, row_axes
+from langdiff.plots._axes import GREY, INK, MARKERS, SERIES, finish, row_axes
 
 COLUMNS = ("model", "tagset", "link", "f1")
-COLOURS = (*SERIES, "#4aa3a2", "#d16ba5")
-MARKERS = ("o", "^", "s", "D")
 
 
 def plot_scheme_scores(scores: pd.DataFrame, ax: Axes | None = None, **style: Any) -> Axes:
@@ -75,14 +73,15 @@ def plot_scheme_scores(scores: pd.DataFrame, ax: Axes | None = None, **style: An
             rows["model"].map(places) + offsets[tagset, link],
             linestyle="none",
             marker=MARKERS[links.index(link) % len(MARKERS)],
-            color=COLOURS[tagsets.index(tagset) % len(COLOURS)],
+            color=SERIES[tagsets.index(tagset) % len(SERIES)],
             markersize=4,
         )
-    shown = [Line2D([], [], color=COLOURS[k % len(COLOURS)], marker="o", linestyle="none") for k in range(len(tagsets))]
-    shown += [
-        Line2D([], [], color=INK, marker=MARKERS[k % len(MARKERS)], linestyle="none", fillstyle="none")
-        for k in range(len(links))
-    ]
-    ax.legend(shown, [*tagsets, *links], frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    legend = {
+        str(tagset): Line2D([], [], color=SERIES[k % len(SERIES)], marker="o", linestyle="none")
+        for k, tagset in enumerate(tagsets)
+    }
+    for k, link in enumerate(links):
+        marker = MARKERS[k % len(MARKERS)]
+        legend[str(link)] = Line2D([], [], color=INK, marker=marker, linestyle="none", fillstyle="none")
     ax.set_xlim(left=0)
-    return finish(ax, "F1", keep=["bottom"])
+    return finish(ax, "F1", keep=["bottom"], legend=legend)

@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from langdiff.plots._axes import BLUE, DASHED, INK, RUST, axes_of, finish, name_line_ends
+from langdiff.plots._axes import BLUE, DASHED, INK, RUST, axes_of, finish
+from langdiff.plots._places import name_line_ends
 
 
 class Sweep(Protocol):
@@ -57,7 +58,7 @@ def plot_bpe_sweep(result: Sweep, ax: Axes | None = None, **style: Any) -> Axes:
     'bpe-small: fewest bits over all editions at 0.4'
     """
     bits = result.dev_bits
-    ax = axes_of(ax, 6.4, 3.2 + 0.1 * min(bits.shape[1], 60))
+    ax = axes_of(ax, 6.4, 3.2 + 0.1 * min(bits.shape[1], 120))
     most = bits.max().max()
     scale, unit = (1e6, "Mbit") if most >= 1e6 else (1e3, "kbit") if most >= 1e3 else (1.0, "bits")
     ratios = bits.index.to_numpy(dtype=float)

@@ -6,11 +6,10 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.patches import FancyArrowPatch
-from matplotlib.patheffects import withStroke
 
 from langdiff._types import Floats
 from langdiff.errors import DataError
-from langdiff.plots._axes import BLUE, INK, axes_of, finish
+from langdiff.plots._axes import BACKING, BLUE, INK, axes_of, finish
 
 _ORDER = ("start", "B", "I", "J", "E", "stop", "O", "M", "B-X")  # clockwise from the left; each tag keeps its place
 _RADIUS = 0.1  # of a node
@@ -97,7 +96,4 @@ def _arrow(ax: Axes, source: str, target: str, count: int, share: float, style: 
         along = 0.36  # not in the middle, where many arrows meet
         label = begin + along * (end - begin) + 2 * along * (1 - along) * _BEND * length * side
     ax.add_patch(FancyArrowPatch(tuple(begin), tuple(end), **(usual | style)))
-    halo = [withStroke(linewidth=2, foreground="white")]
-    ax.text(
-        label[0], label[1], f"{count:,}", ha="center", va="center", fontsize=7, color=INK, zorder=3, path_effects=halo
-    )
+    ax.text(label[0], label[1], f"{count:,}", ha="center", va="center", fontsize=7, color=INK, zorder=3, bbox=BACKING)

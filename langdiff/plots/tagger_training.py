@@ -9,7 +9,7 @@ from matplotlib.ticker import MaxNLocator
 from langdiff.errors import DataError
 from langdiff.plots._axes import BLUE, GREY, INK, RUST, axes_of, finish
 
-_LINES = {"mbawo": ("MBAWO F1 (validation)", BLUE), "epm": ("EPM F1 (validation)", RUST)}
+_LINES = {"mbawo": ("MBAWO F1 (validation)", BLUE, "-"), "epm": ("EPM F1 (validation)", RUST, "-.")}
 
 
 def plot_tagger_training(history: pd.DataFrame, ax: Axes | None = None, **style: Any) -> Axes:
@@ -48,10 +48,10 @@ def plot_tagger_training(history: pd.DataFrame, ax: Axes | None = None, **style:
     epochs = history["epoch"].to_numpy()
     kept = int(epochs[history["kept"].to_numpy(bool)][-1])
     ax.axvline(kept, color=INK, linewidth=0.8, linestyle=":", label=f"epoch kept: {kept}")
-    for column, (label, colour) in _LINES.items():
-        usual: dict[str, Any] = {"color": colour, "linewidth": 1.3, "label": label}
+    for column, (label, colour, line) in _LINES.items():
+        usual: dict[str, Any] = {"color": colour, "linestyle": line, "linewidth": 1.3, "label": label}
         ax.plot(epochs, history[column].to_numpy(), **(usual | style))
-    losses = ax.twinx()
+    losses = axes_of(ax.twinx())
     usual = {"color": GREY, "linewidth": 1.3, "linestyle": "--", "label": "loss (training)"}
     losses.plot(epochs, history["loss"].to_numpy(), **(usual | style))
     losses.set_ylim(bottom=0)
@@ -59,16 +59,5 @@ def plot_tagger_training(history: pd.DataFrame, ax: Axes | None = None, **style:
     ax.set_ylim(bottom=0)
     ax.set_xlim(1, max(2, int(epochs[-1])))
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-    handles = [*ax.get_lines(), *losses.get_lines()]
-    ax.legend(
-        handles,
-        [str(handle.get_label()) for handle in handles],
-        loc="lower right",
-        bbox_to_anchor=(1, 1),
-        frameon=False,
-        fontsize=8,
-        ncols=4,
-        columnspacing=1.2,
-        handlelength=1.6,
-    )
-    return finish(ax, "epoch", "F1")
+    legend = {str(line.get_label()): line for line in [*ax.get_lines(), *losses.get_lines()]}
+    return finish(ax, "epoch", "F1", legend=legend)

@@ -8,7 +8,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from langdiff.effects import HasEffects
-from langdiff.plots._axes import BLUE, DASHED, INK, RUST, finish, legend_above, row_axes
+from langdiff.plots._axes import BLUE, DASHED, INK, RUST, finish, row_axes
 
 
 class Differences(Protocol):
@@ -63,7 +63,7 @@ def plot_translationese(result: Differences, ax: Axes | None = None, **style: An
     >>> origin = pd.Series(["e1", "e2", "e3"] * 300, index=surprisals.intents)
     >>> axes = plot_translationese(ld.translationese(surprisals, origin, min_native=300))
     >>> axes.get_yticklabels()[-1].get_text()
-    'e1  (300 native, 600 translated)'
+    'e1  (300 + 600)'
     """
     return _draw(result.to_frame(), [result.fit], "", ax, style)
 
@@ -107,17 +107,23 @@ def plot_balanced(result: BalancedDifferences, ax: Axes | None = None, **style: 
 
 def _draw(frame: pd.DataFrame, fits: list[HasEffects], training: str, ax: Axes | None, style: dict[str, Any]) -> Axes:
     rows = frame.iloc[::-1]
-    names = [f"{name}  ({row.native:,} native, {row.translated:,} translated)" for name, row in rows.iterrows()]
-    ax = row_axes(ax, names, 7.0)
+    notes = [f"  ({row.native:,} + {row.translated:,})" for row in rows.itertuples()]
+    ax = row_axes(ax, rows.index, 7.0, notes=notes)
     ax.axvline(0, color=INK, linewidth=0.8, zorder=1)
     if len(rows) > 1:
         mean = float(rows["difference"].mean())
         ax.axvline(mean, color=RUST, linewidth=1, linestyle=DASHED, zorder=1, label="mean")
-        legend_above(ax)
     half = rows["high"] - rows["difference"]
     usual: dict[str, Any] = {"fmt": "o", "color": BLUE, "markersize": 5}
     ax.errorbar(rows["difference"], np.arange(len(rows)), xerr=half, **(usual | style))
     effects = [fit.effects for fit in fits]
     state = "" if all(each.converged for each in effects) else ", NOT CONVERGED"
     label = f"native − translated difficulty (nats), with 95 % interval{training}"
-    return finish(ax, label, title=effects[0].title + state, keep=["bottom"])
+    return finish(
+        ax,
+        label,
+        "(native + translated)",
+        title=effects[0].title + state,
+        keep=["bottom"],
+        legend=len(rows) > 1,
+    )

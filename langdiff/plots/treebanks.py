@@ -11,9 +11,24 @@ from matplotlib.ticker import MaxNLocator
 
 from langdiff._types import Floats
 from langdiff.errors import ConfigError
-from langdiff.plots._axes import BLUE, FAINT, INK, SERIES, axes_of, finish, legend_above, plain_log_ticks, row_axes
+from langdiff.plots._axes import (
+    BLUE,
+    FAINT,
+    INK,
+    LEAST_TEXT,
+    LETTER,
+    MARKERS,
+    SERIES,
+    add_colorbar,
+    axes_of,
+    finish,
+    plain_log_ticks,
+    row_axes,
+    size_of,
+    text_size,
+)
 
-COLOURS = dict(zip(("size", "depth", "width", "length", "matrix", "mean"), SERIES, strict=True))
+COLOURS = dict(zip(("size", "depth", "width", "length", "matrix", "mean"), (*SERIES[:5], INK), strict=True))
 METRICS = ("size", "depth", "width", "length")
 AXIS = {
     "dependency_length": "mean dependency length (words)",
@@ -146,7 +161,10 @@ def plot_divergences(
 
 
 def _write_cells(ax: Axes, cells: Floats, highest: float) -> None:
-    size = float(np.clip(60 / len(cells), 4, 9))
+    room = size_of(ax).min() / len(cells)  # points; ax keeps its aspect
+    size = float(min(room / (6 * LETTER), 0.9 * text_size(ax)))
+    if size < LEAST_TEXT:  # colours have to do
+        return
     for (i, j), value in np.ndenumerate(cells):
         dark = value < 0.5 * highest
         ax.text(j, i, _short(value), ha="center", va="center", fontsize=size, color="white" if dark else INK)
@@ -255,8 +273,9 @@ def _draw_size(ax: Axes, table: pd.Series, other: pd.Series, _: str, style: dict
     edges = [np.append(places, places[-1] + 1) - 0.5 for places in (length, depth)]
     mesh = ax.pcolormesh(*edges, np.where(cells > 0, cells, np.nan), **(usual | style))
     ax.invert_yaxis()
-    ax.yaxis.set_major_locator(MaxNLocator(integer=True))
-    ax.get_figure(root=True).colorbar(mesh, ax=ax, label="sentences", pad=0.02)  # type: ignore[union-attr]
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_locator(MaxNLocator("auto", integer=True))
+    add_colorbar(ax, mesh, "sentences")
     return "length (words)", "mean depth of leaves (bin)"
 
 
@@ -271,7 +290,7 @@ def _draw_costs(ax: Axes, table: pd.Series, other: pd.Series, metric: str, style
     if not finite.all():
         text = f"probability 0: {shares[~finite].sum():.1f} %"
         ax.annotate(text, (0.98, 0.95), xycoords="axes fraction", ha="right", va="top")
-    return "cost, $-\\log_{10} P$", f"{'leaves' if metric == 'depth' else 'chains of children'} (%)"
+    return "cost, −log₁₀ P", f"{'leaves' if metric == 'depth' else 'chains of children'} (%)"
 
 
 def _draw_length(ax: Axes, table: pd.Series, other: pd.Series, metric: str, style: dict[str, Any]) -> tuple[str, str]:
@@ -324,16 +343,15 @@ def plot_perturbation(curve: Curve, kind: str = "relations", ax: Axes | None = N
     if frame.empty:
         raise ConfigError(f"kind is one of {', '.join(kinds)}; got {kind!r}.")
     ax = axes_of(ax, 5.2, 3.6)
-    for metric, rows in frame.groupby("metric", sort=False):
+    for (metric, rows), marker in zip(frame.groupby("metric", sort=False), MARKERS, strict=False):
         colour = COLOURS[str(metric)]
-        usual: dict[str, Any] = {"color": colour, "marker": "o", "markersize": 3.5, "linewidth": 1.3}
+        usual: dict[str, Any] = {"color": colour, "marker": marker, "markersize": 3.5, "linewidth": 1.3}
         ax.plot(100 * rows["rate"], rows["divergence"], label=str(metric), **(usual | style))
         ax.axhline(curve.noise[str(metric)], color=colour, linewidth=0.8, linestyle=":", zorder=0)
     ax.plot([], [], color=INK, linewidth=0.8, linestyle=":", label="random halves")
     ax.set_yscale("symlog", linthresh=0.01)
     ax.set_ylim(bottom=0)
-    ax.legend(frameon=False, fontsize=8, ncols=2)
-    return finish(ax, f"changed words (%): {kind}", "divergence from the source", curve.treebank)
+    return finish(ax, f"changed words (%): {kind}", "divergence from the source", curve.treebank, legend=True)
 
 
 def plot_treebank_measures(
@@ -385,6 +403,4 @@ def plot_treebank_measures(
         ax.hlines(rows, table[measure], table[function], color=FAINT, linewidth=1.2, zorder=0)
         ax.plot(table[measure], rows, label="content heads", **(usual | {"markerfacecolor": "white"} | style))
     ax.plot(table[last], rows, label="function heads", **(usual | style))
-    if both:
-        legend_above(ax)
-    return finish(ax, AXIS.get(measure, measure).format(over=measures.over), keep=["bottom"])
+    return finish(ax, AXIS.get(measure, measure).format(over=measures.over), keep=["bottom"], legend=both)

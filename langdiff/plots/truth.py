@@ -1,5 +1,6 @@
 """Estimates beside the truth, where the truth is known."""
 
+from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -8,11 +9,14 @@ from matplotlib.axes import Axes
 
 from langdiff.effects import Effects, Sources, effects_by_source
 from langdiff.errors import DataError, listing
-from langdiff.plots._axes import FAINT, SERIES, axes_of, finish, name_points
+from langdiff.plots._axes import FAINT, MARKERS, SERIES, axes_of, finish
+from langdiff.plots._places import ALL_NAMED, name_points
+
+NAMED = 16  # of more than ALL_NAMED editions, those farthest above or below the line
 
 
 def plot_against_truth(sources: Sources, truth: pd.Series, ax: Axes | None = None, **style: Any) -> Axes:
-    """Draw estimated difficulties against true ones, one colour per language model.
+    """Draw estimated difficulties against true ones, one colour and marker per language model.
 
     Parameters
     ----------
@@ -51,17 +55,20 @@ def plot_against_truth(sources: Sources, truth: pd.Series, ax: Axes | None = Non
     ax = axes_of(ax, 6.4, 4.8)
     ax.axline((0, 0), slope=1, color=FAINT, linewidth=1, zorder=0)
     x, highest = shown(truth), pd.Series(-np.inf, index=truth.index)
-    for (name, effects), colour in zip(named, SERIES * len(named), strict=False):
+    for (name, effects), (colour, marker) in zip(named, cycle(zip(SERIES, MARKERS, strict=True)), strict=False):
         rows = _rows(name, effects, truth.index)
         y, low, high = (shown(rows[column]) for column in (effects.scale.quantity, "low", "high"))
         errors = None if low.isna().all() else np.array([y - low, high - y])
-        usual: dict[str, Any] = {"fmt": "o", "capsize": 2, "markersize": 5, "color": colour}
+        usual: dict[str, Any] = {"fmt": marker, "capsize": 2, "markersize": 5, "color": colour}
         ax.errorbar(x, y, yerr=errors, label=name, **(usual | style))
         highest = highest.where(highest > y, y)
     ax.autoscale_view()
-    _name_editions(ax, x, highest)
-    ax.legend(frameon=False)
-    return finish(ax, f"true {scale.quantity} ({unit})", f"estimated {scale.quantity} ({unit})")
+    if len(truth) <= ALL_NAMED:
+        _name_editions(ax, x, highest)
+    else:
+        true, drawn = np.asarray(x, dtype=np.float64), np.asarray(highest, dtype=np.float64)
+        name_points(ax, true, drawn, list(truth.index), order=np.argsort(-np.abs(drawn - true))[:NAMED])
+    return finish(ax, f"true {scale.quantity} ({unit})", f"estimated {scale.quantity} ({unit})", legend=True)
 
 
 def _percent(nats: pd.Series) -> pd.Series:

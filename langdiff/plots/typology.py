@@ -9,9 +9,8 @@ from pandas.api.types import is_numeric_dtype
 
 from langdiff._types import Floats
 from langdiff.errors import DataError
-from langdiff.plots._axes import FAINT, SERIES, axes_of, finish, name_points
-
-MARKERS = ("o", "s", "^", "D", "v", "P")
+from langdiff.plots._axes import FAINT, MARKERS, SERIES, axes_of, finish
+from langdiff.plots._places import name_points
 
 
 class Tested(Protocol):
@@ -35,8 +34,8 @@ def plot_correlation(
 ) -> Axes:
     """Draw difficulty against a predictor, one named point per language.
 
-    Colours tell language models apart, and shapes tell corpora. A category is drawn as a column of points with
-    their mean.
+    Colours tell language models apart, and shapes tell corpora (of one corpus, models, too). A category is
+    drawn as a column of points with their mean.
 
     Parameters
     ----------
@@ -90,7 +89,7 @@ def plot_correlation(
         x[rows] += aside
         colour = SERIES[models.index(lm) % len(SERIES)]
         usual: dict[str, Any] = {
-            "marker": MARKERS[corpora.index(corpus) % len(MARKERS)],
+            "marker": MARKERS[(corpora.index(corpus) if len(corpora) > 1 else models.index(lm)) % len(MARKERS)],
             "color": colour,
             "linestyle": "none",
             "markersize": 4.5,
@@ -103,9 +102,8 @@ def plot_correlation(
             _draw_means(ax, x[rows], y, colour)
     _scale_x(ax, x, categories)
     ax.set_ylim(*_limits(points["difficulty"].to_numpy(), 0.06))
-    ax.legend(frameon=False, fontsize=8.5, loc="lower left", bbox_to_anchor=(0, 1), ncols=2, borderaxespad=0)
     name_points(ax, x, points["difficulty"].to_numpy(), points["name"].tolist(), size=6.5)
-    return finish(ax, label or predictor, "difficulty (nats)")
+    return finish(ax, label or predictor, "difficulty (nats)", legend=True)
 
 
 def _positions(points: pd.DataFrame, numeric: bool) -> tuple[Floats, list[str]]:

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from langdiff.plots._axes import BLUE, INK, RUST, finish, legend_above, row_axes
+from langdiff.plots._axes import BLUE, INK, RUST, finish, row_axes
 
 
 class Spread(Protocol):
@@ -61,5 +61,5 @@ def plot_within_languages(spread: Spread, ax: Axes | None = None, **style: Any) 
         ax.plot(values, np.full(len(values), place), label=label, **(usual | {"markeredgewidth": 0} | style))
     means = [values.mean() for _, values in rows]
     ax.plot(means, range(len(rows)), "|", color=RUST, markersize=13, markeredgewidth=2, label="mean")
-    legend_above(ax)
+    ax.legend(loc="best", frameon=False)
     return finish(ax, "difficulty (nats)", title=spread.title, keep=["bottom"])

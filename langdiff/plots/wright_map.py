@@ -7,7 +7,22 @@ from matplotlib.axes import Axes
 from langdiff._types import Floats
 from langdiff.effects import Effects
 from langdiff.errors import DataError
-from langdiff.plots._axes import BLUE, GREY, INK, RUST, axes_of, finish, spread
+from langdiff.plots._axes import (
+    BLUE,
+    FEW_ROWS,
+    GREY,
+    INK,
+    LEAST_TEXT,
+    LETTER,
+    LINE,
+    RUST,
+    axes_of,
+    finish,
+    size_of,
+    text_size,
+)
+from langdiff.plots._names import shorten
+from langdiff.plots._places import spread
 
 BINS = 30
 SHARE = 0.9  # of the left half that the longest bar takes
@@ -50,39 +65,50 @@ def plot_wright_map(
     """
     if abilities.estimate.empty or items.empty:
         raise DataError("nothing to draw: there are no systems or no items.")
-    ax = axes_of(ax, 6.4, 4.8)
+    ax = axes_of(ax, 6.4, max(4.8, 0.11 * len(abilities.estimate)))
     counts, edges = np.histogram(items.to_numpy(dtype=float), bins=min(BINS, max(5, len(items) // 4)))
     ax.barh(edges[:-1], -SHARE * counts / counts.max(), height=np.diff(edges), align="edge", color=GREY, linewidth=0)
     ax.axvline(0, color=INK, linewidth=0.8)
     rows = abilities.to_frame()
     heights = rows["ability"].to_numpy()
     x = np.linspace(0.12, 0.45, len(rows)) if len(rows) > 1 else np.array([0.3])
+    dot = 4 if len(rows) <= FEW_ROWS else 2
     ax.errorbar(
-        x, heights, yerr=(rows["high"] - rows["ability"]).to_numpy(), fmt="o", color=BLUE, markersize=4, elinewidth=1
+        x,
+        heights,
+        yerr=(rows["high"] - rows["ability"]).to_numpy(),
+        fmt="o",
+        color=BLUE,
+        markersize=dot,
+        elinewidth=dot / 4,
     )
-    low, high = ax.get_ylim()
-    gap = (high - low) * 0.045
-    _write(ax, 0.55, heights, [str(name) for name in rows.index], gap, BLUE, x)
+    _write(ax, 0.55, heights, [str(name) for name in rows.index], BLUE, x)
     if difficulties is not None:
         groups = difficulties.to_frame()
         heights = groups["difficulty"].to_numpy()
-        _write(ax, -1.35, heights, [str(name) for name in groups.index], gap, RUST, np.full(len(groups), -0.02))
+        _write(ax, -1.35, heights, [str(name) for name in groups.index], RUST, np.full(len(groups), -0.02))
     ax.set_xlim(-1.4 if difficulties is not None else -1.0, 1.0)
     ax.set_xticks([-0.5, 0.5], [f"{len(items):,} items", f"{len(rows):,} systems"])
     ax.tick_params(axis="x", length=0)
     return finish(ax, "", "log odds", abilities.title, keep=["left"])
 
 
-def _write(ax: Axes, at: float, heights: Floats, names: list[str], gap: float, colour: str, ends: Floats) -> None:
+def _write(ax: Axes, at: float, heights: Floats, names: list[str], colour: str, ends: Floats) -> None:
     """Write names in a column, as near to their heights as there is room, with leaders to their points."""
-    places = spread(heights, gap)
+    across, down = size_of(ax)
+    low, high = ax.get_ylim()
+    shown = slice(None, None, int(np.ceil(len(names) * LINE * LEAST_TEXT / down)))
+    heights, ends, names = heights[shown], ends[shown], names[shown]
+    size = float(np.clip(0.85 * down / len(names), LEAST_TEXT, 0.8 * text_size(ax)))
+    names = shorten(names, int(0.2 * across / (LETTER * size)))
+    places = spread(heights, min(LINE * size / down, 1 / len(names)) * (high - low), low, high)
     for name, height, place, end in zip(names, heights, places, ends, strict=True):
         ax.annotate(
             name,
             xy=(float(end), float(height)),
             xytext=(at, float(place)),
             va="center",
-            fontsize=8,
+            fontsize=size,
             color=colour,
             arrowprops={"arrowstyle": "-", "color": GREY, "linewidth": 0.5, "shrinkA": 1, "shrinkB": 3},
         )

@@ -55,7 +55,7 @@ def test_boxes_of_published_scores(corpus):
             assert np.abs(drawn - wanted).min() < 5.1e-5
         inside = values[values.between(first - 1.5 * (third - first), third + 1.5 * (third - first))]
         assert_allclose([drawn.min(), drawn.max()], [inside.min(), inside.max()], atol=1e-12)
-    points = np.concatenate([line.get_xdata() for line in ax.lines if line.get_marker() in ("o", "^")])
+    points = np.concatenate([line.get_xdata() for line in ax.lines if line.get_marker() in ("o", "s")])
     assert_allclose(np.sort(points), np.sort(scores["f1"]))
 
 

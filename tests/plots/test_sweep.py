@@ -13,7 +13,7 @@ import langdiff as ld
 from langdiff.errors import DataError
 from langdiff.experiments.bpe_sweep import SweepResult
 from langdiff.plots import plot_bpe_sweep, plot_line_follow
-from langdiff.plots._axes import spread
+from langdiff.plots._places import spread
 
 
 @pytest.fixture

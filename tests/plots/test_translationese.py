@@ -34,7 +34,7 @@ def test_intervals_stand_where_the_frame_says(result, axes):
     ends = np.array([segment[:, 0] for segment in container.lines[2][0].get_segments()])
     assert_allclose(ends, rows[["low", "high"]])
     labels = [text.get_text() for text in axes.get_yticklabels()]
-    assert labels == [f"{e}  ({row.native} native, {row.translated} translated)" for e, row in rows.iterrows()]
+    assert labels == [f"{e}  ({row.native} + {row.translated})" for e, row in rows.iterrows()]
     (mean,) = [line for line in axes.lines if line.get_label() == "mean"]
     assert_allclose(mean.get_xdata(), result.mean.estimate)
 

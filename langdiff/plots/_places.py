@@ -1,0 +1,184 @@
+"""Where names are written: beside points and at the ends of lines, none above another."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from scipy.optimize import isotonic_regression
+
+from langdiff._types import Floats, Integers
+from langdiff.plots._axes import BACKING, GREY, INK, LEAST_TEXT, LETTER, LINE, NAME_SHARE, size_of, text_size
+from langdiff.plots._names import shorten
+
+LEADER: dict[str, Any] = {"arrowstyle": "-", "color": GREY, "linewidth": 0.5, "shrinkA": 0, "shrinkB": 2}
+ALL_NAMED = 30  # of more points, only the most telling are named
+# of a name at its point: right or left, above or below; the last ones are farther away, with a leader
+SIDES = ((1, 1), (-1, 1), (1, -1), (-1, -1), (1.6, 0), (-1.6, 0), (4, 5), (-4, 5), (4, -5), (-4, -5))
+MOST_COVERED = 0.15  # of a name, by points and other names
+
+
+def name_line_ends(ax: Axes, ends: Mapping[str, float]) -> None:
+    """Write names right of the axes, near the heights at which lines end, each with a thin leader.
+
+    Parameters
+    ----------
+    ax : Axes
+        Axes whose vertical limits are final. Where they are too low for all names, every second, third, … is written.
+    ends : mapping from name to float
+        Height of the end of each line, in data units.
+    """
+    across, height = size_of(ax)
+    low, high = ax.get_ylim()
+    names = sorted(ends, key=lambda name: ends[name])
+    names = names[:: int(np.ceil(len(names) * LINE * LEAST_TEXT / height)) if names else 1]
+    wanted = (np.array([ends[name] for name in names]) - low) / (high - low)  # axes fractions
+    size = float(np.clip(0.85 * height / max(len(names), 1), LEAST_TEXT, 0.85 * text_size(ax)))
+    places = spread(wanted, min(LINE * size / height, 1 / max(len(names), 1)), 0, 1)
+    short = shorten(names, int(NAME_SHARE * across / (LETTER * size)))
+    for name, end, place in zip(short, wanted, places, strict=True):
+        ax.annotate(
+            name,
+            xy=(1.0, float(end)),
+            xytext=(1.0 + 0.04, float(place)),
+            xycoords="axes fraction",
+            textcoords="axes fraction",
+            va="center",
+            fontsize=size,
+            color=INK,
+            annotation_clip=False,
+            arrowprops=LEADER | {"shrinkA": 1, "shrinkB": 0},
+        )
+
+
+def spread(wanted: Floats, gap: float, low: float = -np.inf, high: float = np.inf) -> Floats:
+    """Move numbers as little as possible (least squares), so that neighbours are `gap` apart and within bounds.
+
+    Parameters
+    ----------
+    wanted : ndarray, shape (N,)
+        Numbers to move.
+    gap : float
+        Least distance between two of them.
+    low, high : float
+        Bounds, which must be far enough apart for all numbers.
+
+    Returns
+    -------
+    ndarray, shape (N,)
+        Moved numbers, in the order of `wanted`.
+
+    Examples
+    --------
+    >>> spread(np.array([0.5, 0.1, 0.5]), 0.2).round(2)
+    array([0.4, 0.1, 0.6])
+    """
+    order = np.argsort(wanted, kind="stable")
+    steps = gap * np.arange(len(wanted))
+    moved = np.empty(len(wanted))
+    rising = isotonic_regression(wanted[order] - steps).x  # less the steps, they must not fall
+    moved[order] = np.clip(rising, low, high - steps[-1]) + steps
+    return moved
+
+
+def name_points(
+    ax: Axes,
+    x: Floats,
+    y: Floats,
+    names: Sequence[Any],
+    *,
+    size: float = 7.0,
+    order: Integers | None = None,
+    avoid: Floats | None = None,
+) -> None:
+    """Write names beside their points, each where it covers least; leave out what finds no room.
+
+    Parameters
+    ----------
+    ax : Axes
+        Axes whose limits are final.
+    x, y : ndarray, shape (N,)
+        Points, in data units.
+    names : sequence of N
+        What to write; may be of several lines.
+    size : float
+        Size of the text in points, in axes that are not small.
+    order : ndarray of int, optional
+        Which points to name, the most important first; by default all, the farthest out first.
+    avoid : ndarray, shape (M, 2), optional
+        Further points, in data units, that names should not cover, such as those of a line.
+    """
+    area = size_of(ax)
+    size = max(size * text_size(ax) / mpl.rcParams["font.size"], LEAST_TEXT)
+    data = np.column_stack([x, y]) if avoid is None else np.vstack([np.column_stack([x, y]), avoid])
+    at = ax.transAxes.inverted().transform(ax.transData.transform(data)) * area  # points from the lower left corner
+    if order is None:
+        order = np.argsort(-np.abs((at - np.median(at, axis=0)) / area).sum(axis=1)[: len(names)], kind="stable")
+    short = shorten([str(name) for name in names], int(NAME_SHARE * area[0] / (LETTER * size)))
+    taken = np.hstack([at - 2.5, at + 2.5])  # boxes: left, bottom, right, top
+    for i in order:
+        lines = short[i].split("\n")
+        extent = np.array([1.05 * LETTER * size * max(map(len, lines)), LINE * size * len(lines)])
+        boxes = np.array([box_beside(at[i], side, *extent) for side in SIDES])
+        outside = (boxes[:, 0] < 0) | (boxes[:, 2] > area[0])
+        costs = np.array([overlaps(box, taken).sum() for box in boxes]) / extent.prod() + outside
+        best = int(np.argmin(costs + 0.001 * np.arange(len(SIDES))))  # nearer sides come first
+        if costs[best] > MOST_COVERED:
+            continue
+        taken = np.vstack([taken, boxes[best]])
+        right, up = SIDES[best]
+        ax.annotate(
+            short[i],
+            (float(x[i]), float(y[i])),
+            xytext=(3 * right, 2 * up),
+            textcoords="offset points",
+            ha=("right", "center", "left")[int(np.sign(right)) + 1],
+            va=("top", "center", "bottom")[int(np.sign(up)) + 1],
+            fontsize=size,
+            color=INK,
+            zorder=1.5,  # below the points, which its backing must not hide
+            bbox=BACKING,
+            arrowprops=LEADER if max(abs(right), abs(up)) > 2 else None,
+        )
+
+
+def box_beside(point: Floats, side: tuple[float, float], width: float, height: float) -> Floats:
+    """Return the box of a name beside its point: left, bottom, right, top, in points.
+
+    Parameters
+    ----------
+    point : ndarray, shape (2,)
+        Place of the point.
+    side : tuple of float
+        Positive for right and negative for left of the point, 0 for the middle; in the same way above and below.
+        At 1, the name is next to the point; at 2, twice as far.
+    width, height : float
+        Size of the name.
+
+    Returns
+    -------
+    ndarray, shape (4,)
+
+    Examples
+    --------
+    >>> box_beside(np.array([10.0, 10.0]), (-1, 1), 20, 5).tolist()
+    [-13.0, 12.0, 7.0, 17.0]
+    """
+    right, up = side
+    left = point[0] + 3 * right - width * (1 - np.sign(right)) / 2
+    bottom = point[1] + 2 * up - height * (1 - np.sign(up)) / 2
+    return np.array([left, bottom, left + width, bottom + height])
+
+
+def overlaps(box: Floats, others: Floats) -> Floats:
+    """Return the areas that a box shares with each of several, shapes (4,) and (N, 4).
+
+    Examples
+    --------
+    >>> overlaps(np.array([0.0, 0, 2, 2]), np.array([[1.0, 1, 5, 5], [2, 0, 3, 1]])).tolist()
+    [1.0, 0.0]
+    """
+    sides = np.minimum(box[2:], others[:, 2:]) - np.maximum(box[:2], others[:, :2])
+    area: Floats = np.maximum(sides, 0).prod(axis=1)
+    return area
