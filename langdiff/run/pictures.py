@@ -2,6 +2,7 @@
 
 import base64
 import io
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import combinations
@@ -157,7 +158,8 @@ def _figure(name: str, caption: str, part: str, draw: Any, rows: int = 16, colum
     # The same run gives the same bytes: fixed ids, no date. Text stays text, so that the reader's fonts show every
     # script, and dollar signs in names are dollar signs.
     settings: Any = {"svg.hashsalt": name, "svg.fonttype": "none", "text.parse_math": False}
-    with mpl.rc_context(settings):
+    with mpl.rc_context(settings), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing from|no installed font has", UserWarning)
         figure = Canvas(figsize=(7.0, max(2.4, 1.2 + 0.26 * rows)), layout="constrained")
         FigureCanvasSVG(figure)
         draw(figure.subplots(ncols=columns))
