@@ -27,6 +27,7 @@ EASIER, HARDER = BLUE, RUST  # than the average
 DASHED = (0, (4, 4))
 # behind text that may stand on lines; an outline of the letters would turn the text of an SVG into paths
 BACKING: dict[str, Any] = {"facecolor": "white", "alpha": 0.75, "linewidth": 0, "pad": 0.3}
+LOWEST = 2.2  # inches of a figure with rows: room for title, legend and labels
 FEW_ROWS = 40  # with more rows, each is lower
 WIDE = 250.0  # points; in narrower axes, text is smaller
 LETTER, LINE = 0.55, 1.15  # width of a letter and height of a line, as shares of the size of text
@@ -80,7 +81,7 @@ def row_axes(
     """
     names = list(names)
     count = len(names)
-    ax = axes_of(ax, width, 1.2 + count * (0.26 if count <= FEW_ROWS else 0.15))
+    ax = axes_of(ax, width, max(LOWEST, 1.2 + count * (0.26 if count <= FEW_ROWS else 0.15)))
     name_rows(ax, names, notes=notes)
     ax.tick_params(axis="y", length=0)
     ax.set_ylim(-0.7, count - 0.3)
