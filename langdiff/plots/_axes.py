@@ -138,8 +138,10 @@ def finish(
         Height of what is drawn between the axes and the legend, in points.
     """
     size = text_size(ax)
-    ax.set_xlabel(xlabel, fontsize=size, wrap=True)
-    ax.set_ylabel(ylabel, fontsize=size, wrap=True)
+    # only what is too long is wrapped: Matplotlib wraps at the edges of axes that its layout has not yet placed
+    across, down = size_of(ax) / (LETTER * size)  # letters
+    ax.set_xlabel(xlabel, fontsize=size, wrap=len(xlabel) > across)
+    ax.set_ylabel(ylabel, fontsize=size, wrap=len(ylabel) > down)
     if legend is True:
         handles, labels = ax.get_legend_handles_labels()
         legend = dict(zip(labels, handles, strict=True))
@@ -147,7 +149,7 @@ def finish(
         raised += _legend_above(ax, legend, 0.9 * size, raised)
     if title:
         pad = mpl.rcParams["axes.titlepad"] + raised
-        ax.set_title(title, loc="left", fontsize=1.1 * size, pad=pad, wrap=True)
+        ax.set_title(title, loc="left", fontsize=1.1 * size, pad=pad, wrap=1.1 * len(title) > across)
     locator = ax.xaxis.get_major_locator()
     if isinstance(locator, AutoLocator):  # which takes numbers to be shorter than those below 0.1
         locator.set_params(nbins=int(np.clip(size_of(ax)[0] / (7 * LETTER * size), 3, 9)))
