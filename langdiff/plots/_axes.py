@@ -27,6 +27,7 @@ EASIER, HARDER = BLUE, RUST  # than the average
 DASHED = (0, (4, 4))
 # behind text that may stand on lines; an outline of the letters would turn the text of an SVG into paths
 BACKING: dict[str, Any] = {"facecolor": "white", "alpha": 0.75, "linewidth": 0, "pad": 0.3}
+LOWEST = 2.2  # inches of a figure with rows: room for title, legend and labels
 FEW_ROWS = 40  # with more rows, each is lower
 WIDE = 250.0  # points; in narrower axes, text is smaller
 LETTER, LINE = 0.55, 1.15  # width of a letter and height of a line, as shares of the size of text
@@ -80,7 +81,7 @@ def row_axes(
     """
     names = list(names)
     count = len(names)
-    ax = axes_of(ax, width, 1.2 + count * (0.26 if count <= FEW_ROWS else 0.15))
+    ax = axes_of(ax, width, max(LOWEST, 1.2 + count * (0.26 if count <= FEW_ROWS else 0.15)))
     name_rows(ax, names, notes=notes)
     ax.tick_params(axis="y", length=0)
     ax.set_ylim(-0.7, count - 0.3)
@@ -137,8 +138,10 @@ def finish(
         Height of what is drawn between the axes and the legend, in points.
     """
     size = text_size(ax)
-    ax.set_xlabel(xlabel, fontsize=size, wrap=True)
-    ax.set_ylabel(ylabel, fontsize=size, wrap=True)
+    # only what is too long is wrapped: Matplotlib wraps at the edges of axes that its layout has not yet placed
+    across, down = size_of(ax) / (LETTER * size)  # letters
+    ax.set_xlabel(xlabel, fontsize=size, wrap=len(xlabel) > across)
+    ax.set_ylabel(ylabel, fontsize=size, wrap=len(ylabel) > down)
     if legend is True:
         handles, labels = ax.get_legend_handles_labels()
         legend = dict(zip(labels, handles, strict=True))
@@ -146,7 +149,7 @@ def finish(
         raised += _legend_above(ax, legend, 0.9 * size, raised)
     if title:
         pad = mpl.rcParams["axes.titlepad"] + raised
-        ax.set_title(title, loc="left", fontsize=1.1 * size, pad=pad, wrap=True)
+        ax.set_title(title, loc="left", fontsize=1.1 * size, pad=pad, wrap=1.1 * len(title) > across)
     locator = ax.xaxis.get_major_locator()
     if isinstance(locator, AutoLocator):  # which takes numbers to be shorter than those below 0.1
         locator.set_params(nbins=int(np.clip(size_of(ax)[0] / (7 * LETTER * size), 3, 9)))

@@ -97,10 +97,7 @@ def _installed() -> list[tuple[str, str]]:
 
 
 def _warn(lacking: Iterable[str], name: str) -> None:
-    scripts = defaultdict(list)
-    for letter in lacking:
-        scripts[script(letter)].append(letter)
-    for code in sorted(set(scripts) - warned):
+    for code in sorted({script(letter) for letter in lacking} - warned):
         warned.add(code)
         words = "symbols" if code in ("Zyyy", "Zinh", "Zzzz") else f"{script_name(code)} letters"
         font = "Symbols" if words == "symbols" else TOGETHER.get(code) or script_name(code).replace("_", " ")

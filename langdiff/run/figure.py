@@ -2,6 +2,7 @@
 
 import base64
 import io
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,7 +51,8 @@ def draw(name: str, caption: str, part: str, plot: Any, rows: int = 16, columns:
     # The same run gives the same bytes: fixed ids, no date. Text stays text, so that the reader's fonts show every
     # script, and dollar signs in names are dollar signs.
     settings: Any = {"svg.hashsalt": name, "svg.fonttype": "none", "text.parse_math": False}
-    with mpl.rc_context(settings):
+    with mpl.rc_context(settings), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing from|no installed font has", UserWarning)
         figure = Canvas(figsize=(7.0, max(2.4, 1.2 + 0.26 * rows)), layout="constrained")
         FigureCanvasSVG(figure)
         plot(figure.subplots(ncols=columns))

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib import cbook, font_manager
 
+from langdiff.cli.output import save_picture
 from langdiff.errors import LangdiffWarning
 from langdiff.plots import _names, plot_difficulties, plot_line_follow, plot_two_models
 from langdiff.plots._names import shorten
@@ -89,6 +90,16 @@ def test_a_script_without_a_font_is_named_once(shipped, script):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         plot_difficulties(difficulties(names))
+
+
+def test_pictures_of_commands_keep_text_as_text(shipped, tmp_path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # whoever reads an SVG has fonts of their own
+        for name in ("one", "two"):
+            save_picture(lambda: plot_difficulties(difficulties(ENDONYMS.values())), tmp_path / name / "picture.svg")
+    svg = (tmp_path / "one" / "picture.svg").read_text(encoding="utf-8")
+    assert all(f">{name}</text>" in svg for name in ENDONYMS.values())
+    assert svg == (tmp_path / "two" / "picture.svg").read_text(encoding="utf-8")
 
 
 def test_dollar_signs_begin_no_formula():

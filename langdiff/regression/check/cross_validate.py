@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -22,6 +23,9 @@ from langdiff.regression.kernel.new_intents import log_marginal
 from langdiff.regression.result import DifficultyFit
 from langdiff.regression.table import as_surprisals
 from langdiff.surprisals import Surprisals
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 RESTRICTABLE = ("2", "2L", "2C")  # model 1 is unbiased as it is; model 3 has no such likelihood
 
@@ -108,6 +112,25 @@ class CrossValidation:
             f"[{self.signature}]",
         ]
         return "\n".join(lines)
+
+    def plot(self, ax: "Axes | None" = None, **options: Any) -> "Axes":
+        """Draw the log-density of each model; see `langdiff.plots.plot_goodness_of_fit`.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Axes to draw on; by default those of a new figure.
+        **options
+            Options of the function that draws.
+
+        Returns
+        -------
+        Axes
+            The axes drawn on.
+        """
+        from langdiff.plots import plot_goodness_of_fit  # Matplotlib only when asked for
+
+        return plot_goodness_of_fit(self, ax, **options)
 
     def _clusters(self) -> str:
         """Return how many clusters there are, and of how many intents."""
