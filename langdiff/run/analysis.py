@@ -12,7 +12,7 @@ import pandas as pd
 from langdiff._checksums import read_sealed, seal
 from langdiff._io import write_json
 from langdiff._signature import full_hash
-from langdiff.errors import DataError, LangdiffError
+from langdiff.errors import DataError, LangdiffError, OutputError
 from langdiff.run.directory import JOBS, versions
 from langdiff.run.figure import Figure
 
@@ -119,6 +119,8 @@ def kept_or_made(
         key = full_hash(name, versions(), *depends())
         if _key_of(kept) != key:
             write_analysis(make(), key, kept)
+    except OutputError:  # a full disk has nothing to do with the section
+        raise
     except LangdiffError as error:  # difficulties can be had all the same
         logger.warning("[%s] could not be done: %s", name, error)
         found = Analysis(name=name, table=pd.DataFrame(), notes=(f"This could not be done: {error}",))
