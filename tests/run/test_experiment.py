@@ -191,6 +191,21 @@ def test_sections_take_the_settings_of_their_functions(tmp_path):
         assert set(getattr(experiment, section).model_dump()) <= set(signature(function).parameters)
 
 
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ('tests = ["pearsn"]', r"'correlate\.tests\.0': input should be 'pearson'"),
+        ('tests = ["phylo"]', "needs a family tree"),
+        ('unit = "edition"', "editions of one language are not independent"),
+        ('tests = ["mixed"]\ngiven = ["characters"]', "can be held fixed"),
+        ("n_resamples = 50", "greater than or equal to 99"),
+    ],
+)
+def test_correlations_that_cannot_be_made_are_refused(tmp_path, keys, message):
+    with pytest.raises(ConfigError, match=message):
+        _read(tmp_path, MINIMAL + "[correlate]\n" + keys)
+
+
 def test_paths_of_sections_start_at_the_folder_of_the_file(tmp_path):
     read = _read(tmp_path, MINIMAL + '[predictors]\nwals = "wals"\n[translationese]\norigins = "../o.csv"')
     assert read.predictors.wals == str(tmp_path / "wals")
