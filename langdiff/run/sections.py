@@ -125,8 +125,8 @@ class ParitySettings(Section):
 
 
 # in the order of the report; each is the name of a key of `langdiff.run.Experiment`
-SECTIONS = ("compare", "sample", "translationese", "predictors", "correlate", "parity")
-PATHS = {  # keys that are paths, by section
+SECTIONS: tuple[str, ...] = ("compare", "sample", "translationese", "predictors", "correlate", "parity")
+PATHS: dict[str, tuple[str, ...]] = {  # keys that are paths, by section
     "translationese": ("origins",),
     "predictors": ("treebanks", "lexicons", "wals"),
     "correlate": ("tree",),
