@@ -189,9 +189,9 @@ def _run(settings: "Experiment", out: Path, as_json: bool, executor: "Executor |
 
     result = run_experiment(settings, out, executor=executor)
     _show(result, as_json)
-    if len(result.failed):
-        for row in result.failed.itertuples():
-            typer.echo(f"langdiff: {row.lm}: {row.error}", err=True)
+    for row in result.failed.itertuples():
+        typer.echo(f"langdiff: {row.lm}: {row.error}", err=True)
+    if len(result.failed) or result.manifest["not_done"]:
         raise typer.Exit(1)
 
 
@@ -209,8 +209,8 @@ def _show(result: "RunResult", as_json: bool) -> None:
                 "An estimate may differ from the truth by more than its ±, which describes the sampling of intents: a "
                 "language model that has not learned\nall regularities of a language needs more bits than the truth.",
             )
-        for name in result.manifest.get("not_done", ()):
-            typer.echo(f"langdiff: {result.manifest['not_done'][name]}", err=True)
+    for name, why in result.manifest.get("not_done", {}).items():
+        typer.echo(f"langdiff: [{name}]: {why}", err=True)
     typer.echo(f"Report: {result.report}", err=True)
 
 

@@ -7,6 +7,7 @@ import typer
 
 from langdiff.cli.models import Json
 from langdiff.cli.output import check_picture_name, print_json, save_picture
+from langdiff.cli.paths import existing
 from langdiff.cli.typology import read_difficulties, read_frame
 
 if TYPE_CHECKING:
@@ -16,10 +17,14 @@ if TYPE_CHECKING:
 def spread(
     difficulties: Annotated[
         Path,
-        typer.Argument(help="Fit (.json, of `langdiff fit --out`), or table of nats: editions × language models."),
+        typer.Argument(
+            help="Fit (.json, of `langdiff fit --out`), or table of nats: editions × language models.",
+            callback=existing,
+        ),
     ],
     edition_info: Annotated[
-        Path, typer.Argument(help="Table of editions (.csv, .tsv): their names, then a column language.")
+        Path,
+        typer.Argument(help="Table of editions (.csv, .tsv): their names, then a column language.", callback=existing),
     ],
     column: Annotated[
         str | None, typer.Option(help="Language model, a column of a table of several; by default the first.")

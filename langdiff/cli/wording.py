@@ -4,9 +4,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-# name=value, but no word in quotes, which is of the data; or a name of several words
-_ARGUMENT = re.compile(r"(?<!['\"\w=])([a-z]\w*)=('[^']*'|\"[^\"]*\"|[\w.]*\w)")
-_NAME = re.compile(r"(?<!['\"\w.=-])[a-z]+(?:_[a-z]+)+(?!['\"\w(=]|\.\w)")
+# name=value, but no word in quotes, which is of the data, nor in a path; or a name of several words
+_ARGUMENT = re.compile(r"(?<!['\"\w=/\\])([a-z]\w*)=('[^']*'|\"[^\"]*\"|[\w.]*\w)")
+_NAME = re.compile(r"(?<!['\"\w.=/\\-])[a-z]+(?:_[a-z]+)+(?!['\"\w(=/\\]|\.\w)")
 
 
 def options_of(command: Any) -> dict[str, str]:

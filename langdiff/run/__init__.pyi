@@ -1,7 +1,7 @@
 # the public names, for type checkers and at run time alike
 from .cleaning import clean_run as clean_run
 from .experiment import Experiment as Experiment
-from .experiment import read_experiment as read_experiment
+from .experiment_file import read_experiment as read_experiment
 from .report import write_report as write_report
 from .result import read_run as read_run
 from .runner import run_experiment as run_experiment

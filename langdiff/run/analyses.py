@@ -259,10 +259,13 @@ def _parity(basis: Basis, _: Mapping[str, Analysis]) -> Analysis:
     tables, notes = [], []
     figures: list[Figure] = []
     for lm, table in basis.surprisals.items():
+        scored = settings.reference in table.editions
+        if not scored:
+            notes.append(f"{lm}: {settings.reference} could not be scored, so that there are no bits to compare with.")
         found = ld.measure_parity(
             basis.multitext,
-            surprisals=table,
-            clusters=basis.experiment.fit.one_clustering,
+            surprisals=table if scored else None,
+            clusters=_clusters_of_intents(basis),
             **settings.model_dump(),
             seed=basis.experiment.seed,
         )
@@ -275,6 +278,12 @@ def _parity(basis: Basis, _: Mapping[str, Analysis]) -> Analysis:
     return Analysis(
         name="parity", table=pd.concat(tables, ignore_index=True), notes=tuple(notes), figures=tuple(figures)
     )
+
+
+def _clusters_of_intents(basis: Basis) -> str | pd.Series | None:
+    """Return the clusters of the fit, also for texts, which do not know in which fold they were measured."""
+    clusters = basis.experiment.fit.one_clustering
+    return basis.parts.fold if clusters == "fold" and isinstance(basis.parts, Folds) else clusters
 
 
 def _of(lm: str, rows: pd.DataFrame) -> pd.DataFrame:

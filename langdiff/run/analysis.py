@@ -2,8 +2,9 @@
 
 import json
 import logging
+import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pandas as pd
 from langdiff._checksums import read_sealed, seal
 from langdiff._io import write_json
 from langdiff._signature import full_hash
-from langdiff.errors import DataError, LangdiffError
+from langdiff.errors import DataError, LangdiffError, LangdiffWarning, OutputError
 from langdiff.run.directory import JOBS, versions
 from langdiff.run.figure import Figure
 
@@ -34,7 +35,7 @@ class Analysis:
     table : DataFrame
         What was found; no rows if it could not be made.
     notes : tuple of str
-        What a reader should know beside the table, such as convergence and signature, or why there is none.
+        What a reader should know beside the table, such as warnings, convergence and signature, or why there is none.
     figures : tuple of Figure
         Pictures.
     """
@@ -118,7 +119,9 @@ def kept_or_made(
     try:
         key = full_hash(name, versions(), *depends())
         if _key_of(kept) != key:
-            write_analysis(make(), key, kept)
+            write_analysis(_with_warnings(make), key, kept)
+    except OutputError:  # a full disk has nothing to do with the section
+        raise
     except LangdiffError as error:  # difficulties can be had all the same
         logger.warning("[%s] could not be done: %s", name, error)
         found = Analysis(name=name, table=pd.DataFrame(), notes=(f"This could not be done: {error}",))
@@ -127,6 +130,17 @@ def kept_or_made(
     found, _ = read_analysis(kept)  # the same numbers, whether they are new or not
     write_analysis(found, key, new / ANALYSES / kept.name)
     return found
+
+
+def _with_warnings(make: Callable[[], Analysis]) -> Analysis:
+    """Add what was warned of to the notes, so that the report says it, too, and not only when it is new."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", LangdiffWarning)
+        found = make()
+    for each in caught:
+        warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
+    told = (f"Warning: {each.message}" for each in caught if issubclass(each.category, LangdiffWarning))
+    return replace(found, notes=tuple(dict.fromkeys([*found.notes, *told])))
 
 
 def _key_of(path: Path) -> str | None:

@@ -1,6 +1,7 @@
 """Recipes of an experiment file's own: one of ours, with some settings changed."""
 
 import difflib
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, fields
 from typing import Any
@@ -9,6 +10,7 @@ from pydantic import TypeAdapter
 
 from langdiff.errors import ConfigError
 from langdiff.lm.ngram.recipe import AnyRecipe, find_lm
+from langdiff.lm.scoring import split_name
 
 BASE = "base"
 
@@ -26,11 +28,15 @@ def make_recipe(name: str, table: Mapping[str, Any]) -> AnyRecipe:
     Raises
     ------
     ConfigError
-        If there is no base, a setting is unknown or out of range, or the name is taken.
+        If there is no base, a setting is unknown or out of range, or the name is taken or cannot be used.
     """
     where = f"[lm.recipes.{name}]"
     if BASE not in table:
         raise ConfigError(f"{where} needs a base, the recipe that it changes, such as base = 'char-small'.")
+    if re.fullmatch(r"[^/\\.][^/\\]*", name) is None:  # files are named after it
+        raise ConfigError(f"{where}: the name is empty, begins with a dot or has a slash; choose another.")
+    if split_name(name)[1] is not None:
+        raise ConfigError(f"{where}: the name ends like a way of scoring; choose another.")
     if _is_known(name):
         raise ConfigError(f"{where}: there is a recipe of this name already; choose another.")
     base = find_lm(table[BASE])

@@ -30,7 +30,8 @@ HEADINGS = {
         "Models",
         "Which regression model?",
         "The same surprisals under several models of the regression. Correlation and largest difference (nats) are "
-        "those of the difficulties with the first model's.",
+        "those of the difficulties with the first model's. Likelihoods of restricted models and those of model 3 do "
+        "not compare with others.",
     ),
     "sample": (
         "Posterior",
@@ -52,8 +53,8 @@ HEADINGS = {
     "correlate": (
         "Correlations",
         "What makes a language hard?",
-        "Predictors against difficulties, one observation per language. P adjusted allows for the number of tests; a p "
-        "that does not may be small by chance.",
+        "Predictors against difficulties, one observation per language, unless the unit is the edition. P adjusted "
+        "allows for the number of tests; a p that does not may be small by chance.",
     ),
     "parity": (
         "Parity",

@@ -48,7 +48,8 @@ from langdiff.run.directory import (
     staged,
 )
 from langdiff.run.dividing import check_clusters, compare_all_folds, divide, sizes_of
-from langdiff.run.experiment import Experiment, FileCorpus, read_experiment
+from langdiff.run.experiment import Experiment, FileCorpus
+from langdiff.run.experiment_file import read_experiment
 from langdiff.run.floors import FLOORS, floors_of_run
 from langdiff.run.given_model import describe_given, load_given, measure_all
 from langdiff.run.hashes import hash_editions

@@ -5,6 +5,8 @@ from typing import Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from langdiff._types import Model, StanModel
+from langdiff.typology.association.correlate import settle
+from langdiff.typology.association.outcome import Test
 
 
 class Section(BaseModel):
@@ -95,15 +97,23 @@ class CorrelateSettings(Section):
     the corpus.
     """
 
-    tests: list[str] | None = None
+    tests: list[Test] | None = None
     only: list[str] = []
     given: list[str] = []
     tree: str | None = None
     averaging: Literal["difficulty", "factor"] = "difficulty"
     unit: Literal["language", "edition"] = "language"
     interval: Literal["fisher", "bootstrap"] = "fisher"
-    n_resamples: int = Field(9999, ge=1)
+    n_resamples: int = Field(9999, ge=99)
     alpha: float = Field(0.05, gt=0, lt=1)
+
+    @model_validator(mode="after")
+    def _tests_can_be_made(self) -> Self:
+        # its error is a ValueError, which Pydantic adds to its own
+        settings = settle(self.tests, self.given, self.unit, self.interval, self.n_resamples)
+        if self.tree is None and any("phylo" in test for test in settings.tests):
+            raise ValueError("the test 'phylo' needs a family tree: give its path as tree")
+        return self
 
 
 class ParitySettings(Section):
@@ -115,8 +125,8 @@ class ParitySettings(Section):
 
 
 # in the order of the report; each is the name of a key of `langdiff.run.Experiment`
-SECTIONS = ("compare", "sample", "translationese", "predictors", "correlate", "parity")
-PATHS = {  # keys that are paths, by section
+SECTIONS: tuple[str, ...] = ("compare", "sample", "translationese", "predictors", "correlate", "parity")
+PATHS: dict[str, tuple[str, ...]] = {  # keys that are paths, by section
     "translationese": ("origins",),
     "predictors": ("treebanks", "lexicons", "wals"),
     "correlate": ("tree",),

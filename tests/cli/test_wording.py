@@ -18,6 +18,8 @@ def test_words_of_data_and_of_other_functions_stay():
         "fit.max_iterations, max_iterations(), in max_iterations.csv",
         "errors='raise' and min_count",
         "restricted=False",
+        "/data/max_iterations/a.csv, /data/max_iterations: no such file",
+        "C:\\max_iterations, max_iterations/a.csv, /data/model=1/a.csv",
     ):
         assert as_options(told, OPTIONS) == told
 

@@ -177,9 +177,18 @@ def test_own_recipes_that_cannot_be_used_are_refused(tmp_path, table, message):
         _read(tmp_path, MINIMAL + '[lm]\nmodels = ["mine"]\n[lm.recipes.mine]\n' + table)
 
 
-def test_own_recipes_have_names_of_their_own(tmp_path):
-    with pytest.raises(ConfigError, match="there is a recipe of this name already"):
-        _read(tmp_path, MINIMAL + '[lm.recipes.char-small]\nbase = "char-tiny"')
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("char-small", "there is a recipe of this name already"),
+        ("mine-unpriced", "ends like a way of scoring"),
+        ("../mine", "has a slash"),
+        ("", "the name is empty"),
+    ],
+)
+def test_own_recipes_have_names_of_their_own(tmp_path, name, message):
+    with pytest.raises(ConfigError, match=message):
+        _read(tmp_path, MINIMAL + f'[lm.recipes."{name}"]\nbase = "char-tiny"')
 
 
 def test_sections_take_the_settings_of_their_functions(tmp_path):
@@ -189,6 +198,21 @@ def test_sections_take_the_settings_of_their_functions(tmp_path):
     functions |= {"parity": ld.measure_parity}
     for section, function in functions.items():
         assert set(getattr(experiment, section).model_dump()) <= set(signature(function).parameters)
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ('tests = ["pearsn"]', r"'correlate\.tests\.0': input should be 'pearson'"),
+        ('tests = ["phylo"]', "needs a family tree"),
+        ('unit = "edition"', "editions of one language are not independent"),
+        ('tests = ["mixed"]\ngiven = ["characters"]', "can be held fixed"),
+        ("n_resamples = 50", "greater than or equal to 99"),
+    ],
+)
+def test_correlations_that_cannot_be_made_are_refused(tmp_path, keys, message):
+    with pytest.raises(ConfigError, match=message):
+        _read(tmp_path, MINIMAL + "[correlate]\n" + keys)
 
 
 def test_paths_of_sections_start_at_the_folder_of_the_file(tmp_path):

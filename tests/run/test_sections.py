@@ -1,6 +1,7 @@
 """The sections of an experiment beyond the regression, in one small run of n-grams."""
 
 import json
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -8,8 +9,8 @@ import pandas as pd
 import pytest
 
 import langdiff as ld
-from langdiff.errors import DataError
-from langdiff.run import Experiment, analyses, read_run, run_experiment
+from langdiff.errors import DataError, LangdiffWarning, OutputError
+from langdiff.run import Experiment, analyses, analysis, read_run, run_experiment
 from langdiff.run.report import render_report
 from langdiff.run.verification import verify_run
 
@@ -74,13 +75,13 @@ def test_sections_find_what_the_functions_find(run, settings):
 def test_sections_are_read_back_and_in_the_report(run):
     again = read_run(run.directory)
     page = run.report.read_text(encoding="utf-8")
-    for name, analysis in run.analyses.items():
-        pd.testing.assert_frame_equal(again.analyses[name].table, analysis.table)
-        assert again.analyses[name].figures == analysis.figures
+    for name, found in run.analyses.items():
+        pd.testing.assert_frame_equal(again.analyses[name].table, found.table)
+        assert again.analyses[name].figures == found.figures
         assert f'<section id="{name}">' in page
         assert f'href="#{name}"' in page
         assert (run.directory / "tables" / f"{name}.csv").is_file()
-        assert str(analysis.table.columns[-1]).replace("_", " ") in analysis.summary().replace("_", " ")
+        assert str(found.table.columns[-1]).replace("_", " ") in found.summary().replace("_", " ")
     hostile = replace(run.analyses["predictors"], notes=("<script>alert(1)</script>",))
     text = render_report(replace(run, analyses={"predictors": hostile}), [])
     assert "<script>alert" not in text
@@ -121,6 +122,59 @@ def test_a_section_that_cannot_be_done_is_named(settings, tmp_path):
     assert "could not be done: unknown predictor" in run.manifest["not_done"]["correlate"]
     assert "could not be done: unknown predictor" in run.report.read_text(encoding="utf-8")
     assert json.loads((run.directory / "manifest.json").read_text())["not_done"].keys() == {"correlate"}
+
+
+def test_a_full_disk_is_not_a_fault_of_a_section(tmp_path, monkeypatch):
+    def full(*_):
+        raise OutputError("No space left on device.")
+
+    monkeypatch.setattr(analysis, "write_analysis", full)
+    found = analysis.Analysis(name="compare", table=pd.DataFrame())
+    with pytest.raises(OutputError, match="No space left"):
+        analysis.kept_or_made("compare", list, lambda: found, tmp_path, tmp_path / "new")
+
+
+def test_warnings_of_a_section_are_kept_as_notes(tmp_path):
+    def make():
+        warnings.warn("too narrow", LangdiffWarning, stacklevel=1)
+        return analysis.Analysis(name="parity", table=pd.DataFrame({"a": [1.0]}), notes=("[reference:x]",))
+
+    with pytest.warns(LangdiffWarning, match="too narrow"):
+        made = analysis.kept_or_made("parity", list, make, tmp_path, tmp_path / "new")
+    kept = analysis.kept_or_made("parity", list, make, tmp_path, tmp_path / "new")  # does not warn
+    assert made.notes == kept.notes == ("[reference:x]", "Warning: too narrow")
+
+
+def test_parity_takes_folds_as_clusters_and_models_without_the_reference(tmp_path):
+    settings = {
+        "name": "folds",
+        "corpus": {"format": "synthetic", "n_intents": 90, "n_languages": 3},
+        "split": {"folds": 2},
+        "lm": {"models": ["kneser-ney-2"], "max_replaced": 1.0, "floors": False},
+        "fit": {"clusters": "fold"},
+        "parity": {"reference": "free-order", "bootstrap": 0},
+    }
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LangdiffWarning)  # two clusters are few
+        run = run_experiment(Experiment.model_validate(settings), tmp_path / "run", progress=False)
+    assert run.manifest["not_done"] == {}
+    (table,) = run.surprisals.values()
+    texts = ld.synthesize(90, 3, seed=0).multitext
+    without = table.sel(editions=[name for name in table.editions if name != "free-order"])
+    basis = analyses.Basis(
+        experiment=run.experiment.model_copy(update={"fit": run.experiment.fit.model_copy(update={"clusters": None})}),
+        multitext=texts,
+        parts=None,
+        surprisals={"whole": table, "without": without},
+        fits={},
+        progress=False,
+    )
+    found = analyses.MAKERS["parity"][1](basis, {})
+    premiums = found.table.pivot(index="edition", columns="lm", values="byte_premium")
+    assert premiums["whole"].to_dict() == premiums["without"].to_dict()
+    has = found.table.groupby("lm")["information_parity"].count()
+    assert has.to_dict() == {"whole": 3, "without": 0}
+    assert any("without: free-order could not be scored" in note for note in found.notes)
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,9 @@ PARTIAL = ("pearson", "spearman", *RELATED)
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Settings:
+class Settings:
+    """What `correlate` was asked for."""
+
     tests: tuple[Test, ...]
     given: tuple[str, ...]
     unit: Unit
@@ -154,16 +156,7 @@ def correlate(
     0  pearson  62            r     0.750  0.616  0.842
     1    mixed  62  nats per SD     0.064  0.049  0.080
     """
-    held = names_once(given)
-    usual = ("pearson", "spearman") if held else ("pearson", "spearman", "mood")
-    settings = _Settings(
-        tests=names_once(usual if tests is None else tests),
-        given=held,
-        unit=unit,
-        interval=interval,
-        n_resamples=n_resamples,
-    )
-    _check(settings)
+    settings = settle(tests, given, unit, interval, n_resamples)
     random = interval == "bootstrap" or "permutation" in settings.tests
     rng = generator(seed, "permutations and bootstrap samples") if random else generator(0)
     sample = gather(difficulties, predictors, edition_info=edition_info, corpus=corpus, averaging=averaging, unit=unit)
@@ -182,7 +175,7 @@ def correlate(
         signature=join_signature(
             {
                 "tests": ",".join(settings.tests),
-                "given": ",".join(held) or None,
+                "given": ",".join(settings.given) or None,
                 "averaging": averaging,
                 "unit": unit,
                 "interval": interval,
@@ -197,7 +190,25 @@ def correlate(
     )
 
 
-def _check(settings: _Settings) -> None:
+def settle(
+    tests: Test | Iterable[Test] | None, given: str | Iterable[str], unit: Unit, interval: Interval, n_resamples: int
+) -> Settings:
+    """Return the settings of `correlate`, with the usual tests filled in.
+
+    Raises
+    ------
+    ConfigError
+        If a test is unknown, or settings contradict each other.
+    """
+    held = names_once(given)
+    usual: tuple[Test, ...] = ("pearson", "spearman") if held else ("pearson", "spearman", "mood")
+    settings = Settings(
+        tests=names_once(usual if tests is None else tests),
+        given=held,
+        unit=unit,
+        interval=interval,
+        n_resamples=n_resamples,
+    )
     known = tuple(dict.fromkeys((*NUMERIC, *CATEGORICAL)))
     if not settings.tests:
         raise ConfigError(f"name at least one test; there are {listing(known, 9)}.")
@@ -215,10 +226,11 @@ def _check(settings: _Settings) -> None:
         )
     if settings.given and not set(settings.tests) <= set(PARTIAL):
         raise ConfigError(f"predictors can be held fixed (given=) for tests {listing(PARTIAL)} only.")
+    return settings
 
 
 def _rows(
-    sample: Sample, relatives: Relatives, names: Sequence[str], settings: _Settings, rng: np.random.Generator
+    sample: Sample, relatives: Relatives, names: Sequence[str], settings: Settings, rng: np.random.Generator
 ) -> list[dict[str, object]]:
     for name in settings.given:
         if not is_numeric_dtype(sample.column(name)):
@@ -250,7 +262,7 @@ def _one(
     name: str,
     lm: str,
     test: str,
-    settings: _Settings,
+    settings: Settings,
     rng: np.random.Generator,
 ) -> tuple[Outcome, int]:
     """Make one test on the languages that have all it needs; return it, and how many have not."""
@@ -284,7 +296,7 @@ def _one(
     return correlation(values, y, test, given=given, n_resamples=n_resamples, seed=rng), missing
 
 
-def _models(sample: Sample, relatives: Relatives, names: Iterable[str], settings: _Settings) -> list[dict[str, object]]:
+def _models(sample: Sample, relatives: Relatives, names: Iterable[str], settings: Settings) -> list[dict[str, object]]:
     """Compare the models of relatedness behind the tests that have one, and independence."""
     tests = [test for test in settings.tests if test in RELATED]
     numeric = [name for name in names if tests and is_numeric_dtype(sample.predictors[name])]

@@ -1,0 +1,122 @@
+"""The experiment file: a TOML file with all settings of a run."""
+
+import difflib
+import os
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from langdiff.errors import ConfigError
+from langdiff.run.experiment import Experiment, FileCorpus, SyntheticCorpus
+from langdiff.run.sections import PATHS
+
+
+def read_experiment(path: str | Path) -> Experiment:
+    r"""Read and check an experiment file; environment variables in its paths are filled in.
+
+    Parameters
+    ----------
+    path : str or Path
+        Path of a TOML file; relative paths in it start at its folder.
+
+    Returns
+    -------
+    Experiment
+        The settings, with defaults filled in and absolute paths.
+
+    Raises
+    ------
+    ConfigError
+        If the file cannot be read or is not TOML, a key is unknown (the message names the nearest known one),
+        a value is out of range, or a path names an environment variable that is not set.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "small.toml"
+    ...     _ = path.write_text('name = "small"\ncorpus = {format = "synthetic"}')
+    ...     read_experiment(path).corpus.n_languages
+    8
+    """
+    path = Path(path)
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}.") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise ConfigError(f"{path}: not a TOML file: {error}.") from error
+    try:
+        experiment = Experiment.model_validate(table)
+    except ValidationError as error:
+        raise ConfigError(_explain(error, path)) from error
+    if isinstance(experiment.corpus, FileCorpus):
+        corpus = _resolve_paths(experiment.corpus, path)
+        experiment = experiment.model_copy(update={"corpus": corpus})
+    for section, keys in PATHS.items():
+        settings = getattr(experiment, section)
+        given = {key: getattr(settings, key, None) for key in keys}
+        resolved = {key: _resolve(name, path) for key, name in given.items() if name is not None}
+        if resolved:
+            experiment = experiment.model_copy(update={section: settings.model_copy(update=resolved)})
+    if experiment.lm.hf is not None:
+        lm = experiment.lm.model_copy(update={"hf": _resolve(experiment.lm.hf, path)})
+        experiment = experiment.model_copy(update={"lm": lm})
+    return experiment
+
+
+def _resolve(name: str, file: Path) -> str:
+    filled = os.path.expandvars(name)
+    if unset := re.search(r"\$\{?(\w+)", filled):
+        raise ConfigError(
+            f"{file}: the path {name!r} needs the environment variable {unset[1]}, which is not set; "
+            f"for example: {unset[1]}=path/to/data langdiff run {file.name}"
+        )
+    return os.path.abspath(file.parent / Path(filled).expanduser())  # noqa: PTH100 links keep their names
+
+
+def _resolve_paths(corpus: FileCorpus, file: Path) -> FileCorpus:
+    names = [corpus.path] if isinstance(corpus.path, str) else corpus.path
+    single = {key: getattr(corpus, key) for key in ("edition_info", "vref", "original_language")}
+    given = {key: _resolve(name, file) for key, name in single.items() if name is not None}
+    return corpus.model_copy(update=given | {"path": [_resolve(name, file) for name in names]})
+
+
+def _explain(error: ValidationError, path: Path) -> str:
+    """Put Pydantic's findings into one line each, with a suggestion for a misspelt key."""
+    lines = []
+    for finding in error.errors():
+        place = [str(part) for part in _without_format(finding["loc"])]
+        where = ".".join(place)
+        match finding["type"]:
+            case "extra_forbidden":
+                known = _known_keys(finding["loc"][:-1])
+                near = difflib.get_close_matches(place[-1], known, n=1)
+                hint = f"did you mean {near[0]!r}?" if near else f"known here: {', '.join(known)}."
+                lines.append(f"unknown key {where!r}; {hint}")
+            case "missing":
+                lines.append(f"{where!r} is missing.")
+            case _:
+                message = finding["msg"].removeprefix("Value error, ").removesuffix(".")
+                given = "" if isinstance(finding["input"], dict) else f" (given: {finding['input']!r})"
+                lines.append(f"{f'{where!r}: ' if where else ''}{message[:1].lower()}{message[1:]}{given}.")
+    return f"{path}: " + "\n  ".join(lines)
+
+
+def _without_format(location: tuple[int | str, ...]) -> tuple[int | str, ...]:
+    """Leave out what Pydantic puts after ``corpus``: its format, which is not a key."""
+    return (*location[:1], *location[2:]) if location[:1] == ("corpus",) else location
+
+
+def _known_keys(location: tuple[int | str, ...]) -> list[str]:
+    if location[:1] == ("corpus",):  # there are two kinds; the second part says which
+        return list((SyntheticCorpus if location[1] == "synthetic" else FileCorpus).model_fields)
+    section: type[BaseModel] = Experiment
+    for part in location:
+        annotation: Any = section.model_fields[str(part)].annotation
+        options = [annotation, *getattr(annotation, "__args__", ())]
+        section = next((o for o in options if isinstance(o, type) and issubclass(o, BaseModel)), section)
+    return list(section.model_fields)
