@@ -70,6 +70,7 @@ def test_refusals():
         ({"sizes": [50, 40]}, "sizes must rise"),
         ({"sizes": [400]}, "below the 400 intents"),
         ({"sizes": []}, "sizes must rise"),
+        ({"sizes": [40.7]}, "sizes must rise"),
         ({"n_repeats": 0}, "n_repeats must be at least 1"),
         ({"seed": "x"}, "seed must be a whole number"),
     ):
