@@ -140,7 +140,7 @@ def _draw_margins(ax: Axes, bits: pd.DataFrame, fit: Fitted, style: dict[str, An
     for i, size in enumerate(sizes):
         _draw_cell(ax, (columns + GAP, i), _bits(size), 0.0, style)
     for j, nats in enumerate(fit.difficulty[bits.columns]):
-        _draw_cell(ax, (j, rows + GAP), f"{100 * np.expm1(nats):+.1f} %", 0.0, style)
+        _draw_cell(ax, (j, rows + GAP), f"{100 * np.expm1(nats):+z.1f} %", 0.0, style)
 
 
 def _bits(value: float) -> str:
