@@ -181,7 +181,9 @@ def spread_within_languages(source: EffectsLike, edition_info: EditionInfo) -> L
     means = np.bincount(codes, y) / counts
     squares = float(((y - means[codes]) ** 2).sum())
     if squares <= EQUAL * float(((y - y.mean()) ** 2).sum()):
-        raise DataError("the editions of each language are equally difficult, so that nothing varies within a language.")
+        raise DataError(
+            "the editions of each language are equally difficult, so that nothing varies within a language."
+        )
     between, within, share, low, high = _components(means, counts, squares)
     return LanguageSpread(
         editions=pd.DataFrame({"language": known[codes], "difficulty": y}, index=names.rename("edition")),
