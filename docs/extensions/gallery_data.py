@@ -11,6 +11,7 @@ import langdiff as ld
 from langdiff import discourse, parallelism
 from langdiff.corpora import native_share
 from langdiff.datasets import bothwell2023, mielke2019
+from langdiff.experiments import deletion_bias, intent_stability, spread_within_languages
 from langdiff.regression import fit_curve, standardized_residuals
 from langdiff.treebanks import measure_treebanks, perturbation_curve
 from langdiff.treebanks.tree import Tree
@@ -31,12 +32,16 @@ def gallery_data(n_editions: int = 8) -> dict[str, Any]:
     """
     rng = np.random.default_rng(0)
     published = mielke2019()
+    languages = pd.concat([published.edition_info(corpus) for corpus in ("europarl", "bibles")])
     return {
         "published": published,
+        "languages": languages,
+        "spread": spread_within_languages(published.difficulties("bibles")["char"], published.edition_info("bibles")),
         "correlations": ld.correlate(published.difficulties("europarl"), published.predictors("europarl")["mcc"]),
         "bothwell": bothwell2023(),
         **_corpus(n_editions),
         **_fits(n_editions, rng),
+        **_less_data(n_editions),
         **_training(n_editions, rng),
         **_treebanks(rng),
         **_parsers(rng),
@@ -76,6 +81,7 @@ def _fits(n_editions: int, rng: np.random.Generator) -> dict[str, Any]:
     return {
         "fits": fits,
         "fit": fit,
+        "surprisals": surprisals,
         "truth": made.difficulty,
         "residuals": standardized_residuals(fit, surprisals),
         "idata": SimpleNamespace(posterior=posterior),
@@ -85,6 +91,14 @@ def _fits(n_editions: int, rng: np.random.Generator) -> dict[str, Any]:
         "balanced": SimpleNamespace(results={"": differences}, to_frame=differences.to_frame),
         "by_model": _by_model(),
         "abilities": ld.fit_outcomes(outcomes),
+    }
+
+
+def _less_data(n_editions: int) -> dict[str, Any]:
+    whole = ld.simulate(400, n_editions, seed=0).surprisals
+    return {
+        "stability": intent_stability(whole, n_repeats=8, seed=0, progress=False),
+        "bias": deletion_bias(whole, n_repeats=4, seed=0, progress=False),
     }
 
 

@@ -5,12 +5,11 @@ from typing import Annotated, Literal
 
 import typer
 
-from langdiff._types import Model
 from langdiff.cli.checks import Json, Surprisals
 from langdiff.cli.output import check_picture_name, print_json, save_picture
 from langdiff.cli.units import Unit
 
-RegressionModel = Annotated[Model, typer.Option(help="Regression model.")]
+RegressionModel = Annotated[Literal["1", "2", "2L", "2C"], typer.Option(help="Regression model.")]
 Picture = Annotated[Path | None, typer.Option(help="Draw the result here (.svg, .png, .pdf).")]
 
 

@@ -12,6 +12,7 @@ from langdiff._progress import progress_bar
 from langdiff._random import generator
 from langdiff._signature import join_signature, name_of_seed
 from langdiff._types import Floats, Model
+from langdiff.effects import EffectsLike, as_effects
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.experiments.cautions import warns_caller
 from langdiff.regression import DifficultyFit, fit
@@ -129,7 +130,7 @@ def deletion_bias(
     *,
     rates: Sequence[float] = (0.1, 0.3, 0.5),
     mechanisms: Sequence[Mechanism] | Mechanism = ("MCAR", "MAR", "MNAR"),
-    truth: pd.Series | None = None,
+    truth: EffectsLike | None = None,
     n_repeats: int = 20,
     model: Model = "2",
     intents: Intents = "fixed",
@@ -150,14 +151,15 @@ def deletion_bias(
         first.
     mechanisms : {"MCAR", "MAR", "MNAR"}, or sequence of them
         Mechanisms by which cells are deleted.
-    truth : Series, optional
-        Difficulties in nats to compare with, such as those of a simulation; by default those of the fit to the whole
-        table, so that differences are the work of deletion alone. Either way the bias is that of this one table; that
-        of a method is its mean over many tables, against the truth.
+    truth : Series, DifficultyFit, Effects or DataFrame, optional
+        Difficulties in nats to compare with, such as those of a simulation, which are taken relative to their average
+        as those of a fit are; by default those of the fit to the whole table, so that differences are the work of
+        deletion alone. Either way the bias is that of this one table; that of a method is its mean over many tables,
+        against the truth.
     n_repeats : int
         Number of random deletions for each mechanism and rate.
-    model : {"1", "2", "2L", "2C", "3"}
-        Regression model to fit; see `langdiff.fit`.
+    model : {"1", "2", "2L", "2C"}
+        Regression model to fit; see `langdiff.fit`. Model 3 needs a scale that cannot be estimated.
     intents : {"fixed", "random"}
         Whether each intent has a size of its own, or sizes have a distribution.
     seed : int or numpy.random.Generator
@@ -173,9 +175,9 @@ def deletion_bias(
     Raises
     ------
     DataError
-        If a cell is missing, `truth` has other editions, or what a deletion leaves cannot be fitted.
+        If a cell is missing, `truth` has other editions or is not finite, or what a deletion leaves cannot be fitted.
     ConfigError
-        If a rate, a mechanism or the number of repeats is out of range.
+        If a rate, a mechanism or the number of repeats is out of range, or a rate or mechanism is named twice.
 
     Warns
     -----
@@ -238,12 +240,15 @@ def deletion_bias(
     return DeletionBias(results=results, reference=reference, intents=intents, signature=join_signature(parts))
 
 
-def _reference(whole: DifficultyFit, truth: pd.Series | None) -> pd.Series:
+def _reference(whole: DifficultyFit, truth: EffectsLike | None) -> pd.Series:
     if truth is None:
         return whole.difficulty
-    if set(truth.index) != set(whole.difficulty.index):
-        raise DataError(f"truth is of other editions ({listing(truth.index)}) than the table.")
-    return truth[whole.difficulty.index].astype(float)
+    effects = as_effects(truth)
+    given = effects.estimate
+    if set(given.index) != set(whole.difficulty.index):
+        raise DataError(f"truth is of other editions ({listing(given.index)}) than the table.")
+    given = given[whole.difficulty.index]
+    return pd.Series(effects.scale.center(given.to_numpy()), given.index)
 
 
 def _fit_rest(table: Surprisals, gone: np.ndarray, what: str, how: dict[str, Any]) -> DifficultyFit:
@@ -258,9 +263,12 @@ def _fit_rest(table: Surprisals, gone: np.ndarray, what: str, how: dict[str, Any
 
 def _check(rates: Sequence[float], mechanisms: Sequence[str], n_repeats: int) -> None:
     unknown = [name for name in mechanisms if name not in get_args(Mechanism)]
-    if unknown or not mechanisms:
+    if unknown:
         raise ConfigError(f"unknown mechanisms {listing(unknown)}; use {listing(get_args(Mechanism))}.")
-    if not len(rates) or not all(0 < rate < 1 for rate in rates):
+    for what, given in (("mechanisms", mechanisms), ("rates", rates)):
+        if not len(given) or len(set(given)) < len(given):  # twice the same would be counted as more repeats
+            raise ConfigError(f"{what} must be named once each, and at least one; got {list(given)}.")
+    if not all(0 < rate < 1 for rate in rates):
         raise ConfigError(f"rates are shares between 0 and 1, got {list(rates)}.")
     if not isinstance(n_repeats, int | np.integer) or n_repeats < 1:
         raise ConfigError(f"n_repeats must be at least 1, got {n_repeats!r}.")

@@ -150,8 +150,8 @@ def intent_stability(
         of it.
     n_repeats : int
         Number of random orders.
-    model : {"1", "2", "2L", "2C", "3"}
-        Regression model to fit; see `langdiff.fit`.
+    model : {"1", "2", "2L", "2C"}
+        Regression model to fit; see `langdiff.fit`. Model 3 needs a scale that cannot be estimated.
     seed : int or numpy.random.Generator
         Seed of the orders.
     progress : bool, optional
@@ -186,9 +186,10 @@ def intent_stability(
     """
     table = as_surprisals(surprisals)
     total = len(table.intents)
-    chosen = [total // 2**k for k in range(HALVINGS, 0, -1)] if sizes is None else [int(size) for size in sizes]
-    if not chosen or chosen != sorted(set(chosen)) or chosen[0] < 2 or chosen[-1] >= total:
-        raise ConfigError(f"sizes must rise, from 2 up and below the {total:,} intents of the table; got {chosen}.")
+    given = [total // 2**k for k in range(HALVINGS, 0, -1)] if sizes is None else list(sizes)
+    chosen = [int(size) for size in given]
+    if not chosen or given != sorted(set(chosen)) or chosen[0] < 2 or chosen[-1] >= total:
+        raise ConfigError(f"sizes must rise, from 2 up and below the {total:,} intents of the table; got {given}.")
     if not isinstance(n_repeats, int | np.integer) or n_repeats < 1:
         raise ConfigError(f"n_repeats must be at least 1, got {n_repeats!r}.")
     rng = generator(seed, "subsets of intents")

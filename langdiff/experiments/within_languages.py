@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 LARGEST = 1 - 1e-9  # share of the variance between languages up to which the likelihood is computed
+EQUAL = 1e-9  # share of the squares that lies within languages if there is nothing but errors of rounding
 THRESHOLD = float(chi2.ppf(0.95, 1))  # fall of minus twice the log-likelihood at the ends of a 95 % interval
 
 
@@ -148,7 +149,7 @@ def spread_within_languages(source: EffectsLike, edition_info: EditionInfo) -> L
     Raises
     ------
     DataError
-        If an edition has no language, or no language has two editions.
+        If an edition has no language, no language has two editions, or those of each language are equally difficult.
 
     References
     ----------
@@ -179,6 +180,10 @@ def spread_within_languages(source: EffectsLike, edition_info: EditionInfo) -> L
     freedom = len(y) - len(counts)
     means = np.bincount(codes, y) / counts
     squares = float(((y - means[codes]) ** 2).sum())
+    if squares <= EQUAL * float(((y - y.mean()) ** 2).sum()):
+        raise DataError(
+            "the editions of each language are equally difficult, so that nothing varies within a language."
+        )
     between, within, share, low, high = _components(means, counts, squares)
     return LanguageSpread(
         editions=pd.DataFrame({"language": known[codes], "difficulty": y}, index=names.rename("edition")),

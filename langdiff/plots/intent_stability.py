@@ -2,13 +2,12 @@
 
 from typing import Any
 
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, NullLocator
 
 from langdiff.errors import DataError
-from langdiff.plots._axes import FAINT, GREY, SERIES, axes_of, finish
+from langdiff.plots._axes import FAINT, GREY, MARKERS, SERIES, axes_of, finish
 from langdiff.plots._places import name_line_ends
 
 COLOURED = len(SERIES)  # of more editions, the hardest and the easiest are drawn in colour
@@ -22,7 +21,7 @@ def plot_intent_stability(stability: pd.DataFrame, ax: Axes | None = None, **sty
     ----------
     stability : DataFrame
         Table of ``to_frame()`` of `langdiff.experiments.intent_stability`: ``size``, ``edition``, ``difficulty`` and
-        ``sd`` between repeats, in nats. Of more than six editions, the three hardest and three easiest are drawn in
+        ``sd`` between repeats, in nats. Of more than eight editions, the three hardest and three easiest are drawn in
         colour, with bands of two standard deviations to either side.
     ax : Axes, optional
         Axes to draw on; by default those of a new figure.
@@ -56,15 +55,16 @@ def plot_intent_stability(stability: pd.DataFrame, ax: Axes | None = None, **sty
     spread = stability.pivot(index="edition", columns="size", values="sd").loc[wide.index].fillna(0.0)
     count = len(wide)
     chosen = range(count) if count <= COLOURED else [*range(3), *range(count - 3, count)]
-    colours = dict(zip((wide.index[k] for k in chosen), SERIES, strict=False))
+    series = zip(SERIES, MARKERS, strict=True)
+    styles = dict(zip((wide.index[k] for k in chosen), series, strict=False))
     ax = axes_of(ax, 6.0, 4.2)
     sizes = wide.columns.to_numpy(dtype=float)
     for edition, y, half in zip(wide.index, wide.to_numpy(), 2 * spread.to_numpy(), strict=True):
-        colour = colours.get(edition, GREY)
-        if edition in colours:
+        colour, marker = styles.get(edition, (GREY, "o"))
+        if edition in styles:
             ax.fill_between(sizes, y - half, y + half, color=colour, alpha=0.15, linewidth=0)
-        usual: dict[str, Any] = {"color": colour, "marker": "o", "markersize": 3.5}
-        usual |= {"linewidth": 1.4 if edition in colours else 0.6, "zorder": 2 if edition in colours else 1}
+        usual: dict[str, Any] = {"color": colour, "marker": marker, "markersize": 3.5}
+        usual |= {"linewidth": 1.4 if edition in styles else 0.6, "zorder": 2 if edition in styles else 1}
         ax.plot(sizes, y, **(usual | style))
     ax.axhline(0, color=FAINT, linewidth=0.8, zorder=0)
     ax.set_xscale("log")
@@ -72,8 +72,7 @@ def plot_intent_stability(stability: pd.DataFrame, ax: Axes | None = None, **sty
     ax.xaxis.set_minor_locator(NullLocator())
     ax.xaxis.set_major_formatter("{x:,.0f}")
     ax.set_xlim(sizes[0], sizes[-1])
-    low, high = np.array(ax.get_ylim())
-    ax.set_ylim(low, high)  # final, for the names
+    ax.set_ylim(ax.get_ylim())  # final, for the names
     ends = dict(zip(wide.index, wide.to_numpy()[:, -1], strict=True))
-    name_line_ends(ax, {str(edition): float(ends[edition]) for edition in colours})
+    name_line_ends(ax, {str(edition): float(ends[edition]) for edition in styles})
     return finish(ax, "intents (logarithmic)", "difficulty (nats)")

@@ -10,11 +10,12 @@ from matplotlib.patches import Rectangle
 
 from langdiff._types import Floats
 from langdiff.errors import ConfigError, DataError, listing
-from langdiff.plots._axes import FAINT, GREY, INK, axes_of, finish
+from langdiff.plots._axes import FAINT, GREY, INK, LETTER, axes_of, finish, size_of, text_size
+from langdiff.plots._names import shorten
 
 GAP = 0.25  # between the table and its margins, in cells
 DARKEST = 0.75  # of the colour map, so that numbers can be read
-NAME = 12  # characters of a name that a cell has room for
+NAME = 12  # characters of the name of a row
 
 
 class SurprisalTable(Protocol):
@@ -101,17 +102,19 @@ def plot_multitext(
     darkness = DARKEST * values / np.nanmax(values) if np.isfinite(values).any() else values
     for i, j in np.ndindex(rows, columns):
         _draw_cell(ax, (j, i), _bits(float(values[i, j])), float(darkness[i, j]), style)
+    size = 0.8 * text_size(ax)
+    room = int(size_of(ax)[0] / (columns + margin) / (LETTER * size))  # characters of the name of a column
     if fit is not None:
         _draw_margins(ax, bits, fit, style)
     ax.set_xlim(-0.5, columns - 0.5 + margin)
     ax.set_ylim(rows - 0.5 + margin, -0.5)
-    across = [_shown(name) for name in bits.columns]
-    down = [_shown(name) for name in bits.index]
+    across = shorten([str(name) for name in bits.columns], room)
+    down = shorten([str(name) for name in bits.index], NAME)
     if fit is not None:
         across, down = [*across, "content\n(bits)"], [*down, "difficulty"]
     at = [*range(columns), columns + GAP][: len(across)], [*range(rows), rows + GAP][: len(down)]
-    ax.set_xticks(at[0], across, fontsize=8, parse_math=False)
-    ax.set_yticks(at[1], down, fontsize=8, parse_math=False)
+    ax.set_xticks(at[0], across, fontsize=size, parse_math=False)
+    ax.set_yticks(at[1], down, fontsize=size, parse_math=False)
     ax.tick_params(length=0, labeltop=True, labelbottom=False)
     parts = [(rows, len(surprisals.bits), "intents"), (columns, surprisals.bits.shape[1], "editions")]
     cut = " and ".join(f"the first {shown:,} of {of:,} {what}" for shown, of, what in parts if shown < of)
@@ -127,7 +130,7 @@ def _draw_cell(ax: Axes, centre: tuple[float, float], text: str, darkness: float
     x, y = centre
     ax.add_patch(Rectangle((x - 0.48, y - 0.46), 0.96, 0.92, **(usual | style)))
     colour = "white" if darkness > 0.55 else GREY if missing else INK
-    ax.text(x, y, text, ha="center", va="center", fontsize=8, color=colour)
+    ax.text(x, y, text, ha="center", va="center", fontsize=0.8 * text_size(ax), color=colour)
 
 
 def _draw_margins(ax: Axes, bits: pd.DataFrame, fit: Fitted, style: dict[str, Any]) -> None:
@@ -140,14 +143,8 @@ def _draw_margins(ax: Axes, bits: pd.DataFrame, fit: Fitted, style: dict[str, An
     for i, size in enumerate(sizes):
         _draw_cell(ax, (columns + GAP, i), _bits(size), 0.0, style)
     for j, nats in enumerate(fit.difficulty[bits.columns]):
-        _draw_cell(ax, (j, rows + GAP), f"{100 * np.expm1(nats):+.1f} %", 0.0, style)
+        _draw_cell(ax, (j, rows + GAP), f"{100 * np.expm1(nats):+z.1f} %", 0.0, style)
 
 
 def _bits(value: float) -> str:
     return "" if np.isnan(value) else f"{value:,.0f}" if value >= 10 else f"{value:.1f}"
-
-
-def _shown(name: object) -> str:
-    """Return a name, without its middle if it is long."""
-    text = str(name)
-    return text if len(text) <= NAME else f"{text[: NAME // 2 - 1]}…{text[-NAME // 2 :]}"

@@ -65,7 +65,7 @@ def test_random_intents_take_most_of_the_bias_of_mar_away(found):
 def test_differences_can_be_those_from_the_truth():
     truth = COMPLETE.difficulty
     settings = {"rates": [0.1], "mechanisms": "MCAR", "n_repeats": 2, "seed": 3}
-    own, other = (deletion_bias(COMPLETE.surprisals, truth=t, **settings) for t in (None, truth[::-1]))
+    own, other = (deletion_bias(COMPLETE.surprisals, truth=t, **settings) for t in (None, 1 + truth[::-1]))
     shift = ld.fit(COMPLETE.surprisals).difficulty - truth
     assert_allclose(other.results["difference"] - own.results["difference"], [*shift, *shift], atol=1e-12)
     assert own.signature != other.signature
@@ -86,7 +86,10 @@ def test_refusals():
     bits = COMPLETE.surprisals.bits
     for settings, message in (
         ({"rates": [0.0]}, "rates are shares"),
-        ({"rates": []}, "rates are shares"),
+        ({"rates": []}, "rates must be named once each"),
+        ({"rates": [0.1, 0.1]}, "rates must be named once each"),
+        ({"mechanisms": []}, "mechanisms must be named once each"),
+        ({"mechanisms": ["MAR", "MAR"]}, "mechanisms must be named once each"),
         ({"mechanisms": ["MCAR", "all"]}, "unknown mechanisms 'all'"),
         ({"n_repeats": 0}, "n_repeats must be at least 1"),
         ({"seed": -1}, "seed must be a whole number"),
@@ -97,5 +100,7 @@ def test_refusals():
         deletion_bias(bits.mask(bits == bits.iloc[0, 0]), seed=0)
     with pytest.raises(DataError, match="truth is of other editions"):
         deletion_bias(bits, truth=pd.Series({"x": 0.0}), seed=0)
+    with pytest.raises(DataError, match="1 of 4 are not finite"):
+        deletion_bias(bits, truth=COMPLETE.difficulty.mask(COMPLETE.difficulty.index == "e2"), seed=0)
     with pytest.raises(DataError, match=r"left after MCAR at rate 0\.9 cannot be fitted"):
         deletion_bias(bits.iloc[:6], rates=[0.9], mechanisms="MCAR", seed=0)

@@ -55,7 +55,7 @@ def test_usual_sizes_are_halves():
 
 def test_lines_end_at_the_difficulties_of_all_intents(found):
     ax = found.plot()
-    ends = sorted(line.get_ydata()[-1] for line in ax.lines if line.get_marker() == "o")
+    ends = sorted(line.get_ydata()[-1] for line in ax.lines if line.get_marker() != "None")
     assert_allclose(ends, sorted(found.whole.difficulty))
     many = ld.simulate(60, 9, seed=0).surprisals
     ax = intent_stability(many, sizes=[30], n_repeats=2, seed=0).plot()
@@ -70,6 +70,7 @@ def test_refusals():
         ({"sizes": [50, 40]}, "sizes must rise"),
         ({"sizes": [400]}, "below the 400 intents"),
         ({"sizes": []}, "sizes must rise"),
+        ({"sizes": [40.7]}, "sizes must rise"),
         ({"n_repeats": 0}, "n_repeats must be at least 1"),
         ({"seed": "x"}, "seed must be a whole number"),
     ):

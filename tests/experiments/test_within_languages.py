@@ -118,3 +118,6 @@ def test_refusals():
         spread_within_languages(y, language.iloc[1:])
     with pytest.raises(DataError, match="no language has two editions"):
         spread_within_languages(y.iloc[1:3], language.iloc[1:3])
+    for equal in (0 * y, y.groupby(language).transform("mean")):
+        with pytest.raises(DataError, match="of each language are equally difficult"):
+            spread_within_languages(equal, language)
