@@ -46,11 +46,10 @@ pythons:
 # Packages that are pinned below warn of others that are newer: their DeprecationWarnings are not errors here.
 # torch stays as it is pinned, since old builds for CPUs are not in the package index.
 lowest: $(READY)
-	$(BIN)/python .ci/lowest.py torch ortools > build-lowest.txt
-	grep "^torch==" constraints.txt >> build-lowest.txt
 	$(PYTHON) -m venv .venv-lowest
-	.venv-lowest/bin/python -m pip install --quiet -c build-lowest.txt -e ".[all]"
-	rm build-lowest.txt
+	$(BIN)/python .ci/lowest.py torch ortools > .venv-lowest/constraints.txt
+	grep "^torch==" constraints.txt >> .venv-lowest/constraints.txt
+	.venv-lowest/bin/python -m pip install --quiet -c .venv-lowest/constraints.txt -e ".[all]"
 	.venv-lowest/bin/python -m pytest -n auto --maxprocesses 8 -W default::DeprecationWarning -W default::PendingDeprecationWarning
 
 lint: $(READY)

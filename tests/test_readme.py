@@ -18,17 +18,27 @@ def test_python_on_the_page_runs(page, root, capsys):
     assert names["fit"].converged
 
 
-@pytest.mark.parametrize("page", [*PAGES, "docs/command-line.md"])
-def test_commands_on_the_page_exist(page, root):
+NAMING_COMMANDS = [*PAGES, "docs/command-line.md", "docs/why-langdiff.md", "docs/faq.md", "docs/reproducing.md"]
+
+
+@pytest.mark.parametrize("page", NAMING_COMMANDS)
+def test_commands_and_options_on_the_page_exist(page, root):
     from typer.main import get_command
 
     from langdiff.cli.app import app
 
-    known = set(get_command(app).commands)
+    top = get_command(app)
     text = (root / page).read_text(encoding="utf-8")
-    used = set(re.findall(r"(?:^|`)langdiff ([a-z][a-z-]+)", text, re.MULTILINE))
+    used = re.findall(r"(?:^|`|LANGDIFF_DATA=\S+ )langdiff ([a-z][^`\n#]*)", text, re.MULTILINE)
     assert used
-    assert used <= known
+    for words in map(str.split, used):
+        command = top.commands[words.pop(0)]
+        if words and hasattr(command, "commands") and not words[0].startswith("-"):
+            command = command.commands[words.pop(0)]
+        known = {name for parameter in command.params for name in (*parameter.opts, *parameter.secondary_opts)}
+        known |= {"--help"}
+        given = {word for word in words if re.fullmatch(r"--[a-z-]+", word)}
+        assert given <= known, (command.name, given - known)
 
 
 @pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md"])
