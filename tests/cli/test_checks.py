@@ -48,7 +48,7 @@ def test_compare_as_json_with_the_usual_models(langdiff, table):
 def test_model_3_alone_takes_the_scale(langdiff, table):
     done = langdiff("compare", table, "--model", "1", "--model", "3", "--laplace-scale", 0.03, "--json")
     assert [row["converged"] for row in json.loads(done.out)] == [True, True]
-    assert "needs laplace_scale" in langdiff("compare", table, "--model", "3").err
+    assert "needs --laplace-scale" in langdiff("compare", table, "--model", "3").err
 
 
 def test_cross_validate_prints_what_the_api_gives(langdiff, table, tmp_path):
@@ -84,7 +84,7 @@ def test_cross_validate_by_document(langdiff, table, documents):
         (
             "cross-validate",
             ["--clusters", "document"],
-            "clusters='document': intent_info has no such column. There is none",
+            "--clusters document: --intent-info has no such column. There is none",
         ),
     ],
 )

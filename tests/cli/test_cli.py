@@ -73,7 +73,7 @@ def test_fit_takes_the_settings_of_the_api(langdiff, truth_and_table, tmp_path):
     assert found["std_error"].to_dict() == pytest.approx(expected["std_error"].to_dict())
     refused = langdiff("fit", path, "--model", "3")
     assert refused.code == 1
-    assert "needs laplace_scale" in refused.err
+    assert "needs --laplace-scale" in refused.err
     assert langdiff("fit", path, "--groups", "side").code == 1
     assert langdiff("fit", path, "--edition-info", tmp_path / "none.csv", "--groups", "side").code == 1
 
@@ -315,7 +315,7 @@ def test_refused_pictures_leave_no_fit_behind(langdiff, truth_and_table, tmp_pat
             [],
             "--edition-info is the table for --groups, --formula and",
         ),
-        ("e1,a\ne2,a\ne3,b\ne4,b\ne5,b\ne1,b", ["--groups", "rank"], "are in edition_info more than once: 'e1'"),
+        ("e1,a\ne2,a\ne3,b\ne4,b\ne5,b\ne1,b", ["--groups", "rank"], "are in --edition-info more than once: 'e1'"),
     ],
 )
 def test_tables_of_editions_that_cannot_be_used(langdiff, truth_and_table, tmp_path, rows, arguments, message):

@@ -103,7 +103,7 @@ def test_evaluate_refuses(langdiff, trees):
     done = langdiff("discourse", "evaluate", trees / "gold", trees / "parser")
     assert (done.code, "one.spans, line 2: EDUs 2–3 and EDUs 1–2 (line 1) cross." in done.err) == (1, True)
     for arguments, message in (
-        ([trees / "nowhere", trees / "parser"], "no such file or folder"),
+        ([trees / "nowhere", trees / "parser"], "no such file or directory"),
         ([trees / "parser", trees / "parser", trees / "parser"], "'parser' is the name of two sets of trees"),
         ([trees / "parser", trees / "parser", "--outcomes", "o.txt"], "unknown kind of table"),
         ([trees / "parser", trees / "parser", "--binarization", "none", "--table", "differences"], "there is one"),

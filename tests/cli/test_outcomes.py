@@ -42,7 +42,7 @@ def test_check_takes_what_fit_takes(langdiff, table, tmp_path):
     for pair, message in [
         (("--formula", "length"), "length"),
         (("--interaction", "length"), "length"),
-        (("--cluster", "length"), "cluster='length' is not an attribute of the items"),
+        (("--cluster", "length"), "--cluster length is not an attribute of the items"),
     ]:
         done = langdiff("outcomes", "check", table, *pair)
         assert done.code == 1

@@ -26,7 +26,7 @@ def test_simulate_writes_what_the_api_draws(langdiff, tmp_path):
     [
         (["--out", "x.docx"], "unknown kind of table '.docx'"),
         (["--out", "x.csv", "--missing", 1], "missing is a share"),
-        (["--out", "x.csv", "--model", "3"], "model '3' needs laplace_scale"),
+        (["--out", "x.csv", "--model", "3"], "model '3' needs --laplace-scale"),
     ],
 )
 def test_bad_settings_are_one_line(langdiff, tmp_path, monkeypatch, settings, message):

@@ -62,7 +62,7 @@ def test_absent_cmdstan_is_one_line(langdiff, table, monkeypatch):
     monkeypatch.delenv("CMDSTAN", raising=False)
     done = langdiff("sample", table, "--engine", "cmdstan")
     assert (done.code, done.out) == (1, "")
-    assert done.err == ("langdiff: CmdStan is not installed: run `langdiff install-stan`, or use engine='pystan'.\n")
+    assert done.err == ("langdiff: CmdStan is not installed: run `langdiff install-stan`, or use --engine pystan.\n")
 
 
 def test_install_stan(langdiff, monkeypatch, tmp_path):

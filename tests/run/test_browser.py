@@ -42,7 +42,7 @@ def report(tmp_path_factory):
 
 
 def renamed_table(table, names):
-    fields = ("bits", "eos_bits", "characters", "bytes", "replaced")
+    fields = ("bits", "eos_bits", "characters", "bytes", "replaced", "units")
     frames = {field: getattr(table, field) for field in fields}
     return replace(table, **{k: None if f is None else f.rename(columns=names) for k, f in frames.items()})
 
@@ -84,7 +84,8 @@ def test_every_picture_can_be_drawn(report, tmp_path):
     (pictures, broken, texts), _ = seen(report, tmp_path, script)
     assert pictures >= 7
     assert broken == 0
-    assert HOSTILE in texts  # as it is written, dollar signs and all
+    beginning = HOSTILE[:20]  # as it is written; the end of a long name is cut
+    assert any(text.startswith(beginning) for text in texts)
 
 
 def test_a_click_sorts_and_another_turns_the_order(report, tmp_path):

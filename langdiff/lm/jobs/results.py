@@ -30,8 +30,9 @@ def warn_of(cautions: Iterable[tuple[str, str]], *, stacklevel: int) -> None:
         alike.setdefault(kind_of(caution), []).append((edition, caution))
     for each in alike.values():
         (first, caution), editions = each[0], list(dict.fromkeys(edition for edition, _ in each))
-        several = f"{len(editions)} editions ({listing(editions)}), such as " if len(editions) > 1 else ""
-        warnings.warn(f"{several}edition {first!r}: {caution}", LangdiffWarning, stacklevel=stacklevel)
+        same = "" if len({text for _, text in each}) == 1 else f" (the figures are those of {first!r})"
+        of = f"{len(editions)} editions, {listing(editions)}{same}" if len(editions) > 1 else f"edition {first!r}"
+        warnings.warn(f"{of}: {caution}", LangdiffWarning, stacklevel=stacklevel)
 
 
 def kind_of(caution: str) -> str:
