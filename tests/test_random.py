@@ -133,7 +133,7 @@ CALLS = {
     "fit_outcomes": lambda seed: ld.fit_outcomes(outcomes(), cluster="document", errors="bootstrap", seed=seed),
     "goodness": lambda seed: ld.goodness(bits(), ["2"], seed=seed),
     "held_out_log_likelihood": lambda seed: ld.held_out_log_likelihood(ld.fit(bits()), bits(), seed=seed),
-    "intent_stability": lambda seed: ld.experiments.intent_stability(bits(), seed=seed),
+    "intent_stability": lambda seed: ld.experiments.intent_stability(bits(), sizes=[2, 3], seed=seed),
     "measure_parity": lambda seed: ld.measure_parity(bits(), reference="deu", seed=seed),
     "perturbation_curve": lambda seed: ld.treebanks.perturbation_curve(treebank("a"), seed=seed),
     "plot_ranks": lambda seed: ld.plots.plot_ranks(ld.fit(bits()), seed=seed),
