@@ -19,6 +19,7 @@ from langdiff.experiments import deletion_bias, intent_stability, spread_within_
 
 DATA = Path(os.environ.get("LANGDIFF_DATA", "../shared/data"))
 NEW_TESTAMENT = 40  # the number of its first book
+GLOSSED = "deu-menge1939"  # with explanations in brackets
 
 
 def published():
@@ -61,6 +62,9 @@ def bibles(out, lm):
     surprisals = ld.compute_surprisals(parts, lm=lm, seed=0, cache=out)
     fit = ld.fit(surprisals, clusters="chapter")
     print(spread_within_languages(fit, chosen.edition_info).summary(), flush=True)
+    others = surprisals.sel(editions=[edition for edition in surprisals.editions if edition != GLOSSED])
+    print(f"without {GLOSSED}:")
+    print(spread_within_languages(ld.fit(others, clusters="chapter"), chosen.edition_info).summary(), flush=True)
     print(intent_stability(surprisals, n_repeats=10, seed=0).summary(), flush=True)
     both = {"n": ("map", "posterior"), "fix": ("difficulty+dispersion", "difficulty")}
     print(ld.goodness(surprisals, ["1", "2", "2L"], n_subsets=5, seed=0, cache=out, **both).summary())
