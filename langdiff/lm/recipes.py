@@ -342,6 +342,17 @@ RECIPES |= {
             dropout_output=0.1,
             epochs=7,
         ),
+        # few merges: short subwords have long histories that n-grams know, and their distributions are small
+        replace(
+            RECIPES["char-small"],
+            name="bpe-residual",
+            units="bpe",
+            bpe_ratio=0.05,
+            ngram_orders=(2, 3, 5, 8),
+            dropout_input=0.2,
+            dropout_output=0.3,
+            epochs=7,
+        ),
         replace(RECIPES["char-small"], name="bytes-small", units="bytes"),
         replace(RECIPES["char-small"], name="graphemes-small", units="graphemes"),
         replace(RECIPES["bpe-small"], name="subword-nmt-small", bpe_backend="subword-nmt"),
