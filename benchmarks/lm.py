@@ -111,6 +111,18 @@ class Ours:
         return step
 
 
+def product_rate(rows: int, hidden: int, seconds: float = 2.0) -> float:
+    """Return the rate of the product that an LSTM waits for at each time, (rows, hidden) x (hidden, 4 hidden)."""
+    state, weights = torch.rand(rows, hidden), torch.rand(4 * hidden, hidden)
+    out = torch.empty(rows, 4 * hidden)
+    times, start = 0, time.process_time()
+    while time.process_time() - start < seconds:
+        for _ in range(100):
+            torch.mm(state, weights.T, out=out)
+        times += 100
+    return times * 2 * rows * hidden * 4 * hidden / (time.process_time() - start) / 1e9
+
+
 def compare_with_reference(size: str, streams: int, seconds: float) -> None:
     """Print rates of the published step and of ours, alike in sizes, dropout, optimizer and units a batch."""
     embedding, hidden, layers = SIZES[size]
@@ -122,22 +134,29 @@ def compare_with_reference(size: str, streams: int, seconds: float) -> None:
     lengths, rng = np.array([len(ids) + 1 for ids in encoded]), np.random.default_rng(0)
     laid_out = lay_out(encoded, units.size, streams)
 
-    def by_length() -> list[np.ndarray]:
-        return rows_by_length(lengths, most_units=streams * BPTT, rng=rng)
+    def by_length(larger: int = 1) -> list[np.ndarray]:
+        return rows_by_length(lengths, most_units=larger * streams * BPTT, rng=rng)
 
     single, half = (Ours(replace(recipe, bf16=bf16), encoded, units) for bf16 in (False, True))
     runs = {
         "published step": ReferenceTraining(laid_out, BPTT, units.size + 1, recipe).step,
         "ours, stream": single.on_streams(laid_out, BPTT),
         "ours, by length": single.on_batches(endless(by_length)),
+        "ours, batches twice as large": single.on_batches(endless(lambda: by_length(2))),
         "ours, stream, bf16": half.on_streams(laid_out, BPTT),
         "ours, by length, bf16": half.on_batches(endless(by_length)),
     }
+    intents = [len(rows) for rows in by_length()]
     with one_thread():
         measured = rates(runs, seconds)
+        products = {
+            rows: product_rate(rows, hidden) for rows in (streams, *np.quantile(intents, [0.1, 0.5, 0.9]).astype(int))
+        }
     print(f"{size}, {streams} streams x {BPTT} units, {units.size + 1} units")
     for name, rate in measured.items():
-        print(f"  {name:24} {rate:10,.0f} characters/s {rate / measured['published step']:8.2f}", flush=True)
+        print(f"  {name:28} {rate:10,.0f} characters/s {rate / measured['published step']:8.2f}", flush=True)
+    shapes = ", ".join(f"{rows}: {rate:.1f}" for rows, rate in products.items())
+    print(f"  GFLOP/s of the product of each time, by intents (streams, and the tenths 1, 5, 9 by length): {shapes}")
 
 
 def compare_ways(recipe_name: str, seconds: float) -> None:
@@ -153,7 +172,10 @@ def compare_ways(recipe_name: str, seconds: float) -> None:
     lengths = np.array([len(ids) + 1 for ids in encoded])
     a_unit = sum(map(len, texts)) / lengths.sum()  # characters
     rng = np.random.default_rng(0)
-    ours = Ours(recipe, encoded, units)
+    ours, single = (Ours(replace(recipe, bf16=bf16), encoded, units) for bf16 in (recipe.bf16, False))
+
+    def by_length() -> list[np.ndarray]:
+        return rows_by_length(lengths, most_units=recipe.batch_units, rng=rng)
 
     def score_some() -> int:
         ours.network.eval()
@@ -162,9 +184,8 @@ def compare_ways(recipe_name: str, seconds: float) -> None:
         return int(lengths[rows].sum())
 
     runs = {
-        "training, by length": ours.on_batches(
-            endless(lambda: rows_by_length(lengths, most_units=recipe.batch_units, rng=rng))
-        ),
+        "training, by length": ours.on_batches(endless(by_length)),
+        "training, single precision": single.on_batches(endless(by_length)),
         "training, random batches": ours.on_batches(endless(lambda: random_rows(lengths, recipe.batch_units, rng))),
         "scoring": score_some,
     }
@@ -176,6 +197,8 @@ def compare_ways(recipe_name: str, seconds: float) -> None:
     by_length = measured["training, by length"]
     print(f"  by length / random batches {by_length / measured['training, random batches']:10.2f}")
     print(f"  scoring / training         {measured['scoring'] / by_length:10.2f}")
+    in_single = measured["scoring"] / measured["training, single precision"]
+    print(f"  the same in single precision {in_single:8.2f}")
 
 
 def main() -> None:

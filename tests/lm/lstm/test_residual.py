@@ -122,8 +122,10 @@ def test_if_memory_runs_out_the_batch_goes_in_pieces_with_their_features(network
 TEXTS = [f"the cat sat on mat {k % 7}{'!' * (k % 3)}" for k in range(300)]
 
 
-def test_it_is_trained_saved_and_read_like_the_others(tmp_path):
-    model = ld.train_language_model(TEXTS[:250], TEXTS[250:], recipe=TINY, seed=0, progress=False)
+@pytest.mark.parametrize("units", ["char", "bpe"])
+def test_it_is_trained_saved_and_read_like_the_others(units, tmp_path):
+    recipe = replace(TINY, units=units)
+    model = ld.train_language_model(TEXTS[:250], TEXTS[250:], recipe=recipe, seed=0, progress=False)
     ngrams = ld.lm.train_kneser_ney(TEXTS[:250], TEXTS[250:], recipe=f"kneser-ney-{ORDERS[-1]}")
     assert model.dev_bits_per_character < ngrams.dev_bits_per_character
     model.save(tmp_path)
