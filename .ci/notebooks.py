@@ -1,7 +1,7 @@
-"""Execute notebooks in place and store what they print and draw: python .ci/notebooks.py NOTEBOOK…
+"""Execute notebooks in place and store what they print and draw: `make notebooks` calls it.
 
-Run by `make notebooks`. Outputs are stored so that they can be read where nothing is executed, with a hash of the code they
-are of, which tests/test_notebooks.py compares. Pictures are reduced to 128 colours. A notebook that fails is left as it was.
+Outputs are stored so that they can be read where nothing is executed, with a hash of the code that gave them, which
+tests/test_notebooks.py compares. Pictures are reduced to 128 colours. A notebook that fails is left as it was.
 """
 
 import base64
@@ -20,7 +20,9 @@ PICTURE = "image/png"
 
 def hash_of_code(cells):
     """Return a hash of the source of all cells of code."""
-    return hashlib.sha256("\0".join(cell["source"] for cell in cells if cell["cell_type"] == "code").encode()).hexdigest()
+    return hashlib.sha256(
+        "\0".join(cell["source"] for cell in cells if cell["cell_type"] == "code").encode()
+    ).hexdigest()
 
 
 def reduced(picture):
@@ -50,4 +52,4 @@ def execute(path):
 if __name__ == "__main__":
     for name in sys.argv[1:]:
         execute(Path(name))
-        print(name, flush=True)
+        sys.stdout.write(f"{name}\n")

@@ -47,9 +47,14 @@ def test_stored_outputs_have_no_errors_and_no_paths_of_the_machine(path):
     for cell in read(path)["cells"]:
         for output in cell.get("outputs", []):
             assert output["output_type"] != "error"
-            texts = [output.get("text", ""), *(output.get("data", {}).get(kind, "") for kind in ("text/plain", "text/html"))]
+            texts = [
+                output.get("text", ""),
+                *(output.get("data", {}).get(kind, "") for kind in ("text/plain", "text/html")),
+            ]
             for text in texts:
-                assert not PLACES.search("".join(text)), f"a path of this machine in the outputs of: {cell['source'][:80]}"
+                assert not PLACES.search("".join(text)), (
+                    f"a path of this machine in the outputs of: {cell['source'][:80]}"
+                )
 
 
 def test_another_line_of_code_is_noticed_and_another_text_is_not(hash_of_code):
