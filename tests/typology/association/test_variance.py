@@ -173,10 +173,10 @@ def test_tree_and_area_together_and_their_range():
     assert slopes(design, y, both).estimate.shape == (3,)
 
 
-@pytest.mark.parametrize("share", [0.0, 0.3, 0.8])
+@pytest.mark.parametrize("share", [0.0, 0.6])
 def test_the_profile_of_one_share_of_three_is_that_of_dense_brute_force(share):
     rng = np.random.default_rng(9)
-    n = 36
+    n = 24
     design, _, tree = problem(9, n=n)
     families, scripts = rng.integers(0, 6, n), rng.integers(0, 4, n)
     parts = [tree, *(np.equal.outer(labels, labels).astype(float) for labels in (families, scripts))]
@@ -188,7 +188,7 @@ def test_the_profile_of_one_share_of_three_is_that_of_dense_brute_force(share):
         return of_tree * tree + np.tensordot(others, [*parts[1:], np.eye(n)], axes=1)
 
     options = {"xatol": 1e-7, "fatol": 1e-10, "maxiter": 4000, "maxfev": 4000}
-    starts = [(-1.0, -1.0, -1.0), (-8.0, -1.0, -1.0), (-1.0, -8.0, -1.0)]
+    starts = [(-1.0, -1.0, -1.0), (-8.0, -8.0, 0.0)]
     found = [
         optimize.minimize(
             lambda logs: dense_criterion(design, y, covariance(logs)), start, method="Nelder-Mead", options=options
