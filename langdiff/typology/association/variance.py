@@ -75,7 +75,7 @@ def profile_share(design: Floats, y: Floats, parts: list[Floats], place: int, sh
     Returns
     -------
     float
-        Restricted log-likelihood.
+        Restricted log-likelihood; where the residual variance is most likely 0, up to some thousandths less than at 0.
     """
     criterion = _criterion(design, y, parts)
     odds = share / (1 - share)
@@ -86,7 +86,7 @@ def profile_share(design: Floats, y: Floats, parts: list[Floats], place: int, sh
 
     n, p = design.shape
     constant = (n - p) * (np.log(2 * np.pi / (n - p)) + 1)
-    return -0.5 * (constant + float(_lowest(of_others, len(parts) - 1).fun))
+    return -0.5 * float(constant + _lowest(of_others, len(parts) - 1).fun)
 
 
 def _criterion(design: Floats, y: Floats, parts: list[Floats]) -> Criterion:
