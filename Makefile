@@ -15,7 +15,7 @@ help:
 	@echo "make demo       train, fit and report on artificial languages whose difficulty is known (minutes)"
 	@echo "make test       run the tests"
 	@echo "make lint       ruff, import contracts make type       mypy"
-	@echo "make docs       build the handbook     make notebooks  execute the notebooks"
+	@echo "make docs       build the handbook     make notebooks  execute the notebooks, store outputs"
 	@echo "make bench      print the benchmarks   make format     let ruff rewrite the code"
 	@echo "make pythons    run the tests under every Python found"
 	@echo "make lowest     run the tests with the lowest versions that pyproject.toml allows"
@@ -68,7 +68,7 @@ docs: $(READY)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 notebooks: $(READY)
-	$(BIN)/jupyter execute notebooks/*.ipynb
+	$(BIN)/python .ci/notebooks.py notebooks/*.ipynb
 
 bench: $(READY)
 	for benchmark in benchmarks/*.py; do $(BIN)/python $$benchmark || exit 1; done

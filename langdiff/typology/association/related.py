@@ -13,7 +13,7 @@ from langdiff.typology.association.variance import (
     Coefficients,
     OneEffect,
     coefficients,
-    highest,
+    profile_share,
     reml_variances,
     reml_variances_beside,
     restricted_log_likelihood,
@@ -122,32 +122,12 @@ def interval_of_share(design: Floats, y: Floats, fit: RelatedFit, name: str) -> 
     """
     if name not in fit.names:
         return NAN, NAN
-    place = fit.names.index(name)
-    part, *others = [fit.parts[place], *(fit.parts[k] for k in range(len(fit.parts) - 1) if k != place)]
-    if not others:
-        curve = OneEffect(design, y, part)
-        return share_interval(lambda share: curve.profile(share)[0], fit.share(name), LARGEST_SHARE)
-
-    def height(share: float) -> float:
-        def of_other(other: float) -> float:
-            covariance = share * part + other * others[0] + (1 - share - other) * np.eye(len(y))
-            return _at_best_scale(design, y, covariance)
-
-        return of_other(highest(of_other, LARGEST_SHARE - share, points=9))
-
-    return share_interval(height, fit.share(name), LARGEST_SHARE)
-
-
-def _at_best_scale(design: Floats, y: Floats, covariance: Floats) -> float:
-    """Return the restricted log-likelihood of a covariance times its most likely variance."""
-    n, p = design.shape
-    at_one = restricted_log_likelihood(design, y, covariance)
-    inverse = np.linalg.inv(covariance)
-    carried = inverse @ design
-    moved = inverse @ y
-    square = float(y @ moved - (design.T @ moved) @ np.linalg.solve(design.T @ carried, design.T @ moved))
-    variance = square / (n - p)
-    return float(at_one - 0.5 * ((n - p) * np.log(variance) + square / variance - square))
+    place, share = fit.names.index(name), fit.share(name)
+    effects = fit.parts[:-1]
+    if len(effects) == 1:
+        curve = OneEffect(design, y, effects[0])
+        return share_interval(lambda share: curve.profile(share)[0], share, LARGEST_SHARE)
+    return share_interval(lambda share: profile_share(design, y, effects, place, share), share, LARGEST_SHARE)
 
 
 def related_slope(

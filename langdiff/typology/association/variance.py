@@ -13,6 +13,7 @@ MOST = 1e4  # times the residual variance: relatives are then equal but for roun
 LARGEST_SHARE = 1 - 1e-6  # of one effect: some residual is left, so that languages at one place can differ
 LEAST = 1e-8  # residual variance, of a variable of variance 1, beside errors that are known
 Curve = Callable[[float], float]
+Criterion = Callable[[Floats], tuple[float, Floats]]  # and its gradient
 CHI2_95 = float(stats.chi2.ppf(0.95, 1))
 
 
@@ -46,8 +47,53 @@ def reml_variances(design: Floats, y: Floats, parts: list[Floats]) -> Floats:
         Variances of the K effects, then of the residual; those of effects may be 0.
     """
     n, p = design.shape
+    ratios = _lowest(_criterion(design, y, parts), len(parts)).x
+    projected, _ = _project(np.linalg.inv(np.eye(n) + np.tensordot(ratios, parts, axes=1)), design)
+    residual = float(y @ projected @ y) / (n - p)
+    return np.append(ratios * residual, residual)
 
-    def criterion(ratios: Floats) -> tuple[float, Floats]:  # minus twice the log-likelihood, its gradient
+
+def profile_share(design: Floats, y: Floats, parts: list[Floats], place: int, share: float) -> float:
+    r"""Maximize the restricted likelihood over all variances but one effect's share of their sum.
+
+    With the ratios :math:`\lambda_k` of `reml_variances`, the share s of effect k is fixed by
+    :math:`\lambda_k = \tfrac{s}{1 - s}(1 + \sum_{j \ne k} \lambda_j)`.
+
+    Parameters
+    ----------
+    design : ndarray, shape (n, p)
+        X, of full rank.
+    y : ndarray, shape (n,)
+        Outcome.
+    parts : list of ndarray, shape (n, n)
+        The V_k, at least two.
+    place : int
+        Place of the effect among them.
+    share : float
+        Its share, at least 0 and below 1.
+
+    Returns
+    -------
+    float
+        Restricted log-likelihood; where the residual variance is most likely 0, up to some thousandths less than at 0.
+    """
+    criterion = _criterion(design, y, parts)
+    odds = share / (1 - share)
+
+    def of_others(others: Floats) -> tuple[float, Floats]:
+        value, slopes = criterion(np.insert(others, place, odds * (1 + others.sum())))
+        return value, np.delete(slopes, place) + odds * slopes[place]
+
+    n, p = design.shape
+    constant = (n - p) * (np.log(2 * np.pi / (n - p)) + 1)
+    return -0.5 * float(constant + _lowest(of_others, len(parts) - 1).fun)
+
+
+def _criterion(design: Floats, y: Floats, parts: list[Floats]) -> Criterion:
+    """Return minus twice the restricted log-likelihood of ratios to the residual variance, but for a constant."""
+    n, p = design.shape
+
+    def criterion(ratios: Floats) -> tuple[float, Floats]:
         covariance = np.eye(n) + np.tensordot(ratios, parts, axes=1)
         factor = np.linalg.cholesky(covariance)
         projected, information = _project(np.linalg.inv(covariance), design)
@@ -57,13 +103,14 @@ def reml_variances(design: Floats, y: Floats, parts: list[Floats]) -> Floats:
         slopes = [np.sum(projected * part) - (n - p) * float(moved @ part @ moved) / square for part in parts]
         return float(value), np.array(slopes)
 
-    bounds = [(0.0, MOST)] * len(parts)
-    starts = (np.full(len(parts), start) for start in (0.05, 1.0, 20.0))  # the likelihood can have two modes
+    return criterion
+
+
+def _lowest(criterion: Criterion, effects: int) -> optimize.OptimizeResult:
+    starts = (np.full(effects, start) for start in (0.05, 1.0, 20.0))  # the likelihood can have two modes
+    bounds = [(0.0, MOST)] * effects
     found = [optimize.minimize(criterion, start, jac=True, bounds=bounds, method="L-BFGS-B") for start in starts]
-    ratios = min(found, key=lambda result: float(result.fun)).x
-    projected, _ = _project(np.linalg.inv(np.eye(n) + np.tensordot(ratios, parts, axes=1)), design)
-    residual = float(y @ projected @ y) / (n - p)
-    return np.append(ratios * residual, residual)
+    return min(found, key=lambda result: float(result.fun))
 
 
 def reml_variances_beside(design: Floats, y: Floats, parts: list[Floats], known: Floats) -> Floats:

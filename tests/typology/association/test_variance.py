@@ -10,6 +10,7 @@ from langdiff.typology.association.related import fit_related, interval_of_share
 from langdiff.typology.association.variance import (
     OneEffect,
     coefficients,
+    profile_share,
     reml_variances,
     reml_variances_beside,
     restricted_log_likelihood,
@@ -170,3 +171,45 @@ def test_tree_and_area_together_and_their_range():
     low, high = interval_of_share(design, y, both, "area")
     assert low <= both.share("area") <= high
     assert slopes(design, y, both).estimate.shape == (3,)
+
+
+@pytest.mark.parametrize("share", [0.3, 0.8])
+def test_the_profile_of_one_share_of_three_is_that_of_dense_brute_force(share):
+    rng = np.random.default_rng(9)
+    n = 36
+    design, _, tree = problem(9, n=n)
+    families, scripts = rng.integers(0, 6, n), rng.integers(0, 4, n)
+    parts = [tree, *(np.equal.outer(labels, labels).astype(float) for labels in (families, scripts))]
+    y = rng.multivariate_normal(np.zeros(n), np.tensordot([0.3, 0.3, 0.2, 0.2], [*parts, np.eye(n)], axes=1))
+
+    def covariance(logs):  # the variances of family, script and the rest; that of the tree has the share
+        others = np.exp(logs)
+        of_tree = others.sum() * share / (1 - share)
+        return of_tree * tree + np.tensordot(others, [*parts[1:], np.eye(n)], axes=1)
+
+    options = {"xatol": 1e-7, "fatol": 1e-10, "maxiter": 4000, "maxfev": 4000}
+    starts = [(-1.0, -1.0, -1.0), (-8.0, -8.0, 0.0)]
+    found = [
+        optimize.minimize(
+            lambda logs: dense_criterion(design, y, covariance(logs)), start, method="Nelder-Mead", options=options
+        )
+        for start in starts
+    ]
+    best = min(found, key=lambda result: result.fun)
+    expected = restricted_log_likelihood(design, y, covariance(best.x))
+    assert_allclose(profile_share(design, y, parts, 0, share), expected, atol=AT_THE_END)
+
+
+def test_the_profile_is_highest_at_the_estimated_share():
+    rng = np.random.default_rng(10)
+    n = 60
+    labels = [rng.integers(0, groups, n) for groups in (8, 5, 4)]
+    parts = [np.equal.outer(label, label).astype(float) for label in labels]
+    y = rng.multivariate_normal(np.zeros(n), np.tensordot([0.3, 0.3, 0.2, 0.2], [*parts, np.eye(n)], axes=1))
+    design = np.ones((n, 1))
+    variances = reml_variances(design, y, parts)
+    likelihood = restricted_log_likelihood(design, y, np.tensordot(variances, [*parts, np.eye(n)], axes=1))
+    for place, share in enumerate(variances[:-1] / variances.sum()):
+        assert_allclose(profile_share(design, y, parts, place, share), likelihood, atol=SAME)
+        for other in (share / 2, share + 0.1):
+            assert profile_share(design, y, parts, place, other) < likelihood - SAME
