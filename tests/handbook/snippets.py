@@ -29,7 +29,9 @@ class Snippet:
         if self.language not in ("", "console", "bash", "sh"):
             return []
         text = self.text.replace("\\\n", " ")
-        return [Command(found[0], found["given"], found["arguments"], found["file"]) for found in COMMAND.finditer(text)]
+        return [
+            Command(found[0], found["given"], found["arguments"], found["file"]) for found in COMMAND.finditer(text)
+        ]
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@ import builtins
 import importlib
 import inspect
 import re
-import shutil
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -15,8 +14,11 @@ from typing import Any
 
 import matplotlib.pyplot as plt
 import pytest
+from typer.main import get_command
 
 import langdiff as ld
+from langdiff.cli.app import app
+from langdiff.constructions import read_queries
 from langdiff.lm import RECIPES
 from langdiff.parallelism.taggers import published
 from langdiff.parallelism.taggers.settings import make_settings
@@ -37,7 +39,10 @@ NOT_RUN = {  # (page, a line of the block, or the beginning of the command): rea
     ("docs/costep.md", "langdiff corpora fetch"): NETWORK,
     ("docs/language-models.md", 'lm="char-ptb", device="cuda"'): "needs a GPU",
     ("docs/outcomes.md", "ld.sample_outcomes("): STAN,
-    ("docs/predictors.md", "langdiff treebanks parse"): "needs models of UDPipe; tests/treebanks/test_udpipe.py makes one",
+    (
+        "docs/predictors.md",
+        "langdiff treebanks parse",
+    ): "needs models of UDPipe; tests/treebanks/test_udpipe.py makes one",
     ("docs/stan.md", "ld.sample("): STAN,
 }
 OPTIONAL = {"dask_jobqueue"}  # installed on clusters, not here
@@ -76,8 +81,8 @@ PREPARED = {
     "docs/curves.md": Page(
         (material.ntrex, material.tables),
         smaller={
-            "(100, 200, 400, 800, 1300)": "(20, 40, 60, 80, 110)",
-            "500,1000,2000,4000": "20,40,60,80",
+            "(100, 200, 400, 800, 1300)": "(10, 20, 40, 60, 80)",
+            "500,1000,2000,4000": "10,20,40,80",
             "kneser-ney-6": "kneser-ney-4",
             **ONE_WORKER,
         },
@@ -88,7 +93,7 @@ PREPARED = {
     "docs/gallery.md": Page(names=gallery_names, slow=True),
     "docs/inference.md": Page((partial(material.tables, ("deu", "eng", "fin")),)),
     "docs/language-models.md": Page((material.ntrex, material.gpt), smaller=ONE_WORKER),
-    "docs/models.md": Page((material.tables,)),
+    "docs/models.md": Page((partial(material.tables, ("deu", "eng", "fin")),)),
     "docs/outcomes.md": Page((material.answers,)),
     "docs/parallelism.md": Page((material.sermons,)),
     "docs/parallelism-scores.md": Page((material.sermons,)),
@@ -168,3 +173,85 @@ def shortened(text: str, smaller: dict[str, str]) -> str:
     for long, short in smaller.items():
         text = text.replace(long, short)
     return text
+
+
+def test_what_is_not_run_is_on_the_page():
+    for page, part in NOT_RUN:
+        found = [s for s in snippets_of(page) if can_run(s) and part in s.text]
+        assert found, f"{page}: no block holds {part!r}; take it out of the table"
+
+
+@pytest.mark.parametrize("page", sorted(set(PAGES) - {"README.md", "docs/index.md", "docs/changelog.md"}))
+def test_page_says_what_next(page):
+    text = (ROOT / page).read_text(encoding="utf-8")
+    last = re.split(r"^(?:## What next|Next:)", text, flags=re.MULTILINE)[-1]
+    assert last != text
+    assert re.search(r"\]\([\w-]+\.md", last), "no link after the heading"
+    assert "\n#" not in last, "sections after it"
+
+
+TOML = [
+    snippet
+    for page in PAGES
+    for snippet in snippets_of(page)
+    if snippet.language == "toml" and "--8<--" not in snippet.text
+]
+
+
+@pytest.mark.parametrize("snippet", TOML, ids=str)
+def test_settings_exist(snippet, tmp_path):
+    if snippet.page == "docs/constructions.md":
+        (tmp_path / "queries.toml").write_text(snippet.text, encoding="utf-8")
+        assert read_queries(tmp_path / "queries.toml")
+        return
+    head = 'name = "x"\n[corpus]\nformat = "synthetic"\n'
+    (tmp_path / "x.toml").write_text(head + snippet.text, encoding="utf-8")
+    (tmp_path / "wals").mkdir()
+    read_experiment(tmp_path / "x.toml")
+
+
+def resolve(node, names):
+    """Return what an expression of names and attributes stands for; None if it is a reader's own."""
+    if isinstance(node, ast.Name):
+        return names.get(node.id, getattr(builtins, node.id, None))
+    if isinstance(node, ast.Attribute):
+        owner = resolve(node.value, names)
+        if inspect.ismodule(owner) or inspect.isclass(owner):
+            return getattr(owner, node.attr)  # AttributeError: the page names what does not exist
+    return None
+
+
+UNRUN = [s for page in PAGES for s in snippets_of(page) if s.language == "python" and is_listed(s, s.text)]
+
+
+@pytest.mark.parametrize("snippet", UNRUN, ids=str)
+def test_names_and_keywords_of_blocks_that_do_not_run_exist(snippet):
+    tree = ast.parse(snippet.text, snippet.page)
+    names, checked = {"ld": ld}, 0
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module not in OPTIONAL:
+            module = importlib.import_module(node.module)
+            names |= {alias.asname or alias.name: getattr(module, alias.name) for alias in node.names}
+    for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
+        function = resolve(call.func, names)
+        if not (getattr(function, "__module__", None) or "").startswith("langdiff"):
+            continue
+        given = {keyword.arg: None for keyword in call.keywords if keyword.arg}
+        inspect.signature(function).bind(*call.args, **given)  # TypeError: an argument that does not exist
+        checked += 1
+    assert checked, "nothing in the block was checked"
+
+
+INLINE = re.compile(r"(?:^|`|LANGDIFF_DATA=\S+ )langdiff ((?:--debug )?[a-z][^`\n#|]*)", re.MULTILINE)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_commands_and_options_on_the_page_exist(page):
+    top = get_command(app)
+    for words in map(str.split, INLINE.findall((ROOT / page).read_text(encoding="utf-8"))):
+        command = top.commands[words.pop(0).rstrip(",")]
+        if words and hasattr(command, "commands") and not words[0].startswith("-"):
+            command = command.commands[words.pop(0).rstrip(",")]
+        known = {name for parameter in command.params for name in (*parameter.opts, *parameter.secondary_opts)}
+        given = {word for word in words if re.fullmatch(r"--[a-z-]+", word)}
+        assert given <= known | {"--help"}, (command.name, given - known)
