@@ -82,7 +82,7 @@ PREPARED = {
         (material.ntrex, material.tables),
         smaller={
             "(100, 200, 400, 800, 1300)": "(10, 20, 40, 60, 80)",
-            "500,1000,2000,4000": "10,20,40,80",
+            "100,200,400,800,1300": "10,20,40,80",
             "kneser-ney-6": "kneser-ney-4",
             **ONE_WORKER,
         },
@@ -101,7 +101,7 @@ PREPARED = {
         (material.sermons,),
         smaller={
             "seed=0, resume": "seed=0, max_epochs=2, resume",
-            "--out tagger": "--epochs 2 --out tagger",
+            "--out trained": "--epochs 2 --out trained",
             "--out search": "--trials 1 --epochs 2 --out search",
         },
     ),
