@@ -72,12 +72,13 @@ SMALL_BIBLES = {"--min-intents 20000": "--min-intents 200", "--min-intents 7000"
 ONE_WORKER = {"workers=2": "workers=1", "--workers 2": "--workers 1"}
 PREPARED = {
     "README.md": Page(
-        (material.bible, material.tables, material.two_treebanks, material.discourse), smaller=SMALL_BIBLES
+        (material.bible, material.tables, material.two_treebanks, material.discourse),
+        smaller=SMALL_BIBLES | {"surprisals.csv origins.csv": "surprisals.csv origins.csv --min-native 50"},
     ),
     "docs/command-line.md": Page((material.tables,)),
     "docs/constructions.md": Page((material.constructions, material.treebanks)),
     "docs/corpora.md": Page((material.bible, material.ntrex, material.formats, material.scraps)),
-    "docs/costep.md": Page((material.costep,), smaller={"seed=1, cache": "seed=1, budget_words=200, cache"}),
+    "docs/costep.md": Page((material.costep,), smaller={"seed=1, cache": "seed=1, budget_words=200, cache"}, slow=True),
     "docs/curves.md": Page(
         (material.ntrex, material.tables),
         smaller={
@@ -86,13 +87,14 @@ PREPARED = {
             "kneser-ney-6": "kneser-ney-4",
             **ONE_WORKER,
         },
+        slow=True,
     ),
     "docs/discourse.md": Page((material.discourse,)),
     "docs/first-afternoon.md": Page((material.bible,), smaller=SMALL_BIBLES | ONE_WORKER),
     "docs/folds.md": Page((material.ntrex,), smaller=ONE_WORKER),
     "docs/gallery.md": Page(names=gallery_names, slow=True),
     "docs/inference.md": Page((partial(material.tables, ("deu", "eng", "fin")),)),
-    "docs/language-models.md": Page((material.ntrex, material.gpt), smaller=ONE_WORKER),
+    "docs/language-models.md": Page((material.ntrex, material.gpt), smaller=ONE_WORKER, slow=True),
     "docs/models.md": Page((partial(material.tables, ("deu", "eng", "fin")),)),
     "docs/outcomes.md": Page((material.answers,)),
     "docs/parallelism.md": Page((material.sermons,)),
@@ -107,11 +109,11 @@ PREPARED = {
     ),
     "docs/parity.md": Page((material.logs,)),
     "docs/predictors.md": Page((material.bible, material.world, material.treebanks)),
-    "docs/results-first.md": Page((material.bible,), smaller={"/path/to/data": "$PWD/DATA"}),
+    "docs/results-first.md": Page((material.bible,), smaller={"/path/to/data": "$PWD/DATA"}, slow=True),
     "docs/selection.md": Page((material.bible,), smaller={"20_000": "200"}),
-    "docs/translationese.md": Page((material.wmt, material.tables)),
+    "docs/translationese.md": Page((material.wmt, material.tables), slow=True),
     "docs/treebanks.md": Page((material.treebanks,)),
-    "docs/typology.md": Page((material.bible, material.tables, material.world)),
+    "docs/typology.md": Page((material.bible, material.world), slow=True),
 }
 
 
