@@ -1,11 +1,10 @@
-"""Every call of docs/corpora.md is made, on real data where there is any and on small files else."""
+"""The figures of docs/corpora.md, by its own calls on the real data; on made-up files tests/handbook runs them."""
 
 import re
-import zipfile
 
 import pytest
 
-from benchmarks.fuzz_readers import CASES
+from tests.handbook.material import formats
 
 EDITIONS = ("eng-kjv", "deu-luther1912", "heb-modern")
 
@@ -18,26 +17,8 @@ def corpora(real_data, tmp_path, monkeypatch):
         (tmp_path / "bible" / name).symlink_to(real_data / "bible" / name)
     for name in ("ntrex", "udhr", "pud", "europarl"):
         (tmp_path / name).symlink_to(real_data / name)
-    made = {
-        "ebible/corpus/deu-a.txt": CASES["ebible"].seeds[0],
-        "ebible/metadata/vref.txt": dict(CASES["ebible"].beside)["vref.txt"],
-        "deu-x/PSA.usfm": CASES["usfm"].seeds[0],
-        "deu-x/TIT.usfm": CASES["usfm"].seeds[1],
-        "osis/eng-x.xml": CASES["osis"].seeds[0].replace('"deu"', '"eng"'),
-        "ces/German.xml": CASES["ces"].seeds[0],
-        "costep/2000-01-17.xml": CASES["costep"].seeds[0],
-        "nist/ref.xml": CASES["mteval"].seeds[0],
-        "wmt/test-src.en.sgm": CASES["sgml"].seeds[0].replace("origlang=cz", "origlang=en"),
-        "wmt/wmt.en-de.xml": CASES["wmt"].seeds[0],
-        "flores/deu_Latn.dev": "ein Hund\n",
-        "flores/eng_Latn.dev": "a dog\n",
-    }
-    for name, text in made.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(text, encoding="utf-8")
-    with zipfile.ZipFile(tmp_path / "eng-web_usfm.zip", "w") as archive:
-        archive.writestr("PSA.usfm", CASES["usfm"].seeds[0])
     monkeypatch.chdir(tmp_path)
+    formats()
     return tmp_path
 
 

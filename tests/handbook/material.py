@@ -1,0 +1,335 @@
+"""Small made-up files and tables under the names that the pages of the handbook use, written to the current folder."""
+
+import json
+import re
+import shutil
+import tomllib
+import zipfile
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+import langdiff as ld
+from benchmarks.fuzz_readers import CASES
+from langdiff.parallelism import Parallelism, Section, make_document, write_parallelisms
+from tests.constructions import trees
+from tests.handbook.snippets import ROOT, snippets_of
+
+EXAMPLES = sorted((ROOT / "examples").glob("*.toml"))
+BIBLES = tomllib.loads((ROOT / "examples/bible-new-testament.toml").read_text())["corpus"]["editions"]
+VERSES = [f"{book}001{verse:03}" for book in range(40, 67) for verse in range(1, 11)]  # ten of each book
+NEWS = 120  # segments of the line-aligned texts
+RELATIONS = ("attribution", "cause", "elaboration")
+
+
+def write(name: str, text: str) -> None:
+    """Write a file, and the folders above it."""
+    Path(name).parent.mkdir(parents=True, exist_ok=True)
+    Path(name).write_text(text, encoding="utf-8")
+
+
+@cache
+def texts(n_intents: int, n_languages: int) -> pd.DataFrame:
+    """Return texts of artificial languages, intents × editions."""
+    return ld.synthesize(n_intents=n_intents, n_languages=n_languages, seed=1).multitext.to_frame()
+
+
+def bible() -> None:
+    """The twenty editions of the examples, the experiment files, and tables of what is known of languages."""
+    frame = texts(len(VERSES), 8)
+    own = {edition: frame.iloc[:, k % 8].shift(k // 8, fill_value="ra zu.") for k, edition in enumerate(BIBLES)}
+    bibles = pd.DataFrame(own).set_axis(VERSES, axis="index")
+    ld.write_multitext(ld.read_frame(bibles), "bible")
+    compress(*(f"bible/{edition}.txt" for edition in BIBLES))
+    info = pd.DataFrame({"file": [f"{edition}.txt.gz" for edition in BIBLES], "iso639_3": [e[:3] for e in BIBLES]})
+    info.assign(family=[f"family {ord(e[0]) % 4}" for e in BIBLES]).to_csv("bible/metadata.csv", index=False)
+    for path in EXAMPLES:  # three of twenty editions, few verses, no floors and no limit to rare characters
+        text = path.read_text(encoding="utf-8").replace("min_intents = 7000", "min_intents = 200")
+        text = text.replace("workers = 2", "workers = 1\nmax_replaced = 0.5\nfloors = false")
+        write(f"examples/{path.name}", re.sub(r'"ell-vamvas".*?\n\]', "]", text, flags=re.DOTALL))
+    Path("DATA").mkdir()
+    Path("DATA/bible").symlink_to(Path("bible").absolute())
+
+
+def world() -> None:
+    """Tables of WALS and Glottolog about the languages of the Bibles."""
+    codes = sorted({edition[:3] for edition in BIBLES})
+    features = "ID,Name\n26A,Prefixing vs. Suffixing\n81A,Order of Words\n"
+    categories = (
+        "ID,Parameter_ID,Name,Number\n26A-1,26A,Little,1\n26A-2,26A,Strong,2\n81A-1,81A,SOV,1\n81A-2,81A,SVO,2\n"
+    )
+    values = [
+        f"{code}-{f},{code},{f},{k % 2 + 1},{f}-{k % 2 + 1}\n" for k, code in enumerate(codes) for f in ("26A", "81A")
+    ]
+    about = [f"{code},{code},{code},Family,{code},true,true\n" for code in codes]
+    write("wals/parameters.csv", features)
+    write("wals/codes.csv", categories)
+    write("wals/values.csv", "ID,Language_ID,Parameter_ID,Value,Code_ID\n" + "".join(values))
+    write("wals/languages.csv", "ID,Name,ISO639P3code,Family,ISO_codes,Samples_100,Samples_200\n" + "".join(about))
+    head = "Glottocode,Name,Level,ISO639P3code,Family_ID,Language_ID,Macroarea,Latitude,Longitude\n"
+    rows = [
+        f"{code}1234,{code},language,{code},fami{k % 4}000,,Eurasia,{3 * k},{5 * k}\n" for k, code in enumerate(codes)
+    ]
+    rows += [f"fami{k}000,Family {k},family,,,,,,\n" for k in range(4)]
+    write("glottolog/languages.csv", head + "".join(rows))
+    families = [",".join(f"{code}1234:1" for code in codes[k::4]) for k in range(4)]
+    trees = [f"    tree fami{k}000 = [&R] ({family})fami{k}000:1;\n" for k, family in enumerate(families)]
+    write("glottolog/classification.nex", "#NEXUS\nBEGIN TREES;\n" + "".join(trees) + "END;\n")
+
+
+def drawn(editions: Sequence[str], intents: list[str], **options: object) -> ld.Surprisals:
+    """Return surprisals drawn from Model 2."""
+    table = ld.simulate(len(intents), len(editions), model="2", seed=1, **options).surprisals
+    return ld.Surprisals(bits=table.bits.set_axis(intents, axis="index").set_axis(editions, axis="columns"))
+
+
+def tables(editions: Sequence[str] = tuple(BIBLES)) -> None:
+    """Tables of bits, and of what their intents belong to."""
+    documents = pd.DataFrame({"document": [f"d{k // 6}" for k in range(len(VERSES))]}, index=VERSES)
+    drawn(editions, VERSES, missing=0.05).with_intent_info(documents).save("surprisals.csv")
+    drawn(editions[:5], VERSES).save("bible.csv")
+    origins = np.resize(["deu", "eng", "fin", "fra", "und"], len(VERSES))
+    pd.DataFrame({"intent": VERSES, "original_language": origins}).to_csv("origins.csv", index=False)
+    intents = [f"s{number}" for number in range(120)]
+    drawn(["deu", "eng", "fin"], intents).save("news.csv")
+    about = {
+        "intent": intents,
+        "document": [f"d{k // 6}" for k in range(120)],
+        "translator": np.resize(list("abcdefghijkl"), 120),
+    }
+    pd.DataFrame(about).to_csv("documents.csv", index=False)
+
+
+def ntrex() -> None:
+    """Line-aligned news in documents, and two such corpora beside it."""
+    frame = texts(NEWS, 8)
+    for edition, column in zip(("eng", "deu", "zho-TW", "fin"), frame, strict=False):
+        write(f"ntrex/{edition}.txt", "\n".join(frame[column]) + "\n")
+    write("ntrex/documents.tsv", "document\n" + "".join(f"bbc.{line // 6}\n" for line in range(NEWS)))
+    for language, column in zip(("en", "fr"), frame, strict=False):
+        write(f"europarl/{language}.txt", "\n".join(frame[column]) + "\n")
+    write("europarl/original_language.txt", "".join(f"{('en', 'fr', 'de')[line % 3]}\n" for line in range(NEWS)))
+    compress("europarl/en.txt", "europarl/fr.txt", "europarl/original_language.txt")
+
+
+def compress(*names: str) -> None:
+    """Compress files by gzip, in place."""
+    import gzip
+
+    for name in names:
+        with gzip.open(f"{name}.gz", "wb") as stream:
+            stream.write(Path(name).read_bytes())
+        Path(name).unlink()
+
+
+def formats() -> None:
+    """One small corpus of each format."""
+    made = {
+        "ebible/corpus/deu-a.txt": CASES["ebible"].seeds[0],
+        "ebible/metadata/vref.txt": dict(CASES["ebible"].beside)["vref.txt"],
+        "deu-x/PSA.usfm": CASES["usfm"].seeds[0],
+        "deu-x/TIT.usfm": CASES["usfm"].seeds[1],
+        "osis/eng-x.xml": CASES["osis"].seeds[0].replace('"deu"', '"eng"'),
+        "ces/German.xml": CASES["ces"].seeds[0],
+        "costep/2000-01-17.xml": CASES["costep"].seeds[0],
+        "nist/ref.xml": CASES["mteval"].seeds[0],
+        "wmt/test-src.en.sgm": CASES["sgml"].seeds[0].replace("origlang=cz", "origlang=en"),
+        "wmt/wmt.en-de.xml": CASES["wmt"].seeds[0],
+        "flores/deu_Latn.dev": "ein Hund\n",
+        "flores/eng_Latn.dev": "a dog\n",
+    }
+    for name, text in made.items():
+        write(name, text)
+    with zipfile.ZipFile("eng-web_usfm.zip", "w") as archive:
+        archive.writestr("PSA.usfm", CASES["usfm"].seeds[0])
+
+
+def scraps() -> None:
+    """Tables that are read with pandas: articles by edition, and sentences in treebanks."""
+    write("udhr/udhr.tsv", "key\tarticle\tparagraph\ttext\ndeu\t1\t1\tein Hund\ndeu\t1\t2\tbellt\nnan\t1\t1\tgau\n")
+    compress("udhr/udhr.tsv")
+    write("udhr/languages.tsv", "key\tiso639_3\tname\ndeu\tdeu\tGerman\nnan\tnan\tMin Nan\n")
+    sentence = "# sent_id = n01001011\n# newpar\n# text = {}\n1\tx\tx\tNOUN\t_\t_\t0\troot\t_\t_\n\n"
+    for language, text in (("en", "A dog barks."), ("fi", "Koira haukkuu.")):
+        write(f"pud/{language}_pud.conllu", sentence.format(text))
+        compress(f"pud/{language}_pud.conllu")
+    write("pud/segments.tsv", "sent_id\tdomain\toriginal_language\nn01001011\tnews\ten\n")
+
+
+def costep() -> None:
+    """Two days of a parliament in three languages, of which each was spoken in turn."""
+    frame = texts(NEWS, 8)
+    for day in (0, 1):
+        turns = []
+        for turn, start in enumerate(range(day * NEWS // 2, (day + 1) * NEWS // 2, 5), 1):
+            said = [
+                f'<text language="{language}">'
+                + "".join(f"<p>{text}</p>" for text in frame.iloc[start : start + 5, k])
+                + "</text>"
+                for k, language in enumerate(("en", "de", "fr"))
+            ]
+            spoken = ("en", "de", "fr")[turn % 3]
+            head = f'<turn id="{turn}"><speaker president="no" language="{spoken}" name="X">'
+            turns.append(head + "".join(said) + "</speaker></turn>")
+        chapter = f'<chapter id="1">{"".join(turns)}</chapter>'
+        write(
+            f"corpora/costep/sessions/2000-01-1{day + 7}.xml", f'<session date="2000-01-1{day + 7}">{chapter}</session>'
+        )
+
+
+def treebanks() -> None:
+    """Treebanks of the phenomena of constructions, in several sizes, and parses named by language."""
+    for name, times in (("dev", 2), ("test", 3), ("en_ewt", 6), ("en_gum", 5), ("en_partut", 4)):
+        bank = "".join(trees.ALL.replace("# sent_id = ", f"# sent_id = {k}-") for k in range(times))
+        write(f"{name}.conllu", bank)
+        if name != "dev":
+            compress(f"{name}.conllu")
+    for language in ("deu", "fin"):
+        write(f"parsed/{language}.conllu", trees.ALL)
+
+
+def two_treebanks() -> None:
+    """Two treebanks that are not compressed."""
+    write("one.conllu", trees.ALL)
+    write("two.conllu", trees.ALL * 2)
+
+
+def constructions() -> None:
+    """The gold set that the page itself shows, and what a parser makes of its sentences."""
+    gold, sentences, *_ = [block.text for block in snippets_of("docs/constructions.md") if block.language == "text"]
+    write("gold.tsv", gold)
+    write("sentences.tsv", sentences)
+    carried = (
+        "He he PRON 2 nsubj",
+        "carried carry VERB 0 root",
+        "out out ADP 2 compound:prt",
+        "the the DET 5 det",
+        "plan plan NOUN 2 obj",
+    )
+    clear = (
+        "It it PRON 3 expl",
+        "is be AUX 3 cop",
+        "clear clear ADJ 0 root",
+        "that that SCONJ 6 mark",
+        "he he PRON 6 nsubj",
+        "left leave VERB 3 csubj",
+    )
+    write("mine.conllu", trees.conllu("v1", *carried) + trees.conllu("i1", *clear))
+
+
+def discourse() -> None:
+    """Trees of twelve documents, and those of two parsers that get two of three decisions right."""
+    rng = np.random.default_rng(0)
+    for name in ("rain", *(f"d{number}" for number in range(11))):
+        to_the_right, relations = bool(rng.integers(2)), rng.choice(RELATIONS, 7)
+        write(f"gold/{name}.spans", chain(relations, to_the_right))
+        for parser in ("parser1", "parser2"):
+            predicted = np.where(rng.random(7) < 0.5, relations, rng.choice(RELATIONS, 7))
+            write(f"{parser}/{name}.spans", chain(predicted, to_the_right == (rng.random() < 0.7)))
+    shutil.copytree("parser1", "parser")
+
+
+def chain(relations: Sequence[str], to_the_right: bool) -> str:
+    """Return a tree in which each unit is joined to all on one side of it: start, end, nuclearity, relation."""
+    last, rows = len(relations) + 1, []
+    for unit, relation in enumerate(relations, 1):
+        if to_the_right:
+            rows += [f"{unit} {unit} N span", f"{unit + 1} {last} S {relation}"]
+        else:
+            rows += [f"1 {unit} N span", f"{unit + 1} {unit + 1} S {relation}"]
+    return "\n".join(rows) + "\n"
+
+
+@cache
+def sermon(name: str) -> object:
+    """Return a document of three sections with four parallelisms, one of them within another."""
+    words = "we sing , we dance , and they sleep . he came and he saw . they run , they play , they rest ."
+    branches = [((0, 2), (3, 5)), ((10, 12), (13, 15)), ((16, 18), (19, 21), (22, 24))]
+    sections = [Section("1", 0, 10), Section("2", 10, 16), Section("3", 16, 25)]
+    return make_document(name, words.split(), [Parallelism(one) for one in branches], sections)
+
+
+def sermons() -> None:
+    """Sermons, annotated by hand, by two annotators and by two taggers that miss some and cut others short."""
+    documents = {str(number): sermon(str(number)) for number in range(16, 26)}
+    for folder in ("asp/xml/tokenized", "sermons", "gold", "annotator-a", "annotator-b"):
+        write_parallelisms(documents, folder)
+    rng = np.random.default_rng(0)
+    for folder in ("tagger1", "tagger2"):
+        found = {}
+        for name, document in documents.items():
+            kept = [
+                Parallelism(tuple((start, end - (rng.random() < 0.4)) for start, end in one.branches))
+                for one in document.parallelisms
+                if rng.random() < 0.7
+            ]
+            found[name] = make_document(name, document.tokens, kept, document.sections)
+        write_parallelisms(found, folder)
+    scores = np.random.default_rng(0).random((6, 4)).round(3)
+    pd.DataFrame(scores, columns=list("abcd")).rename_axis("block").to_csv("my_scores.csv")
+    parts = np.resize(["training", "validation", "optimization", "test"], len(documents))
+    pd.DataFrame({"document": list(documents), "part": parts}).to_csv("parts.csv", index=False)
+
+
+def answers() -> None:
+    """Right and wrong answers of parsers in two constructions."""
+    made = ld.simulate_outcomes(200, 3, groups={"control": 0.0, "raising": 1.0}, documents=40, seed=1).outcomes
+    long = made.successes.set_axis(["graph-based", "transition-based", "neural"], axis="columns").stack()
+    frame = long.rename("successes").rename_axis(["item", "system"]).reset_index()
+    about = made.items.rename(columns={"group": "construction"})
+    frame.assign(trials=1).join(about, on="item").to_csv("parsers.csv", index=False)
+    spans, named = (ld.simulate_outcomes(200, 3, seed=seed).outcomes for seed in (2, 3))
+    spans.save("spans.csv")
+    right = spans.successes * named.successes  # a relation is right only if its span is
+    ld.Outcomes(successes=right, trials=spans.trials, items=spans.items, systems=spans.systems).save("relations.csv")
+
+
+def logs() -> None:
+    """Logs of lm-evaluation-harness in three languages, and a table of scores in nats."""
+    table = drawn(["eng", "deu", "fin"], [str(number) for number in range(60)])
+    for edition in table.editions:
+        text = "a dog " * 5
+        rows = [
+            {
+                "doc_id": int(intent),
+                "doc": {"text": text},
+                "arguments": [[text]],
+                "resps": [[-bits]],
+                "filtered_resps": [-bits],
+                "doc_hash": intent,
+            }
+            for intent, bits in table.bits[edition].items()
+        ]
+        write(f"samples_flores_{edition}.jsonl", "\n".join(map(json.dumps, rows)) + "\n")
+    long = table.to_frame().reset_index()
+    long.assign(bits=-long["bits"])[["intent", "edition", "bits"]].to_csv("scores.csv", index=False)
+
+
+def gpt() -> None:
+    """A causal model with random weights, and a corpus that it scores."""
+    from tests.lm.external.tiny_gpt import make_gpt, make_tokenizer
+
+    tokenizer = make_tokenizer()
+    make_gpt(tokenizer).save_pretrained("models/gpt2")
+    tokenizer.save_pretrained("models/gpt2")
+    ld.write_multitext(ld.read_frame(texts(NEWS, 8).iloc[:40, :3]), "corpus")
+
+
+def wmt() -> None:
+    """Test sets of five years in three languages, each document in all of them."""
+    frame = texts(NEWS, 8)
+    for year in range(5):
+        starts = range(year * NEWS // 5, (year + 1) * NEWS // 5, 6)  # documents of six segments
+        for language, column in zip(("en", "de", "fr"), frame, strict=False):
+            body = ""
+            for start in starts:
+                origin = ("en", "de", "fr")[start // 6 % 3]
+                lines = [
+                    f'<seg id="{k}">{text}</seg>\n' for k, text in enumerate(frame[column].iloc[start : start + 6], 1)
+                ]
+                body += f'<doc docid="d{start}" origlang="{origin}">\n{"".join(lines)}</doc>\n'
+            head = f'<srcset setid="newstest{2009 + year}" srclang="any">\n'
+            write(f"wmt/newstest20{9 + year:02}-src.{language}.sgm", f"{head}{body}</srcset>\n")
