@@ -10,7 +10,7 @@ import pandas as pd
 
 from langdiff._random import generator, seed_number
 from langdiff.errors import ConfigError, DataError
-from langdiff.lm.external.huggingface import load_local
+from langdiff.lm.external.loading import load_local
 from langdiff.parallelism.taggers.evaluation import micro_f1
 from langdiff.parallelism.taggers.lemmas import Lemmatizer
 from langdiff.parallelism.taggers.settings import MODELS, TaggerSettings, make_settings
