@@ -3,7 +3,7 @@
 import functools
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -54,6 +54,11 @@ class Corpus:
         Path | None,
         typer.Option("--original-language", help="For moses: file with the language each line was first said in."),
     ] = None
+
+    def options(self) -> list[str]:
+        """Return the names of the options that were given."""
+        names = [each.name for each in fields(self)[1:] if getattr(self, each.name) not in (each.default, [])]
+        return [f"--{name.replace('_', '-')}" for name in names]
 
     def open(self, *, nfc: bool = True) -> "Multitext":
         """Read the multitext, normalized to Unicode NFC or as it is."""
