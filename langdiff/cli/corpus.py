@@ -29,7 +29,7 @@ class Corpus:
     ]
     format: Annotated[AnyFormat, typer.Option("--format", help="Format of the files.")] = "auto"
     edition_info: Annotated[
-        Path | None, typer.Option("--edition-info", help="CSV file of editions, one row per file.")
+        Path | None, typer.Option("--edition-info", help="CSV file of editions, one row per file.", callback=existing)
     ] = None
     edition_column: Annotated[
         list[str] | None,
@@ -49,10 +49,16 @@ class Corpus:
         Ranges | None,
         typer.Option("--ranges", help="Verses translated together: missing, or merged into the first."),
     ] = None
-    vref: Annotated[Path | None, typer.Option("--vref", help="List of verses of the eBible corpus.")] = None
+    vref: Annotated[
+        Path | None, typer.Option("--vref", help="List of verses of the eBible corpus.", callback=existing)
+    ] = None
     original_language: Annotated[
         Path | None,
-        typer.Option("--original-language", help="For moses: file with the language each line was first said in."),
+        typer.Option(
+            "--original-language",
+            help="For moses: file with the language each line was first said in.",
+            callback=existing,
+        ),
     ] = None
 
     def options(self) -> list[str]:

@@ -8,6 +8,7 @@ import typer
 
 from langdiff.cli.corpus import Corpus, reads_corpus
 from langdiff.cli.output import check_picture_name, save_picture
+from langdiff.cli.paths import existing
 from langdiff.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -33,7 +34,8 @@ def plot(
     origins: Annotated[
         Path | None,
         typer.Option(
-            help="For native: table (.csv, .tsv) with intents in its first column and a column original_language."
+            help="For native: table (.csv, .tsv) with intents in its first column and a column original_language.",
+            callback=existing,
         ),
     ] = None,
 ) -> None:
