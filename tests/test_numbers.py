@@ -2,12 +2,22 @@
 
 import numpy as np
 import pandas as pd
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from langdiff import _numbers
 from langdiff._numbers import exact_numbers
 
 ODD = ["1_0", "٣", "0x10", "1e", "+.5", "5.", " 7.5 ", "1e400", "inf", "nan", "", "1,5", "True", "1d3", "1.0.0", "- 1"]
+
+
+@pytest.fixture(params=["this pandas", "any pandas"], autouse=True, scope="module")
+def version(request):
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "any pandas":
+            patch.setattr(_numbers, "PANDAS_IS_EXACT", False)
+        yield
 
 
 @given(st.lists(st.floats(allow_nan=False), min_size=1))

@@ -306,8 +306,13 @@ class HuggingFaceLM:
         self, encoded: Sequence[list[int]], boundary: Tensor | None = None
     ) -> Iterator[tuple[Window, Floats]]:
         """Yield every window with what `_bits` says of it, in no particular order."""
-        reading = {"start": self._start, "end": self._end, "size": self.max_length, "overlap": self.overlap}
-        windows = [window for row, ids in enumerate(encoded) for window in cut_windows(row, ids, **reading)]
+        windows = [
+            window
+            for row, ids in enumerate(encoded)
+            for window in cut_windows(
+                row, ids, start=self._start, end=self._end, size=self.max_length, overlap=self.overlap
+            )
+        ]
         with _single_precision():
             yield from self._batches.scored(
                 windows, lambda batch: self._bits(batch, boundary), most_windows=self.batch_size
