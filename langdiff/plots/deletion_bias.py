@@ -32,8 +32,8 @@ def plot_deletion_bias(bias: pd.DataFrame, ax: Axes | None = None, **style: Any)
     -------
     Axes
         The axes drawn on. Thick lines are of the first edition, which stays complete under MAR and MNAR; thin lines, or
-        points if there are more than eight editions, are of the others. Vertical bars, which points have not, reach one
-        Monte Carlo error to either side.
+        points if there are more than eight editions, are of the others. The vertical bars of lines reach one Monte
+        Carlo error to either side.
 
     Raises
     ------

@@ -257,7 +257,6 @@ def search_taggers(
             seed=number,
             lemmatizer=lemmatizer,
             max_epochs=max_epochs,
-            device=device,
             resume=None if resume is None else Path(resume) / f"trial-{trial}",
             progress=progress,
         )

@@ -22,13 +22,13 @@ class Sources:
     ----------
     vectors, bert : str or Path, optional
         File of word2vec, folder of a BERT.
-    device : torch.device or str
-        Where a BERT computes.
+    device : torch.device
+        Where a BERT computes, and the networks that read what it gives.
     """
 
-    def __init__(self, vectors: str | Path | None, bert: str | Path | None, device: torch.device | str) -> None:
+    def __init__(self, vectors: str | Path | None, bert: str | Path | None, device: torch.device) -> None:
         self._paths = {"word2vec": ("vectors", vectors), "bert": ("bert", bert)}
-        self._device = device
+        self.device = device
 
     @cached_property
     def vectors(self) -> FileVectors | None:
@@ -40,7 +40,7 @@ class Sources:
     def bert(self) -> FrozenBert | None:
         """The BERT, if one was given."""
         path = self._paths["bert"][1]
-        return None if path is None else FrozenBert(Path(path), "mean", self._device)
+        return None if path is None else FrozenBert(Path(path), "mean", self.device)
 
     @property
     def width(self) -> int | None:

@@ -147,7 +147,6 @@ def train_tagger(
         singletons=singletons,
         max_epochs=max_epochs,
         patience=patience,
-        device=device,
         resume=resume,
         progress=progress,
     )
@@ -162,7 +161,6 @@ def train_with(
     seed: int | np.random.Generator,
     lemmatizer: str | Lemmatizer,
     max_epochs: int,
-    device: str,
     resume: str | Path | None,
     progress: bool | None,
     singletons: bool = True,
@@ -175,7 +173,6 @@ def train_with(
     if not (max_epochs >= 1 and patience >= 1):
         raise ConfigError(f"max_epochs and patience are at least 1; got {max_epochs} and {patience}.")
     number = seed_number(seed, "weights, orders and replaced words")
-    place = find_device(device)
     lemma = find_lemmatizer(lemmatizer) if settings.lemmatize else None
     scheme = TaggingScheme(settings.tagset, settings.link)
     sections = tagged_sections(learned, scheme)
@@ -194,9 +191,9 @@ def train_with(
     )
     with one_thread():
         with seeded_torch(seed_numbers(number, 1)[0]):
-            network = TaggerNetwork(settings, len(tags), source.size, source.width).to(place)
+            network = TaggerNetwork(settings, len(tags), source.size, source.width).to(sources.device)
         run = _Run(network, settings, data, tags, number, patience)
-        key = _key(settings, number, place, singletons, patience, sections, judged, source)
+        key = _key(settings, number, sources.device, singletons, patience, sections, judged, source)
         run.go(max_epochs, StateFolder(None if resume is None else Path(resume), key), progress)
     return Tagger(
         settings=settings,
