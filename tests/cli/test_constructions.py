@@ -96,7 +96,7 @@ def test_gold_sets_of_the_package(langdiff, files):
     assert "need the file of sentences" in done.err
     for command in ("check", "evaluate"):
         parser = ["--parser", f"cc={files}/cc.gr"]
-        done = langdiff("constructions", command, "constructed", "--sentences", files / "none.tsv", *parser)
+        done = langdiff("constructions", command, "constructed", "--sentences", files / "bank.conllu", *parser)
         assert (done.code, done.out) == (1, "")
         assert "the constructed set has its own sentences" in done.err
 
