@@ -3,7 +3,7 @@
     OMP_NUM_THREADS=1 python benchmarks/causal_models.py FOLDER [--texts 200]
 
 FOLDER holds a model and its tokenizer, with a start and an end token. Prints the largest relative difference of the
-bits of texts, and the ratio of processor times. minicons is no dependency: pip install minicons.
+bits of texts, and the ratio of processor times. minicons is not a dependency: pip install minicons.
 """
 
 import argparse

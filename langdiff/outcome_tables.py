@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from langdiff._numbers import exact_numbers
 from langdiff.errors import DataError, listing
 from langdiff.table_files import read_table_file
 
@@ -98,12 +99,12 @@ def _check_names(long: pd.DataFrame, path: Path) -> None:
 def _whole(column: pd.Series) -> tuple[pd.Series, pd.Series]:
     """Return numbers, NaN where a cell is empty, and whether each is something else than a count."""
     missing = column.isna() | column.isin(["", "NA", "NaN", "nan"])
-    numbers = pd.to_numeric(column.mask(missing), errors="coerce").astype(float)
+    numbers = exact_numbers(column.mask(missing)).astype(float)
     return numbers, ~missing & ~((numbers >= 0) & (numbers == np.floor(numbers)) & np.isfinite(numbers))
 
 
 def typed(values: pd.Series) -> pd.Series:
     """Return numbers, which a formula may need, if all values are such and none becomes equal to another."""
-    numbers = pd.to_numeric(values, errors="coerce")
+    numbers = exact_numbers(values)
     alike = numbers.notna().equals(values.notna()) and numbers.nunique() == values.nunique()
     return numbers if values.notna().any() and alike else values

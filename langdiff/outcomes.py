@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from langdiff._numbers import exact_numbers
 from langdiff._types import Booleans
 from langdiff.errors import DataError, listing
 from langdiff.table_files import write_table_file
@@ -328,9 +329,7 @@ class Outcomes:
 
 def _counts(frame: pd.DataFrame, what: str) -> pd.DataFrame:
     """Return a frame of whole numbers from 0 as float64, naming the cells that are none."""
-    numbers: pd.DataFrame = (
-        frame.astype(object).where(frame.notna(), np.nan).apply(pd.to_numeric, errors="coerce").astype(float)
-    )
+    numbers: pd.DataFrame = frame.astype(object).where(frame.notna(), np.nan).apply(exact_numbers).astype(float)
     values = numbers.to_numpy()
     whole = np.isfinite(values) & (values >= 0) & (values == np.floor(values))
     rows, columns = np.nonzero(frame.notna().to_numpy() & ~whole)

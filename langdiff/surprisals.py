@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from langdiff._numbers import exact_numbers
 from langdiff._types import Booleans
 from langdiff.errors import DataError, listing
 from langdiff.intent_info import PREFIX, check_intent_info, select_intent_info
@@ -451,7 +452,7 @@ def _as_numbers(bits: pd.DataFrame) -> pd.DataFrame:
     others = [edition for edition in bits.columns if not pd.api.types.is_numeric_dtype(bits[edition])]
     cells = bits[others].astype(object)
     known = cells.notna() & ~cells.map(lambda cell: isinstance(cell, bool))
-    numbers = cells.where(known).apply(pd.to_numeric, errors="coerce").astype(float)
+    numbers = cells.where(known).apply(exact_numbers).astype(float)
     rows, columns = np.nonzero((cells.notna() & numbers.isna()).to_numpy())
     if len(rows):
         first = ", ".join(

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from langdiff._io import atomic_path, read_table, write_text
+from langdiff._numbers import exact_numbers
 from langdiff.errors import ConfigError, DataError, LangdiffWarning, OutputError
 from langdiff.intent_info import PREFIX
 from langdiff.provenance import Provenance, from_document, to_document
@@ -122,7 +123,7 @@ def numbers_of(column: pd.Series, path: Path) -> pd.Series:
                     f"{path}, line {first}, column {column.name!r}: {text[first]!r} has either a decimal comma or a "
                     "comma between thousands. Write a decimal point, or no comma."
                 )
-    numbers = pd.to_numeric(column.mask(missing), errors="coerce").astype(float)
+    numbers = exact_numbers(column.mask(missing)).astype(float)
     bad = numbers.isna() & ~missing
     if bad.any():
         first = int(np.flatnonzero(bad)[0])

@@ -214,7 +214,7 @@ def _parallelism(rng: np.random.Generator) -> dict[str, Any]:
         "ranking": parallelism.compare_treatments(scores),
         "transitions": parallelism.tag_transitions([document], parallelism.TaggingScheme("BIOJE", "TD")),
         "pairs": {
-            name: pd.DataFrame({"shared": row, "joint": row + rng.integers(4, 12, 200)})
+            name: pd.DataFrame({"shared": row, "bin": 10 * row // (row + rng.integers(4, 12, 200))})
             for name, row in zip(("psalms", "sermons"), shared, strict=True)
         },
     }

@@ -5,12 +5,15 @@ from typing import Annotated
 
 import typer
 
+from langdiff.cli.paths import existing
+
 IntentInfo = Annotated[
     Path | None,
     typer.Option(
         "--intent-info",
         help="Table of intents (.csv, .tsv), with their names in the first column and, for example, their documents.",
         metavar="TABLE",
+        callback=existing,
     ),
 ]
 Strata = Annotated[

@@ -24,7 +24,11 @@ Gold = Annotated[
 ]
 Sentences = Annotated[
     list[Path] | None,
-    typer.Option("--sentences", help="File of sentences; for 'mined', CoNLL-U files of the treebanks (repeat)."),
+    typer.Option(
+        "--sentences",
+        help="File of sentences; for 'mined', CoNLL-U files of the treebanks (repeat).",
+        callback=existing,
+    ),
 ]
 Parsers = Annotated[
     list[str] | None,
@@ -110,7 +114,9 @@ def mine(
     phenomenon: Annotated[
         list[str] | None, typer.Option("--phenomenon", help="Code of a phenomenon (repeat); by default all ten.")
     ] = None,
-    queries: Annotated[Path | None, typer.Option(help="File of queries (.toml); by default for English.")] = None,
+    queries: Annotated[
+        Path | None, typer.Option(help="File of queries (.toml); by default for English.", callback=existing)
+    ] = None,
     per_phenomenon: Annotated[int, typer.Option(help="Sentences to draw for each phenomenon.", min=1)] = 20,
     seed: Annotated[int, typer.Option(help="Seed of the random choice.", min=0)] = 0,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write candidates here, for vetting.")] = None,
@@ -139,7 +145,8 @@ def check(
     gold: Gold,
     sentences: Sentences = None,
     second: Annotated[
-        Path | None, typer.Option(help="Targets that another annotator gave the same sentences, to compare.")
+        Path | None,
+        typer.Option(help="Targets that another annotator gave the same sentences, to compare.", callback=existing),
     ] = None,
     rules: RuleFiles = None,
     parser: Parsers = None,

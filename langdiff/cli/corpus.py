@@ -3,7 +3,7 @@
 import functools
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -29,7 +29,7 @@ class Corpus:
     ]
     format: Annotated[AnyFormat, typer.Option("--format", help="Format of the files.")] = "auto"
     edition_info: Annotated[
-        Path | None, typer.Option("--edition-info", help="CSV file of editions, one row per file.")
+        Path | None, typer.Option("--edition-info", help="CSV file of editions, one row per file.", callback=existing)
     ] = None
     edition_column: Annotated[
         list[str] | None,
@@ -49,11 +49,22 @@ class Corpus:
         Ranges | None,
         typer.Option("--ranges", help="Verses translated together: missing, or merged into the first."),
     ] = None
-    vref: Annotated[Path | None, typer.Option("--vref", help="List of verses of the eBible corpus.")] = None
+    vref: Annotated[
+        Path | None, typer.Option("--vref", help="List of verses of the eBible corpus.", callback=existing)
+    ] = None
     original_language: Annotated[
         Path | None,
-        typer.Option("--original-language", help="For moses: file with the language each line was first said in."),
+        typer.Option(
+            "--original-language",
+            help="For moses: file with the language each line was first said in.",
+            callback=existing,
+        ),
     ] = None
+
+    def options(self) -> list[str]:
+        """Return the names of the options that were given."""
+        names = [each.name for each in fields(self)[1:] if getattr(self, each.name) not in (each.default, [])]
+        return [f"--{name.replace('_', '-')}" for name in names]
 
     def open(self, *, nfc: bool = True) -> "Multitext":
         """Read the multitext, normalized to Unicode NFC or as it is."""

@@ -35,7 +35,8 @@ Repeats = Annotated[
     Literal["error", "sum"], typer.Option(help="Several outcomes of a system on an item: an error, or trials.")
 ]
 Items = Annotated[
-    Path | None, typer.Option("--items", help="Attributes of items (.csv, .tsv), items in the first column.")
+    Path | None,
+    typer.Option("--items", help="Attributes of items (.csv, .tsv), items in the first column.", callback=existing),
 ]
 By = Annotated[str | None, typer.Option(help="Attribute of items whose values have difficulties.")]
 Formula = Annotated[str | None, typer.Option(help="Terms over attributes of items: construction + length.")]
@@ -60,12 +61,13 @@ def _attributes(path: Path) -> "pd.DataFrame":
     import pandas as pd
 
     from langdiff._io import read_table
+    from langdiff._numbers import exact_numbers
 
     header, rows = read_table(path, "\t" if path.suffix == ".tsv" else ",")
     frame = pd.DataFrame([row for _, row in rows], columns=header, dtype=object).replace("", None)
     frame = frame.set_index(header[0])
     for name in frame:
-        numbers = pd.to_numeric(frame[name], errors="coerce")
+        numbers = exact_numbers(frame[name])
         if numbers.notna().equals(frame[name].notna()) and numbers.nunique() == frame[name].nunique():
             frame[name] = numbers
     return frame
@@ -129,7 +131,8 @@ def fit(
     repeats: Repeats = "error",
     items: Items = None,
     systems: Annotated[
-        Path | None, typer.Option(help="Attributes of systems (.csv, .tsv), systems in the first column.")
+        Path | None,
+        typer.Option(help="Attributes of systems (.csv, .tsv), systems in the first column.", callback=existing),
     ] = None,
     model: Annotated[
         Literal["auto", "rasch", "beta-binomial", "slopes", "conditional"],
@@ -251,7 +254,9 @@ def sample(
 
 @outcomes_app.command()
 def predict(
-    fitted: Annotated[Path, typer.Option("--fit", help="Fit that `langdiff outcomes fit --out` saved.")],
+    fitted: Annotated[
+        Path, typer.Option("--fit", help="Fit that `langdiff outcomes fit --out` saved.", callback=existing)
+    ],
     table: Annotated[
         list[Path] | None,
         typer.Argument(help="Table, or logs of an evaluation; none with --rates.", metavar="TABLE…", callback=existing),

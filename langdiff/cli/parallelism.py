@@ -68,7 +68,7 @@ def split(
     ] = None,
     counts: Annotated[
         Path | None,
-        typer.Option(help="Table (.csv, .tsv) of document, inner and outer, in place of documents."),
+        typer.Option(help="Table (.csv, .tsv) of document, inner and outer, in place of documents.", callback=existing),
     ] = None,
     share: Annotated[
         list[str] | None, typer.Option(help="Part and its share, such as test=0.1; may be repeated.")
@@ -145,7 +145,9 @@ def show(
     ),
     cases: Annotated[
         Path | None,
-        typer.Option(help="Kinds of errors to write below, as `score --table cases --json` prints them."),
+        typer.Option(
+            help="Kinds of errors to write below, as `score --table cases --json` prints them.", callback=existing
+        ),
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Page (.html) to write, in place of text.")] = None,
     format: FormatOption = "auto",

@@ -16,11 +16,18 @@ if TYPE_CHECKING:
     from langdiff.parallelism import Document, Tagger, TaggerSettings
 
 Parts = Annotated[
-    Path, typer.Option("--parts", help="Table (.csv, .tsv) with columns document and part; see parallelism split.")
+    Path,
+    typer.Option(
+        "--parts", help="Table (.csv, .tsv) with columns document and part; see parallelism split.", callback=existing
+    ),
 ]
 Out = Annotated[Path, typer.Option("--out", "-o", help="Folder for the tagger, its learning curve and a manifest.")]
-Vectors = Annotated[Path | None, typer.Option(help="File of word2vec (text, or binary if called *.bin).")]
-Bert = Annotated[Path | None, typer.Option(help="Folder of a BERT with its tokenizer; nothing is downloaded.")]
+Vectors = Annotated[
+    Path | None, typer.Option(help="File of word2vec (text, or binary if called *.bin).", callback=existing)
+]
+Bert = Annotated[
+    Path | None, typer.Option(help="Folder of a BERT with its tokenizer; nothing is downloaded.", callback=existing)
+]
 Language = Annotated[str, typer.Option("--language", help="Language of the lemmata, for settings that use them.")]
 Epochs = Annotated[int, typer.Option(help="Epochs at most.", min=1)]
 Seed = Annotated[int, typer.Option(help="Seed.", min=0)]
@@ -38,7 +45,9 @@ def train(
     published: Annotated[
         str | None, typer.Option(help="Published settings, such as ASP/learned-word/BIO-TD.", metavar="KEY")
     ] = None,
-    settings: Annotated[Path | None, typer.Option(help="File of settings of one's own (.toml).")] = None,
+    settings: Annotated[
+        Path | None, typer.Option(help="File of settings of one's own (.toml).", callback=existing)
+    ] = None,
     vectors: Vectors = None,
     bert: Bert = None,
     language: Language = "la",

@@ -9,6 +9,7 @@ from langdiff.cli.clusters import Clusters
 from langdiff.cli.corpus import Corpus, reads_corpus
 from langdiff.cli.models import Json
 from langdiff.cli.output import check_picture_name, print_json, save_picture
+from langdiff.cli.paths import existing
 from langdiff.cli.units import Unit
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ def parity(
     corpus: Corpus,
     reference: Annotated[str, typer.Option(help="Edition that the others are compared with.")],
     surprisals: Annotated[
-        Path | None, typer.Option(help="Table of surprisals or log-probabilities beside the texts.")
+        Path | None, typer.Option(help="Table of surprisals or log-probabilities beside the texts.", callback=existing)
     ] = None,
     unit: Unit = None,
     tokenizer: Annotated[

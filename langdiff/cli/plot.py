@@ -8,6 +8,7 @@ import typer
 
 from langdiff.cli.corpus import Corpus, reads_corpus
 from langdiff.cli.output import check_picture_name, save_picture
+from langdiff.cli.paths import existing
 from langdiff.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -33,7 +34,8 @@ def plot(
     origins: Annotated[
         Path | None,
         typer.Option(
-            help="For native: table (.csv, .tsv) with intents in its first column and a column original_language."
+            help="For native: table (.csv, .tsv) with intents in its first column and a column original_language.",
+            callback=existing,
         ),
     ] = None,
 ) -> None:
@@ -49,7 +51,7 @@ def plot(
     if origins is not None and what != "native":
         raise ConfigError(f"--origins is for native; {what} does not use original languages.")
     if what == "table":
-        save_picture(_table(corpus.corpus), out)
+        save_picture(_table(corpus), out)
         typer.echo(f"Picture: {out}", err=True)
         return
     original_language = None if origins is None else read_origins(origins)
@@ -58,12 +60,14 @@ def plot(
     typer.echo(f"Picture: {out}", err=True)
 
 
-def _table(paths: list[str]) -> "Callable[[], Axes]":
+def _table(given: Corpus) -> "Callable[[], Axes]":
     import langdiff as ld
 
-    if len(paths) > 1:
-        raise ConfigError(f"table draws one table of surprisals, got {len(paths)} files.")
-    surprisals = ld.read_surprisals(paths[0])
+    if len(given.corpus) > 1:
+        raise ConfigError(f"table draws one table of surprisals, got {len(given.corpus)} files.")
+    if options := given.options():
+        raise ConfigError(f"{', '.join(options)}: for pictures of a corpus; a table of surprisals is drawn as it is.")
+    surprisals = ld.read_surprisals(given.corpus[0])
     fitted = ld.fit(surprisals)
     return lambda: ld.plots.plot_multitext(surprisals, fit=fitted)
 

@@ -8,6 +8,7 @@ import typer
 from langdiff.cli.corpus import Corpus, reads_corpus
 from langdiff.cli.models import Json, Tokenize
 from langdiff.cli.output import print_json
+from langdiff.cli.paths import existing
 
 if TYPE_CHECKING:
     from langdiff.multitext import Multitext
@@ -17,13 +18,15 @@ if TYPE_CHECKING:
 def predictors(
     corpus: Corpus,
     treebanks: Annotated[
-        Path | None, typer.Option(help="Folder of CoNLL-U files named by edition or language.")
+        Path | None, typer.Option(help="Folder of CoNLL-U files named by edition or language.", callback=existing)
     ] = None,
-    lexicon: Annotated[Path | None, typer.Option(help="Folder of UniMorph files named by edition or language.")] = None,
+    lexicon: Annotated[
+        Path | None, typer.Option(help="Folder of UniMorph files named by edition or language.", callback=existing)
+    ] = None,
     syncretism: Annotated[
         Literal["count", "merge"], typer.Option(help="Count the cells that share a word form, or merge them.")
     ] = "count",
-    wals: Annotated[Path | None, typer.Option(help="Folder of the CLDF tables of WALS.")] = None,
+    wals: Annotated[Path | None, typer.Option(help="Folder of the CLDF tables of WALS.", callback=existing)] = None,
     feature: Annotated[
         list[str] | None, typer.Option(help="WALS feature (repeat for more); 26A and 81A by default.")
     ] = None,

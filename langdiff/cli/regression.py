@@ -31,7 +31,8 @@ def fit(
     restricted: Annotated[bool, typer.Option("--restricted", help="Maximize the restricted likelihood.")] = False,
     laplace_scale: Annotated[float | None, typer.Option(help="Scale b of model 3, nats.")] = None,
     edition_info: Annotated[
-        Path | None, typer.Option(help="Table of editions (.csv, .tsv), with their names in the first column.")
+        Path | None,
+        typer.Option(help="Table of editions (.csv, .tsv), with their names in the first column.", callback=existing),
     ] = None,
     groups: Annotated[
         str | None, typer.Option(help="Column of --edition-info: editions with the same value share a difficulty.")
@@ -131,13 +132,14 @@ def _read_editions(path: Path, *, numbers: bool) -> "pd.DataFrame":
     import pandas as pd
 
     from langdiff._io import read_table
+    from langdiff._numbers import exact_numbers
 
     header, rows = read_table(path, "\t" if path.suffix == ".tsv" else ",")
     frame = pd.DataFrame([row for _, row in rows], columns=header).replace("", None)
     frame = frame.set_index(header[0])
     if numbers:
         for column in frame:
-            as_numbers = pd.to_numeric(frame[column], errors="coerce")
+            as_numbers = exact_numbers(frame[column])
             if as_numbers.notna().equals(frame[column].notna()):
                 frame[column] = as_numbers
     return frame

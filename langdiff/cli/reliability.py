@@ -52,7 +52,10 @@ def short_form(
     surprisals: Table,
     k: Annotated[int, typer.Option("--intents", "-k", help="Number of intents to choose.", min=2)],
     judge: Annotated[
-        Path | None, typer.Option(help="Table of another language model, to judge on; its other editions are taken.")
+        Path | None,
+        typer.Option(
+            help="Table of another language model, to judge on; its other editions are taken.", callback=existing
+        ),
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed.", min=0)] = 0,
     out: Out = None,

@@ -32,7 +32,10 @@ def correlate(
     ],
     edition_info: Annotated[
         Path | None,
-        typer.Option(help="Table of editions: their names, then columns language, family, latitude, longitude."),
+        typer.Option(
+            help="Table of editions: their names, then columns language, family, latitude, longitude.",
+            callback=existing,
+        ),
     ] = None,
     test: Annotated[
         list[str] | None,
@@ -47,7 +50,9 @@ def correlate(
     ] = None,
     tree: Annotated[
         Path | None,
-        typer.Option(help="Family tree, for phylo: folder of Glottolog, or file in Newick's format or NEXUS."),
+        typer.Option(
+            help="Family tree, for phylo: folder of Glottolog, or file in Newick's format or NEXUS.", callback=existing
+        ),
     ] = None,
     given: Annotated[list[str] | None, typer.Option(help="Hold this predictor fixed (repeat for more).")] = None,
     categorical: Annotated[
@@ -120,6 +125,7 @@ def read_frame(path: Path, categorical: list[str]) -> "pd.DataFrame":
     import pandas as pd
 
     from langdiff._io import read_table
+    from langdiff._numbers import exact_numbers
     from langdiff.errors import ConfigError, DataError, listing
 
     header, rows = read_table(path, "\t" if path.suffix in (".tsv", ".tab") else ",")
@@ -134,7 +140,7 @@ def read_frame(path: Path, categorical: list[str]) -> "pd.DataFrame":
     for name in frame:
         if name in categorical:
             continue
-        numbers = pd.to_numeric(frame[name], errors="coerce")
+        numbers = exact_numbers(frame[name])
         if (numbers.notna() == frame[name].notna()).all():
             frame[name] = numbers.astype(float)
     return frame

@@ -80,7 +80,7 @@ def files_in(path: str | Path | Sequence[str | Path], suffixes: Sequence[str], *
     Raises
     ------
     DataError
-        If one of them stands for no file.
+        If one of them does not stand for any file.
     """
     paths = [path] if isinstance(path, (str, Path)) or not isinstance(path, Iterable) else list(path)
     if not paths:

@@ -5,6 +5,8 @@ from importlib import resources
 
 import pandas as pd
 
+from langdiff._numbers import exact_numbers
+
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class PublishedFigures:
@@ -65,7 +67,7 @@ def byte_premium2024() -> PublishedFigures:
     """
     table = _read("byte_premium2024").set_index("lang")
     words = ["iso", "script_name", "writing_type", "source"]
-    numbers = table.drop(columns=words).apply(pd.to_numeric)
+    numbers = table.drop(columns=words).apply(exact_numbers)
     return PublishedFigures(
         name="byte_premium2024",
         figures=table[words[:-1]].join(numbers).assign(source=table["source"]),
@@ -97,7 +99,7 @@ def tokenization_lengths2023() -> PublishedFigures:
     15.05
     """
     table = _read("tokenization_lengths2023").set_index("edition")
-    counts = table.drop(columns="Language").apply(pd.to_numeric)
+    counts = table.drop(columns="Language").apply(exact_numbers)
     return PublishedFigures(
         name="tokenization_lengths2023",
         figures=table[["Language"]].join(counts),
@@ -130,7 +132,7 @@ def xmi2020() -> PublishedFigures:
     table = _read("xmi2020").set_index("language")
     return PublishedFigures(
         name="xmi2020",
-        figures=table.apply(pd.to_numeric),
+        figures=table.apply(exact_numbers),
         paper=(
             "Bugliarello, Mielke, Anastasopoulos, Cotterell and Okazaki (2020), It's Easier to Translate out of "
             "English than into it: Measuring Neural Translation Difficulty by Cross-Mutual Information"
@@ -162,7 +164,7 @@ def goldfish2024() -> PublishedFigures:
     table = _read("goldfish2024").set_index("flores_lang")
     trained = ["in_xglm7b5", "in_bloom7b1"]
     words = ["goldfish_used", "data_category"]
-    numbers = table.drop(columns=[*words, *trained]).apply(pd.to_numeric)
+    numbers = table.drop(columns=[*words, *trained]).apply(exact_numbers)
     return PublishedFigures(
         name="goldfish2024",
         figures=table[words].join(numbers).join(table[trained] == "True"),

@@ -6,6 +6,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 import pandas as pd
 
+from langdiff._numbers import exact_numbers
 from langdiff._random import generator
 from langdiff.effects.effects import Effects
 from langdiff.effects.ranks import count_ranks
@@ -84,7 +85,7 @@ def as_effects(source: EffectsLike, *, title: str = "") -> Effects:
 
 
 def _from_numbers(difficulty: pd.Series, std_error: pd.Series | None, title: str) -> Effects:
-    estimate = pd.to_numeric(difficulty, errors="coerce").astype(float).rename("difficulty")
+    estimate = exact_numbers(difficulty).astype(float).rename("difficulty")
     names = estimate.index
     covariance = np.full((len(names), len(names)), np.nan)
     if std_error is not None:

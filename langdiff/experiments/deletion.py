@@ -104,12 +104,12 @@ class DeletionBias:
         ax : Axes, optional
             Axes to draw on; by default those of a new figure.
         **style
-            Settings for ``Axes.plot`` of the lines, which override the defaults.
+            Settings for ``Axes.plot`` of the lines of bias, which override the defaults.
 
         Returns
         -------
         Axes
-            The axes drawn on.
+            The axes drawn on: shares of cells from left to right, one colour and style per mechanism.
         """
         from langdiff.plots import plot_deletion_bias  # Matplotlib only when asked for
 

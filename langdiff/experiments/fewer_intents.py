@@ -105,12 +105,12 @@ class IntentStability:
         ax : Axes, optional
             Axes to draw on; by default those of a new figure.
         **style
-            Settings for ``Axes.plot`` of the lines, which override the defaults.
+            Settings for ``Axes.plot`` of the lines of difficulty, which override the defaults.
 
         Returns
         -------
         Axes
-            The axes drawn on.
+            The axes drawn on: numbers of intents, logarithmic, from left to right, one line per edition.
         """
         from langdiff.plots import plot_intent_stability  # Matplotlib only when asked for
 
@@ -122,7 +122,7 @@ class IntentStability:
         sizes = ", ".join(f"{size:,}" for size in self.results["size"].unique())
         return (
             f"IntentStability: {counts['edition']} editions, {sizes} of {len(self.whole.intent_size):,} intents, "
-            f"{counts['repeat']} repeats"
+            f"{counts['repeat']} {'repeat' if counts['repeat'] == 1 else 'repeats'}"
         )
 
 

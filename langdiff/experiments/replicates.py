@@ -11,7 +11,7 @@ import pandas as pd
 from langdiff._random import seed_numbers
 from langdiff._types import Model
 from langdiff.effects import Effects
-from langdiff.errors import ConfigError
+from langdiff.errors import ConfigError, listing
 from langdiff.experiments.cautions import warns_caller
 from langdiff.folds import Folds
 from langdiff.lm import compute_surprisals
@@ -21,6 +21,8 @@ from langdiff.multitext import Parts
 from langdiff.regression import fit
 from langdiff.regression.seeds import SeedEffects, centred_variances, combine_seeds
 from langdiff.surprisals import Surprisals
+
+MODELS = ("1", "2", "2L", "2C")
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -181,8 +183,9 @@ def replicate(
     seed : int or numpy.random.Generator
         Seed from which the seeds of the models are made. With the same number, the first seeds are the same
         whatever `n_seeds` is.
-    model : {"1", "2", "2L", "2C", "3"}
-        Regression model to fit to each seed's surprisals; see `langdiff.fit`.
+    model : {"1", "2", "2L", "2C"}
+        Regression model to fit to each seed's surprisals; see `langdiff.fit`. Model 3 needs a scale that cannot be
+        estimated.
     device : str
         Device to train on: ``"auto"``, ``"cpu"`` or ``"cuda"``.
     cache : str or Path, optional
@@ -202,8 +205,8 @@ def replicate(
     Raises
     ------
     ConfigError
-        If `n_seeds` is less than 2, `seed` is not a seed, there is only one edition, or another setting
-        cannot be used.
+        If `n_seeds` is less than 2, `seed` is not a seed, there is only one edition, `model` is not one of these, or
+        another setting cannot be used.
     LangdiffError
         If a language model cannot be trained or a fit fails; see `langdiff.compute_surprisals` and `langdiff.fit`.
 
@@ -227,6 +230,8 @@ def replicate(
     if n_seeds < 2:
         raise ConfigError(f"n_seeds must be at least 2, got {n_seeds}: one seed has no spread.")
     numbers = seed_numbers(seed, n_seeds)
+    if model not in MODELS:  # refused before models are trained
+        raise ConfigError(f"replicate fits models {listing(MODELS)}, not {model!r}.")
     if len(parts.editions) < 2:
         raise ConfigError("replicates compare difficulties of at least two editions; there is only one.")
     tables = {}

@@ -72,7 +72,7 @@ def marginal_surprisal(
         If the model predicts other units than subwords by SentencePiece, or is not an LSTM of its own, `samples` is
         below 2, or the seed is not one.
     DataError
-        If a text is missing, empty or no string.
+        If a text is missing, empty or not a string.
 
     References
     ----------

@@ -74,7 +74,7 @@ class Mixture:
         Raises
         ------
         DataError
-            If a text is missing, empty or no string.
+            If a text is missing, empty or not a string.
         ConfigError
             If a state is to be carried.
         """
@@ -149,7 +149,7 @@ def fit_mixture(models: Sequence[AnyModel], dev: Sequence[str] | pd.Series, *, n
         If there are fewer than two models, one is neither a network nor an n-gram model, or they predict different
         symbols.
     DataError
-        If there is no text, or a text is missing, empty or no string.
+        If there is no text, or a text is missing, empty or not a string.
 
     Examples
     --------

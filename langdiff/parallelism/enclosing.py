@@ -60,11 +60,9 @@ def depths(document: Document) -> tuple[int, ...]:
     >>> depths(make_document("1", "to come and go or stay or leave".split(), crossed))
     (0, 0)
     """
-    sizes = [sum(end - start for start, end in one.branches) for one in document.parallelisms]
-    order = sorted(_numbered(document.parallelisms), key=lambda one: (one[0], -one[1], -sizes[one[2]], one[2]))
     found = [0] * len(document.parallelisms)
     ends: list[int] = []  # of the branches that begin before, or in the same place and enclose
-    for _, end, number in order:
+    for _, end, number in enclosing_first(document.parallelisms):
         found[number] = max(found[number], len(ends) - bisect_left(ends, end))
         insort(ends, end)
     return tuple(found)
@@ -93,7 +91,7 @@ def nesting(parallelisms: Iterable[Parallelism]) -> Category:
     """
     found: Category = "flat"
     open_ends: list[int] = []  # of branches around the current one, outermost first
-    for start, end, _ in sorted(_numbered(parallelisms), key=lambda one: (one[0], -one[1])):
+    for start, end, _ in enclosing_first(parallelisms):
         while open_ends and open_ends[-1] <= start:
             open_ends.pop()
         if open_ends:
@@ -104,13 +102,30 @@ def nesting(parallelisms: Iterable[Parallelism]) -> Category:
     return found
 
 
-def _numbered(parallelisms: Iterable[Parallelism]) -> list[tuple[int, int, int]]:
-    """Return start, end and number of the parallelism, from 0, of every branch."""
-    return [(start, end, number) for number, one in enumerate(parallelisms) for start, end in one.branches]
+def enclosing_first(parallelisms: Iterable[Parallelism]) -> list[tuple[int, int, int]]:
+    """Return start, end and number of the parallelism, from 0, of every branch: in text order, the enclosing one first.
+
+    Which of two equal branches encloses the other is said in `strata`.
+
+    Examples
+    --------
+    >>> enclosing_first([Parallelism(((0, 2), (4, 6))), Parallelism(((0, 2), (3, 9)))])
+    [(0, 2, 1), (0, 2, 0), (3, 9, 1), (4, 6, 0)]
+    """
+    branches = [
+        (start, -end, -sum(stop - begin for begin, stop in one.branches), number)
+        for number, one in enumerate(parallelisms)
+        for start, end in one.branches
+    ]
+    return [(start, -minus_end, number) for start, minus_end, _, number in sorted(branches)]
 
 
 def _check_strata(document: Document, found: tuple[int, ...]) -> None:
-    branches = sorted((found[number], start, end, number) for start, end, number in _numbered(document.parallelisms))
+    branches = sorted(
+        (stratum, start, end, number)
+        for number, (stratum, one) in enumerate(zip(found, document.parallelisms, strict=True))
+        for start, end in one.branches
+    )
     for (stratum, start, end, number), (other, begin, stop, second) in pairwise(branches):
         if stratum == other and begin < end:
             raise DataError(

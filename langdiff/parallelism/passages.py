@@ -5,7 +5,7 @@ from html import escape
 
 from langdiff.errors import ConfigError, DataError
 from langdiff.parallelism.documents import Document
-from langdiff.parallelism.enclosing import nesting
+from langdiff.parallelism.enclosing import enclosing_first, nesting
 
 CHIASM = "χ"  # behind the number of a chiastic parallelism
 COLOURS = ("#2a6f97", "#b5532a", "#5b8c3a", "#7a5195", "#b8860b", "#4aa3a2")
@@ -137,19 +137,13 @@ def _span(sides: Sides, section: str | None, labels: Labels | None) -> tuple[int
 
 def _marks(document: Document, start: int, end: int) -> Iterator[tuple[list[_Mark], str, list[_Mark]]]:
     """Yield the tokens of a span, each with what opens before it and what closes behind it, inner branches first."""
-    sizes = [sum(stop - begin for begin, stop in one.branches) for one in document.parallelisms]
-    inside = [
-        (max(begin, start), min(stop, end), -sizes[number], number, one.kind == "chiastic")
-        for number, one in enumerate(document.parallelisms)
-        for begin, stop in one.branches
-        if begin < end and stop > start
-    ]
-    inside.sort(key=lambda one: (one[0], -one[1], one[2], one[3]))
     opening: dict[int, list[_Mark]] = {}
     closing: dict[int, list[_Mark]] = {}
-    for begin, stop, _, number, chiastic in inside:
-        opening.setdefault(begin, []).append(("open", number + 1, chiastic))
-        closing.setdefault(stop - 1, []).insert(0, ("close", number + 1, chiastic))
+    for begin, stop, number in enclosing_first(document.parallelisms):
+        if begin < end and stop > start:
+            chiastic = document.parallelisms[number].kind == "chiastic"
+            opening.setdefault(max(begin, start), []).append(("open", number + 1, chiastic))
+            closing.setdefault(min(stop, end) - 1, []).insert(0, ("close", number + 1, chiastic))
     for place in range(start, end):
         yield opening.get(place, []), document.tokens[place], closing.get(place, [])
 

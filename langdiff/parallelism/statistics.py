@@ -33,7 +33,7 @@ class ParallelismStatistics:
     pairs : DataFrame
         One row per pair of branches of one parallelism: ``document``, ``number`` of the parallelism, ``branch``,
         ``other`` (from 1), ``shared`` and ``joint`` (tokens in the multiset intersection and union), ``overlap``
-        (their quotient).
+        (their quotient), ``bin`` (that of the overlap: ten of width 0.1, numbered from 0, the last closed).
     """
 
     table: pd.DataFrame
@@ -42,8 +42,7 @@ class ParallelismStatistics:
     @property
     def histogram(self) -> Integers:
         """Numbers of pairs by overlap in ten bins of width 0.1, the last closed; shape (10,)."""
-        bins = np.minimum(N_BINS - 1, N_BINS * self.pairs["shared"].to_numpy() // self.pairs["joint"].to_numpy())
-        return np.bincount(bins.astype(np.int64), minlength=N_BINS)
+        return np.bincount(self.pairs["bin"], minlength=N_BINS)
 
     def to_frame(self) -> pd.DataFrame:
         """Return the table."""
@@ -174,7 +173,10 @@ def _pairs(documents: Mapping[str, Document]) -> pd.DataFrame:
         for (branch, first), (other, second) in combinations(enumerate(one.branches, 1), 2)
     ]
     table = pd.DataFrame(rows, columns=["document", "number", "branch", "other", "shared", "joint"])
-    return table.assign(overlap=table["shared"] / table["joint"])
+    table = table.astype({"shared": np.int64, "joint": np.int64})
+    # in integers: 3/10 must not fall into the bin below
+    bins = (N_BINS * table["shared"] // table["joint"]).clip(upper=N_BINS - 1)
+    return table.assign(overlap=table["shared"] / table["joint"], bin=bins)
 
 
 def _per_section(document: Document) -> list[int]:

@@ -10,11 +10,13 @@ from langdiff.errors import DataError
 from langdiff.plots._axes import INK, SERIES, axes_of, finish
 
 STYLES = (("-", "o"), ("--", "s"), (":", "^"))  # line and marker of each mechanism
+CONNECTED = len(SERIES)  # of more editions, all but the first are points
+APART = 0.16  # of the gap between rates, from one mechanism to the next
 NEEDED = ("mechanism", "rate", "edition", "bias")
 
 
 def plot_deletion_bias(bias: pd.DataFrame, ax: Axes | None = None, **style: Any) -> Axes:
-    """Draw the bias of each edition against the deletion rate, one colour per mechanism.
+    """Draw the bias of each edition against the deletion rate, one colour per mechanism, mechanisms side by side.
 
     Parameters
     ----------
@@ -29,8 +31,9 @@ def plot_deletion_bias(bias: pd.DataFrame, ax: Axes | None = None, **style: Any)
     Returns
     -------
     Axes
-        The axes drawn on. Thick lines are of the first edition, which stays complete under MAR and MNAR; bands reach
-        one Monte Carlo error to either side.
+        The axes drawn on. Thick lines are of the first edition, which stays complete under MAR and MNAR; thin lines, or
+        points if there are more than eight editions, are of the others. The vertical bars of lines reach one Monte
+        Carlo error to either side.
 
     Raises
     ------
@@ -49,19 +52,24 @@ def plot_deletion_bias(bias: pd.DataFrame, ax: Axes | None = None, **style: Any)
         raise DataError(f"nothing to draw: {f'no column {missing[0]!r}' if missing else 'no rows'}.")
     ax = axes_of(ax, 5.6, 4.0)
     ax.axhline(0, color=INK, linewidth=0.8, zorder=0)
-    first = bias["edition"].iloc[0]
-    for place, (mechanism, rows) in enumerate(bias.groupby("mechanism", sort=False)):
+    first, connected = bias["edition"].iloc[0], bias["edition"].nunique() <= CONNECTED
+    rates = np.unique(bias["rate"])
+    mechanisms = bias.groupby("mechanism", sort=False)
+    apart = APART * (np.diff(rates).min() if len(rates) > 1 else rates[0])
+    for place, (mechanism, rows) in enumerate(mechanisms):
         colour, (line, marker) = SERIES[place % len(SERIES)], STYLES[place % len(STYLES)]
+        shift = apart * (place - (len(mechanisms) - 1) / 2)
         for edition, points in rows.groupby("edition", sort=False):
             points = points.sort_values("rate")
-            thick = edition == first
-            usual: dict[str, Any] = {"color": colour, "linestyle": line, "marker": marker, "markersize": 3.5}
-            usual |= {"linewidth": 2.2 if thick else 0.8, "label": str(mechanism) if thick else None}
-            ax.plot(points["rate"], points["bias"], **(usual | style))
-            if "bias_std_error" in points:
-                error = points["bias_std_error"].to_numpy(dtype=float)
-                low, high = points["bias"] - np.nan_to_num(error), points["bias"] + np.nan_to_num(error)
-                ax.fill_between(points["rate"], low, high, color=colour, alpha=0.12, linewidth=0)
+            x, y, thick = points["rate"] + shift, points["bias"], edition == first
+            usual: dict[str, Any] = {"color": colour, "marker": marker, "markersize": 3.5, "zorder": 2 + thick}
+            usual |= {"linewidth": 2.2 if thick else 0.8, "linestyle": line if thick or connected else "none"}
+            usual |= {"alpha": 1.0 if thick or connected else 0.5, "label": str(mechanism) if thick else None}
+            ax.plot(x, y, **(usual | style))
+            if "bias_std_error" in points and (thick or connected):
+                error = np.nan_to_num(points["bias_std_error"].to_numpy(dtype=float))
+                ax.vlines(x, y - error, y + error, color=colour, linewidth=1.0)
+    ax.set_xticks(rates, [f"{rate:g}" for rate in rates])
     legend = ax.legend(frameon=False, fontsize=9, title=f"thick: {first}", title_fontsize=9)
     legend.get_title().set_parse_math(False)
     return finish(ax, "share of cells deleted", "bias of difficulty (nats)")

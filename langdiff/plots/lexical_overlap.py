@@ -19,8 +19,9 @@ def plot_lexical_overlap(pairs: Mapping[str, pd.DataFrame], ax: Axes | None = No
     Parameters
     ----------
     pairs : mapping from str to DataFrame
-        Of each data set by name, one row per pair of branches: ``shared`` and ``joint``, tokens in the multiset
-        intersection and union; the attribute ``pairs`` of `langdiff.parallelism.ParallelismStatistics`.
+        Of each data set by name, one row per pair of branches: ``bin``, that of the overlap, from 0 to 9, and
+        ``shared``, the number of tokens in both; the attribute ``pairs`` of
+        `langdiff.parallelism.ParallelismStatistics`.
     ax : Axes, optional
         Axes to draw on; by default those of a new figure.
     **style
@@ -38,7 +39,7 @@ def plot_lexical_overlap(pairs: Mapping[str, pd.DataFrame], ax: Axes | None = No
 
     Examples
     --------
-    >>> axes = plot_lexical_overlap({"": pd.DataFrame({"shared": [0, 1, 3], "joint": [4, 10, 10]})})
+    >>> axes = plot_lexical_overlap({"": pd.DataFrame({"shared": [0, 1, 3], "bin": [0, 1, 3]})})
     >>> [int(bar.get_height()) for bar in axes.patches][:4]
     [1, 1, 0, 1]
     """
@@ -47,10 +48,8 @@ def plot_lexical_overlap(pairs: Mapping[str, pd.DataFrame], ax: Axes | None = No
     ax = axes_of(ax, 6.4, 3.6)
     width = 0.09 / len(pairs)
     for place, (name, table) in enumerate(pairs.items()):
-        shared, joint = table["shared"].to_numpy(), table["joint"].to_numpy()
-        # in integers: 3/10 must not fall into the bin below
-        counts = np.bincount(np.minimum(BINS - 1, BINS * shared // joint), minlength=BINS)
-        label = f"{name}: {100 * np.mean(shared == 0):.1f} % without overlap".removeprefix(": ")
+        counts = np.bincount(table["bin"], minlength=BINS)
+        label = f"{name}: {100 * np.mean(table['shared'] == 0):.1f} % without overlap".removeprefix(": ")
         left = np.arange(BINS) / BINS + 0.005 + place * width
         usual: dict[str, Any] = {"width": width, "align": "edge", "color": SERIES[place % len(SERIES)], "label": label}
         ax.bar(left, counts.astype(float), **(usual | style))

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy.linalg import LinAlgError
 
+from langdiff._numbers import exact_numbers
 from langdiff._types import Booleans, Floats, Integers
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.regression.design import Design, columns_of_formula, labels_of
@@ -188,7 +189,7 @@ def fit_random(z: Floats, design: Design, options: Options, table: Surprisals) -
 
 def _numbers_of_text(column: pd.Series) -> pd.Series:
     """Return numbers where all of a column of text are; files have no types."""
-    numbers = pd.to_numeric(column, errors="coerce")
+    numbers = exact_numbers(column)
     return column if numbers.isna().any() else numbers
 
 

@@ -340,8 +340,8 @@ def test_groups_may_be_named_like_a_column_of_the_result(langdiff, truth_and_tab
 
 
 @pytest.mark.parametrize("command", ["fit", "cross-validate"])
-def test_a_table_of_intents_without_a_use_is_refused(langdiff, truth_and_table, tmp_path, command):
-    done = langdiff(command, truth_and_table[1], "--intent-info", tmp_path / "none.csv")
+def test_a_table_of_intents_without_a_use_is_refused(langdiff, truth_and_table, command):
+    done = langdiff(command, truth_and_table[1], "--intent-info", truth_and_table[1])
     assert done.code == 1
     assert "--intent-info is the table for --clusters" in done.err
 

@@ -96,7 +96,7 @@ def test_gold_sets_of_the_package(langdiff, files):
     assert "need the file of sentences" in done.err
     for command in ("check", "evaluate"):
         parser = ["--parser", f"cc={files}/cc.gr"]
-        done = langdiff("constructions", command, "constructed", "--sentences", files / "none.tsv", *parser)
+        done = langdiff("constructions", command, "constructed", "--sentences", files / "bank.conllu", *parser)
         assert (done.code, done.out) == (1, "")
         assert "the constructed set has its own sentences" in done.err
 
@@ -120,7 +120,8 @@ def test_mine_then_vet(langdiff, files):
 
 @pytest.mark.parametrize("option", ["--sentences", "--second", "--rules", "--parser"])
 def test_options_that_vetting_does_not_use(langdiff, files, option):
-    done = langdiff("constructions", "check", files / "candidates.tsv", "--vetted", option, "x=none.gr")
+    value = files / "gold.tsv" if option in ("--sentences", "--second") else "x=none.gr"
+    done = langdiff("constructions", "check", files / "candidates.tsv", "--vetted", option, value)
     assert (done.code, done.out) == (1, "")
     assert f"would not use {option}. Leave" in done.err
 

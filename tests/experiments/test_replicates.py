@@ -121,8 +121,14 @@ def test_more_seeds_are_the_same_ones_and_others(parts, replicates, tmp_path, mo
 
 
 @pytest.mark.parametrize(
-    ("options", "message"), [({"n_seeds": 1}, "n_seeds must be at least 2"), ({"seed": -1}, "seed")]
+    ("options", "message"),
+    [
+        ({"n_seeds": 1}, "n_seeds must be at least 2"),
+        ({"seed": -1}, "seed"),
+        ({"model": "3"}, "fits models '1', '2', '2L', '2C', not '3'"),
+    ],
 )
-def test_settings_that_cannot_be_used(parts, options, message):
+def test_settings_that_cannot_be_used(parts, options, message, monkeypatch):
+    monkeypatch.setattr("langdiff.experiments.replicates.compute_surprisals", None)  # nothing is trained before
     with pytest.raises(ConfigError, match=message):
         replicate(parts, lm=RECIPE, progress=False, **({"seed": 0} | options))

@@ -17,6 +17,7 @@ from langdiff.parallelism import (
     search_taggers,
     train_tagger,
 )
+from langdiff.parallelism.taggers.bert import FrozenBert
 from langdiff.parallelism.taggers.encoders import Transformer
 from langdiff.parallelism.taggers.inputs import Inputs, blend, make_batch
 from langdiff.parallelism.taggers.network import TaggerNetwork
@@ -298,6 +299,23 @@ def test_a_search_keeps_the_trial_that_is_best_on_its_own_part(document, bert):
     assert "trial" in found.summary()
     with pytest.raises(DataError, match="section without words"):
         found.best.tag([["we"], []])
+
+
+def test_a_search_encodes_every_section_once_and_trains_as_without(document, bert, monkeypatch):
+    encoded, encode = [], FrozenBert.encode
+    monkeypatch.setattr(FrozenBert, "encode", lambda self, ids: encoded.append(tuple(ids)) or encode(self, ids))
+    other = make_document("2", document.tokens[:10], document.parallelisms[:1])
+    options = {"seed": 2, "bert": bert, "max_epochs": 2}
+    found = search_taggers([document], [document], [other], "bert", "BIO-TD", n_trials=4, **options)
+    assert found.to_frame()["blending"].nunique() > 1
+    assert len(encoded) == len(set(encoded)) == 3  # the section of the one is a section of the other
+    alone = train_tagger([document], [document], found.best.settings, **options)
+    for name, weights in alone.network.state_dict().items():
+        assert torch.equal(weights, found.best.network.state_dict()[name])
+    assert alone.predict([other]) == found.best.predict([other])
+    encoded.clear()
+    found.best.predict([other, document])
+    assert len(encoded) == 4  # nothing is kept after the search
 
 
 WRONG = {

@@ -24,7 +24,7 @@ BOXES = {  # published EPM: least, quartiles, largest
 
 
 def test_overlap():
-    one = pd.DataFrame({"shared": [0, 3, 3, 5], "joint": [4, 10, 10, 5]})
+    one = pd.DataFrame({"shared": [0, 3, 3, 5], "bin": [0, 3, 3, 9]})
     ax = plot_lexical_overlap({"one": one, "other": one.iloc[:1]})
     heights = np.array([bar.get_height() for bar in ax.patches]).reshape(2, 10)
     assert heights.tolist() == [[1, 0, 0, 2, 0, 0, 0, 0, 0, 1], [1, *[0] * 9]]

@@ -1,8 +1,6 @@
 """Other people's causal language models, from a local folder of the Transformers library."""
 
 import hashlib
-import importlib
-import logging
 import os
 import warnings
 from collections.abc import Iterator, Sequence
@@ -10,45 +8,26 @@ from contextlib import contextmanager
 from functools import cached_property
 from math import log
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import torch
 import torch.nn.functional as F
-from safetensors import SafetensorError
 from torch import Tensor
 
 from langdiff._signature import full_hash
-from langdiff.errors import CheckpointError, ConfigError, LangdiffWarning, MissingExtraError, TrainingError
+from langdiff._types import Floats
+from langdiff.errors import ConfigError, LangdiffWarning, TrainingError
 from langdiff.lm.device import find_device
-from langdiff.lm.lstm.batches import rows_by_length
+from langdiff.lm.external.loading import load_local
+from langdiff.lm.external.windows import Batches, Window, cut_windows, padded
 from langdiff.lm.texts import check_texts, sizes_of
 from langdiff.multitext import Multitext
 from langdiff.token_tables import END, SPACES, TokenScores
 
-Floats = npt.NDArray[np.float64]
-
-_LOGITS_AT_ONCE = 1 << 26  # elements, 256 MB
 _SAME = {torch.float32: 1e-3, torch.float16: 1e-2, torch.bfloat16: 5e-2}  # of logits of one position, computed twice
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
-
-logger = logging.getLogger(__name__)
-
-
-class _Window(NamedTuple):
-    """A stretch of a text: `targets` follow `inputs` one by one; those before `first` were scored before.
-
-    The first target is symbol number `begin` of the text.
-    """
-
-    row: int
-    begin: int
-    inputs: list[int]
-    targets: list[int]
-    first: int
-    last: bool
 
 
 class HuggingFaceLM:
@@ -79,7 +58,7 @@ class HuggingFaceLM:
         Where the layers of a folder's model go, as Transformers understands it (``"auto"``; needs Accelerate), for
         models larger than one GPU. By default the whole model goes to `device`.
     download : bool
-        Whether a name that is no folder is looked up on the Hugging Face Hub. By default nothing is downloaded.
+        Whether a name that is not a folder is looked up on the Hugging Face Hub. By default nothing is downloaded.
     batch_size : int
         Windows scored at once at most, fewer if they are long, or once a GPU's memory has run out. It changes nothing
         but speed.
@@ -139,7 +118,6 @@ class HuggingFaceLM:
         if dtype not in DTYPES:
             raise ConfigError(f"dtype is one of {', '.join(DTYPES)}; got {dtype!r}.")
         self.batch_size = batch_size
-        self._logits_at_once = _LOGITS_AT_ONCE  # fewer once memory has run out
         if isinstance(path_or_model, str | os.PathLike):
             path = Path(path_or_model)
             settings: dict[str, Any] = {"dtype": DTYPES[dtype], "use_safetensors": True}
@@ -159,6 +137,7 @@ class HuggingFaceLM:
             tokenizer = load_local("AutoTokenizer", Path(tokenizer), download=download)
         self.model, self.tokenizer = model.eval(), tokenizer
         self._vocabulary_size = int(model.config.get_text_config().vocab_size)
+        self._batches = Batches(self._vocabulary_size, self.name)
         self._start = self._token(start_token, "start", "bos_token")
         self._end = self._token(end_token, "end", "eos_token")
         self.max_length = self._window(max_length)
@@ -182,7 +161,7 @@ class HuggingFaceLM:
         Raises
         ------
         DataError
-            If a text is missing, empty or no string.
+            If a text is missing, empty or not a string.
         ConfigError
             If the tokenizer gives tokens that the model does not know.
         TrainingError
@@ -325,52 +304,23 @@ class HuggingFaceLM:
     @torch.no_grad()
     def _scored_windows(
         self, encoded: Sequence[list[int]], boundary: Tensor | None = None
-    ) -> Iterator[tuple[_Window, Floats]]:
+    ) -> Iterator[tuple[Window, Floats]]:
         """Yield every window with what `_bits` says of it, in no particular order."""
-        windows = [window for row, ids in enumerate(encoded) for window in self._windows(row, ids)]
-        lengths = np.array([len(window.inputs) for window in windows], dtype=np.int64)
-        waiting = list(self._batches(windows, lengths))
+        windows = [
+            window
+            for row, ids in enumerate(encoded)
+            for window in cut_windows(
+                row, ids, start=self._start, end=self._end, size=self.max_length, overlap=self.overlap
+            )
+        ]
         with _single_precision():
-            while waiting:
-                batch = waiting.pop()
-                try:
-                    found = self._bits(batch, boundary)
-                except torch.cuda.OutOfMemoryError:
-                    if len(batch) == 1:
-                        raise
-                    found = None
-                if found is None:  # outside of the handler, which keeps the tensors of what failed
-                    waiting += [batch[: len(batch) // 2], batch[len(batch) // 2 :]]
-                    self._ask_less(batch)
-                    continue
-                yield from zip(batch, found, strict=True)
+            yield from self._batches.scored(
+                windows, lambda batch: self._bits(batch, boundary), most_windows=self.batch_size
+            )
 
-    def _batches(self, windows: Sequence[_Window], lengths: npt.NDArray[np.int64]) -> Iterator[list[_Window]]:
-        most = max(1, self._logits_at_once // self._vocabulary_size)
-        for rows in rows_by_length(lengths, most_units=most, most_intents=self.batch_size):
-            yield [windows[row] for row in rows]
-
-    def _ask_less(self, batch: Sequence[_Window]) -> None:
-        """Remember, for the texts to come, that a batch did not fit into memory."""
-        units = len(batch) * max(len(window.inputs) for window in batch)
-        self._logits_at_once = min(self._logits_at_once, units * self._vocabulary_size // 2)
-        torch.cuda.empty_cache()
-        logger.warning("%s: out of memory: going on with at most %d tokens at once", self.name, units // 2)
-
-    def _windows(self, row: int, ids: list[int]) -> Iterator[_Window]:
-        symbols = [*ids, self._end]
-        size = self.max_length or len(symbols)
-        begin = scored = 0
-        while scored < len(symbols):
-            targets = symbols[begin : begin + size]
-            last = begin + size >= len(symbols)
-            yield _Window(row, begin, [self._start, *targets[:-1]], targets, scored - begin, last)
-            scored = begin + size
-            begin = scored - self.overlap
-
-    def _bits(self, windows: Sequence[_Window], boundary: Tensor | None) -> list[Floats]:
+    def _bits(self, windows: Sequence[Window], boundary: Tensor | None) -> list[Floats]:
         """Return the bits of every target of each window and, in a second row, of a token of `boundary`; float64."""
-        inputs, targets = (_pad([getattr(w, which) for w in windows], self._end) for which in ("inputs", "targets"))
+        inputs, targets = (padded([getattr(w, which) for w in windows], self._end) for which in ("inputs", "targets"))
         lengths = torch.tensor([len(window.inputs) for window in windows])
         real = (torch.arange(inputs.shape[1]) < lengths[:, None]).to(self.model.device)  # (B, T)
         logits = self._logits(inputs, real)[real].float()  # (N, V)
@@ -453,11 +403,6 @@ class HuggingFaceLM:
         return f"HuggingFaceLM {self.name}: {self._vocabulary_size:,} tokens, {window}{precision}"
 
 
-def _pad(rows: Sequence[list[int]], symbol: int) -> Tensor:
-    length = max(map(len, rows))
-    return torch.tensor([row + [symbol] * (length - len(row)) for row in rows])  # (B, T)
-
-
 @contextmanager
 def _single_precision() -> Iterator[None]:
     """Keep CUDA from taking TF32 for single precision: ten bits of mantissa."""
@@ -467,30 +412,3 @@ def _single_precision() -> Iterator[None]:
         yield
     finally:
         torch.set_float32_matmul_precision(before)
-
-
-def load_local(kind: str, path: Path, *, download: bool = False, **settings: Any) -> Any:
-    """Load with a class of Transformers, from a local folder unless told otherwise, without its progress bars."""
-    try:
-        transformers: Any = importlib.import_module("transformers")
-    except ModuleNotFoundError as error:
-        if error.name != "transformers":
-            raise
-        raise MissingExtraError("Transformers is not installed: pip install 'langdiff[hf]'.") from error
-    if not path.is_dir() and not download:
-        raise CheckpointError(
-            f"{path}: no such folder. Give a local folder of a model; nothing is downloaded unless download=True."
-        )
-    logs = transformers.utils.logging
-    shown = logs.is_progress_bar_enabled()
-    logs.disable_progress_bar()
-    try:
-        return getattr(transformers, kind).from_pretrained(
-            str(path), local_files_only=not download, trust_remote_code=False, **settings
-        )
-    except (OSError, ValueError, KeyError, RuntimeError, ImportError, SafetensorError) as error:
-        reason = str(error).strip().split("\n")[0]
-        raise CheckpointError(f"{path}: cannot be loaded by {kind}: {reason}") from error
-    finally:
-        if shown:
-            logs.enable_progress_bar()

@@ -125,7 +125,7 @@ class LanguageModel:
         Raises
         ------
         DataError
-            If a text is missing, empty or no string.
+            If a text is missing, empty or not a string.
         ConfigError
             If the state cannot be carried.
         """
@@ -157,7 +157,7 @@ class LanguageModel:
         Raises
         ------
         DataError
-            If a text is missing, empty or no string.
+            If a text is missing, empty or not a string.
         """
         encoded = [self.units.encode(self.alphabet.apply(text)) for text in check_texts(texts, "texts")]
         self.network.eval()

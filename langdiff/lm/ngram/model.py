@@ -74,7 +74,7 @@ class KneserNeyModel:
         Raises
         ------
         DataError
-            If a text is missing, empty or no string.
+            If a text is missing, empty or not a string.
         ConfigError
             If a state is to be carried.
         """
@@ -101,7 +101,7 @@ class KneserNeyModel:
         Raises
         ------
         DataError
-            If a text is missing, empty or no string.
+            If a text is missing, empty or not a string.
         """
         units = CharacterUnits(self.alphabet)
         return self.ngrams.score_symbols(

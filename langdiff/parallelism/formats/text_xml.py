@@ -9,7 +9,7 @@ from langdiff._archives import File
 from langdiff._xml import XmlEvents, read_xml
 from langdiff.errors import DataError
 from langdiff.parallelism.documents import Document, Parallelism, Section
-from langdiff.parallelism.enclosing import strata
+from langdiff.parallelism.enclosing import enclosing_first, strata
 from langdiff.parallelism.formats.branches import check_characters, checked_document
 from langdiff.parallelism.formats.marked import MarkedText
 from langdiff.parallelism.words import Word, check_plain, split_words
@@ -118,23 +118,20 @@ def write_text_xml(document: Document) -> str:
     """
     check_plain(document)
     check_characters(document)
-    found = sorted(
-        (start, -end, stratum, number, part)
-        for number, (one, stratum) in enumerate(zip(document.parallelisms, strata(document), strict=True), 1)
-        for part, (start, end) in enumerate(one.branches, 1)
-    )
+    strata(document)  # refuses branches that share tokens in one stratum
     opening: dict[int, str] = {}
     closing: dict[int, int] = {}
     ends: list[int] = []  # of the branches that are open
-    for start, minus_end, _, number, part in found:
+    for start, end, number in enclosing_first(document.parallelisms):
         while ends and ends[-1] <= start:
             ends.pop()
-        if ends and -minus_end > ends[-1]:
-            what = f"branch ({start}, {-minus_end}) of parallelism {number} overlaps another without being nested."
+        if ends and end > ends[-1]:
+            what = f"branch ({start}, {end}) of parallelism {number + 1} overlaps another without being nested."
             raise DataError(f"Document {document.name}: {what} This format can only nest them.")
-        ends.append(-minus_end)
-        opening[start] = f'{opening.get(start, "")}<parallelism id="{number}" part="{part}">'
-        closing[-minus_end] = closing.get(-minus_end, 0) + 1
+        ends.append(end)
+        part = document.parallelisms[number].branches.index((start, end)) + 1
+        opening[start] = f'{opening.get(start, "")}<parallelism id="{number + 1}" part="{part}">'
+        closing[end] = closing.get(end, 0) + 1
     _check_sections(document)
     lines = ['<?xml version="1.0" encoding="utf-8"?>', f"<sermon id={quoteattr(document.name)}>"]
     for section in document.sections:

@@ -1,5 +1,6 @@
 """Vectors of words from a frozen BERT in a local folder."""
 
+import copy
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,7 +10,7 @@ import torch
 from torch import Tensor
 
 from langdiff.errors import CheckpointError
-from langdiff.lm.external.huggingface import load_local
+from langdiff.lm.external.loading import load_local
 from langdiff.parallelism.taggers.cutting import find_cutter
 from langdiff.parallelism.taggers.inputs import Inputs, blend
 
@@ -45,6 +46,7 @@ class FrozenBert:
     def __init__(self, folder: Path, blending: str, device: torch.device | str = "cpu") -> None:
         self.folder = folder
         self._blending = blending
+        self._encoded: dict[tuple[int, ...], Tensor] | None = None  # vectors by subwords, while they are kept
         model: Any = load_local("AutoModel", folder, dtype=torch.float32)
         self.model = model.eval().requires_grad_(False).to(device)
         self.cutter = find_cutter(folder)
@@ -56,12 +58,22 @@ class FrozenBert:
         self.width = int(self.model.config.hidden_size)
         self.longest = min(LONGEST, int(self.model.config.max_position_embeddings))
 
+    def with_blending(self, blending: str) -> "FrozenBert":
+        """Return the same model with another blending; the two share the vectors that are kept."""
+        other = copy.copy(self)
+        other._blending = blending
+        return other
+
+    def keep_encoded(self, keep: bool) -> None:
+        """Keep the vectors of the subwords of every section in memory, so that it is encoded once; or let them go."""
+        self._encoded = {} if keep else None
+
     def prepare(self, sections: Sequence[Sequence[str]]) -> list[Inputs]:
         """Return the vectors of the words of each section, on the CPU."""
         found = []
         for words in sections:
             ids, owners = self.subwords(words)
-            vectors = blend(self.encode(ids), torch.tensor(owners), len(words), self._blending)
+            vectors = blend(self._vectors(ids), torch.tensor(owners), len(words), self._blending)
             found.append(Inputs(len(words), vectors=vectors))
         return found
 
@@ -72,6 +84,14 @@ class FrozenBert:
             cut[owner].append(number)
         whole = [ids or [self.cutter.specials.unknown] for ids in cut]
         return [i for ids in whole for i in ids], [owner for owner, ids in enumerate(whole) for _ in ids]
+
+    def _vectors(self, ids: list[int]) -> Tensor:
+        if self._encoded is None:
+            return self.encode(ids)
+        key = tuple(ids)
+        if key not in self._encoded:
+            self._encoded[key] = self.encode(ids)
+        return self._encoded[key]
 
     @torch.no_grad()
     def encode(self, ids: Sequence[int]) -> Tensor:

@@ -10,13 +10,14 @@ import pandas as pd
 
 from langdiff._random import generator, seed_number
 from langdiff.errors import ConfigError, DataError
-from langdiff.lm.external.huggingface import load_local
+from langdiff.lm.device import find_device
+from langdiff.parallelism.taggers.bert import FrozenBert
 from langdiff.parallelism.taggers.evaluation import micro_f1
 from langdiff.parallelism.taggers.lemmas import Lemmatizer
 from langdiff.parallelism.taggers.settings import MODELS, TaggerSettings, make_settings
+from langdiff.parallelism.taggers.sources import Sources
 from langdiff.parallelism.taggers.tagger import Tagger
-from langdiff.parallelism.taggers.training import MAX_EPOCHS, Documents, as_list, train_tagger
-from langdiff.parallelism.taggers.word_vectors import FileVectors
+from langdiff.parallelism.taggers.training import MAX_EPOCHS, Documents, as_list, train_with
 from langdiff.parallelism.tagging import TaggingScheme
 
 N_TRIALS = 8
@@ -195,6 +196,8 @@ def search_taggers(
 ) -> TaggerSearch:
     """Train taggers of one kind with random settings, and keep the one that is best on the optimization part.
 
+    A BERT encodes each section once for all trials: meanwhile, the vectors of all subwords are in memory.
+
     Parameters
     ----------
     training, validation, optimization : mapping from name to Document, or iterable of Document
@@ -239,25 +242,21 @@ def search_taggers(
     learned, held_out, judged = (as_list(part) for part in (training, validation, optimization))
     if not judged or len({one.name for one in judged}) < len(judged):
         raise DataError("a search needs documents, each with a name of its own, that decide which trial is best.")
-    width = None
-    if vectors is not None:
-        width = FileVectors(Path(vectors)).width
-    elif bert is not None:
-        width = int(load_local("AutoConfig", Path(bert)).hidden_size)
-    drawn = draw_settings(model, scheme, n_trials, seed=number, width=width, lemmatize=lemmatize)
+    sources = Sources(vectors, bert, find_device(device))
+    drawn = draw_settings(model, scheme, n_trials, seed=number, width=sources.width, lemmatize=lemmatize)
+    if sources.bert is not None:
+        sources.bert.keep_encoded(True)
     rows = []
     best: tuple[float, int, Tagger] | None = None
     for trial, settings in enumerate(drawn, 1):
-        tagger = train_tagger(
+        tagger = train_with(
+            sources,
             learned,
             held_out,
             settings,
             seed=number,
-            vectors=vectors,
-            bert=bert,
             lemmatizer=lemmatizer,
             max_epochs=max_epochs,
-            device=device,
             resume=None if resume is None else Path(resume) / f"trial-{trial}",
             progress=progress,
         )
@@ -268,5 +267,7 @@ def search_taggers(
         if best is None or scores["MBAWO"] > best[0]:
             best = (scores["MBAWO"], trial, tagger)
     _, which, tagger = cast(tuple[float, int, Tagger], best)  # there is at least one trial
+    if isinstance(tagger.source, FrozenBert):
+        tagger.source.keep_encoded(False)
     trials = pd.DataFrame(rows).assign(best=lambda frame: frame["trial"] == which)
     return TaggerSearch(trials=trials, best=tagger, seed=number)

@@ -26,7 +26,7 @@ from langdiff.parallelism.taggers.lemmas import Lemmatizer, find_lemmatizer
 from langdiff.parallelism.taggers.network import TaggerNetwork
 from langdiff.parallelism.taggers.sections import TaggedSection, tagged_sections, with_tags, words_of_sections
 from langdiff.parallelism.taggers.settings import TaggerSettings
-from langdiff.parallelism.taggers.sources import make_source
+from langdiff.parallelism.taggers.sources import Sources
 from langdiff.parallelism.taggers.stopping import PATIENCE, EarlyStopping
 from langdiff.parallelism.taggers.tagger import Tagger, best_tags, gold_ids, with_lemmata
 from langdiff.parallelism.taggers.word_vectors import FileVectors
@@ -137,19 +137,48 @@ def train_tagger(
     >>> tagger.predict([document])["1"].parallelisms
     (Parallelism(branches=((0, 2), (3, 5)), kind=None),)
     """
+    return train_with(
+        Sources(vectors, bert, find_device(device)),
+        training,
+        validation,
+        settings,
+        seed=seed,
+        lemmatizer=lemmatizer,
+        singletons=singletons,
+        max_epochs=max_epochs,
+        patience=patience,
+        resume=resume,
+        progress=progress,
+    )
+
+
+def train_with(
+    sources: Sources,
+    training: Documents,
+    validation: Documents,
+    settings: TaggerSettings,
+    *,
+    seed: int | np.random.Generator,
+    lemmatizer: str | Lemmatizer,
+    max_epochs: int,
+    resume: str | Path | None,
+    progress: bool | None,
+    singletons: bool = True,
+    patience: int = PATIENCE,
+) -> Tagger:
+    """Train a tagger with sources that other trainings may share; see `train_tagger`."""
     learned, judged = as_list(training), as_list(validation)
     if not learned or not judged:
         raise DataError("a tagger needs documents to learn from, and others that decide when to stop.")
     if not (max_epochs >= 1 and patience >= 1):
         raise ConfigError(f"max_epochs and patience are at least 1; got {max_epochs} and {patience}.")
     number = seed_number(seed, "weights, orders and replaced words")
-    place = find_device(device)
     lemma = find_lemmatizer(lemmatizer) if settings.lemmatize else None
     scheme = TaggingScheme(settings.tagset, settings.link)
     sections = tagged_sections(learned, scheme)
     words = with_lemmata([each.words for each in sections], lemma)
     tags = tuple(dict.fromkeys(tag for each in sections for tag in each.tags))
-    source = make_source(settings, words, vectors=vectors, bert=bert, device=place)
+    source = sources.of(settings, words)
     known = {tag: number for number, tag in enumerate(tags)}
     data = _Data(
         inputs=source.prepare(words),
@@ -162,9 +191,9 @@ def train_tagger(
     )
     with one_thread():
         with seeded_torch(seed_numbers(number, 1)[0]):
-            network = TaggerNetwork(settings, len(tags), source.size, source.width).to(place)
+            network = TaggerNetwork(settings, len(tags), source.size, source.width).to(sources.device)
         run = _Run(network, settings, data, tags, number, patience)
-        key = _key(settings, number, place, singletons, patience, sections, judged, source)
+        key = _key(settings, number, sources.device, singletons, patience, sections, judged, source)
         run.go(max_epochs, StateFolder(None if resume is None else Path(resume), key), progress)
     return Tagger(
         settings=settings,

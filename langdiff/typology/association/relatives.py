@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from langdiff._numbers import exact_numbers
 from langdiff._signature import short_hash
 from langdiff._types import Booleans, Floats
 from langdiff.errors import ConfigError, DataError, listing
@@ -171,7 +172,7 @@ def _table(table: pd.DataFrame, source: str) -> pd.DataFrame:
     lacking = [column for column in PLACE if column not in table]
     if lacking:
         raise DataError(f"{source} lacks column(s) {listing(lacking)}; it has {listing(table.columns, 12)}.")
-    places: pd.DataFrame = table[list(PLACE)].apply(pd.to_numeric, errors="coerce").dropna()
+    places: pd.DataFrame = table[list(PLACE)].apply(exact_numbers).dropna()
     places = places[places.index.notna()]
     beyond = places.index[(places["latitude"].abs() > 90) | (places["longitude"].abs() > 180)]
     if len(beyond):

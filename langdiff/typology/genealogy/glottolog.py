@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from langdiff._numbers import exact_numbers
 from langdiff.errors import DataError, listing
 from langdiff.typology.genealogy.tree import LanguageTree, read_tree
 from langdiff.typology.predictors.codes import STANDARD
@@ -220,7 +221,7 @@ def _read_languages(path: Path) -> pd.DataFrame:
         if named.duplicated().any():
             raise DataError(f"{path}: {column} occurs in several rows: {listing(named[named.duplicated()].unique())}.")
     for column, most in (("latitude", 90), ("longitude", 180)):
-        numbers = pd.to_numeric(table[column], errors="coerce")
+        numbers = exact_numbers(table[column])
         wrong = table["glottocode"][(table[column] != "") & ~(numbers.abs() <= most)]
         if len(wrong):
             raise DataError(f"{path}: {column} of {listing(wrong)} is not a number from -{most} to {most}.")

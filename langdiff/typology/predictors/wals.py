@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from langdiff._numbers import exact_numbers
 from langdiff.errors import ConfigError, DataError, listing
 
 _PLACE = {"latitude": "Latitude", "longitude": "Longitude", "glottocode": "Glottocode", "macroarea": "Macroarea"}
@@ -243,7 +244,7 @@ def _languages(table: pd.DataFrame, coded: pd.Series) -> pd.DataFrame:
         columns[name] = table[column] if column in table else pd.Series("", index=table.index)
     frame = pd.DataFrame(columns, index=table.index).rename_axis("wals")
     for name in ("latitude", "longitude"):
-        frame[name] = pd.to_numeric(frame[name], errors="coerce")
+        frame[name] = exact_numbers(frame[name])
     return frame
 
 

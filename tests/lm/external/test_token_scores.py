@@ -88,7 +88,7 @@ def test_the_command_writes_tokens_or_words(langdiff, model, scores, tmp_path):
 
 def test_tokens_have_the_surprisals_of_minicons(model):
     """minicons reads a text of one window, after the start token and to the end token."""
-    scorer = pytest.importorskip("minicons.scorer", reason="needs minicons, which is no dependency")
+    scorer = pytest.importorskip("minicons.scorer", reason="needs minicons, which is not a dependency")
     text = "the cat sat on a mat"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it adds a padding token

@@ -1,0 +1,27 @@
+"""Numbers from text, exact whatever the version of pandas."""
+
+import numpy as np
+import pandas as pd
+
+PANDAS_IS_EXACT = tuple(map(int, pd.__version__.split(".")[:2])) >= (3, 1)
+
+
+def exact_numbers(values: pd.Series) -> pd.Series:
+    """Return what `pandas.to_numeric` does, NaN for what is not a number, but the floats that are nearest to the text.
+
+    Before version 3.1, pandas reads one number in six wrong in its last bit; those are read again.
+
+    Examples
+    --------
+    >>> exact_numbers(pd.Series(["0.12345678901234568", "x", " 1e3"])).tolist()
+    [0.12345678901234568, nan, 1000.0]
+    >>> exact_numbers(pd.Series(["1", "2"])).tolist()
+    [1, 2]
+    """
+    numbers = pd.to_numeric(values, errors="coerce")
+    if PANDAS_IS_EXACT or pd.api.types.is_numeric_dtype(values) or not pd.api.types.is_float_dtype(numbers):
+        return numbers
+    known = numbers.notna().to_numpy()
+    exact = numbers.to_numpy(dtype=np.float64, copy=True)
+    exact[known] = values.to_numpy(dtype=object)[known].astype(np.float64)
+    return pd.Series(exact, index=numbers.index, name=numbers.name)

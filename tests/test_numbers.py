@@ -1,0 +1,42 @@
+"""Numbers from text are those that Python reads, and cells are numbers where pandas says so."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from langdiff import _numbers
+from langdiff._numbers import exact_numbers
+
+ODD = ["1_0", "٣", "0x10", "1e", "+.5", "5.", " 7.5 ", "1e400", "inf", "nan", "", "1,5", "True", "1d3", "1.0.0", "- 1"]
+
+
+@pytest.fixture(params=["this pandas", "any pandas"], autouse=True, scope="module")
+def version(request):
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "any pandas":
+            patch.setattr(_numbers, "PANDAS_IS_EXACT", False)
+        yield
+
+
+@given(st.lists(st.floats(allow_nan=False), min_size=1))
+def test_what_was_written_is_read_to_the_last_bit(numbers):
+    text = pd.Series([repr(number) for number in numbers])
+    assert exact_numbers(text).astype(float).tolist() == numbers
+    assert exact_numbers(text.astype(object).mask(text.index == 0)).astype(float).tolist()[1:] == numbers[1:]
+
+
+def test_random_numbers_are_exact():
+    text = pd.Series([repr(number) for number in np.random.default_rng(0).gamma(2, 40, 2000).tolist()])
+    assert exact_numbers(text).tolist() == text.map(float).tolist()
+
+
+def test_cells_are_numbers_where_pandas_says_so():
+    for odd in ODD:
+        cells = pd.Series([odd, "0.1"], dtype=object)
+        pd.testing.assert_series_equal(exact_numbers(cells), pd.to_numeric(cells, errors="coerce"))
+    mixed = pd.Series([True, 1.5, None, "2.5", np.nan, 3], dtype=object, name="bits", index=list("abcdef"))
+    expected = pd.Series([1.0, 1.5, np.nan, 2.5, np.nan, 3.0], name="bits", index=list("abcdef"))
+    pd.testing.assert_series_equal(exact_numbers(mixed), expected)
+    assert exact_numbers(pd.Series(["1", "2"])).dtype == np.int64
