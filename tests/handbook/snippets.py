@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
+SHELLS = ("", "console", "bash", "sh")
 BLOCK = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(
     r"^(?P<given>(?:\w+=\S+ )*)langdiff (?P<arguments>[^#>&\n]+?) *(?:> (?P<file>\S+) *)?&?(?: +#.*)?$", re.MULTILINE
@@ -26,7 +27,7 @@ class Snippet:
 
     def commands(self) -> list["Command"]:
         """Return the calls of `langdiff` in a block of a shell."""
-        if self.language not in ("", "console", "bash", "sh"):
+        if self.language not in SHELLS:
             return []
         text = self.text.replace("\\\n", " ")
         return [

@@ -25,7 +25,7 @@ from langdiff.parallelism.taggers.settings import make_settings
 from langdiff.run import read_experiment
 from tests.cli.conftest import langdiff  # noqa: F401 - a fixture
 from tests.handbook import material
-from tests.handbook.snippets import PAGES, ROOT, Snippet, snippets_of
+from tests.handbook.snippets import PAGES, ROOT, SHELLS, Snippet, snippets_of
 
 DASK = "needs a scheduler of Dask on other machines; tests/lm/jobs runs jobs with one"
 STAN = "compiles and samples for minutes; tests/regression/stan and tests/cli/test_stan.py run it"
@@ -68,12 +68,14 @@ class Page:
     slow: bool = False
 
 
-SMALL_BIBLES = {"--min-intents 20000": "--min-intents 200", "--min-intents 7000": "--min-intents 200"}
-ONE_WORKER = {"workers=2": "workers=1", "--workers 2": "--workers 1"}
+ONE_WORKER = {"workers=2": "workers=1"}
 PREPARED = {
     "README.md": Page(
         (material.bible, material.tables, material.two_treebanks, material.discourse),
-        smaller=SMALL_BIBLES | {"surprisals.csv origins.csv": "surprisals.csv origins.csv --min-native 50"},
+        smaller={
+            "--min-intents 20000": "--min-intents 200",
+            "surprisals.csv origins.csv": "surprisals.csv origins.csv --min-native 50",
+        },
     ),
     "docs/command-line.md": Page((material.tables,)),
     "docs/constructions.md": Page((material.constructions, material.treebanks)),
@@ -90,7 +92,10 @@ PREPARED = {
         slow=True,
     ),
     "docs/discourse.md": Page((material.discourse,)),
-    "docs/first-afternoon.md": Page((material.bible,), smaller=SMALL_BIBLES | ONE_WORKER),
+    "docs/experiments.md": Page(slow=True),
+    "docs/first-afternoon.md": Page(
+        (material.bible,), smaller={"--min-intents 7000": "--min-intents 200", "--workers 2": "--workers 1"}
+    ),
     "docs/folds.md": Page((material.ntrex,), smaller=ONE_WORKER),
     "docs/gallery.md": Page(names=gallery_names, slow=True),
     "docs/inference.md": Page((partial(material.tables, ("deu", "eng", "fin")),)),
@@ -106,6 +111,7 @@ PREPARED = {
             "--out trained": "--epochs 2 --out trained",
             "--out search": "--trials 1 --epochs 2 --out search",
         },
+        slow=True,
     ),
     "docs/parity.md": Page((material.logs,)),
     "docs/predictors.md": Page((material.bible, material.world, material.treebanks)),
@@ -177,10 +183,28 @@ def shortened(text: str, smaller: dict[str, str]) -> str:
     return text
 
 
+@pytest.mark.parametrize("page", PAGES)
+def test_no_block_and_no_command_is_overlooked(page):
+    text, snippets = (ROOT / page).read_text(encoding="utf-8"), snippets_of(page)
+    assert len(re.findall(r"^\s*(?:```|~~~)", text, re.MULTILINE)) == 2 * len(snippets), "a block that is not found"
+    for snippet in snippets:
+        assert snippet.language in {"python", "toml", "text", "bibtex", *SHELLS}, snippet
+        if snippet.language in SHELLS:
+            calls = re.findall(r"^[^#\n]*\blangdiff ", snippet.text, re.MULTILINE)
+            assert len(calls) == len(snippet.commands()), f"{snippet}: a command that is not found"
+
+
 def test_what_is_not_run_is_on_the_page():
     for page, part in NOT_RUN:
         found = [s for s in snippets_of(page) if can_run(s) and part in s.text]
         assert found, f"{page}: no block holds {part!r}; take it out of the table"
+
+
+def test_what_is_made_smaller_is_on_the_page():
+    for page, prepared in PREPARED.items():
+        for long in prepared.smaller:
+            found = [s for s in snippets_of(page) if can_run(s) and long in s.text]
+            assert found, f"{page}: no block holds {long!r}; nothing is made smaller by it"
 
 
 @pytest.mark.parametrize("page", sorted(set(PAGES) - {"README.md", "docs/index.md", "docs/changelog.md"}))
