@@ -39,4 +39,4 @@ def read_exact_csv(path: Traversable, **options: Any) -> pd.DataFrame:
     if PANDAS_IS_EXACT or not floats:
         return frame
     text = pd.read_csv(BytesIO(content), **options | {"dtype": str})
-    return frame.assign(**{name: exact_numbers(text[name]).astype(float) for name in floats})
+    return frame.assign(**{str(name): exact_numbers(text[name]).astype(float) for name in floats})
