@@ -1,5 +1,9 @@
 """Numbers from text, exact whatever the version of pandas."""
 
+from importlib.resources.abc import Traversable
+from io import BytesIO
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
@@ -25,3 +29,14 @@ def exact_numbers(values: pd.Series) -> pd.Series:
     exact = numbers.to_numpy(dtype=np.float64, copy=True)
     exact[known] = values.to_numpy(dtype=object)[known].astype(np.float64)
     return pd.Series(exact, index=numbers.index, name=numbers.name)
+
+
+def read_exact_csv(path: Traversable, **options: Any) -> pd.DataFrame:
+    """Return what `pandas.read_csv` does with these options, but the floats that are nearest to the text."""
+    content = path.read_bytes()
+    frame: pd.DataFrame = pd.read_csv(BytesIO(content), **options)
+    floats = list(frame.select_dtypes("float"))
+    if PANDAS_IS_EXACT or not floats:
+        return frame
+    text = pd.read_csv(BytesIO(content), **options | {"dtype": str})
+    return frame.assign(**{str(name): exact_numbers(text[name]).astype(float) for name in floats})

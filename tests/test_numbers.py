@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from langdiff import _numbers
-from langdiff._numbers import exact_numbers
+from langdiff._numbers import exact_numbers, read_exact_csv
 
 ODD = ["1_0", "٣", "0x10", "1e", "+.5", "5.", " 7.5 ", "1e400", "inf", "nan", "", "1,5", "True", "1d3", "1.0.0", "- 1"]
 
@@ -40,3 +40,19 @@ def test_cells_are_numbers_where_pandas_says_so():
     expected = pd.Series([1.0, 1.5, np.nan, 2.5, np.nan, 3.0], name="bits", index=list("abcdef"))
     pd.testing.assert_series_equal(exact_numbers(mixed), expected)
     assert exact_numbers(pd.Series(["1", "2"])).dtype == np.int64
+
+
+def test_floats_of_a_file_are_read_again_where_pandas_is_not_exact(tmp_path, monkeypatch):
+    path, read = tmp_path / "table.csv", pd.read_csv
+
+    def rounded(source, **options):
+        frame = read(source, **options)
+        return frame if options["dtype"] is str else frame.assign(bits=np.nextafter(frame["bits"], 0))
+
+    path.write_text("edition,bits,words,known\n01,0.12345678901234568,3,True\nnan,,4,False\n")
+    options = {"dtype": {"edition": str}, "keep_default_na": False, "na_values": [""]}
+    expected = read(path, **options).assign(bits=[0.12345678901234568, np.nan])
+    monkeypatch.setattr(pd, "read_csv", rounded)
+    monkeypatch.setattr(_numbers, "PANDAS_IS_EXACT", False)
+    pd.testing.assert_frame_equal(read_exact_csv(path, **options), expected, check_exact=True)
+    assert read_exact_csv(path, **options | {"dtype": str})["bits"][0] == "0.12345678901234568"

@@ -5,6 +5,8 @@ from importlib import resources
 
 import pandas as pd
 
+from langdiff._numbers import read_exact_csv
+
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class Bender2011:
@@ -70,5 +72,4 @@ def bender2011() -> Bender2011:
 
 
 def _read(name: str, dtype: type | None = None) -> pd.DataFrame:
-    with resources.files("langdiff.datasets").joinpath(f"bender2011_{name}.csv").open(encoding="utf-8") as stream:
-        return pd.read_csv(stream, dtype=dtype)
+    return read_exact_csv(resources.files("langdiff.datasets").joinpath(f"bender2011_{name}.csv"), dtype=dtype)

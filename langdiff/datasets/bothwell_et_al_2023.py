@@ -5,6 +5,7 @@ from importlib import resources
 
 import pandas as pd
 
+from langdiff._numbers import read_exact_csv
 from langdiff.errors import ConfigError
 
 MODELS = {  # embedding and encoder
@@ -178,5 +179,4 @@ def bothwell2023() -> Bothwell2023:
 
 
 def _read(name: str, types: dict[str, str]) -> pd.DataFrame:
-    with resources.files("langdiff.datasets").joinpath(name).open(encoding="utf-8") as stream:
-        return pd.read_csv(stream, dtype=types)
+    return read_exact_csv(resources.files("langdiff.datasets").joinpath(name), dtype=types)

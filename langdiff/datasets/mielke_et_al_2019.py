@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from langdiff._numbers import exact_numbers
+from langdiff._numbers import read_exact_csv
 
 Corpus = Literal["europarl", "bibles"]
 LanguageSet = Literal["iso_join", "iso_join_without_cmn", "reconstruction"]
@@ -146,11 +146,5 @@ def mielke2019() -> Mielke2019:
 
 
 def _read(name: str, dtype: type | None = None) -> pd.DataFrame:
-    with resources.files("langdiff.datasets").joinpath(f"mielke2019_{name}.csv").open(encoding="utf-8") as stream:
-        text = pd.read_csv(stream, keep_default_na=False, na_values=[""] if dtype is None else [], dtype=str)
-    return text if dtype is str else text.apply(_typed)
-
-
-def _typed(column: pd.Series) -> pd.Series:
-    numbers = exact_numbers(column)
-    return numbers if numbers.notna().equals(column.notna()) else column
+    path = resources.files("langdiff.datasets").joinpath(f"mielke2019_{name}.csv")
+    return read_exact_csv(path, keep_default_na=False, na_values=[""] if dtype is None else [], dtype=dtype)

@@ -6,6 +6,7 @@ from typing import Literal
 
 import pandas as pd
 
+from langdiff._numbers import read_exact_csv
 from langdiff.errors import ConfigError
 
 METRICS = ["S", "N", "R", "F"]
@@ -108,5 +109,5 @@ def morey2017() -> Morey2017:
     >>> morey2017().table(2)["F"].idxmax()
     'human'
     """
-    with resources.files("langdiff.datasets").joinpath("morey2017_scores.csv").open(encoding="utf-8") as stream:
-        return Morey2017(scores=pd.read_csv(stream, keep_default_na=False))
+    path = resources.files("langdiff.datasets").joinpath("morey2017_scores.csv")
+    return Morey2017(scores=read_exact_csv(path, keep_default_na=False))

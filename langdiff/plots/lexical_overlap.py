@@ -35,7 +35,7 @@ def plot_lexical_overlap(pairs: Mapping[str, pd.DataFrame], ax: Axes | None = No
     Raises
     ------
     DataError
-        If there are no data sets, or one has no pairs.
+        If there are no data sets, or one has no pairs or not these columns.
 
     Examples
     --------
@@ -45,6 +45,9 @@ def plot_lexical_overlap(pairs: Mapping[str, pd.DataFrame], ax: Axes | None = No
     """
     if not pairs or any(table.empty for table in pairs.values()):
         raise DataError("nothing to draw: a data set has no pairs of branches.")
+    for name, table in pairs.items():
+        if missing := [column for column in ("bin", "shared") if column not in table]:
+            raise DataError(f"nothing to draw: the pairs of {name!r} have no column {missing[0]!r}.")
     ax = axes_of(ax, 6.4, 3.6)
     width = 0.09 / len(pairs)
     for place, (name, table) in enumerate(pairs.items()):

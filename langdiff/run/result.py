@@ -9,6 +9,7 @@ import pandas as pd
 
 from langdiff._checksums import DamageError, read_checksums
 from langdiff._io import parse_json, read_table
+from langdiff._numbers import read_exact_csv
 from langdiff.errors import DataError
 from langdiff.lm.floors import compare_with_floors
 from langdiff.lm.ngram.recipe import KneserNeyRecipe
@@ -217,7 +218,9 @@ def _read_analyses(directory: Path) -> dict[str, Analysis]:
 
 def _read_folds(path: Path) -> pd.DataFrame | None:
     """Read the comparison of folds, whose editions may be numbers."""
-    return pd.read_csv(path, dtype={"edition": str}, keep_default_na=False, na_values=[""]) if path.exists() else None
+    if not path.exists():
+        return None
+    return read_exact_csv(path, dtype={"edition": str}, keep_default_na=False, na_values=[""])
 
 
 def _read_truth(path: Path) -> pd.Series | None:
@@ -230,4 +233,4 @@ def _read_truth(path: Path) -> pd.Series | None:
 
 def _read_editions(path: Path) -> pd.DataFrame:
     """Read the table of editions, whose names may be numbers."""
-    return pd.read_csv(path, dtype={"edition": str}, keep_default_na=False).set_index("edition")
+    return read_exact_csv(path, dtype={"edition": str}, keep_default_na=False).set_index("edition")

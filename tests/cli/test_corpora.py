@@ -74,7 +74,9 @@ def test_plot_of_native_share_needs_origins(langdiff, corpus, tmp_path):
 
 
 def test_origins_are_for_the_native_share(langdiff, corpus, tmp_path):
-    done = langdiff("plot", "sizes", corpus, "--origins", tmp_path / "o.csv", "--out", tmp_path / "picture.png")
+    (tmp_path / "origins.csv").write_text("intent,original_language\n01001001,deu\n")
+    options = ("--origins", tmp_path / "origins.csv", "--out", tmp_path / "picture.png")
+    done = langdiff("plot", "sizes", corpus, *options)
     assert done.code == 1
     assert "--origins is for native" in done.err
 

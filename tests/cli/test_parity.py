@@ -75,7 +75,8 @@ def test_refusals(langdiff, corpus, tmp_path):
     assert langdiff("parity", corpus).code == 2
     assert "no such edition" in langdiff("parity", corpus, "--format", "moses", "--reference", "x").err
     assert "use .csv or .tsv" in langdiff("parity", corpus, "--reference", "eng", "--out", "t.xlsx").err
-    (tmp_path / "a.csv").touch()
+    for name in ("a.csv", "b.csv"):
+        (tmp_path / name).touch()
     twice = langdiff("parity", tmp_path / "a.csv", "--surprisals", tmp_path / "b.csv", "--reference", "eng")
     assert "two tables of surprisals" in twice.err
     assert "give --plot" in langdiff("parity", tmp_path / "a.csv", "--reference", "eng", "--measure", "bits").err

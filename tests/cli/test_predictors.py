@@ -60,6 +60,7 @@ def test_sources_by_folder(langdiff, corpus, tmp_path):
 
 
 def test_what_is_wrong_is_one_line(langdiff, corpus, tmp_path):
+    (tmp_path / "wals").mkdir()
     missing = langdiff("predictors", corpus, "--wals", tmp_path / "wals")
     assert (missing.code, missing.out) == (1, "")
     assert "holds no languages.csv" in missing.err

@@ -36,6 +36,8 @@ def test_overlap():
     assert all(k / 10 < left < right < (k + 1) / 10 for (left, right), k in zip(bars, [*range(10)] * 2, strict=True))
     with pytest.raises(DataError, match="no pairs of branches"):
         plot_lexical_overlap({"one": one.iloc[:0]})
+    with pytest.raises(DataError, match="'one' have no column 'bin'"):
+        plot_lexical_overlap({"one": one.drop(columns="bin")})
 
 
 @pytest.mark.parametrize("corpus", ["ASP", "PSE-I"])
