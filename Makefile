@@ -53,7 +53,7 @@ lowest: $(READY)
 	.venv-lowest/bin/python -m pytest -n auto --maxprocesses 8 -W default::DeprecationWarning -W default::PendingDeprecationWarning
 
 lint: $(READY)
-	$(BIN)/ruff check langdiff tests benchmarks
+	$(BIN)/ruff check .
 	$(BIN)/ruff format --check langdiff tests benchmarks
 	$(BIN)/lint-imports
 

@@ -11,7 +11,9 @@ from typing import Any
 import griffe
 from latex2mathml.converter import convert
 
-BLOCK = re.compile(r"^(?P<indent> *)\.\. math::(?P<first>[^\n]*)\n(?P<rest>(?:(?P=indent) +[^\n]*\n|\s*\n)*)", re.MULTILINE)
+BLOCK = re.compile(
+    r"^(?P<indent> *)\.\. math::(?P<first>[^\n]*)\n(?P<rest>(?:(?P=indent) +[^\n]*\n|\s*\n)*)", re.MULTILINE
+)
 INLINE = re.compile(r":math:`([^`]+)`")
 ON_PAGES = {
     "block": re.compile(r'<div class="arithmatex">\\\[(.+?)\\\]</div>', re.DOTALL),
@@ -35,6 +37,7 @@ class Formulas(griffe.Extension):
     """Rewrites every docstring before it is rendered."""
 
     def on_instance(self, *, obj: griffe.Object, **_: Any) -> None:
+        """Write the formulas of a docstring as MathML; griffe calls this for each object."""
         if obj.docstring:
             text = BLOCK.sub(_block, obj.docstring.value + "\n")
             obj.docstring.value = INLINE.sub(lambda match: convert(match[1].replace("\n", " ")), text).rstrip("\n")
