@@ -8,22 +8,18 @@ LANGDIFF_DATA (../shared/data by default). With --table, rows that the file has 
 """
 
 import argparse
-import os
 import time
-import tomllib
 import warnings
 from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
+from floors import DATA, EXPERIMENT, NEW_TESTAMENT, read
 
 import langdiff as ld
 from langdiff.errors import LangdiffWarning
 from langdiff.lm import RECIPES, Recipe
 
-DATA = Path(os.environ.get("LANGDIFF_DATA", "../shared/data"))
-EXPERIMENT = tomllib.loads(Path("examples/bible-new-testament.toml").read_text())
-NEW_TESTAMENT = slice("40001001", "66022021")
 # five scripts; from hardly any inflection to agglutination
 EDITIONS = ["arb-svdplain", "chr-cherokeent", "deu-luther1912", "eng-web"]
 EDITIONS += ["fin-pr1938", "heb-modern", "jpn-kougo", "zul-zulunt"]
@@ -47,11 +43,8 @@ def rivals() -> dict[str, Recipe]:
 
 def read_parts(editions: list[str]) -> ld.Parts:
     """Return the parts of some editions: verses that all twenty editions have, in one split."""
-    bible = ld.read_multitext(
-        DATA / "bible", edition_info=DATA / "bible" / "metadata.csv", editions=EXPERIMENT["corpus"]["editions"]
-    )
-    verses = bible.presence.loc[NEW_TESTAMENT].index
-    parts = ld.split(bible.sel(intents=verses).dropna().map_text(ld.tokenize))
+    bible = read(EXPERIMENT["corpus"]["editions"])
+    parts = ld.split(bible.sel(intents=bible.presence.loc[NEW_TESTAMENT].index).dropna())
     train, dev, test = (part.sel(editions=editions) for part in (parts.train, parts.dev, parts.test))
     return ld.Parts(train=train, dev=dev, test=test)
 

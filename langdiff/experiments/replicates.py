@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal, get_args
 
 import numpy as np
 import pandas as pd
 
 from langdiff._random import seed_numbers
-from langdiff._types import Model
 from langdiff.effects import Effects
 from langdiff.errors import ConfigError, listing
 from langdiff.experiments.cautions import warns_caller
@@ -22,7 +22,7 @@ from langdiff.regression import fit
 from langdiff.regression.seeds import SeedEffects, centred_variances, combine_seeds
 from langdiff.surprisals import Surprisals
 
-MODELS = ("1", "2", "2L", "2C")
+Model = Literal["1", "2", "2L", "2C"]  # that need no further setting
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -230,8 +230,8 @@ def replicate(
     if n_seeds < 2:
         raise ConfigError(f"n_seeds must be at least 2, got {n_seeds}: one seed has no spread.")
     numbers = seed_numbers(seed, n_seeds)
-    if model not in MODELS:  # refused before models are trained
-        raise ConfigError(f"replicate fits models {listing(MODELS)}, not {model!r}.")
+    if model not in get_args(Model):  # refused before models are trained
+        raise ConfigError(f"replicate fits models {listing(get_args(Model))}, not {model!r}.")
     if len(parts.editions) < 2:
         raise ConfigError("replicates compare difficulties of at least two editions; there is only one.")
     tables = {}

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.colors import PowerNorm
+from matplotlib.ticker import MaxNLocator
 
 from langdiff.effects import EffectsLike, Scale, as_effects, rank_probabilities
 from langdiff.plots._axes import FAINT, INK, add_colorbar, axes_of, finish, name_rows
@@ -76,6 +77,7 @@ def plot_ranks(
         ax.set_xticks(np.arange(1, count + 1))
         _write_percentages(ax, shares, text)
     else:
+        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
         add_colorbar(ax, mesh, "probability (%)", fraction=0.03)
     ax.spines[:].set_color(FAINT)
     title = "probability (%)" if count <= WRITTEN_OUT else ""

@@ -116,11 +116,11 @@ def slopes(design: Floats, y: Floats, fit: RelatedFit, known: Floats | None = No
 
 
 def interval_of_share(design: Floats, y: Floats, fit: RelatedFit, name: str) -> tuple[float, float]:
-    """Return the 95 % profile-likelihood interval of the share of a part; NaN if it is not in the model.
+    """Return the 95 % profile-likelihood interval of the share of an effect; NaN if it is not in the model.
 
     The range over distance is kept at its estimate.
     """
-    if name not in fit.names:
+    if name not in fit.names[:-1]:  # the last is the residual
         return NAN, NAN
     place, share = fit.names.index(name), fit.share(name)
     effects = fit.parts[:-1]

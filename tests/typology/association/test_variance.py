@@ -141,7 +141,8 @@ def test_interval_of_a_share_is_where_the_likelihood_has_fallen_by_half_a_quanti
     curve = OneEffect(design, y, tree)
     for end in (low, high):
         assert_allclose(fit.log_likelihood - curve.profile(end)[0], stats.chi2.ppf(0.95, 1) / 2, atol=1e-4)
-    assert np.isnan(interval_of_share(design, y, fit, "area")).all()
+    for name in ("area", "residual"):
+        assert np.isnan(interval_of_share(design, y, fit, name)).all()
     assert share_interval(lambda share: 0.0, 0.5, 1.0) == (0.0, 1.0)
 
 
