@@ -44,9 +44,8 @@ def rivals() -> dict[str, Recipe]:
 def read_parts(editions: list[str]) -> ld.Parts:
     """Return the parts of some editions: verses that all twenty editions have, in one split."""
     bible = read(EXPERIMENT["corpus"]["editions"])
-    parts = ld.split(bible.sel(intents=bible.presence.loc[NEW_TESTAMENT].index).dropna())
-    train, dev, test = (part.sel(editions=editions) for part in (parts.train, parts.dev, parts.test))
-    return ld.Parts(train=train, dev=dev, test=test)
+    verses = bible.presence.loc[NEW_TESTAMENT].index
+    return ld.split(bible.sel(intents=verses).dropna()).sel(editions)
 
 
 def train(recipe: Recipe, parts: ld.Parts, edition: str, seed: int) -> tuple[object, ...]:
