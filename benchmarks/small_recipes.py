@@ -31,12 +31,16 @@ def rivals() -> dict[str, Recipe]:
     blocks = {"architecture": "transformer", "heads": 4, "embedding_size": 128, "hidden_size": 512, "layers": 2}
     slower = {"learning_rate": 3e-3, "weight_decay": 0.05, "dropout_hidden": 0.1, "dropout_output": 0.0, "epochs": 7}
     char, residual, bpe = RECIPES["char-small"], RECIPES["char-residual"], RECIPES["bpe-residual"]
+    dropped = {"dropout_input": 0.1, "dropout_output": 0.1, "epochs": 7}
     found = [
         replace(char, name="char-transformer", **blocks, **slower),
         replace(residual, name="char-residual-transformer", **blocks, **(slower | {"epochs": 6})),
         replace(residual, name="char-residual-large-batches", batch_units=2304, learning_rate=6e-3),
         replace(bpe, name="bpe-residual-0.1", bpe_ratio=0.1),
         replace(bpe, name="bpe-residual-0.02", bpe_ratio=0.02),
+        replace(bpe, name="bpe-residual-transformer", **blocks, **(slower | dropped)),
+        replace(bpe, name="bpe-lstm", ngram_orders=()),
+        replace(bpe, name="bpe-transformer", ngram_orders=(), **blocks, **(slower | dropped)),
     ]
     return {recipe.name: recipe for recipe in found}
 

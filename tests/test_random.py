@@ -4,6 +4,7 @@ import ast
 import importlib
 import inspect
 import pkgutil
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -172,6 +173,7 @@ def test_where_nothing_is_drawn_no_seed_is_needed():
     assert ld.rank_probabilities(bits()).shape == (2, 2)
 
 
+@cache
 def sources():
     return {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted(PACKAGE.rglob("*.py"))}
 

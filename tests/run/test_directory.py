@@ -10,13 +10,22 @@ from langdiff.run.directory import EXPERIMENT, environment, own_directory
 def test_second_process_is_kept_out(tmp_path):
     code = (
         "import sys; from pathlib import Path; from langdiff.run.directory import own_directory\n"
-        "with own_directory(Path(sys.argv[1])): pass"
+        "for line in sys.stdin:\n"
+        "    try:\n"
+        "        with own_directory(Path(sys.argv[1])): print('owned', flush=True)\n"
+        "    except Exception as error: print(error, flush=True)"
     )
     command = [sys.executable, "-c", code, str(tmp_path / "run")]
-    with own_directory(tmp_path / "run"):
-        second = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert "another process is using this run directory" in second.stderr
-    assert subprocess.run(command, check=False).returncode == 0  # released afterwards
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as second:
+
+        def tried():
+            second.stdin.write("try\n")
+            second.stdin.flush()
+            return second.stdout.readline()
+
+        with own_directory(tmp_path / "run"):
+            assert "another process is using this run directory" in tried()
+        assert tried() == "owned\n"
 
 
 def test_a_file_in_the_way(tmp_path):
