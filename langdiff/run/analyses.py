@@ -150,6 +150,26 @@ def _compare(basis: Basis, _: Mapping[str, Analysis]) -> Analysis:
     return Analysis(name="compare", table=pd.concat(tables, ignore_index=True), notes=tuple(notes))
 
 
+def _goodness(basis: Basis, _: Mapping[str, Analysis]) -> Analysis:
+    import langdiff as ld
+
+    settings = basis.experiment.goodness
+    assert settings is not None  # noqa: S101
+    tables, notes = [], []
+    figures: list[Figure] = []
+    for lm, table in basis.surprisals.items():
+        found = ld.goodness(table, **settings.model_dump(), seed=basis.experiment.seed, progress=basis.progress)
+        tables.append(_of(lm, found.to_frame()))
+        notes.append(f"{lm}: {found!r} [{found.signature}]")
+        for n, fix in found.settings:
+            caption = f"Log-likelihood of held-out intents for {lm}, by subset; sizes {n}, {fix} fixed."
+            name = f"goodness-{lm}-{n}-{fix.replace('+', '-')}"
+            figures.append(draw(name, caption, "goodness", lambda ax, r=found, n=n, fix=fix: r.plot(ax, n=n, fix=fix)))
+    return Analysis(
+        name="goodness", table=pd.concat(tables, ignore_index=True), notes=tuple(notes), figures=tuple(figures)
+    )
+
+
 def _sample(basis: Basis, _: Mapping[str, Analysis]) -> Analysis:
     import langdiff as ld
     from langdiff.regression import posterior_table
@@ -327,6 +347,7 @@ Make = Callable[[Basis, Mapping[str, Analysis]], Analysis]
 
 MAKERS: dict[str, tuple[Depends, Make]] = {
     "compare": (_tables, _compare),
+    "goodness": (_tables, _goodness),
     "sample": (_tables, _sample),
     "translationese": (_tables, _translationese),
     "predictors": (_learned, _predictors),

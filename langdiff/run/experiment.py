@@ -19,6 +19,7 @@ from langdiff.run.own_recipes import make_recipe
 from langdiff.run.sections import (
     CompareSettings,
     CorrelateSettings,
+    GoodnessSettings,
     ParitySettings,
     PredictorSettings,
     SampleSettings,
@@ -287,6 +288,7 @@ class Experiment(Section):
     fit: FitSettings = FitSettings()
     curve: CurveSettings | None = None
     compare: CompareSettings | None = None
+    goodness: GoodnessSettings | None = None
     sample: SampleSettings | None = None
     translationese: TranslationeseSettings | None = None
     predictors: PredictorSettings | None = None

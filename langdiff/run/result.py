@@ -58,8 +58,8 @@ class RunResult:
     curve : DifficultyCurve or None
         Difficulties at several sizes of the training data, if the experiment has a ``[curve]``.
     analyses : dict from str to Analysis
-        What the sections ``compare``, ``sample``, ``translationese``, ``predictors``, ``correlate`` and ``parity`` of
-        the experiment found: each has a ``table`` and ``notes``.
+        What the sections ``compare``, ``goodness``, ``sample``, ``translationese``, ``predictors``, ``correlate`` and
+        ``parity`` of the experiment found: each has a ``table`` and ``notes``.
     """
 
     directory: Path

@@ -5,6 +5,7 @@ from typing import Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from langdiff._types import Model, StanModel
+from langdiff.regression.check.held_out import Fix, Sizes
 from langdiff.typology.association.correlate import settle
 from langdiff.typology.association.outcome import Test
 
@@ -32,6 +33,29 @@ class CompareSettings(Section):
             raise ValueError("a model is named twice")
         if self.k == 1:
             raise ValueError("k = 1 leaves nothing to fit: give at least 2, or 0 for no cross-validation")
+        if ("3" in self.models) != (self.laplace_scale is not None):
+            raise ValueError("laplace_scale is for model '3', which needs it")
+        return self
+
+
+class GoodnessSettings(Section):
+    """``[goodness]``: how well regression models explain intents that were held out; see `langdiff.goodness`.
+
+    Keys are those of that function. ``n`` and ``fix`` are lists, of which every combination is computed.
+    """
+
+    models: list[Model] = Field(["1", "2", "2L"], min_length=2)
+    n_subsets: int = Field(5, ge=1)
+    held_out: float = Field(0.2, gt=0, lt=1)
+    n: list[Sizes] = Field(["map"], min_length=1)
+    fix: list[Fix] = Field(["difficulty+dispersion"], min_length=1)
+    restricted: bool = True
+    laplace_scale: float | None = Field(None, gt=0)
+
+    @model_validator(mode="after")
+    def _models_can_be_compared(self) -> Self:
+        if any(len(set(named)) < len(named) for named in (self.models, self.n, self.fix)):
+            raise ValueError("a model, or a value of n or fix, is named twice")
         if ("3" in self.models) != (self.laplace_scale is not None):
             raise ValueError("laplace_scale is for model '3', which needs it")
         return self
@@ -125,7 +149,7 @@ class ParitySettings(Section):
 
 
 # in the order of the report; each is the name of a key of `langdiff.run.Experiment`
-SECTIONS: tuple[str, ...] = ("compare", "sample", "translationese", "predictors", "correlate", "parity")
+SECTIONS: tuple[str, ...] = ("compare", "goodness", "sample", "translationese", "predictors", "correlate", "parity")
 PATHS: dict[str, tuple[str, ...]] = {  # keys that are paths, by section
     "translationese": ("origins",),
     "predictors": ("treebanks", "lexicons", "wals"),

@@ -16,6 +16,7 @@ from langdiff.run.verification import verify_run
 
 SECTIONS = {
     "compare": {"models": ["1", "2"], "k": 2},
+    "goodness": {"models": ["1", "2"], "n_subsets": 2, "n": ["map", "posterior"]},
     "translationese": {"min_native": 5},
     "predictors": {"compressor": "zlib"},
     "correlate": {"only": ["word_types", "characters"], "tests": ["pearson", "permutation"], "n_resamples": 99},
@@ -56,6 +57,12 @@ def test_sections_find_what_the_functions_find(run, settings):
     compared = run.analyses["compare"].table.set_index("model")
     assert compared.loc["2", "log_likelihood"] == pytest.approx(fit.log_likelihood)
     assert (compared["held_out_difference"] <= 0).all()
+    expected = ld.goodness(table, ["1", "2"], n_subsets=2, n=["map", "posterior"], seed=0).to_frame()
+    goodness = run.analyses["goodness"]
+    pd.testing.assert_frame_equal(goodness.table.drop(columns="lm"), expected, check_dtype=False)
+    assert [figure.name for figure in goodness.figures] == [
+        f"goodness-kneser-ney-2-{n}-difficulty-dispersion" for n in ("map", "posterior")
+    ]
     native = run.analyses["translationese"].table.set_index("edition")
     origins = ld.experiments.read_origins(settings["translationese"]["origins"])
     expected = ld.translationese(table, origins, min_native=5, errors="information", seed=0).to_frame()
