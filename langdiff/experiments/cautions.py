@@ -12,6 +12,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 EDITION = re.compile(r"edition '(.*?)': (.*)", re.DOTALL)
+EDITIONS = re.compile(r"([0-9]+) editions, '.*?[^:]: (.*)", re.DOTALL)  # one warning of a training of them all
 FIGURES = re.compile(r"\([^()]*[0-9][^()]*\)|[0-9][0-9.,]*")  # in brackets with what they are of, or bare
 
 
@@ -52,12 +53,24 @@ def warns_caller(function: Callable[P, R]) -> Callable[P, R]:
 def merge(caught: list[warnings.WarningMessage]) -> list[tuple[type[Warning], str]]:
     """Return category and text of each kind of the package's warnings, with the names of all its editions."""
     kinds: dict[tuple[type[Warning], str], list[tuple[str, str]]] = {}
+    whole: dict[tuple[type[Warning], str], list[tuple[int, str]]] = {}
     for warning in caught:
-        if issubclass(warning.category, LangdiffWarning):
-            found = EDITION.fullmatch(str(warning.message))
-            edition, text = found.groups() if found else ("", str(warning.message))
+        if not issubclass(warning.category, LangdiffWarning):
+            continue
+        text = str(warning.message)
+        if of_several := EDITIONS.fullmatch(text):
+            kind = warning.category, FIGURES.sub("#", of_several[2])
+            whole.setdefault(kind, []).append((int(of_several[1]), text))
+        else:
+            found = EDITION.fullmatch(text)
+            edition, text = found.groups() if found else ("", text)
             kinds.setdefault((warning.category, FIGURES.sub("#", text)), []).append((edition, text))
     merged = []
+    for kind, trainings in whole.items():
+        others = len(trainings) - 1 + len(kinds.pop(kind, []))
+        text = max(trainings, key=lambda training: training[0])[1]  # the first of those with most editions
+        more = f" {others} more warning(s) of this kind, of other trainings, are left out." if others else ""
+        merged.append((kind[0], text + more))
     for (category, _), given in kinds.items():
         editions = dict.fromkeys(edition for edition, _ in given if edition)
         text = given[0][1]

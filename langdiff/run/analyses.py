@@ -223,9 +223,12 @@ def _translationese(basis: Basis, _: Mapping[str, Analysis]) -> Analysis:
 
 def _predictors(basis: Basis, _: Mapping[str, Analysis]) -> Analysis:
     import langdiff as ld
+    from langdiff.typology import read_wals
 
     settings = basis.experiment.predictors
-    given = {} if settings is None else settings.model_dump(exclude_none=True)
+    given: dict[str, Any] = {} if settings is None else settings.model_dump(exclude_none=True)
+    if same_as := given.pop("same_as", None):
+        given["wals"] = read_wals(given["wals"], same_as=same_as)
     corpus = basis.experiment.corpus
     tokenized = isinstance(corpus, FileCorpus) and corpus.tokenization == "reversible"
     found = ld.predictors(basis.learned, tokenized=tokenized, **given, progress=basis.progress)

@@ -95,7 +95,8 @@ class TranslationeseSettings(Section):
 class PredictorSettings(Section):
     """``[predictors]``: what may make an edition hard, from its training text and other sources.
 
-    Keys are those of `langdiff.predictors`; ``treebanks``, ``lexicons`` and ``wals`` are paths of folders.
+    Keys are those of `langdiff.predictors`; ``treebanks``, ``lexicons`` and ``wals`` are paths of folders. ``same_as``
+    has codes that WALS is to look up under others, such as ``{ zho = "cmn" }``; see `langdiff.typology.read_wals`.
     """
 
     entropy: Literal["plug-in", "miller-madow", "chao-shen"] = "plug-in"
@@ -105,12 +106,14 @@ class PredictorSettings(Section):
     syncretism: Literal["count", "merge"] = "count"
     wals: str | None = None
     features: list[str] | None = None
+    same_as: dict[str, str] | None = None
     lang2vec: list[str] = []
 
     @model_validator(mode="after")
     def _features_are_of_wals(self) -> Self:
-        if self.features is not None and self.wals is None:
-            raise ValueError("features are those of WALS: give its folder as wals, too")
+        for key in ("features", "same_as"):
+            if getattr(self, key) is not None and self.wals is None:
+                raise ValueError(f"{key} is for WALS: give its folder as wals, too")
         return self
 
 

@@ -75,3 +75,23 @@ def test_a_warning_of_the_fit_points_to_the_caller_of_translationese():
     with pytest.warns(LangdiffWarning, match="left whole") as caught:
         translationese(surprisals, origin, languages=["e1"], min_native=5)
     assert {warning.filename for warning in caught} == {__file__}
+
+
+def test_trainings_of_all_editions_are_one_warning_with_the_most():
+    @warns_caller
+    def sizes():
+        for number, percent in ((2, 0.3), (4, 0.5), (4, 0.4)):
+            names = ", ".join(f"'e{k}'" for k in range(number))
+            text = (
+                f"{number} editions, {names} (the figures are those of 'e0'): many are rare (dev {percent}%). Add text."
+            )
+            warnings.warn(text, LangdiffWarning, stacklevel=1)
+        warnings.warn("edition 'e7': many are rare (dev 0.1%). Add text.", LangdiffWarning, stacklevel=1)
+
+    with pytest.warns(LangdiffWarning) as caught:
+        sizes()
+    (text,) = (str(warning.message) for warning in caught)
+    assert text.startswith(
+        "4 editions, 'e0', 'e1', 'e2', 'e3' (the figures are those of 'e0'): many are rare (dev 0.5%)"
+    )
+    assert text.endswith("Add text. 3 more warning(s) of this kind, of other trainings, are left out.")

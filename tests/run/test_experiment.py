@@ -192,12 +192,36 @@ def test_own_recipes_have_names_of_their_own(tmp_path, name, message):
 
 
 def test_sections_take_the_settings_of_their_functions(tmp_path):
-    sections = '[compare]\n[sample]\n[translationese]\n[predictors]\n[correlate]\n[parity]\nreference = "a"\n'
+    sections = (
+        '[compare]\n[goodness]\n[sample]\n[translationese]\n[predictors]\n[correlate]\n[parity]\nreference = "a"\n'
+    )
     experiment = _read(tmp_path, MINIMAL + sections)
     functions = {"sample": ld.sample, "predictors": ld.predictors, "correlate": ld.correlate}
-    functions |= {"parity": ld.measure_parity}
+    functions |= {"parity": ld.measure_parity, "goodness": ld.goodness}
     for section, function in functions.items():
-        assert set(getattr(experiment, section).model_dump()) <= set(signature(function).parameters)
+        known = {*signature(function).parameters, *(["same_as"] if section == "predictors" else [])}  # of read_wals
+        assert set(getattr(experiment, section).model_dump()) <= known
+
+
+@pytest.mark.parametrize("key", ['features = ["26A"]', 'same_as = { hrv = "hbs" }'])
+def test_keys_of_wals_need_its_folder(tmp_path, key):
+    with pytest.raises(ConfigError, match=r"is for WALS: give its folder as wals, too"):
+        _read(tmp_path, MINIMAL + "[predictors]\n" + key)
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ('models = ["1", "1"]', "is named twice"),
+        ('n = ["map", "map"]', "is named twice"),
+        ('models = ["1", "3"]', "laplace_scale is for model '3', which needs it"),
+        ("n = []", "at least 1 item"),
+        ("held_out = 1.0", "less than 1"),
+    ],
+)
+def test_settings_of_goodness_that_cannot_be_are_refused(tmp_path, keys, message):
+    with pytest.raises(ConfigError, match=message):
+        _read(tmp_path, MINIMAL + "[goodness]\n" + keys)
 
 
 @pytest.mark.parametrize(

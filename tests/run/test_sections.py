@@ -12,7 +12,9 @@ import langdiff as ld
 from langdiff.errors import DataError, LangdiffWarning, OutputError
 from langdiff.run import Experiment, analyses, analysis, read_run, run_experiment
 from langdiff.run.report import render_report
+from langdiff.run.sections import PredictorSettings
 from langdiff.run.verification import verify_run
+from tests.typology.predictors.test_wals import TABLES
 
 SECTIONS = {
     "compare": {"models": ["1", "2"], "k": 2},
@@ -197,6 +199,23 @@ def test_what_is_missing_is_refused_before_training(settings, tmp_path, section,
     with pytest.raises(DataError, match=message):
         run_experiment(Experiment.model_validate(plain | section), tmp_path / "run", progress=False)
     assert not (tmp_path / "run" / "jobs").exists()
+
+
+def test_wals_looks_codes_up_under_others(run, tmp_path):
+    for name, text in TABLES.items():
+        (tmp_path / f"{name}.csv").write_text(text, encoding="utf-8")
+    wals = {"wals": str(tmp_path), "features": ["81A"], "same_as": {"fra": "fin"}}  # French in the place of Finnish
+    experiment = run.experiment.model_copy(update={"predictors": PredictorSettings.model_validate(wals)})
+    basis = analyses.Basis(
+        experiment=experiment,
+        multitext=ld.read_frame(pd.DataFrame({"spa": ["un perro"], "fra": ["un chien"]}, index=["1"])),
+        parts=None,
+        surprisals={},
+        fits={},
+        progress=False,
+    )
+    found = analyses.MAKERS["predictors"][1](basis, {}).table.set_index("edition")
+    assert found["81A"].dropna().to_dict() == {"fra": "SVO"}
 
 
 def test_posterior(run, monkeypatch):

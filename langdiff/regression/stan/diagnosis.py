@@ -67,7 +67,7 @@ class Diagnosis:
             wrong.append("a single chain cannot be compared with another: run at least two")
         elif not self.r_hat <= LARGEST_R_HAT:  # NaN too
             wrong.append(
-                f"R-hat of {self.worst} is {self.r_hat:.3f}, above {LARGEST_R_HAT}: the chains do not agree. Draw more "
+                f"R-hat of {self.worst} is {self.r_hat:.5f}, above {LARGEST_R_HAT}: the chains do not agree. Draw more "
                 "(iter_sampling), and if it stays, look for rows that fit badly"
             )
         if self.divergences:
