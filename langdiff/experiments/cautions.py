@@ -12,7 +12,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 EDITION = re.compile(r"edition '(.*?)': (.*)", re.DOTALL)
-EDITIONS = re.compile(r"([0-9]+) editions, '.*?[^:]: (.*)", re.DOTALL)  # one warning of a training of them all
+EDITIONS = re.compile(r"([0-9]+) editions, '.*?: (.*)", re.DOTALL)  # one warning of a training of them all
 FIGURES = re.compile(r"\([^()]*[0-9][^()]*\)|[0-9][0-9.,]*")  # in brackets with what they are of, or bare
 
 
@@ -59,13 +59,13 @@ def merge(caught: list[warnings.WarningMessage]) -> list[tuple[type[Warning], st
             continue
         text = str(warning.message)
         if of_several := EDITIONS.fullmatch(text):
-            kind = warning.category, FIGURES.sub("#", of_several[2])
-            whole.setdefault(kind, []).append((int(of_several[1]), text))
+            alike = FIGURES.sub("#", of_several[2])
+            whole.setdefault((warning.category, alike), []).append((int(of_several[1]), text))
         else:
             found = EDITION.fullmatch(text)
             edition, text = found.groups() if found else ("", text)
             kinds.setdefault((warning.category, FIGURES.sub("#", text)), []).append((edition, text))
-    merged = []
+    merged: list[tuple[type[Warning], str]] = []
     for kind, trainings in whole.items():
         others = len(trainings) - 1 + len(kinds.pop(kind, []))
         text = max(trainings, key=lambda training: training[0])[1]  # the first of those with most editions
