@@ -6,6 +6,7 @@ default). Trainings are kept under --cache, the curves as --cache/CORPUS-LM.json
 
     OMP_NUM_THREADS=1 python benchmarks/curves.py ntrex flores200 testaments --cache DIR [--lm char-small --editions 8]
     OMP_NUM_THREADS=1 python benchmarks/curves.py shares --cache DIR   # variance by language, corpus and intent
+    OMP_NUM_THREADS=1 python benchmarks/curves.py threshold --cache DIR  # shares of NTREX by the threshold of characters
     OMP_NUM_THREADS=1 python benchmarks/curves.py coverage             # simulated truth: how often intervals hold it
 """
 
@@ -22,6 +23,7 @@ from scipy.stats import rankdata
 import langdiff as ld
 from langdiff.errors import DataError, LangdiffWarning
 from langdiff.experiments.training_sizes import nested_parts
+from langdiff.lm import KneserNeyRecipe
 from langdiff.regression import fit_curve
 
 DATA = Path(os.environ.get("LANGDIFF_DATA", "../shared/data"))
@@ -115,6 +117,18 @@ def share_of_language(tables, languages):
     fits = pd.DataFrame({name: ld.fit(table).difficulty for name, table in tables.items()})
     for kind in METHODS:
         print(f"correlation of difficulties, {kind}:\n{fits.corr(kind).round(3).to_string()}")
+
+
+def threshold(cache):
+    """Print variance components of NTREX under 6-grams that know characters from so many occurrences on."""
+    parts = ntrex(0)
+    for min_count in (None, 25):
+        recipe = KneserNeyRecipe(name=f"kneser-ney-6-from-{min_count}", min_count=min_count)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", LangdiffWarning)
+            table = ld.compute_surprisals(parts, lm=recipe, max_replaced=1.0, cache=cache / "ntrex", progress=False)
+        found = ld.generalizability(table)
+        print(f"\n== min_count = {min_count}, intents for G = .95: {found.intents_for(0.95)}\n{found.summary()}")
 
 
 def report(name, curve):
@@ -230,7 +244,7 @@ def _holds(frame, name, truth):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("parts", nargs="*", choices=[*SIZES, "shares", "coverage"], default=["ntrex"])
+    parser.add_argument("parts", nargs="*", choices=[*SIZES, "shares", "threshold", "coverage"], default=["ntrex"])
     parser.add_argument("--cache", type=Path, default=Path("runs/curves"))
     parser.add_argument("--lm", default="kneser-ney-6")
     parser.add_argument("--editions", type=int, default=0, help="take so many editions of each corpus; 0 all")
@@ -241,6 +255,8 @@ def main():
             coverage(options.tables)
         elif part == "shares":
             shares(options.lm, options.cache)
+        elif part == "threshold":
+            threshold(options.cache)
         else:
             report(part, measure(part, options.lm, options.editions, options.cache))
 
