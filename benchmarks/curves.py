@@ -6,7 +6,7 @@ default). Trainings are kept under --cache, the curves as --cache/CORPUS-LM.json
 
     OMP_NUM_THREADS=1 python benchmarks/curves.py ntrex flores200 testaments --cache DIR [--lm char-small --editions 8]
     OMP_NUM_THREADS=1 python benchmarks/curves.py shares --cache DIR   # variance by language, corpus and intent
-    OMP_NUM_THREADS=1 python benchmarks/curves.py threshold --cache DIR  # shares of NTREX by the threshold of characters
+    OMP_NUM_THREADS=1 python benchmarks/curves.py threshold --cache DIR  # shares of NTREX by threshold
     OMP_NUM_THREADS=1 python benchmarks/curves.py coverage             # simulated truth: how often intervals hold it
 """
 
