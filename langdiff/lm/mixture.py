@@ -100,7 +100,25 @@ class Mixture:
         return surprisal_table(series, self.alphabet, scoring, bits, eos_bits, [len(each) - 1 for each in mixed])
 
     def symbol_bits(self, texts: Sequence[str] | pd.Series, *, boundaries: bool = False) -> list[Floats]:
-        """Return the bits of each unit of texts; see `LanguageModel.symbol_bits`."""
+        """Return the bits of each unit of texts, that of the end symbol last; replaced characters have no price.
+
+        Parameters
+        ----------
+        texts : sequence or Series of str
+            As for `surprisal`.
+        boundaries : bool
+            Return in a second row the bits of the event that a unit that begins with a space, or the end, stands there.
+
+        Returns
+        -------
+        list of ndarray of float64, shape (T,) or (2, T)
+            One array per text; T is one more than the text has units.
+
+        Raises
+        ------
+        DataError
+            If a text is missing, empty or not a string.
+        """
         by_model = [model.symbol_bits(texts, boundaries=boundaries) for model in self.models]
         return [_mix(np.array(bits), self.weights) for bits in zip(*by_model, strict=True)]
 

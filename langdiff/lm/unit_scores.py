@@ -85,6 +85,10 @@ def token_scores(
     >>> scores.tokens["token"].tolist()
     ['a', ' ', 'd', 'o', 'g', '']
     >>> scores.words()[["word", "tokens", "bits"]].round(1)
+      word  tokens  bits
+    0    a       1   0.0
+    1  dog       4   1.1
+    2            1   9.1
     """
     scoring = as_scoring(scoring)
     if scoring.carried:
