@@ -105,7 +105,7 @@ class Mixture:
         Parameters
         ----------
         texts : sequence or Series of str
-            As for `surprisal`.
+            Texts to score, in Unicode normal form C.
         boundaries : bool
             Return in a second row the bits of the event that a unit that begins with a space, or the end, stands there.
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from langdiff._progress import progress_bar
-from langdiff.errors import DataError
+from langdiff.errors import ConfigError, DataError
 from langdiff.lm.jobs.job import AnyModel, explain_replaced, load_finished, read_record, score_texts
 from langdiff.lm.jobs.record import hash_texts, provenance_of_scored, surprisals_of_frames
 from langdiff.lm.jobs.results import cautions_of, check_fraction, frames_of, warn_of
@@ -54,6 +54,8 @@ def read_models(
     >>> bool((models[parts.test.editions[0]].surprisal(parts.test.text(parts.test.editions[0]))["bits"] > 0).all())
     True
     """
+    if isinstance(editions, str):
+        raise ConfigError(f"editions are several names; got one string: write [{editions!r}].")
     recipe = find_lm(lm)
     found = {}
     for edition in editions:

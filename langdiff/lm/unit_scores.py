@@ -63,7 +63,7 @@ def token_scores(
     ConfigError
         If an edition has no model, something else is given for one, or a state is to be carried.
     DataError
-        If a text is empty, or more than `max_replaced` of the characters of editions are replaced.
+        If there is no edition, a text is empty, or more than `max_replaced` of the characters of editions are replaced.
 
     Warns
     -----
@@ -118,6 +118,8 @@ def _models_of(models: TrainedModel | Mapping[str, TrainedModel], multitext: Mul
     """Return the model of each edition."""
     known = dict(models) if isinstance(models, Mapping) else dict.fromkeys(multitext.editions, models)
     without = [edition for edition in multitext.editions if edition not in known]
+    if multitext.editions.empty:
+        raise DataError("the multitext has no edition to score.")
     if without:
         raise ConfigError(f"no language model for {len(without)} edition(s): {listing(without)}.")
     for edition in multitext.editions:
@@ -173,6 +175,6 @@ def _begins_word(seen: str, starts: Integers) -> Booleans:
     """Tell whether a unit is the first that has to do with a word, or with the end, by the places where units start."""
     letter = np.array([character != SPACE for character in seen])
     begun = np.cumsum(letter & ~np.append(False, letter[:-1]))
-    word = np.append(begun - letter, begun[-1])  # of a space, that of the next word; of the end, one more
+    word = np.append(begun - letter, begun[-1])  # of a space, that of the next word
     found: Booleans = np.diff(word[starts], prepend=-1) != 0
     return found

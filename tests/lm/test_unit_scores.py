@@ -16,7 +16,7 @@ from numpy.testing import assert_allclose
 
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
-from langdiff.lm import RECIPES, Mixture, token_scores, train_kneser_ney
+from langdiff.lm import RECIPES, Mixture, read_models, token_scores, train_kneser_ney
 from langdiff.lm.lstm.features import Ngrams
 from langdiff.lm.lstm.model import LanguageModel, build_network
 from langdiff.lm.units.alphabet import Alphabet
@@ -201,6 +201,10 @@ def test_refusals_and_warnings():
         token_scores("models", multitext)
     with pytest.raises(DataError, match=r"more than 5\.00% of the characters"):
         token_scores(model, multitext)
+    with pytest.raises(DataError, match="no edition to score"):
+        token_scores(model, multitext.sel(editions=[]))
+    with pytest.raises(ConfigError, match="several names; got one string"):
+        read_models("models", "mlt")
     with pytest.raises(ConfigError, match="max_replaced is a fraction"):
         token_scores(model, multitext, max_replaced=5)
     with pytest.warns(LangdiffWarning, match=r"'mlt': many characters are too rare .*scored 25.00%"):
