@@ -28,7 +28,9 @@ class TokenScores:
     tokens : DataFrame
         One row per token: ``intent``, ``edition``, ``token``, ``bits``; an empty token is the end of a text. And, if it
         is known, ``boundary_bits``: −log2 of the probability that, after this token, a word begins or the text ends;
-        and ``text``, the characters that the token covers, where tokens are written otherwise.
+        ``text``, the characters that the token covers, where tokens are written otherwise; and ``begins_word``, whether
+        a word begins with the token. Where this is not told, one begins with every token that starts with a space,
+        ``▁`` or ``Ġ``.
     """
 
     tokens: pd.DataFrame
@@ -99,7 +101,8 @@ class TokenScores:
         -------
         DataFrame
             One row per word: ``intent``, ``edition``, ``place`` (from 0), ``word``, ``tokens`` and ``bits``; and
-            ``corrected_bits``, NaN where no boundary is known. The end of a text is an empty word.
+            ``corrected_bits``, NaN where no boundary is known. The end of a text is an empty word. A space before a
+            word is part of its tokens and its bits, but not of ``word``.
 
         References
         ----------
@@ -109,7 +112,8 @@ class TokenScores:
         table = self.tokens
         text = table.groupby(["intent", "edition"], sort=False).ngroup().to_numpy()
         new_text = np.diff(text, prepend=-1) != 0
-        begins = new_text | _begins_word(table["token"])
+        told = "begins_word" in table
+        begins = new_text | (table["begins_word"].to_numpy(dtype=bool) if told else _begins_word(table["token"]))
         word = np.cumsum(begins) - 1
         first = np.flatnonzero(begins)
         sums = np.bincount(word, weights=table["bits"])
@@ -117,8 +121,10 @@ class TokenScores:
         rows["place"] = np.arange(len(first)) - np.maximum.accumulate(
             np.where(new_text[first], np.arange(len(first)), 0)
         )
-        spelling = table["text" if "text" in table else "token"]
-        rows["word"] = spelling.groupby(word).sum().str.lstrip("".join(SPACES)).to_numpy()
+        if "text" in table:
+            rows["word"] = table["text"].groupby(word).sum().map(str.strip).to_numpy()
+        else:
+            rows["word"] = table["token"].groupby(word).sum().str.lstrip("".join(SPACES)).to_numpy()
         rows["tokens"] = np.bincount(word)
         rows["bits"] = sums
         rows["corrected_bits"] = np.nan
@@ -161,7 +167,9 @@ def read_token_scores(
     ----------
     source : str, Path, DataFrame, mapping of lists, or table of Polars or PyArrow
         Table with columns ``intent``, ``edition`` and ``token``, in the order of the text; a token that begins a word
-        starts with a space, ``▁`` or ``Ġ``. An empty token at the end of a text stands for its end.
+        starts with a space, ``▁`` or ``Ġ``. An empty token at the end of a text stands for its end. A column
+        ``begins_word`` (true or false), as `langdiff score --per token` writes it, tells instead where words begin, and
+        a column ``text`` beside it what tokens cover.
     unit : {"bits", "nats", "log10"}
         Base of the logarithms.
     bits : str
@@ -230,8 +238,24 @@ def read_token_scores(
     table = frame[["intent", "edition"]].assign(token=frame["token"].fillna(END).astype(str), bits=numbers[bits])
     if boundary in frame:
         table["boundary_bits"] = numbers[boundary]
+    table = table.assign(**_words_told(frame, where))
     _check_texts(table, where)
     return TokenScores(tokens=table.reset_index(drop=True))
+
+
+def _words_told(frame: pd.DataFrame, where: str) -> dict[str, pd.Series]:
+    """Return the columns ``begins_word`` and ``text``, where a table tells where words begin."""
+    if "begins_word" not in frame:
+        return {}  # a column named text may then be anything
+    told = frame["begins_word"]
+    truths = told.astype(str).str.lower().map({"true": True, "false": False})
+    wrong = np.flatnonzero(truths.isna())
+    if len(wrong):
+        raise DataError(
+            f"{where}: the column 'begins_word' is true or false, but {told.iloc[wrong[0]]!r} in row {wrong[0] + 1}."
+        )
+    columns = {"begins_word": truths.astype(bool)}
+    return columns | ({"text": frame["text"].fillna("").astype(str)} if "text" in frame else {})
 
 
 def _is_last(table: pd.DataFrame) -> Booleans:

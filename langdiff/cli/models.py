@@ -157,7 +157,8 @@ def score(
         Path | None, typer.Option(help="With --hf: where scored editions are kept, to go on after an interruption.")
     ] = None,
     per: Annotated[
-        Literal["text", "token", "word"], typer.Option(help="With --hf: what has a row in the table.")
+        Literal["text", "token", "word"],
+        typer.Option(help="What has a row: text, token (a unit of the model) or word."),
     ] = "text",
     as_json: Json = False,
 ) -> None:
@@ -169,13 +170,17 @@ def score(
 
     Example: langdiff score models other-bibles/ --out unpriced.csv --scoring unpriced
 
+    Example: langdiff score models other-bibles/ --per word --out words.parquet
+
     Example: langdiff score --hf models/gpt2 ntrex/ --out surprisals.csv --cache scored
 
     Example: langdiff score --hf models/gpt2 ntrex/ --per word --out words.parquet
     """
     import langdiff as ld
     from langdiff.corpora.tokenizer import prepare_text
-    from langdiff.lm.preparation import read_preparation
+    from langdiff.lm import read_models, token_scores
+    from langdiff.lm.ngram.recipe import find_scored_lm
+    from langdiff.lm.preparation import NOTE, read_preparation
     from langdiff.table_files import table_kind
 
     table_kind(out)  # an error before any work is done
@@ -188,9 +193,16 @@ def score(
             return
         _finish(ld.surprisals_of(model, corpus.open(), lm=model.name, cache=cache), out, as_json)
         return
-    if cache is not None or dtype != "float32" or per != "text":
-        raise ConfigError("--cache, --dtype and --per are for models of the Transformers library: add --hf.")
+    if cache is not None or dtype != "float32":
+        raise ConfigError("--cache and --dtype are for models of the Transformers library: add --hf.")
+    if (models / "config.json").is_file() and not (models / NOTE).is_file():
+        raise ConfigError(f"{models}: holds a model of the Transformers library: add --hf.")
     multitext = prepare_text(corpus.open(), read_preparation(models))
+    if per != "text":
+        recipe, how = find_scored_lm(lm, scoring)
+        trained = read_models(models, multitext.editions, lm=recipe, device=device)
+        _write_tokens(token_scores(trained, multitext, scoring=how, max_replaced=max_replaced), per, out, as_json)
+        return
     scored = ld.score_multitext(multitext, models, lm=lm, scoring=scoring, max_replaced=max_replaced, device=device)
     _finish(scored, out, as_json)
 

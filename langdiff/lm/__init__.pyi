@@ -18,5 +18,7 @@ from .ngram.model import train_kneser_ney as train_kneser_ney
 from .ngram.recipe import KneserNeyRecipe as KneserNeyRecipe
 from .recipes import RECIPES as RECIPES
 from .recipes import Recipe as Recipe
+from .rescoring import read_models as read_models
 from .rescoring import score_multitext as score_multitext
 from .scoring import Scoring as Scoring
+from .unit_scores import token_scores as token_scores

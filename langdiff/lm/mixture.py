@@ -16,6 +16,7 @@ from langdiff.lm.ngram.model import KneserNeyModel, read_kneser_ney
 from langdiff.lm.scoring import Scoring, as_scoring
 from langdiff.lm.texts import check_texts, surprisal_table
 from langdiff.lm.units.alphabet import Alphabet
+from langdiff.lm.units.characters import Units
 
 KIND = "mixture"
 _TOLERANCE = 1e-9  # bits per symbol by which a step of EM must improve
@@ -56,6 +57,16 @@ class Mixture:
         """Other characters are replaced before scoring."""
         return self.models[0].alphabet
 
+    @property
+    def units(self) -> Units:
+        """What is predicted."""
+        return self.models[0].units
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """What a reader of its surprisals should know."""
+        return tuple(dict.fromkeys(caution for model in self.models for caution in model.cautions))
+
     def surprisal(self, texts: Sequence[str] | pd.Series, *, scoring: Scoring | str | None = None) -> pd.DataFrame:
         """Score texts, each on its own.
 
@@ -84,12 +95,32 @@ class Mixture:
         if scoring.carried:
             raise ConfigError("a mixture scores every text on its own; leave 'carried' out.")
         series = check_texts(texts, "texts")
-        by_model = [model.symbol_bits(series) for model in self.models]
-        lengths = np.array([len(bits) for bits in by_model[0]], dtype=np.int64)
-        mixed = _mix(np.array([np.concatenate([*bits, np.empty(0)]) for bits in by_model]), self.weights)
-        ends = np.cumsum(lengths)
-        bits = np.add.reduceat(mixed, ends - lengths) if len(series) else mixed
-        return surprisal_table(series, self.alphabet, scoring, bits, mixed[ends - 1], [int(n) - 1 for n in lengths])
+        mixed = self.symbol_bits(series)
+        bits, eos_bits = np.array([each.sum() for each in mixed]), np.array([each[-1] for each in mixed])
+        return surprisal_table(series, self.alphabet, scoring, bits, eos_bits, [len(each) - 1 for each in mixed])
+
+    def symbol_bits(self, texts: Sequence[str] | pd.Series, *, boundaries: bool = False) -> list[Floats]:
+        """Return the bits of each unit of texts, that of the end symbol last; replaced characters have no price.
+
+        Parameters
+        ----------
+        texts : sequence or Series of str
+            Texts to score, in Unicode normal form C.
+        boundaries : bool
+            Return in a second row the bits of the event that a unit that begins with a space, or the end, stands there.
+
+        Returns
+        -------
+        list of ndarray of float64, shape (T,) or (2, T)
+            One array per text; T is one more than the text has units.
+
+        Raises
+        ------
+        DataError
+            If a text is missing, empty or not a string.
+        """
+        by_model = [model.symbol_bits(texts, boundaries=boundaries) for model in self.models]
+        return [_mix(np.array(bits), self.weights) for bits in zip(*by_model, strict=True)]
 
     def save(self, directory: str | Path) -> None:
         """Write ``model.json``, the weights, and each model in a folder of its own.
@@ -205,9 +236,9 @@ def _learn_weights(bits: Floats) -> Floats:
 
 
 def _mix(bits: Floats, weights: Floats) -> Floats:
-    """Return the bits of symbols under the mixture, (N,), from those under each model, (M, N)."""
+    """Return the bits of events under the mixture, (...), from those under each model, (M, ...)."""
     least = bits.min(axis=0)
-    mixed: Floats = least - np.log2(weights @ np.exp2(least - bits))
+    mixed: Floats = least - np.log2(np.tensordot(weights, np.exp2(least - bits), axes=1))
     return mixed
 
 

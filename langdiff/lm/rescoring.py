@@ -1,17 +1,67 @@
 """Scoring texts with language models that were trained before."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from langdiff._progress import progress_bar
-from langdiff.errors import DataError
-from langdiff.lm.jobs.job import explain_replaced, load_finished, read_record, score_texts
+from langdiff.errors import ConfigError, DataError
+from langdiff.lm.jobs.job import AnyModel, explain_replaced, load_finished, read_record, score_texts
 from langdiff.lm.jobs.record import hash_texts, provenance_of_scored, surprisals_of_frames
 from langdiff.lm.jobs.results import cautions_of, check_fraction, frames_of, warn_of
-from langdiff.lm.ngram.recipe import AnyRecipe, find_scored_lm
+from langdiff.lm.ngram.recipe import AnyRecipe, find_lm, find_scored_lm
 from langdiff.lm.scoring import Scoring
 from langdiff.lm.texts import naming
 from langdiff.multitext import Multitext
 from langdiff.surprisals import Surprisals
+
+
+def read_models(
+    models: str | Path, editions: Iterable[str], *, lm: str | AnyRecipe = "char-small", device: str = "auto"
+) -> dict[str, AnyModel]:
+    """Read the language models that `compute_surprisals` left in its cache.
+
+    Parameters
+    ----------
+    models : str or Path
+        Folder that was given to `compute_surprisals` as `cache`.
+    editions : iterable of str
+        Editions whose models to read.
+    lm : str, Recipe or KneserNeyRecipe
+        Language model to take from there.
+    device : str
+        ``"auto"`` (CUDA where there is one, else the CPU), ``"cpu"``, ``"cuda"``, ….
+
+    Returns
+    -------
+    dict from str to LanguageModel or KneserNeyModel
+        The model of each edition, for `langdiff.surprisals_of` or `langdiff.lm.token_scores`.
+
+    Raises
+    ------
+    CheckpointError
+        If an edition has no finished model of that recipe there, or its files are damaged.
+    ConfigError
+        If recipe or device cannot be used, or the name of the recipe is that of a way of scoring.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import langdiff as ld
+    >>> parts = ld.split(ld.synthesize(200, 1, seed=1).multitext)
+    >>> with tempfile.TemporaryDirectory() as cache:
+    ...     surprisals = ld.compute_surprisals(parts, lm="kneser-ney-3", cache=cache, progress=False)
+    ...     models = read_models(cache, parts.test.editions, lm="kneser-ney-3")
+    >>> bool((models[parts.test.editions[0]].surprisal(parts.test.text(parts.test.editions[0]))["bits"] > 0).all())
+    True
+    """
+    if isinstance(editions, str):
+        raise ConfigError(f"editions are several names; got one string: write [{editions!r}].")
+    recipe = find_lm(lm)
+    found = {}
+    for edition in editions:
+        with naming(edition):
+            found[edition] = load_finished(Path(models), edition, recipe, device)
+    return found
 
 
 def score_multitext(

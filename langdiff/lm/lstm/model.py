@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import torch
 
@@ -141,18 +142,20 @@ class LanguageModel:
                 bits, eos_bits = score(self.network, encoded, features=self._features(encoded))
         return surprisal_table(series, self.alphabet, scoring, bits, eos_bits, [len(ids) for ids in encoded])
 
-    def symbol_bits(self, texts: Sequence[str] | pd.Series) -> list[Floats]:
+    def symbol_bits(self, texts: Sequence[str] | pd.Series, *, boundaries: bool = False) -> list[Floats]:
         """Return the bits of each unit of texts, that of the end symbol last; replaced characters have no price.
 
         Parameters
         ----------
         texts : sequence or Series of str
             As for `surprisal`.
+        boundaries : bool
+            Return in a second row the bits of the event that a unit that begins with a space, or the end, stands there.
 
         Returns
         -------
-        list of ndarray of float64
-            One array per text, with one number more than the text has units.
+        list of ndarray of float64, shape (T,) or (2, T)
+            One array per text; T is one more than the text has units.
 
         Raises
         ------
@@ -160,9 +163,10 @@ class LanguageModel:
             If a text is missing, empty or not a string.
         """
         encoded = [self.units.encode(self.alphabet.apply(text)) for text in check_texts(texts, "texts")]
+        others = np.append(self.units.after_space, self.units.size) if boundaries else None
         self.network.eval()
         with one_thread():
-            return score_symbols(self.network, encoded, features=self._features(encoded))
+            return score_symbols(self.network, encoded, features=self._features(encoded), others=others)
 
     def _features(self, encoded: Sequence[Ids]) -> NgramFeatures | None:
         if self.ngrams is None:

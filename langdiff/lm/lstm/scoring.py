@@ -59,26 +59,40 @@ def score(
         They depend on no other intent, but for rounding in the seventh digit.
     """
     bits, eos_bits = np.zeros(len(intents)), np.zeros(len(intents))
-    for rows, lengths, each in _in_batches(network, intents, features, batch_size):
+    for rows, lengths, (each,) in _in_batches(network, intents, features, batch_size):
         bits[rows] = each.sum(axis=0)
         eos_bits[rows] = each[lengths - 1, np.arange(len(rows))]
     return bits, eos_bits
 
 
 @torch.no_grad()
-def score_symbols(network: Network, intents: Sequence[Ids], *, features: NgramFeatures | None = None) -> list[Floats]:
-    """Return the bits of each symbol of intents, their end symbols last; see `score`."""
+def score_symbols(
+    network: Network, intents: Sequence[Ids], *, features: NgramFeatures | None = None, others: Ids | None = None
+) -> list[Floats]:
+    """Return the bits of each symbol of intents, their end symbols last; see `score`.
+
+    Parameters
+    ----------
+    network, intents, features
+        As for `score`.
+    others : ndarray of int64, optional
+        Symbols of which the bits are returned that one of them stands there; the arrays then have the shape (2, T).
+    """
     found: list[Floats] = [np.empty(0)] * len(intents)
-    for rows, lengths, each in _in_batches(network, intents, features, None):
+    for rows, lengths, each in _in_batches(network, intents, features, None, others):
         for column, (row, length) in enumerate(zip(rows, lengths, strict=True)):
-            found[row] = each[:length, column].copy()
+            found[row] = (each[0] if others is None else each)[..., :length, column].copy()
     return found
 
 
 def _in_batches(
-    network: Network, intents: Sequence[Ids], features: NgramFeatures | None, batch_size: int | None
+    network: Network,
+    intents: Sequence[Ids],
+    features: NgramFeatures | None,
+    batch_size: int | None,
+    others: Ids | None = None,
 ) -> Iterator[tuple[Ids, Ids, Floats]]:
-    """Score intents side by side; yield their rows, their symbols to predict, and the bits of these, (T, B)."""
+    """Score intents side by side; yield their rows, their symbols to predict, and the bits of these, (1 or 2, T, B)."""
     lengths = np.array([len(ids) + 1 for ids in intents], dtype=np.int64)
     end, device = len(network.embedding) - 1, network.embedding.device
     # cuDNN would take TF32 for single precision: ten bits of mantissa
@@ -88,29 +102,32 @@ def _in_batches(
             batch = pad([intents[row] for row in rows], end, device)
             if features is not None:
                 batch = batch._replace(features=features.of(rows, device))
-            yield rows, lengths[rows], _bits(network, batch).numpy()
+            yield rows, lengths[rows], _bits(network, batch, others).numpy()
 
 
-def _bits(network: Network, batch: Batch) -> Tensor:
-    """Return the bits of each symbol, (T, B), float64 on the CPU, 0 at padding."""
+def _bits(network: Network, batch: Batch, others: Ids | None) -> Tensor:
+    """Return the bits of each symbol and, if given, of others, (1 or 2, T, B), float64 on the CPU, 0 at padding."""
     real = batch.real
-    bits = torch.zeros(real.shape, dtype=torch.float64)
     output = network(batch.inputs).output[real]
-    bits[real.cpu()] = _bits_of(network, output, batch.targets[real], batch.features)
+    found = _bits_of(network, output, batch.targets[real], batch.features, others)
+    bits = torch.zeros((len(found), *real.shape), dtype=torch.float64)
+    bits[:, real.cpu()] = found
     return bits
 
 
-def _bits_of(network: Network, output: Tensor, targets: Tensor, features: Features | None = None) -> Tensor:
-    """Return the bits of symbols, (N,), float64 on the CPU, from the network's output, (N, E)."""
-    nats = [
-        F.cross_entropy(
-            network.logits(output[part], None if features is None else features.of(part)),
-            targets[part],
-            reduction="none",
-        )
-        for part in slices(len(output), len(network.embedding))
-    ]
-    return torch.cat(nats).cpu().double() / log(2)
+def _bits_of(
+    network: Network, output: Tensor, targets: Tensor, features: Features | None = None, others: Ids | None = None
+) -> Tensor:
+    """Return the bits of symbols and, if given, of others, (1 or 2, N), float64 on the CPU, from output (N, E)."""
+    nats = []
+    for part in slices(len(output), len(network.embedding)):
+        logits = network.logits(output[part], None if features is None else features.of(part))
+        rows = [F.cross_entropy(logits, targets[part], reduction="none")]
+        if others is not None:
+            chosen = logits[:, torch.from_numpy(others).to(logits.device)]
+            rows.append(logits.logsumexp(dim=1) - chosen.logsumexp(dim=1))
+        nats.append(torch.stack(rows))
+    return torch.cat(nats, dim=1).cpu().double() / log(2)
 
 
 @torch.no_grad()
@@ -143,6 +160,6 @@ def score_in_order(network: Network, intents: Sequence[Ids]) -> tuple[Floats, Fl
             inputs = symbols[start : start + _STEPS_AT_ONCE + 1]
             activations = network(inputs[:-1, None], None, state)
             state = activations.state
-            each[start : start + _STEPS_AT_ONCE] = _bits_of(network, activations.output[:, 0], inputs[1:]).numpy()
+            each[start : start + _STEPS_AT_ONCE] = _bits_of(network, activations.output[:, 0], inputs[1:])[0].numpy()
     ends = np.cumsum([len(ids) + 1 for ids in intents])
     return np.add.reduceat(each, np.append(0, ends[:-1])), each[ends - 1]

@@ -154,30 +154,41 @@ class KneserNey:
         totals: Floats = np.add.reduceat(bits, ends - lengths)
         return totals, bits[ends - 1]
 
-    def score_symbols(self, intents: Sequence[Ids]) -> list[Floats]:
-        """Return the bits of each symbol of intents, their end symbols last; see `score`."""
-        ends = np.cumsum([len(ids) + 1 for ids in intents])
-        return np.split(self._bits(intents), ends[:-1]) if intents else []
+    def score_symbols(self, intents: Sequence[Ids], others: Ids | None = None) -> list[Floats]:
+        """Return the bits of each symbol of intents, their end symbols last; see `score`.
 
-    def _bits(self, intents: Sequence[Ids]) -> Floats:
-        """Return the bits of all symbols, intent by intent, each with its end symbol."""
+        Parameters
+        ----------
+        intents : sequence of ndarray of int64, length I
+            Symbols of each intent, without end symbol; may be empty.
+        others : ndarray of int64, optional
+            Symbols of which the bits are returned that one of them stands there, instead.
+        """
+        ends = np.cumsum([len(ids) + 1 for ids in intents])
+        return np.split(self._bits(intents, others), ends[:-1]) if intents else []
+
+    def _bits(self, intents: Sequence[Ids], others: Ids | None = None) -> Floats:
+        """Return the bits of all symbols, intent by intent, each with its end symbol; or of others in their place."""
         symbols, place = lay_out(intents, self.vocabulary_size - 1)
-        bits: Floats = -np.log2(self._probabilities(symbols, place)[place > 0])
+        asked = [symbols] if others is None else [np.full_like(symbols, other) for other in others]
+        total = sum(self._probabilities(symbols, place, each) for each in asked)
+        bits: Floats = -np.log2(np.asarray(total)[place > 0])
         return bits
 
-    def _probabilities(self, symbols: Ids, place: Ids) -> Floats:
-        """Return the probability of each symbol; without meaning at the start of an intent."""
+    def _probabilities(self, symbols: Ids, place: Ids, asked: Ids) -> Floats:
+        """Return the probability of what is asked for in place of each symbol; without meaning at a start."""
         lowest, *others = self.levels
-        probability: Floats = lowest.direct[symbols] + lowest.backoff[0] / self.vocabulary_size
+        probability: Floats = lowest.direct[asked] + lowest.backoff[0] / self.vocabulary_size
         ending = symbols  # index of the k-gram that ends at each position, -1 if it was never seen; now k = 1
         for k, level in enumerate(others, start=2):
             at = np.flatnonzero(place >= k - 1)
             at = at[ending[at - 1] >= 0]
             context = ending[at - 1]
-            found = level.find(context * self.vocabulary_size + symbols[at])
+            seen = level.find(context * self.vocabulary_size + symbols[at])
+            found = seen if asked is symbols else level.find(context * self.vocabulary_size + asked[at])
             probability[at] = level.direct[found] + level.backoff[context] * probability[at]
             ending = np.full(len(symbols), -1, dtype=np.int64)
-            ending[at] = found
+            ending[at] = seen
         return probability
 
 

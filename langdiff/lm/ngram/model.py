@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from langdiff._io import write_text
@@ -81,32 +82,42 @@ class KneserNeyModel:
         scoring = as_scoring(scoring)
         scoring.check(self.recipe)
         series = check_texts(texts, "texts")
-        units = CharacterUnits(self.alphabet)
+        units = self.units
         encoded = [units.encode(self.alphabet.apply(text)) for text in series]
         return surprisal_table(series, self.alphabet, scoring, *self.ngrams.score(encoded), list(map(len, encoded)))
 
-    def symbol_bits(self, texts: Sequence[str] | pd.Series) -> list[Floats]:
+    def symbol_bits(self, texts: Sequence[str] | pd.Series, *, boundaries: bool = False) -> list[Floats]:
         """Return the bits of each character of texts, that of the end symbol last; replaced ones have no price.
 
         Parameters
         ----------
         texts : sequence or Series of str
             As for `surprisal`.
+        boundaries : bool
+            Return in a second row the bits of the event that a space or the end stands there.
 
         Returns
         -------
-        list of ndarray of float64
-            One array per text, with one number more than the text has characters.
+        list of ndarray of float64, shape (T,) or (2, T)
+            One array per text; T is one more than the text has characters.
 
         Raises
         ------
         DataError
             If a text is missing, empty or not a string.
         """
-        units = CharacterUnits(self.alphabet)
-        return self.ngrams.score_symbols(
-            [units.encode(self.alphabet.apply(text)) for text in check_texts(texts, "texts")]
-        )
+        units = self.units
+        encoded = [units.encode(self.alphabet.apply(text)) for text in check_texts(texts, "texts")]
+        bits = self.ngrams.score_symbols(encoded)
+        if not boundaries:
+            return bits
+        others = self.ngrams.score_symbols(encoded, np.append(units.after_space, units.size))
+        return [np.stack(rows) for rows in zip(bits, others, strict=True)]
+
+    @property
+    def units(self) -> CharacterUnits:
+        """What is predicted."""
+        return CharacterUnits(self.alphabet)
 
     @property
     def predicts(self) -> tuple[str, bytes | None]:

@@ -141,7 +141,17 @@ class Alphabet:
         >>> round(Alphabet("ab").replaced_bits("ab жé"), 2)  # log2(508) + log2(1653)
         19.68
         """
-        return sum(identity_bits(c) for c in text if c not in self._kept and not c.isspace())
+        return sum(identity_bits(text[place]) for place in self.replaced_at(text))
+
+    def replaced_at(self, text: str) -> list[int]:
+        """Return the places of the characters of a text that `apply` replaces by the symbol.
+
+        Examples
+        --------
+        >>> Alphabet("ab").replaced_at("ab xé")
+        [3, 4]
+        """
+        return [place for place, c in enumerate(text) if c not in self._kept and not c.isspace()]
 
     def out_of_alphabet_rate(self, texts: Sequence[str]) -> float:
         """Return the fraction of characters (white space counted) that `apply` replaces by the symbol.

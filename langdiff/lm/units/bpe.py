@@ -137,6 +137,23 @@ class BPEUnits:
         text: str = self._processor.decode([int(number) + 1 for number in ids])
         return text.translate(self._unescapes)
 
+    @cached_property
+    def _pieces(self) -> list[str]:
+        """The units as SentencePiece knows them, in the order of their ids."""
+        return [self._processor.id_to_piece(number + 1) for number in range(self.size)]
+
+    def spell(self, ids: Ids) -> tuple[list[str], Ids]:
+        """Return each unit with ``▁`` for a space, and where each ends in the text."""
+        pieces = [self._pieces[number] for number in ids]
+        # a text begins with a space of SentencePiece's own
+        ends = np.cumsum([len(piece) for piece in pieces], dtype=np.int64) - 1
+        return [piece.translate(self._unescapes) for piece in pieces], ends
+
+    @property
+    def after_space(self) -> Ids:
+        """The ids of units that begin with a space."""
+        return np.array([number for number, piece in enumerate(self._pieces) if piece.startswith(_SP_SPACE)])
+
 
 def caution_about_words(texts: Sequence[str]) -> str | None:
     """Say so if the script seems not to separate words, as merges per word then mean little."""

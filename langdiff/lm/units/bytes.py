@@ -6,6 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
+from langdiff.lm.units.alphabet import SPACE
 from langdiff.lm.units.characters import CharacterUnits, Ids, refuse_outside
 
 
@@ -57,6 +58,18 @@ class ByteUnits(CharacterUnits):
         """
         refuse_outside(text, self.alphabet)  # its bytes may well all be there
         return self._numbers[np.frombuffer(text.encode(), dtype=np.uint8)]
+
+    def spell(self, ids: Ids) -> tuple[list[str], Ids]:
+        """Return ASCII as it is and other bytes as ``<0xE9>``; a character ends with its last byte."""
+        codes = self._bytes[ids]
+        names = [chr(code) if code < 128 else f"<0x{code:02X}>" for code in codes]
+        follows = (codes & 0xC0) == 0x80  # a byte that does not begin a character
+        return names, np.cumsum(np.append(~follows[1:], True), dtype=np.int64)
+
+    @property
+    def after_space(self) -> Ids:
+        """The id of the space."""
+        return self._numbers[[ord(SPACE)]]
 
     def decode(self, ids: Sequence[int] | Ids) -> str:
         """Return the string of these ids; bytes that are not UTF-8 become U+FFFD."""

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from langdiff.errors import DataError
-from langdiff.lm.units.alphabet import Alphabet
+from langdiff.lm.units.alphabet import SPACE, Alphabet
 
 Ids = npt.NDArray[np.int64]
 
@@ -38,6 +38,15 @@ class Units(Protocol):
 
     def decode(self, ids: Sequence[int] | Ids) -> str:
         """Put units together again."""
+        ...
+
+    def spell(self, ids: Ids) -> tuple[list[str], Ids]:
+        """Return how each unit of a text is written, and at which character of the text it ends."""
+        ...
+
+    @property
+    def after_space(self) -> Ids:
+        """The ids of units that begin with a space."""
         ...
 
 
@@ -79,6 +88,16 @@ class StringUnits:
     def decode(self, ids: Sequence[int] | Ids) -> str:
         """Return the string of these ids."""
         return "".join(self.strings[number] for number in ids)
+
+    def spell(self, ids: Ids) -> tuple[list[str], Ids]:
+        """Return the string of each unit, and where each ends in the text."""
+        strings = [self.strings[number] for number in ids]
+        return strings, np.cumsum([len(string) for string in strings], dtype=np.int64)
+
+    @property
+    def after_space(self) -> Ids:
+        """The ids of units that begin with a space."""
+        return np.array([number for number, string in enumerate(self.strings) if string.startswith(SPACE)])
 
 
 @dataclass(frozen=True)
