@@ -185,6 +185,8 @@ def score(
 
     table_kind(out)  # an error before any work is done
     if hf:
+        if lm != "char-small" or scoring is not None or max_replaced != 0.05:
+            raise ConfigError("--lm, --scoring, --max-replaced are for models trained here: leave them out, or --hf.")
         model = ld.HuggingFaceLM(models, device=device, dtype=dtype)
         if per != "text":
             if cache is not None:
