@@ -68,7 +68,7 @@ docs: $(READY)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 notebooks: $(READY)
-	$(BIN)/python .ci/notebooks.py notebooks/*.ipynb
+	printf '%s\n' notebooks/*.ipynb | xargs -n 1 -P 2 $(BIN)/python .ci/notebooks.py
 
 bench: $(READY)
 	for benchmark in benchmarks/*.py; do $(BIN)/python $$benchmark || exit 1; done
