@@ -44,13 +44,13 @@ from .lm.rescoring import score_multitext as score_multitext
 from .lm.scoring import Scoring as Scoring
 from .log_likelihoods import read_log_likelihoods as read_log_likelihoods
 from .multitext import Multitext as Multitext
-from .multitext import Parts as Parts
 from .outcome_files import read_outcomes as read_outcomes
 from .outcomes import Outcomes as Outcomes
 from .parity.measure import measure_parity as measure_parity
 from .parity.mutual_information import CrossMutualInformation as CrossMutualInformation
 from .parity.mutual_information import xmi as xmi
 from .parity.result import Parity as Parity
+from .parts import Parts as Parts
 from .provenance import Provenance as Provenance
 from .regression.check.compare import compare as compare
 from .regression.check.cross_validate import cross_validate as cross_validate

@@ -6,7 +6,8 @@ from itertools import pairwise
 import pandas as pd
 
 from langdiff.errors import DataError, listing
-from langdiff.multitext import Multitext, Parts
+from langdiff.multitext import Multitext
+from langdiff.parts import Parts
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)

@@ -3,51 +3,20 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from langdiff._types import Booleans, Integers
 from langdiff.errors import DataError, listing
+from langdiff.text_sources import MappedText, TextSource
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
 FAULT_COLUMNS = ("edition", "file", "line", "intent", "fault")
-
-
-class TextSource(Protocol):
-    """Where the text of one edition comes from; picklable, so that workers can read it."""
-
-    def read(self) -> pd.Series:
-        """Return the texts present (str), indexed by intent."""
-        ...
-
-
-@dataclass(frozen=True)
-class InMemoryText:
-    """A source whose texts are held in memory."""
-
-    texts: pd.Series
-
-    def read(self) -> pd.Series:
-        """Return the texts."""
-        return self.texts
-
-
-@dataclass(frozen=True)
-class MappedText:
-    """A source whose texts pass through a function when they are read."""
-
-    source: TextSource
-    function: Callable[[str], str]
-
-    def read(self) -> pd.Series:
-        """Return the texts after the function."""
-        texts = self.source.read()
-        return pd.Series([self.function(text) for text in texts], index=texts.index, dtype=object)
 
 
 def _nothing_skipped() -> pd.DataFrame:
@@ -495,70 +464,3 @@ def multitext_from_matrix(
         intent_info=pd.DataFrame(index=rows) if intent_info is None else intent_info.reindex(rows),
         sources=dict(sources),
     )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parts:
-    """A multitext divided into parts for training, for tuning and for measuring.
-
-    Attributes
-    ----------
-    train, dev, test : Multitext
-        Disjoint sets of intents over the same editions; `train` and `dev` have no missing cell.
-    """
-
-    train: Multitext
-    dev: Multitext
-    test: Multitext
-
-    @property
-    def editions(self) -> pd.Index:
-        """Names of the editions, in order."""
-        return self.train.editions
-
-    def sel(self, editions: Iterable[str]) -> "Parts":
-        """Keep some editions, in the order given.
-
-        Parameters
-        ----------
-        editions : iterable of str
-            Names of the editions to keep.
-
-        Returns
-        -------
-        Parts
-            The same division of the smaller multitext.
-
-        Raises
-        ------
-        DataError
-            If a name is unknown or given twice.
-
-        Examples
-        --------
-        >>> import langdiff as ld
-        >>> multitext = ld.read_frame(pd.DataFrame({"eng": ["a"] * 66, "deu": ["b"] * 66, "fra": ["c"] * 66}))
-        >>> list(ld.split(multitext).sel(["fra", "eng"]).editions)
-        ['fra', 'eng']
-        """
-        names = list(editions)
-        train, dev, test = (part.sel(editions=names) for part in (self.train, self.dev, self.test))
-        return Parts(train=train, dev=dev, test=test)
-
-    def summary(self) -> str:
-        """Return how many intents each part has.
-
-        Returns
-        -------
-        str
-            One line with the three numbers.
-
-        Examples
-        --------
-        >>> import langdiff as ld
-        >>> multitext = ld.read_frame(pd.DataFrame({"eng": ["a", "b", "c"]}, index=["1", "2", "3"]))
-        >>> train, dev, test = (multitext.sel(intents=[name]) for name in multitext.intents)
-        >>> Parts(train=train, dev=dev, test=test).summary()
-        'train 1, dev 1, test 1 intents'
-        """
-        return f"train {len(self.train):,}, dev {len(self.dev):,}, test {len(self.test):,} intents"

@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal
 
 from langdiff.errors import DataError
-from langdiff.multitext import InMemoryText, Multitext, Parts, multitext_from_sources
+from langdiff.multitext import Multitext, multitext_from_sources
+from langdiff.parts import Parts
+from langdiff.text_sources import InMemoryText
 
 TEXTS = {
     "eng": {"1": "a dog", "2": "two cats", "4": "fish"},

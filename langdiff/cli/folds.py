@@ -13,7 +13,8 @@ from langdiff.cli.units import Unit
 
 if TYPE_CHECKING:
     from langdiff.folds import Folds
-    from langdiff.multitext import Multitext, Parts
+    from langdiff.multitext import Multitext
+    from langdiff.parts import Parts
 
 GroupsOption = Annotated[
     str | None,

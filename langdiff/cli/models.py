@@ -14,7 +14,8 @@ from langdiff.errors import ConfigError
 if TYPE_CHECKING:
     from langdiff._types import Tokenization
     from langdiff.folds import Folds
-    from langdiff.multitext import Multitext, Parts
+    from langdiff.multitext import Multitext
+    from langdiff.parts import Parts
     from langdiff.surprisals import Surprisals
     from langdiff.token_tables import TokenScores
 

@@ -17,7 +17,8 @@ from langdiff.experiments.cautions import warns_caller
 from langdiff.experiments.native import NATIVE, TRANSLATED, divide_by_origin, find_origins
 from langdiff.experiments.native_and_translated import TranslationeseResult, translationese
 from langdiff.folds import Folds
-from langdiff.multitext import Multitext, Parts
+from langdiff.multitext import Multitext
+from langdiff.parts import Parts
 from langdiff.selection import split, split_into_folds
 from langdiff.surprisals import Surprisals
 

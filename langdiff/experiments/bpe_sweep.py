@@ -16,7 +16,7 @@ from langdiff.experiments.cautions import warns_caller
 from langdiff.lm import Recipe, compute_surprisals, read_training_logs
 from langdiff.lm.ngram.recipe import AnyRecipe, find_scored_lm
 from langdiff.long_tables import BESIDE
-from langdiff.multitext import Parts
+from langdiff.parts import Parts
 from langdiff.provenance import join_provenance
 from langdiff.surprisals import Surprisals
 

@@ -16,7 +16,8 @@ from langdiff.folds import Folds
 from langdiff.lm.compute import compute_where_possible
 from langdiff.lm.ngram.recipe import AnyRecipe
 from langdiff.lm.scoring import Scoring
-from langdiff.multitext import Multitext, Parts
+from langdiff.multitext import Multitext
+from langdiff.parts import Parts
 from langdiff.regression import DifficultyCurve, fit_curve
 from langdiff.regression.clustering import OneClustering, one_clustering
 from langdiff.regression.curves.fitting import check_settings

@@ -17,7 +17,7 @@ from langdiff.folds import Folds
 from langdiff.lm import compute_surprisals
 from langdiff.lm.ngram.recipe import AnyRecipe
 from langdiff.lm.scoring import Scoring
-from langdiff.multitext import Parts
+from langdiff.parts import Parts
 from langdiff.regression import fit
 from langdiff.regression.seeds import SeedEffects, centred_variances, combine_seeds
 from langdiff.surprisals import Surprisals

@@ -14,7 +14,8 @@ from langdiff._types import Integers
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.folds import Folds
 from langdiff.lm.jobs.folder import fold_cache
-from langdiff.multitext import Multitext, Parts
+from langdiff.multitext import Multitext
+from langdiff.parts import Parts
 
 Match = Literal["intents", "bytes", "characters"]
 MATCHES = ("intents", "bytes", "characters")

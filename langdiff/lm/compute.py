@@ -34,7 +34,8 @@ from langdiff.lm.lstm.training import describe
 from langdiff.lm.ngram.recipe import AnyRecipe, ScoredLM, find_scored_lm
 from langdiff.lm.recipes import Recipe
 from langdiff.lm.scoring import Scoring
-from langdiff.multitext import Multitext, Parts
+from langdiff.multitext import Multitext
+from langdiff.parts import Parts
 from langdiff.surprisals import Surprisals
 
 

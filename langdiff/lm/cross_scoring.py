@@ -11,7 +11,7 @@ from langdiff.errors import FaultsError, LangdiffError
 from langdiff.folds import Folds
 from langdiff.lm.jobs.results import kind_of
 from langdiff.long_tables import BESIDE
-from langdiff.multitext import Parts
+from langdiff.parts import Parts
 from langdiff.provenance import Provenance
 from langdiff.surprisals import Surprisals
 

@@ -13,7 +13,8 @@ import pandas as pd
 from langdiff.errors import DataError, listing
 from langdiff.folds import Folds
 from langdiff.lm.jobs.record import hash_texts
-from langdiff.multitext import Multitext, Parts
+from langdiff.multitext import Multitext
+from langdiff.parts import Parts
 from langdiff.regression import DifficultyFit
 from langdiff.run.analysis import Analysis, kept_or_made
 from langdiff.run.experiment import Experiment, FileCorpus

@@ -8,7 +8,8 @@ import pandas as pd
 
 from langdiff.errors import ConfigError, DataError
 from langdiff.folds import Folds
-from langdiff.multitext import Multitext, Parts
+from langdiff.multitext import Multitext
+from langdiff.parts import Parts
 from langdiff.regression import compare_folds
 from langdiff.regression.clustering import clusters_of, strata_of
 from langdiff.run.experiment import Experiment, FitSettings, SplitSettings

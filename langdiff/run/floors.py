@@ -17,7 +17,7 @@ from langdiff.errors import DataError
 from langdiff.folds import Folds
 from langdiff.lm.floors import measure_floors
 from langdiff.lm.jobs.record import hash_texts
-from langdiff.multitext import Parts
+from langdiff.parts import Parts
 from langdiff.run.directory import JOBS
 
 FLOORS = "tables/floors.csv"

@@ -1,7 +1,8 @@
 """A language model that scores without being trained: `hf` of the section `[lm]`."""
 
 from langdiff.lm.external.huggingface import HuggingFaceLM
-from langdiff.multitext import Multitext, Parts
+from langdiff.multitext import Multitext
+from langdiff.parts import Parts
 from langdiff.run.experiment import LmSettings
 
 

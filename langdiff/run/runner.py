@@ -26,7 +26,8 @@ from langdiff.lm.external.protocol import surprisals_of
 from langdiff.lm.jobs.folder import job_folder
 from langdiff.lm.jobs.logs import join_logs, read_job_log
 from langdiff.lm.preparation import note_preparation
-from langdiff.multitext import Multitext, Parts
+from langdiff.multitext import Multitext
+from langdiff.parts import Parts
 from langdiff.regression import DifficultyCurve, fit
 from langdiff.run.analyses import Basis, analyse, check_sections
 from langdiff.run.analysis import ANALYSES

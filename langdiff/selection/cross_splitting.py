@@ -6,7 +6,8 @@ import pandas as pd
 from langdiff._types import Booleans, Integers
 from langdiff.errors import ConfigError, DataError
 from langdiff.folds import Folds
-from langdiff.multitext import Multitext, Parts
+from langdiff.multitext import Multitext
+from langdiff.parts import Parts
 from langdiff.selection.dealing import deal_groups
 from langdiff.selection.grouping import Groups, Incomplete, divide_groups, find_complete, groups_of
 

@@ -4,7 +4,8 @@ import numpy as np
 
 from langdiff._types import Booleans
 from langdiff.errors import ConfigError, DataError
-from langdiff.multitext import Multitext, Parts
+from langdiff.multitext import Multitext
+from langdiff.parts import Parts
 from langdiff.selection.grouping import Groups, Incomplete, divide_groups, find_complete, groups_of
 
 

@@ -16,7 +16,7 @@ from langdiff.errors import CheckpointError, ConfigError, DataError, LangdiffWar
 from langdiff.lm import compute_surprisals, read_language_model, score_multitext, train_language_model
 from langdiff.lm.jobs import job
 from langdiff.lm.lstm.loop import EpochLoop
-from langdiff.multitext import InMemoryText
+from langdiff.text_sources import InMemoryText
 from tests.lm.conftest import make_parts, read_job_states
 
 

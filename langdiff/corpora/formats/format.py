@@ -101,7 +101,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class FormatText(ABC):
-    """The texts of one edition, read from files when asked for; a `langdiff.multitext.TextSource`.
+    """The texts of one edition, read from files when asked for; a `langdiff.text_sources.TextSource`.
 
     Attributes
     ----------

@@ -41,7 +41,7 @@ from langdiff.lm.recipes import Recipe
 from langdiff.lm.scoring import Scoring
 from langdiff.lm.texts import caution_about_rates, check_texts, naming
 from langdiff.lm.units.alphabet import Alphabet
-from langdiff.multitext import Parts
+from langdiff.parts import Parts
 
 AnyModel = LanguageModel | KneserNeyModel
 

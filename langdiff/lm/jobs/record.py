@@ -18,9 +18,11 @@ from langdiff.lm.ngram.recipe import AnyRecipe, KneserNeyRecipe
 from langdiff.lm.scoring import PRICED, Scoring
 from langdiff.lm.units.alphabet import MIN_COUNT, ONE_IN
 from langdiff.long_tables import BESIDE
-from langdiff.multitext import MappedText, Multitext, Parts, TextSource
+from langdiff.multitext import Multitext
+from langdiff.parts import Parts
 from langdiff.provenance import Provenance
 from langdiff.surprisals import Surprisals
+from langdiff.text_sources import MappedText, TextSource
 
 _TOKENIZE = "langdiff.corpora.tokenizer.tokenize"
 

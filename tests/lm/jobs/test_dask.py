@@ -29,7 +29,7 @@ from langdiff.lm.jobs.failures import Failures
 from langdiff.lm.jobs.folder import TRAINED, job_folder
 from langdiff.lm.jobs.job import run_job
 from langdiff.lm.jobs.logs import LOG
-from langdiff.multitext import InMemoryText
+from langdiff.text_sources import InMemoryText
 from tests.lm.conftest import verses
 from tests.lm.jobs.test_parcel import make_job
 

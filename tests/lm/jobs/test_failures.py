@@ -13,7 +13,8 @@ from langdiff.errors import DataError, OutputError, TrainingError
 from langdiff.lm import compute_surprisals
 from langdiff.lm.compute import compute_where_possible
 from langdiff.lm.jobs.failures import Failures
-from langdiff.multitext import InMemoryText, Parts
+from langdiff.parts import Parts
+from langdiff.text_sources import InMemoryText
 from tests.lm.conftest import make_parts, read_job_states
 
 
