@@ -18,6 +18,7 @@ constructions_app = typer.Typer(
     name="constructions", help="Evaluate parsers on chosen constructions.", no_args_is_help=True
 )
 
+
 def _existing_rules(given: list[str] | None) -> list[str] | None:
     for option in given or []:
         file = option.partition("=")[2] if "=" in option else option

@@ -79,5 +79,5 @@ def test_names_without_files_are_no_paths(tmp_path, monkeypatch):
     (tmp_path / "b=c").touch()
     assert existing_named(["a=b=c"]) == ["a=b=c"]
     assert existing_named(None) is None
-    with pytest.raises(DataError, match="^c: no such file"):  # as it is read: of name b
+    with pytest.raises(DataError, match=r"^c: no such file"):  # as it is read: of name b
         existing_named(["b=c"])
