@@ -135,7 +135,8 @@ def _raw_blocks(path: File) -> Iterator[tuple[int, bytes]]:
         raise _fault(path, None, f"cannot be read after line {number - 1}: {reason}.") from error
     except (KeyError, MemoryError, NotImplementedError, RuntimeError) as error:
         # zipfile: gone, compressed in a way or with a password that it cannot undo; lzma: wants gigabytes
-        raise _fault(path, None, f"cannot be read after line {number - 1}: {error or 'not enough memory'}.") from error
+        reason = str(error) or "not enough memory"
+        raise _fault(path, None, f"cannot be read after line {number - 1}: {reason}.") from error
 
 
 def _fault(path: File, line: int | None, what: str) -> FaultsError:

@@ -134,6 +134,15 @@ def test_the_size_that_an_archive_tells_of_itself_is_not_believed(tmp_path, monk
         deque(read_lines(Member(file, "a.txt")), maxlen=0)
 
 
+def test_a_file_that_needs_more_memory_than_there_is_says_so(tmp_path, monkeypatch):
+    def refuse(path):
+        raise MemoryError  # as lzma does, without a message
+
+    monkeypatch.setattr(_io, "open_bytes", refuse)
+    with pytest.raises(DataError, match=r"a\.txt\.xz: cannot be read after line 0: not enough memory\.$"):
+        list(read_lines(tmp_path / "a.txt.xz"))
+
+
 def test_a_bomb_of_one_line_is_not_held_in_memory(tmp_path, monkeypatch):
     monkeypatch.setattr(_io, "MAX_LINE", 64 * KIB)
     (tmp_path / "a.txt.gz").write_bytes(gzip.compress(b"0" * (1 << 20)))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, cast, get_args
 import typer
 
 from langdiff.cli.output import check_picture_name, print_json, print_table, save_picture
-from langdiff.cli.paths import existing
+from langdiff.cli.paths import existing, existing_after_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,6 +17,19 @@ if TYPE_CHECKING:
 constructions_app = typer.Typer(
     name="constructions", help="Evaluate parsers on chosen constructions.", no_args_is_help=True
 )
+
+
+def _existing_rules(given: list[str] | None) -> list[str] | None:
+    for option in given or []:
+        file = option.partition("=")[2] if "=" in option else option
+        if file and not Path(file).exists():
+            from langdiff.constructions.rules import Scheme
+            from langdiff.errors import ConfigError
+
+            if file not in (shipped := get_args(Scheme)):
+                raise ConfigError(f"--rules {option}: no such file; rules of the package are {' and '.join(shipped)}.")
+    return given
+
 
 Gold = Annotated[
     str,
@@ -35,13 +48,17 @@ Parsers = Annotated[
     typer.Option(
         "--parser",
         metavar="NAME=FILE",
+        callback=existing_after_name,
         help="Output of a parser (repeat); the ending says its shape: .gr, .stanford, .triples, .conllu.",
     ),
 ]
 RuleFiles = Annotated[
     list[str] | None,
     typer.Option(
-        "--rules", metavar="[NAME=]FILE", help="Rules of all parsers or of one (repeat); 'ud' (default), 'clearnlp'."
+        "--rules",
+        metavar="[NAME=]FILE",
+        help="Rules of all parsers or of one (repeat); 'ud' (default), 'clearnlp'.",
+        callback=_existing_rules,
     ),
 ]
 Enhanced = Annotated[
@@ -49,7 +66,12 @@ Enhanced = Annotated[
 ]
 Tokens = Annotated[
     list[str] | None,
-    typer.Option("--tokens", metavar="NAME=FILE", help="Words of a parser that divides sentences in another way."),
+    typer.Option(
+        "--tokens",
+        metavar="NAME=FILE",
+        help="Words of a parser that divides sentences in another way.",
+        callback=existing_after_name,
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 PERCENTS = dict.fromkeys(["recall", "low", "high", "mean", "pooled", "macro", "micro"], "{:.3f}")
@@ -267,8 +289,6 @@ def _read_rules(options: list[str], names: list[str]) -> "dict[str, Rules]":
         if name and name not in names:
             raise ConfigError(f"--rules {option}: {name!r} is not a parser; parsers are {', '.join(names)}.")
         shipped = get_args(Scheme)
-        if file not in shipped and not Path(file).exists():
-            raise ConfigError(f"--rules {option}: no such file; rules of the package are {' and '.join(shipped)}.")
         own = default_rules(cast(Any, file)) if file in shipped else read_rules(file)
         found |= dict.fromkeys([name] if name else names, own)
     for name in names:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from langdiff.cli.output import check_picture_name, print_json, print_table, save_picture
-from langdiff.cli.paths import existing
+from langdiff.cli.paths import existing, existing_named
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,7 +32,9 @@ def evaluate(
     predictions: Annotated[
         list[str],
         typer.Argument(
-            help="File or folder of each system's trees, as PATH or NAME=PATH.", metavar="[NAME=]PREDICTION…"
+            help="File or folder of each system's trees, as PATH or NAME=PATH.",
+            metavar="[NAME=]PREDICTION…",
+            callback=existing_named,
         ),
     ],
     table: Annotated[

@@ -8,7 +8,7 @@ import typer
 
 from langdiff.cli.output import check_picture_name, print_json, print_table, save_picture
 from langdiff.cli.parallelism_scores import named_paths
-from langdiff.cli.paths import existing
+from langdiff.cli.paths import existing, existing_named
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -191,7 +191,9 @@ def plot(
     out: Annotated[Path, typer.Option("--out", "-o", help="Picture (.svg, .png, .pdf).")],
     documents: Annotated[
         list[str] | None,
-        typer.Argument(help="For overlap: files or folders of each data set.", metavar="[NAME=]DOCUMENTS…"),
+        typer.Argument(
+            help="For overlap: files or folders of each data set.", metavar="[NAME=]DOCUMENTS…", callback=existing_named
+        ),
     ] = None,
     corpus: Corpus = "ASP",
     metric: Metric = "EPM",

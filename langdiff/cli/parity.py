@@ -9,7 +9,7 @@ from langdiff.cli.clusters import Clusters
 from langdiff.cli.corpus import Corpus, reads_corpus
 from langdiff.cli.models import Json
 from langdiff.cli.output import check_picture_name, print_json, save_picture
-from langdiff.cli.paths import existing
+from langdiff.cli.paths import existing, existing_after_name
 from langdiff.cli.units import Unit
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ def parity(
         list[str] | None,
         typer.Option(
             metavar="NAME=FILE",
+            callback=existing_after_name,
             help="Tokenizer: folder of Hugging Face, tokenizer.json, SentencePiece's .model, tiktoken:ENCODING, or a "
             "table of counts (repeat).",
         ),

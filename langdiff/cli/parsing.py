@@ -9,6 +9,7 @@ import typer
 from langdiff.cli.corpus import Corpus, reads_corpus
 from langdiff.cli.models import Json
 from langdiff.cli.output import print_json, print_table
+from langdiff.cli.paths import existing_after_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,7 +21,12 @@ def parse(
     corpus: Corpus,
     model: Annotated[
         list[str],
-        typer.Option("--model", metavar="NAME=FILE", help="UDPipe 1 model of an edition or a language (repeat)."),
+        typer.Option(
+            "--model",
+            metavar="NAME=FILE",
+            help="UDPipe 1 model of an edition or a language (repeat).",
+            callback=existing_after_name,
+        ),
     ],
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the files EDITION.conllu.")],
     as_json: Json = False,

@@ -32,3 +32,42 @@ def existing(given: Given) -> Given:
         except OSError:  # told where it is read
             continue
     return given
+
+
+def existing_named(given: list[str] | None) -> list[str] | None:
+    """Refuse NAME=PATH or PATH where there is no such path.
+
+    Parameters
+    ----------
+    given : list of str or None
+        What the argument names.
+
+    Raises
+    ------
+    DataError
+        If there is no such file or folder.
+    """
+    for each in given or []:
+        name, equals, path = each.partition("=")
+        existing(path if name and equals else each)
+    return given
+
+
+def existing_after_name(given: list[str] | None) -> list[str] | None:
+    """Refuse NAME=FILE where there is no such file; an option in another form is told where it is read.
+
+    Parameters
+    ----------
+    given : list of str or None
+        What the options name; ``tiktoken:ENCODING`` is no file.
+
+    Raises
+    ------
+    DataError
+        If there is no such file or folder.
+    """
+    for each in given or []:
+        name, _, path = each.partition("=")
+        if name and path and not path.startswith("tiktoken:"):
+            existing(path)
+    return given

@@ -147,7 +147,7 @@ def _check_options(context: typer.Context, balanced: bool, languages: list[str] 
     from langdiff.errors import ConfigError
 
     unused = ("min_native", "unit", "beside") if balanced else ONLY_BALANCED
-    given = [name for name in unused if str(context.get_parameter_source(name)).endswith("COMMANDLINE")]
+    given = [name for name in unused if getattr(context.get_parameter_source(name), "name", None) == "COMMANDLINE"]
     if given:
         option = "--" + given[0].replace("_", "-")
         raise ConfigError(f"{option} is of no use {'with' if balanced else 'without'} --balanced: leave it out.")

@@ -101,7 +101,8 @@ class Effects:
     @property
     def unit_name(self) -> str:
         """What each effect belongs to: the name of the index, by default ``"edition"``."""
-        return str(self.estimate.index.name or "edition")
+        name = self.estimate.index.name
+        return "edition" if name is None else str(name)
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per edition, the highest estimate first.

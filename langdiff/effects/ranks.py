@@ -42,5 +42,5 @@ def count_ranks(draws: pd.DataFrame) -> pd.DataFrame:
         np.add.at(shares, (edition, rank - 1), 1 / (last - first + 1)[place, edition])
     shares /= len(values)
     order = np.argsort((first + last).sum(axis=0), kind="stable")
-    names = draws.columns[order].rename(draws.columns.name or "edition")
+    names = draws.columns[order].rename("edition" if draws.columns.name is None else draws.columns.name)
     return pd.DataFrame(shares[order], index=names, columns=pd.RangeIndex(1, count + 1, name="rank"))

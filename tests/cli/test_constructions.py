@@ -67,8 +67,10 @@ def test_two_parsers_with_rules_of_their_own(evaluate, files):
     [
         ([], "give the output of a parser"),
         (["--parser", "cc.gr"], "--parser cc.gr: write NAME=FILE"),
-        (["--parser", "cc=cc.xml"], "cc.xml: the ending says the shape"),
-        (["--parser", "cc=missing.gr"], "missing.gr"),
+        (["--parser", "cc={}/cc.rules"], "cc.rules: the ending says the shape"),
+        (["--parser", "cc=missing.gr"], "langdiff: missing.gr: no such file or directory.\n"),
+        (["--parser", "cc={}/cc.gr", "--tokens", "cc=none.txt"], "langdiff: none.txt: no such file or directory.\n"),
+        (["--parser", "cc={}/cc.gr", "--rules", "cc=none.rules"], "--rules cc=none.rules: no such file; rules of"),
         (["--parser", "cc={}/cc.gr", "--rules", "x={}/cc.rules"], "'x' is not a parser; parsers are cc"),
         (["--parser", "cc={}/cc.gr", "--enhanced", "x"], "'x' is not a parser"),
         (["--parser", "cc={}/cc.gr", "--rules", "{}/st.stanford"], "st.stanford, line 2: "),
@@ -120,7 +122,7 @@ def test_mine_then_vet(langdiff, files):
 
 @pytest.mark.parametrize("option", ["--sentences", "--second", "--rules", "--parser"])
 def test_options_that_vetting_does_not_use(langdiff, files, option):
-    value = files / "gold.tsv" if option in ("--sentences", "--second") else "x=none.gr"
+    value = files / "gold.tsv" if option in ("--sentences", "--second") else f"x={files}/cc.gr"
     done = langdiff("constructions", "check", files / "candidates.tsv", "--vetted", option, value)
     assert (done.code, done.out) == (1, "")
     assert f"would not use {option}. Leave" in done.err

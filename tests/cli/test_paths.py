@@ -1,11 +1,15 @@
 """Options that name files to be read are checked before anything is read or trained."""
 
 import inspect
+import re
 from pathlib import Path
 from typing import get_args
 
+import pytest
+
 from langdiff.cli.app import app
-from langdiff.cli.paths import existing
+from langdiff.cli.paths import existing, existing_after_name, existing_named
+from langdiff.errors import DataError
 
 WRITTEN = {"out", "plot", "report", "truth", "cache", "outcomes"}
 
@@ -36,3 +40,44 @@ def test_a_missing_file_is_told_before_another_is_read(langdiff, tmp_path):
     for option in ("--edition-info", "--intent-info"):
         done = langdiff("fit", tmp_path / "damaged.csv", option, missing)
         assert (done.code, done.err) == (1, f"langdiff: {missing}: no such file or directory.\n")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["parity", "{damaged}", "--reference", "eng", "--tokenizer", "gpt2={missing}"],
+        ["treebanks", "parse", "{damaged}", "--model", "eng={missing}", "--out", "parsed"],
+        ["constructions", "evaluate", "{damaged}", "--parser", "mine={missing}"],
+        ["constructions", "evaluate", "{damaged}", "--tokens", "mine={missing}"],
+        ["discourse", "evaluate", "{damaged}", "mine={missing}"],
+        ["discourse", "evaluate", "{damaged}", "{missing}"],
+        ["parallelism", "score", "{damaged}", "{damaged}", "mine={missing}"],
+        ["parallelism", "plot", "overlap", "mine={missing}", "--out", "overlap.svg"],
+    ],
+)
+def test_so_is_a_missing_file_that_has_a_name(langdiff, tmp_path, monkeypatch, arguments):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "damaged.txt").write_text("\0")
+    done = langdiff(*(each.format(damaged="damaged.txt", missing="none.txt") for each in arguments))
+    assert (done.code, done.out, done.err) == (1, "", "langdiff: none.txt: no such file or directory.\n")
+    assert [path.name for path in tmp_path.iterdir()] == ["damaged.txt"]
+
+
+def test_every_option_with_a_name_and_a_path_is_checked():
+    named = {
+        (command, name): more[0].callback
+        for command, name, _, more in _parameters(app)
+        if more and re.search(r"NAME=\]?(FILE|PATH|PREDICTION|DOCUMENTS)", more[0].metavar or "")
+    }
+    assert len(named) >= 8
+    assert [place for place, checked in named.items() if checked is None] == []
+
+
+def test_names_without_files_are_no_paths(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert existing_after_name(["gpt2=tiktoken:gpt2", "gpt2", "gpt2="]) == ["gpt2=tiktoken:gpt2", "gpt2", "gpt2="]
+    (tmp_path / "b=c").touch()
+    assert existing_named(["a=b=c"]) == ["a=b=c"]
+    assert existing_named(None) is None
+    with pytest.raises(DataError, match=r"^c: no such file"):  # as it is read: of name b
+        existing_named(["b=c"])

@@ -216,7 +216,8 @@ def predictive_size_prior(fit: DifficultyFit) -> SizePrior:
 
 
 def _unknown_editions(fit: DifficultyFit, unknown: list[object]) -> str:
-    unit = fit.difficulty.index.name or "edition"
+    name = fit.difficulty.index.name
+    unit = "edition" if name is None else name
     if unit != "edition":
         return (
             f"the fit has a difficulty for each {unit} ({listing(fit.difficulty.index)}), not for each edition "
