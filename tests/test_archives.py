@@ -130,7 +130,8 @@ def test_the_size_that_an_archive_tells_of_itself_is_not_believed(tmp_path, monk
     packed = raw.index(b"PK\x01\x02") + 20  # where the central directory says how long the compressed text is
     raw[packed : packed + 4] = struct.pack("<L", 1 << 30)
     file.write_bytes(raw)
-    with pytest.raises(DataError, match=r"a.zip/a.txt: cannot be read after line \d+: it ends too early"):
+    reason = "(it ends too early|Overlapped entries)"  # the second from newer versions of Python's own reader
+    with pytest.raises(DataError, match=rf"a.zip/a.txt: cannot be read after line \d+: {reason}"):
         deque(read_lines(Member(file, "a.txt")), maxlen=0)
 
 
