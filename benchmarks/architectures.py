@@ -2,9 +2,9 @@
 
     OMP_NUM_THREADS=1 python benchmarks/architectures.py sizes difficulties --cache DIR [--workers 2]
 
-Networks over the subwords of ``bpe-residual`` and character n-grams. ``sizes`` trains them on nested parts of the
-training verses of the eight editions of `small_recipes.py`, ``difficulties`` on all of them in the twenty editions of
-``examples/bible-new-testament.toml``, whose folder LANGDIFF_DATA is read. An interrupted run goes on.
+Networks over the subwords of ``bpe-residual`` and over characters, and character n-grams. ``sizes`` trains them on
+nested parts of the training verses of the eight editions of `small_recipes.py`, ``difficulties`` on all of them in the
+twenty editions of ``examples/bible-new-testament.toml``. Reads the folder LANGDIFF_DATA; an interrupted run goes on.
 """
 
 import argparse
@@ -26,7 +26,7 @@ from langdiff.regression import fit_curve
 SEED = 0
 SIZES = 330, 1315, 5260  # the last is all there is
 LSTM, TRANSFORMER = "bpe-lstm", "bpe-transformer"
-NETWORKS = LSTM, TRANSFORMER, "bpe-residual"
+NETWORKS = LSTM, TRANSFORMER, "bpe-residual", "char-small", "char-residual"
 NGRAMS = "kneser-ney-6", "kneser-ney-10", "kneser-ney-16"
 
 
@@ -49,6 +49,10 @@ def sizes(options: argparse.Namespace) -> None:
             rows[size, lm] = compute(parts, lm, options).bits_per_character()["bits_per_character"]
             print(f"{size:,} verses, {lm}: {time.monotonic() - start:.0f} s", flush=True)
     table = pd.DataFrame(rows).T.rename_axis(["verses", "lm"])
+    for lm in NETWORKS:
+        tables = {size: compute(parts, lm, options) for size, parts in cut.items()}
+        curve = fit_curve(tables, seed=SEED)
+        print(f"{lm}: difficulties by size\n{curve.correlations().round(3).to_string(index=False)}")
     print(table.assign(mean=table.mean(axis=1)).round(3).to_string())
     relative = 100 * (table / table.xs("kneser-ney-10", level="lm").reindex(table.index, level="verses") - 1)
     print(f"per cent above or below kneser-ney-10:\n{relative.assign(mean=relative.mean(axis=1)).round(1).to_string()}")
