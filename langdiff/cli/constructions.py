@@ -8,6 +8,7 @@ import typer
 
 from langdiff.cli.output import check_picture_name, print_json, print_table, save_picture
 from langdiff.cli.paths import existing, existing_after_name
+from langdiff.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,12 +23,15 @@ constructions_app = typer.Typer(
 def _existing_rules(given: list[str] | None) -> list[str] | None:
     for option in given or []:
         file = option.partition("=")[2] if "=" in option else option
-        if file and not Path(file).exists():
+        try:
+            existing(file or None)
+        except DataError:
             from langdiff.constructions.rules import Scheme
-            from langdiff.errors import ConfigError
 
             if file not in (shipped := get_args(Scheme)):
-                raise ConfigError(f"--rules {option}: no such file; rules of the package are {' and '.join(shipped)}.")
+                raise ConfigError(
+                    f"--rules {option}: no such file; rules of the package are {' and '.join(shipped)}."
+                ) from None
     return given
 
 
@@ -100,7 +104,6 @@ def evaluate(
     Example: langdiff constructions evaluate gold.tsv --sentences sentences.tsv --parser mine=mine.conllu
     """
     from langdiff.constructions import evaluate as judge
-    from langdiff.errors import ConfigError
 
     if not parser:
         raise ConfigError("give the output of a parser: --parser NAME=FILE.")
@@ -184,7 +187,6 @@ def check(
     """
     from langdiff.constructions import compare_annotators, read_gold, read_vetted
     from langdiff.constructions.evaluation import warn_about
-    from langdiff.errors import ConfigError
 
     if out is not None and not vetted:
         raise ConfigError("--out writes what was accepted by vetting: give --vetted, too.")
@@ -225,7 +227,6 @@ def _show(frame: "pd.DataFrame", text: str, as_json: bool, *, whole: bool = Fals
 
 def _read_gold(gold: str, sentences: list[Path] | None) -> "GoldTargets":
     from langdiff.constructions import constructed_gold, mined_gold, read_gold
-    from langdiff.errors import ConfigError
 
     if gold == "constructed":
         if sentences:
@@ -243,7 +244,6 @@ def _read_gold(gold: str, sentences: list[Path] | None) -> "GoldTargets":
 
 def _read_parsers(options: list[str], gold: "GoldTargets", enhanced: list[str], tokens: list[str]) -> "list[Parses]":
     from langdiff.constructions import read_parses
-    from langdiff.errors import ConfigError
 
     files: dict[str, list[str]] = {}
     for option in options:
@@ -269,8 +269,6 @@ def _read_parsers(options: list[str], gold: "GoldTargets", enhanced: list[str], 
 
 
 def _shape(file: str) -> str:
-    from langdiff.errors import ConfigError
-
     endings = Path(file).suffixes
     for shape in ("gr", "stanford", "triples", "conllu"):
         if f".{shape}" in endings:
@@ -281,7 +279,6 @@ def _shape(file: str) -> str:
 def _read_rules(options: list[str], names: list[str]) -> "dict[str, Rules]":
     from langdiff.constructions import default_rules, read_rules
     from langdiff.constructions.rules import Scheme
-    from langdiff.errors import ConfigError
 
     found: dict[str, Rules] = {}
     for option in sorted(options, key=lambda text: "=" in text):  # rules of one parser override those of all
@@ -297,8 +294,6 @@ def _read_rules(options: list[str], names: list[str]) -> "dict[str, Rules]":
 
 
 def _named(option: str, what: str) -> tuple[str, str]:
-    from langdiff.errors import ConfigError
-
     name, equals, file = option.partition("=")
     if not (name and equals and file):
         raise ConfigError(f"{what} {option}: write NAME=FILE.")

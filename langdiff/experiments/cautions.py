@@ -6,13 +6,16 @@ import warnings
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
-from langdiff.errors import LangdiffWarning, listing
+from langdiff.errors import LangdiffWarning
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
-EDITION = re.compile(r"edition '(.*?)': (.*)", re.DOTALL)
-EDITIONS = re.compile(r"([0-9]+) editions, '.*?: (.*)", re.DOTALL)  # one warning of a training of them all
+NAME = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""  # as repr writes it
+EDITION = re.compile(rf"edition ({NAME}): (.*)", re.DOTALL)
+EDITIONS = re.compile(  # one warning of a training of them all, as warn_of of langdiff.lm.jobs.results writes it
+    rf"([0-9]+) editions, {NAME}(?:, {NAME})*(?:, …)?(?: \(the figures are those of {NAME}\))?: (.*)", re.DOTALL
+)
 FIGURES = re.compile(r"\([^()]*[0-9][^()]*\)|[0-9][0-9.,]*")  # in brackets with what they are of, or bare
 
 
@@ -75,9 +78,9 @@ def merge(caught: list[warnings.WarningMessage]) -> list[tuple[type[Warning], st
         editions = dict.fromkeys(edition for edition, _ in given if edition)
         text = given[0][1]
         if len(editions) > 1:
-            alike = "" if len({text for _, text in given}) == 1 else f" (the figures are those of {given[0][0]!r})"
-            text = f"{len(editions)} editions, {listing(editions, len(editions))}{alike}: {text}"
+            alike = "" if len({text for _, text in given}) == 1 else f" (the figures are those of {given[0][0]})"
+            text = f"{len(editions)} editions, {', '.join(editions)}{alike}: {text}"
         elif editions:
-            text = f"edition {given[0][0]!r}: {text}"
+            text = f"edition {given[0][0]}: {text}"
         merged.append((category, text))
     return merged

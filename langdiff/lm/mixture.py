@@ -238,7 +238,8 @@ def _learn_weights(bits: Floats) -> Floats:
 def _mix(bits: Floats, weights: Floats) -> Floats:
     """Return the bits of events under the mixture, (...), from those under each model, (M, ...)."""
     least = bits.min(axis=0)
-    mixed: Floats = least - np.log2(np.tensordot(weights, np.exp2(least - bits), axes=1))
+    relative = np.tensordot(weights, np.exp2(least - bits), axes=1)
+    mixed: Floats = least - np.log2(np.minimum(relative, 1))  # rounded weights may sum to more
     return mixed
 
 

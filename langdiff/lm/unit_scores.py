@@ -63,7 +63,7 @@ def token_scores(
     ConfigError
         If an edition has no model, something else is given for one, or a state is to be carried.
     DataError
-        If there is no edition, a text is empty, or more than `max_replaced` of the characters of editions are replaced.
+        If there is no text, one is empty, or more than `max_replaced` of the characters of editions are replaced.
 
     Warns
     -----
@@ -75,6 +75,8 @@ def token_scores(
     -----
     Words are what stands between white space. The space before a word is part of its bits; with subword-nmt, whose
     units end with the space after them, it is that after the word. White space at the end of a text belongs to the end.
+    A grapheme cluster with a space inside it, which a few characters such as U+0600 form, is not divided: it belongs to
+    the word in which it begins.
 
     Examples
     --------
@@ -96,6 +98,8 @@ def token_scores(
     check_fraction(max_replaced)
     of_edition = _models_of(models, multitext)
     texts = {edition: check_texts(multitext.text(edition), f"edition {edition!r}") for edition in multitext.editions}
+    if not any(len(series) for series in texts.values()):
+        raise DataError("the multitext has no text to score.")
     rates = {edition: of_edition[edition].alphabet.out_of_alphabet_rate(list(texts[edition])) for edition in texts}
     if (message := explain_replaced(rates, max_replaced)) is not None:
         raise DataError(message)

@@ -95,3 +95,23 @@ def test_trainings_of_all_editions_are_one_warning_with_the_most():
         "4 editions, 'e0', 'e1', 'e2', 'e3' (the figures are those of 'e0'): many are rare (dev 0.5%)"
     )
     assert text.endswith("Add text. 3 more warning(s) of this kind, of other trainings, are left out.")
+
+
+def test_names_are_read_as_they_are_quoted():
+    names = ["a: b", "o'b", "o'b': 1", "'\"", "\\"]
+
+    @warns_caller
+    def trainings():
+        for name in names:
+            warnings.warn(f"edition {name!r}: many are rare (dev 1%).", LangdiffWarning, stacklevel=1)
+        for percent in (1, 2):
+            of = ", ".join(map(repr, names))
+            warnings.warn(f"5 editions, {of}, …: few merges (dev {percent}%).", LangdiffWarning, stacklevel=1)
+
+    with pytest.warns(LangdiffWarning) as caught:
+        trainings()
+    several, each = (str(warning.message) for warning in caught)
+    assert each == f"5 editions, {', '.join(map(repr, names))}: many are rare (dev 1%)."
+    assert several.endswith(
+        ", …: few merges (dev 1%). 1 more warning(s) of this kind, of other trainings, are left out."
+    )

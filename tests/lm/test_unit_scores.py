@@ -4,6 +4,7 @@ import csv
 import warnings
 from dataclasses import replace
 from functools import cache
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -19,6 +20,8 @@ from langdiff.errors import ConfigError, DataError, LangdiffWarning
 from langdiff.lm import RECIPES, Mixture, read_models, token_scores, train_kneser_ney
 from langdiff.lm.lstm.features import Ngrams
 from langdiff.lm.lstm.model import LanguageModel, build_network
+from langdiff.lm.lstm.scoring import _bits_of
+from langdiff.lm.mixture import _mix
 from langdiff.lm.units.alphabet import Alphabet
 from langdiff.lm.units.kinds import learn_units
 from langdiff.lm.units.scripts import identity_bits
@@ -155,6 +158,21 @@ def test_a_boundary_sums_over_all_units_that_begin_with_a_space(kind):
     assert_allclose(rows["boundary_bits"][:-1], expected, atol=SINGLE)
 
 
+def test_a_boundary_that_is_certain_has_no_negative_bits():
+    """In single precision, the sum over a few symbols may come out larger than that over all."""
+    logits = torch.randn((2000, 60), generator=torch.Generator().manual_seed(0)) - 30
+    logits[:, 1::3] += 30
+    network = SimpleNamespace(embedding=range(60), logits=lambda output, _: output)
+    _, boundaries = _bits_of(network, logits, torch.zeros(2000, dtype=torch.int64), others=np.arange(1, 60, 3))
+    assert 0 <= boundaries.min() <= boundaries.max() < SINGLE
+
+
+def test_a_mixture_of_what_is_certain_has_no_negative_bits():
+    weights = np.array([0.1, 0.7, 0.2]) + 1e-16
+    mixed = _mix(np.zeros((3, 2, 5)), np.nextafter(weights / weights.sum(), 1))
+    assert (mixed == 0).all()
+
+
 def test_how_units_are_written():
     tokens = {kind: scored(model_of(kind), multitext_of(["q̈ 猫é"])).tokens for kind in KINDS}
     assert tokens["char"]["token"].tolist() == ["q", "̈", " ", "◊", "é", ""]
@@ -203,6 +221,8 @@ def test_refusals_and_warnings():
         token_scores(model, multitext)
     with pytest.raises(DataError, match="no edition to score"):
         token_scores(model, multitext.sel(editions=[]))
+    with pytest.raises(DataError, match="no text to score"):
+        token_scores(model, multitext.sel(intents=[]))
     with pytest.raises(ConfigError, match="several names; got one string"):
         read_models("models", "mlt")
     with pytest.raises(ConfigError, match="max_replaced is a fraction"):

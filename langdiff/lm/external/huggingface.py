@@ -328,7 +328,8 @@ class HuggingFaceLM:
         rows = [nats]
         if boundary is not None:
             chosen = logits[:, boundary.to(logits.device)]
-            rows.append(logits.logsumexp(1) - chosen.logsumexp(1))
+            # sums of a few tokens and of all are rounded in different ways
+            rows.append((logits.logsumexp(1) - chosen.logsumexp(1)).clamp(min=0))
         each = torch.stack(rows).cpu().double().numpy() / log(2)
         return np.split(each, np.cumsum(lengths.numpy())[:-1], axis=1)
 

@@ -125,7 +125,8 @@ def _bits_of(
         rows = [F.cross_entropy(logits, targets[part], reduction="none")]
         if others is not None:
             chosen = logits[:, torch.from_numpy(others).to(logits.device)]
-            rows.append(logits.logsumexp(dim=1) - chosen.logsumexp(dim=1))
+            # sums of a few symbols and of all are rounded in different ways
+            rows.append((logits.logsumexp(dim=1) - chosen.logsumexp(dim=1)).clamp(min=0))
         nats.append(torch.stack(rows))
     return torch.cat(nats, dim=1).cpu().double() / log(2)
 
