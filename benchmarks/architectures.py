@@ -59,7 +59,10 @@ def sizes(options: argparse.Namespace) -> None:
 
 
 def difficulties(options: argparse.Namespace) -> None:
-    """Print the difficulties by LSTMs and by Transformers, their correlation and who changes places."""
+    """Print the difficulties by LSTMs and by Transformers, their correlation and who changes places.
+
+    Difficulties are in percent; their errors, shifts and the errors of these in hundredths of a nat.
+    """
     parts = read_parts(EXPERIMENT["corpus"]["editions"])
     tables = [compute(parts, lm, options) for lm in (LSTM, TRANSFORMER)]
     # tables of the same intents, fitted side by side: here 1 and 2 are architectures rather than sizes
@@ -95,17 +98,25 @@ def difficulties(options: argparse.Namespace) -> None:
     print("r with 6-grams:", both.difficulty.corrwith(ngrams).round(3).to_dict())
 
 
+PARTS = {"sizes": sizes, "difficulties": difficulties}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("parts", nargs="+", choices=["sizes", "difficulties"])
-    parser.add_argument("--cache", type=Path, required=True, help="folder of the trained models")
+    parser.add_argument("parts", nargs="*", default=list(PARTS), help="sizes, difficulties; by default both")
+    parser.add_argument("--cache", type=Path, help="folder of the trained models")
     parser.add_argument("--workers", type=int, default=2)
     options = parser.parse_args()
+    if unknown := set(options.parts) - {*PARTS}:
+        parser.error(f"unknown: {', '.join(sorted(unknown))}")
     if not (DATA / "bible").is_dir():
         print(f"no real data: {DATA / 'bible'} does not exist (set LANGDIFF_DATA)")
         return
+    if options.cache is None:
+        print("nothing is trained without --cache")
+        return
     for part in options.parts:
-        {"sizes": sizes, "difficulties": difficulties}[part](options)
+        PARTS[part](options)
 
 
 if __name__ == "__main__":

@@ -19,10 +19,13 @@ import langdiff as ld
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path)
+    parser.add_argument("folder", type=Path, nargs="?")
     parser.add_argument("--texts", type=int, default=200)
     parser.add_argument("--batch", type=int, default=32)
     options = parser.parse_args()
+    if options.folder is None:
+        print("nothing is compared without the folder of a model")
+        return
     warnings.simplefilter("ignore")
     logging.disable()
     from minicons.scorer import IncrementalLMScorer

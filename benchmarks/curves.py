@@ -244,14 +244,19 @@ def _holds(frame, name, truth):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("parts", nargs="*", choices=[*SIZES, "shares", "threshold", "coverage"], default=["ntrex"])
+    known = [*SIZES, "shares", "threshold", "coverage"]
+    parser.add_argument("parts", nargs="*", default=["ntrex"], help=f"{', '.join(known)}; by default ntrex")
     parser.add_argument("--cache", type=Path, default=Path("runs/curves"))
     parser.add_argument("--lm", default="kneser-ney-6")
     parser.add_argument("--editions", type=int, default=0, help="take so many editions of each corpus; 0 all")
     parser.add_argument("--tables", type=int, default=200, help="tables of the simulation")
     options = parser.parse_args()
+    if unknown := set(options.parts) - {*known}:
+        parser.error(f"unknown: {', '.join(sorted(unknown))}")
     for part in options.parts:
-        if part == "coverage":
+        if part != "coverage" and not DATA.is_dir():
+            print(f"no real data: {DATA} does not exist (set LANGDIFF_DATA)")
+        elif part == "coverage":
             coverage(options.tables)
         elif part == "shares":
             shares(options.lm, options.cache)

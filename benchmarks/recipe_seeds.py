@@ -21,7 +21,7 @@ from langdiff.regression.seeds import combine_seeds
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--cache", type=Path, required=True, help="folder of the trained models")
+    parser.add_argument("--cache", type=Path, help="folder of the trained models")
     parser.add_argument("--recipe", default="bpe-residual")
     parser.add_argument("--editions", nargs="+", default=EDITIONS)
     parser.add_argument("--seeds", type=int, default=3)
@@ -29,6 +29,9 @@ def main() -> None:
     options = parser.parse_args()
     if not (DATA / "bible").is_dir():
         print(f"no real data: {DATA / 'bible'} does not exist (set LANGDIFF_DATA)")
+        return
+    if options.cache is None:
+        print("nothing is trained without --cache")
         return
     parts = read_parts(options.editions)
     tables = []

@@ -176,11 +176,14 @@ def coverage(table, glottolog, tables, seed):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("parts", nargs="*", choices=[*CORPORA, "together", "coverage"], default=[*CORPORA, "together"])
+    known = [*CORPORA, "together", "coverage"]
+    parser.add_argument("parts", nargs="*", default=known[:-1], help=f"{', '.join(known)}; by default all but the last")
     parser.add_argument("--tables", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, default=Path("runs/typology-shares"))
     arguments = parser.parse_args()
+    if unknown := set(arguments.parts) - {*known}:
+        parser.error(f"unknown: {', '.join(sorted(unknown))}")
     if not (DATA / "glottolog").is_dir():
         print(f"no real data: {DATA / 'glottolog'} does not exist (set LANGDIFF_DATA)")
         return

@@ -156,18 +156,20 @@ def boundary_table(tables, rng):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("parts", nargs="*", choices=["coverage", "boundary", "tests"], help="by default all")
+    known = ["coverage", "boundary", "tests"]
+    parser.add_argument("parts", nargs="*", default=known, help=f"{', '.join(known)}; by default all")
     parser.add_argument("--tables", type=int, default=400)
     parser.add_argument("--few", type=int, default=100, help="tables of what is slow: tests of model 2, bootstrap")
     parser.add_argument("--resamples", type=int, default=99)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    parts = options.parts or ["coverage", "boundary", "tests"]
-    if "coverage" in parts:
+    if unknown := set(options.parts) - {*known}:
+        parser.error(f"unknown: {', '.join(sorted(unknown))}")
+    if "coverage" in options.parts:
         coverage_table(options.tables, np.random.default_rng(options.seed))
-    if "boundary" in parts:
+    if "boundary" in options.parts:
         boundary_table(options.tables, np.random.default_rng(options.seed))
-    if "tests" in parts:
+    if "tests" in options.parts:
         rejection_table(options.tables, options.few, options.resamples, np.random.default_rng(options.seed))
 
 
