@@ -61,7 +61,7 @@ def sizes(options: argparse.Namespace) -> None:
 def difficulties(options: argparse.Namespace) -> None:
     """Print the difficulties by LSTMs and by Transformers, their correlation and who changes places.
 
-    Difficulties are in percent; their errors, shifts and the errors of these in hundredths of a nat.
+    Difficulties and their errors are in percent, shifts and the errors of these in hundredths of a nat.
     """
     parts = read_parts(EXPERIMENT["corpus"]["editions"])
     tables = [compute(parts, lm, options) for lm in (LSTM, TRANSFORMER)]
@@ -77,10 +77,10 @@ def difficulties(options: argparse.Namespace) -> None:
                 for lm, table in zip((LSTM, TRANSFORMER), tables, strict=True)
             },
             LSTM: 100 * np.expm1(both.difficulty[1]),
-            "error": 100 * errors[1],
+            "error": both.effects(1).to_frame()["percent_std_error"],
             "rank": both.difficulty[1].rank(ascending=False).astype(int),
             TRANSFORMER: 100 * np.expm1(both.difficulty[2]),
-            "error_2": 100 * errors[2],
+            "error_2": both.effects(2).to_frame()["percent_std_error"],
             "rank_2": both.difficulty[2].rank(ascending=False).astype(int),
             "shift": 100 * shift,
             "error_of_shift": 100 * np.sqrt(errors[1] ** 2 + errors[2] ** 2 - 2 * shared),

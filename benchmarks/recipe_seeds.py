@@ -47,9 +47,10 @@ def main() -> None:
     errors = {
         "of intents": np.sqrt(np.diag(found.of_intents)),
         "in all": np.sqrt(np.diag(found.effects.covariance)),
-    }
-    mean = 100 * np.expm1(found.effects.estimate)
-    shown = pd.DataFrame({"mean": mean, **{name: 100 * error for name, error in errors.items()}}).join(percent)
+    }  # of nats, hence in percent of the factor
+    factor = np.exp(found.effects.estimate)
+    mean = 100 * (factor - 1)
+    shown = pd.DataFrame({"mean": mean, **{name: 100 * error * factor for name, error in errors.items()}}).join(percent)
     print(shown.sort_values("mean", ascending=False).round(2).to_string())
     print(f"standard deviation of a difficulty between seeds: {100 * found.variance**0.5:.2f} %")
     print(found.by_seed.corr().round(4).to_string())

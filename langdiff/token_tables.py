@@ -17,6 +17,7 @@ from langdiff.units import Unit, as_bits, check_unit
 SPACES = (" ", "▁", "Ġ")  # with which tokens begin that begin a word
 END = ""  # stands for the end of a text
 COLUMNS = ("intent", "edition", "token", "bits")
+BOUNDARIES = ("boundary", "boundary_bits")  # of what may be read, the second of what is written
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -159,7 +160,7 @@ def _begins_word(tokens: pd.Series) -> Booleans:
 
 
 def read_token_scores(
-    source: str | Path | LongTable, *, unit: Unit, bits: str = "bits", boundary: str = "boundary"
+    source: str | Path | LongTable, *, unit: Unit, bits: str = "bits", boundary: str | None = None
 ) -> TokenScores:
     r"""Read scores of single tokens.
 
@@ -174,10 +175,11 @@ def read_token_scores(
         Base of the logarithms.
     bits : str
         Column of the surprisals of tokens, or of their log-probabilities.
-    boundary : str
-        Column, if there is one, of the log-probability (or its negative, as in `bits`) that after this token a word
-        begins or the text ends: the sum over all tokens that start with a space, and the end. It is not used after
-        the last token of a text, and may be missing there.
+    boundary : str, optional
+        Column of the log-probability (or its negative, as in `bits`) that after this token a word begins or the text
+        ends: the sum over all tokens that start with a space, and the end. By default ``boundary`` or, as
+        `langdiff score --per token` writes it, ``boundary_bits``, if there is one. It is not used after the last token
+        of a text, and may be missing there.
 
     Returns
     -------
@@ -212,6 +214,7 @@ def read_token_scores(
     frame = read_table_file(Path(str(source))) if is_file else as_pandas(source)
     if frame is None:
         raise DataError(f"scores of tokens are a file or a table, not {type(source).__name__}.")
+    boundary = boundary or next((name for name in BOUNDARIES if name in frame), BOUNDARIES[0])
     absent = [name for name in ("intent", "edition", "token", bits) if name not in frame]
     if absent:
         raise DataError(f"{where}: no column {listing(absent)}; there are {listing(frame.columns, 20)}.")
