@@ -22,7 +22,7 @@ def curve(
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for models, curve.json, tables and pictures.")],
     sizes: Annotated[str, typer.Option("--sizes", help="Numbers of training intents, such as 500,1000,2000,4000.")],
     lm: Annotated[
-        str, typer.Option("--lm", help="Language model, such as kneser-ney-6 or char-small.")
+        str, typer.Option("--lm", help="Language model, such as kneser-ney-6 or char-residual.")
     ] = "kneser-ney-6",
     scoring: HowToScore = None,
     match: Annotated[

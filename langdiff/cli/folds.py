@@ -69,7 +69,7 @@ def compare_folds(
 ) -> None:
     """Tell how far difficulties differ between the models of several folds, and test whether they do.
 
-    Example: langdiff compare-folds models/surprisals-char-small.csv --clusters document
+    Example: langdiff compare-folds models/surprisals-char-residual.csv --clusters document
     """
     import langdiff as ld
     from langdiff.regression import compare_folds as compare

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Lm = Annotated[
     str,
     typer.Option(
-        "--lm", help="Language model, such as char-small or kneser-ney-6; -unpriced at its end is a way of scoring."
+        "--lm", help="Language model, such as char-residual or kneser-ney-6; -unpriced at its end is a way of scoring."
     ),
 ]
 HowToScore = Annotated[
@@ -45,7 +45,7 @@ Tokenize = Annotated[
 def train(
     corpus: Corpus,
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for models and surprisals.")],
-    lm: Lm = "char-small",
+    lm: Lm = "char-residual",
     scoring: HowToScore = None,
     max_replaced: MaxReplaced = 0.05,
     groups: GroupsOption = None,
@@ -61,11 +61,11 @@ def train(
 ) -> None:
     """Train one language model per edition on the intents they share; score the test intents.
 
-    Example: langdiff train selected/ --lm char-small --out models
+    Example: langdiff train selected/ --lm char-residual --out models
 
-    Example: langdiff train selected/ --lm char-small --out models --seeds 3
+    Example: langdiff train selected/ --lm char-residual --out models --seeds 3
 
-    Example: langdiff train wmt/*.sgm --lm char-small --out models --folds 5 --groups document
+    Example: langdiff train wmt/*.sgm --lm char-residual --out models --folds 5 --groups document
     """
     import langdiff as ld
     from langdiff.lm.ngram.recipe import find_scored_lm
@@ -148,7 +148,7 @@ def score(
     ],
     corpus: Corpus,
     out: Annotated[Path, typer.Option("--out", "-o", help="Table to write: .csv, .tsv or .parquet.")],
-    lm: Lm = "char-small",
+    lm: Lm = "char-residual",
     scoring: HowToScore = None,
     max_replaced: MaxReplaced = 0.05,
     device: Device = "auto",
@@ -186,7 +186,7 @@ def score(
 
     table_kind(out)  # an error before any work is done
     if hf:
-        if lm != "char-small" or scoring is not None or max_replaced != 0.05:
+        if lm != "char-residual" or scoring is not None or max_replaced != 0.05:
             raise ConfigError("--lm, --scoring, --max-replaced are for models trained here: leave them out, or --hf.")
         model = ld.HuggingFaceLM(models, device=device, dtype=dtype)
         if per != "text":

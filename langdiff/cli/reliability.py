@@ -36,7 +36,7 @@ def reliability(
 ) -> None:
     """Say how much of ln bits varies by edition, intent and language model, and how many intents difficulties need.
 
-    Example: langdiff reliability models/surprisals-char-small.csv --target 0.95
+    Example: langdiff reliability models/surprisals-char-residual.csv --target 0.95
     """
     import langdiff as ld
 
@@ -63,7 +63,7 @@ def short_form(
 ) -> None:
     """Choose a few intents that stand for all, on half of the editions, and judge them on the others.
 
-    Example: langdiff short-form models/surprisals-char-small.csv --intents 50 --out short.csv
+    Example: langdiff short-form models/surprisals-char-residual.csv --intents 50 --out short.csv
     """
     import langdiff as ld
 
@@ -83,7 +83,7 @@ def flag_cells(
 ) -> None:
     """Name the translations that, by two or more language models, need more or fewer bits than they should.
 
-    Example: langdiff flag-cells models/surprisals-char-small.csv models/surprisals-kneser-ney-6.csv --out suspects.csv
+    Example: langdiff flag-cells models/surprisals-char-residual.csv models/surprisals-kneser-ney-6.csv --out suspects.csv
     """
     import langdiff as ld
 

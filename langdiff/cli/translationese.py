@@ -77,7 +77,7 @@ def translationese(
         ),
     ] = False,
     format: Annotated[AnyFormat, typer.Option(help="Format of the corpus.", rich_help_panel=PANEL)] = "auto",
-    lm: Annotated[str, typer.Option("--lm", help="Language model to train.", rich_help_panel=PANEL)] = "bpe-small",
+    lm: Annotated[str, typer.Option("--lm", help="Language model to train.", rich_help_panel=PANEL)] = "bpe-residual",
     by: Annotated[
         Literal["words", "intents"], typer.Option(help="Unit of which there are equal numbers.", rich_help_panel=PANEL)
     ] = "words",

@@ -216,7 +216,7 @@ def run_balanced(
     edition_info: EditionInfo | None = None,
     groups: "Groups | None" = None,
     folds: int | None = None,
-    lm: "str | Recipe | KneserNeyRecipe" = "bpe-small",
+    lm: "str | Recipe | KneserNeyRecipe" = "bpe-residual",
     device: str = "auto",
     cache: str | Path | None = None,
     workers: int = 1,

@@ -154,7 +154,7 @@ class Replicates:
 def replicate(
     parts: Parts | Folds,
     *,
-    lm: str | AnyRecipe = "char-small",
+    lm: str | AnyRecipe = "char-residual",
     scoring: Scoring | str | None = None,
     max_replaced: float = 0.05,
     n_seeds: int = 3,

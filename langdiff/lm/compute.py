@@ -42,7 +42,7 @@ from langdiff.surprisals import Surprisals
 def compute_surprisals(
     parts: Parts | Folds,
     *,
-    lm: str | AnyRecipe = "char-small",
+    lm: str | AnyRecipe = "char-residual",
     scoring: Scoring | str | None = None,
     max_replaced: float = 0.05,
     device: str = "auto",

@@ -330,7 +330,7 @@ RECIPES = {
 }
 
 
-# what may be named instead of a recipe of one's own: other units at the sizes of the small recipes
+# made of the small recipes: networks that correct n-grams (the default), and other units
 RECIPES |= {
     recipe.name: recipe
     for recipe in (

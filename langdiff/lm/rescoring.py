@@ -16,7 +16,7 @@ from langdiff.surprisals import Surprisals
 
 
 def read_models(
-    models: str | Path, editions: Iterable[str], *, lm: str | AnyRecipe = "char-small", device: str = "auto"
+    models: str | Path, editions: Iterable[str], *, lm: str | AnyRecipe = "char-residual", device: str = "auto"
 ) -> dict[str, AnyModel]:
     """Read the language models that `compute_surprisals` left in its cache.
 
@@ -68,7 +68,7 @@ def score_multitext(
     multitext: Multitext,
     models: str | Path,
     *,
-    lm: str | AnyRecipe = "char-small",
+    lm: str | AnyRecipe = "char-residual",
     scoring: Scoring | str | None = None,
     max_replaced: float = 0.05,
     device: str = "auto",

@@ -125,7 +125,7 @@ class LmSettings(Section):
     scores all selected intents (`langdiff.HuggingFaceLM`), on ``device``. No other key is then given.
     """
 
-    models: list[str] = Field(["char-small", "bpe-small"])
+    models: list[str] = Field(["char-residual", "bpe-residual"])
     recipes: dict[str, dict[str, Any]] = Field({})
     hf: str | None = None
     scoring: str | None = None
@@ -276,7 +276,7 @@ class Experiment(Section):
     Examples
     --------
     >>> Experiment.model_validate({"name": "tiny", "corpus": {"format": "synthetic"}}).lm.models
-    ['char-small', 'bpe-small']
+    ['char-residual', 'bpe-residual']
     """
 
     name: str = Field(min_length=1, pattern=r"^[^/\\.][^/\\]*$")

@@ -24,7 +24,7 @@ def _read(tmp_path, text):
 
 def test_defaults(tmp_path):
     experiment = _read(tmp_path, MINIMAL)
-    assert experiment.lm.models == ["char-small", "bpe-small"]
+    assert experiment.lm.models == ["char-residual", "bpe-residual"]
     assert (experiment.split.block, experiment.split.dev, experiment.split.test) == (30, 5, 5)
     assert experiment.fit.model == "2"
     assert experiment.selection is None

@@ -33,7 +33,7 @@ def train_language_model(
     train: Sequence[str] | pd.Series,
     dev: Sequence[str] | pd.Series,
     *,
-    recipe: str | Recipe = "char-small",
+    recipe: str | Recipe = "char-residual",
     name: str | None = None,
     device: str = "auto",
     seed: int | np.random.Generator,
