@@ -15,7 +15,7 @@ from langdiff.plots import plot_difficulties, plot_two_models
 
 DOCS = Path(__file__).resolve().parents[1]
 OUT = DOCS / "images" / "first-page.svg"
-MODELS = {"char-small": "character LSTM", "bpe-small": "BPE LSTM"}
+MODELS = {"char-residual": "characters", "bpe-residual": "BPE"}
 LANGUAGES = {
     "hun": "Hungarian", "fin": "Finnish", "ell": "Greek", "eus": "Basque", "rus": "Russian", "chr": "Cherokee",
     "deu": "German", "fra": "French", "jpn": "Japanese", "vie": "Vietnamese", "hin": "Hindi", "ind": "Indonesian",
@@ -54,6 +54,7 @@ def main() -> None:
         left, right = figure.subplots(1, 2, width_ratios=[1, 1.1])
         plot_difficulties(one, left)
         plot_two_models(one, other, right)
+        right.set_title(f"Pearson's r = {one.estimate.corr(other.estimate):.2f}", loc="left")  # of rounded figures
         figure.savefig(OUT, metadata={"Date": None})
 
 
