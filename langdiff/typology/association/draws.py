@@ -83,10 +83,10 @@ def propagate_errors(
     r"""Carry the errors of estimated difficulties into correlations.
 
     Every draw k is a set of all difficulties and gives a correlation :math:`r_k`; its spread is the error of
-    measurement. The error of sampling n languages is added in Fisher's variable,
+    measurement. The error of sampling n languages is added in Fisher's variable
+    :math:`f_k = \operatorname{artanh} r_k`,
 
-    .. math:: z_k = \operatorname{artanh} r + (\operatorname{artanh} r_k - \overline{\operatorname{artanh} r})
-              + e_k, \quad e_k \sim \mathcal N(0, s^2),
+    .. math:: z_k = \operatorname{artanh} r + (f_k - \bar f) + e_k, \quad e_k \sim \mathcal N(0, s^2),
 
     centred at the estimate, since draws around noisy estimates contain the noise twice, so that their own
     correlations are nearer 0; s as in `langdiff.typology.correlation`.
