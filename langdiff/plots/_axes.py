@@ -9,7 +9,7 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.collections import QuadMesh
-from matplotlib.ticker import AutoLocator, LogLocator, NullFormatter
+from matplotlib.ticker import AutoLocator, Locator, LogLocator, MaxNLocator, NullFormatter
 from matplotlib.transforms import ScaledTranslation
 
 from langdiff._types import Floats
@@ -34,6 +34,7 @@ LETTER, LINE = 0.55, 1.15  # width of a letter and height of a line, as shares o
 LEAST_TEXT = 4.5  # points
 MARGIN = 30.0  # points, which names beside the axes may take before the axes become narrower
 HANDLE = 6  # letters that take as much room as what stands before a label of a legend
+FEWEST_TICKS = 3  # of a logarithmic axis
 NAME_SHARE = 0.5  # of the width of axes that the name of a row may take beside them
 
 
@@ -192,7 +193,11 @@ def _legend_above(ax: Axes, entries: Mapping[str, Artist], size: float, raised: 
 
 
 def plain_log_ticks(axis: Axis) -> None:
-    """Write 1, 2, 5, 10, … on a logarithmic axis, and nothing between."""
-    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    """Write 1, 2, 5, 10, … on a logarithmic axis on which everything is drawn; equal steps where these are too few."""
+    low, high = axis.get_view_interval()
+    locator: Locator = LogLocator(subs=(1.0, 2.0, 5.0))
+    if sum(low <= tick <= high for tick in locator.tick_values(low, high)) < FEWEST_TICKS:
+        locator = MaxNLocator(nbins=6, steps=[1, 2, 5, 10])
+    axis.set_major_locator(locator)
     axis.set_major_formatter("{x:,g}")
     axis.set_minor_formatter(NullFormatter())
