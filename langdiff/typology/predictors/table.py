@@ -10,7 +10,7 @@ import pandas as pd
 
 from langdiff._progress import progress_bar
 from langdiff.corpora.iso639 import iso639_3
-from langdiff.errors import LangdiffWarning, listing
+from langdiff.errors import ConfigError, LangdiffWarning, listing
 from langdiff.multitext import Multitext
 from langdiff.typology.predictors.external import (
     Column,
@@ -181,7 +181,7 @@ def predictors(
     DataError
         If a source cannot be read, or has no value for any edition.
     ConfigError
-        If a feature or option is unknown, or a mapping names no edition or language of the multitext.
+        If `multitext` is not one, a feature or option is unknown, or a mapping names no edition or language of the multitext.
     MissingExtraError
         If lang2vec is asked for and not installed.
 
@@ -201,6 +201,8 @@ def predictors(
     eng          eng        16.0         3.0
     deu          deu        21.0         3.0
     """
+    if not isinstance(multitext, Multitext):
+        raise ConfigError(f"predictors are counted in a Multitext, not in a {type(multitext).__name__}.")
     features, lang2vec = _names(features), _names(lang2vec)
     codes = {str(edition): iso639_3(code) for edition, code in multitext.edition_info["language"].items()}
     external: list[Column] = []  # before the texts are read, so that errors are reported at once
