@@ -180,6 +180,12 @@ def test_effects_of_a_fit_that_did_not_converge_say_so():
     assert repr(effects).endswith("(nats), NOT CONVERGED")
 
 
+def test_names_of_sources_are_text_in_notebooks():
+    shown = as_effects(pd.Series({"<b>eng": 0.1, "deu": -0.1}, name="<script>alert(1)</script>"))._repr_html_()
+    assert "<script>" not in shown
+    assert "&lt;b&gt;eng" in shown
+
+
 def test_plain_numbers_have_points_and_perhaps_intervals():
     numbers = pd.Series({"deu": 0.04, "eng": -0.04}, name="char")
     plain = as_effects(numbers)

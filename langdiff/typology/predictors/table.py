@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -121,6 +122,9 @@ class Predictors:
             f"{len(self.missing)} of {self.values.size} values missing"
         )
 
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(repr(self))}</p>{self.to_frame().to_html(escape=True)}"
+
 
 def predictors(
     multitext: Multitext,
@@ -181,7 +185,7 @@ def predictors(
     DataError
         If a source cannot be read, or has no value for any edition.
     ConfigError
-        If `multitext` is not one, a feature or option is unknown, or a mapping names no edition or language of the multitext.
+        If `multitext` is not one, a feature or option is unknown, or a mapping names no edition or language of it.
     MissingExtraError
         If lang2vec is asked for and not installed.
 
