@@ -11,8 +11,8 @@ import pandas as pd
 
 from langdiff._progress import progress_bar
 from langdiff.corpora.iso639 import iso639_3
-from langdiff.errors import ConfigError, LangdiffWarning, listing
-from langdiff.multitext import Multitext
+from langdiff.errors import LangdiffWarning, listing
+from langdiff.multitext import Multitext, check_multitext
 from langdiff.typology.predictors.external import (
     Column,
     Lexicons,
@@ -205,8 +205,7 @@ def predictors(
     eng          eng        16.0         3.0
     deu          deu        21.0         3.0
     """
-    if not isinstance(multitext, Multitext):
-        raise ConfigError(f"predictors are counted in a Multitext, not in a {type(multitext).__name__}.")
+    check_multitext(multitext)
     features, lang2vec = _names(features), _names(lang2vec)
     codes = {str(edition): iso639_3(code) for edition, code in multitext.edition_info["language"].items()}
     external: list[Column] = []  # before the texts are read, so that errors are reported at once

@@ -153,7 +153,7 @@ def test_a_mapping_must_name_what_is_there(spaced, tmp_path):
 
 
 def test_only_texts_have_predictors():
-    with pytest.raises(ConfigError, match="counted in a Multitext, not in a Surprisals"):
+    with pytest.raises(ConfigError, match="a Multitext is needed, not Surprisals"):
         ld.predictors(ld.simulate(10, 3, seed=0).surprisals)
 
 
