@@ -47,7 +47,7 @@ def named_tables(tables: object) -> dict[str, Surprisals]:
         raise DataError(
             f"several tables of surprisals are given as a mapping from name to table, not {type(tables).__name__}."
         )
-    return {str(name): as_surprisals(table) for name, table in tables.items()}
+    return {name: as_surprisals(table) for name, table in tables.items()}
 
 
 def _of_frame(table: pd.DataFrame) -> Surprisals:
