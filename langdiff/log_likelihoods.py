@@ -79,6 +79,8 @@ def read_log_likelihoods(
     1         9.97  11.63
     2        14.95    NaN
     """
+    if not isinstance(files, Mapping):
+        raise ConfigError(f"files are a mapping from edition to file, not {type(files).__name__}.")
     if not files:
         raise ConfigError("no file of log-likelihoods is given.")
     paths = {edition: Path(path) for edition, path in files.items()}

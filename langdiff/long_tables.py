@@ -43,7 +43,10 @@ def as_pandas(table: object) -> pd.DataFrame | None:
     if not isinstance(table, pd.DataFrame) and hasattr(table, "__arrow_c_stream__"):
         import pyarrow as pa  # slow to import
 
-        table = pa.table(table).to_pandas()
+        try:
+            table = pa.table(table).to_pandas()
+        except pa.ArrowInvalid:  # one column, such as a Series
+            return None
     if isinstance(table, pd.DataFrame):
         twice = table.columns[table.columns.duplicated()].unique()
         if len(twice):

@@ -3,13 +3,14 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from langdiff._types import Booleans, Integers
-from langdiff.errors import DataError, listing
+from langdiff.errors import ConfigError, DataError, listing
 from langdiff.text_sources import MappedText, TextSource
 
 if TYPE_CHECKING:
@@ -390,6 +391,26 @@ class Multitext:
         if repeated:
             raise DataError(f"{len(repeated)} {what}(s) asked for twice: {listing(repeated)}.")
         return wanted
+
+
+def check_multitext(given: object) -> None:
+    """Refuse what is not a multitext, and say how to make one of what is often given in its place.
+
+    Raises
+    ------
+    ConfigError
+        If it is not a `Multitext`.
+    """
+    if isinstance(given, Multitext):
+        return
+    advice = ""
+    if isinstance(getattr(given, "multitext", None), Multitext):  # a selection
+        advice = " Give its attribute multitext."
+    elif isinstance(given, str | PathLike):
+        advice = f" langdiff.read_multitext({str(given)!r}) reads one."
+    elif isinstance(given, pd.DataFrame):
+        advice = " langdiff.read_frame makes one of a frame of texts."
+    raise ConfigError(f"a Multitext is needed, not {type(given).__name__}.{advice}")
 
 
 def multitext_from_sources(

@@ -72,6 +72,8 @@ class Surprisals:
 
     def __post_init__(self) -> None:
         """Refuse values that are not surprisals, naming the first cells."""
+        if not isinstance(self.bits, pd.DataFrame):
+            raise DataError(f"bits must be a DataFrame, intents × editions, not {type(self.bits).__name__}.")
         for what, names in (("intent", self.bits.index), ("edition", self.bits.columns)):
             if isinstance(names, pd.MultiIndex):
                 raise DataError(

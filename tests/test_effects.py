@@ -180,6 +180,12 @@ def test_effects_of_a_fit_that_did_not_converge_say_so():
     assert repr(effects).endswith("(nats), NOT CONVERGED")
 
 
+def test_names_of_sources_are_text_in_notebooks():
+    shown = as_effects(pd.Series({"<b>eng": 0.1, "deu": -0.1}, name="<script>alert(1)</script>"))._repr_html_()
+    assert "<script>" not in shown
+    assert "&lt;b&gt;eng" in shown
+
+
 def test_plain_numbers_have_points_and_perhaps_intervals():
     numbers = pd.Series({"deu": 0.04, "eng": -0.04}, name="char")
     plain = as_effects(numbers)
@@ -201,7 +207,7 @@ def test_plain_numbers_have_points_and_perhaps_intervals():
 @pytest.mark.parametrize(
     ("source", "error", "message"),
     [
-        (3, ConfigError, "must be effects, a fit, a Series or a DataFrame; got int"),
+        (3, ConfigError, "must be effects, a fit, a posterior, a Series or a DataFrame; got int"),
         (pd.Series([0.1, 0.2], ["a", "a"], name="x"), DataError, r"1 effect\(s\) of x named twice: 'a'"),
         (pd.Series({"a": 0.1, "b": np.nan}), DataError, "1 of 2 are not finite numbers: 'b'"),
         (pd.Series({"a": "0.1", "b": "hard"}), DataError, "1 of 2 are not finite numbers: 'b'"),
@@ -210,6 +216,31 @@ def test_plain_numbers_have_points_and_perhaps_intervals():
 def test_what_is_not_effects_is_refused(source, error, message):
     with pytest.raises(error, match=message):
         as_effects(source)
+
+
+def posterior_of(draws, **facts):
+    """Return what `ld.sample` returns, as far as effects are concerned, of draws (chains, draws, J)."""
+    xr = pytest.importorskip("xarray")
+    names = [f"e{k}" for k in range(draws.shape[2])]
+    array = xr.DataArray(draws, dims=("chain", "draw", "edition"), coords={"edition": names})
+    return SimpleNamespace(posterior=xr.Dataset({"difficulty": array}, attrs=facts))
+
+
+def test_a_posterior_has_the_moments_and_the_ranks_of_its_draws():
+    draws = np.random.default_rng(0).multivariate_normal([-0.1, 0.0, 0.1], np.diag([1e-2, 4e-2, 1e-2]), (4, 250))
+    flat = draws.reshape(1000, 3)
+    posterior = posterior_of(draws, lm="char", model="2", signature="model:2|seed:1")
+    effects = as_effects(posterior)
+    assert_allclose(effects.estimate, flat.mean(axis=0), rtol=1e-12)
+    assert_allclose(effects.covariance, np.cov(flat.T), rtol=1e-12)
+    assert (effects.title, effects.signature) == ("char, model 2", "model:2|seed:1")
+    assert_allclose(effects.contrast("e2", "e1").std_error, (flat[:, 2] - flat[:, 1]).std(ddof=1), rtol=1e-12)
+    ranks = rank_probabilities(posterior)
+    assert ranks.loc["e2", 1] == np.mean(flat.argmax(axis=1) == 2)  # counted in the draws, without a seed
+    assert [name for name, _ in effects_by_source([posterior, posterior_of(draws)])] == ["char", "unknown"]
+    without = SimpleNamespace(posterior=posterior.posterior.rename(difficulty="ability"))
+    with pytest.raises(DataError, match="no posterior of difficulties by chain, draw and edition; there are 'ability'"):
+        as_effects(without)
 
 
 def test_covariances_that_do_not_fit_are_refused():

@@ -83,6 +83,11 @@ def test_of_a_table_of_objects_only_the_bad_cells_are_named():
         Surprisals(bits=dates)
 
 
+def test_bits_are_a_frame():
+    with pytest.raises(DataError, match="bits must be a DataFrame, intents × editions, not Series"):
+        Surprisals(bits=pd.Series([1.0, 2.0]))
+
+
 def test_whole_numbers_become_floats():
     assert Surprisals(bits=table(a=[1, 2, 3])).bits["a"].dtype == float
 

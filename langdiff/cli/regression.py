@@ -50,7 +50,9 @@ def fit(
     dispersion: Annotated[
         str, typer.Option(help="'common', 'edition', or a column of --edition-info: who shares a dispersion.")
     ] = "common",
-    errors: Annotated[Kind | None, typer.Option(help="Source of standard errors [by model and clusters].")] = None,
+    errors: Annotated[
+        Kind | None, typer.Option(help="Source of standard errors; otherwise model and clusters decide.")
+    ] = None,
     clusters: Clusters = None,
     strata: Strata = None,
     intent_info: IntentInfo = None,

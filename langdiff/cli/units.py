@@ -6,5 +6,5 @@ import typer
 
 Unit = Annotated[
     Literal["bits", "nats", "log10"] | None,
-    typer.Option(help="Unit of the table [bits]; needed if it has log-probabilities, below 0."),
+    typer.Option(help="Unit of the table, by default bits; needed if it has log-probabilities, below 0."),
 ]

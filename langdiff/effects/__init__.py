@@ -5,9 +5,11 @@ from langdiff.effects.scale import Contrast, Scale
 from langdiff.effects.sources import (
     EffectsLike,
     HasEffects,
+    HasPosterior,
     Sources,
     as_effects,
     effects_by_source,
+    posterior_draws,
     rank_probabilities,
 )
 
@@ -16,10 +18,12 @@ __all__ = [
     "Effects",
     "EffectsLike",
     "HasEffects",
+    "HasPosterior",
     "Names",
     "Scale",
     "Sources",
     "as_effects",
     "effects_by_source",
+    "posterior_draws",
     "rank_probabilities",
 ]

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -327,7 +328,7 @@ class Effects:
         )
 
     def _repr_html_(self) -> str:
-        return f"<p>{self!r}</p>{self.to_frame().to_html(escape=True)}"
+        return f"<p>{escape(repr(self))}</p>{self.to_frame().to_html(escape=True)}"
 
 
 def _first_tied(estimate: Floats, covariance: Floats) -> Integers:

@@ -23,7 +23,17 @@ class HasEffects(Protocol):
         ...
 
 
-EffectsLike = Effects | HasEffects | pd.Series | pd.DataFrame
+@runtime_checkable
+class HasPosterior(Protocol):
+    """Draws of difficulties by chain, draw and edition, such as `langdiff.sample` returns."""
+
+    @property
+    def posterior(self) -> Any:
+        """The group of the posterior, an xarray Dataset or a node of a DataTree."""
+        ...
+
+
+EffectsLike = Effects | HasEffects | HasPosterior | pd.Series | pd.DataFrame
 Sources = EffectsLike | Mapping[str, EffectsLike] | Iterable[EffectsLike]
 
 
@@ -32,8 +42,9 @@ def as_effects(source: EffectsLike, *, title: str = "") -> Effects:
 
     Parameters
     ----------
-    source : Effects, fit, Series or DataFrame
-        Effects, or anything that has them as ``effects``; difficulties in nats by edition, as a Series or
+    source : Effects, fit, posterior, Series or DataFrame
+        Effects, or anything that has them as ``effects``; a posterior of `langdiff.sample`, of whose draws mean and
+        covariance are taken; difficulties in nats by edition, as a Series or
         a frame of one column; or a frame with a column ``difficulty`` and, if errors are known, ``std_error``,
         such as `DifficultyFit.to_frame` returns. The errors of plain numbers are taken to have an unknown
         covariance, so that each edition has an interval, but contrasts have none.
@@ -48,7 +59,8 @@ def as_effects(source: EffectsLike, *, title: str = "") -> Effects:
     Raises
     ------
     DataError
-        If numbers are not finite, names occur twice, or a frame of several columns has no ``difficulty``.
+        If numbers are not finite, names occur twice, or a frame of several columns or a posterior has no
+        ``difficulty``.
     ConfigError
         If `source` is of another type.
 
@@ -78,8 +90,10 @@ def as_effects(source: EffectsLike, *, title: str = "") -> Effects:
         return _from_numbers(source, None, title or name)
     if isinstance(source, HasEffects):
         return source.effects
+    if isinstance(source, HasPosterior):
+        return _from_draws(source)
     raise ConfigError(
-        f"difficulties must be effects, a fit, a Series or a DataFrame; got {type(source).__name__}."
+        f"difficulties must be effects, a fit, a posterior, a Series or a DataFrame; got {type(source).__name__}."
         + (" Give its abilities, difficulties or profile." if hasattr(source, "abilities") else "")
     )
 
@@ -91,6 +105,38 @@ def _from_numbers(difficulty: pd.Series, std_error: pd.Series | None, title: str
     if std_error is not None:
         np.fill_diagonal(covariance, std_error.to_numpy(dtype=float) ** 2)
     return Effects(estimate=estimate, covariance=pd.DataFrame(covariance, names, names), title=title)
+
+
+def _from_draws(source: HasPosterior) -> Effects:
+    draws, facts = posterior_draws(source), source.posterior.attrs
+    title = [str(facts["lm"])] if "lm" in facts else []
+    title += [f"model {facts['model']}"] if "model" in facts else []
+    return Effects(
+        estimate=draws.mean().rename("difficulty"),
+        covariance=draws.cov(),
+        title=", ".join(title),
+        signature=str(facts.get("signature", "")),
+    )
+
+
+def posterior_draws(source: HasPosterior) -> pd.DataFrame:
+    """Return the draws of the difficulties in a posterior, draws × editions, the chains one after another.
+
+    Raises
+    ------
+    DataError
+        If it has no difficulties by chain, draw and edition.
+    """
+    found = source.posterior.get("difficulty")
+    if found is None or set(found.dims) != {"chain", "draw", "edition"}:
+        has = list(source.posterior.data_vars) if found is None else list(found.dims)
+        raise DataError(
+            "there is no posterior of difficulties by chain, draw and edition; "
+            f"{'there are' if found is None else 'they are by'} {listing(has)}."
+        )
+    values = found.transpose("chain", "draw", "edition").to_numpy()
+    names = pd.Index([str(name) for name in found["edition"].to_numpy()], name="edition")
+    return pd.DataFrame(values.reshape(-1, len(names)), columns=names)
 
 
 def effects_by_source(sources: Sources) -> list[tuple[str, Effects]]:
@@ -124,15 +170,17 @@ def effects_by_source(sources: Sources) -> list[tuple[str, Effects]]:
     """
     if isinstance(sources, pd.DataFrame) and "difficulty" not in sources:
         return [(str(name), as_effects(sources[name].dropna(), title=str(name))) for name in sources]
-    if isinstance(sources, Mapping):
+    if isinstance(sources, Mapping) and not isinstance(sources, HasPosterior):  # which is a mapping of groups
         return [(str(name), as_effects(source, title=str(name))) for name, source in sources.items()]
-    single = isinstance(sources, Effects | pd.Series | pd.DataFrame | HasEffects)
+    single = isinstance(sources, Effects | pd.Series | pd.DataFrame | HasEffects | HasPosterior)
     each: Any = [sources] if single or not isinstance(sources, Iterable) else sources
     return [(_source_name(source), as_effects(source)) for source in each]
 
 
 def _source_name(source: Any) -> str:
     plain = isinstance(source, pd.Series | pd.DataFrame)  # whose attributes are their own data
+    if isinstance(source, HasPosterior) and not plain:
+        return str(source.posterior.attrs.get("lm", "unknown"))
     return str(("" if plain else getattr(source, "lm", "")) or as_effects(source).title or "unknown")
 
 
@@ -149,13 +197,13 @@ def rank_probabilities(
 
     Parameters
     ----------
-    source : Effects, fit or DataFrame
-        Effects or a fit, from whose joint sampling distribution is drawn; or a frame of draws, shape
-        (draws, J) with columns named by edition, from a posterior or a bootstrap.
+    source : Effects, fit, posterior or DataFrame
+        Effects or a fit, from whose joint sampling distribution is drawn; a posterior of `langdiff.sample`; or a frame
+        of draws, shape (draws, J) with columns named by edition, such as a bootstrap gives.
     n_draws : int
         Number of draws from effects; 4,000 give a probability to within .016 (two standard errors at most).
     seed : int or numpy.random.Generator, optional
-        Seed of these draws; required unless `source` is a frame of draws.
+        Seed of these draws; required unless `source` is a posterior or a frame of draws.
 
     Returns
     -------
@@ -181,4 +229,6 @@ def rank_probabilities(
     """
     if isinstance(source, pd.DataFrame) and "difficulty" not in source:
         return count_ranks(source)
+    if isinstance(source, HasPosterior) and not isinstance(source, pd.Series | pd.DataFrame):
+        return count_ranks(posterior_draws(source))
     return as_effects(source).ranks(n_draws, seed=generator(seed, "ranks of effects"))

@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -111,6 +112,9 @@ class TranslationeseResult:
             f"TranslationeseResult: native - translated {self.mean.estimate:+.4f} nats on average over "
             f"{len(self.cells)} edition(s){self._spread()}"
         )
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(repr(self))}</p>{self.to_frame().to_html(escape=True)}"
 
     def _spread(self) -> str:
         return f", standard deviation {self.standard_deviation:.4f}" if len(self.cells) > 1 else ""

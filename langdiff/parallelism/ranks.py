@@ -69,7 +69,7 @@ class RankComparison:
             f"Nemenyi: critical difference {self.critical_difference:.3f} at {ALPHA}; {len(apart)} of "
             f"{len(self.pairs)} pairs differ",
         ]
-        lines += [f"  {row.treatment} and {row.other}: p = {row.p_value:.4f}" for row in apart.itertuples()]
+        lines += [f"  {row.treatment} and {row.other}: p = {row.p_value:.2g}" for row in apart.itertuples()]
         return "\n".join(lines)
 
     def plot(self, ax: "Axes | None" = None, **style: Any) -> "Axes":

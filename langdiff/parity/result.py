@@ -1,6 +1,7 @@
 """What editions take for the same content, compared with a reference."""
 
 from dataclasses import dataclass
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -132,3 +133,6 @@ class Parity:
             )
         )
         return f"Parity of {len(self.estimates)} editions with {self.reference}{ends}"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(repr(self))}</p>{self.to_frame().to_html(escape=True)}"

@@ -9,11 +9,11 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.collections import QuadMesh
-from matplotlib.ticker import AutoLocator, LogLocator, NullFormatter
+from matplotlib.ticker import AutoLocator, Locator, LogLocator, MaxNLocator, NullFormatter
 from matplotlib.transforms import ScaledTranslation
 
 from langdiff._types import Floats
-from langdiff.plots._names import shorten, show_names, tick_names
+from langdiff.plots._names import breadth, shorten, show_names, tick_names, with_note
 
 # any two can be told apart with and without each of the three kinds of colour blindness; tests/plots/test_palette.py
 BLUE, RUST, GREEN, VIOLET = "#0062b8", "#ce4b0b", "#009e73", "#4a0070"
@@ -34,6 +34,7 @@ LETTER, LINE = 0.55, 1.15  # width of a letter and height of a line, as shares o
 LEAST_TEXT = 4.5  # points
 MARGIN = 30.0  # points, which names beside the axes may take before the axes become narrower
 HANDLE = 6  # letters that take as much room as what stands before a label of a legend
+FEWEST_TICKS = 3  # of a logarithmic axis
 NAME_SHARE = 0.5  # of the width of axes that the name of a row may take beside them
 
 
@@ -97,7 +98,7 @@ def name_rows(ax: Axes, names: Iterable[Any], *, first: int = 0, notes: Sequence
     text = float(np.clip(0.75 * down / max(len(labels), 1), LEAST_TEXT, text_size(ax)))
     labels = shorten(labels, int(NAME_SHARE * across / (LETTER * text)))
     if notes:
-        labels = [label + note for label, note in zip(labels, notes, strict=True)]
+        labels = [with_note(label, note) for label, note in zip(labels, notes, strict=True)]
     every = max(1, int(np.ceil(len(labels) * LINE * LEAST_TEXT / down)))
     ax.set_yticks(range(first, first + len(labels), every), labels[::every], fontsize=text)
     return text
@@ -140,6 +141,8 @@ def finish(
     size = text_size(ax)
     # only what is too long is wrapped: Matplotlib wraps at the edges of axes that its layout has not yet placed
     across, down = size_of(ax) / (LETTER * size)  # letters
+    if len(xlabel) > across:
+        xlabel = xlabel.replace(" %", "\N{NO-BREAK SPACE}%")
     ax.set_xlabel(xlabel, fontsize=size, wrap=len(xlabel) > across)
     ax.set_ylabel(ylabel, fontsize=size, wrap=len(ylabel) > down)
     if legend is True:
@@ -161,10 +164,10 @@ def finish(
 
 def _legend_above(ax: Axes, entries: Mapping[str, Artist], size: float, raised: float) -> float:
     """Draw a legend above the axes, in as few rows as their width allows; return its height in points."""
-    beside = max((LETTER * text_size(ax) * len(name.get_text()) for name in tick_names(ax.yaxis)), default=0.0)
+    beside = max((LETTER * text_size(ax) * breadth(name.get_text()) for name in tick_names(ax.yaxis)), default=0.0)
     letters = (size_of(ax)[0] - max(0.0, beside - MARGIN)) / (LETTER * size)  # in a row
     labels = shorten(list(entries), max(12, int(letters) - HANDLE))
-    columns = max(1, int(letters / (max(map(len, labels)) + HANDLE)))
+    columns = max(1, int(letters / (max(map(breadth, labels)) + HANDLE)))
     rows = int(np.ceil(len(labels) / columns))
     figure = ax.get_figure(root=True)
     place = ax.transAxes
@@ -190,7 +193,11 @@ def _legend_above(ax: Axes, entries: Mapping[str, Artist], size: float, raised: 
 
 
 def plain_log_ticks(axis: Axis) -> None:
-    """Write 1, 2, 5, 10, … on a logarithmic axis, and nothing between."""
-    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    """Write 1, 2, 5, 10, … on a logarithmic axis on which everything is drawn; equal steps where these are too few."""
+    low, high = axis.get_view_interval()
+    locator: Locator = LogLocator(subs=(1.0, 2.0, 5.0))
+    if sum(low <= tick <= high for tick in locator.tick_values(low, high)) < FEWEST_TICKS:
+        locator = MaxNLocator(nbins=6, steps=[1, 2, 5, 10])
+    axis.set_major_locator(locator)
     axis.set_major_formatter("{x:,g}")
     axis.set_minor_formatter(NullFormatter())

@@ -2,9 +2,11 @@
 
 import unicodedata
 import warnings
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from functools import cache
+from itertools import accumulate
 
 import regex
 from fontTools.unicodedata import script, script_name  # Matplotlib needs fontTools, too
@@ -118,7 +120,8 @@ def shorten(names: Sequence[str], most: int) -> list[str]:
     names : sequence of str
         Names to shorten.
     most : int
-        Number of characters to shorten to, the ellipsis included; names that begin alike keep more.
+        Number of letters to shorten to, the ellipsis included and wide ones counted as two (`breadth`); names that
+        begin alike keep more.
 
     Returns
     -------
@@ -140,8 +143,41 @@ def shorten(names: Sequence[str], most: int) -> list[str]:
     return shown
 
 
+def breadth(name: str) -> int:
+    """Return how many letters wide a name is; those of Chinese, Japanese and Korean are as wide as two.
+
+    Examples
+    --------
+    >>> breadth("eng-web"), breadth("日本語")
+    (7, 6)
+    """
+    return sum(map(_breadth_of_letter, regex.findall(r"\X", name)))
+
+
+def _breadth_of_letter(letter: str) -> int:
+    return 2 if unicodedata.east_asian_width(letter[0]) in "WF" else 1
+
+
+def with_note(name: str, note: str) -> str:
+    """Return a name and what is said of it, which is read from left to right beside names in Arabic or Hebrew, too.
+
+    Without the marks of direction (U+200E), ``(20 + 130)`` after such a name is drawn as ``(130 + 20)``.
+
+    Examples
+    --------
+    >>> with_note("eng", " (20 + 130)")
+    'eng (20 + 130)'
+    """
+    if any(unicodedata.bidirectional(letter) in ("R", "AL") for letter in name):
+        name = f"\u200e{name}\u200e"
+    return name + note
+
+
 def _cut(letters: list[str], most: int) -> str:
-    return "".join(letters) if len(letters) <= most else "".join(letters[: most - 1]).rstrip() + "…"
+    ends = list(accumulate(map(_breadth_of_letter, letters)))
+    if not ends or ends[-1] <= most:
+        return "".join(letters)
+    return "".join(letters[: bisect_right(ends, most - 1)]).rstrip() + "…"
 
 
 def _clashing(names: Sequence[str], shown: Sequence[str]) -> list[int]:

@@ -10,7 +10,7 @@ from scipy.optimize import isotonic_regression
 
 from langdiff._types import Floats, Integers
 from langdiff.plots._axes import BACKING, GREY, INK, LEAST_TEXT, LETTER, LINE, NAME_SHARE, size_of, text_size
-from langdiff.plots._names import shorten
+from langdiff.plots._names import breadth, shorten
 
 LEADER: dict[str, Any] = {"arrowstyle": "-", "color": GREY, "linewidth": 0.5, "shrinkA": 0, "shrinkB": 2}
 ALL_NAMED = 30  # of more points, only the most telling are named
@@ -48,7 +48,7 @@ def name_line_ends(ax: Axes, ends: Mapping[str, float]) -> None:
             fontsize=size,
             color=INK,
             annotation_clip=False,
-            arrowprops=LEADER | {"shrinkA": 1, "shrinkB": 0},
+            arrowprops=LEADER | {"shrinkA": 1, "shrinkB": 0, "relpos": (0, 0.5)},  # to the left end of the name
         )
 
 
@@ -119,7 +119,7 @@ def name_points(
     taken = np.hstack([at - 2.5, at + 2.5])  # boxes: left, bottom, right, top
     for i in order:
         lines = short[i].split("\n")
-        extent = np.array([1.05 * LETTER * size * max(map(len, lines)), LINE * size * len(lines)])
+        extent = np.array([1.05 * LETTER * size * max(map(breadth, lines)), LINE * size * len(lines)])
         boxes = np.array([box_beside(at[i], side, *extent) for side in SIDES])
         outside = (boxes[:, 0] < 0) | (boxes[:, 2] > area[0])
         costs = np.array([overlaps(box, taken).sum() for box in boxes]) / extent.prod() + outside

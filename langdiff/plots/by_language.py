@@ -97,8 +97,6 @@ def plot_by_language(
         ax.vlines(x[members], low[members, 1], high[members, 1], **at)
         dots: dict[str, Any] = {"marker": marker, "linestyle": "none", "markersize": 4.5, "markeredgewidth": 0}
         ax.plot(x[members], y[members], color=colour, label=label or None, zorder=3, **dots)
-    if highlight:
-        ax.legend(loc="upper left", frameon=False, fontsize=9, handletextpad=0.3)
     order = None
     if len(points) > ALL_NAMED:
         telling = np.where(rest, np.abs(x) + np.abs(y) + 2 * np.abs(x - y), 0.0)  # colours name the others
@@ -108,7 +106,7 @@ def plot_by_language(
     xlabel, ylabel = (f"{e.scale.quantity}{f', {e.title}' if e.title else ''} ({e.scale.unit})" for e in both)
     r = float(pearsonr(x, y).statistic)
     what = "languages" if average else f"{both[0].unit_name}s"
-    return finish(ax, xlabel, ylabel, f"{len(points)} {what}, Pearson's r = {r:.3f}")
+    return finish(ax, xlabel, ylabel, f"{len(points)} {what}, Pearson's r = {r:.3f}", legend=bool(highlight))
 
 
 def _points(both: Sequence[Effects], known: Mapping[str, str] | None) -> tuple[pd.DataFrame, Floats, Floats]:

@@ -70,6 +70,5 @@ def plot_deletion_bias(bias: pd.DataFrame, ax: Axes | None = None, **style: Any)
                 error = np.nan_to_num(points["bias_std_error"].to_numpy(dtype=float))
                 ax.vlines(x, y - error, y + error, color=colour, linewidth=1.0)
     ax.set_xticks(rates, [f"{rate:g}" for rate in rates])
-    legend = ax.legend(frameon=False, fontsize=9, title=f"thick: {first}", title_fontsize=9)
-    legend.get_title().set_parse_math(False)
-    return finish(ax, "share of cells deleted", "bias of difficulty (nats)")
+    title = f"thick lines: {first}"
+    return finish(ax, "share of cells deleted", "bias of difficulty (nats)", title, legend=True)

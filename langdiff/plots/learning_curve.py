@@ -4,6 +4,7 @@ from itertools import cycle
 from typing import Any
 
 import pandas as pd
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
@@ -61,14 +62,17 @@ def plot_learning_curves(logs: pd.DataFrame, ax: Axes | None = None, **style: An
         ax.plot(epochs, bits, label=names[key], **(usual | style))
         ax.hlines(bits[-1], epochs[-1], last, color=GREY, linewidth=0.5)
         best = int(bits.argmin())
-        ax.plot(epochs[best], bits[best], "o", color=INK, markersize=3.5, zorder=3, clip_on=False)
+        (dot,) = ax.plot(epochs[best], bits[best], "o", color=INK, markersize=3.5, zorder=3, clip_on=False)
         ends[names[key]] = float(bits[-1])
     ax.set_xlim(1, last if last > 1 else 2)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     name_line_ends(ax, ends)
-    legend = {str(lm): Line2D([], [], color=colour, linestyle=line) for lm, (colour, line) in look_of.items()}
+    legend: dict[str, Artist] = {
+        str(lm): Line2D([], [], color=colour, linestyle=line) for lm, (colour, line) in look_of.items()
+    }
+    legend = (legend if len(legend) > 1 else {}) | {"fewest bits": dot}
     label = "surprisal of the dev part (bits per character)"
-    return finish(ax, "epoch", label, legend=len(legend) > 1 and legend)
+    return finish(ax, "epoch", label, legend=legend)
 
 
 def _names(keys: list[tuple[Any, ...]]) -> dict[tuple[Any, ...], str]:

@@ -111,7 +111,7 @@ def plot_multitext(
     across = shorten([str(name) for name in bits.columns], room)
     down = shorten([str(name) for name in bits.index], NAME)
     if fit is not None:
-        across, down = [*across, "content\n(bits)"], [*down, "difficulty"]
+        across, down = [*across, "content\n(bits)"], [*down, "difficulty\n(%)"]
     at = [*range(columns), columns + GAP][: len(across)], [*range(rows), rows + GAP][: len(down)]
     ax.set_xticks(at[0], across, fontsize=size, parse_math=False)
     ax.set_yticks(at[1], down, fontsize=size, parse_math=False)
@@ -143,7 +143,7 @@ def _draw_margins(ax: Axes, bits: pd.DataFrame, fit: Fitted, style: dict[str, An
     for i, size in enumerate(sizes):
         _draw_cell(ax, (columns + GAP, i), _bits(size), 0.0, style)
     for j, nats in enumerate(fit.difficulty[bits.columns]):
-        _draw_cell(ax, (j, rows + GAP), f"{100 * np.expm1(nats):+z.1f} %", 0.0, style)
+        _draw_cell(ax, (j, rows + GAP), f"{100 * np.expm1(nats):+z.1f}", 0.0, style)
 
 
 def _bits(value: float) -> str:

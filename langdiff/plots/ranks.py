@@ -29,15 +29,15 @@ def plot_ranks(
 
     Parameters
     ----------
-    source : DifficultyFit, Effects or DataFrame
-        A fit or effects with their covariance, or a frame of draws of difficulties, shape (draws, J) with columns
-        named by edition, from a posterior or a bootstrap; see `langdiff.rank_probabilities`.
+    source : DifficultyFit, Effects, posterior or DataFrame
+        A fit or effects with their covariance, a posterior of `langdiff.sample`, or a frame of draws of difficulties,
+        shape (draws, J) with columns named by edition, such as a bootstrap gives; see `langdiff.rank_probabilities`.
     ax : Axes, optional
         Axes to draw on; by default those of a new figure, as high as the number of editions needs.
     n_draws : int
         Number of draws from a fit or effects, in which ranks are counted.
     seed : int or numpy.random.Generator, optional
-        Seed of these draws; required unless `source` is a frame of draws.
+        Seed of these draws; required unless `source` is a posterior or a frame of draws.
     **style
         Settings for ``Axes.pcolormesh``, which override the defaults.
 

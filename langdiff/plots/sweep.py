@@ -63,13 +63,16 @@ def plot_bpe_sweep(result: Sweep, ax: Axes | None = None, **style: Any) -> Axes:
     scale, unit = (1e6, "Mbit") if most >= 1e6 else (1e3, "kbit") if most >= 1e3 else (1.0, "bits")
     ratios = bits.index.to_numpy(dtype=float)
     usual: dict[str, Any] = {"color": BLUE, "linewidth": 1.0}
-    ax.axvline(result.best_overall, color=RUST, linewidth=1, linestyle=DASHED, zorder=0)
+    overall = ax.axvline(result.best_overall, color=RUST, linewidth=1, linestyle=DASHED, zorder=0)
     for edition in bits.columns:
         values = bits[edition].to_numpy() / scale
         ax.plot(ratios, values, label=str(edition), **(usual | style))
         lowest = int(np.argmin(values))
-        ax.plot(ratios[lowest], values[lowest], "o", color=INK, markersize=3.5, zorder=3, clip_on=False)
+        (dot,) = ax.plot(ratios[lowest], values[lowest], "o", color=INK, markersize=3.5, zorder=3, clip_on=False)
     ax.set_xlim(ratios[0], ratios[-1] if len(ratios) > 1 else ratios[0] + 1)
     name_line_ends(ax, {str(edition): float(bits[edition].iloc[-1]) / scale for edition in bits.columns})
+    legend = {"fewest bits of an edition": dot, "over all editions": overall}
     title = f"{result.lm}: fewest bits over all editions at {result.best_overall:g}"
-    return finish(ax, "merges per distinct word of the training text", f"surprisal of the dev part ({unit})", title)
+    return finish(
+        ax, "merges per distinct word of the training text", f"surprisal of the dev part ({unit})", title, legend=legend
+    )

@@ -401,6 +401,11 @@ def plot_treebank_measures(
     usual: dict[str, Any] = {"color": BLUE, "marker": "o", "linestyle": "none", "markersize": 5}
     if both:
         ax.hlines(rows, table[measure], table[function], color=FAINT, linewidth=1.2, zorder=0)
-        ax.plot(table[measure], rows, label="content heads", **(usual | {"markerfacecolor": "white"} | style))
+        ax.plot(
+            table[measure],
+            rows,
+            label="content heads",
+            **(usual | {"markerfacecolor": "white", "markersize": 8} | style),
+        )
     ax.plot(table[last], rows, label="function heads", **(usual | style))
     return finish(ax, AXIS.get(measure, measure).format(over=measures.over), keep=["bottom"], legend=both)

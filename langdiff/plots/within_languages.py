@@ -61,5 +61,4 @@ def plot_within_languages(spread: Spread, ax: Axes | None = None, **style: Any) 
         ax.plot(values, np.full(len(values), place), label=label, **(usual | {"markeredgewidth": 0} | style))
     means = [values.mean() for _, values in rows]
     ax.plot(means, range(len(rows)), "|", color=RUST, markersize=13, markeredgewidth=2, label="mean")
-    ax.legend(loc="best", frameon=False)
-    return finish(ax, "difficulty (nats)", title=spread.title, keep=["bottom"])
+    return finish(ax, "difficulty (nats)", title=spread.title, keep=["bottom"], legend=True)

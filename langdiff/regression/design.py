@@ -190,7 +190,8 @@ def columns_of_formula(formula: str, info: pd.DataFrame, what: str) -> pd.DataFr
             matrix = model_matrix(formula, info.copy(), na_action="raise", context={})
     except Exception as error:  # a formula may be any Python, and that may raise anything
         reason = " ".join(ESCAPES.sub("", str(error)).split())
-        raise ConfigError(f"formula {formula!r} cannot be used with {what}_info: {reason}") from error
+        advice = _advice(formula, info, what)
+        raise ConfigError(f"formula {formula!r} cannot be used with {what}_info: {reason}{advice}") from error
     if not isinstance(matrix, pd.DataFrame):
         raise ConfigError(f"formula {formula!r} has two sides; give the right-hand side only.")
     terms = matrix.drop(columns="Intercept", errors="ignore").astype(float)
@@ -207,6 +208,18 @@ def columns_of_formula(formula: str, info: pd.DataFrame, what: str) -> pd.DataFr
         )
     terms[:] = _centred(terms.to_numpy())  # the constant makes up for it; numbers such as years keep their digits
     return terms
+
+
+def _advice(formula: str, info: pd.DataFrame, what: str) -> str:
+    """Return what else is to be said of a formula that could not be used: its usual faults."""
+    if re.search(r"\(.*\|.*\)", formula):
+        return ". Terms of formulas are fixed effects; random effects such as (1 | language) are not offered."
+    named = [name for name in info if re.search(rf"\b{re.escape(str(name))}\b", formula)]
+    gaps = {str(name): info.index[info[name].isna()] for name in named if info[name].isna().any()}
+    if gaps:
+        lacking = "; ".join(f"{name!r} of {listing(rows)}" for name, rows in gaps.items())
+        return f" Missing are {lacking}: give these values, or leave the {what}s out."
+    return "" if len(named) == len(info.columns) else f" Columns are {listing(info.columns)}."
 
 
 def _dependent(columns: Floats) -> list[int]:

@@ -216,6 +216,8 @@ class DifficultyFit:
         plain = self.model == "1" and self.intents == "fixed" and self.dispersions is None
         variance = " (at the maximum-likelihood variance; sigma is unbiased)" if plain else ""
         gradient = "" if np.isnan(self.grad_norm) else f", gradient {self.grad_norm:.1e}"
+        with pd.option_context("display.unicode.east_asian_width", True):  # columns below Chinese names, too
+            table = self.to_frame().round(4).to_string()
         lines = [
             f"Model {self.model} ({how}), {state}: {self.n_iterations} iterations{gradient}",
             f"{self.cells:,} cells, {len(self.intent_size):,} intents{single} × {len(self.difficulty):,} {self._units}",
@@ -225,7 +227,7 @@ class DifficultyFit:
             *(record.words for record in (self.sizes, self.dispersions, self.compared) if record is not None),
             *filter(None, [self.most_replaced]),
             "",
-            self.to_frame().round(4).to_string(),
+            table,
             "",
             *([] if self.terms is None else [self.terms.round(4).to_string(), ""]),
             f"[{self.signature}]",

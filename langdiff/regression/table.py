@@ -2,6 +2,7 @@
 
 import logging
 import warnings
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
@@ -38,6 +39,15 @@ def as_surprisals(table: object) -> Surprisals:
         "surprisals must be a Surprisals, or a DataFrame, array or tensor of bits, intents × editions, "
         f"not {type(table).__name__}."
     )
+
+
+def named_tables(tables: object) -> dict[str, Surprisals]:
+    """Return tables by name from a mapping to what `as_surprisals` takes."""
+    if not isinstance(tables, Mapping):
+        raise DataError(
+            f"several tables of surprisals are given as a mapping from name to table, not {type(tables).__name__}."
+        )
+    return {name: as_surprisals(table) for name, table in tables.items()}
 
 
 def _of_frame(table: pd.DataFrame) -> Surprisals:

@@ -6,7 +6,7 @@ import pandas as pd
 from langdiff._types import Booleans, Integers
 from langdiff.errors import ConfigError, DataError
 from langdiff.folds import Folds
-from langdiff.multitext import Multitext
+from langdiff.multitext import Multitext, check_multitext
 from langdiff.parts import Parts
 from langdiff.selection.dealing import deal_groups
 from langdiff.selection.grouping import Groups, Incomplete, divide_groups, find_complete, groups_of
@@ -67,6 +67,7 @@ to 24 intents
     >>> document[folds.parts[0].test.intents].unique().tolist()[:3]
     ['d0', 'd3', 'd6']
     """
+    check_multitext(multitext)
     if not isinstance(n_folds, int) or n_folds < 2:
         raise ConfigError(f"n_folds must be a whole number from 2 up, got {n_folds!r}.")
     if not isinstance(dev_share, int | float) or not 0 < dev_share < 1:

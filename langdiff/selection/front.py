@@ -9,7 +9,7 @@ import pandas as pd
 
 from langdiff._progress import progress_bar
 from langdiff._types import Booleans
-from langdiff.multitext import Multitext
+from langdiff.multitext import Multitext, check_multitext
 from langdiff.selection.requirements import check_feasible, check_settings, name_problem
 from langdiff.selection.result import ParetoFront
 from langdiff.selection.search.exact import Search
@@ -109,6 +109,7 @@ def pareto_front(
     2               3                3    True     1
     3               1                1    True     2
     """
+    check_multitext(multitext)
     asked = {"max_editions_per_language": max_editions_per_language}
     limits = check_settings(asked, objective, time_limit, solver)
     started = time.monotonic()

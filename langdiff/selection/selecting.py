@@ -10,7 +10,7 @@ import pandas as pd
 
 from langdiff._progress import progress_bar
 from langdiff.errors import ConfigError, LangdiffWarning, SolverError
-from langdiff.multitext import Multitext
+from langdiff.multitext import Multitext, check_multitext
 from langdiff.selection.requirements import check_feasible, check_settings, name_problem
 from langdiff.selection.result import Selection
 from langdiff.selection.search.direct import Direct
@@ -97,6 +97,7 @@ def select(
     >>> selection.editions.to_list(), selection.value
     (['eng', 'deu'], 6)
     """
+    check_multitext(multitext)
     started = time.monotonic()
     asked = {
         "min_intents": min_intents,

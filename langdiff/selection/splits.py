@@ -4,7 +4,7 @@ import numpy as np
 
 from langdiff._types import Booleans
 from langdiff.errors import ConfigError, DataError
-from langdiff.multitext import Multitext
+from langdiff.multitext import Multitext, check_multitext
 from langdiff.parts import Parts
 from langdiff.selection.grouping import Groups, Incomplete, divide_groups, find_complete, groups_of
 
@@ -69,6 +69,7 @@ def split(
     >>> document[parts.test.intents].unique().tolist()
     ['d4', 'd10', 'd16']
     """
+    check_multitext(multitext)
     if min(dev, test) < 1 or dev + test >= block:
         raise ConfigError(
             f"a block of {block} intents cannot give {dev} to dev and {test} to test: each needs at least "

@@ -1,6 +1,10 @@
+import re
+
 import pytest
+from typer.main import get_command
 
 import langdiff as ld
+from langdiff.cli.app import app
 from langdiff.cli.wording import as_options
 
 OPTIONS = {"unit": "--unit", "max_iterations": "--max-iterations", "restricted": "--restricted", "model": "--model"}
@@ -37,3 +41,17 @@ def test_errors_and_warnings_of_commands_speak_of_options(langdiff, tmp_path):
     assert "Raise --max-iterations (now 1)" in done.err
     done = langdiff("fit", tmp_path / "s.csv", "--bootstrap", "30", "--errors", "jackknife")
     assert "--bootstrap 30 contradicts --errors jackknife" in done.err
+
+
+def test_brackets_in_help_are_shown():
+    """Rich takes what stands in brackets for markup if it begins with a small letter, and leaves it out."""
+
+    def helps(command):
+        yield command.help or ""
+        yield from (parameter.help or "" for parameter in command.params if hasattr(parameter, "help"))
+        for inner in getattr(command, "commands", {}).values():
+            yield from helps(inner)
+
+    texts = list(helps(get_command(app)))
+    assert len(texts) > 100
+    assert [text for text in texts if re.search(r"(?<!\\)\[[a-z]", text)] == []

@@ -36,11 +36,11 @@ def test_margins_are_those_of_the_fit():
     ax = plot_multitext(surprisals, fit=fit, n_intents=4)
     drawn = texts(ax)
     for j, edition in enumerate(surprisals.editions):
-        assert drawn[(j, 4.25)] == f"{100 * np.expm1(fit.difficulty[edition]):+z.1f} %"
+        assert drawn[(j, 4.25)] == f"{100 * np.expm1(fit.difficulty[edition]):+z.1f}"
     # what the model expects of an edition of factor 1 is the content
     content = fit.intent_size.iloc[:4] * np.exp(fit.sigma**2 / 2)
     assert [drawn[(3.25, i)] for i in range(4)] == [f"{value:,.0f}" for value in content]
-    assert ax.get_yticklabels()[-1].get_text() == "difficulty"
+    assert ax.get_yticklabels()[-1].get_text() == "difficulty\n(%)"
 
 
 def test_long_names_are_shortened_and_dollars_stay():

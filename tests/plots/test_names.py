@@ -17,7 +17,7 @@ from matplotlib import cbook, font_manager
 from langdiff.cli.output import save_picture
 from langdiff.errors import LangdiffWarning
 from langdiff.plots import _names, plot_difficulties, plot_line_follow, plot_two_models
-from langdiff.plots._names import shorten
+from langdiff.plots._names import breadth, shorten, with_note
 
 ENDONYMS = {
     "Arabic": "العربية",
@@ -159,3 +159,18 @@ def test_a_column_of_a_page_has_room_for_names_and_labels(editions, height):
         assert -1 <= box.x0 < box.x1 <= figure.bbox.width + 1, text.get_text()
     assert ax.get_window_extent().width > figure.bbox.width / 3
     plt.close(figure)
+
+
+def test_numbers_after_arabic_and_hebrew_names_keep_their_order():
+    """Marks of direction before and after the name make the text one from left to right (UAX 9, rules P2 and N1)."""
+    for script in ("Arabic", "Hebrew"):
+        assert with_note(ENDONYMS[script], " (20 + 130)") == f"\u200e{ENDONYMS[script]}\u200e (20 + 130)"
+    for script in ("Han", "Devanagari", "Cherokee"):
+        assert with_note(ENDONYMS[script], " (20 + 130)") == f"{ENDONYMS[script]} (20 + 130)"
+
+
+@given(st.lists(st.text("ab中文かな한국", max_size=12), unique=True), st.integers(2, 12))
+def test_wide_letters_count_twice(names, most):
+    alike = len({name[:1] for name in names}) < len(names)  # names that begin alike keep more
+    for name, short in zip(names, shorten(names, most), strict=True):
+        assert short == name if breadth(name) <= most else alike or breadth(short) <= most

@@ -132,7 +132,12 @@ def test_groups_connect_what_intents_do_not():
             {"formula": "language + lm + half", "edition_info": INFO.assign(half=[1.0, 0, 1, 0, 1, 0])},
             r"1 term\(s\).*follow from the constant and the terms before them: 'half'",
         ),
-        ({"formula": "lm", "edition_info": INFO.assign(lm=["char", None] * 3)}, "cannot be used"),
+        (
+            {"formula": "lm", "edition_info": INFO.assign(lm=["char", None] * 3)},
+            "cannot be used .*Missing are 'lm' of 'e2', 'e4', 'e6': give these values",
+        ),
+        ({"formula": "langage + lm", "edition_info": INFO}, "Columns are 'language', 'lm', 'year'"),
+        ({"formula": "lm + (1 | language)", "edition_info": INFO}, "random effects such as .* are not offered"),
         (
             {"groups": "lm", "edition_info": pd.concat([INFO, INFO.iloc[:1]])},
             r"1 edition\(s\) are in edition_info more",
@@ -162,6 +167,11 @@ def test_groups_connect_what_intents_do_not():
 def test_designs_that_cannot_be(surprisals, arguments, message):
     with pytest.raises(ConfigError, match=message):
         ld.fit(surprisals, **arguments)
+
+
+def test_a_series_is_no_table(surprisals):
+    with pytest.raises(DataError, match="not Series"):
+        ld.fit(surprisals.bits.iloc[:, 0])
 
 
 def test_arrays_and_tensors_are_taken(surprisals):

@@ -3,6 +3,7 @@
 import json
 import re
 from dataclasses import is_dataclass, replace
+from unicodedata import east_asian_width
 
 import numpy as np
 import pandas as pd
@@ -83,6 +84,13 @@ def test_summary_and_repr_say_what_to_trust(fit):
         f"model:2|method:newton|errors:information|lm:simulated{bits}cells:{fit.cells}|intents:50|editions:4"
         f"|version:{ld.__version__}"
     )
+
+
+def test_columns_stand_below_one_another_beside_wide_letters():
+    bits = ld.simulate(60, 3, seed=0).surprisals.bits.set_axis(["中文和合本", "日本語", "eng"], axis="columns")
+    rows = ld.fit(bits).summary().splitlines()[-6:-2]
+    widths = {sum(2 if east_asian_width(letter) in "WF" else 1 for letter in row.rstrip()) for row in rows[1:]}
+    assert len(widths) == 1
 
 
 def with_replaced(surprisals, **replaced):

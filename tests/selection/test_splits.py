@@ -84,3 +84,16 @@ def test_editions_with_no_intent_in_common():
     multitext = ld.read_frame(pd.DataFrame({"deu": ["a", None], "eng": [None, "b"]}))
     with pytest.raises(DataError, match=r"no intent is in all 2 editions\. Choose editions that share some"):
         ld.split(multitext)
+
+
+@pytest.mark.parametrize("function", [ld.split, ld.split_into_folds, ld.select, ld.pareto_front])
+def test_what_is_no_multitext_is_refused_with_advice(function):
+    multitext = ld.synthesize(n_intents=10, n_languages=2, seed=0).multitext
+    for other, advice in (
+        (ld.select(multitext), "not Selection. Give its attribute multitext"),
+        (multitext.to_frame(), r"not DataFrame. langdiff\.read_frame"),
+        ("bible/", r"not str. langdiff\.read_multitext\('bible/'\)"),
+        (None, "not NoneType"),
+    ):
+        with pytest.raises(ConfigError, match=f"a Multitext is needed, {advice}"):
+            function(other)

@@ -22,6 +22,7 @@ from scipy.stats import t as student
 from langdiff._types import Floats
 from langdiff.errors import ConfigError, DataError
 from langdiff.regression.kernel.two_way import solve_two_way
+from langdiff.regression.table import named_tables
 from langdiff.surprisals import Surprisals
 
 NORMAL_MEDIAN = 0.6744897501960817  # of |z| of a standard normal
@@ -73,13 +74,14 @@ def flag_cells(surprisals_by_lm: Mapping[str, Surprisals], *, q: float = 0.05) -
     >>> found[["intent", "edition", "flagged"]].iloc[0].tolist() == [bits.index[17], bits.columns[3], True]
     True
     """
-    if len(surprisals_by_lm) < 2:
+    by_lm = named_tables(surprisals_by_lm)
+    if len(by_lm) < 2:
         raise ConfigError("give two or more language models: what one alone finds may be its own fault.")
     if not 0 < q < 1:
         raise ConfigError(f"q must be between 0 and 1, got {q!r}.")
-    tables = list(surprisals_by_lm.values())
+    tables = list(by_lm.values())
     first = tables[0]
-    for name, table in surprisals_by_lm.items():
+    for name, table in by_lm.items():
         alike = table.intents.equals(first.intents) and table.editions.equals(first.editions)
         if not alike or (table.bits.isna() != first.bits.isna()).to_numpy().any():
             raise DataError(f"the table of {name!r} has other intents, editions or missing cells than the first.")
@@ -88,7 +90,7 @@ def flag_cells(surprisals_by_lm: Mapping[str, Surprisals], *, q: float = 0.05) -
             f"{first.bits.shape[0]} intents × {first.bits.shape[1]} editions are too few to say what is usual."
         )
     residuals = np.array([_residual(table) for table in tables])  # (L, I, J), NaN where missing
-    for name, residual in zip(surprisals_by_lm, residuals, strict=True):
+    for name, residual in zip(by_lm, residuals, strict=True):
         if np.nanmedian(np.abs(residual)) < ROUNDING:
             raise DataError(f"the residuals of {name!r} vanish in most cells: are the editions copies of one another?")
     score = shared_part(np.array([scaled(residual) for residual in residuals]))

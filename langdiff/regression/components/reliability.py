@@ -21,6 +21,7 @@ from langdiff._types import Floats
 from langdiff.errors import ConfigError, DataError
 from langdiff.regression.components.effects_of_tables import Observations, observe
 from langdiff.regression.components.quadratic import components, jackknife
+from langdiff.regression.table import as_surprisals, named_tables
 from langdiff.surprisals import Surprisals
 
 MOST_GROUPS = 20  # left out one at a time, of intents and of editions
@@ -210,6 +211,7 @@ def generalizability(
     ----------
     surprisals : Surprisals, or mapping from str to Surprisals
         One table, or several by name, such as those of several language models, seeds or corpora. Cells may be missing.
+        Frames and arrays that `langdiff.fit` takes serve as well.
     facets : DataFrame, optional
         Columns ``corpus``, ``lm`` and ``seed`` of the tables, indexed by their names. By default the language model and
         the seed that the tables know, and one corpus. Intents of one corpus with the same name are the same.
@@ -236,7 +238,8 @@ def generalizability(
     >>> found.frame["share"].round(2).to_dict()
     {'edition': 0.01, 'intent': 0.87, 'residual': 0.12}
     """
-    tables = {"": surprisals} if isinstance(surprisals, Surprisals) else dict(surprisals)
+    several = isinstance(surprisals, Mapping)
+    tables = named_tables(surprisals) if several else {"": as_surprisals(surprisals)}
     if not tables:
         raise ConfigError("give one table of surprisals or more.")
     observed = observe(tables, facets, languages)

@@ -17,6 +17,7 @@ from langdiff._random import generator
 from langdiff._types import Floats, Integers
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.regression.kernel.two_way import solve_two_way
+from langdiff.regression.table import as_surprisals
 from langdiff.surprisals import Surprisals
 
 ROUNDS = 3  # of exchanging each intent for a better one
@@ -118,7 +119,8 @@ def short_form(
     >>> len(form.intents), bool(form.correlation > form.random["correlation"].mean())
     (20, True)
     """
-    judge = surprisals if judge is None else judge
+    surprisals = as_surprisals(surprisals)
+    judge = surprisals if judge is None else as_surprisals(judge)
     if not judge.intents.equals(surprisals.intents):
         raise DataError("the table to judge on has other intents than that to choose on, or another order of them.")
     if k not in range(2, len(surprisals.intents)):

@@ -14,6 +14,7 @@ from langdiff.regression.clustering import OneClustering, name_of_clusters, one_
 from langdiff.regression.curves.curve import DifficultyCurve
 from langdiff.regression.curves.influence import estimate_size
 from langdiff.regression.seeds import mean_over_seeds
+from langdiff.regression.table import as_surprisals
 from langdiff.surprisals import Surprisals
 
 FEWEST_DRAWS = 100
@@ -152,7 +153,8 @@ def _checked(tables: Mapping[int, Surprisals | Sequence[Surprisals]]) -> dict[in
         raise ConfigError(f"sizes must be positive whole numbers, got {bad[0]!r}.")
     found: dict[int, list[Surprisals]] = {}
     for size, given in sorted(tables.items()):
-        found[int(size)] = [given] if isinstance(given, Surprisals) else list(given)
+        several = [given] if isinstance(given, Surprisals | pd.DataFrame | np.ndarray) else given
+        found[int(size)] = [as_surprisals(table) for table in several]
         if not found[int(size)]:
             raise DataError(f"size {size:,} has no table.")
     first = next(iter(found.values()))[0]

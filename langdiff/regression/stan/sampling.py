@@ -146,6 +146,8 @@ def sample(
     check_choice("engine", engine, get_args(Engine))
     check_choice("inits", inits, get_args(Inits))
     check_choice("intents", intents, get_args(Intents))
+    if not isinstance(priors, Priors | None):
+        raise ConfigError(f"priors must be Priors(...), not {type(priors).__name__}: see langdiff.regression.Priors.")
     if log_lik and model == "3":
         raise ConfigError(
             "model 3 has no log_lik of an intent: its density given nu is not that of the row. Compare models by "

@@ -28,7 +28,7 @@ def compare_categories(values: pd.Series, categories: pd.Series, test: str) -> O
     -------
     Outcome
         The statistic as estimate, without an interval. Categories with fewer than two languages stay in the
-        test, and are named in ``reason``.
+        test, and are named in ``reason``; there is none if all are such.
 
     Examples
     --------
@@ -41,6 +41,8 @@ def compare_categories(values: pd.Series, categories: pd.Series, test: str) -> O
     symbol, n = SYMBOL[test], len(values)
     if len(groups) < 2:
         return Outcome(symbol, n, reason=f"one category only: {listing(groups)}")
+    if len(groups) == n:
+        return Outcome(symbol, n, reason="every category has one language; of numbers, make a column of numbers")
     single = [name for name, members in groups.items() if len(members) < 2]
     reason = f"categories with one language: {listing(single)}" if single else ""
     if test == "kruskal":

@@ -13,7 +13,7 @@ from langdiff import __version__
 from langdiff._random import generator
 from langdiff._signature import join_signature, name_of_seed, short_hash
 from langdiff._types import Floats
-from langdiff.effects import Effects, HasEffects, effects_by_source
+from langdiff.effects import Effects, HasEffects, HasPosterior, effects_by_source, posterior_draws
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.typology.association.correlation import SYMBOL, fisher_interval
 from langdiff.typology.association.outcome import MIN_LANGUAGES, NAN, RELATED, is_constant
@@ -83,10 +83,10 @@ def propagate_errors(
     r"""Carry the errors of estimated difficulties into correlations.
 
     Every draw k is a set of all difficulties and gives a correlation :math:`r_k`; its spread is the error of
-    measurement. The error of sampling n languages is added in Fisher's variable,
+    measurement. The error of sampling n languages is added in Fisher's variable
+    :math:`f_k = \operatorname{artanh} r_k`,
 
-    .. math:: z_k = \operatorname{artanh} r + (\operatorname{artanh} r_k - \overline{\operatorname{artanh} r})
-              + e_k, \quad e_k \sim \mathcal N(0, s^2),
+    .. math:: z_k = \operatorname{artanh} r + (f_k - \bar f) + e_k, \quad e_k \sim \mathcal N(0, s^2),
 
     centred at the estimate, since draws around noisy estimates contain the noise twice, so that their own
     correlations are nearer 0; s as in `langdiff.typology.correlation`.
@@ -289,14 +289,8 @@ def _draws(source: Any, n_draws: int, rng: np.random.Generator) -> tuple[pd.Seri
     elif isinstance(source, Effects | HasEffects):
         ((name, effects),) = effects_by_source(source)
         return effects.estimate.rename(name), effects.draws(n_draws, seed=rng)
-    elif hasattr(source, "posterior") and "difficulty" in source.posterior:
-        array = source.posterior["difficulty"]
-        if "edition" not in array.dims:
-            raise DataError(
-                f"the posterior's difficulties are by {listing(array.dims)}, not by chain, draw and edition."
-            )
-        flat = array.stack(sample=("chain", "draw")).transpose("sample", "edition")
-        drawn = pd.DataFrame(flat.to_numpy(), columns=[str(name) for name in array["edition"].to_numpy()])
+    elif isinstance(source, HasPosterior):
+        drawn = posterior_draws(source)
     else:
         raise ConfigError(
             "draws come from a fit or effects with a covariance, a posterior with difficulties, or a DataFrame; "

@@ -169,7 +169,7 @@ def _clean(name: str, column: pd.Series) -> pd.Series:
         column = column.astype(float)
         infinite = column.index[np.isinf(column)]
         if len(infinite):
-            raise DataError(f"predictor {name!r}: {len(infinite)} values are infinite: {listing(infinite)}.")
+            raise DataError(f"predictor {name!r}: {len(infinite)} value(s) are infinite: {listing(infinite)}.")
         return column
     if isinstance(column.dtype, pd.CategoricalDtype):
         return column

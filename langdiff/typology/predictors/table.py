@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ import pandas as pd
 from langdiff._progress import progress_bar
 from langdiff.corpora.iso639 import iso639_3
 from langdiff.errors import LangdiffWarning, listing
-from langdiff.multitext import Multitext
+from langdiff.multitext import Multitext, check_multitext
 from langdiff.typology.predictors.external import (
     Column,
     Lexicons,
@@ -121,6 +122,9 @@ class Predictors:
             f"{len(self.missing)} of {self.values.size} values missing"
         )
 
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(repr(self))}</p>{self.to_frame().to_html(escape=True)}"
+
 
 def predictors(
     multitext: Multitext,
@@ -181,7 +185,7 @@ def predictors(
     DataError
         If a source cannot be read, or has no value for any edition.
     ConfigError
-        If a feature or option is unknown, or a mapping names no edition or language of the multitext.
+        If `multitext` is not one, a feature or option is unknown, or a mapping names no edition or language of it.
     MissingExtraError
         If lang2vec is asked for and not installed.
 
@@ -201,6 +205,7 @@ def predictors(
     eng          eng        16.0         3.0
     deu          deu        21.0         3.0
     """
+    check_multitext(multitext)
     features, lang2vec = _names(features), _names(lang2vec)
     codes = {str(edition): iso639_3(code) for edition, code in multitext.edition_info["language"].items()}
     external: list[Column] = []  # before the texts are read, so that errors are reported at once

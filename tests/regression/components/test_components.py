@@ -206,3 +206,15 @@ def test_cells_need_two_tables_of_the_same_cells(damaged):
         ld.flag_cells(tables | {"other": ld.Surprisals(bits=tables["one"].bits.iloc[1:])})
     with pytest.raises(ConfigError, match="q must be"):
         ld.flag_cells(tables, q=2)
+
+
+def test_frames_of_bits_serve_as_tables(damaged):
+    table = ld.simulate(100, 8, seed=1).surprisals
+    assert ld.generalizability(table.bits).frame.equals(ld.generalizability(table).frame)
+    assert ld.short_form(table.bits, 10, seed=0).intents.equals(ld.short_form(table, 10, seed=0).intents)
+    frames = {name: given.bits for name, given in damaged[0].items()}
+    assert ld.flag_cells(frames).equals(ld.flag_cells(damaged[0]))
+    with pytest.raises(DataError, match="a mapping from name to table, not Surprisals"):
+        ld.flag_cells(table)
+    with pytest.raises(DataError, match="not DifficultyFit"):
+        ld.generalizability(ld.fit(table))

@@ -61,6 +61,11 @@ def test_clusters_and_missing_cells_give_the_errors_of_the_fit(tables):
     assert curve.clusters == "document"
 
 
+def test_frames_serve_as_tables(curve, tables):
+    again = fit_curve({size: table.bits for size, table in tables.items()}, seed=0)
+    np.testing.assert_allclose(again.to_frame()["difficulty"], curve.to_frame()["difficulty"], rtol=1e-12)
+
+
 def test_the_level_is_the_mean_of_the_bits(curve, tables):
     means = {size: table.bits.to_numpy().mean() for size, table in tables.items()}
     np.testing.assert_allclose(np.exp(curve.log_bits).mean(), list(means.values()), rtol=1e-12)

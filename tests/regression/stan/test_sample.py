@@ -276,6 +276,7 @@ def test_too_few_draws_are_not_called_good(incomplete):
         ({"model": "2C"}, "no Stan program of model '2C'"),
         ({"engine": "jags"}, "unknown engine 'jags'; use one of 'auto', 'cmdstan', 'pystan'"),
         ({"inits": "zero"}, "unknown inits 'zero'"),
+        ({"priors": {"difficulty": 1.0}}, r"priors must be Priors\(...\), not dict"),
         ({"chains": 0}, "chains must be at least 1, got 0"),
         ({"iter_warmup": 5}, "iter_warmup must be at least 20, got 5"),
         ({"target_accept": 1.0}, "target_accept must be between 0 and 1"),

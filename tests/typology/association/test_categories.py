@@ -57,6 +57,14 @@ def test_small_categories_are_named_and_one_category_is_no_test():
     assert one.reason == "one category only: 'SVO'"
 
 
+@pytest.mark.parametrize("test", ["mood", "kruskal"])
+def test_numbers_read_as_text_are_no_categories(test):
+    """χ² of n categories of one language is n or n − 1 whatever the difficulties are."""
+    found = compare_categories(pd.Series([1.0, 2, 3, 4]), pd.Series(["0.1", "0.2", "0.3", "0.4"]), test)
+    assert np.isnan(found.p)
+    assert found.reason == "every category has one language; of numbers, make a column of numbers"
+
+
 def test_mood_of_values_at_their_median_is_no_test():
     found = compare_categories(pd.Series([1.0, 2, 2, 2, 2]), pd.Series(list("aabbb")), "mood")
     assert np.isnan(found.p)

@@ -152,6 +152,11 @@ def test_a_mapping_must_name_what_is_there(spaced, tmp_path):
         predictors(spaced, lexicons={"eng": tmp_path / "nothing here"})
 
 
+def test_only_texts_have_predictors():
+    with pytest.raises(ConfigError, match="a Multitext is needed, not Surprisals"):
+        ld.predictors(ld.simulate(10, 3, seed=0).surprisals)
+
+
 def test_languages_unknown_to_wals(spaced, wals):
     renamed = ld.read_frame(pd.DataFrame({"eng": ["a b"], "zul": ["c d"], "Klingon": ["e f"]}))
     with pytest.warns(LangdiffWarning, match=r"1 edition\(s\) have no ISO 639-3 code: 'Klingon'.*edition_info"):
