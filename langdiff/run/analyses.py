@@ -158,7 +158,7 @@ def _compare(basis: Basis, _: Mapping[str, Analysis]) -> Analysis:
         tables.append(_of(lm, rows.reset_index()))
     notes = ["A higher likelihood does not prove a model better, since every intent has a size of its own."]
     if settings.k:
-        notes = [f"held_out: mean log density per cell that was left out, in nats, in {settings.k} folds of the cells."]
+        notes = [f"Held out: mean log density per cell that was left out, in nats, in {settings.k} folds of the cells."]
     return Analysis(name="compare", table=pd.concat(tables, ignore_index=True), notes=tuple(notes))
 
 

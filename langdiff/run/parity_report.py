@@ -15,7 +15,7 @@ from matplotlib.axes import Axes
 from langdiff._io import write_text
 from langdiff.parity.result import Parity
 from langdiff.regression import DifficultyFit
-from langdiff.run.report import html_table
+from langdiff.run.html_tables import html_table
 
 HERE = Path(__file__).parent
 
