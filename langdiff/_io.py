@@ -186,7 +186,12 @@ def read_table(path: Path, delimiter: str = ",") -> tuple[list[str], list[tuple[
             reader = csv.reader(stream, delimiter=delimiter, strict=True)
             header = next(reader, [])
             rows = [(reader.line_num, row) for row in reader if row]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+    except UnicodeDecodeError as error:
+        raise DataError(
+            f"{path}: cannot be read as a table: it is not UTF-8 (the byte {error.object[error.start]:#04x} at "
+            f"{error.start:,}). Save it as UTF-8; spreadsheet programs call it 'CSV UTF-8'."
+        ) from error
+    except (OSError, csv.Error) as error:
         raise DataError(f"{path}: cannot be read as a table: {getattr(error, 'strerror', None) or error}.") from error
     if not header:
         raise DataError(f"{path}: cannot be read as a table: its first line is empty.")
@@ -219,10 +224,16 @@ def atomic_path(path: Path) -> Iterator[Path]:
     except OSError as error:
         if isinstance(error, OutputError):
             raise
-        raise OutputError(f"{path}: cannot be written: {error.strerror or error}.") from error
+        raise _unwritable(path, path.parent, error) from error
     finally:
         with suppress(OSError):  # gone already, or its folder never was
             temporary.unlink()
+
+
+def _unwritable(path: Path, folder: Path, error: OSError) -> OutputError:
+    file = next((above for above in (folder, *folder.parents) if above.is_file()), None)
+    why = error.strerror or error if file is None else f"{file} is a file, not a folder"
+    return OutputError(f"{path}: cannot be written: {why}.")
 
 
 def write_json(path: Path, content: Any) -> None:
@@ -261,7 +272,7 @@ def locked(folder: Path, use: str) -> Iterator[None]:
     except Timeout as error:
         raise LockedError(f"{folder}: another process is {use}") from error
     except OSError as error:
-        raise OutputError(f"{folder}: cannot be written: {error.strerror or error}.") from error
+        raise _unwritable(folder, folder, error) from error
     try:
         yield
     finally:
