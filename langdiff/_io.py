@@ -232,8 +232,8 @@ def atomic_path(path: Path) -> Iterator[Path]:
 
 def _unwritable(path: Path, folder: Path, error: OSError) -> OutputError:
     file = next((above for above in (folder, *folder.parents) if above.is_file()), None)
-    why = error.strerror or error if file is None else f"{file} is a file, not a folder"
-    return OutputError(f"{path}: cannot be written: {why}.")
+    cause = "" if file is None else f" ({file} is a file, not a folder)"
+    return OutputError(f"{path}: cannot be written: {error.strerror or error}{cause}.")
 
 
 def write_json(path: Path, content: Any) -> None:

@@ -46,7 +46,7 @@ def test_errors_of_files_and_numbers_say_what_to_do(langdiff, tmp_path):
     for arguments, told in (
         (["fit", tmp_path / "latin.csv"], "it is not UTF-8 (the byte 0xfc at 8). Save it as UTF-8"),
         (["short-form", table, "--intents", "60"], "--intents 60: must be from 2 to 59."),
-        (["fit", table, "--out", table / "x" / "fit.json"], f"cannot be written: {table} is a file, not a folder."),
+        (["fit", table, "--out", table / "x" / "fit.json"], f"({table} is a file, not a folder)."),
     ):
         done = langdiff(*arguments)
         assert done.code == 1
