@@ -12,7 +12,8 @@ from pandas.api.types import is_bool_dtype, is_numeric_dtype
 NAMES = {"lm": "language model", "r_hat": "R-hat"}
 # columns of texts, which are the same for every language model
 OF_TEXTS = ("characters", "bytes", "byte_premium", "character_premium", "bytes_per_character", "reference_bytes")
-ERRORS = {"held_out_log_density": "held_out_std_error"}  # others are the name of the column and _std_error
+# others are the name of the column and _std_error
+ERRORS = {"held_out_log_density": "held_out_std_error", "difference": "std_error", "difficulty": "std_error"}
 
 
 class Measured(NamedTuple):
@@ -116,7 +117,7 @@ def _with_errors(table: pd.DataFrame) -> pd.DataFrame:
     done: set[str] = set()
     for name in map(str, table.columns):
         low, high = (f"{name}_low", f"{name}_high")
-        error = ERRORS.get(name, f"{name}_std_error")
+        error = f"{name}_std_error" if f"{name}_std_error" in table else ERRORS.get(name, "")
         if name in done:
             continue
         if low in table and high in table:
@@ -154,7 +155,7 @@ def _rounded(table: pd.DataFrame, names: list[str], width: pd.Series) -> list[tu
 def _look(name: str, numbers: pd.Series) -> str:
     """Return a format for a column of which no error is known: whole numbers, two digits of a p, or three."""
     values = numbers.dropna().to_numpy(dtype=float)
-    if name in ("p", "p adjusted"):
+    if name in ("p", "p adjusted", "p value", "p value of all"):
         return "{:.2g}"
     if (values == np.round(values)).all():
         return "{:,.0f}"

@@ -48,6 +48,7 @@ HEADINGS = {
         "Translationese",
         "Are native texts harder than translated ones?",
         "Difficulty of native minus that of translated texts of the same edition, in nats; percent is that in bits. "
+        "Detectable: the difference in nats that four of five such samples would show to be significant. "
         "A language model trained mostly on translated text may find native text harder for that reason only.",
     ),
     "predictors": (
@@ -136,7 +137,7 @@ def render_report(run: RunResult, figures: list[Figure]) -> str:
             "editions": html_table(run.editions.reset_index()),
             "skipped": html_table(run.skipped.astype({"line": "Int64"}), {"line": "{}"}),
             "failed": html_table(run.failed),
-            "folds": None if run.folds is None else html_table(run.folds, {"value": "{:.3f}", "": "{:.4g}"}),
+            "folds": [] if run.folds is None else tables_of_analysis("folds", run.folds.set_index("lm").reset_index()),
             "curve": None if run.curve is None else html_table(_curve(run.curve)),
             "floors": None if run.floors is None else html_table(_floors(run), {"%": "{:+.1f}", "": "{:.3f}"}),
         },

@@ -71,3 +71,12 @@ def test_parity_has_a_table_of_texts_and_one_of_bits():
 def test_a_table_of_one_row_keeps_its_columns(rows):
     found = tables_of_analysis("compare", pd.DataFrame({"model": ["1"], "cells": [7]})[:rows])
     assert [plain(each["table"])[1:] for each in found] == [[["1", "7"]]] * rows
+
+
+def test_folds_have_difficulties_with_their_errors():
+    table = pd.DataFrame({"lm": ["a", "a"], "difficulty": [0.0899, -0.0127], "std_error": [0.0057, 0.0044]})
+    table = table.assign(p_value=[0.898, 0.0271], model_sd=[0.002209, 0.002209])
+    (found,) = tables_of_analysis("folds", table)
+    assert found["same"] == "In all rows: language model a; model sd 0.00221."
+    rows = [["difficulty", "p value"], ["0.0899 ± 0.0057", "0.9"], ["-0.0127 ± 0.0044", "0.027"]]
+    assert plain(found["table"]) == rows
