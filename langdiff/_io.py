@@ -132,11 +132,15 @@ def _raw_blocks(path: File) -> Iterator[tuple[int, bytes]]:
                 yield number, b"".join(rest)
     except (OSError, EOFError, lzma.LZMAError, zlib.error, zipfile.BadZipFile) as error:
         reason = getattr(error, "strerror", None) or str(error) or "it ends too early"
-        raise _fault(path, None, f"cannot be read after line {number - 1}: {reason}.") from error
+        raise _fault(path, None, f"cannot be read{_after(number - 1)}: {reason}.") from error
     except (KeyError, MemoryError, NotImplementedError, RuntimeError) as error:
         # zipfile: gone, compressed in a way or with a password that it cannot undo; lzma: wants gigabytes
         reason = str(error) or "not enough memory"
-        raise _fault(path, None, f"cannot be read after line {number - 1}: {reason}.") from error
+        raise _fault(path, None, f"cannot be read{_after(number - 1)}: {reason}.") from error
+
+
+def _after(line: int) -> str:
+    return f" after line {line}" if line else ""
 
 
 def _fault(path: File, line: int | None, what: str) -> FaultsError:
@@ -186,7 +190,12 @@ def read_table(path: Path, delimiter: str = ",") -> tuple[list[str], list[tuple[
             reader = csv.reader(stream, delimiter=delimiter, strict=True)
             header = next(reader, [])
             rows = [(reader.line_num, row) for row in reader if row]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+    except UnicodeDecodeError as error:
+        raise DataError(
+            f"{path}: cannot be read as a table: it is not UTF-8 (the byte {error.object[error.start]:#04x} at "
+            f"{error.start:,}). Save it as UTF-8; spreadsheet programs call it 'CSV UTF-8'."
+        ) from error
+    except (OSError, csv.Error) as error:
         raise DataError(f"{path}: cannot be read as a table: {getattr(error, 'strerror', None) or error}.") from error
     if not header:
         raise DataError(f"{path}: cannot be read as a table: its first line is empty.")
@@ -219,10 +228,16 @@ def atomic_path(path: Path) -> Iterator[Path]:
     except OSError as error:
         if isinstance(error, OutputError):
             raise
-        raise OutputError(f"{path}: cannot be written: {error.strerror or error}.") from error
+        raise _unwritable(path, path.parent, error) from error
     finally:
         with suppress(OSError):  # gone already, or its folder never was
             temporary.unlink()
+
+
+def _unwritable(path: Path, folder: Path, error: OSError) -> OutputError:
+    file = next((above for above in (folder, *folder.parents) if above.is_file()), None)
+    cause = "" if file is None else f" ({file} is a file, not a folder)"
+    return OutputError(f"{path}: cannot be written: {error.strerror or error}{cause}.")
 
 
 def write_json(path: Path, content: Any) -> None:
@@ -261,7 +276,7 @@ def locked(folder: Path, use: str) -> Iterator[None]:
     except Timeout as error:
         raise LockedError(f"{folder}: another process is {use}") from error
     except OSError as error:
-        raise OutputError(f"{folder}: cannot be written: {error.strerror or error}.") from error
+        raise _unwritable(folder, folder, error) from error
     try:
         yield
     finally:

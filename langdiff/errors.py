@@ -1,9 +1,11 @@
 """Errors and warnings of the package: one root class, each also the builtin a caller expects."""
 
+import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
 SHOWN = 10  # faults that a message lists
+_FIGURES = re.compile(r"\([^()]*[0-9][^()]*\)|[0-9][0-9.,]*")  # in brackets with what they are of, or bare
 
 
 class LangdiffError(Exception):
@@ -109,6 +111,47 @@ class LangdiffWarning(UserWarning):
 
 class ConvergenceWarning(LangdiffWarning):
     """An optimizer stopped before its criterion was met."""
+
+
+class EditionWarning(LangdiffWarning):
+    """What to know of one edition, or of several of which the same can be said but for the figures.
+
+    Attributes
+    ----------
+    cautions : tuple of (str, str)
+        Edition and what is said of it, of every training; the message names the first editions and has the figures of
+        the first.
+
+    Examples
+    --------
+    >>> str(EditionWarning(("deu", "2 rare characters."), ("eng", "3 rare characters.")))
+    "2 editions, 'deu', 'eng' (the figures are those of 'deu'): 2 rare characters."
+    """
+
+    def __init__(self, *cautions: tuple[str, str]) -> None:
+        self.cautions = cautions
+        super().__init__(*cautions)
+
+    def __str__(self) -> str:
+        """Name the editions, then say what is to be known."""
+        (first, caution), *_ = self.cautions
+        editions = dict.fromkeys(edition for edition, _ in self.cautions)
+        if len(editions) == 1:
+            return f"edition {first!r}: {caution}"
+        alike = len({text for _, text in self.cautions}) == 1
+        figures = "" if alike else f" (the figures are those of {first!r})"
+        return f"{len(editions)} editions, {listing(editions)}{figures}: {caution}"
+
+
+def without_figures(text: str) -> str:
+    """Return a message with its figures taken out, which is the same for all messages of its kind.
+
+    Examples
+    --------
+    >>> without_figures("2 of 1,000 characters are rare (dev 2.5%).")
+    '# of # characters are rare #.'
+    """
+    return _FIGURES.sub("#", text)
 
 
 def listing(names: Iterable[object], most: int = 5) -> str:

@@ -444,7 +444,7 @@ def _from_wide(frame: pd.DataFrame, unit: Unit | None, path: Path) -> Surprisals
     except DataError as error:
         raise DataError(
             f"{error} Or if the table is long, with one row per cell, name its columns: intent=…, edition=…, bits=… "
-            "(in commands, --intent-column …)."
+            "(options of `langdiff fit`: --intent-column …)."
         ) from error
     return Surprisals(bits=as_bits(bits.set_axis(frame[names], axis=0), unit, path), lm=path.stem)
 

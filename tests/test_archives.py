@@ -92,7 +92,7 @@ def test_archives_that_cannot_be_read(tmp_path):
     raw = bytearray(zipped(tmp_path / "c.zip", [("eng-b.txt", VERSE * 50)], zipfile.ZIP_STORED).read_bytes())
     raw[60] ^= 1
     (tmp_path / "c.zip").write_bytes(raw)
-    with pytest.raises(DataError, match=r"c.zip/eng-b.txt: cannot be read after line \d+: Bad CRC"):
+    with pytest.raises(DataError, match=r"c.zip/eng-b.txt: cannot be read( after line \d+)?: Bad CRC"):
         list(read_lines(Member(tmp_path / "c.zip", "eng-b.txt")))
     with pytest.raises(DataError, match=r"c.zip/gone.txt: cannot be read"):
         list(read_lines(Member(tmp_path / "c.zip", "gone.txt")))
@@ -104,7 +104,7 @@ def test_a_password_is_asked_for_in_vain(tmp_path):
     for place in (6, central + 8):  # the flag "encrypted", in both headers
         raw[place : place + 2] = struct.pack("<H", 1)
     (tmp_path / "a.zip").write_bytes(raw)
-    with pytest.raises(DataError, match=r"eng-b.txt: cannot be read after line 0: .*password"):
+    with pytest.raises(DataError, match=r"eng-b.txt: cannot be read: .*password"):
         read_multitext(tmp_path / "a.zip", format="pbc")
 
 
@@ -131,7 +131,7 @@ def test_the_size_that_an_archive_tells_of_itself_is_not_believed(tmp_path, monk
     raw[packed : packed + 4] = struct.pack("<L", 1 << 30)
     file.write_bytes(raw)
     reason = "(it ends too early|Overlapped entries)"  # the second from newer versions of Python's own reader
-    with pytest.raises(DataError, match=rf"a.zip/a.txt: cannot be read after line \d+: {reason}"):
+    with pytest.raises(DataError, match=rf"a.zip/a.txt: cannot be read( after line \d+)?: {reason}"):
         deque(read_lines(Member(file, "a.txt")), maxlen=0)
 
 
@@ -140,7 +140,7 @@ def test_a_file_that_needs_more_memory_than_there_is_says_so(tmp_path, monkeypat
         raise MemoryError  # as lzma does, without a message
 
     monkeypatch.setattr(_io, "open_bytes", refuse)
-    with pytest.raises(DataError, match=r"a\.txt\.xz: cannot be read after line 0: not enough memory\.$"):
+    with pytest.raises(DataError, match=r"a\.txt\.xz: cannot be read: not enough memory\.$"):
         list(read_lines(tmp_path / "a.txt.xz"))
 
 

@@ -145,12 +145,12 @@ def test_damaged_archives(tmp_path, ending):
     file = tmp_path / f"text.txt{ending}"
     for damaged in (whole[: len(whole) // 2], b"no archive at all", whole[:20] + b"\x55" * 20 + whole[40:]):
         file.write_bytes(damaged)
-        with pytest.raises(DataError, match=rf"text.txt{ending}: cannot be read after line \d+"):
+        with pytest.raises(DataError, match=rf"text.txt{ending}: cannot be read( after line \d+)?"):
             list(read_lines(file))
 
 
 def test_no_file_and_a_directory(tmp_path):
-    with pytest.raises(DataError, match=r"none.txt: cannot be read after line 0: No such file"):
+    with pytest.raises(DataError, match=r"none.txt: cannot be read: No such file"):
         list(read_lines(tmp_path / "none.txt"))
     with pytest.raises(DataError, match="cannot be read"):
         list(read_lines(tmp_path))

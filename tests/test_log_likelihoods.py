@@ -63,7 +63,7 @@ def test_bad_requests(tmp_path):
         ld.read_log_likelihoods(files, unit="log2")
     with pytest.raises(ConfigError, match="no file"):
         ld.read_log_likelihoods({}, unit="bits")
-    with pytest.raises(DataError, match="cannot be read after line 0: No such file"):
+    with pytest.raises(DataError, match="cannot be read: No such file"):
         ld.read_log_likelihoods({"eng": tmp_path / "none"}, unit="bits")
     with pytest.raises(DataError, match="'intents: 2 lines', 'eng: 1 lines'"):
         ld.read_log_likelihoods(files, unit="bits", intents=["a", "b"])

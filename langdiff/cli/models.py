@@ -19,20 +19,14 @@ if TYPE_CHECKING:
     from langdiff.surprisals import Surprisals
     from langdiff.token_tables import TokenScores
 
-Lm = Annotated[
-    str,
-    typer.Option(
-        "--lm", help="Language model, such as char-residual or kneser-ney-6; -unpriced at its end is a way of scoring."
-    ),
-]
+LM_HELP = "Language model, such as char-residual or kneser-ney-6; -unpriced at its end is a way of scoring."
+MAX_REPLACED_HELP = "Fraction of an edition's characters that may be replaced as too rare."
+Lm = Annotated[str, typer.Option("--lm", help=LM_HELP)]
 HowToScore = Annotated[
     str | None,
     typer.Option("--scoring", help="priced (replaced characters, the default) or unpriced; carried."),
 ]
-MaxReplaced = Annotated[
-    float,
-    typer.Option(help="Fraction of an edition's characters that may be replaced as too rare.", min=0, max=1),
-]
+MaxReplaced = Annotated[float, typer.Option(help=MAX_REPLACED_HELP, min=0, max=1)]
 Device = Annotated[str, typer.Option("--device", help="auto, cpu or cuda.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 Tokenize = Annotated[
@@ -148,12 +142,14 @@ def score(
     ],
     corpus: Corpus,
     out: Annotated[Path, typer.Option("--out", "-o", help="Table to write: .csv, .tsv or .parquet.")],
-    lm: Lm = "char-residual",
+    lm: Annotated[str | None, typer.Option("--lm", help=f"{LM_HELP} By default char-residual.")] = None,
     scoring: HowToScore = None,
-    max_replaced: MaxReplaced = 0.05,
+    max_replaced: Annotated[
+        float | None, typer.Option(help=f"{MAX_REPLACED_HELP} By default 0.05.", min=0, max=1)
+    ] = None,
     device: Device = "auto",
     hf: Annotated[bool, typer.Option("--hf", help="MODELS is a folder of the Transformers library.")] = False,
-    dtype: Annotated[str, typer.Option(help="With --hf: float32, bfloat16 or float16.")] = "float32",
+    dtype: Annotated[str | None, typer.Option(help="With --hf: float32 (by default), bfloat16 or float16.")] = None,
     cache: Annotated[
         Path | None, typer.Option(help="With --hf: where scored editions are kept, to go on after an interruption.")
     ] = None,
@@ -186,9 +182,9 @@ def score(
 
     table_kind(out)  # an error before any work is done
     if hf:
-        if lm != "char-residual" or scoring is not None or max_replaced != 0.05:
+        if any(given is not None for given in (lm, scoring, max_replaced)):
             raise ConfigError("--lm, --scoring, --max-replaced are for models trained here: leave them out, or --hf.")
-        model = ld.HuggingFaceLM(models, device=device, dtype=dtype)
+        model = ld.HuggingFaceLM(models, device=device, dtype=dtype or "float32")
         if per != "text":
             if cache is not None:
                 raise ConfigError("--cache keeps bits of texts: leave it out, or --per.")
@@ -196,10 +192,11 @@ def score(
             return
         _finish(ld.surprisals_of(model, corpus.open(), lm=model.name, cache=cache), out, as_json)
         return
-    if cache is not None or dtype != "float32":
+    if cache is not None or dtype is not None:
         raise ConfigError("--cache and --dtype are for models of the Transformers library: add --hf.")
     if (models / "config.json").is_file() and not (models / NOTE).is_file():
         raise ConfigError(f"{models}: holds a model of the Transformers library: add --hf.")
+    lm, max_replaced = lm or "char-residual", 0.05 if max_replaced is None else max_replaced
     multitext = prepare_text(corpus.open(), read_preparation(models))
     if per != "text":
         recipe, how = find_scored_lm(lm, scoring)
@@ -229,6 +226,7 @@ def _finish(table: "Surprisals", path: Path, as_json: bool) -> None:
         print_json(totals)
     else:
         hidden = ["units_per_byte"]
+        hidden += ["replaced_percent"] if table.replaced is None else []
         if table.tokens is None:
             hidden += ["units", "bits_per_unit", "units_per_character"]
         totals = totals.drop(columns=hidden)

@@ -10,7 +10,7 @@ from langdiff.cli.output import print_table
 
 
 def simulate(
-    intents: Annotated[int, typer.Option(help="Number of intents (rows).")],
+    intents: Annotated[int, typer.Option(help="Number of intents (rows).", min=1)],
     editions: Annotated[int, typer.Option(help="Number of editions (columns).")],
     out: Annotated[
         Path, typer.Option("--out", "-o", help="Write the surprisals to this table (.csv, .tsv, .parquet).")

@@ -145,7 +145,9 @@ def _expand(path: Path, suffixes: Sequence[str], tell: bool) -> list[Path]:
             # archives only where no file is beside them: if they were unpacked there, texts would be read twice
             files = _visible(path, suffixes) or _visible(path, (".zip",))
             if not files:
-                raise DataError(f"{path}: no file in this directory is called {_called(suffixes)} or *.zip.")
+                inside = sorted(f"{one.name}/" for one in path.iterdir() if one.is_dir())
+                deeper = f" For its directories ({', '.join(inside[:5])}), write {path}/*." if inside else ""
+                raise DataError(f"{path}: no file in this directory is called {_called(suffixes)} or *.zip.{deeper}")
             if tell and (ignored := _texts_beside(path, files)):
                 logger.warning("%s: not read, as not called %s: %s", path, _called(suffixes), listing(ignored))
         elif path.exists():

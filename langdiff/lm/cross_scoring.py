@@ -7,9 +7,8 @@ from typing import Any, NamedTuple, Protocol
 import pandas as pd
 
 from langdiff._signature import short_hash
-from langdiff.errors import FaultsError, LangdiffError
+from langdiff.errors import FaultsError, LangdiffError, without_figures
 from langdiff.folds import Folds
-from langdiff.lm.jobs.results import kind_of
 from langdiff.long_tables import BESIDE
 from langdiff.parts import Parts
 from langdiff.provenance import Provenance
@@ -111,7 +110,7 @@ def _each_once(found: Sequence[Scored], failed: dict[str, str]) -> list[tuple[st
     for scored in found:
         for edition, caution in scored.cautions:
             if edition not in failed:
-                kinds.setdefault((edition, kind_of(caution)), caution)
+                kinds.setdefault((edition, without_figures(caution)), caution)
     return [(edition, caution) for (edition, _), caution in kinds.items()]
 
 

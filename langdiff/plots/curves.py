@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FixedLocator, NullLocator
+from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator
 
 from langdiff.plots._axes import EASIER, FAINT, GREY, HARDER, INK, axes_of, finish
 from langdiff.plots._places import name_line_ends
@@ -114,6 +114,7 @@ def plot_rank_changes(curve: Curve, ax: Axes | None = None, **style: Any) -> Axe
     ranks = (-difficulty).rank(method="first")
     ax = _size_axes(ax, difficulty)
     ax.set_ylim(len(ranks) + 0.7, 0.3)
+    ax.yaxis.set_major_locator(MaxNLocator(integer=True))
     ends, coloured = {}, _coloured(difficulty)
     for edition in _in_order(difficulty):
         shown = edition in coloured

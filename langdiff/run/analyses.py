@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from langdiff.corpora.tokenizer import detokenize
 from langdiff.errors import DataError, listing
 from langdiff.folds import Folds
 from langdiff.lm.jobs.record import hash_texts
@@ -50,11 +51,21 @@ class Basis:
     progress: bool | None
 
     @property
+    def texts(self) -> Multitext:
+        """The selected texts as they were read: language models see marks of the tokenizer, which nobody wrote."""
+        return self._as_read(self.multitext)
+
+    @property
     def learned(self) -> Multitext:
         """The texts that predictors are measured on: those to learn from, or all where there are none or folds."""
         if isinstance(self.parts, Parts) and len(self.parts.train):
-            return self.parts.train
-        return self.multitext
+            return self._as_read(self.parts.train)
+        return self.texts
+
+    def _as_read(self, texts: Multitext) -> Multitext:
+        corpus = self.experiment.corpus
+        tokenized = isinstance(corpus, FileCorpus) and corpus.tokenization == "reversible"
+        return texts.map_text(detokenize) if tokenized else texts
 
 
 def check_sections(experiment: Experiment, multitext: Multitext) -> None:
@@ -147,7 +158,7 @@ def _compare(basis: Basis, _: Mapping[str, Analysis]) -> Analysis:
         tables.append(_of(lm, rows.reset_index()))
     notes = ["A higher likelihood does not prove a model better, since every intent has a size of its own."]
     if settings.k:
-        notes = [f"held_out: mean log density per cell that was left out, in nats, in {settings.k} folds of the cells."]
+        notes = [f"Held out: mean log density per cell that was left out, in nats, in {settings.k} folds of the cells."]
     return Analysis(name="compare", table=pd.concat(tables, ignore_index=True), notes=tuple(notes))
 
 
@@ -230,9 +241,7 @@ def _predictors(basis: Basis, _: Mapping[str, Analysis]) -> Analysis:
     given: dict[str, Any] = {} if settings is None else settings.model_dump(exclude_none=True)
     if same_as := given.pop("same_as", None):
         given["wals"] = read_wals(given["wals"], same_as=same_as)
-    corpus = basis.experiment.corpus
-    tokenized = isinstance(corpus, FileCorpus) and corpus.tokenization == "reversible"
-    found = ld.predictors(basis.learned, tokenized=tokenized, **given, progress=basis.progress)
+    found = ld.predictors(basis.learned, **given, progress=basis.progress)
     notes = [
         f"{predictor} is missing in {len(rows)} edition(s): {', '.join(rows['edition'])} ({reason})"
         for (predictor, reason), rows in found.missing.groupby(["predictor", "reason"], sort=False)
@@ -287,7 +296,7 @@ def _parity(basis: Basis, _: Mapping[str, Analysis]) -> Analysis:
         if not scored:
             notes.append(f"{lm}: {settings.reference} could not be scored, so that there are no bits to compare with.")
         found = ld.measure_parity(
-            basis.multitext,
+            basis.texts,
             surprisals=table if scored else None,
             clusters=_clusters_of_intents(basis),
             **settings.model_dump(),
@@ -342,7 +351,7 @@ def _fits_and_predictors(basis: Basis, found: Mapping[str, Analysis]) -> list[An
 
 
 def _texts_and_tables(basis: Basis, found: Mapping[str, Analysis]) -> list[Any]:
-    texts = basis.multitext
+    texts = basis.texts
     return [*_tables(basis, found), [hash_texts(texts.text(edition)) for edition in texts.editions]]
 
 

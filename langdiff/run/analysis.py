@@ -14,6 +14,7 @@ from langdiff._checksums import read_sealed, seal
 from langdiff._io import write_json
 from langdiff._signature import full_hash
 from langdiff.errors import DataError, LangdiffError, LangdiffWarning, OutputError
+from langdiff.experiments.cautions import merge
 from langdiff.run.directory import JOBS, versions
 from langdiff.run.figure import Figure
 
@@ -134,13 +135,25 @@ def kept_or_made(
 
 def _with_warnings(make: Callable[[], Analysis]) -> Analysis:
     """Add what was warned of to the notes, so that the report says it, too, and not only when it is new."""
+    found, caught = _caught(make)
+    notes = " ".join(found.notes)
+    told = [str(message) for message in caught]
+    told = [text for text in told if (text.partition(": ")[2] or text) not in notes]  # such as a verdict on chains
+    return replace(found, notes=tuple(dict.fromkeys([*found.notes, *(f"Warning: {text}" for text in told)])))
+
+
+def _caught(make: Callable[[], Analysis]) -> tuple[Analysis, list[LangdiffWarning]]:
+    """Return also the package's warnings, which are given again, one of each kind; others keep their place."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", LangdiffWarning)
         found = make()
     for each in caught:
-        warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
-    told = (f"Warning: {each.message}" for each in caught if issubclass(each.category, LangdiffWarning))
-    return replace(found, notes=tuple(dict.fromkeys([*found.notes, *told])))
+        if not issubclass(each.category, LangdiffWarning):
+            warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
+    merged = merge(caught)
+    for message in merged:
+        warnings.warn(message, stacklevel=4)  # at the caller of `kept_or_made`
+    return found, merged
 
 
 def _key_of(path: Path) -> str | None:

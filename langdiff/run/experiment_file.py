@@ -5,11 +5,12 @@ import os
 import re
 import tomllib
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
-from langdiff.errors import ConfigError
+from langdiff._types import FormatName
+from langdiff.errors import ConfigError, listing
 from langdiff.run.experiment import Experiment, FileCorpus, SyntheticCorpus
 from langdiff.run.sections import PATHS
 
@@ -99,10 +100,16 @@ def _explain(error: ValidationError, path: Path) -> str:
                 lines.append(f"unknown key {where!r}; {hint}")
             case "missing":
                 lines.append(f"{where!r} is missing.")
+            case "union_tag_invalid":
+                tag, formats = finding["ctx"]["tag"], [*get_args(FormatName), "synthetic"]
+                near = difflib.get_close_matches(tag, formats, n=1)
+                hint = f"did you mean {near[0]!r}? " if near else ""
+                lines.append(f"'corpus': unknown format {tag!r}; {hint}known: {listing(formats, most=20)}.")
             case _:
                 message = finding["msg"].removeprefix("Value error, ").removesuffix(".")
                 given = "" if isinstance(finding["input"], dict) else f" (given: {finding['input']!r})"
-                lines.append(f"{f'{where!r}: ' if where else ''}{message[:1].lower()}{message[1:]}{given}.")
+                end = "" if message.endswith("?") and not given else "."
+                lines.append(f"{f'{where!r}: ' if where else ''}{message[:1].lower()}{message[1:]}{given}{end}")
     return f"{path}: " + "\n  ".join(lines)
 
 

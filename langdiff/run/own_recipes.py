@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, fields
 from typing import Any
 
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, ValidationError
 
 from langdiff.errors import ConfigError
 from langdiff.lm.ngram.recipe import AnyRecipe, find_lm
@@ -47,7 +47,13 @@ def make_recipe(name: str, table: Mapping[str, Any]) -> AnyRecipe:
             near = difflib.get_close_matches(key, known, n=1)
             hint = f"did you mean {near[0]!r}?" if near else f"known here: {', '.join(known)}."
             raise ConfigError(f"{where}: unknown key {key!r}; {hint}")
-    recipe: AnyRecipe = TypeAdapter(type(base)).validate_python(asdict(base) | changed | {"name": name}, strict=False)
+    try:
+        recipe: AnyRecipe = TypeAdapter(type(base)).validate_python(asdict(base) | changed | {"name": name})
+    except ValidationError as error:
+        first = error.errors()[0]
+        if not first["loc"]:  # an error of our own, about settings that do not agree
+            raise
+        raise ConfigError(f"{where}: {first['loc'][0]} = {first['input']!r}: {first['msg']}.") from error
     return recipe
 
 

@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
-import pandas as pd
 from markupsafe import Markup
 from matplotlib.axes import Axes
 
 from langdiff._io import write_text
 from langdiff.parity.result import Parity
 from langdiff.regression import DifficultyFit
-from langdiff.run.report import html_table
+from langdiff.run.html_tables import tables_of_analysis
 
 HERE = Path(__file__).parent
 
@@ -55,28 +54,15 @@ def write_parity_report(parity: Parity, path: Path, *, fit: DifficultyFit | None
     text = page.get_template("parity.html").render(
         parity=parity,
         fit=fit,
-        words="" if fit is None else f"model {fit.model}, {fit.errors.words}",
-        difficulties=""
-        if fit is None
-        else html_table(fit.to_frame()[columns].reset_index(), {"rank": "{:.0f}", "": "{:.1f}"}),
-        measures=html_table(_with_intervals(parity).reset_index()),
+        words="" if fit is None else f"model {fit.model}, errors from {fit.errors.words}",
+        difficulties=[] if fit is None else tables_of_analysis("difficulties", fit.to_frame()[columns].reset_index()),
+        measures=tables_of_analysis("measures", parity.to_frame().rename_axis("edition").reset_index()),
         pictures=pictures,
         style=Markup((HERE / "report.css").read_text(encoding="utf-8")),  # noqa: S704 our own file
         script=Markup((HERE / "report.js").read_text(encoding="utf-8")),  # noqa: S704 our own file
     )
     write_text(path, text)
     return path
-
-
-def _with_intervals(parity: Parity) -> pd.DataFrame:
-    """Return all measures as text, with their intervals."""
-    columns = {}
-    for name, values in parity.estimates.items():
-        text = values.map("{:.3f}".format)
-        if name in parity.low:
-            text += " [" + parity.low[name].map("{:.3f}".format) + ", " + parity.high[name].map("{:.3f}".format) + "]"
-        columns[str(name).replace("_", " ")] = text.where(values.notna(), "–")
-    return pd.DataFrame(columns).rename_axis("edition")
 
 
 def _picture(draw: Callable[[], Axes]) -> str:

@@ -1,17 +1,14 @@
 """The HTML report of a run: one file that works offline, with all text escaped."""
 
 import warnings
-from collections.abc import Mapping
 from itertools import groupby
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, cast
 
 import jinja2
 import numpy as np
 import pandas as pd
 from markupsafe import Markup
-from pandas.api.types import is_numeric_dtype
 
 import langdiff
 from langdiff._checksums import read_checksums, write_checksums
@@ -20,6 +17,7 @@ from langdiff.errors import LangdiffWarning
 from langdiff.regression import DifficultyCurve
 from langdiff.run.analysis import Analysis
 from langdiff.run.figure import Figure
+from langdiff.run.html_tables import Measured, html_table, tables_of_analysis
 from langdiff.run.pictures import RANK_DRAWS, draw_all
 from langdiff.run.result import RunResult
 
@@ -50,6 +48,7 @@ HEADINGS = {
         "Translationese",
         "Are native texts harder than translated ones?",
         "Difficulty of native minus that of translated texts of the same edition, in nats; percent is that in bits. "
+        "Detectable: the difference in nats that four of five such samples would show to be significant. "
         "A language model trained mostly on translated text may find native text harder for that reason only.",
     ),
     "predictors": (
@@ -66,8 +65,10 @@ HEADINGS = {
     "parity": (
         "Parity",
         "What does the same content take?",
-        "Bytes, characters and bits of the same content, in units of those of the reference. Information parity is "
-        "above 1 where an edition takes fewer bits than the reference.",
+        "Premiums are bytes and characters of all selected texts, as they were read, in units of those of the "
+        "reference. Bits are those of the measured intents. Information parity is above 1 where an edition takes fewer "
+        "bits than the reference: as published (a mean of quotients), of totals, and by the regression model, which is "
+        "recommended. Below the numbers: 95 % intervals.",
     ),
 }
 
@@ -130,14 +131,14 @@ def render_report(run: RunResult, figures: list[Figure]) -> str:
         style=Markup((HERE / "report.css").read_text(encoding="utf-8")),  # noqa: S704 our own file
         script=Markup((HERE / "report.js").read_text(encoding="utf-8")),  # noqa: S704 our own file
         tables={
-            "difficulties": html_table(_difficulties(run), {"%": "{:+.1f}", "±": "{:.1f}", "rank": "{:.0f}"}),
+            "difficulties": html_table(_difficulties(run), {"%": "{:+.1f}", "rank": "{:.0f}"}),
             "bits": html_table(_bits(run), {"intent": "{:.1f}", "character": "{:.3f}", "%": "{:.3f}"}),
             "presence": None if run.presence is None else html_table(_presence(run.presence), {"%": "{:.1f}"}),
             "editions": html_table(run.editions.reset_index()),
             "skipped": html_table(run.skipped.astype({"line": "Int64"}), {"line": "{}"}),
             "failed": html_table(run.failed),
-            "folds": None if run.folds is None else html_table(run.folds, {"value": "{:.3f}", "": "{:.4g}"}),
-            "curve": None if run.curve is None else html_table(_curve(run.curve), {"%": "{:+.1f}", "±": "{:.1f}"}),
+            "folds": [] if run.folds is None else tables_of_analysis("folds", run.folds.set_index("lm").reset_index()),
+            "curve": None if run.curve is None else html_table(_curve(run.curve)),
             "floors": None if run.floors is None else html_table(_floors(run), {"%": "{:+.1f}", "": "{:.3f}"}),
         },
         analyses=[_section(analysis) for analysis in run.analyses.values()],
@@ -150,59 +151,14 @@ def render_report(run: RunResult, figures: list[Figure]) -> str:
 def _section(analysis: Analysis) -> dict[str, Any]:
     """Return what the page says of an analysis."""
     short, title, about = HEADINGS[analysis.name]
-    words = analysis.table.rename(columns=lambda name: str(name).replace("_", " "))
-    for name in words.select_dtypes(bool):
-        words[name] = words[name].map({True: "yes", False: "no"})
-    looks = {str(name): _look(words[name]) for name in words.select_dtypes("number")}
     return {
         "name": analysis.name,
         "short": short,
         "title": title,
         "about": about,
-        "table": html_table(words, looks) if len(words) else "",
+        "tables": tables_of_analysis(analysis.name, analysis.table),
         "notes": analysis.notes,
     }
-
-
-def _look(numbers: pd.Series) -> str:
-    """Return a format for a column of which nothing is known: whole numbers, one decimal, or three digits."""
-    values = numbers.dropna().to_numpy(dtype=float)
-    if (values == np.round(values)).all():
-        return "{:,.0f}"
-    return "{:,.1f}" if np.abs(values).max() >= 1000 else "{:.3g}"
-
-
-def html_table(frame: pd.DataFrame, formats: Mapping[str, str] = MappingProxyType({})) -> Markup:
-    """Format a frame whose cells are text or numbers; numbers align right, all text is escaped.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        Table to show, without its index.
-    formats : mapping
-        Format of numbers, such as ``"{:+.1f}"``, by a column's name, or by its end; ``"{:,}"`` by default.
-    """
-    looks = [
-        formats.get(str(name)) or next((f for end, f in formats.items() if str(name).endswith(end)), "{:,}")
-        for name in frame.columns
-    ]
-    head = Markup().join(
-        Markup("<th scope='col' class='{}'>{}</th>").format("number" if is_numeric_dtype(frame[name]) else "", name)
-        for name in frame.columns
-    )
-    rows = Markup().join(
-        Markup("<tr>{}</tr>").format(Markup().join(map(_cell, row, looks))) for row in frame.itertuples(index=False)
-    )
-    return Markup("<table class='sortable'><thead><tr>{}</tr></thead><tbody>{}</tbody></table>").format(head, rows)
-
-
-def _cell(value: Any, look: str) -> Markup:
-    if isinstance(value, str):
-        return Markup("<td>{}</td>").format(value)
-    if pd.isna(value):
-        return Markup("<td class='number'>–</td>")
-    # nine digits are enough to sort by, and do not depend on the order of summation
-    return Markup("<td class='number' data-value='{:.9g}'>{}</td>").format(value, look.format(value))
 
 
 def _bits(run: RunResult) -> pd.DataFrame:
@@ -228,9 +184,15 @@ def _curve(curve: DifficultyCurve) -> pd.DataFrame:
     columns: dict[str, pd.Series] = {}
     for size in curve.sizes:
         rows = curve.effects(size).to_frame()
-        columns |= {f"{size:,}: %": rows["percent"], f"{size:,}: ±": rows["percent_std_error"]}
+        columns[f"{size:,}: %"] = _percent(rows)
     table = pd.DataFrame(columns)
     return table.sort_values(f"{curve.sizes[-1]:,}: %", ascending=False).rename_axis("edition").reset_index()
+
+
+def _percent(rows: pd.DataFrame) -> pd.Series:
+    """Return percent above average with its standard error."""
+    values = zip(rows["percent"], rows["percent_std_error"], strict=True)
+    return pd.Series([Measured(percent, f"{percent:+.1f} ± {error:.1f}") for percent, error in values], rows.index)
 
 
 def _floors(run: RunResult) -> pd.DataFrame:
@@ -249,11 +211,7 @@ def _difficulties(run: RunResult) -> pd.DataFrame:
     columns: dict[str, pd.Series] = {}
     for lm, fit in run.fits.items():
         rows = fit.to_frame()
-        columns |= {
-            f"{lm}: %": rows["percent"],
-            f"{lm}: ±": rows["percent_std_error"],
-            f"{lm}: rank": rows["rank"],
-        }
+        columns |= {f"{lm}: %": _percent(rows), f"{lm}: rank": rows["rank"]}
     if run.truth is not None:
         columns["truth: %"] = 100 * np.expm1(run.truth)
     table = pd.DataFrame(columns)

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import langdiff as ld
-from langdiff.errors import ConvergenceWarning, DataError, LangdiffWarning
+from langdiff.errors import ConvergenceWarning, DataError, EditionWarning, LangdiffWarning
 from langdiff.experiments import replicate, sweep_merges, translationese
 from langdiff.experiments.cautions import warns_caller
 
@@ -17,7 +17,7 @@ def train(fail=False):
     """Warn as trainings of three editions do."""
     warnings.warn("other", RuntimeWarning, stacklevel=1)
     for edition, text in (("eng", "12 rare"), ("fra", "12 rare"), ("deu", "few merges")):
-        warnings.warn(f"edition {edition!r}: {text}", LangdiffWarning, stacklevel=1)
+        warnings.warn(EditionWarning((edition, text)), stacklevel=1)
     warnings.warn("not converged", ConvergenceWarning, stacklevel=1)
     if fail:
         raise DataError("the last edition is empty.")
@@ -30,7 +30,7 @@ def test_other_warnings_come_as_they_are_and_different_ones_apart():
     with pytest.warns(LangdiffWarning) as caught, pytest.warns(RuntimeWarning):
         train()
     assert [str(warning.message) for warning in caught] == EXPECTED[1:]
-    assert [warning.category for warning in caught] == [LangdiffWarning, LangdiffWarning, ConvergenceWarning]
+    assert [warning.category for warning in caught] == [EditionWarning, EditionWarning, ConvergenceWarning]
     assert {warning.filename for warning in caught} == {__file__}
 
 
@@ -77,41 +77,23 @@ def test_a_warning_of_the_fit_points_to_the_caller_of_translationese():
     assert {warning.filename for warning in caught} == {__file__}
 
 
-def test_trainings_of_all_editions_are_one_warning_with_the_most():
+def test_trainings_are_one_warning_that_has_the_editions_of_all():
+    trainings = (("e0", "e1"), ("e0", "e2", "e: 3"), ("o'b",), ("e1",))
+
     @warns_caller
     def sizes():
-        for number, percent in ((2, 0.3), (4, 0.5), (4, 0.4)):
-            names = ", ".join(f"'e{k}'" for k in range(number))
-            text = (
-                f"{number} editions, {names} (the figures are those of 'e0'): many are rare (dev {percent}%). Add text."
-            )
-            warnings.warn(text, LangdiffWarning, stacklevel=1)
-        warnings.warn("edition 'e7': many are rare (dev 0.1%). Add text.", LangdiffWarning, stacklevel=1)
+        for number, editions in enumerate(trainings):
+            of = "train 1%, " if number else ""  # figures of more than one part are no other kind
+            cautions = [(edition, f"many are rare ({of}dev 0.{number}%). Add text.") for edition in editions]
+            warnings.warn(EditionWarning(*cautions), stacklevel=1)
+        warnings.warn("standard errors from 20 intents", LangdiffWarning, stacklevel=1)
+        warnings.warn("standard errors from 30 intents", LangdiffWarning, stacklevel=1)
 
     with pytest.warns(LangdiffWarning) as caught:
         sizes()
-    (text,) = (str(warning.message) for warning in caught)
-    assert text.startswith(
-        "4 editions, 'e0', 'e1', 'e2', 'e3' (the figures are those of 'e0'): many are rare (dev 0.5%)"
-    )
-    assert text.endswith("Add text. 3 more warning(s) of this kind, of other trainings, are left out.")
-
-
-def test_names_are_read_as_they_are_quoted():
-    names = ["a: b", "o'b", "o'b': 1", "'\"", "\\"]
-
-    @warns_caller
-    def trainings():
-        for name in names:
-            warnings.warn(f"edition {name!r}: many are rare (dev 1%).", LangdiffWarning, stacklevel=1)
-        for percent in (1, 2):
-            of = ", ".join(map(repr, names))
-            warnings.warn(f"5 editions, {of}, …: few merges (dev {percent}%).", LangdiffWarning, stacklevel=1)
-
-    with pytest.warns(LangdiffWarning) as caught:
-        trainings()
-    several, each = (str(warning.message) for warning in caught)
-    assert each == f"5 editions, {', '.join(map(repr, names))}: many are rare (dev 1%)."
-    assert several.endswith(
-        ", …: few merges (dev 1%). 1 more warning(s) of this kind, of other trainings, are left out."
-    )
+    rare, few = (warning.message for warning in caught)
+    assert [edition for edition, _ in rare.cautions] == [name for editions in trainings for name in editions]
+    expected = "5 editions, 'e0', 'e1', 'e2', 'e: 3', \"o'b\" (the figures are those of 'e0'): many are rare (dev 0.0%)"
+    assert str(rare) == f"{expected}. Add text."
+    assert str(few) == "standard errors from 20 intents"
+    assert {warning.filename for warning in caught} == {__file__}

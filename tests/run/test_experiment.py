@@ -72,6 +72,7 @@ def test_fit_takes_the_settings_of_an_experiment(tmp_path):
         (MINIMAL + "[split]\nblock = 6", r"blocks of 6 leave nothing for training beside 5 \+ 5"),
         ('name = "../x"\n[corpus]\nformat = "synthetic"', r"'name': string should match pattern"),
         ('name = "x"\n[corpus]\nformat = "word"', r"'corpus': .*'pbc', 'ebible', .*'synthetic'"),
+        ('name = "x"\n[corpus]\nformat = "mozes"', r"unknown format 'mozes'; did you mean 'moses'\?"),
         ("name = x", r"x\.toml: not a TOML file: .*line 1"),
     ],
 )
@@ -167,7 +168,7 @@ def test_own_recipes_are_ours_with_settings_changed(tmp_path):
         ("hidden_size = 3", r"\[lm\.recipes\.mine\] needs a base"),
         ('base = "chr-small"', "unknown language model 'chr-small'. Did you mean 'char-small'"),
         ('base = "char-small"\nhiden_size = 3', r"unknown key 'hiden_size'; did you mean 'hidden_size'\?"),
-        ('base = "char-small"\nhidden_size = "many"', "hidden_size"),
+        ('base = "char-small"\nhidden_size = "many"', r"\[lm\.recipes\.mine\]: hidden_size = 'many': Input should be"),
         ('base = "char-small"\ndropout_hidden = 2.0', "dropout_hidden"),
         ('base = "kneser-ney-6"\norder = 99', "the order must be from 1 to 20"),
     ],

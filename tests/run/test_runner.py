@@ -17,7 +17,7 @@ from langdiff.errors import ConfigError, DataError, LangdiffError
 from langdiff.lm.preparation import note_preparation
 from langdiff.run import Experiment, read_run, run_experiment, runner, write_report
 from langdiff.run.hashes import hash_editions
-from langdiff.run.report import html_table
+from langdiff.run.html_tables import html_table
 
 SMALL = {
     "name": "a <small> run",

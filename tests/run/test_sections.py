@@ -77,8 +77,18 @@ def test_sections_find_what_the_functions_find(run, settings):
     known = tests.dropna(subset="p")
     assert len(known) == 2
     assert (known["p_adjusted"] >= known["p"]).all()
-    premium = run.analyses["parity"].table.set_index("edition")["byte_premium"]
-    assert premium["eng"] == 1
+
+
+def test_texts_are_counted_without_the_marks_of_the_tokenizer(run, settings):
+    texts = ld.read_multitext(settings["corpus"]["path"], format="moses")
+    parity = ld.measure_parity(texts, reference="eng", bootstrap=0).estimates
+    found = run.analyses["parity"].table.set_index("edition")
+    for measure in ("byte_premium", "character_premium", "bytes_per_character"):
+        assert found[measure].to_dict() == parity[measure].to_dict()
+    assert found["byte_premium"]["eng"] == 1
+    predictors = ld.predictors(ld.split(texts).train, compressor="zlib").to_frame()
+    measured = run.analyses["predictors"].table.set_index("edition")
+    pd.testing.assert_frame_equal(measured, predictors, check_dtype=False, check_index_type=False)
 
 
 def test_sections_are_read_back_and_in_the_report(run):
@@ -152,6 +162,19 @@ def test_warnings_of_a_section_are_kept_as_notes(tmp_path):
         made = analysis.kept_or_made("parity", list, make, tmp_path, tmp_path / "new")
     kept = analysis.kept_or_made("parity", list, make, tmp_path, tmp_path / "new")  # does not warn
     assert made.notes == kept.notes == ("[reference:x]", "Warning: too narrow")
+
+
+def test_a_warning_of_a_section_is_there_once_whatever_its_figures(tmp_path):
+    def make():
+        for text in ("model 2: 3 chains differ", "20 intents are few", "30 intents are few"):
+            warnings.warn(text, LangdiffWarning, stacklevel=1)
+        return analysis.Analysis(name="parity", table=pd.DataFrame({"a": [1.0]}), notes=("lm: 3 chains differ",))
+
+    with pytest.warns(LangdiffWarning) as caught:
+        made = analysis.kept_or_made("parity", list, make, tmp_path, tmp_path / "new")
+    assert [str(warning.message) for warning in caught] == ["model 2: 3 chains differ", "20 intents are few"]
+    assert {warning.filename for warning in caught} == {__file__}
+    assert made.notes == ("lm: 3 chains differ", "Warning: 20 intents are few")
 
 
 def test_parity_takes_folds_as_clusters_and_models_without_the_reference(tmp_path):

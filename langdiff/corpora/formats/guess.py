@@ -46,7 +46,8 @@ def guess_format(path: Paths, formats: Sequence[Format]) -> Format:
     known = ", ".join(format.name for format in formats if format.beginning or format.beside)
     raise DataError(
         f"{files[0]}: its beginning is that of none of the formats that can be recognized ({known}). If line k of "
-        "every file is segment k, pass format='moses'; otherwise see read_frame(...)."
+        "every file is segment k, pass format='moses'; a table of texts is read by langdiff.read_frame(...), and "
+        "langdiff.write_multitext(...) makes files of it."
     )
 
 

@@ -1,7 +1,8 @@
 r"""USFM (2 or 3), in which Bible translators work: one folder or archive per edition, one file per book.
 
 The files of one folder, or of one zip archive, are one edition and named after it (``_usfm`` at the end is cut
-off); a file that is alone in its folder is named after itself. In a book, the text of a verse goes from its ``\v``
+off); a file that is alone in its folder is named after itself, or after the folder where another folder has a lone
+file of the same name (``deu/MRK.usfm``, ``fin/MRK.usfm``). In a book, the text of a verse goes from its ``\v``
 to the next, over as many paragraphs and lines of poetry as there are; parts of a verse (``2a``, ``2b``) are joined,
 and ``\v 3-5`` is three verses that were translated together. Headings, titles, notes, cross-references, figures,
 sidebars, introductions, alternative numbers and attributes of words are left out, and so are Psalm titles (``\d``,
@@ -9,6 +10,7 @@ unless a verse begins in them), the names of letters in acrostics (``\qa``) and 
 with what they hold. White space becomes single, ``~`` a no-break space and ``//`` a space.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -79,8 +81,9 @@ def _groups(path: Paths) -> dict[str, tuple[File, list[File]]]:
     for file in dict.fromkeys(files_in(path, SUFFIXES)):
         together.setdefault(file.archive if isinstance(file, Member) else file.parent, []).append(file)
     groups: dict[str, tuple[File, list[File]]] = {}
+    lone = Counter(files[0].name for files in together.values() if len(files) == 1)
     for folder, files in sorted(together.items()):
-        alone = len(files) == 1 and not isinstance(files[0], Member)
+        alone = len(files) == 1 and lone[files[0].name] == 1 and not isinstance(files[0], Member)
         place = files[0] if alone else folder
         name = edition_of(place, (*SUFFIXES, ".zip")) if alone or is_archive(place) else folder.name
         edition = name.removesuffix("_usfm")

@@ -13,7 +13,7 @@ import pandas as pd
 from langdiff._io import write_text
 from langdiff._progress import progress_bar
 from langdiff._random import seed_number
-from langdiff.errors import LangdiffWarning, OutputError
+from langdiff.errors import EditionWarning, LangdiffWarning, OutputError
 from langdiff.lm.device import find_device, one_thread
 from langdiff.lm.lstm.averaging import WeightAverage
 from langdiff.lm.lstm.features import NgramFeatures, Ngrams
@@ -116,7 +116,7 @@ def train_language_model(
             remove_states(Path(directory))
         bar.update(task, completed=recipe.epochs)
     for caution in model.cautions:
-        warnings.warn(caution if name is None else f"edition {name!r}: {caution}", LangdiffWarning, stacklevel=2)
+        warnings.warn(LangdiffWarning(caution) if name is None else EditionWarning((name, caution)), stacklevel=2)
     return model
 
 

@@ -12,7 +12,7 @@ import pandas as pd
 
 from langdiff._io import write_text
 from langdiff._types import Floats
-from langdiff.errors import CheckpointError, ConfigError, LangdiffError, LangdiffWarning
+from langdiff.errors import CheckpointError, ConfigError, EditionWarning, LangdiffError, LangdiffWarning
 from langdiff.lm.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 from langdiff.lm.ngram.kneser_ney import Grams, KneserNey
 from langdiff.lm.ngram.recipe import KneserNeyRecipe, find_lm
@@ -208,7 +208,7 @@ def train_kneser_ney(
     with naming(name):
         model = fit_kneser_ney(train, dev, recipe=found, name=name)
     for caution in model.cautions:
-        warnings.warn(caution if name is None else f"edition {name!r}: {caution}", LangdiffWarning, stacklevel=2)
+        warnings.warn(LangdiffWarning(caution) if name is None else EditionWarning((name, caution)), stacklevel=2)
     return model
 
 

@@ -124,7 +124,7 @@ def short_form(
     if not judge.intents.equals(surprisals.intents):
         raise DataError("the table to judge on has other intents than that to choose on, or another order of them.")
     if k not in range(2, len(surprisals.intents)):
-        raise ConfigError(f"k must be from 2 to {len(surprisals.intents) - 1}, got {k!r}.")
+        raise ConfigError(f"k={k!r}: must be from 2 to {len(surprisals.intents) - 1}.")
     rng = generator(seed)
     editions = surprisals.editions
     if chosen_on is None:

@@ -131,17 +131,21 @@ class DifficultyCurve:
         return centred
 
     def _degrees_of_freedom(self, size: int) -> pd.DataFrame:
-        """Return the degrees of freedom of t for differences at a size (Satterthwaite), (J, J); seeds have few."""
+        """Return the degrees of freedom of t at a size (Satterthwaite), (J, J); seeds have few.
+
+        Of differences between editions, and in the diagonal, of each edition from the average.
+        """
         place = self._place(size)
         of_intents = self._of_difficulty(place)
         covariance = of_intents.T @ of_intents
         variances = np.diag(covariance)
         intents = variances[:, None] + variances - 2 * covariance
-        seeds = 2 * self.spread.of_editions[place, place]
+        np.fill_diagonal(intents, variances)
+        seeds = np.full_like(intents, 2 * self.spread.of_editions[place, place])
+        np.fill_diagonal(seeds, (1 - 1 / len(self.editions)) * self.spread.of_editions[place, place])
         of_seeds = max((self.n_seeds - 1) * (len(self.editions) - 1), 1)
-        with np.errstate(invalid="ignore"):  # of an edition with itself
+        with np.errstate(invalid="ignore"):  # of editions that are alike
             freedom = (intents + seeds) ** 2 / (intents**2 / (len(self.influence) - 1) + seeds**2 / of_seeds)
-        np.fill_diagonal(freedom, np.nan)
         return pd.DataFrame(freedom, self.editions, self.editions)
 
     def _place(self, size: int) -> int:

@@ -160,7 +160,7 @@ def test_bad_files_are_refused_where_they_are_bad(tmp_path, content, message):
 
 def test_truncated_archive(tmp_path):
     damaged = gzip.compress("".join(f"010010{n}\ttext {n * n}\n" for n in range(10, 99)).encode())[:-30]
-    with pytest.raises(DataError, match=r"eng-a.txt.gz: cannot be read after line"):
+    with pytest.raises(DataError, match=r"eng-a.txt.gz: cannot be read( after line|:)"):
         read(one_file(tmp_path, damaged, "eng-a.txt.gz"))
 
 

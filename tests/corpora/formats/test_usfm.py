@@ -193,6 +193,14 @@ def test_an_edition_is_a_folder_or_a_file_alone(tmp_path):
         read([tmp_path / "eng-a", tmp_path / "other" / "eng-a"])
 
 
+def test_lone_books_of_the_same_name_are_editions_of_their_folders(tmp_path):
+    write(tmp_path, {"eng/MRK.usfm": "\\id MRK\n\\c 1\n\\v 1 a", "fin/MRK.usfm": "\\id MRK\n\\c 1\n\\v 1 b"})
+    both = read_multitext(f"{tmp_path}/*")
+    assert [(name, both.text(name).tolist()) for name in both.editions] == [("eng", ["a"]), ("fin", ["b"])]
+    with pytest.raises(DataError, match=r"For its directories \(eng/, fin/\), write .*/\*\.$"):
+        read(tmp_path)
+
+
 def test_a_book_that_is_there_twice(tmp_path):
     write(tmp_path, {"eng-a/1.usfm": "\\id GEN\n\\c 1\n\\v 1 a", "eng-a/2.usfm": "\n\\id GEN\n\\c 1\n\\v 1 b"})
     with pytest.raises(DataError, match=r"2.usfm, line 4: verse 01001001 is there twice, first in .*1.usfm, line 3"):

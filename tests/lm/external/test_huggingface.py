@@ -323,7 +323,8 @@ def test_the_command_scores_with_a_folder(langdiff, folder, multitext, tmp_path)
     refused = langdiff("score", folder, tmp_path / "corpus", "--out", out, "--dtype", "bfloat16")
     assert refused.code == 1
     assert "add --hf" in refused.err
-    for ours in (["--lm", "bpe-small"], ["--scoring", "unpriced"], ["--max-replaced", "0.2"]):
+    usual = (["--lm", "char-small"], ["--max-replaced", "0.05"])  # also where they are what is usual
+    for ours in (["--lm", "bpe-small"], ["--scoring", "unpriced"], ["--max-replaced", "0.2"], *usual):
         assert "are for models trained here: leave them out, or --hf" in langdiff(*arguments, *ours).err
 
 

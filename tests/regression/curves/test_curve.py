@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import t as student
 
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError
@@ -220,6 +221,11 @@ def test_seeds_add_their_spread():
     np.testing.assert_allclose(added, expected * 5 / 6, rtol=0.2)
     few = three.effects(300).degrees_of_freedom  # seeds have 2 × 5 of them, and most of the variance
     assert 10 < few.loc["e0", "e1"] < 15
+    rows = three.to_frame().query("size == 300").set_index("edition")
+    of_intents, of_seeds = np.diag(one.covariance(300)), np.diag(three.covariance(300)) - np.diag(one.covariance(300))
+    freedom = (of_intents + of_seeds) ** 2 / (of_intents**2 / 149 + of_seeds**2 / 10)  # Satterthwaite, by hand
+    half = student.ppf(0.975, freedom) * rows["std_error"]
+    np.testing.assert_allclose(rows["high"] - rows["difficulty"], half, rtol=0.05)  # `one` has slightly other errors
     assert three.changes()["p"].notna().all()
     change = three.draws[..., -1] - three.draws[..., 0]
     assert change.std() < 1.5 * (one.draws[..., -1] - one.draws[..., 0]).std()  # what sizes share leaves no change

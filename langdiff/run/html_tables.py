@@ -1,0 +1,170 @@
+"""Tables of the reports as HTML: numbers to sort by, digits that their errors allow, all text escaped."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from markupsafe import Markup
+from pandas.api.types import is_bool_dtype, is_numeric_dtype
+
+NAMES = {"lm": "language model", "r_hat": "R-hat"}
+# columns of texts, which are the same for every language model
+OF_TEXTS = ("characters", "bytes", "byte_premium", "character_premium", "bytes_per_character", "reference_bytes")
+# others are the name of the column and _std_error
+ERRORS = {"held_out_log_density": "held_out_std_error", "difference": "std_error", "difficulty": "std_error"}
+
+
+class Measured(NamedTuple):
+    """A number with what stands for its error, which may be on a line of its own."""
+
+    value: float
+    text: str
+    below: str = ""
+
+
+def html_table(frame: pd.DataFrame, formats: Mapping[str, str] = MappingProxyType({})) -> Markup:
+    """Format a frame whose cells are text, numbers or `Measured`; numbers align right, all text is escaped.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Table to show, without its index.
+    formats : mapping
+        Format of numbers, such as ``"{:+.1f}"``, by a column's name, or by its end; ``"{:,}"`` by default.
+    """
+    looks = [
+        formats.get(str(name)) or next((f for end, f in formats.items() if str(name).endswith(end)), "{:,}")
+        for name in frame.columns
+    ]
+    kinds = ["number" if _is_number(column) else "" for _, column in frame.items()]
+    head = Markup().join(
+        Markup("<th scope='col' class='{}'>{}</th>").format(kind, name)
+        for name, kind in zip(frame.columns, kinds, strict=True)
+    )
+    rows = Markup().join(
+        Markup("<tr>{}</tr>").format(Markup().join(map(_cell, row, looks, kinds)))
+        for row in frame.itertuples(index=False, name=None)
+    )
+    return Markup("<table class='sortable'><thead><tr>{}</tr></thead><tbody>{}</tbody></table>").format(head, rows)
+
+
+def _is_number(column: pd.Series) -> bool:
+    return is_numeric_dtype(column) or bool(column.map(lambda cell: isinstance(cell, Measured)).any())
+
+
+def _cell(value: Any, look: str, kind: str) -> Markup:
+    if isinstance(value, Measured):
+        below = Markup("<br><small>{}</small>").format(value.below) if value.below else ""
+        return Markup("<td class='number' data-value='{:.9g}'>{}{}</td>").format(value.value, value.text, below)
+    if isinstance(value, str):  # a name is not broken, a sentence is
+        return Markup("<td class='{}'>{}</td>").format("" if " " in value or len(value) > 40 else "name", value)
+    if pd.isna(value):
+        return Markup("<td class='{}'>–</td>").format(kind)
+    # nine digits are enough to sort by, and do not depend on the order of summation
+    return Markup("<td class='number' data-value='{:.9g}'>{}</td>").format(value, look.format(value))
+
+
+def tables_of_analysis(name: str, table: pd.DataFrame) -> list[dict[str, str]]:
+    """Return what a report shows of the table of an analysis.
+
+    Intervals and standard errors are put beside what they belong to, with two digits of the error; columns with the
+    same value in all rows become a sentence.
+
+    Parameters
+    ----------
+    name : str
+        The analysis, such as ``"parity"``, which has two tables: of texts, and of bits by language model.
+    table : DataFrame
+        What was found.
+
+    Returns
+    -------
+    list of dict
+        ``caption`` (empty if there is one table), ``same`` (a sentence, may be empty) and ``table``.
+    """
+    if table.empty:
+        return []
+    if name != "parity":
+        return [_shown("", table)]
+    of_texts = [column for column in table if str(column).startswith(OF_TEXTS)]
+    texts = table[["edition", *of_texts]].drop_duplicates("edition")
+    return [_shown("Texts", texts), _shown("Bits", table.drop(columns=[*of_texts, "language"], errors="ignore"))]
+
+
+def _shown(caption: str, table: pd.DataFrame) -> dict[str, str]:
+    words = _with_errors(table).rename(columns=lambda name: NAMES.get(name, str(name).replace("_", " ")))
+    looks = {str(name): _look(str(name), words[name]) for name in words if is_numeric_dtype(words[name])}
+    same = [name for name in words if len(words) > 1 and words[name].nunique(dropna=False) == 1][: words.shape[1] - 1]
+    values = [f"{name} {_in_words(words[name].iloc[0], looks.get(str(name), '{}'))}" for name in same]
+    return {
+        "caption": caption,
+        "same": f"In all rows: {'; '.join(values)}." if values else "",
+        "table": html_table(words.drop(columns=same), looks),
+    }
+
+
+def _in_words(value: Any, look: str) -> str:
+    if isinstance(value, Measured):
+        return f"{value.text} ({value.below})" if value.below else value.text
+    return "–" if pd.isna(value) else look.format(value)
+
+
+def _with_errors(table: pd.DataFrame) -> pd.DataFrame:
+    """Join each number with its interval or its standard error, and say yes or no in place of truth values."""
+    columns: dict[str, Any] = {}
+    done: set[str] = set()
+    for name in map(str, table.columns):
+        low, high = (f"{name}_low", f"{name}_high")
+        error = f"{name}_std_error" if f"{name}_std_error" in table else ERRORS.get(name, "")
+        if name in done:
+            continue
+        if low in table and high in table:
+            columns[name] = [_interval(*row) for row in _rounded(table, [name, low, high], table[high] - table[low])]
+            done |= {low, high}
+        elif name == "low" and "high" in table:
+            rows = _rounded(table, ["low", "high"], table["high"] - table["low"])
+            columns["95 % interval"] = [
+                Measured(low, f"{left} to {right}") if left != "–" else np.nan for low, left, right in rows
+            ]
+            done.add("high")
+        elif error in table:
+            rows = _rounded(table, [name, error], 2 * table[error])
+            columns[name] = [np.nan if text == "–" else Measured(value, f"{text} ± {of}") for value, text, of in rows]
+            done.add(error)
+        else:
+            boolean = is_bool_dtype(table[name])
+            columns[name] = table[name].map({True: "yes", False: "no"}) if boolean else table[name]
+    return pd.DataFrame(columns, index=table.index)
+
+
+def _interval(value: float, text: str, low: str, high: str) -> Any:
+    if text == "–":
+        return np.nan
+    return Measured(value, text, "" if low == "–" else f"{low} to {high}")
+
+
+def _rounded(table: pd.DataFrame, names: list[str], width: pd.Series) -> list[tuple[Any, ...]]:
+    """Return, row by row, the first of the columns, and all of them as text with two digits of half the width."""
+    digits = _decimals(width / 2, 2)
+    texts = [["–" if np.isnan(x) else f"{x:,.{digits}f}" for x in table[name].astype(float)] for name in names]
+    return list(zip(table[names[0]].astype(float), *texts, strict=True))
+
+
+def _look(name: str, numbers: pd.Series) -> str:
+    """Return a format for a column of which no error is known: whole numbers, two digits of a p, or three."""
+    values = numbers.dropna().to_numpy(dtype=float)
+    if name in ("p", "p adjusted", "p value", "p value of all"):
+        return "{:.2g}"
+    if (values == np.round(values)).all():
+        return "{:,.0f}"
+    near_one = name in ("R-hat", "reference bytes per character")
+    return f"{{:,.{3 if near_one else _decimals(numbers, 3)}f}}"
+
+
+def _decimals(numbers: pd.Series, digits: int) -> int:
+    """Return how many decimals give the middle one of the numbers so many digits."""
+    sizes = np.abs(numbers.to_numpy(dtype=float))
+    sizes = sizes[np.isfinite(sizes) & (sizes > 0)]
+    return int(np.clip(digits - 1 - np.floor(np.log10(np.median(sizes))), 0, 6)) if len(sizes) else 0
