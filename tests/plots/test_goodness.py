@@ -169,6 +169,8 @@ def test_only_residuals_of_the_fit_are_drawn():
         plot_residuals(fit, residuals * np.nan)
     with pytest.raises(DataError, match=r"1 edition\(s\) that the fit does not know: 'x'"):
         standardized_residuals(fit, surprisals.bits.rename(columns={"e1": "x"}))
+    with pytest.raises(DataError, match="not those that were fitted"):
+        standardized_residuals(fit, 2 * surprisals.bits)
 
 
 def test_spread_of_a_group_is_its_root_mean_square_or_half_its_interquartile_range():

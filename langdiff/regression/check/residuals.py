@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from langdiff._signature import short_hash
 from langdiff._types import Floats, Integers
 from langdiff.errors import DataError, listing
 from langdiff.regression.result import DifficultyFit
@@ -36,7 +37,7 @@ def standardized_residuals(fit: DifficultyFit, surprisals: Surprisals | pd.DataF
     Raises
     ------
     DataError
-        If intents or editions of the table are not in the fit.
+        If intents or editions of the table are not in the fit, or its bits are not those that were fitted.
 
     Examples
     --------
@@ -57,6 +58,9 @@ def standardized_residuals(fit: DifficultyFit, surprisals: Surprisals | pd.DataF
                 f"{len(unknown)} {what}(s) that the fit does not know: {listing(unknown)}. Give the table "
                 "that was fitted; residuals need a fit with one difficulty per edition."
             )
+    whole = table.bits.shape == (len(fit.intent_size), len(fit.difficulty))
+    if whole and short_hash(table.bits) not in fit.signature:
+        raise DataError("the bits are not those that were fitted. Give the table that was fitted.")
     z = np.log(table.bits.to_numpy())
     m = np.log(fit.intent_size[table.intents].to_numpy())[:, None]
     d = fit.difficulty[table.editions].to_numpy()
