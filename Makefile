@@ -10,7 +10,7 @@ PYTHONS ?= python3.11 python3.12 python3.13
 # One thread per process: the models are small, and two processes are faster than two threads.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: help demo test lint type docs bench notebooks format pythons lowest clean
+.PHONY: help demo base test lint type docs bench notebooks format pythons lowest clean
 help:
 	@echo "make demo       train, fit and report on artificial languages whose difficulty is known (minutes)"
 	@echo "make test       run the tests"
@@ -18,6 +18,7 @@ help:
 	@echo "make docs       build the handbook     make notebooks  execute the notebooks, store outputs"
 	@echo "make bench      print the benchmarks   make format     let ruff rewrite the code"
 	@echo "make pythons    run the tests under every Python found"
+	@echo "make base       commands and some tests, without the optional packages"
 	@echo "make lowest     run the tests with the lowest versions that pyproject.toml allows"
 
 $(BASE): pyproject.toml constraints.txt
@@ -32,6 +33,13 @@ $(READY): $(BASE)
 
 demo: $(BASE)
 	$(BIN)/langdiff demo --out runs/demo
+
+# Without the optional packages, and in a minute: for `.ci/run` under other Pythons.
+base: $(BASE)
+	$(BIN)/python -m pip install --quiet -c constraints.txt pytest pytest-timeout hypothesis
+	$(BIN)/langdiff doctor
+	$(BIN)/langdiff reproduce --paper all
+	$(BIN)/python -m pytest tests/corpora tests/selection tests/regression/kernel
 
 test: $(READY)
 	$(BIN)/python -m pytest -n auto --maxprocesses 8
