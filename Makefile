@@ -10,7 +10,7 @@ PYTHONS ?= python3.11 python3.12 python3.13
 # One thread per process: the models are small, and two processes are faster than two threads.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: help demo test lint type docs bench notebooks format pythons lowest clean
+.PHONY: help demo base test lint type docs bench notebooks format pythons lowest clean
 help:
 	@echo "make demo       train, fit and report on artificial languages whose difficulty is known (minutes)"
 	@echo "make test       run the tests"
@@ -18,6 +18,7 @@ help:
 	@echo "make docs       build the handbook     make notebooks  execute the notebooks, store outputs"
 	@echo "make bench      print the benchmarks   make format     let ruff rewrite the code"
 	@echo "make pythons    run the tests under every Python found"
+	@echo "make base       two commands and the tests that need no PyTorch, without the optional packages"
 	@echo "make lowest     run the tests with the lowest versions that pyproject.toml allows"
 
 $(BASE): pyproject.toml constraints.txt
@@ -32,6 +33,17 @@ $(READY): $(BASE)
 
 demo: $(BASE)
 	$(BIN)/langdiff demo --out runs/demo
+
+# What needs no PyTorch, without the optional packages, in an environment made anew: for `.ci/run` under other Pythons.
+base:
+	rm -rf .venv-base
+	$(PYTHON) -m venv .venv-base
+	$(PYTHON) .ci/without_torch.py > .venv-base/requirements.txt
+	.venv-base/bin/python -m pip install --quiet -c constraints.txt -r .venv-base/requirements.txt pytest pytest-timeout hypothesis
+	.venv-base/bin/python -m pip install --quiet --no-deps .
+	.venv-base/bin/langdiff doctor
+	.venv-base/bin/langdiff reproduce --paper all
+	.venv-base/bin/python -m pytest tests/corpora tests/selection tests/regression/kernel
 
 test: $(READY)
 	$(BIN)/python -m pytest -n auto --maxprocesses 8

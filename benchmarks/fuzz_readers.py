@@ -296,7 +296,10 @@ def frame_of(file: Path) -> pd.DataFrame:
     ]
     rows = [(list(map(cell, line.split("\t"))) + [None] * len(columns))[: len(columns)] for line in lines if line]
     frame = pd.DataFrame(rows, columns=pd.Index(columns, dtype=object), dtype=object)
-    return frame if columns[0] else frame.set_axis(frame.iloc[:, 0].map(str)).iloc[:, 1:]
+    if columns[0]:
+        return frame
+    names = pd.Index([str(name) for name in frame.iloc[:, 0]], dtype=object)  # which may have half a character
+    return frame.set_axis(names).iloc[:, 1:]
 
 
 def zipped(files: dict[str, bytes]) -> bytes:

@@ -101,7 +101,9 @@ def save_picture(draw: "Callable[[], Axes]", path: Path) -> None:
     kind = path.suffix.lstrip(".")
     # the same picture gives the same bytes
     with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": path.stem}), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)  # our own warning names the script
+        # our own warning names the script; Matplotlib before 3.11 warns twice of some
+        for message in ("Glyph .* missing from", "Matplotlib currently does not support"):
+            warnings.filterwarnings("ignore", message, UserWarning)
         if kind == "svg":  # drawn in the fonts of who reads it
             warnings.filterwarnings("ignore", "no installed font has", LangdiffWarning)
         figure: Any = draw().get_figure(root=True)

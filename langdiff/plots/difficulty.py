@@ -87,7 +87,7 @@ def _add_top_axis(ax: Axes, effects: Effects) -> None:
         label = "odds of failure"
     else:
         label = f"odds, relative to {average}"
-    top.set_xlabel(label, fontsize=text_size(ax))
+    top.set_xlabel(label, fontsize=0.9 * text_size(ax))  # longer than the label below, in as much room
     top.tick_params(labelsize=text_size(ax))
     top.spines["top"].set_visible(False)
 

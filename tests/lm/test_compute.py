@@ -103,8 +103,8 @@ def test_a_second_run_trains_nothing(parts, tiny_recipe, tmp_path, trainings):
         ["eng", "test-char", "done", 2],
     ]
     folder = tmp_path / "eng" / "test-char"
-    assert sorted(p.name for p in folder.iterdir()) == [
-        ".lock", "cautions.json", "checksums.json", "compute.json", "key.json", "log.jsonl", "model", "surprisals.json",
+    assert sorted(p.name for p in folder.iterdir() if p.name != ".lock") == [  # which some versions of filelock remove
+        "cautions.json", "checksums.json", "compute.json", "key.json", "log.jsonl", "model", "surprisals.json",
         "surprisals.parquet",
     ]  # fmt: skip
     again = read_language_model(folder / "model").surprisal(parts.test.text("eng"))

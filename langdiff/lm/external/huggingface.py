@@ -1,6 +1,7 @@
 """Other people's causal language models, from a local folder of the Transformers library."""
 
 import hashlib
+import inspect
 import os
 import warnings
 from collections.abc import Iterator, Sequence
@@ -336,10 +337,19 @@ class HuggingFaceLM:
     def _logits(self, inputs: Tensor, real: Tensor) -> Tensor:
         # padding is on the right, where a causal model does not look
         output = self.model(
-            input_ids=inputs.to(self.model.device), attention_mask=real.to(self.model.device).long(), use_cache=False
+            input_ids=inputs.to(self.model.device),
+            attention_mask=real.to(self.model.device).long(),
+            **self._without_cache,
         )
         logits: Tensor = output.logits  # (B, T, V)
         return logits
+
+    @cached_property
+    def _without_cache(self) -> dict[str, bool]:
+        """Return what keeps a model from storing keys and values; some models take no such argument."""
+        taken = inspect.signature(self.model.forward).parameters
+        others = any(parameter.kind is parameter.VAR_KEYWORD for parameter in taken.values())
+        return {"use_cache": False} if others or "use_cache" in taken else {}
 
     def _token(self, token: str | None, what: str, attribute: str) -> int:
         if token is None:

@@ -23,6 +23,7 @@ LAST_WRITTEN = ("stderr.log", "stanc.log")  # when PyStan compiles a program
 # Names inside PyStan that `import_pystan` replaces. Known to work: PyStan 3.10 with httpstan 4.13 on Python 3.11,
 # PyStan 3.14 with httpstan 4.17 above.
 REPLACED = (
+    ("httpstan.build_ext", "run_build_ext"),
     ("httpstan.cache", "fit_path"),
     ("httpstan.compile", "subprocess"),
     ("httpstan.schemas", "numbers"),
@@ -62,6 +63,7 @@ def import_pystan(folder: Path) -> ModuleType:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="pkg_resources is deprecated", category=UserWarning)
         warnings.filterwarnings("ignore", module=r"marshmallow|httpstan")
+        import httpstan.build_ext
         import httpstan.cache
         import httpstan.compile
         import httpstan.schemas
@@ -73,6 +75,7 @@ def import_pystan(folder: Path) -> ModuleType:
     httpstan.schemas.numbers = SimpleNamespace(Number=(int, float))
     httpstan.cache.fit_path = lambda name: folder / f"{name.rsplit('/', 1)[1]}.jsonlines.gz"
     _wait_for_the_compiler(stan.common, httpstan.compile)
+    _compile_services(httpstan.build_ext)
     module: ModuleType = stan
     return module
 
@@ -96,6 +99,28 @@ def _wait_for_the_compiler(common: Any, stanc: Any) -> None:
         return subprocess.run(*arguments, check=False, **settings)
 
     stanc.subprocess = SimpleNamespace(**(vars(subprocess) | {"run": run}))
+
+
+def _compile_services(builder: Any) -> None:
+    """Have Stan's algorithms compiled with every program where httpstan's wheel has them for another Python.
+
+    The wheel of httpstan 4.17 for Python 3.13 has an object file that was compiled for Python 3.10.
+
+    Parameters
+    ----------
+    builder : module
+        ``httpstan.build_ext``, which compiles the program and links it with the object file.
+    """
+    build = builder.run_build_ext
+
+    def build_all(extensions: list[Any], build_lib: str) -> str:
+        for extension in extensions if sys.version_info >= (3, 13) else ():
+            extension.sources += [str(Path(name).with_suffix(".cpp")) for name in extension.extra_objects]
+            extension.extra_objects = []
+        messages: str = build(extensions, build_lib)
+        return messages
+
+    builder.run_build_ext = build_all
 
 
 def remove_unfinished(model_folder: Path) -> None:

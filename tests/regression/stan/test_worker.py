@@ -95,6 +95,7 @@ def test_a_failure_is_written_in_a_line(tmp_path, monkeypatch):
 
 
 USES = {  # how PyStan uses the names that are replaced; elsewhere the replacement would do nothing
+    "run_build_ext": "def run_build_ext(extensions: List[setuptools.Extension], build_lib: str) -> str:",
     "fit_path": "path = fit_path(name)",
     "subprocess": "subprocess.run(run_args, capture_output=True, timeout=1)",
     "numbers": "isinstance(value, numbers.Number)",
