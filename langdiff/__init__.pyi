@@ -84,8 +84,8 @@ from .selection.front import pareto_front as pareto_front
 from .selection.result import Selection as Selection
 from .selection.selecting import select as select
 from .selection.splits import split as split
+from .surprisal_files import read_surprisals as read_surprisals
 from .surprisals import Surprisals as Surprisals
-from .surprisals import read_surprisals as read_surprisals
 from .token_tables import TokenScores as TokenScores
 from .token_tables import read_token_scores as read_token_scores
 from .treebanks.measures import measure_treebanks as measure_treebanks
