@@ -25,7 +25,7 @@ from .effects.scale import Contrast as Contrast
 from .effects.sources import as_effects as as_effects
 from .effects.sources import rank_probabilities as rank_probabilities
 from .experiments.balance import balance_by_origin as balance_by_origin
-from .experiments.balance import run_balanced as run_balanced
+from .experiments.balanced_training import run_balanced as run_balanced
 from .experiments.bpe_sweep import sweep_merges as sweep_merges
 from .experiments.curves import difficulty_curve as difficulty_curve
 from .experiments.goodness_of_fit import goodness as goodness
