@@ -25,7 +25,7 @@ from .effects.scale import Contrast as Contrast
 from .effects.sources import as_effects as as_effects
 from .effects.sources import rank_probabilities as rank_probabilities
 from .experiments.balance import balance_by_origin as balance_by_origin
-from .experiments.balance import run_balanced as run_balanced
+from .experiments.balanced_training import run_balanced as run_balanced
 from .experiments.bpe_sweep import sweep_merges as sweep_merges
 from .experiments.curves import difficulty_curve as difficulty_curve
 from .experiments.goodness_of_fit import goodness as goodness
@@ -84,8 +84,8 @@ from .selection.front import pareto_front as pareto_front
 from .selection.result import Selection as Selection
 from .selection.selecting import select as select
 from .selection.splits import split as split
+from .surprisal_files import read_surprisals as read_surprisals
 from .surprisals import Surprisals as Surprisals
-from .surprisals import read_surprisals as read_surprisals
 from .token_tables import TokenScores as TokenScores
 from .token_tables import read_token_scores as read_token_scores
 from .treebanks.measures import measure_treebanks as measure_treebanks

@@ -12,7 +12,8 @@ from langdiff._signature import short_hash
 from langdiff.errors import DataError
 from langdiff.intent_info import read_intent_info
 from langdiff.regression.identity import identify_table
-from langdiff.surprisals import Surprisals, read_surprisals
+from langdiff.surprisal_files import read_surprisals
+from langdiff.surprisals import Surprisals
 
 KINDS = ["csv", "tsv", "parquet"]
 INTENTS = ["40001001", "40001002", "41001001"]

@@ -11,7 +11,8 @@ from numpy.testing import assert_allclose
 from pandas.testing import assert_frame_equal
 
 from langdiff.errors import ConfigError, DataError, OutputError
-from langdiff.surprisals import Surprisals, read_surprisals
+from langdiff.surprisal_files import read_surprisals
+from langdiff.surprisals import Surprisals
 
 KINDS = ["csv", "tsv", "parquet"]
 ROUNDING = 1e-14  # one multiplication

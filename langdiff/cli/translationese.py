@@ -16,7 +16,7 @@ from langdiff.cli.units import Unit
 if TYPE_CHECKING:
     import pandas as pd
 
-    from langdiff.experiments.balance import BalancedResult
+    from langdiff.experiments.balanced_training import BalancedResult
     from langdiff.experiments.native_and_translated import TranslationeseResult
     from langdiff.experiments.native_by_model import TranslationeseByModel
 

@@ -1,34 +1,18 @@
-"""Native against translated texts under models trained on equal amounts of both (Mielke et al. 2019, section 6)."""
+"""Equal amounts of native and of translated text in a language."""
 
-from collections.abc import Iterable, Mapping
-from concurrent.futures import Executor
-from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Literal, get_args
 
 import numpy as np
 import pandas as pd
 
-from langdiff._random import generator, seed_number
+from langdiff._random import generator
 from langdiff.corpora.edition_info import EditionInfo
 from langdiff.corpora.origin import codes_of_editions, original_language_of
 from langdiff.errors import ConfigError, DataError, listing
-from langdiff.experiments.cautions import warns_caller
-from langdiff.experiments.native import NATIVE, TRANSLATED, divide_by_origin, find_origins
-from langdiff.experiments.native_and_translated import TranslationeseResult, translationese
-from langdiff.folds import Folds
+from langdiff.experiments.native import NATIVE, TRANSLATED
 from langdiff.multitext import Multitext
-from langdiff.parts import Parts
-from langdiff.selection import split, split_into_folds
-from langdiff.surprisals import Surprisals
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from langdiff.lm import Recipe
-    from langdiff.lm.ngram.recipe import KneserNeyRecipe
-    from langdiff.selection.grouping import Groups
-
 
 Unit = Literal["words", "intents"]
 
@@ -118,7 +102,7 @@ def balance_by_origin(
             f"{listing(source.dropna().unique(), most=10)}. If these are other codes for the same languages, give "
             "edition_info."
         )
-    words = _words(complete, reference)
+    words = count_words(complete, reference)
     pools = {NATIVE: source.index[source == language], TRANSLATED: source.index[source.notna() & (source != language)]}
     empty = [part for part, pool in pools.items() if not len(pool)]
     if empty:
@@ -134,253 +118,7 @@ def balance_by_origin(
     return replace(chosen, intent_info=info)
 
 
-@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class BalancedResult:
-    """Native against translated texts, each language under models trained on equal amounts of both.
-
-    Attributes
-    ----------
-    results : mapping from language to TranslationeseResult
-        Result for the test part of each language's own balanced sample. It also has other languages that have
-        native intents, for which the sample is not balanced.
-    words : DataFrame, one row per language
-        ``native_intents`` and ``translated_intents`` of the whole sample, and their ``native_words`` and
-        ``translated_words``, counted in the reference edition.
-    by : {"words", "intents"}
-        Unit of which native and translated text have equal numbers.
-    """
-
-    results: Mapping[str, TranslationeseResult]
-    words: pd.DataFrame
-    by: Unit = "words"
-
-    @property
-    def mean(self) -> float:
-        """Mean difference over the editions, nats; without a standard error, since the samples may share intents."""
-        return float(self.to_frame()["difference"].mean())
-
-    @property
-    def standard_deviation(self) -> float:
-        """Sample standard deviation of the differences, nats, as the paper gives after ±; NaN for one edition."""
-        return float(self.to_frame()["difference"].std(ddof=1))
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return one row per balanced edition: columns of `TranslationeseResult.to_frame`, and sizes of the sample."""
-        frames = {name: result.to_frame() for name, result in self.results.items()}
-        frame = pd.concat([frame[frame["language"] == name] for name, frame in frames.items()])
-        return frame.join(self.words, on="language")
-
-    def summary(self) -> str:
-        """Format the table and the mean, with convergence and signatures."""
-        fits = [result.fit for result in self.results.values()]
-        failed = [language for language, result in self.results.items() if not result.fit.converged]
-        state = f"NOT CONVERGED: {listing(failed)}" if failed else "converged"
-        spread = f", standard deviation {self.standard_deviation:.4f}" if len(fits) > 1 else ""
-        return "\n".join(
-            [
-                f"Native - translated, nats, trained on equal amounts of both: model {fits[0].model}, {state}",
-                "",
-                self.to_frame().round(4).to_string(),
-                "",
-                f"Mean {self.mean:+.4f}{spread}",
-                *(
-                    f"[experiment:balanced|by:{self.by}|language:{name}|{result.fit.signature}]"
-                    for name, result in self.results.items()
-                ),
-            ]
-        )
-
-    def plot(self, ax: "Axes | None" = None, **style: Any) -> "Axes":
-        """Draw the differences with intervals; see `langdiff.plots.plot_balanced`."""
-        from langdiff.plots.translationese import plot_balanced  # Matplotlib only when asked for
-
-        return plot_balanced(self, ax, **style)
-
-    def __repr__(self) -> str:
-        """Return the mean difference and the number of languages."""
-        return (
-            f"BalancedResult: native - translated {self.mean:+.4f} nats on average over {len(self.results)} language(s)"
-        )
-
-
-@warns_caller
-def run_balanced(
-    multitext: Multitext,
-    languages: Iterable[str],
-    *,
-    by: Unit = "words",
-    budget_words: int = 500_000,
-    reference: str = "eng",
-    seed: int | np.random.Generator,
-    original_language: pd.Series | None = None,
-    edition_info: EditionInfo | None = None,
-    groups: "Groups | None" = None,
-    folds: int | None = None,
-    lm: "str | Recipe | KneserNeyRecipe" = "bpe-residual",
-    device: str = "auto",
-    cache: str | Path | None = None,
-    workers: int = 1,
-    executor: Executor | None = None,
-    progress: bool | None = None,
-    **fit_settings: Any,
-) -> BalancedResult:
-    """Balance one language at a time, train on its sample, and compare its native and translated texts.
-
-    Language models of all editions are trained on the sample of each language. In the fit every language that has
-    native and translated intents is divided, as in `translationese`; only the balanced one is reported.
-
-    Parameters
-    ----------
-    multitext : Multitext
-        Texts in the form in which language models are to read them. Of each sample, two thirds are for training, one
-        sixth to choose the best epoch and one sixth to measure (`langdiff.split`), unless there are folds.
-    languages : iterable of str
-        Languages to balance, in the codes of the original languages.
-    by : {"words", "intents"}
-        Unit of which native and translated text have equal numbers; see `balance_by_origin`.
-    budget_words : int
-        Number of words of the reference edition to draw for native and for translated intents each.
-    reference : str
-        Edition whose words are counted, or the ISO 639-3 code of a language with one edition.
-    seed : int or numpy.random.Generator
-        Seed of the draws, of every language model, and of the bootstrap if `fit_settings` ask for one.
-    original_language : Series of str, optional
-        Code of the original language of each intent; see `balance_by_origin`.
-    edition_info : DataFrame, Series or mapping from edition to language, optional
-        Language codes of editions; see `balance_by_origin`.
-    groups : str, mapping or Series, optional
-        Intents that stay together where samples are divided, such as ``"document"``; see `langdiff.split`.
-    folds : int, optional
-        Number of folds, by which all intents of a sample are measured; see `langdiff.split_into_folds`.
-    lm : str, Recipe or KneserNeyRecipe
-        Language model to train, by name or as a recipe; see `langdiff.compute_surprisals`.
-    device : str
-        Device to train on: ``"auto"``, ``"cpu"`` or ``"cuda"``.
-    cache : str or Path, optional
-        Folder that keeps models and surprisals, in ``balanced-LANGUAGE/EDITION/LM/``.
-    workers : int
-        Number of processes that train side by side; see `langdiff.compute_surprisals`.
-    executor : concurrent.futures.Executor, optional
-        Executor of the trainings, instead of processes of this call; `cache` is then a folder that all workers see.
-    progress : bool, optional
-        Whether to draw a progress bar; by default if stderr is a terminal.
-    **fit_settings
-        Settings of `langdiff.fit`, as in `translationese`.
-
-    Returns
-    -------
-    BalancedResult
-        The difference between native and translated texts of each language, and the sizes of the samples.
-
-    Raises
-    ------
-    ConfigError
-        If no language is named or one twice, `seed` is not a seed, or a setting of the draws cannot be used.
-    DataError
-        If a sample cannot be drawn, or its test part cannot be compared; both are found before any training.
-    LangdiffError
-        If a language model cannot be trained or a fit fails; see `langdiff.compute_surprisals` and `langdiff.fit`.
-
-    Warns
-    -----
-    LangdiffWarning
-        As `langdiff.compute_surprisals` and `langdiff.fit`, each kind once for all samples, naming all editions.
-
-    References
-    ----------
-    Mielke et al. (2019), section 6: −0.0044 ± 0.022 over 10 languages of Europarl, with ``by="intents"``.
-
-    Examples
-    --------
-    >>> import langdiff as ld
-    >>> rng, origin = np.random.default_rng(0), ["deu", "eng", "fra"] * 200
-    >>> texts = {name: [f"{name} {word}" for word in rng.permutation(600)] for name in ("deu", "eng", "fra")}
-    >>> multitext = ld.read_frame(pd.DataFrame(texts))
-    >>> result = run_balanced(
-    ...     multitext,
-    ...     ["deu"],
-    ...     budget_words=200,
-    ...     seed=0,
-    ...     lm="kneser-ney-2",
-    ...     progress=False,
-    ...     original_language=pd.Series(origin, index=multitext.intents),
-    ... )
-    >>> result.words[["native_words", "translated_words"]].to_numpy().tolist()
-    [[200, 200]]
-    """
-    from langdiff.lm import compute_surprisals
-
-    number = seed_number(seed)
-    names = [languages] if isinstance(languages, str) else list(languages)
-    if not names or len(set(names)) < len(names):
-        raise ConfigError(f"name at least one language, and each once; got {names}.")
-    samples = {  # all draws first: a language that cannot be balanced is told before hours of training
-        name: balance_by_origin(
-            multitext,
-            name,
-            by=by,
-            budget_words=budget_words,
-            reference=reference,
-            seed=rng,
-            original_language=original_language,
-            edition_info=edition_info,
-        )
-        for name, rng in zip(names, generator(number).spawn(len(names)), strict=True)
-    }
-    parts: dict[str, Parts | Folds] = {}
-    sources, codes = {}, {}
-    for name, sample in samples.items():
-        division = split(sample, groups=groups) if folds is None else split_into_folds(sample, folds, groups=groups)
-        parts[name] = division
-        sources[name] = sample.intent_info["original_language"]
-        found = codes_of_editions(sample, sources[name], edition_info)
-        codes[name] = {str(edition): code for edition, code in found.items()}
-        measured = division.multitext if isinstance(division, Folds) else division.test
-        _check_test_part(measured, name, sources[name], codes[name])
-    results = {}
-    for name in names:
-        surprisals = compute_surprisals(
-            parts[name],
-            lm=lm,
-            device=device,
-            seed=number,
-            cache=None if cache is None else Path(cache) / f"balanced-{name}",
-            workers=workers,
-            executor=executor,
-            progress=progress,
-        )
-        # all languages are divided: what native text of another is like must not be taken for the intent's size
-        results[name] = translationese(
-            surprisals, sources[name], min_native=1, edition_info=codes[name], seed=number, **fit_settings
-        )
-    return BalancedResult(
-        results=results,
-        words=pd.DataFrame({name: _sizes(sample, reference) for name, sample in samples.items()}).T.rename_axis(
-            "language"
-        ),
-        by=by,
-    )
-
-
-def _sizes(sample: Multitext, reference: str) -> dict[str, int]:
-    """Return the numbers of intents and of words by origin."""
-    words, origin = _words(sample, reference), sample.intent_info["origin"]
-    parts = {part: words[origin == part] for part in (NATIVE, TRANSLATED)}
-    intents = {f"{part}_intents": len(counts) for part, counts in parts.items()}
-    return intents | {f"{part}_words": int(counts.sum()) for part, counts in parts.items()}
-
-
-def _check_test_part(test: Multitext, language: str, source: pd.Series, codes: Mapping[str, str]) -> None:
-    """Refuse before training what could not be compared after it."""
-    table = Surprisals(bits=pd.DataFrame(1.0, index=test.intents, columns=test.editions))
-    origins = find_origins(table, source, codes)
-    both = origins.native.any() & origins.translated.any()
-    if language not in set(origins.language[both]):
-        raise DataError(f"the test part has no native, or no translated, intents of {language!r}. Raise budget_words.")
-    divide_by_origin(table, origins, list(both.index[both]))
-
-
-def _words(multitext: Multitext, reference: str) -> pd.Series:
+def count_words(multitext: Multitext, reference: str) -> pd.Series:
     """Count the white-space tokens of every intent in the reference edition."""
     language = multitext.edition_info["language"]
     found = [reference] if reference in multitext.editions else list(language.index[language == reference])

@@ -20,7 +20,8 @@ from langdiff.run.directory import CURVE, EDITIONS, EXPERIMENT, FOLDS, FORMAT_VE
 from langdiff.run.experiment import Experiment
 from langdiff.run.floors import read_floors
 from langdiff.run.sections import SECTIONS
-from langdiff.surprisals import Surprisals, read_surprisals
+from langdiff.surprisal_files import read_surprisals
+from langdiff.surprisals import Surprisals
 
 REPAIR = "`langdiff run` with the same experiment makes all that is missing or damaged again."
 DRAWN = ("figures", "report.html")  # from the other files, and read by nobody but people
