@@ -19,9 +19,7 @@ from langdiff.multitext import Multitext, multitext_from_sources
 from langdiff.table_files import separator_of
 
 SUFFIXES = suffixes_of(".csv", ".tsv")
-_NUMBER = re.compile(
-    r"\s*([-+]?[.,]?\d[\d.,]*([eE][-+]?\d+)?|NA|NaN|nan)\s*"
-)  # or missing, as programs for statistics write it
+_NUMBER = re.compile(r"\s*([-+]?[.,]?\d[\d.,]*([eE][-+]?\d+)?|NA|NaN|nan)\s*")  # or a missing one
 
 
 @dataclass(frozen=True)
@@ -41,15 +39,14 @@ class TableText(FormatText):
 
     def texts(self, faults: Faults) -> Iterator[tuple[str, str]]:
         """Yield (intent, text) of the cells that are not empty."""
-        editions, rows = read_texts(self.file, self.errors, faults)
-        if self.edition not in editions:
+        _, texts = read_texts(self.file, self.errors, faults)
+        if self.edition not in texts:
             raise DataError(f"{self.file}: column {self.edition!r} is gone. The file has changed; read it again.")
-        place = editions.index(self.edition)
-        yield from ((intent, cells[place]) for intent, cells in rows.items() if cells[place].strip())
+        yield from texts[self.edition].items()
 
 
-def read_texts(file: File, errors: str, faults: Faults) -> tuple[list[str], dict[str, list[str]]]:
-    """Return the names of the editions, and the cells of each intent, one per edition.
+def read_texts(file: File, errors: str, faults: Faults) -> tuple[list[str], dict[str, dict[str, str]]]:
+    """Return the intents, and of each edition the texts that are not empty, by intent.
 
     Rows without id or with NUL, and all rows of an id that is there twice, are added to `faults` and left out.
 
@@ -60,7 +57,7 @@ def read_texts(file: File, errors: str, faults: Faults) -> tuple[list[str], dict
     """
     header, rows = read_table(file, separator_of(file, "\t" if ".tsv" in file.name.lower() else ","), errors=errors)
     _check(header, f"{file}, line 1")
-    texts: dict[str, list[str]] = {}
+    found: dict[str, list[str]] = {}
     lines: dict[str, int] = {}
     for line, (intent, *cells) in rows:
         if not intent.strip():
@@ -69,12 +66,15 @@ def read_texts(file: File, errors: str, faults: Faults) -> tuple[list[str], dict
         elif "\0" in "".join([intent, *cells]):
             faults.add(file, line, "a NUL byte; the row is not used.", intent=intent)
         elif lines.setdefault(intent, line) == line:
-            texts[intent] = cells
+            found[intent] = cells
         else:
             what = f"column {header[0]!r}: {intent!r} is there twice, first in line {lines[intent]}; neither is used."
             faults.add(file, line, what, intent=intent)
-            texts.pop(intent, None)
-    return header[1:], texts
+            found.pop(intent, None)
+    return list(found), {
+        edition: {intent: cells[place] for intent, cells in found.items() if cells[place].strip()}
+        for place, edition in enumerate(header[1:])
+    }
 
 
 def _check(header: list[str], where: str) -> None:
@@ -103,30 +103,23 @@ def catalogue(reading: Reading) -> Multitext:
     if len(files) != 1:
         found = f" ({listing(str(file) for file in files)})" if files else ""
         raise DataError(f"{reading.path}: {len(files)} tables{found}; give one file, which has all editions.")
-    editions, texts = read_texts(files[0], reading.errors, reading.faults)
-    kept, known = reading.ordered(keep(dict.fromkeys(editions, files[0]), reading.editions))
-    present = {}
+    intents, texts = read_texts(files[0], reading.errors, reading.faults)
+    kept, known = reading.ordered(keep(dict.fromkeys(texts, files[0]), reading.editions))
+    sources = {}
     for edition, file in kept.items():
         with reading.faults.of(edition, file):
-            place = editions.index(edition)
-            have = {intent: cells[place] for intent, cells in texts.items() if cells[place].strip()}
-            if not have:
+            if not texts[edition]:
                 raise DataError(f"{file}, line 1: column {edition!r} holds no text.")
-            if all(map(_NUMBER.fullmatch, have.values())):
+            if all(map(_NUMBER.fullmatch, texts[edition].values())):
                 raise DataError(
                     f"{file}, line 1: column {edition!r} holds nothing but numbers. Surprisals are read by `langdiff "
                     "fit`; of a table of texts with other columns, name the editions to read (editions=, --edition)."
                 )
-            present[edition] = list(have)
-    if not present:
+            sources[edition] = TableText(file, edition, **reading.how)
+    if not sources:
         reading.faults.check()
-    kept = {edition: kept[edition] for edition in present}
-    return multitext_from_sources(
-        {edition: TableText(file, edition, **reading.how) for edition, file in kept.items()},
-        present,
-        intents=texts,
-        edition_info=reading.describe(kept, known, {}),
-    )
+    info = reading.describe({edition: kept[edition] for edition in sources}, known, {})
+    return multitext_from_sources(sources, texts, intents=intents, edition_info=info)
 
 
 FORMAT = Format(
