@@ -41,6 +41,7 @@ from langdiff.corpora.formats.moses import MosesText
 from langdiff.corpora.formats.mteval_documents import read_documents
 from langdiff.corpora.formats.osis import OsisText
 from langdiff.corpora.formats.pbc import PbcText
+from langdiff.corpora.formats.table import TableText
 from langdiff.corpora.formats.usfm import UsfmText
 from langdiff.errors import LangdiffError, LangdiffWarning
 from langdiff.multitext import Multitext
@@ -124,6 +125,15 @@ CASES = {
             ("ein Hund\n\nein \u05d0\u0301\U00010428\n",),
             ("\n", "\r", "\u2028", "\0", " \n"),
             (("original_language.txt", "deu\nund\neng\n"), ("eng.txt", "a dog\na cat\nan x\n")),
+        ),
+        Case(
+            "table",
+            (
+                'id,deu,eng\ns1,"Der ""alte"" Hund, er bellt.",The dog barks.\ns2,Die Katze schläft.,\n',
+                "\ufeffid;deu;eng\r\ns1;Der Hund;The dog\r\n;;\r\n",
+            ),
+            (",", ";", '"', '""', '"\n', "\r", "\n,,\n", "\0", "s1,", "3.5", "deu"),
+            ending=".csv",
         ),
         Case(
             "mteval",
@@ -273,6 +283,7 @@ PARSERS: dict[str, Callable[[Path], object]] = {
     "osis": lambda file: OsisText(file).read(),
     "ces": lambda file: CesText(file).read(),
     "moses": lambda file: MosesText(file).read(),
+    "table": lambda file: TableText(file, "deu").read(),
     "mteval": lambda file: checked(lambda faults: read_documents(file, faults)),
     "costep": lambda file: checked(lambda faults: read_day(file, errors="strict", faults=faults)),
     "frame": lambda file: read_frame(frame_of(file)),

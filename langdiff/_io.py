@@ -1,6 +1,7 @@
 """Reading text whatever its compression, and writing files so that none is ever half-written."""
 
 import csv
+import io
 import json
 import lzma
 import re
@@ -14,7 +15,7 @@ from typing import Any, NamedTuple
 
 from filelock import FileLock, Timeout
 
-from langdiff._archives import File, open_bytes, refuse_special
+from langdiff._archives import File, open_bytes
 from langdiff.errors import DataError, Fault, FaultsError, OutputError
 
 DAMAGED = "\ufdd0"  # what stands for bytes that are not text: a code point that is never a character
@@ -103,8 +104,8 @@ def read_blocks(
         yield Block(first, text, text.encode())
 
 
-def _raw_blocks(path: File) -> Iterator[tuple[int, bytes]]:
-    r"""Yield (number of the first line, whole lines)."""
+def _raw_blocks(path: File, kind: str = "") -> Iterator[tuple[int, bytes]]:
+    r"""Yield (number of the first line, whole lines); errors say that the file cannot be read `kind`."""
     number = 1
     size = 0
     rest: list[bytes] = []  # the beginning of a line
@@ -132,11 +133,11 @@ def _raw_blocks(path: File) -> Iterator[tuple[int, bytes]]:
                 yield number, b"".join(rest)
     except (OSError, EOFError, lzma.LZMAError, zlib.error, zipfile.BadZipFile) as error:
         reason = getattr(error, "strerror", None) or str(error) or "it ends too early"
-        raise _fault(path, None, f"cannot be read{_after(number - 1)}: {reason}.") from error
+        raise _fault(path, None, f"cannot be read{kind}{_after(number - 1)}: {reason}.") from error
     except (KeyError, MemoryError, NotImplementedError, RuntimeError) as error:
         # zipfile: gone, compressed in a way or with a password that it cannot undo; lzma: wants gigabytes
         reason = str(error) or "not enough memory"
-        raise _fault(path, None, f"cannot be read{_after(number - 1)}: {reason}.") from error
+        raise _fault(path, None, f"cannot be read{kind}{_after(number - 1)}: {reason}.") from error
 
 
 def _after(line: int) -> str:
@@ -175,28 +176,26 @@ def parse_json(text: str | bytes) -> Any:
         raise ValueError("nested too deeply") from error
 
 
-def read_table(path: Path, delimiter: str = ",") -> tuple[list[str], list[tuple[int, list[str]]]]:
-    """Return the header of a table and its rows as (line number, cells), all as text.
+def read_table(
+    path: File, delimiter: str = ",", *, errors: str = "strict"
+) -> tuple[list[str], list[tuple[int, list[str]]]]:
+    """Return the header of a table, which may be compressed, and its rows as (line number, cells), all as text.
 
     Raises
     ------
     DataError
-        If the file cannot be read, two columns have one name, or a row has more or fewer cells
-        than the header; the message names the line.
+        If the file cannot be read or is not UTF-8 (with `errors` as for ``bytes.decode``), two columns have one name,
+        or a row has more or fewer cells than the header; the message names the line.
     """
-    refuse_special(path)
+    reader = csv.reader(_table_lines(path, errors), delimiter=delimiter, strict=True)
     try:
-        with path.open(encoding="utf-8-sig", newline="") as stream:
-            reader = csv.reader(stream, delimiter=delimiter, strict=True)
-            header = next(reader, [])
-            rows = [(reader.line_num, row) for row in reader if row]
-    except UnicodeDecodeError as error:
+        header = next(reader, [])
+        rows = [(reader.line_num, row) for row in reader if row]
+    except csv.Error as error:
         raise DataError(
-            f"{path}: cannot be read as a table: it is not UTF-8 (the byte {error.object[error.start]:#04x} at "
-            f"{error.start:,}). Save it as UTF-8; spreadsheet programs call it 'CSV UTF-8'."
+            f"{path}: cannot be read as a table: in line {reader.line_num}, {error}. A cell that begins with a "
+            "quotation mark ends with one, and those inside are doubled."
         ) from error
-    except (OSError, csv.Error) as error:
-        raise DataError(f"{path}: cannot be read as a table: {getattr(error, 'strerror', None) or error}.") from error
     if not header:
         raise DataError(f"{path}: cannot be read as a table: its first line is empty.")
     if len(set(header)) < len(header):
@@ -205,6 +204,22 @@ def read_table(path: Path, delimiter: str = ",") -> tuple[list[str], list[tuple[
         if len(row) != len(header):
             raise DataError(f"{path}, line {line}: {len(row)} cells, but line 1 names {len(header)} columns.")
     return header, rows
+
+
+def _table_lines(path: File, errors: str) -> Iterator[str]:
+    """Yield the lines of a table with their ends, which a cell in quotation marks may hold."""
+    before = 0  # bytes
+    for first, raw in _raw_blocks(path, " as a table"):
+        try:
+            text = raw.decode(errors=errors)
+        except UnicodeDecodeError as error:
+            line, place = first + raw.count(b"\n", 0, error.start), before + error.start
+            raise DataError(
+                f"{path}: cannot be read as a table: in line {line} it is not UTF-8 (the byte "
+                f"{raw[error.start]:#04x} at {place:,}). Save it as UTF-8; spreadsheet programs call it 'CSV UTF-8'."
+            ) from error
+        yield from io.StringIO(text, newline="")
+        before += len(raw)
 
 
 class LockedError(OutputError):

@@ -14,7 +14,7 @@ Model = Literal["1", "2", "2L", "2C", "3"]  # the regression models of Mielke et
 StanModel = Literal["1", "2", "2L", "3"]  # those of them that have a Stan program
 
 # Formats of corpora. Each is a module langdiff.corpora.formats.NAME; a new one needs its module and its name here.
-FormatName = Literal["pbc", "ebible", "usfm", "osis", "ces", "moses", "costep", "mteval"]
+FormatName = Literal["pbc", "ebible", "usfm", "osis", "ces", "moses", "costep", "mteval", "table"]
 AnyFormat = Literal["auto", FormatName]
 Ranges = Literal["missing", "merge"]  # what becomes of verses that were translated together
 Tokenization = Literal["reversible", "as-is"]

@@ -8,7 +8,8 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from langdiff._io import atomic_path, read_table, write_text
+from langdiff._archives import File
+from langdiff._io import atomic_path, read_lines, read_table, write_text
 from langdiff._numbers import exact_numbers
 from langdiff.errors import ConfigError, DataError, LangdiffWarning, OutputError
 from langdiff.intent_info import PREFIX
@@ -67,17 +68,16 @@ def read_table_file(path: Path) -> pd.DataFrame:
             return pd.read_parquet(path, page_checksum_verification=True)
         except (OSError, ValueError) as error:  # pyarrow's own errors are ValueErrors
             raise DataError(f"{path}: cannot be read as a table: {error}") from error
-    header, rows = read_table(path, _separator(path, kind))  # names such as "nan" (Min Nan) are not missing values
+    header, rows = read_table(path, separator_of(path, kind))  # names such as "nan" (Min Nan) are not missing values
     lines = pd.Index([line for line, _ in rows], dtype=int)
     return pd.DataFrame([cells for _, cells in rows], index=lines, columns=header, dtype=object)
 
 
-def _separator(path: Path, kind: str) -> str:
+def separator_of(path: File, kind: str) -> str:
     """Return what separates the cells of a CSV file: a semicolon, if its first line has some and no comma."""
     try:
-        with path.open(encoding="utf-8-sig", errors="replace") as stream:
-            header = stream.readline()
-    except OSError:
+        header = next((line for _, line in read_lines(path, errors="replace")), "")
+    except DataError:
         return kind  # an error where the file is read
     return ";" if kind == "," and ";" in header and "," not in header else kind
 

@@ -132,6 +132,20 @@ def test_pipes_and_devices_are_refused(tmp_path):
             read_table(file)
 
 
+def test_tables_are_compressed_or_not(tmp_path):
+    raw = '\ufeffa,b\r\n1,"x\ny"\r\n\r\n2,é\r\n'.encode()
+    expected = ["a", "b"], [(3, ["1", "x\ny"]), (5, ["2", "é"])]
+    for ending in COMPRESS:
+        assert read_table(write(tmp_path, raw, ending)) == expected
+    with pytest.raises(
+        DataError, match=r"cannot be read as a table: in line 4 it is not UTF-8 \(the byte 0xe9 at 17\)"
+    ):
+        read_table(write(tmp_path, b'a,b\n1,"x\ny"\nzwei,\xe9\n'))
+    assert read_table(write(tmp_path, b"a,b\n1,\xe9\n"), errors="replace")[1] == [(2, ["1", "\ufffd"])]
+    with pytest.raises(DataError, match=r"as a table: in line 2, ',' expected after '\"'\. A cell that begins"):
+        read_table(write(tmp_path, b'a,b\n1,"x" y\n'))
+
+
 def test_json_that_is_nested_too_deeply():
     assert parse_json('{"a": [1]}') == {"a": [1]}
     for text in ("[" * 100_000, '{"a":' * 100_000, "[1", "9" * 5000):

@@ -27,7 +27,10 @@ class Corpus:
             help="Files, directories or patterns such as 'bible/*.txt.gz'.", metavar="CORPUS...", callback=existing
         ),
     ]
-    format: Annotated[AnyFormat, typer.Option("--format", help="Format of the files.")] = "auto"
+    format: Annotated[
+        AnyFormat,
+        typer.Option("--format", help="Format of the files; a table is a .csv or .tsv, a column per edition."),
+    ] = "auto"
     edition_info: Annotated[
         Path | None, typer.Option("--edition-info", help="CSV file of editions, one row per file.", callback=existing)
     ] = None

@@ -85,3 +85,11 @@ def test_columns_of_editions(langdiff, tmp_path):
     assert json.loads(done.out)[0]["language"] == "deu"
     refused = langdiff(*say, "--edition-column", "Datei")
     assert "--edition-column Datei: write THEIRS=OURS" in refused.err
+
+
+def test_a_spreadsheet_is_a_corpus(langdiff, tmp_path):
+    (tmp_path / "texts.tsv").write_text("id\tdeu\teng\tnotes\ns1\tein Hund\ta dog\told\ns2\teine Katze\t\t\n")
+    for format in ("auto", "table"):
+        say = ("corpora", "describe", tmp_path / "texts.tsv", "--format", format, "-e", "eng", "-e", "deu", "--json")
+        counts = {row["what"]: row["count"] for row in json.loads(langdiff(*say).out)}
+        assert (counts["editions"], counts["intents"], counts["cells"]) == (2, 2, 3)

@@ -138,6 +138,7 @@ def formats() -> None:
         "nist/ref.xml": CASES["mteval"].seeds[0],
         "wmt/test-src.en.sgm": CASES["sgml"].seeds[0].replace("origlang=cz", "origlang=en"),
         "wmt/wmt.en-de.xml": CASES["wmt"].seeds[0],
+        "texts.csv": CASES["table"].seeds[0],
         "flores/deu_Latn.dev": "ein Hund\n",
         "flores/eng_Latn.dev": "a dog\n",
     }

@@ -15,7 +15,8 @@ _HEAD = 2000  # lines of XML to look at
 def guess_format(path: Paths, formats: Sequence[Format]) -> Format:
     """Return the format of the first file whose beginning is recognized, or else what lies beside the files shows.
 
-    A README may come first. Line-aligned text is never guessed, because any text could be that.
+    A README may come first. Line-aligned text is never guessed, because any text could be that; tables are, only where
+    nothing else was given, because tables about editions lie beside texts.
 
     Parameters
     ----------
@@ -29,7 +30,7 @@ def guess_format(path: Paths, formats: Sequence[Format]) -> Format:
     DataError
         If there is no file, or no format is recognized.
     """
-    suffixes = tuple(dict.fromkeys(suffix for format in formats for suffix in format.suffixes))
+    suffixes = tuple(dict.fromkeys(suffix for format in formats if format.beginning for suffix in format.suffixes))
     files = files_in(list(path.values()) if isinstance(path, Mapping) else path, suffixes, tell=False)
     unreadable: DataError | None = None
     for file in files:
@@ -46,8 +47,8 @@ def guess_format(path: Paths, formats: Sequence[Format]) -> Format:
     known = ", ".join(format.name for format in formats if format.beginning or format.beside)
     raise DataError(
         f"{files[0]}: its beginning is that of none of the formats that can be recognized ({known}). If line k of "
-        "every file is segment k, pass format='moses'; a table of texts is read by langdiff.read_frame(...), and "
-        "langdiff.write_multitext(...) makes files of it."
+        "every file is segment k, pass format='moses'; a table with one column per edition is called *.csv or "
+        "*.tsv."
     )
 
 

@@ -68,9 +68,11 @@ def read_multitext(
         (``deu-luther1912.txt.gz``), that is the edition's language.
     format : str
         ``"pbc"`` (Parallel Bible Corpus), ``"ebible"`` (eBible corpus), ``"usfm"``, ``"osis"``, ``"ces"`` (XML Bibles
-        of Christodoulopoulos & Steedman), ``"moses"`` (line-aligned text), ``"costep"`` (structured Europarl) or
-        ``"mteval"`` (test sets of WMT and NIST, in SGML or XML). ``"auto"`` recognizes all but ``"moses"``, which any
-        text could be, by the beginning of the files.
+        of Christodoulopoulos & Steedman), ``"moses"`` (line-aligned text), ``"costep"`` (structured Europarl),
+        ``"mteval"`` (test sets of WMT and NIST, in SGML or XML) or ``"table"`` (one ``.csv`` or ``.tsv`` file: the
+        intents in its first column, an edition in each other, an empty cell where a text is missing). ``"auto"``
+        recognizes all but ``"moses"``, which any text could be, by the beginning of the files, and ``"table"`` by the
+        name of the file.
     edition_info : str, Path or DataFrame, optional
         Information on the editions: a frame indexed by edition, or a CSV file with a column ``file`` or ``edition``
         and other columns, which are kept as text; ``iso639_3`` becomes the column ``language`` of `edition_info` (and
@@ -110,15 +112,16 @@ def read_multitext(
     Returns
     -------
     Multitext
-        One edition per file, except that it is one per directory or archive in ``"usfm"``, per language in ``"costep"``
-        and per language or further reference in ``"mteval"``. Intents of Bibles are verse ids, ``BBCCCVVV``, that any
-        file lists, in order; verses of books that have no number of two digits are left out, and the column
-        ``left_out`` of `edition_info` names these books. Other intents are called by the number of their line
-        (``"moses"``), ``DATE.CHAPTER.TURN.PARAGRAPH`` (``"costep"``) or ``DOCID/SEGID`` (``"mteval"``;
-        ``SETID/DOCID/SEGID`` if there are several sets); of the last two, `intent_info` has the ``original_language``.
-        What an intent belongs to is said by its columns ``book`` (code of three letters) and ``chapter`` (five digits,
-        book and chapter) in Bibles, else ``document``: that of ``"mteval"``, ``DATE.CHAPTER`` in ``"costep"`` (beside
-        ``session``, ``turn`` and ``speaker``), and in ``"moses"`` what a table ``documents.tsv`` beside the texts says.
+        One edition per file, except that it is one per directory or archive in ``"usfm"``, per language in
+        ``"costep"``, per language or further reference in ``"mteval"`` and per column in ``"table"``. Intents of Bibles
+        are verse ids, ``BBCCCVVV``, that any file lists, in order; verses of books that have no number of two digits
+        are left out, and the column ``left_out`` of `edition_info` names these books. Other intents are called by the
+        number of their line (``"moses"``), ``DATE.CHAPTER.TURN.PARAGRAPH`` (``"costep"``) or ``DOCID/SEGID``
+        (``"mteval"``; ``SETID/DOCID/SEGID`` if there are several sets); of the last two, `intent_info` has the
+        ``original_language``. What an intent belongs to is said by its columns ``book`` (code of three letters) and
+        ``chapter`` (five digits, book and chapter) in Bibles, else ``document``: that of ``"mteval"``, ``DATE.CHAPTER``
+        in ``"costep"`` (beside ``session``, ``turn`` and ``speaker``), and in ``"moses"`` what a table
+        ``documents.tsv`` beside the texts says.
 
     Raises
     ------
@@ -143,6 +146,16 @@ def read_multitext(
     ...     _ = Path(directory, "deu-b.txt").write_text("01001001\teins\n")
     ...     read_multitext(f"{directory}/*.txt")
     Multitext: 2 intents × 2 editions (2 languages), 1 of 4 cells missing
+
+    A table has all editions:
+
+    >>> with tempfile.TemporaryDirectory() as directory:
+    ...     _ = Path(directory, "texts.csv").write_text("id,eng,deu\ns1,a dog,ein Hund\ns2,a cat,\n")
+    ...     read_multitext(f"{directory}/texts.csv").to_frame()
+                  eng       deu
+    intent
+    s1          a dog  ein Hund
+    s2          a cat       NaN
     """
     if format != "auto" and format not in FORMATS:
         raise ConfigError(f"unknown format {format!r}; use one of auto, {', '.join(FORMATS)}.")

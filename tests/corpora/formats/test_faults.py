@@ -67,6 +67,7 @@ MOSES = {
     "por-cut.txt.gz": gzip.compress(b"um\n")[:-9],
     "spa-good.txt": "uno\n\ntres\n",
 }
+TABLE = {"texts.csv": "id,deu-good,eng,notes\n1,eins,one,1\n,x,y,2\n2,zwei,,\n3,drei,three,\n3,dry,,\n4,vier,fo\0ur,\n"}
 
 
 def turn(number, *texts):
@@ -156,6 +157,14 @@ CASES = {
         ],
         {"deu-good": {"1": "eins", "2": "zwei", "3": "drei"}, "eng-bytes": {"1": "one"},
          "spa-good": {"1": "uno", "3": "tres"}},
+    ),
+    "table": (
+        TABLE,
+        [
+            (None, "texts.csv", 3, None), (None, "texts.csv", 6, "3"), (None, "texts.csv", 7, "4"),
+            ("notes", "texts.csv", 1, None),
+        ],
+        {"deu-good": {"1": "eins", "2": "zwei"}, "eng": {"1": "one"}},
     ),
     "costep": (
         COSTEP,

@@ -30,7 +30,7 @@ def test_a_format_declares_itself_once():
     assert [format.name for format in FORMATS.values()] == list(FORMATS)
     assert set(OPTIONS) == {"ranges", "vref", "original_language"} <= set(signature(read_multitext).parameters)
     recognized = {format.name for format in FORMATS.values() if format.beginning or format.beside}
-    assert recognized == {*SAMPLES, "ebible"} == {*FORMATS} - {"moses"}
+    assert recognized == {*SAMPLES, "ebible", "table"} == {*FORMATS} - {"moses"}
 
 
 @pytest.mark.parametrize("format", SAMPLES)

@@ -1,0 +1,130 @@
+"""Tables of texts, as of a spreadsheet: a row per intent, whose id is in the first column, and a column per edition.
+
+The first line names the columns. Cells are separated by commas or semicolons (``.csv``) or by tabs (``.tsv``), and
+one that holds a separator, a quotation mark or a line break is in quotation marks. An empty cell is a missing text.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from langdiff._archives import File
+from langdiff._io import read_table
+from langdiff.corpora.edition_info import FILE_NAME
+from langdiff.corpora.faults import Faults
+from langdiff.corpora.files import files_in, keep, suffixes_of
+from langdiff.corpora.formats.format import Format, FormatText, Reading
+from langdiff.errors import ConfigError, DataError, listing
+from langdiff.multitext import Multitext, multitext_from_sources
+from langdiff.table_files import separator_of
+
+SUFFIXES = suffixes_of(".csv", ".tsv")
+_NUMBER = re.compile(r"\s*([-+]?[.,]?\d[\d.,]*([eE][-+]?\d+)?|NA|NaN|nan)\s*")  # or a missing one
+
+
+@dataclass(frozen=True)
+class TableText(FormatText):
+    """The texts of one column, read when asked for.
+
+    Attributes
+    ----------
+    file : Path or Member
+        The table.
+    edition : str
+        Name of the column.
+    """
+
+    file: File
+    edition: str
+
+    def texts(self, faults: Faults) -> Iterator[tuple[str, str]]:
+        """Yield (intent, text) of the cells that are not empty."""
+        _, texts = read_texts(self.file, self.errors, faults)
+        if self.edition not in texts:
+            raise DataError(f"{self.file}: column {self.edition!r} is gone. The file has changed; read it again.")
+        yield from texts[self.edition].items()
+
+
+def read_texts(file: File, errors: str, faults: Faults) -> tuple[list[str], dict[str, dict[str, str]]]:
+    """Return the intents, and of each edition the texts that are not empty, by intent.
+
+    Rows without id or with NUL, and all rows of an id that is there twice, are added to `faults` and left out.
+
+    Raises
+    ------
+    DataError
+        If the file is not a table, or not one of texts.
+    """
+    header, rows = read_table(file, separator_of(file, "\t" if ".tsv" in file.name.lower() else ","), errors=errors)
+    _check(header, f"{file}, line 1")
+    found: dict[str, list[str]] = {}
+    lines: dict[str, int] = {}
+    for line, (intent, *cells) in rows:
+        if not intent.strip():
+            if any(cell.strip() for cell in cells):
+                faults.add(file, line, f"column {header[0]!r}: the id of this row is missing.")
+        elif "\0" in "".join([intent, *cells]):
+            faults.add(file, line, "a NUL byte; the row is not used.", intent=intent)
+        elif lines.setdefault(intent, line) == line:
+            found[intent] = cells
+        else:
+            what = f"column {header[0]!r}: {intent!r} is there twice, first in line {lines[intent]}; neither is used."
+            faults.add(file, line, what, intent=intent)
+            found.pop(intent, None)
+    return list(found), {
+        edition: {intent: cells[place] for intent, cells in found.items() if cells[place].strip()}
+        for place, edition in enumerate(header[1:])
+    }
+
+
+def _check(header: list[str], where: str) -> None:
+    """Refuse the first line of a table that has no names of columns, or of one that is not of texts by column."""
+    if len(header) < 2:
+        raise DataError(
+            f"{where}: names one column only, {header[0]!r:.40}; the first column has ids, each other the texts of an "
+            "edition. Cells are separated by commas or semicolons in .csv, by tabs in .tsv."
+        )
+    if _NUMBER.fullmatch(header[0]):
+        raise DataError(f"{where}: begins with {header[0]!r}, a number; the first line must name the columns.")
+    if unnamed := [place for place, name in enumerate(header, start=1) if place > 1 and not name.strip()]:
+        raise DataError(f"{where}: column {unnamed[0]} has no name; name its edition, or delete the column.")
+    if {"intent", "edition"} <= {*header}:
+        raise DataError(
+            f"{where}: has columns 'intent' and 'edition', as a table with one row per cell; texts need one column per "
+            "edition. Surprisals are read by `langdiff fit`."
+        )
+
+
+def catalogue(reading: Reading) -> Multitext:
+    """Catalogue the columns of a table."""
+    if isinstance(reading.path, Mapping):
+        raise ConfigError("path: a table has all editions, one per column; give its file, not one per edition.")
+    files = [file for file in files_in(reading.path, SUFFIXES) if file.name != FILE_NAME]
+    if len(files) != 1:
+        found = f" ({listing(str(file) for file in files)})" if files else ""
+        raise DataError(f"{reading.path}: {len(files)} tables{found}; give one file, which has all editions.")
+    intents, texts = read_texts(files[0], reading.errors, reading.faults)
+    kept, known = reading.ordered(keep(dict.fromkeys(texts, files[0]), reading.editions))
+    sources = {}
+    for edition, file in kept.items():
+        with reading.faults.of(edition, file):
+            if not texts[edition]:
+                raise DataError(f"{file}, line 1: column {edition!r} holds no text.")
+            if all(map(_NUMBER.fullmatch, texts[edition].values())):
+                raise DataError(
+                    f"{file}, line 1: column {edition!r} holds nothing but numbers. Surprisals are read by `langdiff "
+                    "fit`; of a table of texts with other columns, name the editions to read (editions=, --edition)."
+                )
+            sources[edition] = TableText(file, edition, **reading.how)
+    if not sources:
+        reading.faults.check()
+    info = reading.describe({edition: kept[edition] for edition in sources}, known, {})
+    return multitext_from_sources(sources, texts, intents=intents, edition_info=info)
+
+
+FORMAT = Format(
+    name="table",
+    suffixes=SUFFIXES,
+    catalogue=catalogue,
+    beside=lambda files: all(file.name.lower().endswith(SUFFIXES) for file in files),
+)
