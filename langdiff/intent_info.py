@@ -8,11 +8,15 @@ import numpy as np
 import pandas as pd
 
 from langdiff._io import read_table
-from langdiff.errors import ConfigError, DataError, listing
+from langdiff.errors import ConfigError, DataError, UnknownColumnError, listing
 
 PREFIX = "intent_"  # of attributes in a long table, where no other column begins so
 USUAL = ("document", "book", "chapter")  # attributes that need no prefix in a table made elsewhere
 ONE = {"clusters": "cluster", "strata": "stratum", "groups": "group", "folds": "fold"}  # what an argument gives each
+IN_CORPORA = (
+    "Bibles have 'book' and 'chapter', CoStEP, test sets of machine translation, and line-aligned text with a file "
+    "documents.tsv have 'document'."
+)
 _VERSE_ID = re.compile(r"[0-9]{8}")  # BBCCCVVV
 _DIGITS = {"book": 2, "chapter": 5}  # of a verse id, which name the book, and book and chapter
 
@@ -238,9 +242,21 @@ def label_intents(intents: pd.Index, intent_info: pd.DataFrame | None, labels: o
     if len(missing):
         raise DataError(
             f"{len(missing):,} of {len(intents):,} intents have no {ONE[what]} ({found.name}): {listing(missing)}. "
-            "Give each one, or leave these intents out with sel(intents=...)."
+            "Give each one, or leave these intents out."
         )
     return found
+
+
+def without_python(error: UnknownColumnError) -> str:
+    """Say that there is no such column where nobody calls Python: in experiment files and commands.
+
+    Examples
+    --------
+    >>> without_python(UnknownColumnError("clusters='x': intent_info has no such column. There is none", "pass …"))
+    "clusters='x': no such column about intents. There is none; Bibles have 'book' and 'chapter', ..."
+    """
+    fault = error.fault.replace("intent_info has no such column", "no such column about intents")
+    return f"{fault}; {'name one of them.' if error.known else IN_CORPORA}"
 
 
 def _labels(intents: pd.Index, intent_info: pd.DataFrame | None, labels: object, what: str) -> pd.Series:
@@ -275,7 +291,8 @@ def _column(intents: pd.Index, intent_info: pd.DataFrame | None, name: str, what
     known = [*([] if intent_info is None else intent_info.columns), *(_DIGITS if are_verses else ())]
     there = f"There are {listing(dict.fromkeys(known))}" if known else "There is none"
     adding = "" if what == "groups" else "`Surprisals.with_intent_info` adds columns, and "  # groups are of a multitext
-    raise ConfigError(
-        f"{what}={name!r}: intent_info has no such column. {there}; {adding}a Series from intent to {ONE[what]} serves "
-        "as well."
+    raise UnknownColumnError(
+        f"{what}={name!r}: intent_info has no such column. {there}",
+        f"{adding}a Series from intent to {ONE[what]} serves as well.",
+        known,
     )
