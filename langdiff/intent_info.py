@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from langdiff._io import read_table
+from langdiff._io import as_path, read_table
 from langdiff.errors import ConfigError, DataError, UnknownColumnError, listing
 
 PREFIX = "intent_"  # of attributes in a long table, where no other column begins so
@@ -121,7 +121,7 @@ def read_intent_info(path: str | Path) -> pd.DataFrame:
     ...     read_intent_info(path)["document"].tolist()
     ['x', 'x', nan]
     """
-    path = Path(path)
+    path = as_path(path)
     header, rows = read_table(path, "\t" if path.suffix == ".tsv" else ",")
     intents = pd.Index([cells[0] for _, cells in rows], name="intent", dtype=object)
     table = pd.DataFrame([cells[1:] for _, cells in rows], index=intents, columns=header[1:], dtype=object)

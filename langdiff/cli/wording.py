@@ -31,7 +31,7 @@ def in_options(error: LangdiffError, options: Mapping[str, str]) -> str:
     --------
     >>> error = UnknownColumnError("clusters='x': intent_info has no such column. There is none", "pass a Series.")
     >>> in_options(error, {"clusters": "--clusters", "intent_info": "--intent-info"})
-    '--clusters x: --intent-info has no such column. There is none; give a table of intents that has it as --intent-info.'
+    '--clusters x: --intent-info has no such column. There is none; give a table of ... as --intent-info.'
     """
     message = str(error)
     if isinstance(error, UnknownColumnError):

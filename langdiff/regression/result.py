@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pandas as pd
 
-from langdiff._io import write_text
+from langdiff._io import as_path, write_text
 from langdiff.effects import Contrast, Effects, Names
 from langdiff.errors import ConfigError, DataError
 from langdiff.regression.records import Dispersions, ErrorSource, IntentsCompared, SizeDistribution
@@ -401,7 +401,7 @@ def read_fit(path: str | Path) -> DifficultyFit:
     ...     read_fit(f"{folder}/fit.json").difficulty.equals(fit.difficulty)
     True
     """
-    path = Path(path)
+    path = as_path(path)
     document = read_document(path)
     try:
         return DifficultyFit(**restore(document))

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from langdiff._io import atomic_path, parse_json, write_json
+from langdiff._io import as_path, atomic_path, parse_json, write_json
 from langdiff.corpora import read_multitext, synthesize
 from langdiff.corpora.tokenizer import prepare_text
 from langdiff.errors import DataError, OutputError
@@ -138,7 +138,7 @@ def run_experiment(
     """
     if not isinstance(experiment, Experiment):
         experiment = read_experiment(experiment)
-    directory = Path(directory)
+    directory = as_path(directory)
     with own_directory(directory):
         log = RunLog(directory)
         with log.of_run(experiment.name):

@@ -112,7 +112,7 @@ def test_a_reader_that_has_gone_causes_no_traceback(tmp_path):
     reading, writing = os.pipe()
     os.close(reading)
     command = [sys.executable, "-m", "langdiff", "fit", str(tmp_path / "s.csv")]
-    done = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, check=False)  # noqa: S603
+    done = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, check=False)
     os.close(writing)
     assert (done.returncode, done.stderr) == (1, b"")
 
@@ -121,5 +121,5 @@ def test_ctrl_c_while_the_command_is_imported_causes_no_traceback(tmp_path):
     (tmp_path / "typer.py").write_text(f"import os\nos.kill(os.getpid(), {int(signal.SIGINT)})\n")
     paths = os.pathsep.join([str(tmp_path), *filter(None, sys.path)])
     command = [sys.executable, "-m", "langdiff", "--version"]
-    done = subprocess.run(command, env=os.environ | {"PYTHONPATH": paths}, capture_output=True, check=False)  # noqa: S603
+    done = subprocess.run(command, env=os.environ | {"PYTHONPATH": paths}, capture_output=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
