@@ -83,7 +83,7 @@ def flag_cells(
 ) -> None:
     """Name the translations that, by two or more language models, need more or fewer bits than they should.
 
-    Example: langdiff flag-cells models/surprisals-char-residual.csv models/surprisals-kneser-ney-6.csv --out suspects.csv
+    Example: langdiff flag-cells models/surprisals-char-residual.csv models/surprisals-kneser-ney-6.csv --out odd.csv
     """
     import langdiff as ld
 
