@@ -40,8 +40,8 @@ def in_format(value: Any, template: str) -> str:
     ('+0.0', '-0.1')
     """
     text = template.format(value)
-    # digits of an exponent count as well: -1e-10 is not zero
-    return text if not text.startswith("-") or any(digit in text for digit in "123456789") else template.format(0.0)
+    is_zero = "0" in text and not any(digit in text for digit in "123456789")  # -inf and -1e-10 are not
+    return template.format(0.0) if is_zero and text.startswith("-") else text
 
 
 def read_exact_csv(path: Traversable, **options: Any) -> pd.DataFrame:

@@ -14,8 +14,8 @@ PREFIX = "intent_"  # of attributes in a long table, where no other column begin
 USUAL = ("document", "book", "chapter")  # attributes that need no prefix in a table made elsewhere
 ONE = {"clusters": "cluster", "strata": "stratum", "groups": "group", "folds": "fold"}  # what an argument gives each
 IN_CORPORA = (
-    "Bibles have 'book' and 'chapter', CoStEP, test sets of machine translation, and line-aligned text with a file "
-    "documents.tsv have 'document'."
+    "'book' and 'chapter' are known of Bibles, and 'document' of CoStEP, test sets of machine translation and "
+    "line-aligned text with a file documents.tsv."
 )
 _VERSE_ID = re.compile(r"[0-9]{8}")  # BBCCCVVV
 _DIGITS = {"book": 2, "chapter": 5}  # of a verse id, which name the book, and book and chapter
@@ -253,7 +253,7 @@ def without_python(error: UnknownColumnError) -> str:
     Examples
     --------
     >>> without_python(UnknownColumnError("clusters='x': intent_info has no such column. There is none", "pass …"))
-    "clusters='x': no such column about intents. There is none; Bibles have 'book' and 'chapter', ..."
+    "clusters='x': no such column about intents. There is none; 'book' and 'chapter' are known of Bibles, ..."
     """
     fault = error.fault.replace("intent_info has no such column", "no such column about intents")
     return f"{fault}; {'name one of them.' if error.known else IN_CORPORA}"

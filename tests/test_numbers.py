@@ -64,3 +64,7 @@ def test_numbers_in_a_format_are_pythons_but_for_the_sign_of_zero(value, digits,
     text = in_format(value, template)
     assert float(text.replace(",", "")) == round(value, digits)
     assert text == (template.format(value) if round(value, digits) else template.format(0.0))
+
+
+def test_infinity_and_text_keep_their_minus():
+    assert [in_format(value, "{}") for value in (-np.inf, "-", "-x", -1e-10, -3)] == ["-inf", "-", "-x", "-1e-10", "-3"]
