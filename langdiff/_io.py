@@ -4,11 +4,12 @@ import csv
 import io
 import json
 import lzma
+import os
 import re
 import secrets
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,6 +25,35 @@ LOCK = ".lock"
 RELEASED_BY = 1.0  # seconds; whoever only asks whether a folder is owned holds its lock for less
 
 MAX_LINE = 64 << 20  # bytes; a longer line is not text, and would have to be held in memory
+
+
+def as_path(path: object) -> Path:
+    """Return a path that a user gave, and refuse what is none.
+
+    Raises
+    ------
+    DataError
+        If it is neither text nor a path.
+
+    Examples
+    --------
+    >>> as_path("a.csv").name
+    'a.csv'
+    >>> as_path(None)
+    Traceback (most recent call last):
+    ...
+    langdiff.errors.DataError: a path must be a str or Path, not NoneType.
+    """
+    if not isinstance(path, str | os.PathLike):
+        raise DataError(f"a path must be a str or Path, not {type(path).__name__}.")
+    return Path(path)
+
+
+def as_paths(paths: object) -> list[Path]:
+    """Return one path or several as a list, and refuse what is none; see `as_path`."""
+    if isinstance(paths, str | os.PathLike) or not isinstance(paths, Iterable):
+        return [as_path(paths)]
+    return [as_path(path) for path in paths]
 
 
 def read_lines(

@@ -1,4 +1,4 @@
-"""Numbers from text, exact whatever the version of pandas."""
+"""Numbers from text, exact whatever the version of pandas, and text from numbers."""
 
 from importlib.resources.abc import Traversable
 from io import BytesIO
@@ -29,6 +29,19 @@ def exact_numbers(values: pd.Series) -> pd.Series:
     exact = numbers.to_numpy(dtype=np.float64, copy=True)
     exact[known] = values.to_numpy(dtype=object)[known].astype(np.float64)
     return pd.Series(exact, index=numbers.index, name=numbers.name)
+
+
+def in_format(value: Any, template: str) -> str:
+    """Format a number; what is rounded to zero has no minus.
+
+    Examples
+    --------
+    >>> in_format(-0.04, "{:+.1f}"), in_format(-0.06, "{:+.1f}")
+    ('+0.0', '-0.1')
+    """
+    text = template.format(value)
+    is_zero = "0" in text and not any(digit in text for digit in "123456789")  # -inf and -1e-10 are not
+    return template.format(0.0) if is_zero and text.startswith("-") else text
 
 
 def read_exact_csv(path: Traversable, **options: Any) -> pd.DataFrame:

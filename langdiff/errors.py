@@ -81,6 +81,29 @@ class ConfigError(LangdiffError, ValueError):
     """A setting is unknown, out of range or contradicts another."""
 
 
+class UnknownColumnError(ConfigError):
+    """What is known of intents has no column of the name given.
+
+    Attributes
+    ----------
+    fault : str
+        The message without what to do in Python, which commands and runs replace by what can be done there.
+    known : tuple of str
+        Columns that there are.
+
+    Examples
+    --------
+    >>> error = UnknownColumnError("clusters='book': no such column", "pass a Series.")
+    >>> str(error), error.fault
+    ("clusters='book': no such column; pass a Series.", "clusters='book': no such column")
+    """
+
+    def __init__(self, fault: str, in_python: str = "", known: Iterable[str] = ()) -> None:
+        super().__init__(f"{fault}; {in_python}" if in_python else fault)
+        self.fault = fault
+        self.known = tuple(known)
+
+
 class InfeasibleError(LangdiffError, ValueError):
     """No selection of editions and intents meets the requirements."""
 
@@ -121,6 +144,9 @@ class EditionWarning(LangdiffWarning):
     cautions : tuple of (str, str)
         Edition and what is said of it, of every training; the message names the first editions and has the figures of
         the first.
+    lms : tuple of str
+        Language models that it is said of, which the message then names first; empty where there is one, or all share
+        it.
 
     Examples
     --------
@@ -128,19 +154,21 @@ class EditionWarning(LangdiffWarning):
     "2 editions, 'deu', 'eng' (the figures are those of 'deu'): 2 rare characters."
     """
 
-    def __init__(self, *cautions: tuple[str, str]) -> None:
+    def __init__(self, *cautions: tuple[str, str], lms: tuple[str, ...] = ()) -> None:
         self.cautions = cautions
+        self.lms = lms
         super().__init__(*cautions)
 
     def __str__(self) -> str:
-        """Name the editions, then say what is to be known."""
+        """Name language models and editions, then say what is to be known."""
+        models = f"{', '.join(self.lms)}: " if self.lms else ""
         (first, caution), *_ = self.cautions
         editions = dict.fromkeys(edition for edition, _ in self.cautions)
         if len(editions) == 1:
-            return f"edition {first!r}: {caution}"
+            return f"{models}edition {first!r}: {caution}"
         alike = len({text for _, text in self.cautions}) == 1
         figures = "" if alike else f" (the figures are those of {first!r})"
-        return f"{len(editions)} editions, {listing(editions)}{figures}: {caution}"
+        return f"{models}{len(editions)} editions, {listing(editions)}{figures}: {caution}"
 
 
 def without_figures(text: str) -> str:

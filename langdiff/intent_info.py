@@ -7,12 +7,16 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from langdiff._io import read_table
-from langdiff.errors import ConfigError, DataError, listing
+from langdiff._io import as_path, read_table
+from langdiff.errors import ConfigError, DataError, UnknownColumnError, listing
 
 PREFIX = "intent_"  # of attributes in a long table, where no other column begins so
 USUAL = ("document", "book", "chapter")  # attributes that need no prefix in a table made elsewhere
 ONE = {"clusters": "cluster", "strata": "stratum", "groups": "group", "folds": "fold"}  # what an argument gives each
+IN_CORPORA = (
+    "'book' and 'chapter' are known of Bibles, and 'document' of CoStEP, test sets of machine translation and "
+    "line-aligned text with a file documents.tsv."
+)
 _VERSE_ID = re.compile(r"[0-9]{8}")  # BBCCCVVV
 _DIGITS = {"book": 2, "chapter": 5}  # of a verse id, which name the book, and book and chapter
 
@@ -117,7 +121,7 @@ def read_intent_info(path: str | Path) -> pd.DataFrame:
     ...     read_intent_info(path)["document"].tolist()
     ['x', 'x', nan]
     """
-    path = Path(path)
+    path = as_path(path)
     header, rows = read_table(path, "\t" if path.suffix == ".tsv" else ",")
     intents = pd.Index([cells[0] for _, cells in rows], name="intent", dtype=object)
     table = pd.DataFrame([cells[1:] for _, cells in rows], index=intents, columns=header[1:], dtype=object)
@@ -238,9 +242,21 @@ def label_intents(intents: pd.Index, intent_info: pd.DataFrame | None, labels: o
     if len(missing):
         raise DataError(
             f"{len(missing):,} of {len(intents):,} intents have no {ONE[what]} ({found.name}): {listing(missing)}. "
-            "Give each one, or leave these intents out with sel(intents=...)."
+            "Give each one, or leave these intents out."
         )
     return found
+
+
+def without_python(error: UnknownColumnError) -> str:
+    """Say that there is no such column where nobody calls Python: in experiment files and commands.
+
+    Examples
+    --------
+    >>> without_python(UnknownColumnError("clusters='x': intent_info has no such column. There is none", "pass …"))
+    "clusters='x': no such column about intents. There is none; 'book' and 'chapter' are known of Bibles, ..."
+    """
+    fault = error.fault.replace("intent_info has no such column", "no such column about intents")
+    return f"{fault}; {'name one of them.' if error.known else IN_CORPORA}"
 
 
 def _labels(intents: pd.Index, intent_info: pd.DataFrame | None, labels: object, what: str) -> pd.Series:
@@ -275,7 +291,8 @@ def _column(intents: pd.Index, intent_info: pd.DataFrame | None, name: str, what
     known = [*([] if intent_info is None else intent_info.columns), *(_DIGITS if are_verses else ())]
     there = f"There are {listing(dict.fromkeys(known))}" if known else "There is none"
     adding = "" if what == "groups" else "`Surprisals.with_intent_info` adds columns, and "  # groups are of a multitext
-    raise ConfigError(
-        f"{what}={name!r}: intent_info has no such column. {there}; {adding}a Series from intent to {ONE[what]} serves "
-        "as well."
+    raise UnknownColumnError(
+        f"{what}={name!r}: intent_info has no such column. {there}",
+        f"{adding}a Series from intent to {ONE[what]} serves as well.",
+        known,
     )

@@ -6,6 +6,7 @@ from typing import Literal, get_args
 
 import pandas as pd
 
+from langdiff._io import as_paths
 from langdiff.errors import ConfigError, DataError
 from langdiff.evaluation_logs import read_inspect_logs, read_lm_eval_samples
 from langdiff.intent_info import attributes_of
@@ -73,7 +74,7 @@ def read_outcomes(
         raise ConfigError(f"unknown format {format!r}; use one of {', '.join(get_args(OutcomeFormat))}.")
     if repeats not in ("error", "sum"):
         raise ConfigError(f"unknown repeats {repeats!r}; use 'error' or 'sum'.")
-    paths = [Path(path)] if isinstance(path, str | Path) else [Path(one) for one in path]
+    paths = as_paths(path)
     if not paths:
         raise ConfigError("no file was given.")
     if format in ("long", "wide"):

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import langdiff as ld
 from langdiff import _archives, _io
 from langdiff._io import (
     LockedError,
@@ -23,7 +24,13 @@ from langdiff._io import (
     read_table,
     write_text,
 )
+from langdiff.discourse import read_discourse
 from langdiff.errors import DataError, OutputError
+from langdiff.experiments import read_origins
+from langdiff.lm import read_kneser_ney
+from langdiff.parallelism import read_parallelisms
+from langdiff.run import read_experiment, read_run
+from langdiff.typology import read_tree, read_wals
 
 COMPRESS = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
 
@@ -242,3 +249,29 @@ def test_whether_a_folder_is_owned_may_be_asked_at_any_time(tmp_path):
     assert not is_locked(tmp_path)
     with locked(tmp_path, "at work."):  # asking left nothing behind
         pass
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        ld.read_curve,
+        ld.read_fit,
+        ld.read_language_model,
+        ld.read_outcome_fit,
+        ld.read_outcomes,
+        ld.read_treebank,
+        read_discourse,
+        read_experiment,
+        read_kneser_ney,
+        read_origins,
+        read_parallelisms,
+        read_run,
+        read_tree,
+        read_wals,
+    ],
+)
+@pytest.mark.parametrize("path", [None, 3, [3]])
+def test_readers_say_what_is_no_path(read, path):
+    kind = "list" if isinstance(path, list) else type(path).__name__
+    with pytest.raises(DataError, match=rf"^a path must be a str or Path, not ({kind}|int)\.$"):
+        read(path)

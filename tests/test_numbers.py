@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from langdiff import _numbers
-from langdiff._numbers import exact_numbers, read_exact_csv
+from langdiff._numbers import exact_numbers, in_format, read_exact_csv
 
 ODD = ["1_0", "٣", "0x10", "1e", "+.5", "5.", " 7.5 ", "1e400", "inf", "nan", "", "1,5", "True", "1d3", "1.0.0", "- 1"]
 
@@ -56,3 +56,15 @@ def test_floats_of_a_file_are_read_again_where_pandas_is_not_exact(tmp_path, mon
     monkeypatch.setattr(_numbers, "PANDAS_IS_EXACT", False)
     pd.testing.assert_frame_equal(read_exact_csv(path, **options), expected, check_exact=True)
     assert read_exact_csv(path, **options | {"dtype": str})["bits"][0] == "0.12345678901234568"
+
+
+@given(st.floats(-1e6, 1e6), st.integers(0, 6), st.sampled_from(["", "+", ","]))
+def test_numbers_in_a_format_are_pythons_but_for_the_sign_of_zero(value, digits, look):
+    template = f"{{:{look}.{digits}f}}"
+    text = in_format(value, template)
+    assert float(text.replace(",", "")) == round(value, digits)
+    assert text == (template.format(value) if round(value, digits) else template.format(0.0))
+
+
+def test_infinity_and_text_keep_their_minus():
+    assert [in_format(value, "{}") for value in (-np.inf, "-", "-x", -1e-10, -3)] == ["-inf", "-", "-x", "-1e-10", "-3"]

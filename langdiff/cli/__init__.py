@@ -1,5 +1,17 @@
 """The `langdiff` command: it parses options, calls the package and prints; one file per stage."""
 
-from langdiff.cli.app import main
+import sys
 
 __all__ = ["main"]
+
+INTERRUPTED = 130  # 128 + SIGINT, as shells say it
+
+
+def main() -> None:
+    """Run the command; what it needs is imported here, so that Ctrl-C shows no traceback meanwhile."""
+    try:
+        from langdiff.cli.app import app
+
+        app()
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)

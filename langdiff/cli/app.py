@@ -12,6 +12,7 @@ from typer.core import TyperGroup
 
 import langdiff
 from langdiff.cli import (
+    INTERRUPTED,
     checks,
     constructions,
     corpora,
@@ -43,10 +44,8 @@ from langdiff.cli import (
     treebanks,
     typology,
 )
-from langdiff.cli.wording import as_options, options_of
+from langdiff.cli.wording import as_options, in_options, options_of
 from langdiff.errors import LangdiffError
-
-INTERRUPTED = 130  # 128 + SIGINT, as shells say it
 
 
 class _Commands(TyperGroup):
@@ -58,7 +57,7 @@ class _Commands(TyperGroup):
         except LangdiffError as error:
             if ctx.obj:  # --debug
                 raise
-            typer.echo(f"langdiff: {as_options(str(error), _options(ctx))}", err=True)
+            typer.echo(f"langdiff: {in_options(error, _options(ctx))}", err=True)
         except KeyboardInterrupt:
             typer.echo(
                 "langdiff: interrupted. Language models that were finished are kept; run the same command to go on.",
@@ -142,7 +141,8 @@ def _globally(
     context.obj = debug
     logging.basicConfig(level=logging.DEBUG if debug else logging.WARNING, handlers=[_LogLines(debug)])
     if not debug:
-        warnings.showwarning = lambda message, *_: _print_warning(as_options(str(message), _options(context)))
+        show = functools.cache(_print_warning)  # each text once
+        warnings.showwarning = lambda message, *_: show(as_options(str(message), _options(context)))
 
 
 def _options(context: Any) -> dict[str, str]:
@@ -174,9 +174,6 @@ class _LogLines(logging.Handler):
         return handler
 
     def emit(self, record: logging.LogRecord) -> None:
+        if hasattr(record, "section") and not self._debug:  # of a run, which tells it at its end
+            return
         self._handler.emit(record)
-
-
-def main() -> None:
-    """Run the command."""
-    app()

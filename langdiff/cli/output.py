@@ -47,9 +47,11 @@ def print_table(frame: "pd.DataFrame", title: str, formats: dict[str, str]) -> N
 def _shown(value: Any, template: str | None) -> str:
     import pandas as pd
 
+    from langdiff._numbers import in_format
+
     if value is None or pd.isna(value):
         return "–"
-    return template.format(value) if template else str(value)
+    return in_format(value, template) if template else str(value)
 
 
 def print_json(frame: "pd.DataFrame") -> None:

@@ -4,6 +4,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from langdiff.errors import LangdiffError, UnknownColumnError
+
 # name=value, but no word in quotes, which is of the data, nor in a path; or a name of several words
 _ARGUMENT = re.compile(r"(?<!['\"\w=/\\])([a-z]\w*)=('[^']*'|\"[^\"]*\"|[\w.]*\w)")
 _NAME = re.compile(r"(?<!['\"\w.=/\\-])[a-z]+(?:_[a-z]+)+(?!['\"\w(=/\\]|\.\w)")
@@ -20,6 +22,28 @@ def options_of(command: Any) -> dict[str, str]:
             found[param.name] = long[0]
             found.setdefault(long[0].removeprefix("--").replace("-", "_"), long[0])
     return found
+
+
+def in_options(error: LangdiffError, options: Mapping[str, str]) -> str:
+    """Return the message of an error in the words of a command that has these options.
+
+    Examples
+    --------
+    >>> error = UnknownColumnError("clusters='x': intent_info has no such column. There is none", "pass a Series.")
+    >>> in_options(error, {"clusters": "--clusters", "intent_info": "--intent-info"})
+    '--clusters x: --intent-info has no such column. There is none; give a table of ... as --intent-info.'
+    """
+    message = str(error)
+    if isinstance(error, UnknownColumnError):
+        from langdiff.intent_info import without_python  # it needs pandas
+
+        if "intent_info" in options:
+            name = "name one of them, or " if error.known else ""
+            message = f"{error.fault}; {name}give a table of intents that has it as intent_info."
+        else:
+            tables = " Long tables of surprisals may have columns intent_NAME." if "unit" in options else ""
+            message = without_python(error) + tables
+    return as_options(message, options)
 
 
 def as_options(message: str, options: Mapping[str, str]) -> str:

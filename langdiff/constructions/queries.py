@@ -9,7 +9,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from langdiff._io import read_lines
+from langdiff._io import as_path, read_lines
 from langdiff.constructions.graphs import Graph, Word
 from langdiff.constructions.names import doubtful_names
 from langdiff.constructions.phenomena import PHENOMENA, is_type
@@ -112,7 +112,7 @@ def read_queries(path: str | Path | None = None) -> tuple[Query, ...]:
         text = resources.files("langdiff.constructions").joinpath(f"data/{source}").read_text(encoding="utf-8")
     else:
         source = str(path)
-        text = "\n".join(line for _, line in read_lines(Path(path)))
+        text = "\n".join(line for _, line in read_lines(as_path(path)))
     try:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

@@ -7,7 +7,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Literal, get_args
 
-from langdiff._io import read_lines
+from langdiff._io import as_path, read_lines
 from langdiff._signature import short_hash
 from langdiff.constructions.gold import GoldTargets
 from langdiff.constructions.parses import SHAPES, Parses
@@ -120,7 +120,7 @@ def read_rules(path: str | Path, *, name: str | None = None) -> Rules:
     ...     read_rules(path)
     Rules 'cc': 1 rules for 1 phenomena
     """
-    path = Path(path)
+    path = as_path(path)
     return _collect(read_lines(path), str(path), name or path.stem)
 
 

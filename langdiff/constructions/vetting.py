@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from langdiff._io import read_lines
+from langdiff._io import as_path, read_lines
 from langdiff.constructions.gold import CELLS, GoldTargets, read_target, warn_of_words
 from langdiff.constructions.target import Target
 from langdiff.errors import DataError, Fault, FaultsError
@@ -76,7 +76,7 @@ def read_vetted(path: str | Path, *, name: str | None = None) -> Vetted:
     ...     read_vetted(path)
     Vetted: 1 of 1 candidates accepted
     """
-    path = Path(path)
+    path = as_path(path)
     sentences: dict[str, tuple[str, ...]] = {}
     targets: dict[object, Target] = {}
     decisions: dict[tuple[str, str], list[str]] = {}

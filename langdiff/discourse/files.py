@@ -1,6 +1,5 @@
 """Reading and writing discourse trees: one document per file, named after the file."""
 
-import os
 import re
 import warnings
 from collections.abc import Iterable, Mapping
@@ -8,7 +7,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from langdiff._archives import COMPRESSED
-from langdiff._io import read_blocks, write_text
+from langdiff._io import as_paths, read_blocks, write_text
 from langdiff.discourse.formats.dis import DisReader, write_dis
 from langdiff.discourse.formats.lists import read_attachments, span_draft, write_attachments, write_spans
 from langdiff.discourse.formats.rst_xml import rst_xml_draft, write_rst_xml
@@ -213,8 +212,7 @@ def _parse(text: str, format: str, file: str, document: str, collapse_unary: boo
 
 def _files(source: TreeSource, *, any_ending: bool) -> list[Path]:
     files: list[Path] = []
-    for item in [source] if isinstance(source, (str, os.PathLike)) else source:
-        path = Path(item)
+    for path in as_paths(source):
         if not path.exists():
             raise DataError(f"{path}: no such file or folder.")
         if path.is_dir():

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
-from langdiff._io import read_table
+from langdiff._io import as_path, read_table
 from langdiff.discourse.tree import ROOT, SPAN, DiscourseTree
 from langdiff.errors import ConfigError, DataError, listing
 
@@ -148,7 +148,7 @@ def read_classes(path: str | Path) -> dict[str, str]:
     ...     read_classes(path)
     {'evidence': 'explanation'}
     """
-    path = Path(path)
+    path = as_path(path)
     header, rows = read_table(path, "\t" if path.suffix == ".tsv" else ",")
     if sorted(header) != ["class", "relation"]:
         raise DataError(f"{path}, line 1: the columns are relation and class; got {listing(header)}.")

@@ -80,7 +80,7 @@ class Scale:
         '-5.0 %'
         """
         if self.unit == "nats":
-            return f"{100 * np.expm1(difference):+.1f} %"
+            return f"{100 * np.expm1(difference):+z.1f} %"
         return f"odds × {np.exp(difference):.2f}"
 
 

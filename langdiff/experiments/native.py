@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from langdiff._io import atomic_path, read_table
+from langdiff._io import as_path, atomic_path, read_table
 from langdiff.corpora.edition_info import EditionInfo, languages_of
 from langdiff.corpora.files import language_of
 from langdiff.corpora.origin import align_origins
@@ -248,7 +248,7 @@ def read_origins(path: str | Path) -> pd.Series:
     ...     read_origins(path).to_dict()
     {'1': 'deu', '2': 'eng'}
     """
-    path = Path(path)
+    path = as_path(path)
     header, rows = read_table(path, "\t" if path.suffix == ".tsv" else ",")
     if "original_language" not in header[1:]:
         raise DataError(
@@ -286,7 +286,7 @@ def write_origins(original_language: pd.Series, path: str | Path) -> None:
     ...     read_origins(Path(folder) / "origins.csv").to_dict()
     {'1': 'deu', '2': 'und'}
     """
-    path = Path(path)
+    path = as_path(path)
     if path.suffix not in (".csv", ".tsv"):
         raise ConfigError(f"{path}: write origins to a file that ends in .csv or .tsv.")
     if not isinstance(original_language, pd.Series):

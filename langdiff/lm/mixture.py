@@ -8,6 +8,7 @@ from typing import TypeAlias
 import numpy as np
 import pandas as pd
 
+from langdiff._io import as_path
 from langdiff._types import Floats
 from langdiff.errors import CheckpointError, ConfigError, DataError
 from langdiff.lm.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
@@ -278,7 +279,7 @@ def read_mixture(directory: str | Path, *, device: str = "auto") -> Mixture:
     >>> again.surprisal(texts[:2]).equals(mixture.surprisal(texts[:2]))
     True
     """
-    directory = Path(directory)
+    directory = as_path(directory)
     checkpoint = read_checkpoint(directory)
     if checkpoint.settings.get("kind") != KIND:
         raise CheckpointError(f"{directory}: not a mixture; read it with langdiff.read_language_model.")

@@ -1,6 +1,5 @@
 """Reading and writing annotated documents: one per file, named after the file."""
 
-import os
 import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping
@@ -8,7 +7,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from langdiff._archives import COMPRESSED
-from langdiff._io import read_blocks, write_text
+from langdiff._io import as_paths, read_blocks, write_text
 from langdiff.errors import ConfigError, DataError, LangdiffWarning, listing
 from langdiff.parallelism.documents import Document
 from langdiff.parallelism.formats.brat import brat_texts, read_brat
@@ -180,8 +179,7 @@ def _bare(path: Path) -> Path:
 
 def _files(source: ParallelismSource) -> list[Path]:
     files: list[Path] = []
-    for item in [source] if isinstance(source, (str, os.PathLike)) else source:
-        path = Path(item)
+    for path in as_paths(source):
         if not path.exists():
             raise DataError(f"{path}: no such file or folder.")
         files += _inside(path) if path.is_dir() else [path]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pandas as pd
 
-from langdiff._io import write_text
+from langdiff._io import as_path, write_text
 from langdiff.effects import Contrast, Effects, Names
 from langdiff.errors import ConfigError, DataError
 from langdiff.regression.records import Dispersions, ErrorSource, IntentsCompared, SizeDistribution
@@ -163,7 +163,10 @@ class DifficultyFit:
         if self.replaced_percent is None:
             return ""
         highest, edition = self.replaced_percent.max(), self.replaced_percent.idxmax()
-        return f"characters replaced as too rare: at most {highest:.2f} % ({edition})"
+        if highest == 0:
+            return "characters replaced as too rare: none"
+        most = "less than 0.01" if highest < 0.005 else f"at most {highest:.2f}"
+        return f"characters replaced as too rare: {most} % ({edition})"
 
     @property
     def _few(self) -> str:
@@ -217,7 +220,7 @@ class DifficultyFit:
         variance = " (at the maximum-likelihood variance; sigma is unbiased)" if plain else ""
         gradient = "" if np.isnan(self.grad_norm) else f", gradient {self.grad_norm:.1e}"
         with pd.option_context("display.unicode.east_asian_width", True):  # columns below Chinese names, too
-            table = self.to_frame().round(4).to_string()
+            table = (self.to_frame().round(4) + 0).to_string()  # zero has no minus
         lines = [
             f"Model {self.model} ({how}), {state}: {self.n_iterations} iterations{gradient}",
             f"{self.cells:,} cells, {len(self.intent_size):,} intents{single} × {len(self.difficulty):,} {self._units}",
@@ -398,7 +401,7 @@ def read_fit(path: str | Path) -> DifficultyFit:
     ...     read_fit(f"{folder}/fit.json").difficulty.equals(fit.difficulty)
     True
     """
-    path = Path(path)
+    path = as_path(path)
     document = read_document(path)
     try:
         return DifficultyFit(**restore(document))

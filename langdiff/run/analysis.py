@@ -124,7 +124,7 @@ def kept_or_made(
     except OutputError:  # a full disk has nothing to do with the section
         raise
     except LangdiffError as error:  # difficulties can be had all the same
-        logger.warning("[%s] could not be done: %s", name, error)
+        logger.warning("[%s] could not be done: %s", name, error, extra={"section": name})
         found = Analysis(name=name, table=pd.DataFrame(), notes=(f"This could not be done: {error}",))
         write_analysis(found, "", new / ANALYSES / kept.name)
         return found

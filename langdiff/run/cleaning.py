@@ -7,6 +7,7 @@ from urllib.parse import unquote
 import pandas as pd
 
 from langdiff._checksums import CHECKSUMS
+from langdiff._io import as_path
 from langdiff.errors import DataError, OutputError
 from langdiff.lm.jobs.folder import KEY
 from langdiff.lm.lstm.resume import is_state
@@ -65,7 +66,7 @@ def clean_run(directory: str | Path, *, dry_run: bool = False) -> pd.DataFrame:
     ...     len(clean_run(folder))
     0
     """
-    directory = Path(directory)
+    directory = as_path(directory)
     if not (directory / EXPERIMENT).is_file():
         raise DataError(f"{directory}: no run is here (no {EXPERIMENT}).")
     with own_directory(directory):

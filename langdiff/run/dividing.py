@@ -1,13 +1,15 @@
 """How a run divides its texts: once, or into folds, whose models are then compared."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import pandas as pd
 
-from langdiff.errors import ConfigError, DataError
+from langdiff.errors import ConfigError, DataError, UnknownColumnError
 from langdiff.folds import Folds
+from langdiff.intent_info import without_python
 from langdiff.multitext import Multitext
 from langdiff.parts import Parts
 from langdiff.regression import compare_folds
@@ -21,10 +23,20 @@ logger = logging.getLogger(__name__)
 
 def divide(multitext: Multitext, settings: SplitSettings) -> Parts | Folds:
     """Divide a multitext as an experiment asks for; see `langdiff.split` and `langdiff.split_into_folds`."""
-    if settings.folds is not None:
-        named = settings.model_dump(include={"groups", "dev_share", "incomplete"})
-        return split_into_folds(multitext, settings.folds, **named)
-    return split(multitext, **settings.model_dump(exclude={"folds", "dev_share"}))
+    with _of_section("split"):
+        if settings.folds is not None:
+            named = settings.model_dump(include={"groups", "dev_share", "incomplete"})
+            return split_into_folds(multitext, settings.folds, **named)
+        return split(multitext, **settings.model_dump(exclude={"folds", "dev_share"}))
+
+
+@contextmanager
+def _of_section(name: str) -> Iterator[None]:
+    """Say in errors of columns about intents which section names them, and which corpora have some."""
+    try:
+        yield
+    except UnknownColumnError as error:
+        raise ConfigError(f"[{name}] {without_python(error)}") from error
 
 
 def check_clusters(parts: Parts | Folds, settings: FitSettings) -> None:
@@ -41,7 +53,9 @@ def check_clusters(parts: Parts | Folds, settings: FitSettings) -> None:
         intents, info = parts.multitext.intents, parts.multitext.intent_info.assign(fold=parts.fold)
     else:
         intents, info = parts.test.intents, parts.test.intent_info
-    if settings.clusters is not None:
+    if settings.clusters is None:
+        return
+    with _of_section("fit"):
         for name in [settings.clusters] if isinstance(settings.clusters, str) else settings.clusters:
             clusters = clusters_of(intents, info, name)
             if settings.strata is not None:

@@ -9,6 +9,7 @@ from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
+from langdiff._io import as_path
 from langdiff._types import FormatName
 from langdiff.errors import ConfigError, listing
 from langdiff.run.experiment import Experiment, FileCorpus, SyntheticCorpus
@@ -43,7 +44,7 @@ def read_experiment(path: str | Path) -> Experiment:
     ...     read_experiment(path).corpus.n_languages
     8
     """
-    path = Path(path)
+    path = as_path(path)
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:

@@ -9,6 +9,8 @@ import pandas as pd
 from markupsafe import Markup
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
+from langdiff._numbers import in_format
+
 NAMES = {"lm": "language model", "r_hat": "R-hat"}
 # columns of texts, which are the same for every language model
 OF_TEXTS = ("characters", "bytes", "byte_premium", "character_premium", "bytes_per_character", "reference_bytes")
@@ -63,7 +65,7 @@ def _cell(value: Any, look: str, kind: str) -> Markup:
     if pd.isna(value):
         return Markup("<td class='{}'>–</td>").format(kind)
     # nine digits are enough to sort by, and do not depend on the order of summation
-    return Markup("<td class='number' data-value='{:.9g}'>{}</td>").format(value, look.format(value))
+    return Markup("<td class='number' data-value='{:.9g}'>{}</td>").format(value, in_format(value, look))
 
 
 def tables_of_analysis(name: str, table: pd.DataFrame) -> list[dict[str, str]]:
@@ -108,7 +110,7 @@ def _shown(caption: str, table: pd.DataFrame) -> dict[str, str]:
 def _in_words(value: Any, look: str) -> str:
     if isinstance(value, Measured):
         return f"{value.text} ({value.below})" if value.below else value.text
-    return "–" if pd.isna(value) else look.format(value)
+    return "–" if pd.isna(value) else in_format(value, look)
 
 
 def _with_errors(table: pd.DataFrame) -> pd.DataFrame:
@@ -148,7 +150,9 @@ def _interval(value: float, text: str, low: str, high: str) -> Any:
 def _rounded(table: pd.DataFrame, names: list[str], width: pd.Series) -> list[tuple[Any, ...]]:
     """Return, row by row, the first of the columns, and all of them as text with two digits of half the width."""
     digits = _decimals(width / 2, 2)
-    texts = [["–" if np.isnan(x) else f"{x:,.{digits}f}" for x in table[name].astype(float)] for name in names]
+    texts = [
+        ["–" if np.isnan(x) else in_format(x, f"{{:,.{digits}f}}") for x in table[name].astype(float)] for name in names
+    ]
     return list(zip(table[names[0]].astype(float), *texts, strict=True))
 
 

@@ -192,7 +192,7 @@ def _curve(curve: DifficultyCurve) -> pd.DataFrame:
 def _percent(rows: pd.DataFrame) -> pd.Series:
     """Return percent above average with its standard error."""
     values = zip(rows["percent"], rows["percent_std_error"], strict=True)
-    return pd.Series([Measured(percent, f"{percent:+.1f} ± {error:.1f}") for percent, error in values], rows.index)
+    return pd.Series([Measured(percent, f"{percent:+z.1f} ± {error:.1f}") for percent, error in values], rows.index)
 
 
 def _floors(run: RunResult) -> pd.DataFrame:

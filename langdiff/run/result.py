@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from langdiff._checksums import DamageError, read_checksums
-from langdiff._io import parse_json, read_table
+from langdiff._io import as_path, parse_json, read_table
 from langdiff._numbers import read_exact_csv
 from langdiff.errors import DataError
 from langdiff.lm.floors import compare_with_floors
@@ -175,7 +175,7 @@ def read_run(directory: str | Path) -> RunResult:
     ...     list(read_run(folder).fits)
     ['kneser-ney-2']
     """
-    directory = Path(directory)
+    directory = as_path(directory)
     try:
         manifest = parse_json((directory / MANIFEST).read_text(encoding="utf-8"))
         version = manifest.get("format_version")

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from langdiff._io import atomic_path, parse_json, write_json
+from langdiff._io import as_path, atomic_path, parse_json, write_json
 from langdiff.corpora import read_multitext, synthesize
 from langdiff.corpora.tokenizer import prepare_text
 from langdiff.errors import DataError, OutputError
@@ -55,6 +55,7 @@ from langdiff.run.floors import FLOORS, floors_of_run
 from langdiff.run.given_model import describe_given, load_given, measure_all
 from langdiff.run.hashes import hash_editions
 from langdiff.run.log import RunLog
+from langdiff.run.model_warnings import warned_once
 from langdiff.run.report import write_pages
 from langdiff.run.result import RunResult
 from langdiff.run.sections import SECTIONS
@@ -137,7 +138,7 @@ def run_experiment(
     """
     if not isinstance(experiment, Experiment):
         experiment = read_experiment(experiment)
-    directory = Path(directory)
+    directory = as_path(directory)
     with own_directory(directory):
         log = RunLog(directory)
         with log.of_run(experiment.name):
@@ -249,9 +250,12 @@ class _Run:
                 "seed": self.experiment.seed,
                 "edition_info": multitext.edition_info,  # a dispersion may be named by its columns
             }
-            fits = {lm: fit(table, **settings) for lm, table in surprisals.items()}
-            for lm, difficulties in fits.items():
-                difficulties.save(self.new / "fits" / f"{lm}.json")
+            fits = {}
+            with warned_once() as of_model:
+                for lm, table in surprisals.items():
+                    with of_model(lm):
+                        fits[lm] = fit(table, **settings)
+                    fits[lm].save(self.new / "fits" / f"{lm}.json")
             folds: pd.DataFrame | None = None
             not_compared: dict[str, str] = {}
             if isinstance(parts, Folds):
@@ -404,7 +408,12 @@ class _Run:
         tokenization = corpus.tokenization if isinstance(corpus, FileCorpus) else "as-is"
         for cache in self.caches:
             note_preparation(cache, tokenization)
-        return [self.score(lm, parts) for lm in self.experiment.lm.models]
+        tables = []
+        with warned_once() as of_model:
+            for lm in self.experiment.lm.models:
+                with of_model(lm):
+                    tables.append(self.score(lm, parts))
+        return tables
 
     def score(self, lm: str, parts: Parts | Folds) -> Surprisals:
         """Train and score one kind of language model on every edition."""

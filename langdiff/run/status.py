@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from langdiff._checksums import CHECKSUMS
-from langdiff._io import is_locked
+from langdiff._io import as_path, is_locked
 from langdiff.errors import DataError
 from langdiff.lm.compute import fold_seeds
 from langdiff.lm.jobs.folder import KEY, LOG, job_folder, read_json
@@ -62,7 +62,7 @@ def read_status(directory: str | Path) -> pd.DataFrame:
     ...     read_status(folder)["state"].tolist()
     ['done', 'done']
     """
-    directory = Path(directory)
+    directory = as_path(directory)
     current = next((folder for folder in attempts(directory)), None)
     if current is None:
         raise DataError(f"{directory}: no run is here (no {EXPERIMENT}).")

@@ -5,6 +5,7 @@ from pathlib import Path
 import pandas as pd
 
 from langdiff._checksums import CHECKSUMS, DamageError, read_checksums
+from langdiff._io import as_path
 from langdiff.errors import DataError
 from langdiff.lm.jobs.folder import KEY, job_folder
 from langdiff.lm.preparation import NOTE
@@ -57,7 +58,7 @@ def verify_run(directory: str | Path) -> pd.DataFrame:
     >>> found.loc[found["state"] != "whole", ["file", "state"]].to_numpy().tolist()
     [['surprisals/kneser-ney-2.csv', 'damaged']]
     """
-    directory = Path(directory)
+    directory = as_path(directory)
     records = [path for path in directory.rglob(CHECKSUMS) if STAGE not in path.relative_to(directory).parts]
     if not records and not (directory / EXPERIMENT).is_file():
         raise DataError(f"{directory}: neither a run nor finished language models are here (no {EXPERIMENT}).")

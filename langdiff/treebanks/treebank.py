@@ -1,7 +1,6 @@
 """A corpus of dependency trees as a few arrays, which is what statistics over all of it need."""
 
 import itertools
-import os
 import warnings
 from array import array
 from collections.abc import Iterable, Sequence
@@ -12,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from langdiff._archives import COMPRESSED
+from langdiff._io import as_paths
 from langdiff._signature import short_hash
 from langdiff._types import Integers
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
@@ -215,7 +215,7 @@ def read_treebank(
     ...     read_treebank(path)
     Treebank 'dogs': 50 sentences, 100 words, 2 relations
     """
-    files = [Path(file) for file in ([path] if isinstance(path, (str, os.PathLike)) else path)]
+    files = as_paths(path)
     if not files:
         raise ConfigError("no file is given.")
     faults: list[Fault] = []

@@ -43,5 +43,7 @@ def test_chapters_stay_whole_without_folds(langdiff, corpus, tmp_path):
     assert tested.str[:5].value_counts().drop("40001", errors="ignore").eq(10).all()
     wrong = langdiff("train", corpus, "--groups", "document", "--out", tmp_path / "models")
     assert (wrong.code, wrong.out) == (1, "")
-    assert "--groups document: intent_info has no such column" in wrong.err
+    assert (
+        "--groups document: no such column about intents. There are 'book', 'chapter'; name one of them." in wrong.err
+    )
     assert langdiff("train", corpus, "--folds", 1, "--out", tmp_path / "models").code == 2

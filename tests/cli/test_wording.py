@@ -1,9 +1,15 @@
+import os
 import re
+import signal
+import subprocess
+import sys
+import warnings
 
 import pytest
 from typer.main import get_command
 
 import langdiff as ld
+from langdiff.cli import doctor
 from langdiff.cli.app import app
 from langdiff.cli.wording import as_options
 
@@ -69,3 +75,51 @@ def test_brackets_in_help_are_shown():
     texts = list(helps(get_command(app)))
     assert len(texts) > 100
     assert [text for text in texts if re.search(r"(?<!\\)\[[a-z]", text)] == []
+
+
+@pytest.mark.parametrize("command", ["fit", "cross-validate", "translationese"])
+def test_clusters_that_no_table_has_are_told_without_python(langdiff, tmp_path, command):
+    ld.simulate(60, 4, seed=1).surprisals.save(tmp_path / "s.csv")
+    (tmp_path / "origins.csv").write_text(
+        "intent,original_language\n" + "".join(f"{i},e{i % 2}\n" for i in range(1, 61))
+    )
+    second = [tmp_path / "origins.csv", "--min-native", "1"] if command == "translationese" else []
+    done = langdiff(command, tmp_path / "s.csv", *second, "--clusters", "nonsense")
+    assert (done.code, done.out, done.err.count("\n")) == (1, "", 1)
+    assert "--clusters nonsense: " in done.err
+    assert "with_intent_info" not in done.err
+    assert "Series" not in done.err
+    advice = "columns intent_NAME" if command == "translationese" else "a table of intents that has it as --intent-info"
+    assert advice in done.err
+
+
+@pytest.mark.filterwarnings("default::langdiff.errors.LangdiffWarning")
+def test_a_warning_is_printed_once_a_command(langdiff, monkeypatch):
+    def warn():
+        for text in ("the same", "the same", "another"):
+            with warnings.catch_warnings():  # which makes Python forget what it has shown
+                warnings.warn(text, ld.errors.LangdiffWarning, stacklevel=1)
+        return []
+
+    monkeypatch.setattr(doctor, "_base", warn)
+    done = langdiff("doctor")
+    assert re.findall("warning: (.*)", done.err) == ["the same", "another"]
+    assert langdiff("doctor").err == done.err
+
+
+def test_a_reader_that_has_gone_causes_no_traceback(tmp_path):
+    ld.simulate(20, 3, seed=1).surprisals.save(tmp_path / "s.csv")
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-m", "langdiff", "fit", str(tmp_path / "s.csv")]
+    done = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, check=False)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (1, b"")
+
+
+def test_ctrl_c_while_the_command_is_imported_causes_no_traceback(tmp_path):
+    (tmp_path / "typer.py").write_text(f"import os\nos.kill(os.getpid(), {int(signal.SIGINT)})\n")
+    paths = os.pathsep.join([str(tmp_path), *filter(None, sys.path)])
+    command = [sys.executable, "-m", "langdiff", "--version"]
+    done = subprocess.run(command, env=os.environ | {"PYTHONPATH": paths}, capture_output=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")

@@ -107,12 +107,22 @@ def test_summary_tells_the_highest_rate_of_replaced_characters_where_it_is_known
     known = ld.fit(with_replaced(surprisals, e2=1, e3=3))
     assert known.replaced_percent.to_dict() == pytest.approx({"e1": 0, "e2": 10, "e3": 30, "e4": 0})
     assert "\ncharacters replaced as too rare: at most 30.00 % (e3)\n" in known.summary()
+    assert "as too rare: none\n" in ld.fit(with_replaced(surprisals)).summary()
+    few = replace(known, replaced_percent=known.replaced_percent / 10_000)
+    assert "as too rare: less than 0.01 % (e3)\n" in few.summary()
     known.save(tmp_path / "fit.json")
     assert_series_equal(read_fit(tmp_path / "fit.json").replaced_percent, known.replaced_percent)
     document = json.loads(known.to_json())
     del document["replaced_percent"], document["sha256"]  # as in files of older versions
     (tmp_path / "old.json").write_text(json.dumps(document))
     assert read_fit(tmp_path / "old.json").replaced_percent is None
+
+
+def test_no_zero_of_the_summary_has_a_minus():
+    alike = pd.DataFrame({"a": [10.0, 20.0, 30.0, 44.0], "b": [10.00001, 20.0, 30.0, 44.0]})
+    fit = ld.fit(alike)
+    assert (fit.to_frame()["difficulty"] < 0).any()
+    assert not re.search(r"-0\.0+\s", fit.summary())
 
 
 def test_likelihoods_differ_by_the_jacobian():

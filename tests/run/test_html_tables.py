@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from langdiff.run.html_tables import tables_of_analysis
+from langdiff.run.html_tables import html_table, tables_of_analysis
 
 
 def cells(html):
@@ -80,3 +80,11 @@ def test_folds_have_difficulties_with_their_errors():
     assert found["same"] == "In all rows: language model a; model sd 0.00221."
     rows = [["difficulty", "p value"], ["0.0899 ± 0.0057", "0.9"], ["-0.0127 ± 0.0044", "0.027"]]
     assert plain(found["table"]) == rows
+
+
+def test_what_is_rounded_to_zero_has_no_minus():
+    table = pd.DataFrame({"edition": ["eng", "deu"], "percent": [-0.04, -0.06], "cost": [-0.0001, 2.5]})
+    shown = plain(html_table(table, {"percent": "{:+.1f}", "cost": "{:.3f}"}))[1:]
+    assert shown == [["eng", "+0.0", "0.000"], ["deu", "-0.1", "2.500"]]
+    pairs = pd.DataFrame({"edition": ["a", "b"], "difference": [-0.00001, 1.0], "difference_std_error": [0.1, 0.1]})
+    assert plain(tables_of_analysis("compare", pairs)[0]["table"])[1] == ["a", "0.00 ± 0.10"]

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 import langdiff as ld
-from langdiff.errors import ConfigError, DataError, LangdiffError
+from langdiff.errors import ConfigError, DataError, EditionWarning, LangdiffError
 from langdiff.lm.preparation import note_preparation
 from langdiff.run import Experiment, read_run, run_experiment, runner, write_report
 from langdiff.run.hashes import hash_editions
@@ -126,19 +126,23 @@ def test_report_is_self_contained_and_escaped(run):
 def test_one_model_that_scores_in_two_ways_is_trained_once_and_the_report_tells_what_was_replaced(tmp_path):
     made = ld.synthesize(240, 3, seed=2).multitext
     edition = made.editions[0]
-    rare = made.sel(editions=[edition]).map_text(lambda text: text + " Ж").sources
+    rare = made.sel(editions=[edition]).map_text(lambda text: f"{text} {chr(0x4E00 + len(text))}").sources
     ld.write_multitext(replace(made, sources=made.sources | rare), tmp_path / "corpus")
     settings = {
         "name": "x",
         "corpus": {"format": "pbc", "path": str(tmp_path / "corpus")},
         "lm": {"models": ["kneser-ney-2", "kneser-ney-2-unpriced"], "max_replaced": 0.2},
     }
-    found = run_experiment(Experiment.model_validate(settings), tmp_path / "run")
+    with pytest.warns(EditionWarning, match="many characters are too rare") as caught:
+        found = run_experiment(Experiment.model_validate(settings), tmp_path / "run")
+    assert [each.message.lms for each in caught] == [("kneser-ney-2",), ("kneser-ney-2-unpriced",)]
+    assert "Which of them it was is free" in str(caught[1].message)
     assert list(found.fits) == list(found.surprisals) == ["kneser-ney-2", "kneser-ney-2-unpriced"]
     assert len(list(tmp_path.glob("run/jobs/*/*/key.json"))) == 3
     assert list(read_run(tmp_path / "run").fits) == list(found.fits)
     rates = found.surprisals["kneser-ney-2"].bits_per_character()["replaced_percent"]
     assert rates.idxmax() == edition
+    assert rates.max() > 0.1
     page = found.report.read_text(encoding="utf-8")
     assert "kneser-ney-2: replaced, %" in page
     assert f"kneser-ney-2: characters replaced as too rare: at most {rates.max():.2f} % ({edition})" in page

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from langdiff._checksums import CHECKSUMS, read_checksums
-from langdiff._io import parse_json
+from langdiff._io import as_path, parse_json
 from langdiff.errors import DataError
 from langdiff.lm.jobs.folder import KEY, LOG
 
@@ -99,7 +99,7 @@ def read_training_logs(cache: str | Path) -> pd.DataFrame:
     [1, 2, 3, 4, 5, 6, 7, 8]
     """
     patterns = (f"*/*/{KEY}", f"seed-*/*/*/{KEY}", f"fold-*/*/*/{KEY}", f"seed-*/fold-*/*/*/{KEY}")
-    folders = [key.parent for pattern in patterns for key in sorted(Path(cache).glob(pattern))]
+    folders = [key.parent for pattern in patterns for key in sorted(as_path(cache).glob(pattern))]
     return join_logs(map(read_job_log, folders))
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import torch
 
+from langdiff._io import as_path
 from langdiff._types import Floats
 from langdiff.errors import CheckpointError, LangdiffError
 from langdiff.lm.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
@@ -259,7 +260,7 @@ def read_language_model(directory: str | Path, *, device: str = "auto") -> Langu
     True
     """
     where = find_device(device)
-    checkpoint = read_checkpoint(Path(directory))
+    checkpoint = read_checkpoint(as_path(directory))
     settings = checkpoint.settings
     others = {"kneser-ney": ("Kneser-Ney model", "read_kneser_ney"), "mixture": ("mixture", "read_mixture")}
     if (kind := settings.get("kind")) in others:

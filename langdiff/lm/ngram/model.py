@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from langdiff._io import write_text
+from langdiff._io import as_path, write_text
 from langdiff._types import Floats
 from langdiff.errors import CheckpointError, ConfigError, EditionWarning, LangdiffError, LangdiffWarning
 from langdiff.lm.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
@@ -283,7 +283,7 @@ def read_kneser_ney(directory: str | Path) -> KneserNeyModel:
     >>> again.surprisal(texts[:2]).equals(model.surprisal(texts[:2]))
     True
     """
-    checkpoint = read_checkpoint(Path(directory))
+    checkpoint = read_checkpoint(as_path(directory))
     settings, counts = checkpoint.settings, checkpoint.weights
     try:
         recipe = KneserNeyRecipe(**settings["recipe"])

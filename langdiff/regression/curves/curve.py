@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pandas as pd
 
-from langdiff._io import write_text
+from langdiff._io import as_path, write_text
 from langdiff._random import generator
 from langdiff._types import Floats
 from langdiff.effects import Effects
@@ -438,4 +438,4 @@ def read_curve(path: str | Path) -> DifficultyCurve:
     ...     read_curve(f"{folder}/curve.json").log_bits.equals(curve.log_bits)
     True
     """
-    return DifficultyCurve(**restore(read_document(Path(path)), Path(path)))
+    return DifficultyCurve(**restore(read_document(as_path(path)), Path(path)))

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import norm
 
-from langdiff._io import write_text
+from langdiff._io import as_path, write_text
 from langdiff.effects import Effects, Scale
 from langdiff.errors import ConfigError
 from langdiff.outcomes import Outcomes
@@ -436,4 +436,4 @@ def read_outcome_fit(path: str | Path) -> OutcomeFit:
     ...     ld.read_outcome_fit(f"{folder}/fit.json").parameters.equals(fit.parameters)
     True
     """
-    return OutcomeFit(**read_document(Path(path)))
+    return OutcomeFit(**read_document(as_path(path)))

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from langdiff._io import as_path
 from langdiff._numbers import exact_numbers
 from langdiff.errors import DataError, listing
 from langdiff.typology.genealogy.tree import LanguageTree, read_tree
@@ -182,7 +183,7 @@ def read_glottolog(path: str | Path, *, same_as: Mapping[str, str] | None = None
     nld  0.5  1.0  0.0
     eus  0.0  0.0  1.0
     """
-    folder = Path(path).expanduser()
+    folder = as_path(path).expanduser()
     table = _read_languages(_file(folder, "languages.csv"))
     tree = read_tree(_file(folder, "classification.nex"))
     unknown = [name for name in tree.places if name not in table.index]

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from langdiff._io import read_lines
+from langdiff._io import as_path, read_lines
 from langdiff._types import Floats
 from langdiff.errors import DataError, listing
 from langdiff.typology.genealogy.newick import Nodes, parse_newick
@@ -204,7 +204,7 @@ def read_tree(path: str | Path) -> LanguageTree:
     nld  0.78  1.00  0.44
     swe  0.44  0.44  1.00
     """
-    file = Path(path).expanduser()
+    file = as_path(path).expanduser()
     text = "\n".join(line for _, line in read_lines(file))
     if text.lstrip()[:6].upper() == "#NEXUS":
         statements, names = _nexus(text)

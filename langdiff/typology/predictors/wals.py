@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from langdiff._io import as_path
 from langdiff._numbers import exact_numbers
 from langdiff.errors import ConfigError, DataError, listing
 
@@ -165,7 +166,7 @@ def read_wals(path: str | Path, *, same_as: Mapping[str, str] | None = None) -> 
     >>> wals.feature("83A", ["jpn", "deu", "eng"])["value"].astype(str).to_dict()
     {'jpn': 'OV', 'deu': 'No dominant order'}
     """
-    folder = Path(path).expanduser()
+    folder = as_path(path).expanduser()
     if (folder / "cldf").is_dir():
         folder = folder / "cldf"
     tables = {name: _read(folder, name, columns) for name, columns in _COLUMNS.items()}

@@ -139,11 +139,11 @@ def test_facets_have_one_complete_row_per_table():
 
 def test_short_forms_refuse_what_they_cannot_use():
     truth = ld.simulate(60, 8, seed=3).surprisals
-    with pytest.raises(ConfigError, match="k must be"):
+    with pytest.raises(ConfigError, match=r"k=5\.5: must be from 2 to 59"):
         ld.short_form(truth, 5.5, seed=0)
     with pytest.raises(ConfigError, match="named twice"):
         ld.short_form(truth, 5, chosen_on=["e1", "e2", "e2"], seed=0)
-    with pytest.raises(ConfigError, match="k must be"):
+    with pytest.raises(ConfigError, match="k=60: must be from 2 to 59"):
         ld.short_form(truth, 60, seed=0)
     with pytest.raises(DataError, match="to judge on"):
         ld.short_form(truth, 10, chosen_on=list(truth.editions[:7]), seed=0)
