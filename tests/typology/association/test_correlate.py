@@ -240,7 +240,7 @@ D, X, _ = languages(6)
         ((D.iloc[:3], X), {}, DataError, "3 languages have both"),
         ((D, X.rename(lambda name: name.upper())), {}, DataError, "0 languages have both.*'l00'.*'L00'"),
         ((D.where(D.index != "l01"), X), {}, DataError, "1 of 6 are not finite numbers: 'l01'"),
-        ((D, X.where(X.index != "l02", np.inf)), {}, DataError, "predictor 'x': 1 value(s) are infinite: 'l02'"),
+        ((D, X.where(X.index != "l02", np.inf)), {}, DataError, r"predictor 'x': 1 value\(s\) are infinite: 'l02'"),
         ((pd.concat([D, D]), X), {}, DataError, "named twice"),
         ((D, pd.concat([X, X])), {}, DataError, "rows of the same name"),
         ((D, pd.concat([X, X], axis=1)), {}, DataError, "columns of the same name"),
