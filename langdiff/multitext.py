@@ -11,7 +11,7 @@ import pandas as pd
 
 from langdiff._types import Booleans, Integers
 from langdiff.errors import ConfigError, DataError, listing
-from langdiff.text_sources import MappedText, TextSource
+from langdiff.text_sources import MappedText, TextSource, read_intents
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -123,15 +123,8 @@ class Multitext:
         {'1': 'a dog', '2': 'a cat'}
         """
         self._check("edition", [edition], self.editions)
-        texts = self.sources[edition].read()
         wanted = self.intents[self.presence[edition].to_numpy()]
-        gone = wanted.difference(texts.index, sort=False)
-        if len(gone):
-            raise DataError(
-                f"edition {edition!r}: {len(gone)} intents catalogued before are gone, "
-                f"the first {gone[0]!r}. The file has changed; read the multitext again."
-            )
-        return texts.reindex(wanted).rename(edition).rename_axis("intent")
+        return pick_texts(edition, wanted, read_intents(self.sources[edition], wanted))
 
     def sel(self, *, intents: Iterable[Any] | None = None, editions: Iterable[str] | None = None) -> "Multitext":
         """Keep some intents and editions, in the order given.
@@ -411,6 +404,23 @@ def check_multitext(given: object) -> None:
     elif isinstance(given, pd.DataFrame):
         advice = " langdiff.read_frame makes one of a frame of texts."
     raise ConfigError(f"a Multitext is needed, not {type(given).__name__}.{advice}")
+
+
+def pick_texts(edition: str, wanted: pd.Index, texts: pd.Series) -> pd.Series:
+    """Return the texts of the intents that were catalogued, among those that were read.
+
+    Raises
+    ------
+    DataError
+        If some are gone.
+    """
+    gone = wanted.difference(texts.index, sort=False)
+    if len(gone):
+        raise DataError(
+            f"edition {edition!r}: {len(gone)} intents catalogued before are gone, "
+            f"the first {gone[0]!r}. The file has changed; read the multitext again."
+        )
+    return texts.reindex(wanted).rename(edition).rename_axis("intent")
 
 
 def multitext_from_sources(

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from langdiff.multitext import Multitext
+from langdiff.multitext import Multitext, pick_texts
+from langdiff.text_sources import read_intents
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,3 +74,24 @@ class Parts:
         'train 1, dev 1, test 1 intents'
         """
         return f"train {len(self.train):,}, dev {len(self.dev):,}, test {len(self.test):,} intents"
+
+
+def texts_by_part(parts: Parts, edition: str) -> dict[str, pd.Series]:
+    """Return the texts of an edition in all parts, for which its file is read once.
+
+    Examples
+    --------
+    >>> import langdiff as ld
+    >>> multitext = ld.read_frame(pd.DataFrame({"eng": ["a", "b", "c"]}, index=["1", "2", "3"]))
+    >>> train, dev, test = (multitext.sel(intents=[name]) for name in multitext.intents)
+    >>> texts = texts_by_part(Parts(train=train, dev=dev, test=test), "eng")
+    >>> {part: list(of_part) for part, of_part in texts.items()}
+    {'train': ['a'], 'dev': ['b'], 'test': ['c']}
+    """
+    each = {"train": parts.train, "dev": parts.dev, "test": parts.test}
+    source = parts.train.sources[edition]
+    if any(part.sources[edition] is not source for part in each.values()):
+        return {name: part.text(edition) for name, part in each.items()}
+    wanted = {name: part.intents[part.presence[edition].to_numpy()] for name, part in each.items()}
+    texts = read_intents(source, wanted["train"].append([wanted["dev"], wanted["test"]]))
+    return {name: pick_texts(edition, intents, texts) for name, intents in wanted.items()}

@@ -35,5 +35,23 @@ class MappedText:
 
     def read(self) -> pd.Series:
         """Return the texts after the function."""
-        texts = self.source.read()
+        return self.map(self.source.read())
+
+    def map(self, texts: pd.Series) -> pd.Series:
+        """Return what the function makes of texts."""
         return pd.Series([self.function(text) for text in texts], index=texts.index, dtype=object)
+
+
+def read_intents(source: TextSource, wanted: pd.Index) -> pd.Series:
+    """Return the texts of some intents, as far as the source has them; only these pass through functions.
+
+    Examples
+    --------
+    >>> source = MappedText(InMemoryText(pd.Series({"1": "a dog", "2": "a cat"})), str.upper)
+    >>> read_intents(source, pd.Index(["2", "3"])).to_dict()
+    {'2': 'A CAT'}
+    """
+    if isinstance(source, MappedText):
+        return source.map(read_intents(source.source, wanted))
+    texts = source.read()
+    return texts[texts.index.isin(wanted)]

@@ -12,7 +12,7 @@ from pandas.testing import assert_frame_equal
 
 from langdiff.errors import DataError
 from langdiff.multitext import Multitext, multitext_from_sources
-from langdiff.parts import Parts
+from langdiff.parts import Parts, texts_by_part
 from langdiff.text_sources import InMemoryText
 
 TEXTS = {
@@ -242,3 +242,27 @@ def test_catalogue_of_an_unknown_intent():
 def test_parts(multitext):
     parts = Parts(train=multitext, dev=multitext.sel(intents=["1"]), test=multitext.sel(intents=[]))
     assert parts.summary() == "train 4, dev 1, test 0 intents"
+
+
+def test_only_wanted_texts_pass_through_functions_and_a_source_is_read_once_for_all_parts(multitext, sources):
+    seen = []
+
+    def shout(text):
+        seen.append(text)
+        return text.upper()
+
+    shouted = multitext.sel(editions=["eng"]).dropna().map_text(shout)
+    assert shouted.sel(intents=["4", "2"]).text("eng").to_dict() == {"4": "FISH", "2": "TWO CATS"}
+    assert sorted(seen) == ["fish", "two cats"]
+    seen.clear()
+    train, dev, test = (shouted.sel(intents=[name]) for name in ("4", "1", "2"))
+    found = texts_by_part(Parts(train=train, dev=dev, test=test), "eng")
+    assert {part: list(texts) for part, texts in found.items()} == {
+        "train": ["FISH"],
+        "dev": ["A DOG"],
+        "test": ["TWO CATS"],
+    }
+    assert (sorted(seen), sources["eng"].reads) == (["a dog", "fish", "two cats"], 2)
+    assert all(found[part].equals(each.text("eng")) for part, each in (("train", train), ("dev", dev), ("test", test)))
+    silent = multitext.sel(intents=["2"], editions=["eng"])  # of another source
+    assert list(texts_by_part(Parts(train=train, dev=dev, test=silent), "eng")["test"]) == ["two cats"]

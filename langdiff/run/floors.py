@@ -17,7 +17,7 @@ from langdiff.errors import DataError
 from langdiff.folds import Folds
 from langdiff.lm.floors import measure_floors
 from langdiff.lm.jobs.record import hash_texts
-from langdiff.parts import Parts
+from langdiff.parts import Parts, texts_by_part
 from langdiff.run.directory import JOBS
 
 FLOORS = "tables/floors.csv"
@@ -105,7 +105,7 @@ def _all(parts: Parts | Folds) -> Sequence[Parts]:
 
 def _key(parts: Parts | Folds, edition: str) -> str:
     """Return a hash of all that the floors of an edition depend on."""
-    texts = [hash_texts(part.text(edition)) for each in _all(parts) for part in (each.train, each.dev, each.test)]
+    texts = [hash_texts(texts) for each in _all(parts) for texts in texts_by_part(each, edition).values()]
     try:
         compressor = version("pyppmd")
     except PackageNotFoundError:

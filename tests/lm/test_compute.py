@@ -15,6 +15,7 @@ import langdiff as ld
 from langdiff.errors import CheckpointError, ConfigError, DataError, LangdiffWarning, TrainingError
 from langdiff.lm import compute_surprisals, read_language_model, score_multitext, train_language_model
 from langdiff.lm.jobs import job
+from langdiff.lm.jobs.folder import job_folder
 from langdiff.lm.lstm.loop import EpochLoop
 from langdiff.text_sources import InMemoryText
 from tests.lm.conftest import make_parts, read_job_states
@@ -324,6 +325,28 @@ def test_workers_give_the_same_bits_and_cautions(tiny_recipe, tmp_path):
         compute(parts, recipe, cache=tmp_path, scoring="unpriced", max_replaced=1)
     assert any("Which of them it was is free, so that the edition looks easier" in str(w.message) for w in unpriced)
     assert [str(w.message) for w in here] == [str(w.message) for w in there] == [str(w.message) for w in cached]
+
+
+def test_workers_get_only_what_is_not_finished(tiny_recipe, tmp_path):
+    parts = make_parts()
+    expected = compute(parts, tiny_recipe, cache=tmp_path)
+    editions = list(parts.train.editions)
+    given = []
+
+    class Watched(ThreadPoolExecutor):
+        def submit(self, function, one, /):
+            given.append(one.edition)
+            return super().submit(function, one)
+
+    with Watched(1) as executor:
+        assert_frame_equal(compute(parts, tiny_recipe, cache=tmp_path, executor=executor).bits, expected.bits)
+        assert given == []
+        damaged = job_folder(tmp_path, editions[0], tiny_recipe.name) / "surprisals.parquet"
+        damaged.write_bytes(damaged.read_bytes()[:-1])
+        with pytest.warns(LangdiffWarning, match="scored again"):
+            again = compute(parts, tiny_recipe, cache=tmp_path, executor=executor)
+        assert given == editions[:1]
+        assert_frame_equal(again.bits, expected.bits)
 
 
 def test_an_executor_of_ones_own(parts, tiny_recipe):

@@ -16,7 +16,7 @@ from langdiff import __version__
 from langdiff._checksums import CHECKSUMS, DamageError, read_checksums, write_checksums
 from langdiff._io import locked, write_json
 from langdiff._signature import full_hash
-from langdiff.errors import CheckpointError, DataError, MissingExtraError
+from langdiff.errors import CheckpointError, DataError, LangdiffError, MissingExtraError
 from langdiff.lm.device import find_device
 from langdiff.lm.jobs.folder import (
     COMPUTE,
@@ -41,7 +41,7 @@ from langdiff.lm.recipes import Recipe
 from langdiff.lm.scoring import Scoring
 from langdiff.lm.texts import caution_about_rates, check_texts, naming
 from langdiff.lm.units.alphabet import Alphabet
-from langdiff.parts import Parts
+from langdiff.parts import Parts, texts_by_part
 
 AnyModel = LanguageModel | KneserNeyModel
 
@@ -206,14 +206,8 @@ def run_job(job: Job, report: Report = silent) -> JobResult:
 
 def read_texts(job: Job) -> dict[str, pd.Series]:
     """Return the texts of a job by part, refusing what has no surprisal, or too many replaced characters."""
-    texts = {
-        part: check_texts(multitext.text(job.edition), what)
-        for part, what, multitext in (
-            ("train", "training part", job.parts.train),
-            ("dev", "dev part", job.parts.dev),
-            ("test", "test part", job.parts.test),
-        )
-    }
+    names = {"train": "training part", "dev": "dev part", "test": "test part"}
+    texts = {part: check_texts(read, names[part]) for part, read in texts_by_part(job.parts, job.edition).items()}
     # before training, which may take hours
     if (message := explain_replaced({job.edition: replaced_rate(job, texts)}, job.max_replaced)) is not None:
         raise ReplacedError(message)
@@ -244,16 +238,34 @@ def claim(job: Job, texts: Mapping[str, pd.Series]) -> Iterator[Found]:
         yield found
 
 
+def find_finished(job: Job) -> JobResult | None:
+    """Return the result of a job if all of it is in its folder, so that nothing is left to train or to score."""
+    if job.folder is None or not (job.folder / CHECKSUMS).is_file():
+        return None
+    try:
+        texts = read_texts(job)
+        with locked(job.folder, "training here."):
+            found = _find_result(job, job.folder, texts, score=False)
+            if found.result is None:
+                return None
+            remove_states(job.folder / MODEL)
+            return found.result
+    except LangdiffError:  # which running the job tells
+        return None
+
+
 def keep_result(job: Job, texts: Mapping[str, pd.Series], result: JobResult) -> JobResult:
     """Write the result of a job and return it with its record; the states of its training are of no use any more."""
     compute = describe_compute(job.recipe, find_device(job.device), job.group)
+    key = job_key(job, texts)
+    record = _record(key, texts, compute)
     if job.folder is not None:
         write_json(job.folder / COMPUTE, compute)
         write_json(job.folder / TRAINED, result.of_model)
-        write_table(job.folder, job.scoring, _table_key(job, texts), result.surprisals)
+        write_table(job.folder, job.scoring, _table_key(job, key, record), result.surprisals)
         record_files(job.folder)
         remove_states(job.folder / MODEL)
-    return replace(result, record=_record(job, texts, compute))
+    return replace(result, record=record)
 
 
 def _train_and_score(job: Job, texts: Mapping[str, pd.Series], report: Report) -> JobResult:
@@ -321,13 +333,12 @@ def _versions_of_units(recipe: AnyRecipe) -> dict[str, str]:
         raise MissingExtraError(f"{error.name} is not installed: pip install 'langdiff[{error.name}]'.") from error
 
 
-def _table_key(job: Job, texts: Mapping[str, pd.Series]) -> dict[str, Any]:
+def _table_key(job: Job, key: Mapping[str, Any], record: JobRecord) -> dict[str, Any]:
     """Return everything that surprisals depend on: the model, the texts scored, and how."""
-    model = full_hash(job_key(job, texts))
-    return {"model": model, "scoring": asdict(job.scoring), "test": hash_texts(texts["test"])}
+    return {"model": full_hash(key), "scoring": asdict(job.scoring), "test": record.key["texts"]["test"]}
 
 
-def _find_result(job: Job, folder: Path, texts: Mapping[str, pd.Series]) -> Found:
+def _find_result(job: Job, folder: Path, texts: Mapping[str, pd.Series], *, score: bool = True) -> Found:
     """Return what an earlier run left, or what its model says now, if all that was written is as it was."""
     if not (folder / CHECKSUMS).is_file():
         return Found()
@@ -335,16 +346,21 @@ def _find_result(job: Job, folder: Path, texts: Mapping[str, pd.Series]) -> Foun
     try:
         kept = read_checksums(folder)
         damaged = kept.damage()
+        if damaged and not score:
+            return Found()
         if beside := [why for name, why in damaged.items() if not is_of_table(name)]:
             return Found(damage=(f"{' '.join(beside[:3])} The model is trained again.",))
-        if json.loads(kept.read(KEY)) != job_key(job, texts):
+        trained = job_key(job, texts)
+        if json.loads(kept.read(KEY)) != trained:
             return Found()
         kept = remove_tables(kept, damaged)
         damage = tuple(f"{why} The text is scored again." for why in damaged.values())
         of_model = tuple(json.loads(kept.read(TRAINED)))
-        record = _record(job, texts, json.loads(kept.read(COMPUTE)))
-        key = _table_key(job, texts)
+        record = _record(trained, texts, json.loads(kept.read(COMPUTE)))
+        key = _table_key(job, trained, record)
         frame = read_table(kept, job.scoring, key, texts["test"])
+        if frame is None and not score:
+            return Found()
         if frame is None:
             frame = _load(folder, job.recipe, job.device).surprisal(texts["test"], scoring=job.scoring)
             write_table(folder, job.scoring, key, frame)
@@ -355,9 +371,8 @@ def _find_result(job: Job, folder: Path, texts: Mapping[str, pd.Series]) -> Foun
     return Found(result=replace(result, damage=damage))
 
 
-def _record(job: Job, texts: Mapping[str, pd.Series], compute: str) -> JobRecord:
-    hashes = {part: hash_texts(series) for part, series in texts.items()}
-    return JobRecord(key=job_key(job, texts) | {"texts": hashes}, compute=compute)
+def _record(key: Mapping[str, Any], texts: Mapping[str, pd.Series], compute: str) -> JobRecord:
+    return JobRecord(key={**key, "texts": {**key["texts"], "test": hash_texts(texts["test"])}}, compute=compute)
 
 
 def read_record(cache: Path, edition: str, recipe: str) -> JobRecord:

@@ -16,7 +16,7 @@ from rich.progress import Progress, TaskID
 from langdiff.errors import TrainingError
 from langdiff.lm.jobs.failures import Failures
 from langdiff.lm.jobs.folder import LOG
-from langdiff.lm.jobs.job import Job, JobResult, run_job
+from langdiff.lm.jobs.job import Job, JobResult, find_finished, run_job
 from langdiff.lm.jobs.logs import read_log
 from langdiff.lm.lstm.model import Epoch
 from langdiff.lm.lstm.training import describe
@@ -42,16 +42,16 @@ def run_here(jobs: list[Job], failures: Failures, bar: Progress, task: TaskID) -
 def run_in(
     executor: Executor, jobs: list[Job], failures: Failures, bar: Progress, task: TaskID
 ) -> dict[str, JobResult]:
-    """Run jobs in an executor; return the results by edition, in the order of the jobs.
+    """Run those jobs in an executor that are not finished; return all results by edition, in the order of the jobs.
 
     Raises
     ------
     TrainingError
         If a worker process died.
     """
-    futures = {executor.submit(run_job, job): job.edition for job in jobs}
+    results = {job.edition: found for job in jobs if (found := find_finished(job)) is not None}
+    futures = {executor.submit(run_job, job): job.edition for job in jobs if job.edition not in results}
     job_of = {job.edition: job for job in jobs}
-    results = {}
     running, start = set(futures), time.time()
     try:
         while running:
