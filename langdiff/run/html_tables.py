@@ -133,7 +133,7 @@ def _with_errors(table: pd.DataFrame) -> pd.DataFrame:
             done.add("high")
         elif error in table:
             rows = _rounded(table, [name, error], 2 * table[error])
-            columns[name] = [_with_error(*row) for row in rows]
+            columns[name] = [with_error(*row) for row in rows]
             done.add(error)
         else:
             boolean = is_bool_dtype(table[name])
@@ -141,7 +141,8 @@ def _with_errors(table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(columns, index=table.index)
 
 
-def _with_error(value: float, text: str, error: str) -> Any:
+def with_error(value: float, text: str, error: str) -> Any:
+    """Return a number with its standard error, or NaN where it is missing; a dash is what is not known."""
     if text == "–":
         return np.nan
     return Measured(value, text if error == "–" else f"{text} ± {error}")
