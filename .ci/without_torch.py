@@ -1,4 +1,4 @@
-"""Print what every user gets but PyTorch, whose builds take gigabytes: `make base` installs it under other Pythons."""
+"""Print the required packages but PyTorch, whose builds take gigabytes; `make base` installs them."""
 
 import sys
 import tomllib

@@ -47,10 +47,11 @@ def show_agreement(tables: dict[str, ld.Surprisals], fits: dict[str, ld.Difficul
 def show_models(lm: str, table: ld.Surprisals) -> None:
     """Print how far difficulties depend on the regression model."""
     fits = {model: ld.fit(table, model=model, laplace_scale=scale) for model, scale in MODELS}
-    percent = pd.DataFrame({model: 100 * np.expm1(fit.difficulty) for model, fit in fits.items()})
+    difficulties = pd.DataFrame({model: fit.difficulty for model, fit in fits.items()})
+    percent = 100 * np.expm1(difficulties)
     moved = percent.sub(percent["2"], axis=0).abs().max()
-    print(f"\n{lm}: least correlation {percent.corr().min().min():.4f}; furthest from model 2, percent")
-    print(moved.round(2).to_string())
+    print(f"\n{lm}: correlations of regression models\n" + difficulties.corr().round(4).to_string())
+    print("furthest from model 2, percent\n" + moved.round(2).to_string())
     del fits["3"]  # its likelihood is the joint density of cells and their noise
     print("log-likelihoods\n" + pd.Series({m: f.log_likelihood for m, f in fits.items()}).round(0).to_string())
 

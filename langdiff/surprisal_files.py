@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from langdiff._io import as_path
 from langdiff.errors import DataError
 from langdiff.long_tables import CELL, is_long, parts_of_long, with_usual_names
 from langdiff.surprisals import Surprisals
@@ -66,7 +67,7 @@ def read_surprisals(
     ...     read_surprisals(path)
     Surprisals by mine: 2 intents × 2 editions, 1 of 4 cells missing
     """
-    path = Path(path)
+    path = as_path(path)
     table_kind(path)  # an error before the file is looked for
     if unit is not None:
         check_unit(unit)

@@ -238,6 +238,10 @@ def test_a_posterior_has_the_moments_and_the_ranks_of_its_draws():
     ranks = rank_probabilities(posterior)
     assert ranks.loc["e2", 1] == np.mean(flat.argmax(axis=1) == 2)  # counted in the draws, without a seed
     assert [name for name, _ in effects_by_source([posterior, posterior_of(draws)])] == ["char", "unknown"]
+    draws[0, 1, 2] = np.nan
+    for use in (as_effects, rank_probabilities):
+        with pytest.raises(DataError, match="1 of 3,000 difficulties in the posterior are not finite"):
+            use(posterior_of(draws))
     without = SimpleNamespace(posterior=posterior.posterior.rename(difficulty="ability"))
     with pytest.raises(DataError, match="no posterior of difficulties by chain, draw and edition; there are 'ability'"):
         as_effects(without)

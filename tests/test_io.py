@@ -6,6 +6,7 @@ import gzip
 import lzma
 import os
 import time
+from functools import partial
 
 import pytest
 from hypothesis import given
@@ -24,11 +25,12 @@ from langdiff._io import (
     read_table,
     write_text,
 )
+from langdiff.constructions import read_gold, read_parses
 from langdiff.discourse import read_discourse
 from langdiff.errors import DataError, OutputError
 from langdiff.experiments import read_origins
 from langdiff.lm import read_kneser_ney
-from langdiff.parallelism import read_parallelisms
+from langdiff.parallelism import read_parallelisms, read_tagger, read_word_vectors
 from langdiff.run import read_experiment, read_run
 from langdiff.typology import read_tree, read_wals
 
@@ -259,13 +261,18 @@ def test_whether_a_folder_is_owned_may_be_asked_at_any_time(tmp_path):
         ld.read_language_model,
         ld.read_outcome_fit,
         ld.read_outcomes,
+        ld.read_surprisals,
         ld.read_treebank,
+        partial(read_gold, sentences={}),
+        partial(read_parses, shape="conllu"),
+        partial(read_word_vectors, words=[]),
         read_discourse,
         read_experiment,
         read_kneser_ney,
         read_origins,
         read_parallelisms,
         read_run,
+        read_tagger,
         read_tree,
         read_wals,
     ],

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from langdiff._io import read_lines, write_text
+from langdiff._io import as_path, read_lines, write_text
 from langdiff._signature import short_hash
 from langdiff.constructions.phenomena import PHENOMENA, is_type
 from langdiff.constructions.target import Target, read_nodes, write_nodes
@@ -155,7 +155,7 @@ def read_gold(
     faults: list[Fault] = []
     source = None if isinstance(sentences, Mapping) else str(sentences)
     texts = dict(sentences) if isinstance(sentences, Mapping) else read_sentences(sentences, faults)
-    path = Path(targets)
+    path = as_path(targets)
     gold = collect_targets(read_lines(path), str(path), texts, faults, name=name or path.stem, origin=origin)
     if source and (idle := [item for item in texts if item not in gold.sentences]):
         raise FaultsError([Fault(source, None, f"item {item!r} has no target.") for item in idle])
@@ -225,7 +225,7 @@ def read_sentences(path: str | Path, faults: list[Fault] | None = None) -> dict[
     """
     sentences: dict[str, tuple[str, ...]] = {}
     own: list[Fault] = []
-    for number, line in read_lines(Path(path)):
+    for number, line in read_lines(as_path(path)):
         if not line.strip() or line.startswith("#"):
             continue
         item, _, text = line.partition("\t")

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from conllu.exceptions import ParseException
 from conllu.parser import parse_dict_value, parse_id_value, parse_paired_list_value
 
-from langdiff._io import read_lines
+from langdiff._io import as_path, read_lines
 from langdiff.errors import DataError
 
 COLUMNS = 10
@@ -95,7 +95,7 @@ def read_graphs(path: str | Path) -> Iterator[Graph]:
     """
     item: str | None = None
     rows: list[tuple[int, list[str]]] = []
-    for number, line in read_lines(Path(path)):
+    for number, line in read_lines(as_path(path)):
         if line.startswith(SENT_ID):
             item = line.removeprefix(SENT_ID).strip()
         elif line.startswith("#"):

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from langdiff._io import read_lines
+from langdiff._io import as_paths, read_lines
 from langdiff._signature import short_hash
 from langdiff.constructions.alignment import Token, align
 from langdiff.constructions.gold import read_sentences
@@ -155,7 +155,7 @@ def read_parses(
         raise ConfigError(f"unknown shape {shape!r}; known are {', '.join(SHAPES)}.")
     if graph not in ("basic", "enhanced"):
         raise ConfigError(f"unknown graph {graph!r}; it is 'basic' or 'enhanced'.")
-    files = [Path(file) for file in ([path] if isinstance(path, (str, Path)) else path)]
+    files = as_paths(path)
     if not files:
         raise ConfigError("no file is given.")
     name = name or re.sub(r"\.(gz|bz2|xz)$", "", files[0].name).rsplit(".", 1)[0]

@@ -125,7 +125,7 @@ def posterior_draws(source: HasPosterior) -> pd.DataFrame:
     Raises
     ------
     DataError
-        If it has no difficulties by chain, draw and edition.
+        If it has no difficulties by chain, draw and edition, or some are not finite.
     """
     found = source.posterior.get("difficulty")
     if found is None or set(found.dims) != {"chain", "draw", "edition"}:
@@ -136,6 +136,9 @@ def posterior_draws(source: HasPosterior) -> pd.DataFrame:
         )
     values = found.transpose("chain", "draw", "edition").to_numpy()
     names = pd.Index([str(name) for name in found["edition"].to_numpy()], name="edition")
+    bad = np.count_nonzero(~np.isfinite(values))
+    if bad:
+        raise DataError(f"{bad:,} of {values.size:,} difficulties in the posterior are not finite; sample it again.")
     return pd.DataFrame(values.reshape(-1, len(names)), columns=names)
 
 

@@ -133,12 +133,19 @@ def _with_errors(table: pd.DataFrame) -> pd.DataFrame:
             done.add("high")
         elif error in table:
             rows = _rounded(table, [name, error], 2 * table[error])
-            columns[name] = [np.nan if text == "–" else Measured(value, f"{text} ± {of}") for value, text, of in rows]
+            columns[name] = [with_error(*row) for row in rows]
             done.add(error)
         else:
             boolean = is_bool_dtype(table[name])
             columns[name] = table[name].map({True: "yes", False: "no"}) if boolean else table[name]
     return pd.DataFrame(columns, index=table.index)
+
+
+def with_error(value: float, text: str, error: str) -> Any:
+    """Return a number with its standard error, or NaN where it is missing; a dash is what is not known."""
+    if text == "–":
+        return np.nan
+    return Measured(value, text if error == "–" else f"{text} ± {error}")
 
 
 def _interval(value: float, text: str, low: str, high: str) -> Any:
@@ -148,8 +155,12 @@ def _interval(value: float, text: str, low: str, high: str) -> Any:
 
 
 def _rounded(table: pd.DataFrame, names: list[str], width: pd.Series) -> list[tuple[Any, ...]]:
-    """Return, row by row, the first of the columns, and all of them as text with two digits of half the width."""
-    digits = _decimals(width / 2, 2)
+    """Return, row by row, the first of the columns, and all of them as text with two digits of half the width.
+
+    Where no width is known, or all are zero, they have three digits of the numbers.
+    """
+    known = (np.isfinite(width) & (width > 0)).any()
+    digits = _decimals(width / 2, 2) if known else _decimals(table[names[0]].astype(float), 3)
     texts = [
         ["–" if np.isnan(x) else in_format(x, f"{{:,.{digits}f}}") for x in table[name].astype(float)] for name in names
     ]

@@ -17,7 +17,7 @@ from langdiff.errors import LangdiffWarning
 from langdiff.regression import DifficultyCurve
 from langdiff.run.analysis import Analysis
 from langdiff.run.figure import Figure
-from langdiff.run.html_tables import Measured, html_table, tables_of_analysis
+from langdiff.run.html_tables import html_table, tables_of_analysis, with_error
 from langdiff.run.pictures import RANK_DRAWS, draw_all
 from langdiff.run.result import RunResult
 
@@ -190,9 +190,12 @@ def _curve(curve: DifficultyCurve) -> pd.DataFrame:
 
 
 def _percent(rows: pd.DataFrame) -> pd.Series:
-    """Return percent above average with its standard error."""
+    """Return percent above average with its standard error, if that is known."""
     values = zip(rows["percent"], rows["percent_std_error"], strict=True)
-    return pd.Series([Measured(percent, f"{percent:+z.1f} ± {error:.1f}") for percent, error in values], rows.index)
+    cells = [
+        with_error(percent, f"{percent:+z.1f}", "–" if np.isnan(error) else f"{error:.1f}") for percent, error in values
+    ]
+    return pd.Series(cells, rows.index)
 
 
 def _floors(run: RunResult) -> pd.DataFrame:

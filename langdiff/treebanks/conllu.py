@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from conllu.exceptions import ParseException
 from conllu.parser import DEFAULT_FIELDS, parse_id_value, parse_int_value, parse_line
 
-from langdiff._io import read_lines
+from langdiff._io import as_path, read_lines
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
 from langdiff.treebanks.tree import Tree
 
@@ -79,7 +79,7 @@ def read_conllu(
     """
     own: list[Fault] = []
     used = 0
-    for sentence in scan(Path(path)):
+    for sentence in scan(as_path(path)):
         if isinstance(sentence, Tree):
             used += 1
             tree = sentence if punctuation else sentence.without_punctuation()

@@ -1,6 +1,5 @@
 """Measures of treebanks, one row per treebank."""
 
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,6 +7,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import pandas as pd
 
+from langdiff._io import as_paths
 from langdiff._progress import progress_bar
 from langdiff.errors import ConfigError, DataError
 from langdiff.treebanks.conllu import TreeSource, read_trees
@@ -181,7 +181,7 @@ def named(treebanks: Mapping[str, TreeSource] | str | Path | Iterable[str | Path
     if isinstance(treebanks, Mapping):
         sources = dict(treebanks)
     else:
-        paths = [Path(path) for path in ([treebanks] if isinstance(treebanks, (str, os.PathLike)) else treebanks)]
+        paths = as_paths(treebanks)
         names = [file_name(path) for path in paths]
         refuse_equal_names(names)
         sources = dict(zip(names, paths, strict=True))

@@ -173,6 +173,13 @@ def test_only_residuals_of_the_fit_are_drawn():
         standardized_residuals(fit, 2 * surprisals.bits)
 
 
+def test_the_order_of_the_table_does_not_matter_to_residuals():
+    surprisals = simulated(intents=60, missing=0.2)
+    fit, expected = ld.fit(surprisals), standardized_residuals(ld.fit(surprisals), surprisals)
+    for table in (surprisals.bits.iloc[::-1, ::-1], surprisals.to_frame().sample(frac=1, random_state=0)):
+        pd.testing.assert_frame_equal(standardized_residuals(fit, table), expected, check_like=True)
+
+
 def test_spread_of_a_group_is_its_root_mean_square_or_half_its_interquartile_range():
     fit = SimpleNamespace(model="2C", intent_size=pd.Series(np.arange(1.0, 6)), effects=ld.as_effects(pd.Series([0.0])))
     residuals = pd.DataFrame(np.random.default_rng(0).normal(size=(5, 4)))

@@ -88,3 +88,13 @@ def test_what_is_rounded_to_zero_has_no_minus():
     assert shown == [["eng", "+0.0", "0.000"], ["deu", "-0.1", "2.500"]]
     pairs = pd.DataFrame({"edition": ["a", "b"], "difference": [-0.00001, 1.0], "difference_std_error": [0.1, 0.1]})
     assert plain(tables_of_analysis("compare", pairs)[0]["table"])[1] == ["a", "0.00 ± 0.10"]
+
+
+@pytest.mark.parametrize("error", [0.0, np.nan])
+def test_numbers_without_errors_keep_their_digits(error):
+    table = pd.DataFrame({"edition": ["a", "b"], "difference": [0.12345, -0.2], "difference_std_error": [error] * 2})
+    table = table.assign(premium=[1.0549, 1.0], premium_low=[1.0549 - error, 1.0], premium_high=[1.0549, 1.0 + error])
+    shown = plain(tables_of_analysis("compare", table)[0]["table"])[1:]
+    found = [[re.split(" ± | \\| ", cell)[0] for cell in row] for row in shown]
+    assert found == [["a", "0.123", "1.05"], ["b", "-0.200", "1.00"]]
+    assert all(("±" in row[1]) == (error == 0) for row in shown)

@@ -13,11 +13,12 @@ import pandas as pd
 import pytest
 
 import langdiff as ld
-from langdiff.errors import ConfigError, DataError, EditionWarning, LangdiffError
+from langdiff.errors import ConfigError, ConvergenceWarning, DataError, EditionWarning, LangdiffError
 from langdiff.lm.preparation import note_preparation
 from langdiff.run import Experiment, read_run, run_experiment, runner, write_report
 from langdiff.run.hashes import hash_editions
 from langdiff.run.html_tables import html_table
+from langdiff.run.report import render_report
 
 SMALL = {
     "name": "a <small> run",
@@ -121,6 +122,17 @@ def test_report_is_self_contained_and_escaped(run):
     before, training = page.split("How did the language models learn?")
     assert before.count('<img src="data:image/svg+xml;base64,') == 2 + 2 + 2 + 2  # forests, ranks, agreement, residuals
     assert training.count('<img src="data:image/svg+xml;base64,') == 2  # learning curves
+
+
+def test_errors_that_a_fit_does_not_know_are_left_out_of_the_report(run):
+    lm, table = next(iter(run.surprisals.items()))
+    with pytest.warns(ConvergenceWarning):
+        fit = ld.fit(table, model="3", laplace_scale=5.0)
+    assert fit.std_error.isna().all()
+    page = render_report(replace(run, fits=run.fits | {lm: fit}), [])
+    assert "± nan" not in page
+    for percent in fit.to_frame()["percent"]:
+        assert f">{percent:+.1f}</td>" in page
 
 
 def test_one_model_that_scores_in_two_ways_is_trained_once_and_the_report_tells_what_was_replaced(tmp_path):

@@ -47,8 +47,8 @@ def guess_format(path: Paths, formats: Sequence[Format]) -> Format:
     known = ", ".join(format.name for format in formats if format.beginning or format.beside)
     raise DataError(
         f"{files[0]}: its beginning is that of none of the formats that can be recognized ({known}). If line k of "
-        "every file is segment k, pass format='moses'; a table with one column per edition is called *.csv or "
-        "*.tsv."
+        "every file is segment k, pass format='moses'; a table with one column per edition is one file, "
+        "*.csv or *.tsv."
     )
 
 

@@ -5,7 +5,7 @@ one that holds a separator, a quotation mark or a line break is in quotation mar
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from langdiff._archives import File
@@ -122,9 +122,15 @@ def catalogue(reading: Reading) -> Multitext:
     return multitext_from_sources(sources, texts, intents=intents, edition_info=info)
 
 
+def _is_one_table(files: Sequence[File]) -> bool:
+    """Tell whether one file is all there is but for what is known of editions; several may be line-aligned texts."""
+    tables = [file for file in files if file.name != FILE_NAME]
+    return len(tables) == 1 and tables[0].name.lower().endswith(SUFFIXES)
+
+
 FORMAT = Format(
     name="table",
     suffixes=SUFFIXES,
     catalogue=catalogue,
-    beside=lambda files: all(file.name.lower().endswith(SUFFIXES) for file in files),
+    beside=_is_one_table,
 )

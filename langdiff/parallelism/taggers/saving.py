@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 import torch
 
+from langdiff._io import as_path
 from langdiff.errors import CheckpointError, ConfigError, LangdiffError
 from langdiff.lm.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 from langdiff.lm.device import find_device
@@ -91,7 +92,7 @@ def read_tagger(
     >>> again.predict([document]) == tagger.predict([document])
     True
     """
-    checkpoint = read_checkpoint(Path(directory))
+    checkpoint = read_checkpoint(as_path(directory))
     saved = checkpoint.settings
     if saved.get("kind") != _KIND:
         raise CheckpointError(f"{directory}: another kind of model, not a tagger of parallelisms.")

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import torch
 
 from langdiff._archives import COMPRESSED, open_bytes
-from langdiff._io import BLOCK, read_lines
+from langdiff._io import BLOCK, as_path, read_lines
 from langdiff.errors import DataError, LangdiffWarning
 from langdiff.parallelism.taggers.inputs import Inputs
 
@@ -92,7 +92,7 @@ def read_word_vectors(path: str | Path, words: Collection[str], *, binary: bool 
     ...     read_word_vectors(Path(folder, "vectors.txt"), ["sea", "sky"])
     WordVectors(width=3, vectors={'sea': array([0.5, 1. , 2. ], dtype=float32)})
     """
-    path = Path(path)
+    path = as_path(path)
     kept: dict[str, Row] = {}
     twice = []
     width = 0

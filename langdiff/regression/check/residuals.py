@@ -37,7 +37,7 @@ def standardized_residuals(fit: DifficultyFit, surprisals: Surprisals | pd.DataF
     Raises
     ------
     DataError
-        If intents or editions of the table are not in the fit, or its bits are not those that were fitted.
+        If intents or editions of the table are not in the fit, or it has all of them, in any order, with other bits.
 
     Examples
     --------
@@ -58,9 +58,10 @@ def standardized_residuals(fit: DifficultyFit, surprisals: Surprisals | pd.DataF
                 f"{len(unknown)} {what}(s) that the fit does not know: {listing(unknown)}. Give the table "
                 "that was fitted; residuals need a fit with one difficulty per edition."
             )
-    whole = table.bits.shape == (len(fit.intent_size), len(fit.difficulty))
-    if whole and short_hash(table.bits) not in fit.signature:
-        raise DataError("the bits are not those that were fitted. Give the table that was fitted.")
+    if table.bits.shape == (len(fit.intent_size), len(fit.difficulty)):
+        in_order = table.bits.loc[list(fit.intent_size.index), list(fit.difficulty.index)]
+        if f"bits:{short_hash(in_order)}" not in fit.signature:
+            raise DataError("the bits are not those that were fitted. Give the table that was fitted.")
     z = np.log(table.bits.to_numpy())
     m = np.log(fit.intent_size[table.intents].to_numpy())[:, None]
     d = fit.difficulty[table.editions].to_numpy()

@@ -137,6 +137,19 @@ def test_one_file_has_all_editions(table):
     assert read(table.parent / "texts.zip").to_frame().equals(read(table).to_frame())
 
 
+def test_several_tables_may_be_line_aligned_texts(tmp_path):
+    for edition in ("deu", "eng"):
+        (tmp_path / f"{edition}.tsv").write_text("a line\n")
+    with pytest.raises(DataError, match=r"pass format='moses'; a table with one column per edition"):
+        read_multitext(f"{tmp_path}/*")
+    assert list(read_multitext(f"{tmp_path}/*", format="moses").editions) == ["deu", "eng"]
+
+
+def test_what_is_known_of_editions_may_lie_beside_a_table(table):
+    (table.parent / "metadata.csv").write_text("edition,family\neng,Germanic\ndeu-x,Germanic\n")
+    assert list(read_multitext(f"{table.parent}/*.csv").edition_info["family"]) == ["Germanic", "Germanic"]
+
+
 def test_other_formats_are_recognized_as_before(tmp_path):
     (tmp_path / "eng-a.tsv").write_text("01001001\tone\n")
     assert list(read_multitext(tmp_path / "eng-a.tsv").intents) == ["01001001"]  # Parallel Bible Corpus

@@ -149,3 +149,19 @@ def test_a_time_out_says_what_happened(error):
     assert line.startswith("TimeoutError: ")
     assert "PyStan waited too long for the compiler or the chains" in line
     assert "\n" not in line
+
+
+@pytest.mark.parametrize(("version", "compiled"), [((3, 12, 1), False), ((3, 13, 0), True)])
+def test_the_algorithms_are_compiled_where_the_object_file_is_of_another_python(monkeypatch, version, compiled):
+    built = []
+    builder = SimpleNamespace(
+        run_build_ext=lambda extensions, folder: built.append((*extensions, folder)) or "messages"
+    )
+    monkeypatch.setattr(worker_module, "sys", SimpleNamespace(version_info=version))
+    worker_module._compile_services(builder)
+    extension = SimpleNamespace(sources=["model.cpp"], extra_objects=["httpstan/stan_services.o"])
+    assert builder.run_build_ext([extension], "lib") == "messages"
+    assert built == [(extension, "lib")]
+    given = (["model.cpp", "httpstan/stan_services.cpp"], []) if compiled else (["model.cpp"], extension.extra_objects)
+    assert (extension.sources, extension.extra_objects) == given
+    assert compiled != bool(extension.extra_objects)
