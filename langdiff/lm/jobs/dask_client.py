@@ -16,7 +16,7 @@ from langdiff.lm.device import find_device
 LOCAL = "local"
 _HOST = "127.0.0.1"  # other machines cannot connect
 _QUIET = logging.WARNING  # of what Dask says of workers of this machine
-MEMORY_PER_WORKER = 3 << 29  # bytes; 1.38 GiB is the peak of `bpe-awd` on a whole Bible (docs/benchmarks.md)
+MEMORY_PER_WORKER = 5 << 29  # bytes; 2.5 GiB is the peak of `char-residual` on a whole Bible (docs/language-models.md)
 
 
 @contextmanager
