@@ -75,7 +75,7 @@ def _resolve(name: str, file: Path) -> str:
     if unset := re.search(r"\$\{?(\w+)", filled):
         raise ConfigError(
             f"{file}: the path {name!r} needs the environment variable {unset[1]}, which is not set; "
-            f"for example: {unset[1]}=path/to/data langdiff run {file.name}"
+            f"for example: {unset[1]}=path/to/data langdiff run {file}"
         )
     return os.path.abspath(file.parent / Path(filled).expanduser())  # noqa: PTH100 links keep their names
 
