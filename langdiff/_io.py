@@ -28,7 +28,7 @@ MAX_LINE = 64 << 20  # bytes; a longer line is not text, and would have to be he
 
 
 def as_path(path: object) -> Path:
-    """Return a path that a user gave, and refuse what is none.
+    """Return a path that a user gave, and refuse anything else.
 
     Raises
     ------
@@ -50,7 +50,7 @@ def as_path(path: object) -> Path:
 
 
 def as_paths(paths: object) -> list[Path]:
-    """Return one path or several as a list, and refuse what is none; see `as_path`."""
+    """Return one path or several as a list, and refuse anything else; see `as_path`."""
     if isinstance(paths, str | os.PathLike) or not isinstance(paths, Iterable):
         return [as_path(paths)]
     return [as_path(path) for path in paths]

@@ -36,12 +36,11 @@ def in_format(value: Any, template: str) -> str:
 
     Examples
     --------
-    >>> in_format(-0.04, "{:+.1f}"), in_format(-0.06, "{:+.1f}")
-    ('+0.0', '-0.1')
+    >>> in_format(-0.04, "{:+.1f}"), in_format(-0.06, "{:+.1f}"), in_format(-1e-10, "{:.2g}"), in_format("-0", "{}")
+    ('+0.0', '-0.1', '-1e-10', '-0')
     """
     text = template.format(value)
-    is_zero = "0" in text and not any(digit in text for digit in "123456789")  # -inf and -1e-10 are not
-    return template.format(0.0) if is_zero and text.startswith("-") else text
+    return template.format(0.0) if text == template.format(-0.0) else text
 
 
 def read_exact_csv(path: Traversable, **options: Any) -> pd.DataFrame:

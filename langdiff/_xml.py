@@ -84,10 +84,8 @@ def read_xml(file: File, events: XmlEvents, *, errors: str | None = "strict", en
         If it cannot be read, is not well-formed, or defines entities or refers to other files; the
         message names file and line.
     """
-    from xml.etree.ElementTree import ParseError
-
     from defusedxml import DefusedXmlException  # type: ignore[import-untyped]
-    from defusedxml.ElementTree import XMLParser  # type: ignore[import-untyped]
+    from defusedxml.ElementTree import ParseError, XMLParser  # type: ignore[import-untyped]
 
     parser: Any = XMLParser(target=events)
     events._line = lambda: parser.parser.CurrentLineNumber

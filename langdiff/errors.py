@@ -154,10 +154,35 @@ class EditionWarning(LangdiffWarning):
     "2 editions, 'deu', 'eng' (the figures are those of 'deu'): 2 rare characters."
     """
 
-    def __init__(self, *cautions: tuple[str, str], lms: tuple[str, ...] = ()) -> None:
-        self.cautions = cautions
+    def __init__(self, first: tuple[str, str], *others: tuple[str, str], lms: tuple[str, ...] = ()) -> None:
+        self.cautions = (first, *others)
         self.lms = lms
-        super().__init__(*cautions)
+        super().__init__(*self.cautions)
+
+    @classmethod
+    def of_each_kind(cls, cautions: Iterable[tuple[str, str]]) -> "list[EditionWarning]":
+        """Return one warning for all cautions that differ in figures only.
+
+        Parameters
+        ----------
+        cautions : iterable of (str, str)
+            Edition and what is said of it.
+
+        Returns
+        -------
+        list of EditionWarning
+            In the order in which the kinds first occur.
+
+        Examples
+        --------
+        >>> given = [("deu", "2 rare characters."), ("deu", "Short."), ("eng", "3 rare characters.")]
+        >>> [len(warning.cautions) for warning in EditionWarning.of_each_kind(given)]
+        [2, 1]
+        """
+        alike: dict[str, list[tuple[str, str]]] = {}
+        for edition, caution in cautions:
+            alike.setdefault(without_figures(caution), []).append((edition, caution))
+        return [cls(*each) for each in alike.values()]
 
     def __str__(self) -> str:
         """Name language models and editions, then say what is to be known."""

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal
 
 from langdiff.errors import DataError
-from langdiff.multitext import Multitext, multitext_from_sources
+from langdiff.multitext import Multitext
+from langdiff.multitext_building import multitext_from_sources
 from langdiff.parts import Parts, texts_by_part
 from langdiff.text_sources import InMemoryText
 

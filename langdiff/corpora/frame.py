@@ -11,7 +11,8 @@ from langdiff._types import OnError
 from langdiff.corpora.edition_info import with_language
 from langdiff.corpora.faults import Faults
 from langdiff.errors import DataError, Fault, listing
-from langdiff.multitext import Multitext, multitext_from_sources
+from langdiff.multitext import Multitext
+from langdiff.multitext_building import multitext_from_sources
 from langdiff.text_sources import InMemoryText
 
 _LONG = ["intent", "edition", "text"]

@@ -46,15 +46,11 @@ def warns_caller(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def merge(caught: list[warnings.WarningMessage]) -> list[LangdiffWarning]:
-    """Return one warning for each kind of the package's warnings, about all of its editions."""
-    kinds: dict[tuple[type[Warning], str], list[LangdiffWarning]] = {}
-    for message in (warning.message for warning in caught):
-        if isinstance(message, LangdiffWarning):
-            text = message.cautions[0][1] if isinstance(message, EditionWarning) else str(message)
-            kinds.setdefault((type(message), without_figures(text)), []).append(message)
-    return [_joined(alike) for alike in kinds.values()]
-
-
-def _joined(alike: list[LangdiffWarning]) -> LangdiffWarning:
-    cautions = [caution for each in alike if isinstance(each, EditionWarning) for caution in each.cautions]
-    return EditionWarning(*cautions) if cautions else alike[0]
+    """Return one warning for each kind of the package's warnings, first those about editions, of all of them."""
+    messages = [warning.message for warning in caught if isinstance(warning.message, LangdiffWarning)]
+    cautions = [caution for each in messages if isinstance(each, EditionWarning) for caution in each.cautions]
+    others: dict[tuple[type, str], LangdiffWarning] = {}
+    for each in messages:
+        if not isinstance(each, EditionWarning):
+            others.setdefault((type(each), without_figures(str(each))), each)
+    return [*EditionWarning.of_each_kind(cautions), *others.values()]

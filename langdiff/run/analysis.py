@@ -13,7 +13,7 @@ import pandas as pd
 from langdiff._checksums import read_sealed, seal
 from langdiff._io import write_json
 from langdiff._signature import full_hash
-from langdiff.errors import DataError, LangdiffError, LangdiffWarning, OutputError
+from langdiff.errors import ConvergenceWarning, DataError, LangdiffError, LangdiffWarning, OutputError
 from langdiff.experiments.cautions import merge
 from langdiff.run.directory import JOBS, versions
 from langdiff.run.figure import Figure
@@ -137,8 +137,13 @@ def _with_warnings(make: Callable[[], Analysis]) -> Analysis:
     """Add what was warned of to the notes, so that the report says it, too, and not only when it is new."""
     found, caught = _caught(make)
     notes = " ".join(found.notes)
-    told = [str(message) for message in caught]
-    told = [text for text in told if (text.partition(": ")[2] or text) not in notes]  # such as a verdict on chains
+    told = [
+        text
+        for message in caught
+        for text in [str(message)]
+        # the verdict on chains is in the note on them, whatever model it begins with
+        if not (isinstance(message, ConvergenceWarning) and (text.partition(": ")[2] or text) in notes)
+    ]
     return replace(found, notes=tuple(dict.fromkeys([*found.notes, *(f"Warning: {text}" for text in told)])))
 
 

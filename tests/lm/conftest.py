@@ -10,7 +10,7 @@ import pytest
 
 from langdiff.lm import RECIPES, train_language_model
 from langdiff.lm.jobs.logs import LOG, read_log
-from langdiff.multitext import multitext_from_sources
+from langdiff.multitext_building import multitext_from_sources
 from langdiff.parts import Parts
 from langdiff.text_sources import InMemoryText
 

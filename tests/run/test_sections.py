@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import langdiff as ld
-from langdiff.errors import DataError, LangdiffWarning, OutputError
+from langdiff.errors import ConvergenceWarning, DataError, LangdiffWarning, OutputError
 from langdiff.run import Experiment, analyses, analysis, read_run, run_experiment
 from langdiff.run.report import render_report
 from langdiff.run.sections import PredictorSettings
@@ -166,15 +166,18 @@ def test_warnings_of_a_section_are_kept_as_notes(tmp_path):
 
 def test_a_warning_of_a_section_is_there_once_whatever_its_figures(tmp_path):
     def make():
-        for text in ("model 2: 3 chains differ", "20 intents are few", "30 intents are few"):
+        warnings.warn("model 2: 3 chains differ", ConvergenceWarning, stacklevel=1)
+        for text in ("20 intents are few", "30 intents are few", "lm: 3 chains"):
             warnings.warn(text, LangdiffWarning, stacklevel=1)
         return analysis.Analysis(name="parity", table=pd.DataFrame({"a": [1.0]}), notes=("lm: 3 chains differ",))
 
     with pytest.warns(LangdiffWarning) as caught:
         made = analysis.kept_or_made("parity", list, make, tmp_path, tmp_path / "new")
-    assert [str(warning.message) for warning in caught] == ["model 2: 3 chains differ", "20 intents are few"]
+    told = ["model 2: 3 chains differ", "20 intents are few", "lm: 3 chains"]
+    assert [str(warning.message) for warning in caught] == told
     assert {warning.filename for warning in caught} == {__file__}
-    assert made.notes == ("lm: 3 chains differ", "Warning: 20 intents are few")
+    # a verdict that a note has is not told again; what a note has by chance is
+    assert made.notes == ("lm: 3 chains differ", "Warning: 20 intents are few", "Warning: lm: 3 chains")
 
 
 def test_parity_takes_folds_as_clusters_and_models_without_the_reference(tmp_path):

@@ -14,7 +14,8 @@ from langdiff._progress import progress_bar
 from langdiff.corpora.faults import Faults, Place
 from langdiff.corpora.formats.format import FormatText, Reading
 from langdiff.errors import DataError
-from langdiff.multitext import Multitext, multitext_from_matrix
+from langdiff.multitext import Multitext
+from langdiff.multitext_building import multitext_from_matrix
 
 # In the order of Paratext, which the Parallel Bible Corpus and eBible follow: 1 is Genesis, 66 the Revelation.
 _NUMBERED = (

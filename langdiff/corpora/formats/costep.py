@@ -25,7 +25,8 @@ from langdiff.corpora.formats.costep_xml import Turn, read_day
 from langdiff.corpora.formats.format import Format, FormatText, Reading, begins_as_xml
 from langdiff.corpora.iso639 import iso639_3
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
-from langdiff.multitext import Multitext, multitext_from_sources
+from langdiff.multitext import Multitext
+from langdiff.multitext_building import multitext_from_sources
 
 SUFFIXES = suffixes_of(".xml")
 

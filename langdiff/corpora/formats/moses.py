@@ -28,7 +28,8 @@ from langdiff.corpora.files import find_files, keep, suffixes_of
 from langdiff.corpora.formats.format import Format, FormatText, Reading
 from langdiff.corpora.writing import text_files, writable_texts, write_files
 from langdiff.errors import DataError, listing
-from langdiff.multitext import Multitext, multitext_from_matrix
+from langdiff.multitext import Multitext
+from langdiff.multitext_building import multitext_from_matrix
 
 SUFFIXES = suffixes_of(".txt")
 ORIGINAL, INTENTS = "original_language", "intents"  # files beside the texts that are not editions

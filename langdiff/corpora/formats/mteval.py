@@ -27,7 +27,8 @@ from langdiff.corpora.formats.format import Format, FormatText, Reading, begins_
 from langdiff.corpora.formats.mteval_documents import Document, read_documents
 from langdiff.corpora.iso639 import iso639_3
 from langdiff.errors import ConfigError, DataError, LangdiffWarning, listing
-from langdiff.multitext import Multitext, multitext_from_sources
+from langdiff.multitext import Multitext
+from langdiff.multitext_building import multitext_from_sources
 
 SUFFIXES = suffixes_of(".xml", ".sgm", ".sgml", ".mteval")
 

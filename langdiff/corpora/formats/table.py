@@ -15,7 +15,8 @@ from langdiff.corpora.faults import Faults
 from langdiff.corpora.files import files_in, keep, suffixes_of
 from langdiff.corpora.formats.format import Format, FormatText, Reading
 from langdiff.errors import ConfigError, DataError, listing
-from langdiff.multitext import Multitext, multitext_from_sources
+from langdiff.multitext import Multitext
+from langdiff.multitext_building import multitext_from_sources
 from langdiff.table_files import separator_of
 
 SUFFIXES = suffixes_of(".csv", ".tsv")

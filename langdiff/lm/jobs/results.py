@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 
 import pandas as pd
 
-from langdiff.errors import ConfigError, EditionWarning, without_figures
+from langdiff.errors import ConfigError, EditionWarning
 from langdiff.lm.jobs.job import JobResult
 
 
@@ -22,11 +22,8 @@ def cautions_of(results: Mapping[str, JobResult]) -> list[tuple[str, str]]:
 
 def warn_of(cautions: Iterable[tuple[str, str]], *, stacklevel: int) -> None:
     """Warn once of cautions that differ in figures only."""
-    alike: dict[str, list[tuple[str, str]]] = {}
-    for edition, caution in cautions:
-        alike.setdefault(without_figures(caution), []).append((edition, caution))
-    for each in alike.values():
-        warnings.warn(EditionWarning(*each), stacklevel=stacklevel)
+    for warning in EditionWarning.of_each_kind(cautions):
+        warnings.warn(warning, stacklevel=stacklevel)
 
 
 def frames_of(results: Mapping[str, JobResult]) -> dict[str, pd.DataFrame]:
