@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from markupsafe import Markup
-from pandas.api.types import is_bool_dtype, is_numeric_dtype
+from pandas.api.types import is_numeric_dtype
 
 from langdiff._numbers import in_format
 
@@ -136,9 +136,12 @@ def _with_errors(table: pd.DataFrame) -> pd.DataFrame:
             columns[name] = [with_error(*row) for row in rows]
             done.add(error)
         else:
-            boolean = is_bool_dtype(table[name])
-            columns[name] = table[name].map({True: "yes", False: "no"}) if boolean else table[name]
+            columns[name] = table[name].map(_yes_or_no)
     return pd.DataFrame(columns, index=table.index)
+
+
+def _yes_or_no(cell: Any) -> Any:
+    return ("yes" if cell else "no") if isinstance(cell, bool | np.bool_) else cell
 
 
 def with_error(value: float, text: str, error: str) -> Any:
