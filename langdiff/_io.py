@@ -1,5 +1,6 @@
 """Reading text whatever its compression, and writing files so that none is ever half-written."""
 
+import codecs
 import csv
 import io
 import json
@@ -17,6 +18,7 @@ from typing import Any, NamedTuple
 from filelock import FileLock, Timeout
 
 from langdiff._archives import File, open_bytes
+from langdiff._encodings import conversion, marked, remedy
 from langdiff.errors import DataError, Fault, FaultsError, OutputError
 
 DAMAGED = "\ufdd0"  # what stands for bytes that are not text: a code point that is never a character
@@ -112,6 +114,7 @@ def read_blocks(
         more than a hundred times its size (and 64 MiB) or to more lines than it has bytes (and a million), or has a
         line of more than 64 MiB; the message names file, line and byte.
     """
+    explained = False
     for first, raw in _raw_blocks(path):
         try:
             if b"\0" not in raw:
@@ -123,13 +126,18 @@ def read_blocks(
         if encoding != "utf-8":
             raise _fault(path, None, f"not text in {encoding}.")
         lines = []
+        place = 0  # of the line in the block
         for number, line in enumerate(raw.split(b"\n"), first):
             decoded, fault = _decode(line, errors)
             if fault is not None:
+                if b"\0" not in line and not explained:  # once per file: all of it is in one encoding
+                    fault += " " + remedy(line, raw[place:], path, replaceable=errors is not None)
+                    explained = True
                 if on_fault is None:
                     raise _fault(path, number, fault)
                 on_fault(number, fault)
             lines.append(decoded)
+            place += len(line) + 1
         text = "\n".join(lines)
         yield Block(first, text, text.encode())
 
@@ -144,7 +152,7 @@ def _raw_blocks(path: File, kind: str = "") -> Iterator[tuple[int, bytes]]:
             # one byte more than allowed is read, to know whether there is more
             while piece := stream.read(BLOCK if allowed is None else min(BLOCK, allowed.size - size) or 1):
                 if size == 0:
-                    piece = piece.removeprefix(b"\xef\xbb\xbf")  # byte order mark
+                    piece = _without_mark(piece, path)
                 size += len(piece)
                 if sum(map(len, rest)) + (piece.find(b"\n") + 1 or len(piece)) > MAX_LINE:
                     raise _fault(path, number, f"longer than {MAX_LINE >> 20} MiB; this is not text in lines.")
@@ -170,6 +178,14 @@ def _raw_blocks(path: File, kind: str = "") -> Iterator[tuple[int, bytes]]:
         raise _fault(path, None, f"cannot be read{kind}{_after(number - 1)}: {reason}.") from error
 
 
+def _without_mark(beginning: bytes, path: File) -> bytes:
+    """Return the beginning of a file without its byte order mark, or refuse one of another encoding than UTF-8."""
+    if encoding := marked(beginning):
+        what = f"{encoding}, as its byte order mark says, not UTF-8. Convert the file: {conversion(encoding, path)}."
+        raise _fault(path, None, what)
+    return beginning.removeprefix(codecs.BOM_UTF8)
+
+
 def _after(line: int) -> str:
     return f" after line {line}" if line else ""
 
@@ -185,8 +201,7 @@ def _decode(raw: bytes, errors: str | None) -> tuple[str, str | None]:
             return raw.decode("utf-8", errors or "strict"), None
         fault = "a NUL byte; this is a binary file or UTF-16, not text in UTF-8."
     except UnicodeDecodeError as error:
-        advice = "." if errors is None else ", or pass errors='replace' to read it with U+FFFD in such places."
-        fault = f"not UTF-8 in byte {error.start + 1} (0x{raw[error.start]:02x}). Convert the file{advice}"
+        fault = f"not UTF-8 in byte {error.start + 1} (0x{raw[error.start]:02x})."
     return re.sub("[\0\udc80-\udcff]+", DAMAGED, raw.decode("utf-8", "surrogateescape")), fault
 
 

@@ -4,7 +4,10 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-SHOWN = 10  # faults that a message lists
+from langdiff._wording import words
+
+SHOWN = 10  # faults that a message lists one by one; of more, it has one line per file
+MAX_FILES = 30  # files that a message lists
 _FIGURES = re.compile(r"\([^()]*[0-9][^()]*\)|[0-9][0-9.,]*")  # in brackets with what they are of, or bare
 
 
@@ -31,6 +34,8 @@ class Fault(NamedTuple):
         The intent whose text is concerned, where it is known.
     edition : str or None
         The edition, where it is known.
+    level : str
+        What cannot be used because of it: ``"text"``, or ``"file"`` for all that the file has of the edition.
 
     Examples
     --------
@@ -43,6 +48,7 @@ class Fault(NamedTuple):
     fault: str
     intent: str | None = None
     edition: str | None = None
+    level: str = "text"
 
     def __str__(self) -> str:
         """Name file and line, then say what is wrong."""
@@ -50,7 +56,7 @@ class Fault(NamedTuple):
 
 
 class FaultsError(DataError):
-    """Files are faulty; the message lists the first faults, `faults` has all.
+    """Files are faulty; the message has the faults of whole files first, `faults` has all.
 
     Attributes
     ----------
@@ -68,13 +74,59 @@ class FaultsError(DataError):
         super().__init__(self.faults)  # what pickle gives back to this function
 
     def __str__(self) -> str:
-        """Describe the only fault, or count all of them and describe the first."""
+        """Describe the only fault, or count all of them and list them or their files."""
         if len(self.faults) == 1:
             return str(self.faults[0])
+        all_of_them = words(
+            python="the attribute faults has all", command="langdiff corpora describe --on-error skip --json lists all"
+        )
         n_files = len({fault.file for fault in self.faults})
-        more = len(self.faults) - SHOWN
-        lines = [f"{len(self.faults):,} faults in {n_files:,} file(s):", *map(str, self.faults[:SHOWN])]
-        return "\n  ".join([*lines, f"… and {more:,} more."] if more > 0 else lines)
+        count = f"{len(self.faults):,} faults in {n_files:,} file(s):"
+        return "\n  ".join([count, *list_faults(self.faults, all_of_them)])
+
+
+def list_faults(faults: Iterable[Fault], all_of_them: str) -> list[str]:
+    """Return the lines of a message: faults of whole files first, then the others, one by one or by file.
+
+    Parameters
+    ----------
+    faults : iterable of Fault
+        The faults, in the order of the files.
+    all_of_them : str
+        Where all are listed, for more files than a message has.
+
+    Examples
+    --------
+    >>> many = [Fault("a.txt", line, "a NUL byte.") for line in range(3, 1003)]
+    >>> list_faults([*many, Fault("b.txt", None, "holds no text.", level="file")], "")
+    ['b.txt: holds no text.', 'a.txt: 1,000 faults, the first in line 3: a NUL byte.']
+    """
+    ordered = sorted(faults, key=lambda fault: fault.level != "file")
+    if len(ordered) <= SHOWN:
+        return [str(fault) for fault in ordered]
+    by_file: dict[tuple[str, str | None], list[Fault]] = {}
+    for fault in ordered:
+        by_file.setdefault((fault.file, fault.edition), []).append(fault)
+    lines = [str(own[0]) if len(own) == 1 else f"{file}: {summary_of(own)}" for (file, _), own in by_file.items()]
+    more = len(lines) - MAX_FILES
+    if more > 0:
+        lines[MAX_FILES:] = [f"and {more:,} more file{'' if more == 1 else 's'}: {all_of_them}"]
+    return lines
+
+
+def summary_of(faults: list[Fault]) -> str:
+    """Describe the first fault of a file, after the number of faults; one of the whole file, which is first, says all.
+
+    Examples
+    --------
+    >>> summary_of([Fault("a.txt", 3, "a NUL byte."), Fault("a.txt", 9, "a NUL byte.")])
+    '2 faults, the first in line 3: a NUL byte.'
+    """
+    first = faults[0]
+    if len(faults) == 1 or first.level == "file":
+        return first.fault if first.line is None else f"line {first.line}: {first.fault}"
+    where = "" if first.line is None else f" in line {first.line}"
+    return f"{len(faults):,} faults, the first{where}: {first.fault}"
 
 
 class ConfigError(LangdiffError, ValueError):

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from langdiff._io import read_lines
+from langdiff._wording import option
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.scored_texts import ScoredTexts, holds_samples, holds_table, read_samples, read_scored_table
 from langdiff.surprisals import Surprisals
@@ -86,7 +87,9 @@ def read_log_likelihoods(
     paths = {edition: Path(path) for edition, path in files.items()}
     samples = all(map(holds_samples, paths.values()))
     if unit is None and not samples:
-        raise ConfigError("give the unit of the logarithms: unit='nats', 'log10' or 'bits'; toolkits differ.")
+        raise ConfigError(
+            f"give the unit of the logarithms: {option('unit', 'nats')}, 'log10' or 'bits'; toolkits differ."
+        )
     check_unit(unit or "nats")
     if samples or all(map(holds_table, paths.values())):
         if intents is not None:

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from html import escape
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ import pandas as pd
 
 from langdiff._types import Integers
 from langdiff.errors import ConfigError, DataError, listing
+from langdiff.left_out import explain_left_out, nothing_left_out
 from langdiff.text_sources import MappedText, TextSource, read_intents
 
 if TYPE_CHECKING:
@@ -46,6 +48,10 @@ class Multitext:
         What was left out because files are faulty (``on_error="skip"``), one row per fault: ``edition``, ``file``,
         ``line`` (NA where the whole file is meant), ``intent`` (NaN where not known) and ``fault``. Smaller multitexts
         made of this one keep all rows.
+    left_out : DataFrame
+        The same, one row per edition, file and level, whole files first: ``edition`` (NaN where a file has several),
+        ``level`` (``"file"``: all that the file has of the edition; ``"text"``), ``what`` (the file; or how many
+        texts, and the first of them) and ``why`` (the first fault, and the number of faults).
 
     Raises
     ------
@@ -68,6 +74,7 @@ class Multitext:
     intent_info: pd.DataFrame
     sources: Mapping[str, TextSource]
     skipped: pd.DataFrame = field(default_factory=_nothing_skipped)
+    left_out: pd.DataFrame = field(default_factory=nothing_left_out)
 
     def __post_init__(self) -> None:
         """Check that names are unique and that the tables have the same intents and editions."""
@@ -307,8 +314,8 @@ class Multitext:
         Returns
         -------
         Series of int
-            ``editions``, ``languages``, ``families``, ``intents``, ``cells`` (texts that are not missing), ``words``
-            and ``characters``.
+            ``editions``, ``languages``, ``families``, ``intents``, ``cells`` (texts that are not missing), ``words``,
+            ``characters`` and ``left_out`` (rows of the attribute of this name, which says what and why).
 
         Examples
         --------
@@ -325,6 +332,7 @@ class Multitext:
             "cells": int(sizes["intents"].sum()),
             "words": int(sizes["words"].sum()),
             "characters": int(sizes["characters"].sum()),
+            "left_out": len(self.left_out),
         }
         return pd.Series(counts, name="count")
 
@@ -372,7 +380,8 @@ class Multitext:
     def _repr_html_(self) -> str:
         have = self.presence.to_numpy().sum(axis=0)
         table = self.edition_info.assign(intents=have).to_html(escape=True, max_rows=20)
-        return f"<p>{self!r}</p>{table}"
+        faulty = f"<pre>{escape(explain_left_out(self.left_out))}</pre>" if len(self.left_out) else ""
+        return f"<p>{self!r}</p>{table}{faulty}"
 
     @staticmethod
     def _check(what: str, names: Iterable[Any], known: pd.Index) -> list[Any]:

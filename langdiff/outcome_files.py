@@ -7,6 +7,7 @@ from typing import Literal, get_args
 import pandas as pd
 
 from langdiff._io import as_paths
+from langdiff._wording import option
 from langdiff.errors import ConfigError, DataError
 from langdiff.evaluation_logs import read_inspect_logs, read_lm_eval_samples
 from langdiff.intent_info import attributes_of
@@ -102,7 +103,7 @@ def _from_long(frame: pd.DataFrame, where: str, name: str, *, summed: bool) -> O
         row = known.loc[twice].iloc[0]
         raise DataError(
             f"{where}: {int(twice.sum()):,} outcome(s) given twice, the first item {row['item']!r}, system "
-            f"{row['system']!r}. If they are repeated trials, say so (repeats='sum')."
+            f"{row['system']!r}. If they are repeated trials, say so ({option('repeats', 'sum')})."
         )
     wide = {
         count: known.pivot_table(index="item", columns="system", values=count, aggfunc="sum", observed=True)

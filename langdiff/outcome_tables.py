@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from langdiff._numbers import exact_numbers
+from langdiff._wording import option
 from langdiff.errors import DataError, listing
 from langdiff.table_files import read_table_file
 
@@ -68,7 +69,7 @@ def _checked_long(frame: pd.DataFrame, path: Path) -> pd.DataFrame:
     if missing:
         raise DataError(
             f"{path}: no column {listing(missing)}; a long table has item, system, successes and perhaps trials. Is it "
-            "wide, with one column per system? Then say so (format='wide')."
+            f"wide, with one column per system? Then say so ({option('format', 'wide')})."
         )
     _check_names(frame, path)
     numbers = {"successes": frame["successes"], "trials": frame.get("trials", pd.Series("1", frame.index))}

@@ -5,6 +5,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
+from langdiff._wording import option
 from langdiff.errors import ConfigError, DataError
 
 Unit = Literal["bits", "nats", "log10"]
@@ -48,7 +49,7 @@ def as_bits(numbers: pd.DataFrame, unit: Unit | None, where: object) -> pd.DataF
         )
     if below and unit is None:
         raise DataError(
-            f"{where}: all {below:,} numbers are 0 or less; these look like log-probabilities: pass unit='nats' "
-            "(natural logarithms, which most libraries give), 'log10' or 'bits' (base 2)."
+            f"{where}: all {below:,} numbers are 0 or less; these look like log-probabilities: pass "
+            f"{option('unit', 'nats')} (natural logarithms, which most libraries give), 'log10' or 'bits' (base 2)."
         )
     return numbers * (BITS_PER_UNIT[unit or "bits"] * (-1 if below else 1))

@@ -161,7 +161,7 @@ def test_sizes(multitext):
     assert sizes.loc["eng", ["intents", "words", "characters"]].tolist() == [3, 5, 5 + 8 + 4]
     assert multitext.describe().to_dict() == {
         "editions": 3, "languages": 3, "families": 2, "intents": 4,
-        "cells": 8, "words": 5 + 5 + 4, "characters": 17 + 25 + 18,
+        "cells": 8, "words": 5 + 5 + 4, "characters": 17 + 25 + 18, "left_out": 0,
     }  # fmt: skip
     without = multitext.map_text(str)
     object.__setattr__(without, "edition_info", multitext.edition_info.drop(columns="family"))

@@ -11,6 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 import langdiff
+from langdiff._wording import in_command
 from langdiff.cli import (
     INTERRUPTED,
     checks,
@@ -44,7 +45,7 @@ from langdiff.cli import (
     treebanks,
     typology,
 )
-from langdiff.cli.wording import as_options, in_options, options_of
+from langdiff.cli.wording import as_options, in_options, options_of, saying
 from langdiff.errors import LangdiffError
 
 
@@ -52,12 +53,17 @@ class _Commands(TyperGroup):
     """Turns errors that a user can act on into one line and exit code 1; other exceptions keep their traceback."""
 
     def invoke(self, ctx: Any) -> Any:
+        # the command's name is known only once this has begun
+        with in_command(lambda name, value: saying(_options(ctx))(name, value)):
+            return self._invoke(ctx)
+
+    def _invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
         except LangdiffError as error:
             if ctx.obj:  # --debug
                 raise
-            typer.echo(f"langdiff: {in_options(error, _options(ctx))}", err=True)
+            typer.echo(f"langdiff: {_as_said(ctx, in_options(error, _options(ctx)))}", err=True)
         except KeyboardInterrupt:
             typer.echo(
                 "langdiff: interrupted. Language models that were finished are kept; run the same command to go on.",
@@ -142,13 +148,22 @@ def _globally(
     logging.basicConfig(level=logging.DEBUG if debug else logging.WARNING, handlers=[_LogLines(debug)])
     if not debug:
         show = functools.cache(_print_warning)  # each text once
-        warnings.showwarning = lambda message, *_: show(as_options(str(message), _options(context)))
+        warnings.showwarning = lambda message, *_: show(_as_said(context, as_options(str(message), _options(context))))
 
 
 def _options(context: Any) -> dict[str, str]:
     """Return the options of the command that was called."""
     name = context.invoked_subcommand
     return {} if name is None else options_of(context.command.commands.get(name))
+
+
+def _as_said(context: Any, message: str) -> str:
+    """Return what is said of an experiment in the keys of its file."""
+    if context.invoked_subcommand != "run":
+        return message
+    from langdiff.run.experiment_file import as_keys
+
+    return as_keys(message)
 
 
 def _print_warning(message: str) -> None:

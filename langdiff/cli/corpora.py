@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from langdiff.cli.corpus import Corpus, reads_corpus
-from langdiff.cli.output import print_json, print_table
+from langdiff.cli.output import print_json, print_table, print_tables
 
 corpora_app = typer.Typer(
     name="corpora", help="List known corpora, download them, count what a corpus has.", no_args_is_help=True
@@ -73,13 +73,11 @@ def describe(
 ) -> None:
     """Count editions, languages, intents, words and characters, which takes reading all texts.
 
-    With --on-error skip, list also what was skipped, on stderr with --json.
+    With --on-error skip, say what was left out and why; with --json, list every fault.
 
     Example: langdiff corpora describe 'bible/*.txt.gz' --by-edition
     """
-    import pandas as pd
-
-    from langdiff.errors import Fault
+    from langdiff.left_out import explain_left_out
 
     multitext = corpus.open()
     if by_edition:
@@ -87,14 +85,13 @@ def describe(
     else:
         table = multitext.describe().rename_axis("what").reset_index()
     if as_json:
-        print_json(table)
-        for file, line, fault in multitext.skipped[["file", "line", "fault"]].astype(object).to_numpy():
-            typer.echo(f"skipped: {Fault(file, None if pd.isna(line) else line, fault)}", err=True)
+        name = "editions" if by_edition else "counts"
+        print_tables({name: table, "left_out": multitext.left_out, "skipped": multitext.skipped})
     else:
         counts = ("intents", "cells", "words", "characters", "count")
         print_table(table, repr(multitext), {name: "{:,}" for name in counts if name in table})
-        if len(multitext.skipped):
-            print_table(multitext.skipped, "What was skipped", {})
+        if len(multitext.left_out):
+            typer.echo(explain_left_out(multitext.left_out))
 
 
 @corpora_app.command()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from langdiff._types import AnyFormat, OnError, Ranges
-from langdiff.cli.output import print_json, print_table
+from langdiff.cli.output import print_table, print_tables
 from langdiff.cli.paths import existing
 
 if TYPE_CHECKING:
@@ -48,6 +48,10 @@ class Corpus:
         OnError,
         typer.Option("--on-error", help="Faulty verses and files: an error that lists all, or skipped and listed."),
     ] = "raise"
+    errors: Annotated[
+        Literal["strict", "replace"],
+        typer.Option("--errors", help="Bytes that are not UTF-8: a fault, or U+FFFD in their place."),
+    ] = "strict"
     ranges: Annotated[
         Ranges | None,
         typer.Option("--ranges", help="Verses translated together: missing, or merged into the first."),
@@ -79,6 +83,7 @@ class Corpus:
             edition_info=self.edition_info,
             edition_columns=_columns(self.edition_column or []),
             editions=self.edition,
+            errors=self.errors,
             on_error=self.on_error,
             ranges=self.ranges,
             vref=self.vref,
@@ -162,7 +167,7 @@ def select(
     )
     table = selection.to_frame().reset_index()
     if as_json:
-        print_json(table)
+        print_tables({"editions": table, "left_out": selection.multitext.left_out})
         typer.echo(selection.headline(), err=True)  # whether it is proven best
     else:
         print_table(table, selection.headline(), {})

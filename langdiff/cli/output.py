@@ -59,6 +59,14 @@ def print_json(frame: "pd.DataFrame") -> None:
     typer.echo(frame.to_json(orient="records", double_precision=15, force_ascii=False, indent=2))
 
 
+def print_tables(frames: "dict[str, pd.DataFrame]") -> None:
+    """Print several frames as one object, each as a list of records."""
+    import json
+
+    records = {name: json.loads(frame.to_json(orient="records", double_precision=15)) for name, frame in frames.items()}
+    typer.echo(json.dumps(records, ensure_ascii=False, indent=2))
+
+
 def check_picture_name(path: Path) -> None:
     """Refuse, before any work is done, a name that `save_picture` would refuse.
 

@@ -1,7 +1,7 @@
 """Messages of the package in the words of the command line: options in place of Python's arguments."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from langdiff.errors import LangdiffError, UnknownColumnError
@@ -22,6 +22,23 @@ def options_of(command: Any) -> dict[str, str]:
             found[param.name] = long[0]
             found.setdefault(long[0].removeprefix("--").replace("-", "_"), long[0])
     return found
+
+
+def saying(options: Mapping[str, str]) -> Callable[[str, str | None], str]:
+    """Return what names an option, and its value, in messages for a command that has these options.
+
+    Examples
+    --------
+    >>> say = saying({"errors": "--errors"})
+    >>> say("errors", "replace"), say("vref", None)
+    ('--errors replace', 'vref')
+    """
+
+    def say(name: str, value: str | None) -> str:
+        called = options.get(name) or options.get(name.removesuffix("s"), name)  # of several values, one at a time
+        return called if value is None else f"{called} {value}"
+
+    return say
 
 
 def in_options(error: LangdiffError, options: Mapping[str, str]) -> str:

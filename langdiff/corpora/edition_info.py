@@ -12,6 +12,7 @@ import pandas as pd
 
 from langdiff._archives import COMPRESSED, File
 from langdiff._io import read_table
+from langdiff._wording import option
 from langdiff.corpora.files import language_of
 from langdiff.corpora.iso639 import contradict, iso639_3
 from langdiff.errors import DataError, LangdiffWarning, listing
@@ -249,7 +250,8 @@ def _read(path: Path, files: Mapping[str, File], edition_columns: Mapping[str, s
     if key is None:
         raise DataError(
             f"{path}: needs a column 'file' or 'edition', has {listing(header)}. If one is called otherwise, say so by "
-            "edition_columns=; if it is about something else, pass the right file as edition_info=."
+            f"{option('edition_columns')}; if it is about something else, pass the right file as "
+            f"{option('edition_info')}."
         )
     editions_of: dict[str, list[str]] = {}  # a file may hold several
     for edition, file in files.items():

@@ -13,9 +13,20 @@ import pandas as pd
 from langdiff._archives import File
 from langdiff._io import DAMAGED
 from langdiff._types import OnError
-from langdiff.errors import ConfigError, DataError, Fault, FaultsError, LangdiffWarning
+from langdiff._wording import option, words
+from langdiff.errors import (
+    ConfigError,
+    DataError,
+    Fault,
+    FaultsError,
+    LangdiffWarning,
+    list_faults,
+    summary_of,
+)
+from langdiff.left_out import LEFT_OUT_COLUMNS, names_left_out
 from langdiff.multitext import FAULT_COLUMNS, Multitext
 
+NAMED = 5  # intents that a row of what is left out names
 MAX_FAULTS = 1000  # per edition or file; a file with more of them is not in the format
 
 
@@ -77,9 +88,16 @@ class Faults:
         """
         self._counts[self._edition, str(file)] += 1
         if self._counts[self._edition, str(file)] > MAX_FAULTS:
-            many = f"more than {MAX_FAULTS:,} faults; is this the right format? See read_multitext(format=...)."
-            raise FaultsError([Fault(str(file), None, many)])
+            raise FaultsError([Fault(str(file), None, self._too_many(str(file)))])
         self.found.append(Fault(str(file), line, fault, intent, self._edition))
+
+    def _too_many(self, file: str) -> str:
+        own = [fault for fault in self.found if (fault.file, fault.edition) == (file, self._edition)]
+        first = own[0]  # there are a thousand
+        told = f"more than {MAX_FAULTS:,} faults, the first in line {first.line}: {first.fault}"
+        if first.fault.startswith("not UTF-8"):  # which says what to do
+            return told
+        return f"{told} If this is not the right format, name it: {option('format')}."
 
     @contextmanager
     def of(self, edition: str | None, file: File | str) -> Iterator[None]:
@@ -97,7 +115,7 @@ class Faults:
             yield
         except DataError as error:
             faults = error.faults if isinstance(error, FaultsError) else [_fault_of(str(error), str(file))]
-            self.found += [fault._replace(edition=fault.edition or edition) for fault in faults]
+            self.found += [fault._replace(edition=fault.edition or edition, level="file") for fault in faults]
         finally:
             self._edition = None
 
@@ -139,19 +157,49 @@ class Faults:
         self.refuse()
         if not self.found:
             return multitext
-        skipped = self.to_frame()
-        warnings.warn(
-            f"{len(skipped):,} fault(s) in {skipped['file'].nunique():,} file(s): what is faulty is left out, and the "
-            f"multitext's attribute skipped lists it. The first: {self.found[0]}",
-            LangdiffWarning,
-            stacklevel=3,  # at the call of the public function
+        left_out = self.left_out()
+        where = words(
+            python="the multitext's attributes left_out and skipped list it",
+            command="langdiff corpora describe --on-error skip lists it",
+            experiment="the report lists it",
         )
-        return replace(multitext, skipped=skipped)
+        lines = [
+            f"{len(self.found):,} fault(s) in {len({fault.file for fault in self.found}):,} file(s): what is faulty is "
+            f"left out, and {where}.",
+            *list_faults(self.found, where),
+            f"Left out: {names_left_out(left_out)}",
+        ]
+        # at the call of the public function
+        warnings.warn("\n  ".join(lines), LangdiffWarning, stacklevel=3)
+        return replace(multitext, skipped=self.to_frame(), left_out=left_out)
+
+    def left_out(self) -> pd.DataFrame:
+        """Return what is left out, whole files first; see `langdiff.Multitext`, whose attribute it becomes."""
+        wholly = {(fault.file, fault.edition): [fault] for fault in self.found if fault.level == "file"}
+        partly: dict[tuple[str, str | None, str], list[Fault]] = {}
+        for fault in self.found:
+            if (fault.file, fault.edition) not in wholly:
+                partly.setdefault((fault.file, fault.edition, fault.level), []).append(fault)
+        rows = [(edition, "file", file, summary_of(own)) for (file, edition), own in wholly.items()]
+        rows += [
+            (edition, level, _texts(own, level), summary_of(own) if edition else f"{file}: {summary_of(own)}")
+            for (file, edition, level), own in partly.items()
+        ]
+        table = pd.DataFrame(rows, columns=list(LEFT_OUT_COLUMNS), dtype=object)
+        return table.fillna({"edition": float("nan")})
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per fault; see `langdiff.Multitext`, whose attribute `skipped` it becomes."""
         table = pd.DataFrame([fault._asdict() for fault in self.found], columns=list(FAULT_COLUMNS), dtype=object)
         return table.fillna({"edition": float("nan"), "intent": float("nan")}).astype({"line": "Int64"})
+
+
+def _texts(faults: list[Fault], level: str) -> str:
+    """Count what is left out because of some faults, and name the first."""
+    intents = list(dict.fromkeys(fault.intent for fault in faults if fault.intent is not None))
+    number = len(intents) + sum(fault.intent is None for fault in faults)
+    named = f": {', '.join(intents[:NAMED])}{', …' if len(intents) > NAMED else ''}" if intents else ""
+    return f"{number:,} {level}{'' if number == 1 else 's'}{named}"
 
 
 def _fault_of(message: str, file: str) -> Fault:

@@ -14,7 +14,6 @@ from langdiff.errors import DataError, listing
 Paths = str | Path | Sequence[str | Path] | Mapping[str, str | Path]
 T = TypeVar("T")
 
-NO_TEXTS = (".csv", ".tsv", ".json", ".toml", ".md", ".html", ".pdf")
 DOCUMENTS = ("README", "LICENSE", "LICENCE", "COPYING", "CITATION")
 
 logger = logging.getLogger(__name__)
@@ -29,6 +28,9 @@ def suffixes_of(*plain: str) -> tuple[str, ...]:
     ('.txt', '.txt.gz', '.txt.bz2', '.txt.xz')
     """
     return tuple(suffix + packed for suffix in plain for packed in ("", *COMPRESSED))
+
+
+NO_TEXTS = (*suffixes_of(".csv", ".tsv", ".json"), ".toml", ".md", ".html", ".pdf")
 
 
 def find_files(path: Paths, suffixes: Sequence[str], editions: Iterable[str] | None) -> dict[str, File]:

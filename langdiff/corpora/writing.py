@@ -6,6 +6,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from langdiff._io import atomic_path
+from langdiff._wording import option, words
 from langdiff.errors import DataError, OutputError, listing
 from langdiff.multitext import Multitext
 
@@ -76,14 +77,16 @@ def writable_texts(
     """
     texts = {str(intent): text for intent, text in multitext.text(edition).items()}
     if not texts:
-        raise DataError(f"edition {edition!r} has no text at all; leave it out with multitext.sel(editions=...).")
+        raise DataError(
+            f"edition {edition!r} has no text at all; leave it out: name the others as {option('editions')}."
+        )
     for intent, text in texts.items():
         found = unwritable.search(text)
         if found or is_missing(text):
             why = f"{found[0]!r} at position {found.start()}" if found else "would be read as missing"
             raise DataError(
                 f"edition {edition!r}, intent {intent!r}: the format cannot hold this text: {why}. "
-                "Change such texts with multitext.map_text(...)."
+                f"Change such texts {words(python='with multitext.map_text(...)', command='in their file')}."
             )
     return texts
 

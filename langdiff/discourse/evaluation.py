@@ -9,6 +9,7 @@ import pandas as pd
 
 import langdiff
 from langdiff._signature import join_signature, short_hash
+from langdiff._wording import option
 from langdiff.discourse.binarization import Binarization, binarize
 from langdiff.discourse.files import Trees, TreeSource, read_discourse
 from langdiff.discourse.items import METRICS, Item, Metric, Procedure, characters_of, found, in_characters, items_of
@@ -262,7 +263,7 @@ def _check_edus(gold: DiscourseTree, predicted: DiscourseTree, document: str, sy
         if ours[:2] != theirs[:2]:
             raise DataError(
                 f"{document}: the reference has {ours}, {system} has {theirs}. If the text was segmented differently, "
-                "compare characters: spans='chars'."
+                f"compare characters: {option('spans', 'chars')}."
             )
         return
     ours_text, theirs_text = characters_of(gold), characters_of(predicted)

@@ -8,6 +8,7 @@ from typing import Literal, get_args
 
 from langdiff._archives import COMPRESSED
 from langdiff._io import as_paths, read_blocks, write_text
+from langdiff._wording import option
 from langdiff.discourse.formats.dis import DisReader, write_dis
 from langdiff.discourse.formats.lists import read_attachments, span_draft, write_attachments, write_spans
 from langdiff.discourse.formats.rst_xml import rst_xml_draft, write_rst_xml
@@ -77,7 +78,9 @@ def read_discourse(
         kind = ENDINGS[ending] if format == "auto" else format
         found[name] = (path, _read(path, kind, name, collapse_unary))
     if not found:
-        raise DataError(f"{source}: no files of trees ({', '.join(ENDINGS)}). Name their format: format='dis'.")
+        raise DataError(
+            f"{source}: no files of trees ({', '.join(ENDINGS)}). Name their format: {option('format', 'dis')}."
+        )
     return {name: tree for name, (_, tree) in sorted(found.items())}
 
 
@@ -227,5 +230,5 @@ def _name_and_ending(path: Path, *, any_ending: bool) -> tuple[str, str]:
     """Return the name of the document and the ending that says the format."""
     bare = path.with_suffix("") if path.suffix in COMPRESSED else path
     if not any_ending and bare.suffix not in ENDINGS:
-        raise DataError(f"{path}: the ending {bare.suffix!r} names no format. Name it: format='dis'.")
+        raise DataError(f"{path}: the ending {bare.suffix!r} names no format. Name it: {option('format', 'dis')}.")
     return bare.stem, bare.suffix

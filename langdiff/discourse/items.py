@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
+from langdiff._wording import option
 from langdiff.discourse.attachments import attachments_of
 from langdiff.discourse.tree import DiscourseTree
 from langdiff.errors import DataError
@@ -81,8 +82,8 @@ def in_characters(items: Sequence[Item], tree: DiscourseTree) -> list[Item]:
     if not all(texts):
         edu = tree.nodes[0].first + texts.index("")
         raise DataError(
-            f"{tree.document}: EDU {edu} has no text, so that spans of characters are not known. Use spans='edus', or "
-            "a format with texts (.dis, .rs3)."
+            f"{tree.document}: EDU {edu} has no text, so that spans of characters are not known. Use "
+            f"{option('spans', 'edus')}, or a format with texts (.dis, .rs3)."
         )
     ends = [0]
     for text in texts:

@@ -8,6 +8,7 @@ from typing import Literal, get_args
 
 from langdiff._archives import COMPRESSED
 from langdiff._io import as_paths, read_blocks, write_text
+from langdiff._wording import option
 from langdiff.errors import ConfigError, DataError, LangdiffWarning, listing
 from langdiff.parallelism.documents import Document
 from langdiff.parallelism.formats.brat import brat_texts, read_brat
@@ -166,7 +167,7 @@ def _format(path: Path) -> ParallelismFormat:
     if ending == ".tsv":
         return "tsv"
     if ending != ".xml":
-        raise DataError(f"{path}: the ending {ending!r} names no format. Name it: format='word-xml'.")
+        raise DataError(f"{path}: the ending {ending!r} names no format. Name it: {option('format', 'word-xml')}.")
     for block in read_blocks(path, errors=None):
         if first := _FIRST.search(block.text):
             return "word-xml" if first[1] == "word" else "text-xml"

@@ -31,8 +31,8 @@ from langdiff.run.sections import (
 class FileCorpus(Section):
     """``[corpus]`` read from files; relative paths start at the experiment file's folder.
 
-    ``format``, ``edition_info``, ``edition_columns``, ``on_error`` and the options of formats (``ranges``, ``vref``,
-    ``original_language``) are those of `langdiff.read_multitext`. Only the intents from ``first_intent`` to
+    ``format``, ``edition_info``, ``edition_columns``, ``errors``, ``on_error`` and the options of formats (``ranges``,
+    ``vref``, ``original_language``) are those of `langdiff.read_multitext`. Only the intents from ``first_intent`` to
     ``last_intent`` are kept: ``"40001001"`` to ``"66022021"`` is the New Testament of a Bible.
     """
 
@@ -41,6 +41,7 @@ class FileCorpus(Section):
     edition_info: str | None = None
     edition_columns: dict[str, str] | None = None
     editions: list[str] | None = None
+    errors: Literal["strict", "replace"] = "strict"
     on_error: OnError = "raise"
     ranges: Ranges | None = None
     vref: str | None = None

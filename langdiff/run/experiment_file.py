@@ -11,9 +11,13 @@ from pydantic import BaseModel, ValidationError
 
 from langdiff._io import as_path
 from langdiff._types import FormatName
+from langdiff._wording import in_experiment
 from langdiff.errors import ConfigError, listing
 from langdiff.run.experiment import Experiment, FileCorpus, SyntheticCorpus
 from langdiff.run.sections import PATHS
+
+# name=value of Python, but no word in quotes, which is of the data, nor in a path
+_ARGUMENT = re.compile(r"(?<!['\"\w=/\\])([a-z][a-z_]*)=('[^']*'|\"[^\"]*\"|True|False|[0-9.]*[0-9])(?!\w)")
 
 
 def read_experiment(path: str | Path) -> Experiment:
@@ -52,7 +56,8 @@ def read_experiment(path: str | Path) -> Experiment:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ConfigError(f"{path}: not a TOML file: {error}.") from error
     try:
-        experiment = Experiment.model_validate(table)
+        with in_experiment():
+            experiment = Experiment.model_validate(table)
     except ValidationError as error:
         raise ConfigError(_explain(error, path)) from error
     if isinstance(experiment.corpus, FileCorpus):
@@ -90,6 +95,7 @@ def _resolve_paths(corpus: FileCorpus, file: Path) -> FileCorpus:
 def _explain(error: ValidationError, path: Path) -> str:
     """Put Pydantic's findings into one line each, with a suggestion for a misspelt key."""
     lines = []
+    formats = [*get_args(FormatName), "synthetic"]
     for finding in error.errors():
         place = [str(part) for part in _without_format(finding["loc"])]
         where = ".".join(place)
@@ -101,17 +107,40 @@ def _explain(error: ValidationError, path: Path) -> str:
                 lines.append(f"unknown key {where!r}; {hint}")
             case "missing":
                 lines.append(f"{where!r} is missing.")
+            case "union_tag_not_found":
+                lines.append(f"[corpus]: format is missing; one of {listing(formats, most=20)}.")
             case "union_tag_invalid":
-                tag, formats = finding["ctx"]["tag"], [*get_args(FormatName), "synthetic"]
+                tag = finding["ctx"]["tag"]
                 near = difflib.get_close_matches(tag, formats, n=1)
                 hint = f"did you mean {near[0]!r}? " if near else ""
                 lines.append(f"'corpus': unknown format {tag!r}; {hint}known: {listing(formats, most=20)}.")
             case _:
-                message = finding["msg"].removeprefix("Value error, ").removesuffix(".")
+                message = as_keys(finding["msg"]).removeprefix("Value error, ").removesuffix(".")
                 given = "" if isinstance(finding["input"], dict) else f" (given: {finding['input']!r})"
                 end = "" if message.endswith("?") and not given else "."
                 lines.append(f"{f'{where!r}: ' if where else ''}{message[:1].lower()}{message[1:]}{given}{end}")
     return f"{path}: " + "\n  ".join(lines)
+
+
+def as_keys(message: str) -> str:
+    """Write keys of an experiment file in place of Python's arguments.
+
+    Examples
+    --------
+    >>> as_keys("errors='information' takes intents to be independent; restricted=True does not.")
+    'errors = "information" takes intents to be independent; restricted = true does not.'
+    """
+    sections = [("corpus", "files"), *((name,) for name in Experiment.model_fields if name != "corpus")]
+    keys = {key for section in sections for key in _known_keys(section)}
+
+    def key(match: re.Match[str]) -> str:
+        name, value = match.groups()
+        if name not in keys:
+            return match[0]
+        toml = value.lower() if value in ("True", "False") else re.sub("^'|'$", '"', value)
+        return f"{name} = {toml}"
+
+    return _ARGUMENT.sub(key, message)
 
 
 def _without_format(location: tuple[int | str, ...]) -> tuple[int | str, ...]:

@@ -14,6 +14,7 @@ import langdiff
 from langdiff._checksums import read_checksums, write_checksums
 from langdiff._io import atomic_path, write_text
 from langdiff.errors import LangdiffWarning
+from langdiff.left_out import names_left_out
 from langdiff.regression import DifficultyCurve
 from langdiff.run.analysis import Analysis
 from langdiff.run.figure import Figure
@@ -22,6 +23,7 @@ from langdiff.run.pictures import RANK_DRAWS, draw_all
 from langdiff.run.result import RunResult
 
 HERE = Path(__file__).parent
+MOST_FAULTS = 100  # that the page lists
 # of the analyses: the entry of the contents, the heading, and what is shown
 HEADINGS = {
     "compare": (
@@ -135,7 +137,8 @@ def render_report(run: RunResult, figures: list[Figure]) -> str:
             "bits": html_table(_bits(run), {"intent": "{:.1f}", "character": "{:.3f}", "%": "{:.3f}"}),
             "presence": None if run.presence is None else html_table(_presence(run.presence), {"%": "{:.1f}"}),
             "editions": html_table(run.editions.reset_index()),
-            "skipped": html_table(run.skipped.astype({"line": "Int64"}), {"line": "{}"}),
+            "left_out": html_table(run.left_out),
+            "skipped": html_table(run.skipped.head(MOST_FAULTS).astype({"line": "Int64"}), {"line": "{}"}),
             "failed": html_table(run.failed),
             "folds": [] if run.folds is None else tables_of_analysis("folds", run.folds.set_index("lm").reset_index()),
             "curve": None if run.curve is None else html_table(_curve(run.curve)),
@@ -143,6 +146,8 @@ def render_report(run: RunResult, figures: list[Figure]) -> str:
         },
         analyses=[_section(analysis) for analysis in run.analyses.values()],
         correlations=list(run.correlations().itertuples()),
+        left_out=names_left_out(run.left_out),
+        most_faults=MOST_FAULTS,
         rank_draws=RANK_DRAWS,
         version=langdiff.__version__,
     )

@@ -11,6 +11,7 @@ from langdiff._checksums import DamageError, read_checksums
 from langdiff._io import as_path, parse_json, read_table
 from langdiff._numbers import read_exact_csv
 from langdiff.errors import DataError
+from langdiff.left_out import LEFT_OUT_COLUMNS
 from langdiff.lm.floors import compare_with_floors
 from langdiff.lm.ngram.recipe import KneserNeyRecipe
 from langdiff.multitext import FAULT_COLUMNS
@@ -44,10 +45,10 @@ class RunResult:
     truth : Series or None
         True difficulties (nats) of a synthetic multitext.
     manifest : dict
-        Versions, hardware, hashes of the data, faults that were skipped, sizes of the parts, ``failed``: what was
-        wrong, by language model and edition; ``folds_not_compared``: why, by language model; and ``seconds``: the time
-        of each stage of the last run, and for each language model that of its training in all editions, whenever it
-        was trained.
+        Versions, hardware, hashes of the data, what was left out as faulty and the faults, sizes of the parts,
+        ``failed``: what was wrong, by language model and edition; ``folds_not_compared``: why, by language model; and
+        ``seconds``: the time of each stage of the last run, and for each language model that of its training in all
+        editions, whenever it was trained.
     presence : DataFrame or None
         One row per edition of the corpus, if the experiment selects: ``language``, number and ``percent`` of the
         ``intents`` that it has, and whether it was ``selected``.
@@ -90,8 +91,13 @@ class RunResult:
         return self.directory / "report.html"
 
     @property
-    def skipped(self) -> pd.DataFrame:
+    def left_out(self) -> pd.DataFrame:
         """What was left out because files of the corpus are faulty; see `langdiff.Multitext`."""
+        return pd.DataFrame(self.manifest.get("left_out", []), columns=list(LEFT_OUT_COLUMNS))
+
+    @property
+    def skipped(self) -> pd.DataFrame:
+        """The faults because of which it was left out; see `langdiff.Multitext`."""
         return pd.DataFrame(self.manifest.get("skipped", []), columns=list(FAULT_COLUMNS))
 
     def bits(self) -> pd.DataFrame:

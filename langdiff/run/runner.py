@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from langdiff._io import as_path, atomic_path, parse_json, write_json
+from langdiff._wording import in_experiment
 from langdiff.corpora import read_multitext, synthesize
 from langdiff.corpora.tokenizer import prepare_text
 from langdiff.errors import DataError, OutputError
@@ -139,7 +140,7 @@ def run_experiment(
     if not isinstance(experiment, Experiment):
         experiment = read_experiment(experiment)
     directory = as_path(directory)
-    with own_directory(directory):
+    with in_experiment(), own_directory(directory):
         log = RunLog(directory)
         with log.of_run(experiment.name):
             if executor is None:
@@ -281,6 +282,7 @@ class _Run:
             self.save_table(name, analysis.table, index=False)
         manifest = environment() | {
             "data": hash_editions(multitext),
+            "left_out": json.loads(multitext.left_out.to_json(orient="records")),
             "skipped": json.loads(multitext.skipped.to_json(orient="records")),
             "corpus_intents": self.corpus_intents,
             "selection": notes,
@@ -360,6 +362,7 @@ class _Run:
             edition_info=corpus.edition_info,
             edition_columns=corpus.edition_columns,
             editions=corpus.editions,
+            errors=corpus.errors,
             on_error=corpus.on_error,
             ranges=corpus.ranges,
             vref=corpus.vref,

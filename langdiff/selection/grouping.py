@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from langdiff._types import Booleans, Floats, Integers
+from langdiff._wording import option
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.intent_info import label_intents
 from langdiff.multitext import Multitext
@@ -38,7 +39,8 @@ def find_complete(multitext: Multitext, incomplete: Incomplete) -> Booleans:
         raise DataError(
             f"{(~complete).sum():,} of {len(multitext):,} intents are missing in some edition, the first "
             f"{multitext.intents[~complete][0]!r}. Choose editions that share more (select), or pass "
-            "incomplete='drop' to leave such intents out or incomplete='test' to keep them for the regression."
+            f"{option('incomplete', 'drop')} to leave such intents out or {option('incomplete', 'test')} to keep them "
+            "for the regression."
         )
     return complete
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from langdiff.errors import InfeasibleError
+from langdiff.left_out import explain_left_out
 from langdiff.multitext import Multitext
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ class Selection:
         return plot_certificate(self, ax, **style)
 
     def headline(self) -> str:
-        """Return what was selected, whether it is proven best, and which editions were not selected."""
+        """Return what was selected, whether it is proven best, and which editions were not, or left out as faulty."""
         info = self.multitext.edition_info
         families = f", {_count(info['family'].nunique(), 'family', 'families')}" if "family" in info else ""
         counted = "editions" if self.objective == "cells" else "languages"
@@ -119,6 +120,7 @@ class Selection:
                 f"{families} × {_count(len(self.intents), 'intent')}",
                 f"{counted} × intents = {self.value:,}, {proof}, in {self.seconds:.1f} s",
                 self._not_selected(),
+                *filter(None, [explain_left_out(self.multitext.left_out)]),
             ]
         )
 

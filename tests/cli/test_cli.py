@@ -152,7 +152,7 @@ def test_select_names_what_it_did_not_choose(langdiff, tmp_path):
     ld.write_multitext(ld.read_frame(pd.DataFrame(apart)), tmp_path / "apart", format="moses")
     done = langdiff("select", tmp_path / "apart", "--format", "moses", "--json")
     assert done.code == 0
-    assert [row["edition"] for row in json.loads(done.out)] == ["deu-a"]
+    assert [row["edition"] for row in json.loads(done.out)["editions"]] == ["deu-a"]
     assert "warning: only one edition is selected, 'deu-a'" in done.err
     assert "Not selected: 1 edition: eng-a (8 intents)" in done.err
 
@@ -162,7 +162,7 @@ def test_select_writes_what_it_chose(langdiff, corpus, tmp_path):
     assert done.code == 0
     assert "proven optimal" in done.err  # JSON says nothing of it
     chosen = ld.read_multitext(tmp_path / "chosen")
-    assert sorted(row["edition"] for row in json.loads(done.out)) == sorted(chosen.editions)
+    assert sorted(row["edition"] for row in json.loads(done.out)["editions"]) == sorted(chosen.editions)
     assert len(chosen) == 150
 
 

@@ -12,7 +12,16 @@ def test_every_command_on_a_corpus_has_them(langdiff, command):
     group = {"describe": ["corpora"], "parse": ["treebanks"]}.get(command, [])
     shown = langdiff(*group, command, "--help")
     assert shown.code == 0
-    for name in ("--format", "--edition-info", "--edition", "--on-error", "--ranges", "--vref", "--original-language"):
+    for name in (
+        "--format",
+        "--edition-info",
+        "--edition",
+        "--on-error",
+        "--errors",
+        "--ranges",
+        "--vref",
+        "--original-language",
+    ):
         assert name in shown.out
 
 
@@ -22,7 +31,9 @@ def test_ranges_and_list_of_verses(langdiff, tmp_path):
     (tmp_path / "list.txt").write_text("GEN 1:1\nGEN 1:2\nGEN 1:3\n")
     say = ("corpora", "describe", tmp_path / "corpus", "--format", "ebible", "--vref", tmp_path / "list.txt", "--json")
     counts = {
-        ranges: {row["what"]: row["count"] for row in json.loads(langdiff(*say, "--ranges", ranges).out)}["cells"]
+        ranges: {row["what"]: row["count"] for row in json.loads(langdiff(*say, "--ranges", ranges).out)["counts"]}[
+            "cells"
+        ]
         for ranges in ("missing", "merge")
     }
     assert counts == {"missing": 1, "merge": 2}
@@ -47,7 +58,7 @@ def test_what_is_selected_from_lines_can_be_written_and_read(langdiff, tmp_path)
     assert done.code == 0, done.err
     assert "to be read with --format moses" in done.err
     again = langdiff("corpora", "describe", tmp_path / "chosen", "--format", "moses", "--json")
-    assert json.loads(again.out)[0] == {"what": "editions", "count": 2}
+    assert json.loads(again.out)["counts"][0] == {"what": "editions", "count": 2}
 
 
 @pytest.mark.filterwarnings("always::langdiff.errors.LangdiffWarning")  # the command prints it
@@ -62,11 +73,15 @@ def test_faults_are_listed_or_skipped_and_listed(langdiff, tmp_path):
     done = langdiff("corpora", "describe", tmp_path, "--on-error", "skip")
     assert done.code == 0
     assert "2 fault(s) in 2 file(s): what is faulty is left out" in done.err
-    assert "What was skipped" in done.out
-    assert "expected BBCCCVVV" in done.out
+    assert (
+        "Left out as faulty: deu-a (1 text), eng-b (1 text)\n  deu-a, 1 text: x: line 3: expected BBCCCVVV" in done.out
+    )
     done = langdiff("corpora", "describe", tmp_path, "--on-error", "skip", "--json")
-    assert {row["what"]: row["count"] for row in json.loads(done.out)}["cells"] == 3
-    assert done.err.count("skipped: ") == 2
+    told = json.loads(done.out)
+    counts = {row["what"]: row["count"] for row in told["counts"]}
+    assert (counts["cells"], counts["left_out"]) == (3, 2)
+    assert [row["what"] for row in told["left_out"]] == ["1 text: x", "1 text: 01001001"]
+    assert [row["line"] for row in told["skipped"]] == [3, 2]
 
 
 def test_columns_of_editions(langdiff, tmp_path):
@@ -82,7 +97,7 @@ def test_columns_of_editions(langdiff, tmp_path):
         "--json",
     )
     done = langdiff(*say, "--edition-column", "Datei=file", "--edition-column", "Sprache=language")
-    assert json.loads(done.out)[0]["language"] == "deu"
+    assert json.loads(done.out)["editions"][0]["language"] == "deu"
     refused = langdiff(*say, "--edition-column", "Datei")
     assert "--edition-column Datei: write THEIRS=OURS" in refused.err
 
@@ -91,5 +106,5 @@ def test_a_spreadsheet_is_a_corpus(langdiff, tmp_path):
     (tmp_path / "texts.tsv").write_text("id\tdeu\teng\tnotes\ns1\tein Hund\ta dog\told\ns2\teine Katze\t\t\n")
     for format in ("auto", "table"):
         say = ("corpora", "describe", tmp_path / "texts.tsv", "--format", format, "-e", "eng", "-e", "deu", "--json")
-        counts = {row["what"]: row["count"] for row in json.loads(langdiff(*say).out)}
+        counts = {row["what"]: row["count"] for row in json.loads(langdiff(*say).out)["counts"]}
         assert (counts["editions"], counts["intents"], counts["cells"]) == (2, 2, 3)

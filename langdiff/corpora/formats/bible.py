@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from langdiff._archives import File
 from langdiff._progress import progress_bar
+from langdiff._wording import option
 from langdiff.corpora.faults import Faults, Place
 from langdiff.corpora.formats.format import FormatText, Reading
 from langdiff.errors import DataError
@@ -225,8 +226,8 @@ def catalogue_verses(reading: Reading, files: Mapping[str, File], text_of: Calla
                 listed, have = text.numbers(headers[edition], reading.faults)
                 if not len(have):
                     raise DataError(
-                        f"{text.file}: holds no verse that can be used; is this the right format? See "
-                        "read_multitext(format=...)."
+                        f"{text.file}: holds no verse that can be used. If this is not the right format, name it: "
+                        f"{option('format')}."
                     )
                 every, present[edition] = _united(every, listed), have
             bar.advance(task)

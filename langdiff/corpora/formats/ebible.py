@@ -15,6 +15,7 @@ from pathlib import Path
 from langdiff._archives import File
 from langdiff._io import read_lines
 from langdiff._types import Ranges
+from langdiff._wording import option
 from langdiff.corpora.faults import Faults
 from langdiff.corpora.files import find_files, keep, suffixes_of
 from langdiff.corpora.formats.bible import NUMBERS, UNNUMBERED, VerseText, catalogue_verses, verse_id
@@ -71,7 +72,7 @@ class EbibleText(VerseText):
                 which, other = (self.vref, self.file) if verse is None else (self.file, self.vref)
                 what = (
                     f"{which} ends after line {number - 1}, {other} does not: line k of a file must be the verse on "
-                    f"line k of {self.vref.name}. Pass the list that belongs to these files as vref=."
+                    f"line k of {self.vref.name}. Pass the list that belongs to these files as {option('vref')}."
                 )
                 raise FaultsError([Fault(str(self.file), None, what)])
             book, text = verse[:3], line[1]
@@ -133,7 +134,7 @@ def catalogue(reading: Reading) -> Multitext:
     if vref is None:
         raise DataError(
             f"no {VREF} beside the files, in the folder above or its folder 'metadata'. It is the eBible "
-            "corpus's list of verses; pass it as vref=."
+            f"corpus's list of verses; pass it as {option('vref')}."
         )
     if not found:
         raise DataError(f"{reading.path}: no edition beside {vref}.")

@@ -5,6 +5,7 @@ from itertools import islice
 
 from langdiff._archives import File
 from langdiff._io import read_lines
+from langdiff._wording import option
 from langdiff.corpora.files import Paths, files_in
 from langdiff.corpora.formats.format import Format
 from langdiff.errors import DataError
@@ -47,7 +48,7 @@ def guess_format(path: Paths, formats: Sequence[Format]) -> Format:
     known = ", ".join(format.name for format in formats if format.beginning or format.beside)
     raise DataError(
         f"{files[0]}: its beginning is that of none of the formats that can be recognized ({known}). If line k of "
-        "every file is segment k, pass format='moses'; a table with one column per edition is one file, "
+        f"every file is segment k, pass {option('format', 'moses')}; a table with one column per edition is one file, "
         "*.csv or *.tsv."
     )
 

@@ -7,9 +7,10 @@ unknown), and ``intents.txt`` the name of each intent, by default the number of 
 intent. A table ``documents.tsv`` says which document each intent belongs to; see `langdiff.corpora.documents`.
 """
 
+import logging
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -30,6 +31,8 @@ from langdiff.corpora.writing import text_files, writable_texts, write_files
 from langdiff.errors import DataError, listing
 from langdiff.multitext import Multitext
 from langdiff.multitext_building import multitext_from_matrix
+
+logger = logging.getLogger(__name__)
 
 SUFFIXES = suffixes_of(".txt")
 ORIGINAL, INTENTS = "original_language", "intents"  # files beside the texts that are not editions
@@ -55,21 +58,21 @@ class MosesText(FormatText):
         """Yield (intent, text) of the lines that are not missing."""
         names = self._names()
         for number, line in self.lines(faults):
-            if line.strip():
+            if line is not None and line.strip():
                 yield names.get(number, str(number)), line
 
     def _names(self) -> dict[int, str]:
         return dict(read_lines(self.intents)) if self.intents else {}
 
-    def lines(self, faults: Faults) -> Iterator[tuple[int, str]]:
-        """Yield (number, line); those that are not text are empty."""
+    def lines(self, faults: Faults) -> Iterator[tuple[int, str | None]]:
+        """Yield (number, line); None for those that are not text."""
         damaged: dict[int, str] = {}
         names: dict[int, str] | None = None
         for number, line in read_lines(self.file, errors=self.errors, on_fault=damaged.__setitem__):
             if number in damaged:
                 names = self._names() if names is None else names
                 faults.add(self.file, number, damaged.pop(number), intent=names.get(number, str(number)))
-                yield number, ""
+                yield number, None
             else:
                 yield number, line
 
@@ -128,16 +131,21 @@ def _catalogue(texts: dict[str, MosesText], reading: Reading) -> dict[str, Boole
     Editions that cannot be read are left out; so are those whose number of lines is not that of most editions.
     """
     have: dict[str, Booleans] = {}
+    ends: dict[str, int] = {}  # last lines that are not empty
     with progress_bar(progress=reading.progress) as bar:
         task = bar.add_task("cataloguing", total=len(texts), note="")
         for edition, text in texts.items():
             bar.update(task, note=edition)
             with reading.faults.of(edition, text.file):
-                have[edition] = np.array([bool(line.strip()) for _, line in text.lines(reading.faults)], dtype=bool)
+                have[edition], ends[edition] = _present(text, reading.faults)
             bar.advance(task)
     if not have:
         reading.faults.check()
-    lines = Counter(map(len, have.values())).most_common(1)[0][0]
+    lines = _usual_length({edition: (ends[edition], len(one)) for edition, one in have.items()})
+    if longer := [edition for edition, one in have.items() if ends[edition] <= lines < len(one)]:
+        have |= {edition: have[edition][:lines] for edition in longer}
+        names = listing(texts[edition].file.name for edition in longer)
+        logger.warning("empty lines after the last segment, %s, are not counted in %s", f"{lines:,}", names)
     pattern = next(texts[edition].file for edition, one in have.items() if len(one) == lines)
     present = {}
     for edition, one in have.items():
@@ -154,6 +162,35 @@ def _catalogue(texts: dict[str, MosesText], reading: Reading) -> dict[str, Boole
     if not present:
         reading.faults.check()
     return present
+
+
+def _present(text: MosesText, faults: Faults) -> tuple[Booleans, int]:
+    """Return which lines of a file are not missing, and the last that is not empty, be it text or damaged."""
+    have, end = [], 0
+    for number, line in text.lines(faults):
+        have.append(line is not None and bool(line.strip()))
+        if line is None or have[-1]:
+            end = number
+    return np.array(have, dtype=bool), end
+
+
+def _usual_length(lengths: Mapping[str, tuple[int, int]]) -> int:
+    """Return the number of lines of most files, without empty lines at their end that other files do not have.
+
+    Parameters
+    ----------
+    lengths : mapping from edition to (int, int)
+        The last line that is not empty, and the number of lines.
+
+    Examples
+    --------
+    >>> _usual_length({"deu": (9, 10), "eng": (9, 9)}), _usual_length({"deu": (9, 10), "eng": (8, 10)})
+    (9, 10)
+    """
+    most = Counter(length for _, length in lengths.values()).most_common(1)[0][0]
+    last = max(end for end, length in lengths.values() if length == most)
+    shorter = [length for _, length in lengths.values() if last <= length < most]
+    return max(shorter, default=most)
 
 
 def _intents(file: File | None, lines: int, beside: File) -> list[str]:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from langdiff._io import read_blocks
 from langdiff._types import Booleans, Integers
+from langdiff._wording import option
 from langdiff.corpora.edition_info import FILE_NAME, edition_info_csv
 from langdiff.corpora.faults import Faults
 from langdiff.corpora.files import suffixes_of
@@ -172,7 +173,7 @@ def _check_ids(intents: pd.Index) -> None:
         bad = [intent for intent in intents if not are_verse_ids(pd.Index([intent]))]
         raise DataError(
             f"{len(bad):,} of {len(intents):,} intents are not verse ids BBCCCVVV, which this format "
-            f"needs: {listing(bad)}. Pass format='moses', which can name any."
+            f"needs: {listing(bad)}. Pass {option('format', 'moses')}, which can name any."
         )
 
 

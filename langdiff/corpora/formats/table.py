@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from langdiff._archives import File
 from langdiff._io import read_table
+from langdiff._wording import option
 from langdiff.corpora.edition_info import FILE_NAME
 from langdiff.corpora.faults import Faults
 from langdiff.corpora.files import files_in, keep, suffixes_of
@@ -114,7 +115,7 @@ def catalogue(reading: Reading) -> Multitext:
             if all(map(_NUMBER.fullmatch, texts[edition].values())):
                 raise DataError(
                     f"{file}, line 1: column {edition!r} holds nothing but numbers. Surprisals are read by `langdiff "
-                    "fit`; of a table of texts with other columns, name the editions to read (editions=, --edition)."
+                    f"fit`; of a table of texts with other columns, name the editions to read ({option('editions')})."
                 )
             sources[edition] = TableText(file, edition, **reading.how)
     if not sources:

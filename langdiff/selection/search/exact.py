@@ -19,6 +19,7 @@ import pulp
 from rich.progress import Progress, TaskID
 
 from langdiff._types import Booleans
+from langdiff._wording import option
 from langdiff.errors import SolverError
 from langdiff.selection.search.bounds import first_bounds
 from langdiff.selection.search.branch import Branching
@@ -436,8 +437,8 @@ class Search:
         """Raise a SolverError if a question stays open though nothing limited the solver."""
         if not self._limited:
             raise SolverError(
-                f"no solver can tell whether {unknown}, though none had a limit. Pass another one as solver=, or "
-                "accept an unproven result with time_limit=."
+                f"no solver can tell whether {unknown}, though none had a limit. Pass another one as "
+                f"{option('solver')}, or accept an unproven result with {option('time_limit')}."
             )
 
     def _announce(self) -> None:

@@ -10,6 +10,7 @@ from pandas.api.types import is_numeric_dtype
 from langdiff import __version__
 from langdiff._signature import join_signature
 from langdiff._types import Floats
+from langdiff._wording import option
 from langdiff.effects import Sources
 from langdiff.errors import ConfigError, listing
 from langdiff.typology.association.outcome import RELATED, is_constant
@@ -143,7 +144,9 @@ def compare_relatedness(
     names = [] if bare else check_names(sample, names_once(only))
     categories = [name for name in names if not is_numeric_dtype(sample.predictors[name])]
     if categories:
-        raise ConfigError(f"only numbers can be regressed on; {listing(categories)} are categories. Choose by only=.")
+        raise ConfigError(
+            f"only numbers can be regressed on; {listing(categories)} are categories. Choose by {option('only')}."
+        )
     tests, relatives = _available(sample, tree, coordinates, edition_info)
     rows = [row for lm in sample.difficulty for row in compare_models(sample, relatives, str(lm), names, tests)]
     everything = np.ones(len(sample.difficulty), dtype=bool)

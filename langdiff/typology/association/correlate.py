@@ -12,6 +12,7 @@ from langdiff import __version__
 from langdiff._random import generator
 from langdiff._signature import join_signature, name_of_number, name_of_seed
 from langdiff._types import Floats
+from langdiff._wording import option
 from langdiff.effects import Sources
 from langdiff.errors import ConfigError, listing
 from langdiff.typology.association.adjust import benjamini_hochberg
@@ -221,8 +222,8 @@ def settle(
         raise ConfigError(f"n_resamples={settings.n_resamples}: at least 99, or p is too coarse.")
     if settings.unit == "edition" and settings.tests != ("mixed",):
         raise ConfigError(
-            "editions of one language are not independent: with unit='edition', tests must be ['mixed']; or keep "
-            "unit='language'."
+            f"editions of one language are not independent: with {option('unit', 'edition')}, tests must be ['mixed']; "
+            f"or keep {option('unit', 'language')}."
         )
     if settings.given and not set(settings.tests) <= set(PARTIAL):
         raise ConfigError(f"predictors can be held fixed (given=) for tests {listing(PARTIAL)} only.")

@@ -10,6 +10,7 @@ from pandas.api.types import is_numeric_dtype
 from scipy import stats
 
 from langdiff._types import Floats
+from langdiff._wording import option
 from langdiff.effects import Sources
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.typology.association.adjust import benjamini_hochberg
@@ -189,7 +190,9 @@ def regress(
     names = check_names(sample, names_once(only))
     categories = [name for name in names if not is_numeric_dtype(sample.predictors[name])]
     if categories:
-        raise ConfigError(f"only numbers can be regressed on; {listing(categories)} are categories. Choose by only=.")
+        raise ConfigError(
+            f"only numbers can be regressed on; {listing(categories)} are categories. Choose by {option('only')}."
+        )
     related = [test for test in models if test in RELATED]
     relatives = find_relatives(sample.difficulty.index, related, tree, coordinates, edition_info)
     lm = str(sample.difficulty.columns[0])
@@ -252,11 +255,12 @@ def _check_design(x: Floats, names: list[str]) -> None:
     n, count = x.shape
     if n < count + 3:
         raise DataError(
-            f"{n} languages have all {count} predictors; at least {count + 3} are needed. Choose fewer by only=."
+            f"{n} languages have all {count} predictors; at least {count + 3} are needed. Choose fewer "
+            f"by {option('only')}."
         )
     constant = [name for name, column in zip(names, x.T, strict=True) if is_constant(column)]
     if constant:
-        raise DataError(f"constant predictor(s): {listing(constant)}. Leave them out by only=.")
+        raise DataError(f"constant predictor(s): {listing(constant)}. Leave them out by {option('only')}.")
     standardized = (x - x.mean(axis=0)) / x.std(axis=0)
     for k in range(1, count + 1):
         sizes = np.linalg.svd(standardized[:, :k], compute_uv=False)

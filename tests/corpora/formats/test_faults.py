@@ -109,7 +109,6 @@ CASES = {
             ("fra-twice", "fra-twice.txt", 3, "01001001"), ("fra-twice", "fra-twice.txt", 4, "01001001"),
             ("ita-cut", "ita-cut.txt.gz", None, None), ("nld-empty", "nld-empty.txt", None, None),
             ("por-mac", "por-mac.txt", 1, None),
-            *(("spa-utf16", "spa-utf16.txt", line, None) for line in range(1, 6)),
             ("spa-utf16", "spa-utf16.txt", None, None),
         ],
         {
@@ -232,7 +231,7 @@ def test_a_frame():
         ],
         columns=["intent", "edition", "text"],
     )  # fmt: skip
-    with pytest.warns(LangdiffWarning, match=r"6 fault\(s\) in 1 file\(s\).*The first: the frame, line 3: intent '2'"):
+    with pytest.warns(LangdiffWarning, match=r"6 fault\(s\) in 1 file\(s\)[^\n]*\n  the frame, line 3: intent '2'"):
         multitext = read_frame(frame, on_error="skip")
     assert rows_of(multitext.skipped) == [
         ("a", "the frame", 3, "2"), ("a", "the frame", 4, "2"), ("b", "the frame", 5, "2"),

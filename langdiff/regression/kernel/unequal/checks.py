@@ -3,6 +3,7 @@
 import numpy as np
 
 from langdiff._types import Booleans, Floats, Integers
+from langdiff._wording import option
 from langdiff.errors import ConfigError, DataError
 from langdiff.regression.kernel.connected import edition_components
 
@@ -64,6 +65,6 @@ def _check_identified(observed: Booleans, group: Integers, intents: str) -> None
     if np.linalg.matrix_rank(np.unique(sums, axis=0)) < n_groups:
         raise DataError(
             f"{len(group)} editions do not identify {n_groups} dispersions under a flat prior of sizes: only sums of "
-            "two dispersions can be estimated. Add a third edition that shares intents with both, use a normal prior "
-            "(intents='normal'), or one common dispersion."
+            "two dispersions can be estimated. Add a third edition that shares intents with both, or give sizes a "
+            f"normal prior ({option('intents', 'random')}), or take one common dispersion."
         )
