@@ -59,7 +59,7 @@ def as_paths(paths: object) -> list[Path]:
 
 
 def read_lines(
-    path: File, *, errors: str = "strict", on_fault: Callable[[int, str], None] | None = None
+    path: File, *, errors: str | None = None, on_fault: Callable[[int, str], None] | None = None
 ) -> Iterator[tuple[int, str]]:
     """Yield (line number from 1, line without its end), decoding UTF-8 and undoing compression.
 
@@ -86,7 +86,7 @@ class Block(NamedTuple):
 def read_blocks(
     path: File,
     *,
-    errors: str | None = "strict",
+    errors: str | None = None,
     on_fault: Callable[[int, str], None] | None = None,
     encoding: str = "utf-8",
 ) -> Iterator[Block]:
@@ -99,8 +99,8 @@ def read_blocks(
     path : Path or Member
         Plain, ``.gz``, ``.bz2`` or ``.xz`` text, or such a member of a zip archive.
     errors : str or None
-        ``"strict"`` or ``"replace"``, as for ``bytes.decode``. None is strict, and said by readers that do not give
-        their callers the choice, so that no message offers it.
+        ``"strict"`` or ``"replace"``, as for ``bytes.decode``. None is strict, too, for readers that do not give their
+        callers the choice, so that no message offers it.
     on_fault : callable, optional
         Function that is called, before the block is yielded, with the number of a line that holds NUL or is not UTF-8
         and with what is wrong; there, `DAMAGED` stands in the line. By default such lines are errors.

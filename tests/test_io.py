@@ -74,7 +74,7 @@ def test_lines_come_back(tmp_path_factory, lines, ending):
 )
 def test_what_is_no_text(tmp_path, content, message, ending):
     with pytest.raises(DataError, match=message):
-        list(read_lines(write(tmp_path, content, ending)))
+        list(read_lines(write(tmp_path, content, ending), errors="strict"))
 
 
 def test_replacement(tmp_path):

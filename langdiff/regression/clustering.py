@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from langdiff._signature import short_hash
+from langdiff._wording import option
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.intent_info import label_intents
 from langdiff.multitext import Multitext
@@ -128,7 +129,9 @@ def strata_of(
     ['40', '40', '41']
     """
     if isinstance(clusters, pd.DataFrame):
-        raise ConfigError("strata hold clusters of one kind, and clusters= names two that cross. Give one of them.")
+        raise ConfigError(
+            f"strata hold clusters of one kind, and {option('clusters')} names two that cross. Give one of them."
+        )
     found = _one(intents, intent_info, strata, "strata")
     of_cluster = found.groupby(clusters.to_numpy()).nunique()
     spread = of_cluster.index[of_cluster > 1]

@@ -9,6 +9,7 @@ import pandas as pd
 
 from langdiff._random import generator
 from langdiff._types import Model
+from langdiff._wording import option
 from langdiff.errors import ConfigError, listing
 from langdiff.regression.kernel.models import Settings
 from langdiff.regression.records import ErrorsKind
@@ -177,4 +178,6 @@ def _check_sandwich(options: Options, clustered: bool, stratified: bool, correct
             "them there are 'CR0' and 'CR1'."
         )
     if stratified and not clustered:
-        raise ConfigError("strata are groups of clusters: add clusters=, such as 'chapter' beside strata='book'.")
+        raise ConfigError(
+            f"strata are groups of clusters: add {option('clusters', 'chapter')} beside {option('strata', 'book')}."
+        )

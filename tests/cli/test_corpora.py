@@ -48,9 +48,8 @@ def test_fetch_says_where_to_get_what_it_cannot(langdiff, tmp_path):
 
 
 def test_describe(langdiff, corpus):
-    counts = {
-        row["what"]: row["count"] for row in json.loads(langdiff("corpora", "describe", corpus, "--json").out)["counts"]
-    }
+    told = json.loads(langdiff("corpora", "describe", corpus, "--json").out)
+    counts = {row["what"]: row["count"] for row in told["counts"]}
     assert (counts["editions"], counts["intents"], counts["words"], counts["characters"]) == (2, 2, 6, 18)
     rows = json.loads(langdiff("corpora", "describe", corpus, "--by-edition", "--json").out)["editions"]
     assert {row["edition"]: row["words"] for row in rows} == {"eng-a": 4, "deu-b": 2}

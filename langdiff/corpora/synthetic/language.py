@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from langdiff._wording import option
 from langdiff.corpora.synthetic.choice import Alternatives
 from langdiff.corpora.synthetic.scripts import SCRIPTS
 from langdiff.errors import ConfigError
@@ -97,7 +98,7 @@ class SyntheticLanguage:
         if self.case == "none" and len(nominals) > 1:
             raise ConfigError(
                 f"language {self.name!r}: subject and object come in either order, and without case it could not be "
-                "known which is which. Choose case='accusative' or 'ergative', or orders that agree."
+                f"known which is which. Choose {option('case', 'accusative')} or 'ergative', or orders that agree."
             )
 
     def orders(self, valency: int) -> tuple[tuple[str, ...], tuple[float, ...]]:

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from langdiff._types import Floats, Integers
+from langdiff._wording import option
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.surprisals import Surprisals
 
@@ -70,7 +71,7 @@ def observe(
         row = frame.loc[twice].iloc[0]
         raise DataError(
             f"{int(twice.sum()):,} cell(s) are in several tables of one corpus, language model and seed, the first "
-            f"{row['edition']!r}, intent {row['intent']!r}. Say in facets= how the tables differ."
+            f"{row['edition']!r}, intent {row['intent']!r}. Say in {option('facets')} how the tables differ."
         )
     levels: dict[str, Integers] = {}
     for effect, columns in EFFECTS:

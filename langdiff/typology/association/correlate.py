@@ -226,7 +226,7 @@ def settle(
             f"or keep {option('unit', 'language')}."
         )
     if settings.given and not set(settings.tests) <= set(PARTIAL):
-        raise ConfigError(f"predictors can be held fixed (given=) for tests {listing(PARTIAL)} only.")
+        raise ConfigError(f"predictors can be held fixed ({option('given')}) for tests {listing(PARTIAL)} only.")
     return settings
 
 

@@ -10,6 +10,7 @@ import pandas as pd
 from langdiff._numbers import exact_numbers
 from langdiff._signature import short_hash
 from langdiff._types import Booleans, Floats
+from langdiff._wording import option
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.typology.association.outcome import RELATED
 from langdiff.typology.genealogy.distance import great_circle
@@ -113,7 +114,8 @@ def find_relatives(
     if "phylo" in parts:
         if opened is None:
             raise ConfigError(
-                "test 'phylo' needs a family tree: tree= a folder with Glottolog's files, or a file in Newick's format."
+                f"test 'phylo' needs a family tree: as {option('tree')} a folder with Glottolog's files, or a file in "
+                "Newick's format."
             )
         phylo = _phylo(opened, languages)
     if "area" in parts:
@@ -156,8 +158,9 @@ def _kilometres(
         sources.append(_table(tree.places(map(str, languages)), "Glottolog"))
     if not sources:
         raise ConfigError(
-            "test 'area' needs places: coordinates= a table with columns 'latitude' and 'longitude', one row per "
-            "language; or these columns in edition_info; or tree= a folder with Glottolog's files, which have them."
+            f"test 'area' needs places: as {option('coordinates')} a table with columns 'latitude' and 'longitude', "
+            f"one row per language; or these columns in {option('edition_info')}; or as {option('tree')} a folder with "
+            "Glottolog's files, which have them."
         )
     places = pd.DataFrame(np.nan, languages, list(PLACE))
     for table in sources:

@@ -83,3 +83,25 @@ def test_options_that_a_format_does_not_have(tmp_path, options, message):
     (tmp_path / "a.txt").write_text("01001001\tx\n")
     with pytest.raises(ConfigError, match=message):
         read_multitext(tmp_path, **options)
+
+
+MIXED = {  # an element of another format comes later, in the file's own text
+    "ces": '<cesDoc><cesHeader><osis version="2"/></cesHeader><text><body>'
+    '<seg id="b.GEN.1.1" type="verse">one</seg></body></text></cesDoc>\n',
+    "osis": '<osis><osisText><div type="book" osisID="Gen"><chapter osisID="Gen.1"><verse osisID="Gen.1.1">'
+    '<seg type="verse">one</seg></verse></chapter></div></osisText></osis>\n',
+    "mteval": '<refset setid="s" srclang="de" trglang="en" refid="r"><doc docid="d"><session>'
+    '<seg id="1">one</seg></session></doc></refset>\n',
+    "costep": '<session date="2000-01-01"><chapter id="1"><refset/></chapter></session>\n',
+}
+
+
+@pytest.mark.parametrize("format", MIXED)
+def test_of_several_beginnings_the_shortest_decides(tmp_path, format):
+    file = tmp_path / "eng-a.xml"
+    file.write_text(MIXED[format])
+    text = file.read_text()
+    matching = [name for name, known in FORMATS.items() if known.beginning and known.beginning.match(text)]
+    assert len(matching) == 2  # else the rule is not asked
+    for formats in (list(FORMATS.values()), list(reversed(FORMATS.values()))):  # whatever their order
+        assert guess.guess_format(file, formats).name == format
