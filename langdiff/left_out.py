@@ -30,14 +30,14 @@ def names_left_out(left_out: pd.DataFrame) -> str:
     >>> rows = [
     ...     ("fra", "file", "fra.txt", "holds no text."),
     ...     ("nld", "file", "nld.txt", "holds no text."),
-    ...     ("swe", "text", "2 texts: 3, 7", "2 faults, the first in line 3: a NUL byte."),
+    ...     ("swe", "text", "2 texts (3, 7)", "2 faults, the first in line 3: a NUL byte."),
     ... ]
     >>> names_left_out(pd.DataFrame(rows, columns=LEFT_OUT_COLUMNS))
     'fra, nld (files); swe (2 texts)'
     """
     rows = left_out.to_dict("records")
     files = [_name(row) for row in rows if row["level"] == "file"]
-    counts = [(row["edition"], row["what"].partition(":")[0]) for row in rows if row["level"] != "file"]
+    counts = [(row["edition"], row["what"].partition(" (")[0]) for row in rows if row["level"] != "file"]
     parts = [f"{edition} ({count})" if isinstance(edition, str) else count for edition, count in counts]
     wholly = f"{_first_of(files)} ({'file' if len(files) == 1 else 'files'})" if files else ""
     return "; ".join(filter(None, [wholly, _first_of(parts)]))

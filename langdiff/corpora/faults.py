@@ -198,7 +198,7 @@ def _texts(faults: list[Fault], level: str) -> str:
     """Count what is left out because of some faults, and name the first."""
     intents = list(dict.fromkeys(fault.intent for fault in faults if fault.intent is not None))
     number = len(intents) + sum(fault.intent is None for fault in faults)
-    named = f": {', '.join(intents[:NAMED])}{', …' if len(intents) > NAMED else ''}" if intents else ""
+    named = f" ({', '.join(intents[:NAMED])}{', …' if len(intents) > NAMED else ''})" if intents else ""
     return f"{number:,} {level}{'' if number == 1 else 's'}{named}"
 
 

@@ -40,8 +40,8 @@ def read_frame(
     on_error : {"raise", "skip"}
         Treatment of cells without intent or edition, cells that are neither text nor missing, and texts that are given
         twice, of which neither is used. ``"raise"``: they are one error, which has all of them. ``"skip"``: they are
-        left out, and the attribute ``skipped`` of the multitext lists them; there, the ``line`` is the number of the
-        row of a long frame.
+        left out, and the attributes ``left_out`` and ``skipped`` of the multitext list them; there, the ``line`` is the
+        number of the row of a long frame.
 
     Returns
     -------

@@ -74,13 +74,13 @@ def test_faults_are_listed_or_skipped_and_listed(langdiff, tmp_path):
     assert done.code == 0
     assert "2 fault(s) in 2 file(s): what is faulty is left out" in done.err
     assert (
-        "Left out as faulty: deu-a (1 text), eng-b (1 text)\n  deu-a, 1 text: x: line 3: expected BBCCCVVV" in done.out
+        "Left out as faulty: deu-a (1 text), eng-b (1 text)\n  deu-a, 1 text (x): line 3: expected BBCCCVVV" in done.out
     )
     done = langdiff("corpora", "describe", tmp_path, "--on-error", "skip", "--json")
     told = json.loads(done.out)
     counts = {row["what"]: row["count"] for row in told["counts"]}
     assert (counts["cells"], counts["left_out"]) == (3, 2)
-    assert [row["what"] for row in told["left_out"]] == ["1 text: x", "1 text: 01001001"]
+    assert [row["what"] for row in told["left_out"]] == ["1 text (x)", "1 text (01001001)"]
     assert [row["line"] for row in told["skipped"]] == [3, 2]
 
 

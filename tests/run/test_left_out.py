@@ -27,7 +27,7 @@ def test_commands_name_it(langdiff, corpus, command):
     assert f"Left out as faulty: {NAMED}\n" in done.out
     for name, why in {"fra": "more than 1,000 faults", "swe": "UTF-16", "nld": "has 1,099 lines"}.items():
         assert f"\n  {corpus}/{name}.txt: {why}" in done.out
-    assert "ita, 1 text: 7: line 7: a NUL byte" in done.out
+    assert "ita, 1 text (7): line 7: a NUL byte" in done.out
     assert f"\n  Left out: {NAMED}\n" in done.err
     assert "langdiff corpora describe --on-error skip lists it" in done.err
     told = json.loads(langdiff(*say, "--json").out)

@@ -91,11 +91,13 @@ def read_multitext(
         Whether bytes that are not UTF-8 are a fault or become U+FFFD.
     on_error : {"raise", "skip"}
         Treatment of faults in the files. All files are read in either case. ``"raise"``: if there are faults, they are
-        one error, which has all of them. ``"skip"``: what is faulty is left out, and the attribute ``skipped`` of the
-        multitext lists it. That is one text where only a verse, line or segment is faulty (bytes that are not text,
-        an id that is malformed or out of range), every text of an intent that an edition has twice, and the edition
-        where a file is damaged, not well-formed or not in the format, has more than a thousand faults, or another
-        number of lines than most. Files that are about all editions, such as ``vref.txt``, must be without fault.
+        one error, which has all of them. ``"skip"``: what is faulty is left out, and the attribute ``left_out`` of the
+        multitext says what and why; ``skipped`` lists every fault. What is left out is one text where only a verse,
+        line or segment is faulty (bytes that are not text, an id that is malformed or out of range), every text of an
+        intent that an edition has twice, and the edition where a file is damaged, not well-formed or not in the format,
+        has more than a thousand faults, or another number of lines than most (in ``"moses"``, empty lines at its end
+        that other files do not have are not counted). Files that are about all editions, such as ``vref.txt``, must be
+        without fault.
     ranges : {"missing", "merge"}, optional
         Treatment of verses that were translated together, in ``"ebible"``, ``"usfm"`` and ``"osis"``: all of them
         are missing (the default), or the first has the text and the others are missing.

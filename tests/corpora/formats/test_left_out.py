@@ -47,7 +47,7 @@ def test_what_is_left_out_is_named_in_python(corpus):
     assert list(zip(left_out["edition"], left_out["level"], strict=True)) == [
         ("fra", "file"), ("swe", "file"), ("nld", "file"), ("ita", "text"),
     ]  # fmt: skip
-    assert left_out["what"].tolist() == [*(f"{corpus}/{name}.txt" for name in ("fra", "swe", "nld")), "1 text: 7"]
+    assert left_out["what"].tolist() == [*(f"{corpus}/{name}.txt" for name in ("fra", "swe", "nld")), "1 text (7)"]
     assert left_out["why"].tolist()[3].startswith("line 7: a NUL byte")
     assert multitext.describe()["left_out"] == 4
     assert multitext.sel(editions=["dan", "deu"]).left_out.equals(left_out)
@@ -64,7 +64,7 @@ def test_of_two_texts_the_reason_has_the_number(tmp_path):
     (tmp_path / "eng.txt").write_text("one\ntwo\nthree\nfour\n")
     with pytest.warns(LangdiffWarning, match=r"Left out: deu \(2 texts\)\Z"):
         row = read(tmp_path, on_error="skip").left_out.iloc[0]
-    assert row["what"] == "2 texts: 2, 3"
+    assert row["what"] == "2 texts (2, 3)"
     assert row["why"].startswith("2 faults, the first in line 2: not UTF-8")
 
 
