@@ -77,7 +77,8 @@ def bibles(folder):
 
 def made_up(folder, editions, verses):
     """Write files of the Parallel Bible Corpus; three in four have the last fifth of the verses alone."""
-    ids = [f"{1 + n // 1000:02}{1 + n % 1000 // 100:03}{1 + n % 100:03}" for n in range(verses)]
+    # of books that may have any chapters and verses
+    ids = [f"{87 + n // 10_000}{1 + n % 10_000 // 100:03}{1 + n % 100:03}" for n in range(verses)]
     lines = [f"{verse}\tand it was verse {verse} of all\n" for verse in ids]
     rng = np.random.default_rng(0)
     for j in range(editions):

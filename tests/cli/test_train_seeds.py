@@ -14,7 +14,7 @@ def corpus(tmp_path_factory):
     words = {"eng": ["the", "cat", "sat", "there"], "deu": ["die", "Katze", "sass", "dort"]}
     picks = np.random.default_rng(0).integers(0, 4, (300, 5))
     frame = pd.DataFrame({e: [" ".join(w[i] for i in row) for row in picks] for e, w in words.items()})
-    frame.index = [f"{40001001 + 1000 * (i // 100) + i % 100:08d}" for i in range(len(frame))]
+    frame.index = [f"{40001001 + 1000 * (i // 15) + i % 15:08d}" for i in range(len(frame))]
     folder = tmp_path_factory.mktemp("corpus") / "texts"
     write_multitext(ld.read_frame(frame), folder)
     return folder

@@ -1,9 +1,11 @@
-"""Shared by the formats of Bibles: books, verse ids, ranges of verses, the catalogue."""
+"""Shared by the formats of Bibles: verse ids, ranges of verses, verses that do not exist, the catalogue."""
 
 import re
+import warnings
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -11,43 +13,28 @@ from numpy.typing import NDArray
 
 from langdiff._archives import File
 from langdiff._progress import progress_bar
+from langdiff._types import Booleans
 from langdiff._wording import option
+from langdiff.corpora.books import BOOKS, NUMBERS
 from langdiff.corpora.faults import Faults, Place
 from langdiff.corpora.formats.format import FormatText, Reading
-from langdiff.errors import DataError
+from langdiff.corpora.versifications import Existing, existing, versification_of
+from langdiff.errors import DataError, LangdiffWarning, listing
 from langdiff.multitext import Multitext
 from langdiff.multitext_building import multitext_from_matrix
 
-# In the order of Paratext, which the Parallel Bible Corpus and eBible follow: 1 is Genesis, 66 the Revelation.
-_NUMBERED = (
-    "GEN EXO LEV NUM DEU JOS JDG RUT 1SA 2SA 1KI 2KI 1CH 2CH EZR NEH EST JOB PSA PRO ECC SNG ISA JER LAM EZK "
-    "DAN HOS JOL AMO OBA JON MIC NAM HAB ZEP HAG ZEC MAL MAT MRK LUK JHN ACT ROM 1CO 2CO GAL EPH PHP COL 1TH "
-    "2TH 1TI 2TI TIT PHM HEB JAS 1PE 2PE 1JN 2JN 3JN JUD REV "
-    "TOB JDT ESG WIS SIR BAR LJE S3Y SUS BEL 1MA 2MA 3MA 4MA 1ES 2ES MAN PS2 ODA PSS"
-)
-# Front matter and books of few canons, which have no number of two digits.
-_OTHER = (
-    "FRT BAK OTH INT CNC GLO TDX NDX XXA XXB XXC XXD XXE XXF XXG DAG LAO EZA 5EZ 6EZ 3ES PS3 2BA LBA JUB ENO "
-    "1MQ 2MQ 3MQ REP 4BA JSA JDB TBS SST DNT BLT"
-)
-BOOKS = tuple(_NUMBERED.split())
-UNNUMBERED = frozenset(_OTHER.split())
-NUMBERS = {book: number for number, book in enumerate(BOOKS, start=1)}
-# BB 01-99, CCC 001-151 (Psalm 151 of the Septuagint), VVV 000-176 (0 a title; Psalm 119:176)
-VERSE_ID = re.compile(r"(?!00)[0-9]{2}(?:0(?!00)[0-9]{2}|1[0-4][0-9]|15[01])(?:0[0-9]{2}|1[0-6][0-9]|17[0-6])")
+VERSE_ID = re.compile(r"(?!00)[0-9]{8}")  # BB from 01, CCC, VVV (000 is a title)
 
 
 def verse_id(book: str, chapter: int, verse: int) -> str | None:
-    """Return ``BBCCCVVV``; None if a number is out of range or the book has none.
+    """Return ``BBCCCVVV``, whether there is such a verse or not; None if the book has no number.
 
     Examples
     --------
-    >>> verse_id("PSA", 119, 176), verse_id("GEN", 0, 1)
+    >>> verse_id("PSA", 119, 176), verse_id("DAG", 1, 1)
     ('19119176', None)
     """
-    if not (book in NUMBERS and 1 <= chapter <= 151 and 0 <= verse <= 176):
-        return None
-    return f"{NUMBERS[book]:02d}{chapter:03d}{verse:03d}"
+    return f"{NUMBERS[book]:02d}{chapter:03d}{verse:03d}" if book in NUMBERS else None
 
 
 def book_of(verse: str) -> str:
@@ -74,14 +61,20 @@ def chapter_of(verse: str) -> str:
 
 
 def are_verse_ids(intents: pd.Index) -> bool:
-    """Whether every intent is a verse id, ``BBCCCVVV``.
+    """Whether every intent is a verse id, ``BBCCCVVV``, that a Bible may have.
 
     Examples
     --------
     >>> are_verse_ids(pd.Index(["01001001", "66022021"])), are_verse_ids(pd.Index(["1", "2"]))
     (True, False)
+    >>> are_verse_ids(pd.Index(["20240131"]))  # a day: the Proverbs have 31 chapters
+    False
     """
-    return all(isinstance(intent, str) and VERSE_ID.fullmatch(intent) for intent in intents)
+    if not all(isinstance(intent, str) and VERSE_ID.fullmatch(intent) for intent in intents):
+        return False
+    numbers = np.array([int(intent) for intent in intents], dtype=np.int32)
+    found = existing(numbers, np.ones(len(numbers), dtype=bool))
+    return bool(found.kept.all()) and not found.repaired
 
 
 def one_spaced(text: str) -> str:
@@ -104,6 +97,83 @@ def twice(verse: str, first: object) -> str:
     'verse 01001001 is there twice, first in line 7; it is not known which text is right, and neither is used.'
     """
     return f"verse {verse} is there twice, first in {first}; it is not known which text is right, and neither is used."
+
+
+class FoundVerse(NamedTuple):
+    """What a file has in place of a verse.
+
+    Attributes
+    ----------
+    verse : str
+        The id.
+    text : str or None
+        The text; empty where there is none, None where what is there cannot be used.
+    where : Place
+        File and line.
+    """
+
+    verse: str
+    text: str | None
+    where: Place
+
+
+@dataclass(frozen=True)
+class Collected:
+    """What the files of an edition have, before it is known which of the verses exist.
+
+    Attributes
+    ----------
+    numbers : ndarray of int, shape (V,)
+        The ids of the verses, each once, in the order found.
+    filled : ndarray of bool, shape (V,)
+        Whether there is anything in place of a text, even if it cannot be used.
+    present : ndarray of bool, shape (V,)
+        Whether there is a text.
+    where : callable
+        Returns file and line of a verse, given its place among the numbers.
+    texts : sequence of str or None
+        The texts, where they are asked for; those that are not present are anything.
+    """
+
+    numbers: NDArray[np.int32]
+    filled: Booleans
+    present: Booleans
+    where: Callable[[int], Place]
+    texts: Sequence[str | None]
+
+
+def collected(verses: Iterable[FoundVerse], *, with_texts: bool) -> Collected:
+    """Return what a reader finds verse by verse as one table.
+
+    Examples
+    --------
+    >>> collected([FoundVerse("01001001", "", Place("a", 1))], with_texts=True).filled
+    array([False])
+    """
+    found = list(verses)
+    return Collected(
+        np.array([int(one.verse) for one in found], dtype=np.int32),
+        np.array([one.text != "" for one in found], dtype=bool),
+        np.array([bool(one.text) for one in found], dtype=bool),
+        [one.where for one in found].__getitem__,
+        [one.text for one in found] if with_texts else (),
+    )
+
+
+class Listed(NamedTuple):
+    """The verses of an edition, as numbers.
+
+    Attributes
+    ----------
+    listed, present : ndarray of int
+        Ids of the verses that the edition lists, and of those that it has.
+    found : Existing
+        Which of the verses in its files exist.
+    """
+
+    listed: NDArray[np.int32]
+    present: NDArray[np.int32]
+    found: Existing
 
 
 @dataclass
@@ -154,10 +224,10 @@ class Verses:
             else:
                 self._found.setdefault(verse, ("", first, part))
 
-    def items(self) -> Iterator[tuple[str, str | None]]:
-        """Yield (id, text or None if missing) in the order found."""
-        for verse, (text, _, _) in self._found.items():
-            yield verse, text or None
+    def items(self) -> Iterator[FoundVerse]:
+        """Yield the verses in the order found."""
+        for verse, (text, where, _) in self._found.items():
+            yield FoundVerse(verse, text, where)
 
 
 @dataclass(frozen=True)
@@ -173,21 +243,36 @@ class VerseText(FormatText):
     file: File
 
     @abstractmethod
+    def collect(self, header: dict[str, str], faults: Faults, *, with_texts: bool) -> Collected:
+        """Return what the files have, each id once; put what is said of the edition into `header`."""
+
     def verses(self, header: dict[str, str], faults: Faults) -> Iterator[tuple[str, str | None]]:
         """Yield (id, text or None if missing), each id once; put what is said of the edition into `header`."""
+        read = self.collect(header, faults, with_texts=True)
+        found = _checked(read, faults)
+        columns = (found.numbers.tolist(), found.kept.tolist(), read.present.tolist(), read.texts)
+        for number, kept, present, text in zip(*columns, strict=True):
+            if kept:
+                yield f"{number:08d}", text if present else None
 
-    def numbers(self, header: dict[str, str], faults: Faults) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Return the ids of the verses listed and of those present, as numbers."""
-        listed, present = [], []
-        for verse, text in self.verses(header, faults):
-            listed.append(int(verse))
-            if text is not None:
-                present.append(int(verse))
-        return np.array(listed, dtype=np.int32), np.array(present, dtype=np.int32)
+    def numbers(self, header: dict[str, str], faults: Faults) -> Listed:
+        """Return the ids of the verses listed and of those present, as numbers; no text is kept."""
+        read = self.collect(header, faults, with_texts=False)
+        found = _checked(read, faults)
+        return Listed(found.numbers[found.kept], found.numbers[found.kept & read.present], found)
 
     def texts(self, faults: Faults) -> Iterator[tuple[str, str]]:
         """Yield (id, text) of the verses that are not missing."""
         return ((verse, text) for verse, text in self.verses({}, faults) if text is not None)
+
+
+def _checked(read: Collected, faults: Faults) -> Existing:
+    """Tell which verses exist, and note the others in the faults."""
+    found = existing(read.numbers, read.filled)
+    for place, what in found.faults:
+        where = read.where(place)
+        faults.add(where.file, where.line, what, intent=f"{read.numbers[place]:08d}")
+    return found
 
 
 def catalogue_verses(reading: Reading, files: Mapping[str, File], text_of: Callable[..., VerseText]) -> Multitext:
@@ -206,24 +291,30 @@ def catalogue_verses(reading: Reading, files: Mapping[str, File], text_of: Calla
     -------
     Multitext
         The intents are the verses that any edition lists, in the order of their ids; `intent_info` has the columns
-        ``book`` and ``chapter``.
+        ``book`` and ``chapter``, `edition_info` the columns ``versification`` and ``extra_verses``.
 
     Raises
     ------
     FaultsError
         If none of the files can be used.
+
+    Warns
+    -----
+    LangdiffWarning
+        If the number of a book stood before its chapters, or editions have different versifications.
     """
     files, known = reading.ordered(files)
     texts = {edition: text_of(file, **reading.how) for edition, file in files.items()}
     headers: dict[str, dict[str, str]] = {edition: {} for edition in texts}
     every: NDArray[np.int32] = np.zeros(0, dtype=np.int32)  # all verses listed, in order
     present: dict[str, NDArray[np.int32]] = {}  # numbers, not strings: a thousand editions must fit into memory
+    found: dict[str, Existing] = {}
     with progress_bar(progress=reading.progress) as bar:
         task = bar.add_task("cataloguing", total=len(texts), note="")
         for edition, text in texts.items():
             bar.update(task, note=edition)
             with reading.faults.of(edition, text.file):
-                listed, have = text.numbers(headers[edition], reading.faults)
+                listed, have, found[edition] = text.numbers(headers[edition], reading.faults)
                 if not len(have):
                     raise DataError(
                         f"{text.file}: holds no verse that can be used. If this is not the right format, name it: "
@@ -233,16 +324,18 @@ def catalogue_verses(reading: Reading, files: Mapping[str, File], text_of: Calla
             bar.advance(task)
     if not present:
         reading.faults.check()
+    _warn_of_repairs(found)
     texts = {edition: texts[edition] for edition in present}
     verses = [f"{number:08d}" for number in every.tolist()]
     matrix = np.zeros((len(every), len(present)), dtype=bool)
     for j, have in enumerate(present.values()):
         matrix[every.searchsorted(have), j] = True
+    info = reading.describe({edition: files[edition] for edition in present}, known, headers)
     return multitext_from_matrix(
         texts,
         matrix,
         intents=verses,
-        edition_info=reading.describe({edition: files[edition] for edition in present}, known, headers),
+        edition_info=_with_numbering(info, present, found),
         intent_info=pd.DataFrame(
             {"book": [book_of(verse) for verse in verses], "chapter": [chapter_of(verse) for verse in verses]},
             index=verses,
@@ -255,3 +348,35 @@ def _united(every: NDArray[np.int32], others: NDArray[np.int32]) -> NDArray[np.i
     places = np.minimum(every.searchsorted(others), max(len(every) - 1, 0))
     new = others if not len(every) else others[every[places] != others]
     return np.sort(np.concatenate([every, np.unique(new)])) if len(new) else every
+
+
+def _warn_of_repairs(found: Mapping[str, Existing]) -> None:
+    for edition, one in found.items():
+        if one.repaired:
+            n_books, (was, now) = len(one.repaired), next(iter(one.repaired.values()))
+            warnings.warn(
+                f"{edition}: the book's number stands before the chapter in {n_books} book{'s' * (n_books > 1)} "
+                f"({was} is {now}); read without it.",
+                LangdiffWarning,
+                stacklevel=5,  # at the call of read_multitext
+            )
+
+
+def _with_numbering(
+    info: pd.DataFrame, present: Mapping[str, NDArray[np.int32]], found: Mapping[str, Existing]
+) -> pd.DataFrame:
+    """Add the columns ``versification`` (what is known of it counts more) and ``extra_verses``; warn of differences."""
+    versification = pd.Series({edition: versification_of(have) for edition, have in present.items()}, dtype=object)
+    groups = versification.groupby(versification)
+    if groups.ngroups > 1:
+        named = "; ".join(f"{name}: {listing(editions.index)}" for name, editions in groups)
+        warnings.warn(
+            f"the editions number chapters and verses in {groups.ngroups} ways, so that one id can be different verses "
+            f"({named}). Compare editions of one versification, or books that all of them number alike.",
+            LangdiffWarning,
+            stacklevel=5,  # at the call of read_multitext
+        )
+    if "versification" in info:
+        versification = info["versification"].fillna(versification)
+    n_extra = [found[edition].n_extra for edition in info.index]
+    return info.assign(versification=versification.where(versification.notna(), np.nan), extra_verses=n_extra)

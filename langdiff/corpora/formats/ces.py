@@ -6,13 +6,13 @@ differ (``b.MAR`` is Mark). White space, which the files use for indentation, be
 """
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from langdiff._archives import File
+from langdiff.corpora.books import UNNUMBERED
 from langdiff.corpora.faults import Faults, Place
 from langdiff.corpora.files import suffixes_of
-from langdiff.corpora.formats.bible import NUMBERS, UNNUMBERED, Verses, VerseText, catalogue_verses, verse_id
+from langdiff.corpora.formats.bible import Collected, Verses, VerseText, catalogue_verses, collected, verse_id
 from langdiff.corpora.formats.events import Events, read_corpus_xml
 from langdiff.corpora.formats.format import Format, Reading, begins_as_xml
 from langdiff.multitext import Multitext
@@ -30,12 +30,12 @@ _USFM = {  # the corpus's own codes: those of USFM
 class CesText(VerseText):
     """The verses of one file."""
 
-    def verses(self, header: dict[str, str], faults: Faults) -> Iterator[tuple[str, str | None]]:
-        """Yield (id, text or None if missing); put what the header says into `header`."""
+    def collect(self, header: dict[str, str], faults: Faults, *, with_texts: bool) -> Collected:
+        """Return what the file has; put what the header says into `header`."""
         events = _CesEvents(self.file, faults)
         read_corpus_xml(self.file, events, errors=self.errors)
         header.update(events.header())
-        yield from events.verses.items()
+        return collected(events.verses.items(), with_texts=with_texts)
 
 
 def catalogue(reading: Reading) -> Multitext:
@@ -99,8 +99,7 @@ class _CesEvents(Events):
             return None
         verse = verse_id(book, int(match[2]), int(match[3]))
         if verse is None:
-            what = "is out of range (chapter 1-151, verse 0-176)" if book in NUMBERS else "is of an unknown book"
-            self.fault(f"verse {given!r} {what}.", given)
+            self.fault(f"verse {given!r} is of an unknown book.", given)
         return verse
 
 

@@ -16,9 +16,10 @@ from langdiff._archives import File
 from langdiff._io import read_lines
 from langdiff._types import Ranges
 from langdiff._wording import option
-from langdiff.corpora.faults import Faults
+from langdiff.corpora.books import NUMBERS, UNNUMBERED
+from langdiff.corpora.faults import Faults, Place
 from langdiff.corpora.files import find_files, keep, suffixes_of
-from langdiff.corpora.formats.bible import NUMBERS, UNNUMBERED, VerseText, catalogue_verses, verse_id
+from langdiff.corpora.formats.bible import Collected, FoundVerse, VerseText, catalogue_verses, collected, verse_id
 from langdiff.corpora.formats.format import Format, Reading
 from langdiff.errors import DataError, Fault, FaultsError
 from langdiff.multitext import Multitext
@@ -44,23 +45,25 @@ class EbibleText(VerseText):
     vref: File
     ranges: Ranges = "missing"
 
-    def verses(self, header: dict[str, str], faults: Faults) -> Iterator[tuple[str, str | None]]:
-        """Yield (id, text or None if missing); verses with an empty line are not yielded."""
+    def collect(self, header: dict[str, str], faults: Faults, *, with_texts: bool) -> Collected:
+        """Return what the file has; verses with an empty line are left out."""
         left_out: dict[str, None] = {}
-        pending: tuple[str, str | None] | None = None  # held back until the next line tells whether it is a range
-        for verse, line in self._lines(left_out, faults):
-            if line.strip() == _RANGE:
-                if pending is not None:
-                    yield pending[0], pending[1] if self.ranges == "merge" else None
-                pending = (verse, None) if verse else None
-            else:
-                if pending is not None:
-                    yield pending
-                pending = (verse, line) if verse and line.strip() else None
-        if pending is not None:
-            yield pending
+        read = collected(self._verses(left_out, faults), with_texts=with_texts)
         if left_out:
             header["left_out"] = " ".join(left_out)
+        return read
+
+    def _verses(self, left_out: dict[str, None], faults: Faults) -> Iterator[FoundVerse]:
+        pending: FoundVerse | None = None  # held back until the next line tells whether it is a range
+        for number, (verse, line) in enumerate(self._lines(left_out, faults), start=1):
+            is_range = line.strip() == _RANGE
+            if pending is not None:
+                yield pending._replace(text=None) if is_range and self.ranges == "missing" else pending
+            pending = None
+            if verse is not None and line.strip():
+                pending = FoundVerse(verse, None if is_range else line, Place(self.file, number))
+        if pending is not None:
+            yield pending
 
     def _lines(self, left_out: dict[str, None], faults: Faults) -> Iterator[tuple[str | None, str]]:
         """Yield (id or None if its book has no number, line)."""
@@ -105,12 +108,7 @@ def references(vref: File) -> Iterator[str]:
         if lines.setdefault(match[0], number) != number:
             faults.add(vref, number, f"{match[0]} is there twice, first in line {lines[match[0]]}.")
         verse = verse_id(match[1], int(match[2]), int(match[3]))
-        if match[1] in UNNUMBERED:
-            yield match[1]
-        elif verse is not None:
-            yield f"{match[1]} {verse}"
-        else:
-            faults.add(vref, number, f"{match[0]} is out of range (chapter 1-151, verse 0-176).")
+        yield match[1] if verse is None else f"{match[1]} {verse}"
     faults.check()
 
 

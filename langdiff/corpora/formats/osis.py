@@ -9,15 +9,15 @@ that of other milestones (a paragraph's ``¶``) is not text. White space becomes
 
 import re
 import warnings
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 
 from langdiff._archives import File
 from langdiff._types import Ranges
+from langdiff.corpora.books import BOOKS
 from langdiff.corpora.faults import Faults, Place
 from langdiff.corpora.files import suffixes_of
-from langdiff.corpora.formats.bible import BOOKS, Verses, VerseText, catalogue_verses, verse_id
+from langdiff.corpora.formats.bible import Collected, Verses, VerseText, catalogue_verses, collected, verse_id
 from langdiff.corpora.formats.events import LANGUAGE, Events, read_corpus_xml
 from langdiff.corpora.formats.format import Format, Reading, begins_as_xml
 from langdiff.corpora.iso639 import iso639_3
@@ -54,12 +54,12 @@ class OsisText(VerseText):
 
     ranges: Ranges = "missing"
 
-    def verses(self, header: dict[str, str], faults: Faults) -> Iterator[tuple[str, str | None]]:
-        """Yield (id, text or None if missing); put what the header says into `header`."""
+    def collect(self, header: dict[str, str], faults: Faults, *, with_texts: bool) -> Collected:
+        """Return what the file has; put what the header says into `header`."""
         events = _OsisEvents(self.file, self.ranges, faults)
         read_corpus_xml(self.file, events, errors=self.errors)
         header.update(events.header())
-        yield from events.verses.items()
+        return collected(events.verses.items(), with_texts=with_texts)
 
 
 def catalogue(reading: Reading) -> Multitext:
@@ -168,10 +168,7 @@ class _OsisEvents(Events):
         if book is None:
             self.left_out[match[1]] = None
             return None, False
-        verse = verse_id(book, int(match[2]), int(match[3]))
-        if verse is None:
-            raise DataError(f"{self.where()}: verse {given!r} is out of range (chapter 1-151, verse 0-176).")
-        return verse, match[4] is not None
+        return verse_id(book, int(match[2]), int(match[3])), match[4] is not None
 
 
 FORMAT = Format(

@@ -1,15 +1,15 @@
 """The format of the Parallel Bible Corpus (Mayer & Cysouw 2014): one file per edition, one line per verse.
 
 A file is UTF-8 text. Lines that begin with ``#`` are comments; those above the first verse, ``# key: value``,
-describe the edition. Every other line is ``BBCCCVVV<TAB>text``: book 01-99 (66 is the Revelation), chapter 001-151,
-verse 000-176 (000 is a title). A verse is missing if it has no line, or a text that is empty, white space or
+describe the edition. Every other line is ``BBCCCVVV<TAB>text``: book 01-99 (66 is the Revelation), chapter, verse
+(000 is a title). A verse is missing if it has no line, or a text that is empty, white space or
 ``BLANK``. Empty lines are ignored.
 """
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, compress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,9 +21,16 @@ from langdiff._io import read_blocks
 from langdiff._types import Booleans, Integers
 from langdiff._wording import option
 from langdiff.corpora.edition_info import FILE_NAME, edition_info_csv
-from langdiff.corpora.faults import Faults
+from langdiff.corpora.faults import Faults, Place
 from langdiff.corpora.files import suffixes_of
-from langdiff.corpora.formats.bible import VERSE_ID, VerseText, are_verse_ids, catalogue_verses, twice
+from langdiff.corpora.formats.bible import (
+    VERSE_ID,
+    Collected,
+    VerseText,
+    are_verse_ids,
+    catalogue_verses,
+    twice,
+)
 from langdiff.corpora.formats.format import Format, Reading, begins_with
 from langdiff.corpora.formats.pbc_lines import is_missing, scan_lines
 from langdiff.corpora.writing import text_files, writable_texts, write_files
@@ -60,20 +67,17 @@ class _Verses(NamedTuple):
 class PbcText(VerseText):
     """The verses of one file."""
 
-    def verses(self, header: dict[str, str], faults: Faults) -> Iterator[tuple[str, str | None]]:
-        """Yield (id, text or None if missing); put what lines above the first verse say into `header`."""
-        texts: list[str] = []
+    def collect(self, header: dict[str, str], faults: Faults, *, with_texts: bool) -> Collected:
+        """Return what the file has; put what lines above the first verse say into `header`."""
+        texts: list[str] | None = [] if with_texts else None
         verses, once = self._read(header, faults, texts)
-        for number, missing, is_first, text in zip(
-            verses.numbers.tolist(), verses.missing.tolist(), once.tolist(), texts, strict=True
-        ):
-            if is_first:
-                yield f"{number:08d}", None if missing else text
+        present, lines = ~verses.missing[once], verses.lines[once]
 
-    def numbers(self, header: dict[str, str], faults: Faults) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Return the ids of the verses listed and of those present, as numbers; no text is kept."""
-        verses, once = self._read(header, faults)
-        return verses.numbers[once], verses.numbers[once & ~verses.missing]
+        def where(place: int) -> Place:
+            return Place(self.file, int(lines[place]))
+
+        # damaged lines and ids that are there twice count as empty: they are faults already
+        return Collected(verses.numbers[once], present, present, where, list(compress(texts or (), once.tolist())))
 
     def _read(self, header: dict[str, str], faults: Faults, texts: list[str] | None = None) -> tuple[_Verses, Booleans]:
         """Return the verses and whether each is the first with its id; add the texts to `texts`.
@@ -153,10 +157,7 @@ def write(multitext: Multitext, directory: Path) -> list[Path]:
 
 def _complaint(verse: str) -> str:
     if re.fullmatch(r"[0-9]{8}", verse):
-        return (
-            f"verse id {verse} is out of range (book 01-99, chapter 001-151, verse 000-176): "
-            f"book {verse[:2]}, chapter {verse[2:5]}, verse {verse[5:]}."
-        )
+        return f"verse id {verse} is of book 00; books begin with 01, which is Genesis."
     shown = verse if len(verse) <= 20 else verse[:20] + "…"
     return f"expected BBCCCVVV<TAB>text, a verse id of eight digits, got {shown!r}."
 
@@ -172,8 +173,8 @@ def _check_ids(intents: pd.Index) -> None:
     if not are_verse_ids(intents):
         bad = [intent for intent in intents if not are_verse_ids(pd.Index([intent]))]
         raise DataError(
-            f"{len(bad):,} of {len(intents):,} intents are not verse ids BBCCCVVV, which this format "
-            f"needs: {listing(bad)}. Pass {option('format', 'moses')}, which can name any."
+            f"{len(bad):,} of {len(intents):,} intents are not verse ids BBCCCVVV of verses that exist, which this "
+            f"format needs: {listing(bad)}. Pass {option('format', 'moses')}, which can name any."
         )
 
 

@@ -37,7 +37,7 @@ class Scan:
     numbers : ndarray of int, shape (L,)
         The verse ids.
     is_verse : ndarray of bool, shape (L,)
-        Whether the line begins with an id in range and a tab, or is an id alone.
+        Whether the line begins with an id, of any book but 00, and a tab, or is an id alone.
     is_missing : ndarray of bool, shape (L,)
         Whether the text after the id is missing, where there is an id.
     is_empty : ndarray of bool, shape (L,)
@@ -85,9 +85,7 @@ def scan_lines(raw: bytes) -> Scan:
     heads = codes[starts[:, None] + np.arange(_WIDTH)]  # (L, 12)
     digits = heads[:, :8] - np.uint8(ord("0"))  # what stands before 0 wraps around and is large
     numbers = digits @ _POWERS
-    book, chapter, verse = numbers // 1_000_000, numbers // 1000 % 1000, numbers % 1000
-    in_range = (book >= 1) & (chapter >= 1) & (chapter <= 151) & (verse <= 176)
-    is_id = (digits <= 9).all(axis=1) & in_range & ((lengths == 8) | (heads[:, 8] == ord("\t")))
+    is_id = (digits <= 9).all(axis=1) & (numbers >= 1_000_000) & ((lengths == 8) | (heads[:, 8] == ord("\t")))
     scan = Scan(numbers, is_id, lengths <= _TEXT, lengths == 0, raw, starts, ends)
     for place in np.flatnonzero(is_id & (lengths > _TEXT) & _may_be_missing(heads[:, _TEXT:])).tolist():
         scan.is_missing[place] = is_missing(scan.line(place)[_TEXT:])

@@ -11,7 +11,7 @@ with what they hold. White space becomes single, ``~`` a no-break space and ``//
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from langdiff._io import read_lines
 from langdiff._types import Ranges
 from langdiff.corpora.faults import Damage, Faults
 from langdiff.corpora.files import Paths, edition_of, files_in, keep, suffixes_of
-from langdiff.corpora.formats.bible import Verses, VerseText, catalogue_verses
+from langdiff.corpora.formats.bible import Collected, Verses, VerseText, catalogue_verses, collected
 from langdiff.corpora.formats.format import Format, Reading, begins_with
 from langdiff.corpora.formats.usfm_markers import UsfmBook
 from langdiff.errors import DataError
@@ -45,8 +45,8 @@ class UsfmText(VerseText):
     books: tuple[File, ...]
     ranges: Ranges = "missing"
 
-    def verses(self, header: dict[str, str], faults: Faults) -> Iterator[tuple[str, str | None]]:
-        """Yield (id, text or None if missing), book by book."""
+    def collect(self, header: dict[str, str], faults: Faults, *, with_texts: bool) -> Collected:
+        """Return what the books have."""
         verses = Verses(self.ranges, faults)
         left_out: dict[str, None] = {}
         for file in self.books:
@@ -58,7 +58,7 @@ class UsfmText(VerseText):
             left_out |= dict.fromkeys(book.left_out)
         if left_out:
             header["left_out"] = " ".join(left_out)
-        yield from verses.items()
+        return collected(verses.items(), with_texts=with_texts)
 
 
 def catalogue(reading: Reading) -> Multitext:

@@ -5,8 +5,9 @@ from bisect import bisect_left
 from dataclasses import dataclass
 
 from langdiff._archives import File
+from langdiff.corpora.books import NUMBERS, UNNUMBERED
 from langdiff.corpora.faults import Damage, Place
-from langdiff.corpora.formats.bible import NUMBERS, UNNUMBERED, Verses, verse_id
+from langdiff.corpora.formats.bible import Verses, verse_id
 from langdiff.errors import DataError
 
 # Markers without their levels (q for q1, se for s1e, th for th1-2), by what becomes of the text after them
@@ -233,19 +234,14 @@ class UsfmBook:
 
     def _ids(self, numbers: str, place: int) -> list[str]:
         """Return the ids that ``3``, ``3a``, ``3-5`` or ``3,5`` mean."""
-        found: list[str | None] = []
+        found: dict[str, None] = {}
         for stretch in numbers.split(","):
             ends = [int(number) for number in re.findall("[0-9]+", stretch)]
-            if len(ends) > 2 or ends[-1] < ends[0] or ends[-1] > 176:
-                raise DataError(f"{self._where(place)}: {numbers!r} is not a range of verses (0-176).")
-            found += [verse_id(str(self._book), int(self._chapter or 0), v) for v in range(ends[0], ends[-1] + 1)]
-        ids = list(dict.fromkeys(verse for verse in found if verse))
-        if not ids or None in found:
-            raise DataError(
-                f"{self._where(place)}: {self._book} {self._chapter}:{numbers} is out of range "
-                "(chapter 1-151, verse 0-176)."
-            )
-        return ids
+            if len(ends) > 2 or ends[-1] < ends[0]:
+                raise DataError(f"{self._where(place)}: {numbers!r} is not a range of verses.")
+            ids = (verse_id(str(self._book), int(self._chapter or 0), v) for v in range(ends[0], ends[-1] + 1))
+            found |= dict.fromkeys(verse for verse in ids if verse)
+        return list(found)
 
     def _end_verse(self) -> None:
         if self._verse is not None and self._verse.ids:

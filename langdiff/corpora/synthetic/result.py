@@ -1,7 +1,8 @@
 """The synthetic multitext: sentences of artificial languages, and what is true of them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import TypeVar
 
 import numpy as np
@@ -15,13 +16,15 @@ from langdiff.corpora.synthetic.grammar import Grammar
 from langdiff.corpora.synthetic.language import SyntheticLanguage
 from langdiff.corpora.synthetic.lexicon import draw_lexicon
 from langdiff.corpora.synthetic.speaker import Speaker
+from langdiff.corpora.versifications import VERSIFICATIONS, tables
 from langdiff.errors import ConfigError, listing
 from langdiff.multitext import Multitext
 from langdiff.surprisals import Surprisals
 
 T = TypeVar("T")
 R = TypeVar("R")
-_MOST_INTENTS = 99 * 100 * 100  # books, chapters, verses
+_BOOKS_WITHOUT_NAME = range(87, 100)  # of which nothing is known
+_MOST_INTENTS = 990_000
 _MOST_LANGUAGES = 20 * 26  # qaa to qtz, the codes ISO 639-3 leaves for private use
 
 
@@ -123,8 +126,8 @@ def synthesize(
     Returns
     -------
     SyntheticMultitext
-        Intents are named like verses (``01001001``), languages by the codes ``qaa``, ``qab``, ... that
-        ISO 639-3 leaves for private use.
+        Intents are named like the verses of an English Bible (``01001001``; beyond its 31,104, like those of a book
+        87), languages by the codes ``qaa``, ``qab``, ... that ISO 639-3 leaves for private use.
 
     Raises
     ------
@@ -151,7 +154,7 @@ def synthesize(
         speaker = Speaker(language, draw_lexicon(language, grammar, for_words))
         sentences[language.name], free_bits = _decided(speaker.say, meanings, for_choices)
         bits[language.name] = own_bits + free_bits
-    index = pd.Index([_verse_id(number) for number in range(n_intents)], name="intent")
+    index = pd.Index(list(islice(_verse_ids(), n_intents)), name="intent")
     present = for_missing.random((n_intents, len(chosen))) >= missing
     texts = pd.DataFrame(sentences, index=index, dtype=object).where(present)
     information = pd.DataFrame(bits, index=index)
@@ -211,11 +214,16 @@ def _decided(
     return results, bits
 
 
-def _verse_id(number: int) -> str:
-    """Name an intent like a verse of the Parallel Bible Corpus, 100 verses per chapter, 100 chapters per book."""
-    rest, verse = divmod(number, 100)
-    book, chapter = divmod(rest, 100)
-    return f"{book + 1:02d}{chapter + 1:03d}{verse + 1:03d}"
+def _verse_ids() -> Iterator[str]:
+    """Yield the ids of an English Bible, then those of books without name, which may have any chapters and verses."""
+    last = tables()[VERSIFICATIONS.index("eng"), : 67 * 1000]  # to the Revelation
+    for chapter in np.flatnonzero(last > 0).tolist():
+        for verse in range(1, int(last[chapter]) + 1):
+            yield f"{chapter:05d}{verse:03d}"
+    for book in _BOOKS_WITHOUT_NAME:
+        for chapter in range(1, 1000):
+            for verse in range(1, 101):
+                yield f"{book}{chapter:03d}{verse:03d}"
 
 
 def _describe(languages: Sequence[SyntheticLanguage]) -> pd.DataFrame:

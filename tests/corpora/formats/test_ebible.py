@@ -64,7 +64,7 @@ def test_where_the_list_may_be(corpus, tmp_path):
         ("GEN 1:1\nGEN 1:2\n", "a\n", r"a.txt ends after line 1, .*vref.txt does not"),
         ("GEN 1:1\nGEN 1.2\n", "a\nb\n", r"vref.txt, line 2: expected a verse as 'GEN 1:1', got 'GEN 1.2'"),
         ("XYZ 1:1\n", "a\n", r"vref.txt, line 1: expected a verse"),
-        ("GEN 1:177\n", "a\n", r"vref.txt, line 1: GEN 1:177 is out of range"),
+        ("GEN 1:177\n", "a\n", r"a.txt, line 1: GEN 1 has at most 31 verses in any versification, here 177"),
         ("GEN 1:1\nGEN 1:1\n", "a\nb\n", r"vref.txt, line 2: GEN 1:1 is there twice, first in line 1"),
         ("GEN 1:1\nGEN 1:2\n", "\n<range>\n", r"a.txt: holds no verse"),
     ],

@@ -87,7 +87,7 @@ def test_ranges(file):
         ),
         ('<verse osisID="Gen.1">a</verse>', r"a.xml, line 2: expected the id of a verse as 'Gen.1.1', got 'Gen.1'"),
         ('<verse osisID="Gen.1.1-Gen.1.3">a</verse>', r"line 2: expected the id"),
-        ('<verse osisID="Gen.1.177">a</verse>', r"line 2: verse 'Gen.1.177' is out of range"),
+        ('<verse osisID="Gen.1.177">a</verse>', r"line 2: GEN 1 has at most 31 verses in any versification, here 177"),
         ("<verse>a</verse>", r"line 2: a verse without osisID"),
         ('<verse osisID="Gen.1.1"><verse osisID="Gen.1.2"/></verse>', r"line 2: a verse in the verse of .*line 2"),
         ('<verse sID="a" osisID="Gen.1.1"/>\n', r"line 2: this verse has no end \(no <verse eID='a'/>\)"),

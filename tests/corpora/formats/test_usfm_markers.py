@@ -40,7 +40,7 @@ def text_of(body):
     content = f"\\id GEN\n\\c 1\n\\p\n\\v 1 {body}\n\\v 2 end\n"
     UsfmBook("a.usfm", content, verses, Damage("a.usfm", faults)).read()
     faults.check()
-    found = dict(verses.items())
+    found = {one.verse: one.text for one in verses.items()}
     assert found["01001002"] == "end"
     return found["01001001"]
 

@@ -118,10 +118,14 @@ def test_comes_back_from_files(synthetic, tmp_path):
     assert_frame_equal(again.edition_info[list(info)], info, check_dtype=False, check_column_type=False)
 
 
-def test_ids_beyond_the_first_chapter_and_book():
+def test_ids_are_those_of_verses():
     small = Grammar(nouns=1, adjectives=1, adverbs=1, verbs=(1, 1, 1))
-    ids = synthesize(10_001, 1, seed=0, grammar=small).multitext.intents
-    assert list(ids[[0, 99, 100, 9_999, 10_000]]) == ["01001001", "01001100", "01002001", "01100100", "02001001"]
+    ids = synthesize(31_205, 1, seed=0, grammar=small).multitext.intents
+    # as English Bibles count: the hundredth verse is Genesis 4:20, the 200th 8:16, the 2,000th Exodus 17:16
+    assert list(ids[[0, 99, 199, 1_999]]) == ["01001001", "01004020", "01008016", "02017016"]
+    assert list(ids[[31_103, 31_104, 31_203, 31_204]]) == ["66022021", "87001001", "87001100", "87002001"]
+    assert ids.is_unique
+    assert ids.is_monotonic_increasing
 
 
 def test_table_summary_and_repr(synthetic):
