@@ -2,7 +2,8 @@
 
 A small experiment is run once. Then, N times, one bit of one file (kinds of file take turns) is flipped, and the
 files are read as they are in use: those of a run by `read_run`, those of a job by the surprisals of the cache,
-another text scored by its models and the training logs, the state of an unfinished training by going on from it.
+another text scored by its models and the training logs, the state of an unfinished training by going on from it,
+tables of surprisals beside their provenance by `read_surprisals`.
 A flip is *detected* if an error or a warning of the package names the file, or the folder of its job;
 *harmless* if nothing is said and all that is returned is bit-identical; else it is *silent*. `verify_run` must name
 every flipped file but those that are checked otherwise (``preparation.json``, and states, which carry their hash in
@@ -106,8 +107,15 @@ def read_note(directory: Path) -> str:
     return read_preparation(directory / "jobs")
 
 
+def read_tables(directory: Path) -> str:
+    """Read tables of surprisals."""
+    return full_hash([digest_of_table(ld.read_surprisals(directory / f"s.{kind}")) for kind in ("csv", "parquet")])
+
+
 def kind_of(path: Path) -> str:
     """Return what a file is, for the table."""
+    if path.parent.name == "saved":
+        return f"table: {'*.provenance.json' if 'provenance' in path.name else '*' + path.suffix}"
     if path.name.startswith("training-"):
         return "state of a training"
     if path.parent.name in ("surprisals", "fits", "tables", "figures"):
@@ -142,6 +150,11 @@ def cases(folder: Path) -> Iterator[tuple[Path, Callable[[Path], str]]]:
     cache = Cache(ld.split(made))
     note_preparation(folder / "note" / "jobs", "reversible")
     yield folder / "note", read_note
+    table = compute_surprisals(ld.split(made), lm="kneser-ney-2", max_replaced=1.0, seed=0, progress=False)
+    for kind in ("csv", "parquet"):
+        (folder / "saved").mkdir(exist_ok=True)
+        table.save(folder / "saved" / f"s.{kind}")
+    yield folder / "saved", read_tables
     cache(folder / "cache")
     yield folder / "cache", cache
     cache.interrupted(folder / "state")

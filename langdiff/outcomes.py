@@ -316,7 +316,7 @@ class Outcomes:
         cells = self.observed.copy()
         cells[:1], cells[:, :1] = True, True  # missing or not, so that all names come back in their order
         frame = self._long(cells).astype({"successes": "Int64", "trials": "Int64"})
-        write_table_file(frame, Path(path), None, self.successes)
+        write_table_file(frame, Path(path))
 
     def __repr__(self) -> str:
         """Return its size and how much is missing."""

@@ -1,12 +1,13 @@
 """Where surprisals come from: a record that goes with them into files and signatures."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
+from langdiff._checksums import is_whole, seal
 from langdiff._io import parse_json
 from langdiff._signature import full_hash, short_hash
 from langdiff.errors import DataError
@@ -132,19 +133,38 @@ def _joined(values: list[Any], name: str) -> str | None:
     return "+".join(known) if len(known) <= MOST_NAMES else f"{len(known)} of them#{short_hash(known)}"
 
 
-def to_document(provenance: Provenance, bits: pd.DataFrame) -> str:
+class Record(NamedTuple):
+    """A record as it stands in a file: provenance, and the hashes (SHA-256) of the bits and of what is beside them."""
+
+    provenance: Provenance
+    bits: str
+    beside: Mapping[str, str]
+
+    def altered(self, bits: pd.DataFrame, beside: Mapping[str, pd.DataFrame]) -> list[str]:
+        """Return which numbers of a table are not those that were saved: ``"bits"``, or names of others."""
+        others = [name for name, frame in beside.items() if self.beside.get(name, "") not in ("", _hash(frame, bits))]
+        return [*(["bits"] if self.bits != full_hash(bits) else []), *others]
+
+
+def to_document(provenance: Provenance, bits: pd.DataFrame, beside: Mapping[str, pd.DataFrame]) -> str:
     """Return JSON that says which table the record belongs to."""
     document = {"format": FORMAT, "format_version": FORMAT_VERSION, "bits": full_hash(bits)}
-    return json.dumps(document | {"provenance": asdict(provenance)}, ensure_ascii=False, indent=1)
+    document |= {"beside": {name: _hash(frame, bits) for name, frame in beside.items()}}
+    return json.dumps(seal(document | {"provenance": asdict(provenance)}), ensure_ascii=False, indent=1)
 
 
-def from_document(text: str | bytes, bits: pd.DataFrame, where: str) -> Provenance:
+def _hash(frame: pd.DataFrame, bits: pd.DataFrame) -> str:
+    """Return the hash of counts, as files keep them: numbers of the cells that have bits."""
+    return full_hash(frame.astype(float).where(bits.notna()))
+
+
+def from_document(text: str | bytes, where: str) -> Record:
     """Read what `to_document` wrote.
 
     Raises
     ------
     DataError
-        If it is damaged, of another version, or belongs to other bits; the message says what to do.
+        If it is damaged or of another version.
     """
     try:
         document = parse_json(text)
@@ -153,16 +173,13 @@ def from_document(text: str | bytes, bits: pd.DataFrame, where: str) -> Provenan
         version, of_bits, record = document["format_version"], document["bits"], document["provenance"]
         if version != FORMAT_VERSION:
             raise DataError(f"{where}: format version {version!r}; this langdiff reads {FORMAT_VERSION}.")
-        provenance = Provenance(**record)
+        found = Record(Provenance(**record), of_bits, dict(document.get("beside", {})))
+        if not is_whole(document):
+            raise ValueError("not what was written")
     except DataError:
         raise
     except (ValueError, KeyError, TypeError) as error:
         raise DataError(
             f"{where}: not a record of provenance, or damaged ({type(error).__name__}: {error})."
         ) from error
-    if of_bits != full_hash(bits):
-        raise DataError(
-            f"{where}: belongs to other surprisals: the bits were changed after it was written, or replaced. Compute "
-            "the table again, or remove the record."
-        )
-    return provenance
+    return found

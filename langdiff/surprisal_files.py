@@ -1,15 +1,16 @@
 """Tables of surprisals in files, long or wide, in the base of whoever wrote them."""
 
+import warnings
 from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 
 from langdiff._io import as_path
-from langdiff.errors import DataError
+from langdiff.errors import DataError, LangdiffWarning, listing
 from langdiff.long_tables import CELL, is_long, parts_of_long, with_usual_names
 from langdiff.surprisals import Surprisals
-from langdiff.table_files import numbers_of, read_provenance, read_table_file, table_kind
+from langdiff.table_files import numbers_of, place_of_record, read_record, read_table_file, table_kind
 from langdiff.units import Unit, as_bits, check_unit
 
 
@@ -21,6 +22,7 @@ def read_surprisals(
     edition: str | None = None,
     bits: str | None = None,
     intent_info: pd.DataFrame | str | Path | None = None,
+    verify: bool = True,
 ) -> Surprisals:
     r"""Read a table of surprisals, the package's own or one made elsewhere.
 
@@ -39,6 +41,9 @@ def read_surprisals(
         Columns of a long table that has other names for them; naming one says that the table is long.
     intent_info : DataFrame, str or Path, optional
         Properties of the intents; see `Surprisals.with_intent_info`.
+    verify : bool
+        Whether numbers must be those that `Surprisals.save` wrote, where a record of provenance says which these
+        were. If not, the provenance is left out.
 
     Returns
     -------
@@ -49,14 +54,14 @@ def read_surprisals(
     ------
     DataError
         If a file cannot be read, a cell is given twice, a value is not a surprisal, an intent has several values of
-        one of its properties, or `intent_info` lacks an intent.
+        one of its properties, or `intent_info` lacks an intent; or if numbers are not those that were saved.
     ConfigError
         If the ending or the unit is unknown.
 
     Warns
     -----
     LangdiffWarning
-        If the record of provenance is damaged or belongs to other bits; it is then left out.
+        If the record of provenance is damaged, or belongs to other columns than those named; it is then left out.
 
     Examples
     --------
@@ -76,10 +81,41 @@ def read_surprisals(
     if named or is_long(frame):
         frame = with_usual_names(frame, dict(zip(CELL, CELL, strict=True)) | named, path)
         table = Surprisals(**parts_of_long(frame, unit, path, path.stem))
-        table = replace(table, provenance=read_provenance(path, table.bits))
+        if verify:
+            table = _with_provenance(table, path, unit, own=all(ours == name for ours, name in named.items()))
     else:
         table = _from_wide(frame, unit, path)
     return table if intent_info is None else table.with_intent_info(intent_info)
+
+
+def _with_provenance(table: Surprisals, path: Path, unit: Unit | None, *, own: bool) -> Surprisals:
+    """Add the record of a table; `own` says that its numbers are in the columns of `Surprisals.save`."""
+    record = read_record(path)
+    if record is None:
+        return table
+    if unit not in (None, "bits"):
+        raise DataError(
+            f"{path}: saved in bits, as its record of provenance says, not in {unit}. Leave unit={unit!r} out, or pass "
+            "verify=False (--no-verify), which drops the provenance."
+        )
+    beside = table.beside()
+    altered = record.altered(table.bits, beside)
+    if not altered:
+        if gone := record.beside.keys() - beside.keys():
+            warnings.warn(f"{path}: saved with {listing(sorted(gone))}, but not so now.", LangdiffWarning, stacklevel=3)
+        return replace(table, provenance=record.provenance)
+    if not own:
+        warnings.warn(
+            f"the provenance of {path} is not known: it is of other columns than those named.",
+            LangdiffWarning,
+            stacklevel=3,
+        )
+        return table
+    where = "the record in it" if place_of_record(path) == path else place_of_record(path).name
+    raise DataError(
+        f"{path}: these are not the {altered[0]} that were saved (SHA-256 differs from {where}). Restore the file, or "
+        "pass verify=False (--no-verify), which drops the provenance."
+    )
 
 
 def _from_wide(frame: pd.DataFrame, unit: Unit | None, path: Path) -> Surprisals:

@@ -12,7 +12,7 @@ from langdiff._types import Booleans
 from langdiff.errors import DataError, listing
 from langdiff.intent_info import PREFIX, check_intent_info, select_intent_info
 from langdiff.long_tables import BESIDE, LongTable, as_pandas, parts_of_long, with_usual_names
-from langdiff.provenance import Provenance
+from langdiff.provenance import Provenance, to_document
 from langdiff.table_files import write_table_file
 from langdiff.units import Unit, check_unit
 
@@ -83,7 +83,7 @@ class Surprisals:
             twice = names[names.duplicated()].unique()
             if len(twice):
                 raise DataError(f"{len(twice)} {what}(s) named twice: {listing(twice)}. Names must be unique.")
-        for name, part in self._beside().items():
+        for name, part in self.beside().items():
             if list(part.index) != list(self.bits.index) or list(part.columns) != list(self.bits.columns):
                 raise DataError(
                     f"{name} must have the intents and editions of bits, in the same order; use "
@@ -105,7 +105,7 @@ class Surprisals:
                 "take ln(bits); if such a value stands for a missing translation, replace it with NaN."
             )
 
-    def _beside(self) -> dict[str, pd.DataFrame]:
+    def beside(self) -> dict[str, pd.DataFrame]:
         """Return what is known beside the bits, by its name."""
         return {name: frame for name in BESIDE if (frame := getattr(self, name)) is not None}
 
@@ -207,7 +207,7 @@ class Surprisals:
     def _long(self, cells: Booleans) -> pd.DataFrame:
         rows, columns = np.nonzero(cells)
         long = pd.DataFrame({"intent": self.intents[rows], "edition": self.editions[columns]})
-        for name, part in {"bits": self.bits, **self._beside()}.items():
+        for name, part in {"bits": self.bits, **self.beside()}.items():
             long[name] = part.to_numpy()[rows, columns]
         if self.intent_info is not None:
             for attribute, values in self.intent_info.items():
@@ -287,7 +287,7 @@ class Surprisals:
             unknown = [name for name in wanted if name not in known]
             if unknown:
                 raise DataError(f"{len(unknown)} unknown {what}(s): {listing(unknown)}.")
-        beside = {name: frame.loc[rows, columns] for name, frame in self._beside().items()}
+        beside = {name: frame.loc[rows, columns] for name, frame in self.beside().items()}
         info = None if self.intent_info is None else self.intent_info.loc[rows]
         return Surprisals(
             bits=self.bits.loc[rows, columns], intent_info=info, lm=self.lm, provenance=self.provenance, **beside
@@ -355,7 +355,8 @@ class Surprisals:
         cells = self.bits.notna().to_numpy(copy=True)
         cells[:1], cells[:, :1] = True, True  # missing or not, so that all names come back in their order
         frame = self._long(cells).assign(lm=self.lm)
-        write_table_file(frame, path, self.provenance, self.bits)
+        record = None if self.provenance is None else to_document(self.provenance, self.bits, self.beside())
+        write_table_file(frame, path, record)
 
     def __repr__(self) -> str:
         """Return its size and how much is missing."""

@@ -1,6 +1,7 @@
 """Files of tables: CSV, TSV and Parquet, with the record of provenance in them or beside them."""
 
 import csv
+import re
 import warnings
 from pathlib import Path
 from typing import Literal
@@ -13,9 +14,10 @@ from langdiff._io import atomic_path, read_lines, read_table, write_text
 from langdiff._numbers import exact_numbers
 from langdiff.errors import ConfigError, DataError, LangdiffWarning, OutputError
 from langdiff.intent_info import PREFIX
-from langdiff.provenance import Provenance, from_document, to_document
+from langdiff.provenance import Record, from_document
 
 _METADATA = b"langdiff.provenance"  # of a Parquet file
+_INDEX = re.compile("__index_level_[0-9]+__")  # a column that pandas adds, of rows without names
 
 
 def table_kind(path: Path) -> str:
@@ -32,8 +34,8 @@ def table_kind(path: Path) -> str:
     return kinds[path.suffix]
 
 
-def write_table_file(frame: pd.DataFrame, path: Path, provenance: Provenance | None, bits: pd.DataFrame) -> None:
-    """Write a long table in the format that its name says, and the record of provenance of its bits.
+def write_table_file(frame: pd.DataFrame, path: Path, record: str | None = None) -> None:
+    """Write a long table in the format that its name says, and the record of its provenance.
 
     Raises
     ------
@@ -45,11 +47,11 @@ def write_table_file(frame: pd.DataFrame, path: Path, provenance: Provenance | N
     with atomic_path(path) as temporary:
         match table_kind(path):
             case "parquet":
-                _write_parquet(frame, temporary, provenance, bits)
+                _write_parquet(frame, temporary, record)
             case separator:
                 frame.to_csv(temporary, index=False, sep=separator, quoting=_quoting(frame))
     if path.suffix != ".parquet":
-        _write_beside(path, provenance, bits)
+        _write_beside(path, record)
 
 
 def read_table_file(path: Path) -> pd.DataFrame:
@@ -65,9 +67,9 @@ def read_table_file(path: Path) -> pd.DataFrame:
     kind = table_kind(path)
     if kind == "parquet":
         try:
-            return pd.read_parquet(path, page_checksum_verification=True)
-        except (OSError, ValueError) as error:  # pyarrow's own errors are ValueErrors
-            raise DataError(f"{path}: cannot be read as a table: {error}") from error
+            return _read_parquet(path)
+        except Exception as error:  # of a damaged file pyarrow and pandas raise errors of any class
+            raise DataError(f"{path}: cannot be read as a table: {str(error) or type(error).__name__}") from error
     header, rows = read_table(path, separator_of(path, kind))  # names such as "nan" (Min Nan) are not missing values
     lines = pd.Index([line for line, _ in rows], dtype=int)
     return pd.DataFrame([cells for _, cells in rows], index=lines, columns=header, dtype=object)
@@ -82,9 +84,9 @@ def separator_of(path: File, kind: str) -> str:
     return ";" if kind == "," and ";" in header and "," not in header else kind
 
 
-def read_provenance(path: Path, bits: pd.DataFrame) -> Provenance | None:
-    """Return the record of a table that was read; warn, and return None, if it is not the table's own."""
-    where = str(path if path.suffix == ".parquet" else _beside(path))
+def read_record(path: Path) -> Record | None:
+    """Return the record of the provenance of a table; warn, and return None, if it is damaged."""
+    where = str(place_of_record(path))
     try:
         if path.suffix == ".parquet":
             from pyarrow import parquet
@@ -92,10 +94,10 @@ def read_provenance(path: Path, bits: pd.DataFrame) -> Provenance | None:
             text = (parquet.read_schema(path).metadata or {}).get(_METADATA)
         else:
             text = _beside(path).read_bytes() if _beside(path).is_file() else None
-        return None if text is None else from_document(text, bits, where)
+        return None if text is None else from_document(text, where)
     except (DataError, OSError) as error:
         reason = f"{where}: {error.strerror or error}." if isinstance(error, OSError) else str(error)
-        warnings.warn(f"the provenance of {path} is not known. {reason}", LangdiffWarning, stacklevel=3)
+        warnings.warn(f"the provenance of {path} is not known. {reason}", LangdiffWarning, stacklevel=4)
         return None
 
 
@@ -141,11 +143,27 @@ def _quoting(frame: pd.DataFrame) -> Literal[0, 2]:
     return csv.QUOTE_NONNUMERIC if has_return else csv.QUOTE_MINIMAL
 
 
+def place_of_record(path: Path) -> Path:
+    """Return the file that holds the record of a table: the table itself, or a file beside it."""
+    return path if path.suffix == ".parquet" else _beside(path)
+
+
 def _beside(path: Path) -> Path:
     return path.with_name(f"{path.name}.provenance.json")
 
 
-def _write_parquet(frame: pd.DataFrame, path: Path, provenance: Provenance | None, bits: pd.DataFrame) -> None:
+def _read_parquet(path: Path) -> pd.DataFrame:
+    """Read the columns that the file itself describes, not those of the notes that pandas left in it.
+
+    A flipped bit in these notes renames a column, or is an error deep within pandas.
+    """
+    from pyarrow import parquet  # slow to import
+
+    frame = parquet.read_table(path, page_checksum_verification=True).to_pandas(ignore_metadata=True)
+    return frame.drop(columns=[name for name in frame if _INDEX.fullmatch(str(name))])
+
+
+def _write_parquet(frame: pd.DataFrame, path: Path, record: str | None) -> None:
     import pyarrow as pa  # slow to import
     from pyarrow import parquet
 
@@ -153,16 +171,15 @@ def _write_parquet(frame: pd.DataFrame, path: Path, provenance: Provenance | Non
         if pd.api.types.infer_dtype(frame[name]).startswith("mixed"):  # a column of Parquet has one type
             frame[name] = frame[name].map(str, na_action="ignore")
     table = pa.Table.from_pandas(frame, preserve_index=False)
-    if provenance is not None:
-        record = {_METADATA: to_document(provenance, bits).encode()}
-        table = table.replace_schema_metadata({**(table.schema.metadata or {}), **record})
+    if record is not None:
+        table = table.replace_schema_metadata({**(table.schema.metadata or {}), _METADATA: record.encode()})
     parquet.write_table(table, path, write_page_checksum=True)  # a flipped bit is an error, not another number
 
 
-def _write_beside(path: Path, provenance: Provenance | None, bits: pd.DataFrame) -> None:
+def _write_beside(path: Path, record: str | None) -> None:
     """Write the record beside a table of text, or remove that of the table that was there before."""
-    if provenance is not None:
-        write_text(_beside(path), to_document(provenance, bits))
+    if record is not None:
+        write_text(_beside(path), record)
         return
     try:
         _beside(path).unlink(missing_ok=True)

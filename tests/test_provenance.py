@@ -63,18 +63,47 @@ def test_it_belongs_to_any_table_that_a_file_gives_back(tmp_path_factory, kind, 
 
 
 @pytest.mark.parametrize("kind", ["csv", "tsv"])
-def test_a_record_of_other_bits_is_not_used(table, tmp_path, kind):
+def test_other_bits_than_were_saved_are_an_error(table, tmp_path, kind):
     path = tmp_path / f"x.{kind}"
     table.save(path)
     path.write_text(path.read_text(encoding="utf-8").replace("12.0", "12.5"), encoding="utf-8")
-    with pytest.warns(LangdiffWarning, match=rf"x.{kind} is not known.*belongs to other surprisals") as caught:
-        read = ld.read_surprisals(path)
-    assert caught[0].filename == __file__
+    with pytest.raises(DataError) as caught:
+        ld.read_surprisals(path)
+    assert str(caught.value) == (
+        f"{path}: these are not the bits that were saved (SHA-256 differs from x.{kind}.provenance.json). Restore the "
+        "file, or pass verify=False (--no-verify), which drops the provenance."
+    )
+    read = ld.read_surprisals(path, verify=False)
     assert read.provenance is None
     assert read.bits.loc["02", "deu"] == 12.5
 
 
-def test_metadata_of_other_bits_is_not_used(table, tmp_path):
+def test_counts_are_verified_as_bits_are(table, tmp_path):
+    path = tmp_path / "x.csv"
+    replace(table, characters=2 * table.bits).save(path)
+    assert ld.read_surprisals(path).provenance == RECORD
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace(",24.0,", ",25.0,"), encoding="utf-8")
+    with pytest.raises(DataError, match="these are not the characters that were saved"):
+        ld.read_surprisals(path)
+    path.write_text(text.replace("characters", "letters"), encoding="utf-8")
+    with pytest.warns(LangdiffWarning, match=r"x\.csv: saved with 'characters', but not so now") as caught:
+        assert ld.read_surprisals(path).provenance == RECORD
+    assert caught[0].filename == __file__
+
+
+def test_a_table_of_ours_is_in_bits_and_in_its_own_columns(table, tmp_path):
+    path = tmp_path / "x.csv"
+    replace(table, eos_bits=table.bits / 4).save(path)
+    with pytest.raises(DataError, match=r"saved in bits, as its record of provenance says, not in nats"):
+        ld.read_surprisals(path, unit="nats")
+    assert ld.read_surprisals(path, unit="bits", bits="bits").provenance == RECORD
+    with pytest.warns(LangdiffWarning, match="it is of other columns than those named") as caught:
+        assert ld.read_surprisals(path, bits="eos_bits").provenance is None
+    assert caught[0].filename == __file__
+
+
+def test_metadata_of_other_bits_are_an_error(table, tmp_path):
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -83,8 +112,9 @@ def test_metadata_of_other_bits_is_not_used(table, tmp_path):
     stored = parquet.read_table(path)
     twice = stored.to_pandas().assign(bits=lambda frame: 2 * frame["bits"])
     parquet.write_table(pa.Table.from_pandas(twice).replace_schema_metadata(stored.schema.metadata), path)
-    with pytest.warns(LangdiffWarning, match="belongs to other surprisals"):
-        assert ld.read_surprisals(path).provenance is None
+    with pytest.raises(DataError, match=r"not the bits that were saved \(SHA-256 differs from the record in it\)"):
+        ld.read_surprisals(path)
+    assert ld.read_surprisals(path, verify=False).provenance is None
 
 
 @pytest.mark.parametrize(
@@ -96,6 +126,7 @@ def test_metadata_of_other_bits_is_not_used(table, tmp_path):
         (lambda text: json.dumps(json.loads(text) | {"format_version": 9}), "format version 9"),
         (lambda text: text.replace('"seed": 7', '"seed": "7"'), "seed is '7', not of type int"),
         (lambda text: text.replace('"seed"', '"sede"'), "not a record of provenance"),
+        (lambda text: text.replace("cpu,float32", "gpu,float32"), "not a record of provenance, or damaged .*not what"),
     ],
 )
 def test_a_damaged_record_is_not_used(table, tmp_path, change, message):

@@ -9,7 +9,7 @@ from langdiff._types import Model
 from langdiff.cli.clusters import Clusters, IntentInfo
 from langdiff.cli.output import print_json, print_table
 from langdiff.cli.paths import existing
-from langdiff.cli.units import Unit
+from langdiff.cli.units import Unit, Verify
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -61,6 +61,7 @@ def compare(
     ] = False,
     laplace_scale: LaplaceScale = None,
     unit: Unit = None,
+    verify: Verify = True,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
@@ -75,7 +76,7 @@ def compare(
     from langdiff.regression.check.cross_validate import RESTRICTABLE
 
     models = _checked(model, out)
-    table = ld.read_surprisals(surprisals, unit=unit)
+    table = ld.read_surprisals(surprisals, unit=unit, verify=verify)
     fits: dict[str, ld.DifficultyFit] = {
         name: ld.fit(
             table,
@@ -108,6 +109,7 @@ def cross_validate(
     laplace_scale: LaplaceScale = None,
     seed: Annotated[int, typer.Option(help="Seed of the folds.", min=0)] = 0,
     unit: Unit = None,
+    verify: Verify = True,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
@@ -126,7 +128,7 @@ def cross_validate(
     if intent_info is not None and clusters is None:
         raise ConfigError("--intent-info is the table for --clusters: name one of its columns, or leave it out.")
     found = ld.cross_validate(
-        ld.read_surprisals(surprisals, unit=unit, intent_info=intent_info),
+        ld.read_surprisals(surprisals, unit=unit, verify=verify, intent_info=intent_info),
         models,
         k=k,
         restricted=not unrestricted,

@@ -9,7 +9,7 @@ from langdiff._types import Model
 from langdiff.cli.clusters import Clusters, IntentInfo
 from langdiff.cli.output import print_json
 from langdiff.cli.paths import existing
-from langdiff.cli.units import Unit
+from langdiff.cli.units import Unit, Verify
 
 if TYPE_CHECKING:
     from langdiff.folds import Folds
@@ -65,6 +65,7 @@ def compare_folds(
     n_permutations: Annotated[int, typer.Option(help="Number of permutations of the test.", min=1)] = 999,
     seed: Annotated[int, typer.Option(help="Seed of the permutations.", min=0)] = 0,
     unit: Unit = None,
+    verify: Verify = True,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
     """Tell how far difficulties differ between the models of several folds, and test whether they do.
@@ -75,7 +76,7 @@ def compare_folds(
     from langdiff.regression import compare_folds as compare
 
     found = compare(
-        ld.read_surprisals(surprisals, unit=unit, intent_info=intent_info),
+        ld.read_surprisals(surprisals, unit=unit, verify=verify, intent_info=intent_info),
         folds=folds,
         clusters=clusters,
         n_permutations=n_permutations,

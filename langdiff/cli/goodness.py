@@ -8,7 +8,7 @@ import typer
 from langdiff._types import Model
 from langdiff.cli.checks import USUAL, Json, LaplaceScale, Models, Surprisals
 from langdiff.cli.output import print_json, save_picture
-from langdiff.cli.units import Unit
+from langdiff.cli.units import Unit, Verify
 
 
 def goodness(
@@ -34,6 +34,7 @@ def goodness(
     laplace_scale: LaplaceScale = None,
     seed: Annotated[int, typer.Option(help="Seed of the subsets.", min=0)] = 0,
     unit: Unit = None,
+    verify: Verify = True,
     as_json: Json = False,
 ) -> None:
     """Compare models by intents that were held out of their fit, over subsets of the data: Figure 6 of the paper.
@@ -46,7 +47,7 @@ def goodness(
     from langdiff._io import atomic_path
 
     found = ld.goodness(
-        ld.read_surprisals(surprisals, unit=unit),
+        ld.read_surprisals(surprisals, unit=unit, verify=verify),
         cast(list[Model], model or list(USUAL)),
         n_subsets=subsets,
         held_out=held_out,

@@ -10,7 +10,7 @@ from langdiff.cli.corpus import Corpus, reads_corpus
 from langdiff.cli.models import Json
 from langdiff.cli.output import check_picture_name, print_json, save_picture
 from langdiff.cli.paths import existing, existing_after_name
-from langdiff.cli.units import Unit
+from langdiff.cli.units import Unit, Verify
 
 if TYPE_CHECKING:
     from langdiff.multitext import Multitext
@@ -28,6 +28,7 @@ def parity(
         Path | None, typer.Option(help="Table of surprisals or log-probabilities beside the texts.", callback=existing)
     ] = None,
     unit: Unit = None,
+    verify: Verify = True,
     tokenizer: Annotated[
         list[str] | None,
         typer.Option(
@@ -65,7 +66,7 @@ def parity(
         raise ConfigError("--measure names what is drawn: give --plot as well.")
     if out is not None and out.suffix not in TABLES[:2]:
         raise ConfigError(f"{out}: unknown kind of table; use .csv or .tsv.")
-    source, bits = _sources(corpus, surprisals, unit)
+    source, bits = _sources(corpus, surprisals, unit, verify=verify)
     result = ld.measure_parity(
         source,
         reference=reference,
@@ -94,7 +95,7 @@ def parity(
 
 
 def _sources(
-    corpus: Corpus, surprisals: Path | None, unit: Literal["bits", "nats", "log10"] | None
+    corpus: Corpus, surprisals: Path | None, unit: Literal["bits", "nats", "log10"] | None, *, verify: bool
 ) -> "tuple[Multitext | Surprisals, Surprisals | None]":
     """Return what is compared, and the bits if there are some."""
     import langdiff as ld
@@ -104,9 +105,9 @@ def _sources(
     if len(given) == 1 and given[0].suffix in TABLES:
         if surprisals is not None:
             raise ConfigError("two tables of surprisals: give texts as CORPUS, or leave --surprisals out.")
-        table = ld.read_surprisals(given[0], unit=unit)
+        table = ld.read_surprisals(given[0], unit=unit, verify=verify)
         return table, table
-    bits = None if surprisals is None else ld.read_surprisals(surprisals, unit=unit)
+    bits = None if surprisals is None else ld.read_surprisals(surprisals, unit=unit, verify=verify)
     return corpus.open(nfc=False), bits
 
 

@@ -9,6 +9,7 @@ import typer
 from langdiff.cli.corpus import Corpus, reads_corpus
 from langdiff.cli.output import check_picture_name, save_picture
 from langdiff.cli.paths import existing
+from langdiff.cli.units import Verify
 from langdiff.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ def plot(
             callback=existing,
         ),
     ] = None,
+    verify: Verify = True,
 ) -> None:
     """Draw a corpus, or a table of surprisals.
 
@@ -51,7 +53,7 @@ def plot(
     if origins is not None and what != "native":
         raise ConfigError(f"--origins is for native; {what} does not use original languages.")
     if what == "table":
-        save_picture(_table(corpus), out)
+        save_picture(_table(corpus, verify=verify), out)
         typer.echo(f"Picture: {out}", err=True)
         return
     original_language = None if origins is None else read_origins(origins)
@@ -60,14 +62,14 @@ def plot(
     typer.echo(f"Picture: {out}", err=True)
 
 
-def _table(given: Corpus) -> "Callable[[], Axes]":
+def _table(given: Corpus, *, verify: bool) -> "Callable[[], Axes]":
     import langdiff as ld
 
     if len(given.corpus) > 1:
         raise ConfigError(f"table draws one table of surprisals, got {len(given.corpus)} files.")
     if options := given.options():
         raise ConfigError(f"{', '.join(options)}: for pictures of a corpus; a table of surprisals is drawn as it is.")
-    surprisals = ld.read_surprisals(given.corpus[0])
+    surprisals = ld.read_surprisals(given.corpus[0], verify=verify)
     fitted = ld.fit(surprisals)
     return lambda: ld.plots.plot_multitext(surprisals, fit=fitted)
 

@@ -9,7 +9,7 @@ from langdiff._types import Model
 from langdiff.cli.clusters import Clusters, IntentInfo, Strata
 from langdiff.cli.output import check_picture_name, print_json, save_picture
 from langdiff.cli.paths import existing
-from langdiff.cli.units import Unit
+from langdiff.cli.units import Unit, Verify
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -63,6 +63,7 @@ def fit(
     bootstrap: Annotated[int, typer.Option(help="Number of bootstrap samples for standard errors.", min=0)] = 0,
     seed: Annotated[int, typer.Option(help="Seed of bootstrap and jackknife.", min=0)] = 0,
     unit: Unit = None,
+    verify: Verify = True,
     intent_column: Annotated[str | None, typer.Option(help="Column of the intents, in a long table.")] = None,
     edition_column: Annotated[str | None, typer.Option(help="Column of the editions.")] = None,
     bits_column: Annotated[str | None, typer.Option(help="Column of surprisals or log-probabilities.")] = None,
@@ -95,6 +96,7 @@ def fit(
         ld.read_surprisals(
             surprisals,
             unit=unit,
+            verify=verify,
             intent=intent_column,
             edition=edition_column,
             bits=bits_column,

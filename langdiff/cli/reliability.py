@@ -8,6 +8,7 @@ import typer
 from langdiff.cli.models import Json
 from langdiff.cli.output import print_json
 from langdiff.cli.paths import existing
+from langdiff.cli.units import Verify
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,6 +33,7 @@ Out = Annotated[Path | None, typer.Option("--out", "-o", help="CSV file for the 
 def reliability(
     surprisals: Tables,
     target: Annotated[float, typer.Option(help="Reliability G that the number of intents is asked for.")] = 0.95,
+    verify: Verify = True,
     as_json: Json = False,
 ) -> None:
     """Say how much of ln bits varies by edition, intent and language model, and how many intents difficulties need.
@@ -40,7 +42,7 @@ def reliability(
     """
     import langdiff as ld
 
-    found = ld.generalizability({path.stem: ld.read_surprisals(path) for path in surprisals})
+    found = ld.generalizability({path.stem: ld.read_surprisals(path, verify=verify) for path in surprisals})
     if as_json:
         print_json(found.to_frame().reset_index())
     else:
@@ -58,6 +60,7 @@ def short_form(
         ),
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed.", min=0)] = 0,
+    verify: Verify = True,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
@@ -67,8 +70,8 @@ def short_form(
     """
     import langdiff as ld
 
-    table = ld.read_surprisals(surprisals)
-    form = ld.short_form(table, k, judge=None if judge is None else ld.read_surprisals(judge), seed=seed)
+    table = ld.read_surprisals(surprisals, verify=verify)
+    form = ld.short_form(table, k, judge=None if judge is None else ld.read_surprisals(judge, verify=verify), seed=seed)
     _write(form.to_frame(), out)
     if as_json:
         print_json(form.to_frame())
@@ -78,6 +81,7 @@ def short_form(
 def flag_cells(
     surprisals: Tables,
     q: Annotated[float, typer.Option("-q", help="False discovery rate.")] = 0.05,
+    verify: Verify = True,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
@@ -87,7 +91,7 @@ def flag_cells(
     """
     import langdiff as ld
 
-    found = ld.flag_cells({path.stem: ld.read_surprisals(path) for path in surprisals}, q=q)
+    found = ld.flag_cells({path.stem: ld.read_surprisals(path, verify=verify) for path in surprisals}, q=q)
     _write(found, out)
     flagged = found[found["flagged"]]
     if as_json:

@@ -7,7 +7,7 @@ import typer
 
 from langdiff.cli.checks import Json, Surprisals
 from langdiff.cli.output import check_picture_name, print_json, save_picture
-from langdiff.cli.units import Unit
+from langdiff.cli.units import Unit, Verify
 
 RegressionModel = Annotated[Literal["1", "2", "2L", "2C"], typer.Option(help="Regression model.")]
 Picture = Annotated[Path | None, typer.Option(help="Draw the result here (.svg, .png, .pdf).")]
@@ -23,6 +23,7 @@ def stability(
     model: RegressionModel = "2",
     seed: Annotated[int, typer.Option(help="Seed of the orders.", min=0)] = 0,
     unit: Unit = None,
+    verify: Verify = True,
     plot: Picture = None,
     as_json: Json = False,
 ) -> None:
@@ -34,7 +35,7 @@ def stability(
 
     if plot is not None:
         check_picture_name(plot)
-    table = ld.read_surprisals(surprisals, unit=unit)
+    table = ld.read_surprisals(surprisals, unit=unit, verify=verify)
     sizes = sorted(size) if size else None
     found = ld.experiments.intent_stability(table, sizes=sizes, n_repeats=repeats, model=model, seed=seed)
     if plot is not None:
@@ -60,6 +61,7 @@ def deletion(
     ] = "fixed",
     seed: Annotated[int, typer.Option(help="Seed of the deletions.", min=0)] = 0,
     unit: Unit = None,
+    verify: Verify = True,
     plot: Picture = None,
     as_json: Json = False,
 ) -> None:
@@ -72,7 +74,7 @@ def deletion(
     if plot is not None:
         check_picture_name(plot)
     found = ld.experiments.deletion_bias(
-        ld.read_surprisals(surprisals, unit=unit),
+        ld.read_surprisals(surprisals, unit=unit, verify=verify),
         rates=sorted(rate) if rate else (0.1, 0.3, 0.5),
         mechanisms=("MCAR", "MAR", "MNAR") if mechanism == "all" else mechanism,
         n_repeats=repeats,

@@ -8,7 +8,7 @@ import typer
 from langdiff._types import StanModel
 from langdiff.cli.output import print_json, print_table
 from langdiff.cli.paths import existing
-from langdiff.cli.units import Unit
+from langdiff.cli.units import Unit, Verify
 
 SHOWN = {
     "difficulty": "{:+.4f}",
@@ -33,6 +33,7 @@ def sample(
     model: Annotated[StanModel, typer.Option(help="Regression model.")] = "2",
     laplace_scale: Annotated[float | None, typer.Option(help="Scale b of model 3, nats.")] = None,
     unit: Unit = None,
+    verify: Verify = True,
     chains: Annotated[int, typer.Option(help="Number of Markov chains.")] = 4,
     iter_warmup: Annotated[int, typer.Option(help="Draws of each chain to adapt with, not kept.")] = 200,
     iter_sampling: Annotated[int, typer.Option(help="Draws of each chain to keep.")] = 1000,
@@ -53,7 +54,7 @@ def sample(
     if out is not None:
         check_netcdf(out)
     idata = sample(
-        ld.read_surprisals(surprisals, unit=unit),
+        ld.read_surprisals(surprisals, unit=unit, verify=verify),
         model=model,
         laplace_scale=laplace_scale,
         chains=chains,

@@ -11,7 +11,7 @@ from langdiff.cli.folds import FoldsOption, GroupsOption
 from langdiff.cli.models import Tokenize
 from langdiff.cli.output import check_picture_name, print_json, save_picture
 from langdiff.cli.paths import existing
-from langdiff.cli.units import Unit
+from langdiff.cli.units import Unit, Verify
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,6 +59,7 @@ def translationese(
     restricted: Annotated[bool, typer.Option("--restricted", help="Maximize the restricted likelihood.")] = False,
     clusters: Clusters = None,
     unit: Unit = None,
+    verify: Verify = True,
     beside: Annotated[
         list[str] | None,
         typer.Option(
@@ -120,7 +121,7 @@ def translationese(
         training |= {"folds": folds, "device": device, "workers": workers, "seed": seed, "cache": out}
         result = _balance(table, known, format, tokenize, language or [], training | fitting)
     else:
-        tables = [ld.read_surprisals(path, unit=unit) for path in (table, *(beside or []))]
+        tables = [ld.read_surprisals(path, unit=unit, verify=verify) for path in (table, *(beside or []))]
         fitting |= {"languages": language or None, "min_native": min_native}
         result = translationese_by_model(tables, known, **fitting) if beside else compare(tables[0], known, **fitting)
     if plot is not None:
@@ -146,7 +147,7 @@ def _check_options(context: typer.Context, balanced: bool, languages: list[str] 
     """Refuse options that would not be used."""
     from langdiff.errors import ConfigError
 
-    unused = ("min_native", "unit", "beside") if balanced else ONLY_BALANCED
+    unused = ("min_native", "unit", "verify", "beside") if balanced else ONLY_BALANCED
     given = [name for name in unused if getattr(context.get_parameter_source(name), "name", None) == "COMMANDLINE"]
     if given:
         option = "--" + given[0].replace("_", "-")

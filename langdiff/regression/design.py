@@ -10,6 +10,7 @@ from scipy.linalg import qr
 
 from langdiff._types import Booleans, Floats, Integers
 from langdiff.errors import ConfigError, listing
+from langdiff.regression.formulas import columns_named, matrix_of
 
 Groups = str | Mapping[str, object] | pd.Series
 
@@ -183,17 +184,15 @@ def columns_of_formula(formula: str, info: pd.DataFrame, what: str) -> pd.DataFr
     ConfigError
         If the formula cannot be read, or a term is not finite or follows from those before it.
     """
-    from formulaic import model_matrix  # slow to import, and seldom needed
-
     try:
         with np.errstate(all="ignore"):  # what is not finite is refused below, by name
-            matrix = model_matrix(formula, info.copy(), na_action="raise", context={})
-    except Exception as error:  # a formula may be any Python, and that may raise anything
+            matrix = matrix_of(formula, info)
+    except ConfigError:
+        raise
+    except Exception as error:  # of formulaic, pandas or NumPy, for values that do not suit the formula
         reason = " ".join(ESCAPES.sub("", str(error)).split())
         advice = _advice(formula, info, what)
         raise ConfigError(f"formula {formula!r} cannot be used with {what}_info: {reason}{advice}") from error
-    if not isinstance(matrix, pd.DataFrame):
-        raise ConfigError(f"formula {formula!r} has two sides; give the right-hand side only.")
     terms = matrix.drop(columns="Intercept", errors="ignore").astype(float)
     infinite = terms.columns[~np.isfinite(terms.to_numpy()).all(axis=0)]
     if len(infinite):
@@ -212,14 +211,12 @@ def columns_of_formula(formula: str, info: pd.DataFrame, what: str) -> pd.DataFr
 
 def _advice(formula: str, info: pd.DataFrame, what: str) -> str:
     """Return what else is to be said of a formula that could not be used: its usual faults."""
-    if re.search(r"\(.*\|.*\)", formula):
-        return ". Terms of formulas are fixed effects; random effects such as (1 | language) are not offered."
-    named = [name for name in info if re.search(rf"\b{re.escape(str(name))}\b", formula)]
-    gaps = {str(name): info.index[info[name].isna()] for name in named if info[name].isna().any()}
+    named = columns_named(formula, info.columns)
+    gaps = {name: info.index[info[name].isna()] for name in named if info[name].isna().any()}
     if gaps:
         lacking = "; ".join(f"{name!r} of {listing(rows)}" for name, rows in gaps.items())
         return f" Missing are {lacking}: give these values, or leave the {what}s out."
-    return "" if len(named) == len(info.columns) else f" Columns are {listing(info.columns)}."
+    return ""
 
 
 def _dependent(columns: Floats) -> list[int]:

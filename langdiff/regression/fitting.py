@@ -97,7 +97,7 @@ def fit(
         Editions of one group share a difficulty: a column of `edition_info`, or the group of each edition.
     formula : str, optional
         Difficulties as sums of terms, such as ``"language + lm"``, over the columns of `edition_info`
-        (Wilkinson's notation, read by formulaic). It may contain Python, so use only formulas that you trust.
+        (Wilkinson's notation). A formula is not Python; see the handbook, "The models", for what it may say.
     edition_info : DataFrame, optional
         Properties of the editions, indexed by edition; needed for a formula and for groups given as a column.
     intents : {"fixed", "random"}

@@ -12,6 +12,7 @@ from langdiff.errors import ConfigError
 from langdiff.lm.ngram.recipe import ScoredLM, find_scored_lm
 from langdiff.lm.scoring import split_name
 from langdiff.regression.fitting import USUAL_ITERATIONS
+from langdiff.regression.formulas import checked_formula
 from langdiff.regression.kernel.models import Settings
 from langdiff.regression.kernel.robust import ROUNDING
 from langdiff.regression.options import USUAL_CORRECTION, Options, check_options
@@ -201,9 +202,8 @@ class FitSettings(Section):
 
     ``clusters`` is what intents that share errors have in common: ``"document"``, ``"book"``, ``"chapter"`` or another
     column of the corpus's `intent_info`, or two of them, which cross; ``strata`` is another such column, with groups of
-    clusters that stay as they are. ``formula`` is over the columns of the corpus's `edition_info`; it may contain
-    Python, so run only experiment files that you trust. Editions that share a difficulty are a formula, too:
-    ``formula = "language"``.
+    clusters that stay as they are. ``formula`` is over the columns of the corpus's `edition_info`; it is not Python,
+    and nothing in it is executed. Editions that share a difficulty are a formula, too: ``formula = "language"``.
     """
 
     model: Model = "2"
@@ -226,6 +226,13 @@ class FitSettings(Section):
     def one_clustering(self) -> str | None:
         """The clusters, where there is one kind of them, for what cannot take two."""
         return self.clusters if isinstance(self.clusters, str) else None
+
+    @field_validator("formula", "size_formula")
+    @classmethod
+    def _is_a_formula(cls, formula: str | None) -> str | None:
+        if formula is not None:
+            checked_formula(formula, None)  # before anything is trained; its columns are known later
+        return formula
 
     @model_validator(mode="after")
     def _settings_agree(self) -> Self:

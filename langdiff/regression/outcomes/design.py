@@ -9,6 +9,7 @@ from langdiff._types import Floats, Integers
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.outcomes import Outcomes
 from langdiff.regression.design import columns_of_formula
+from langdiff.regression.formulas import matrix_again, matrix_of
 from langdiff.regression.outcomes.rows import Rows
 
 
@@ -155,13 +156,11 @@ def _group(items: pd.DataFrame, name: str, known: pd.DataFrame | None) -> tuple[
 def _terms(items: pd.DataFrame, formula: str, known: pd.DataFrame | None) -> pd.DataFrame:
     if known is None:
         return columns_of_formula(formula, items, "item")
-    from formulaic import model_matrix
-
     columns_of_formula(formula, known, "item")  # its messages
-    fitted = model_matrix(formula, known.copy(), na_action="raise", context={})
+    fitted = matrix_of(formula, known)
     try:
-        found = fitted.model_spec.get_model_matrix(items.copy(), context={})
-    except Exception as error:  # a formula may be any Python, and that may raise anything
+        found = matrix_again(fitted, formula, items)
+    except Exception as error:  # of formulaic, pandas or NumPy, for values that do not suit the formula
         raise DataError(f"formula {formula!r} cannot be used with these items: {error}") from error
     means = fitted.drop(columns="Intercept", errors="ignore").astype(float).mean()
     centred: pd.DataFrame = found.drop(columns="Intercept", errors="ignore").astype(float) - means

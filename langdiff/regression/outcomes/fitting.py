@@ -12,6 +12,7 @@ from langdiff._signature import join_signature, name_of_seed, short_hash
 from langdiff._types import Floats
 from langdiff.errors import ConfigError, ConvergenceWarning, DataError, LangdiffWarning, listing
 from langdiff.outcomes import Outcomes
+from langdiff.regression.formulas import columns_named
 from langdiff.regression.outcomes.cells import log_coefficients
 from langdiff.regression.outcomes.checks import check_outcomes
 from langdiff.regression.outcomes.design import clusters_of, design_items, rows_of
@@ -291,9 +292,7 @@ def _attributes(outcomes: Outcomes, used: dict[str, Any]) -> list[str]:
     """
     wanted = {used["interaction"], used["by"]}
     if used["formula"] is not None:
-        from formulaic import Formula
-
-        wanted |= set(map(str, Formula(used["formula"]).required_variables))
+        wanted |= set(columns_named(used["formula"], outcomes.items.columns))
     names = [str(name) for name in outcomes.items if name in wanted]
     taken = [name for name in names if name in ESTIMATED]
     if taken:

@@ -11,7 +11,8 @@ import numpy as np
 import pandas as pd
 
 from langdiff._checksums import read_sealed, seal
-from langdiff.errors import DataError, listing
+from langdiff.errors import ConfigError, DataError, listing
+from langdiff.regression.formulas import checked_formula
 from langdiff.regression.outcomes.likelihood import Point
 from langdiff.regression.outcomes.records import ErrorRecord, LikelihoodRatio, LikelihoodsCompared, ProfileTest
 
@@ -106,13 +107,19 @@ def read_document(path: Path) -> dict[str, Any]:
     Raises
     ------
     DataError
-        If the file cannot be read, or holds something else.
+        If the file cannot be read, or holds something else, or its formula is not one.
     """
     document = read_sealed(path, kind=FORMAT, version=FORMAT_VERSION, what="saved fit of outcomes")
     try:
-        return _restored(document)
+        fields = _restored(document)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise DataError(f"{path}: damaged: {type(error).__name__}: {error}.") from error
+    if fields["formula"] is not None:
+        try:
+            checked_formula(fields["formula"], fields["items"].columns)
+        except ConfigError as error:
+            raise DataError(f"{path}: {error}") from error
+    return fields
 
 
 def _restored(document: dict[str, Any]) -> dict[str, Any]:

@@ -417,7 +417,7 @@ def test_unlinked_systems_may_be_trusted():
         ({"by": "construction", "formula": "construction"}, "by or a formula, not both"),
         ({"by": "length"}, "by='length' is not an attribute of the items: there are 'construction'"),
         ({"by": "construction", "model": "conditional"}, "need model='rasch'"),
-        ({"formula": "length"}, "formula 'length' cannot be used with item_info"),
+        ({"formula": "length"}, "formula 'length': 'length' is not a column"),
         ({"errors": "information", "cluster": "construction"}, "takes items to be independent"),
         ({"errors": "bootstrap"}, "seed must be a whole number"),
         ({"errors": "bootstrap", "seed": 1, "n_resamples": 1}, "at least 2, got 1"),
