@@ -103,7 +103,7 @@ def log_bits(table: Surprisals, design: Design) -> Floats:
             f"{intents + free:,} are needed to tell differences from noise. Add intents that several editions have."
         )
     _warn_of_copies(table, z)
-    _warn_of_weak_joins(design.units, design.observed(observed))
+    _warn_of_weak_joins(design.units, table.intents, design.observed(observed))
     return z
 
 
@@ -141,15 +141,17 @@ def _warn_of_copies(table: Surprisals, z: Floats) -> None:
         )
 
 
-def _warn_of_weak_joins(units: pd.Index, observed: Booleans) -> None:
+def _warn_of_weak_joins(units: pd.Index, intents: pd.Index, observed: Booleans) -> None:
     """Warn of editions that only single intents join to the others: nothing shows the error of such a join."""
     component = weakly_joined(observed) if not observed.all() else np.zeros(1, dtype=int)
     if component.max() == 0:
         return
     small = np.flatnonzero(component != np.bincount(component).argmax())
+    several = [len(np.unique(component[row])) > 1 for row in observed]
     warnings.warn(
-        f"{len(small)} edition(s) are joined to the others by single intents only: {listing(units[small])}. Nothing "
-        "shows the error of such a comparison; leave them out, or add intents that they share with others.",
+        f"{len(small)} edition(s) are joined to the others by single intents only: {listing(units[small])} (joined by "
+        f"{listing(intents[several])}). Nothing shows the error of such a comparison; leave them out, or add intents "
+        "that they share with others.",
         LangdiffWarning,
         stacklevel=4,
     )
