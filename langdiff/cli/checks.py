@@ -84,8 +84,8 @@ def compare(
         models = [name for name in models if name in RESTRICTABLE]
     elif restricted and others:
         raise ConfigError(
-            f"--restricted: no restricted likelihood of model(s) {listing(others)}, and restricted and unrestricted ones "
-            f"do not compare. Leave --restricted out, or name models of {', '.join(RESTRICTABLE)}."
+            f"--restricted: no restricted likelihood of model(s) {listing(others)}, and restricted and unrestricted "
+            f"ones do not compare. Leave --restricted out, or name models of {', '.join(RESTRICTABLE)}."
         )
     table = ld.read_surprisals(surprisals, unit=unit)
     fits: dict[str, ld.DifficultyFit] = {

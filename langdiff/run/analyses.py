@@ -163,8 +163,8 @@ def _compare(basis: Basis, _: Mapping[str, Analysis]) -> Analysis:
         notes = [f"Held out: mean log density per cell that was left out, in nats, in {settings.k} folds of the cells."]
     if asked and not restricted:
         notes.append(
-            "Fitted here by the unrestricted likelihood, unlike in [fit]: not all of these models have a restricted one, "
-            "and the two do not compare."
+            "Fitted here by the unrestricted likelihood, unlike in [fit]: not all of these models have a restricted "
+            "one, and the two do not compare."
         )
     if len(basis.surprisals) > 1:
         notes.append(_total_bits(basis.surprisals))

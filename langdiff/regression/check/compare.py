@@ -62,9 +62,9 @@ def compare(fits: Mapping[str, DifficultyFit] | Iterable[DifficultyFit]) -> pd.D
         one, other = hash_of_bits(its_fit.signature), hash_of_bits(fit.signature)
         if one != other:
             raise DataError(
-                f"fits {its_name!r} and {name!r} are of different tables (of {its_fit.lm}, bits {one}, and of {fit.lm}, "
-                f"bits {other}): likelihoods of different cells do not compare. Give fits of one table, or compare "
-                "the tables by their total bits or bits per intent."
+                f"fits {its_name!r} and {name!r} are of different tables (of {its_fit.lm}, bits {one}, and of "
+                f"{fit.lm}, bits {other}): likelihoods of different cells do not compare. Give fits of one table, or "
+                "compare the tables by their total bits or bits per intent."
             )
         if fit.restricted != its_fit.restricted:
             by_restricted, by_full = (name, its_name) if fit.restricted else (its_name, name)
