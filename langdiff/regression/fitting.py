@@ -162,7 +162,8 @@ def fit(
     Warns
     -----
     ConvergenceWarning
-        If the optimizer stopped before its criterion was met.
+        If the optimizer stopped before its criterion was met, or a difficulty is more than 5 nats from the average
+        (a factor of 148), so that it has no standard errors.
     LangdiffWarning
         If errors come from few clusters or few intents, editions are copies of others, or single intents join
         editions.
