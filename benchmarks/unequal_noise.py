@@ -5,17 +5,22 @@ Prints, as Markdown,
 * coverage of 95 % intervals and bias of the worst contrast to the first edition, if the noise of editions differs by a
   factor of 4 in standard deviation: with a common dispersion, with that and the sandwich, with one per edition;
 * how often tests at the 5 % level reject a common dispersion that is true, under normal and under t5 noise;
-* how often a dispersion is at the boundary.
+* how often a dispersion is at the boundary;
+* coverage of intervals by the usual errors and by the information where the noise of all bits has one variance, which
+  Model 2 does not expect, with fixed and random intents and with a dispersion per edition.
 
     OMP_NUM_THREADS=1 python benchmarks/unequal_noise.py
 """
 
 import argparse
+import logging
 from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
+import langdiff as ld
 from langdiff.regression.kernel.unequal.estimands import estimand_levels
 from langdiff.regression.kernel.unequal.estimate import estimate_unequal
 from langdiff.regression.kernel.unequal.wald import bootstrap_wald, compare_dispersions, sandwich_covariance
@@ -154,9 +159,42 @@ def boundary_table(tables, rng):
         print(f"| {deviations} | {shares} |", flush=True)
 
 
+def gamma(rng, shape):
+    variance = np.expm1(0.17**2)
+    return rng.gamma(1 / variance, variance, shape)
+
+
+def lognormal(rng, shape):
+    return np.exp(rng.normal(-(0.17**2) / 2, 0.17, shape))
+
+
+def constant_table(tables, seed):
+    print(f"\nNoise .17 of one variance, sizes of 150 bits and s.d. .6, Model 2, 300 × 5, all pairs, {tables} tables\n")
+    print("| bits | fit | errors | covered, % | worst pair, % |")
+    print("|---|---|---|---:|---:|")
+    truth, pairs = np.array([0, -0.05, 0.05, -0.1, 0.1]), list(combinations(range(5), 2))
+    for noise in (gamma, lognormal):
+        for settings in ({}, {"intents": "random"}, {"dispersion": "edition"}):
+            for errors in ("information", None):
+                covered = np.empty((tables, len(pairs)))
+                for table in range(tables):
+                    rng = np.random.default_rng([seed, table])
+                    bits = np.exp(rng.normal(np.log(150), TAU, (300, 1)) + truth) * noise(rng, (300, 5))
+                    fit = ld.fit(pd.DataFrame(bits), errors=errors, **settings)
+                    for k, (one, other) in enumerate(pairs):
+                        contrast = fit.contrast(one, other)
+                        covered[table, k] = contrast.low <= truth[one] - truth[other] <= contrast.high
+                mean, spread = covered.mean(), covered.mean(axis=1).std(ddof=1) / np.sqrt(tables)
+                named = ", ".join(f"{key} {value}" for key, value in settings.items()) or "default"
+                row = (
+                    f"| {noise.__name__} | {named} | {fit.errors.kind} | {PERCENT * mean:.1f} ± {PERCENT * spread:.1f}"
+                )
+                print(f"{row} | {PERCENT * covered.mean(axis=0).min():.1f} |", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    known = ["coverage", "boundary", "tests"]
+    known = ["coverage", "boundary", "tests", "constant"]
     parser.add_argument("parts", nargs="*", default=known, help=f"{', '.join(known)}; by default all")
     parser.add_argument("--tables", type=int, default=400)
     parser.add_argument("--few", type=int, default=100, help="tables of what is slow: tests of model 2, bootstrap")
@@ -171,6 +209,9 @@ def main():
         boundary_table(options.tables, np.random.default_rng(options.seed))
     if "tests" in options.parts:
         rejection_table(options.tables, options.few, options.resamples, np.random.default_rng(options.seed))
+    if "constant" in options.parts:
+        logging.disable(logging.INFO)
+        constant_table(options.tables, options.seed)
 
 
 if __name__ == "__main__":

@@ -57,7 +57,8 @@ def compare(
     surprisals: Surprisals,
     model: Models = None,
     restricted: Annotated[
-        bool, typer.Option("--restricted", help="Maximize the restricted likelihood of models 2, 2L and 2C.")
+        bool,
+        typer.Option("--restricted", help="Maximize the restricted likelihood, which models 2, 2L and 2C have."),
     ] = False,
     laplace_scale: LaplaceScale = None,
     unit: Unit = None,
@@ -70,18 +71,29 @@ def compare(
     A higher likelihood does not prove a model better, since every intent has a size of its own;
     `langdiff cross-validate` is the fair comparison.
 
+    Restricted and unrestricted likelihoods do not compare: with --restricted the models are 2 and 2L by default.
+
     Example: langdiff compare surprisals.csv --model 1 --model 2
     """
     import langdiff as ld
+    from langdiff.errors import ConfigError, listing
     from langdiff.regression.check.cross_validate import RESTRICTABLE
 
     models = _checked(model, out)
+    others = [name for name in models if name not in RESTRICTABLE]
+    if restricted and model is None:
+        models = [name for name in models if name in RESTRICTABLE]
+    elif restricted and others:
+        raise ConfigError(
+            f"--restricted: no restricted likelihood of model(s) {listing(others)}, and restricted and unrestricted "
+            f"ones do not compare. Leave --restricted out, or name models of {', '.join(RESTRICTABLE)}."
+        )
     table = ld.read_surprisals(surprisals, unit=unit, verify=verify)
     fits: dict[str, ld.DifficultyFit] = {
         name: ld.fit(
             table,
             model=name,
-            restricted=restricted and name in RESTRICTABLE,
+            restricted=restricted,
             laplace_scale=laplace_scale if name == "3" else None,
         )
         for name in models

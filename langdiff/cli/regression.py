@@ -51,7 +51,7 @@ def fit(
         str, typer.Option(help="'common', 'edition', or a column of --edition-info: who shares a dispersion.")
     ] = "common",
     errors: Annotated[
-        Kind | None, typer.Option(help="Source of standard errors; otherwise model and clusters decide.")
+        Kind | None, typer.Option(help="Source of standard errors; otherwise the sandwich from 50 intents on.")
     ] = None,
     clusters: Clusters = None,
     strata: Strata = None,

@@ -48,7 +48,8 @@ class Fitted:
     again : callable
         Takes row numbers among the used intents, returns the estimate from these; None if no residuals are left.
     residual_freedom : int
-        Cells less parameters, the sizes of intents counted.
+        Cells less the difficulties that are free and the sizes of intents, random ones too: the residuals within
+        intents.
     random, unequal : RandomEstimate, UnequalEstimate or None
         What else was estimated where sizes have a distribution, or editions dispersions of their own.
     plain : callable
@@ -174,13 +175,12 @@ def fit_random(z: Floats, design: Design, options: Options, table: Surprisals) -
 
     found = estimate_of(slice(None), None)
     warm = found.theta if options.sizes == "normal" and settings.model != "1" else None
-    free = design.free + 2 + (0 if covariates is None else covariates.shape[1])
     return Fitted(
         found=_plain_estimate(found),
         used=np.ones(len(z), dtype=bool),
         clusters=lambda cluster: _clusters_of_random(found, cluster),
         again=lambda rows: _plain_estimate(estimate_of(rows, warm)),
-        residual_freedom=int((~np.isnan(z)).sum()) - len(z) - free + 3,
+        residual_freedom=int((~np.isnan(z)).sum()) - len(z) - design.free + 1,
         random=found,
         plain=lambda: found.influence().T @ found.influence(),
         size_terms=tuple(map(str, terms.columns)),

@@ -43,6 +43,7 @@ from langdiff.regression.uncertainty import Uncertainty, find_errors
 from langdiff.surprisals import Surprisals
 
 USUAL_ITERATIONS = 1000
+FARTHEST = 5.0  # nats from the average, a factor of 148, at which a difficulty is not one of a language
 
 log = logging.getLogger(__name__)
 
@@ -114,8 +115,9 @@ def fit(
     errors : {"information", "sandwich", "bootstrap", "jackknife"}, optional
         Source of standard errors. ``"information"`` takes the model to be right and intents to be independent; the
         ``"sandwich"`` takes clusters to be independent, as do the ``"bootstrap"`` and the ``"jackknife"``, which fit
-        again. By default the sandwich where there are clusters, in models 2L, 2C and 3, and in models 1 and 2 with
-        fixed intents and one dispersion, from 50 intents on (up to ten million cells); otherwise the information.
+        again. By default the sandwich where there are clusters, in models 2L, 2C and 3 with fixed intents, and
+        otherwise from 50 intents on (up to ten million cells); the information below that, and where one intent alone
+        decides how some editions compare, which gives those comparisons one degree of freedom.
     clusters : str, pair of str, mapping or Series, optional
         Intents that share errors: a column of `Surprisals.intent_info`, such as ``"book"`` or ``"document"``, or the
         cluster of each intent. Two columns are clusters that cross.
@@ -160,7 +162,8 @@ def fit(
     Warns
     -----
     ConvergenceWarning
-        If the optimizer stopped before its criterion was met.
+        If the optimizer stopped before its criterion was met, or a difficulty is more than 5 nats from the average
+        (a factor of 148), so that it has no standard errors.
     LangdiffWarning
         If errors come from few clusters or few intents, editions are copies of others, or single intents join
         editions.
@@ -230,20 +233,31 @@ def fit(
         fitted = fit_random(z, design, options, table)
     else:
         fitted = fit_fixed(z, design, options, table)
-    fitted = _checked(fitted, design, options)
+    fitted = _checked(fitted, design, options, table, z)
     uncertainty = find_errors(z, table.intents, design, options, fitted, labels, stratum)
     return _label(z, fitted, options, design, table, uncertainty, labels, stratum, edition_info)
 
 
-def _checked(fitted: Fitted, design: Design, options: Options) -> Fitted:
-    """Tell of intents that were left out; warn of a search that did not converge."""
+def _checked(fitted: Fitted, design: Design, options: Options, table: Surprisals, z: Floats) -> Fitted:
+    """Tell of intents that were left out; warn of a search that did not converge, or went where no text is."""
     found, single = fitted.found, int((~fitted.used).sum())
     gradient = "" if np.isnan(found.grad_norm) else f"; scaled gradient {found.grad_norm:.1e}"
     if single:
         log.info("%d of %d intents have one cell only and say nothing of difficulties", single, len(fitted.used))
     if found.converged and not np.isfinite(published_parameters(found, design.first).dispersion):
         found = found._replace(converged=False, message="the dispersion is out of range")
-    if not found.converged:
+    difficulty = published_parameters(found, design.first).difficulty
+    if not (np.abs(difficulty) <= FARTHEST).all():
+        found = found._replace(converged=False, covariance=None)
+        warnings.warn(
+            f"model {options.settings.model}: some difficulties are more than {FARTHEST:g} nats from the average, a "
+            f"factor of {np.exp(FARTHEST):.0f}; they are not to be used, and have no standard errors. Most extreme is "
+            f"{_most_extreme(table, z, found.c)}. Are all editions in one unit? Correct the bits, or leave them out.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+        found = found._replace(message=f"difficulties beyond {FARTHEST:g} nats")
+    elif not found.converged:
         warnings.warn(
             f"model {options.settings.model} did not converge in {found.n_iterations} iterations: {found.message}"
             f"{gradient}. Raise max_iterations (now {options.settings.max_iterations}), "
@@ -252,6 +266,14 @@ def _checked(fitted: Fitted, design: Design, options: Options) -> Fitted:
             stacklevel=3,
         )
     return replace(fitted, found=found)
+
+
+def _most_extreme(table: Surprisals, z: Floats, c: Floats) -> str:
+    """Name the edition farthest from the middle one, and its cell farthest from the middle of the intent."""
+    edition = int(np.abs(c - np.median(c)).argmax())
+    intent = int(np.nanargmax(np.abs(z[:, edition] - np.nanmedian(z, axis=1))))
+    cell = f"({table.intents[intent]}, {table.editions[edition]}) = {table.bits.iloc[intent, edition]:g}"
+    return f"edition {table.editions[edition]!r}, for instance {cell} bits"
 
 
 def _label(

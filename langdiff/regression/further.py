@@ -64,11 +64,14 @@ def dispersions_of(
     by_bootstrap = cluster is None and options.bootstrap >= FEWEST_SAMPLES
     both = pd.Index([*(f"level {edition}" for edition in table.editions), *(f"ln variance {name}" for name in names)])
     variance = np.exp(found.log_variance)
+    joint = found.covariance if uncertainty.joint is None else uncertainty.joint
+    if fitted.found.covariance is None:  # estimates that are out of range have no errors
+        joint = np.full_like(joint, np.nan)
     return Dispersions(
         group=group,
         value=pd.Series(np.expm1(variance) if found.model == "1" else variance, names, name="dispersion"),
         level=pd.Series(found.c, table.editions, name="level"),
-        covariance=pd.DataFrame(found.covariance if uncertainty.joint is None else uncertainty.joint, both, both),
+        covariance=pd.DataFrame(joint, both, both),
         wald=test.wald,
         p_value=_bootstrap_p(fitted, options) if by_bootstrap else test.wald_p,
         test="bootstrap" if by_bootstrap else "robust",

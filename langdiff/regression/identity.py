@@ -1,5 +1,7 @@
 """What results depend on, for their signatures: the table, and which difficulties are free."""
 
+import re
+
 from langdiff._signature import short_hash
 from langdiff.regression.design import Design
 from langdiff.surprisals import Surprisals
@@ -16,6 +18,18 @@ def identify_table(table: Surprisals) -> dict[str, str | int | None]:
     """
     known = {"lm": table.lm} if table.provenance is None else table.provenance.signature()
     return {**known, "bits": short_hash(table.bits)}
+
+
+def hash_of_bits(signature: str) -> str:
+    """Return the hash of the bits from a signature that `identify_table` is part of; empty if there is none.
+
+    Examples
+    --------
+    >>> hash_of_bits("model:2|lm:mine|bits:0123abcd|cells:12")
+    '0123abcd'
+    """
+    found = re.findall(r"(?:^|\|)bits:([0-9a-f]+)(?=\||$)", signature)
+    return found[-1] if found else ""  # the name of a language model, which comes before, may hold anything
 
 
 def identify_design(design: Design) -> dict[str, str]:

@@ -49,7 +49,9 @@ class DifficultyFit:
     degrees_of_freedom : float or DataFrame, shape (J, J)
         Degrees of freedom of Student's t distribution behind intervals and tests: N − I − J + 1 with errors from the
         information; with a sandwich those of Bell and McCaffrey (for CR2, whatever the correction), of each difficulty
-        on the diagonal and of differences elsewhere; one less than the number of clusters with resampling.
+        on the diagonal and of differences elsewhere; one less than the number of clusters with resampling, and than
+        that of intents in a sandwich of random intents or `dispersions` without clusters. 1 where one intent alone
+        decides a comparison.
     errors : ErrorSource
         Where the standard errors come from: ``kind``, ``clusters``, ``n_clusters``, ``design_effect``, ….
     intents : {"fixed", "random"}

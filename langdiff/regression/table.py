@@ -16,6 +16,7 @@ from langdiff.surprisals import Surprisals
 
 CONSTANT_CELLS = 3  # an edition with at least this many cells, all equal, was not measured
 FEW = 8
+ROUNDING = 1e-6  # nats; what single precision leaves of a constant ratio, far below the noise of any text
 
 log = logging.getLogger(__name__)
 
@@ -78,7 +79,8 @@ def log_bits(table: Surprisals, design: Design) -> Floats:
     Warns
     -----
     LangdiffWarning
-        If two editions are equal in all intents that both have, or editions are joined by single intents only.
+        If two editions are equal, or exact multiples, in all intents that both have, or editions are joined by single
+        intents only.
     """
     bits = table.bits.to_numpy()
     intents, editions = bits.shape
@@ -103,7 +105,7 @@ def log_bits(table: Surprisals, design: Design) -> Floats:
             f"{intents + free:,} are needed to tell differences from noise. Add intents that several editions have."
         )
     _warn_of_copies(table, z)
-    _warn_of_weak_joins(design.units, design.observed(observed))
+    _warn_of_weak_joins(design.units, table.intents, design.observed(observed))
     return z
 
 
@@ -122,34 +124,38 @@ def _check_variation(table: Surprisals, z: Floats) -> None:
 
 
 def _warn_of_copies(table: Surprisals, z: Floats) -> None:
-    """Warn of editions whose surprisals equal those of another wherever both are known."""
+    """Warn of editions whose surprisals equal those of another, or a multiple of them, wherever both are known."""
     copies = []
     for k in range(1, z.shape[1]):
         rows = np.flatnonzero(~np.isnan(z[:, k]))
         few = rows[:: -(-len(rows) // FEW)]  # tell nearly all pairs apart
-        differs = z[few, :k] != z[few, k][:, None]
-        for j in np.flatnonzero(~(differs & ~np.isnan(z[few, :k])).any(axis=0)):
+        ratio = z[few, k][:, None] - z[few, :k]
+        low, high = np.fmin.reduce(ratio), np.fmax.reduce(ratio)  # NaN where none of the few is in both
+        for j in np.flatnonzero(~(high - low > ROUNDING)):
             both = rows[~np.isnan(z[rows, j])]
-            if len(both) >= CONSTANT_CELLS and (z[both, k] == z[both, j]).all():
-                copies.append(f"{table.editions[k]} = {table.editions[int(j)]}")
-    if copies:
+            if len(both) >= CONSTANT_CELLS and np.ptp(ratio := z[both, k] - z[both, j]) <= ROUNDING:
+                times = "" if np.abs(ratio).max() <= ROUNDING else f"{np.exp(np.median(ratio)):.6g} × "
+                copies.append(f"{table.editions[k]} = {times}{table.editions[int(j)]}")
+    if 0 < len(copies) < z.shape[1] * (z.shape[1] - 1) // 2:  # no residuals are left of a table of copies: refused
         warnings.warn(
-            f"{len(copies)} pair(s) of editions have equal surprisals in every intent that both have: "
-            f"{listing(copies)}. Copies are counted as independent evidence; leave one of each pair out.",
+            f"{len(copies)} pair(s) of editions have equal surprisals in every intent that both have, or exact "
+            f"multiples: {listing(copies)}. Copies are counted as independent evidence; leave one of each pair out.",
             LangdiffWarning,
             stacklevel=4,
         )
 
 
-def _warn_of_weak_joins(units: pd.Index, observed: Booleans) -> None:
+def _warn_of_weak_joins(units: pd.Index, intents: pd.Index, observed: Booleans) -> None:
     """Warn of editions that only single intents join to the others: nothing shows the error of such a join."""
     component = weakly_joined(observed) if not observed.all() else np.zeros(1, dtype=int)
     if component.max() == 0:
         return
     small = np.flatnonzero(component != np.bincount(component).argmax())
+    several = [len(np.unique(component[row])) > 1 for row in observed]
     warnings.warn(
-        f"{len(small)} edition(s) are joined to the others by single intents only: {listing(units[small])}. Nothing "
-        "shows the error of such a comparison; leave them out, or add intents that they share with others.",
+        f"{len(small)} edition(s) are joined to the others by single intents only: {listing(units[small])} (joined by "
+        f"{listing(intents[several])}). Nothing shows the error of such a comparison; leave them out, or add intents "
+        "that they share with others.",
         LangdiffWarning,
         stacklevel=4,
     )

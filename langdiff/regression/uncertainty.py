@@ -1,6 +1,7 @@
 """Standard errors of a fit: from the information, a sandwich, the bootstrap or the jackknife."""
 
 import warnings
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -10,7 +11,7 @@ from scipy.linalg import LinAlgError
 from langdiff._random import generator
 from langdiff._signature import name_of_seed
 from langdiff._types import Booleans, Floats, Integers
-from langdiff.errors import ConvergenceWarning, DataError, LangdiffWarning
+from langdiff.errors import ConvergenceWarning, DataError, LangdiffWarning, listing
 from langdiff.regression.design import Design
 from langdiff.regression.estimating import Fitted, normalized
 from langdiff.regression.kernel.cluster_designs import (
@@ -20,7 +21,8 @@ from langdiff.regression.kernel.cluster_designs import (
     nested_freedom,
 )
 from langdiff.regression.kernel.clusters import Clusters, Kind, covariance_of_clusters
-from langdiff.regression.kernel.disconnecting import check_clusters
+from langdiff.regression.kernel.connected import edition_components
+from langdiff.regression.kernel.disconnecting import check_clusters, disconnecting_clusters
 from langdiff.regression.kernel.freedom import freedom_of_pairs
 from langdiff.regression.kernel.information import normalized_covariance
 from langdiff.regression.kernel.resampling import bootstrap_draws, cluster_jackknife, jackknife_inflation
@@ -88,6 +90,10 @@ def find_errors(
     work = _Work(z[fitted.used], intents[fitted.used], design, options, fitted, clusters, strata)
     if not fitted.found.converged:
         return work.information()
+    usual = kind == "sandwich" and not options.errors and not clusters
+    if usual and fitted.unequal is not None and options.intents == "fixed" and len(work.joining):
+        # their sandwich takes the scores of intents as they are, and does not notice that one of them is fitted exactly
+        return work.joined_by_one()
     try:
         found = {
             "information": work.information,
@@ -104,14 +110,14 @@ def find_errors(
         )
         return _unknown(design, ErrorSource(kind=kind, correction=options.correction, n_clusters=work.n_clusters))
     except DataError as error:
-        if kind == "sandwich" and not options.errors and not clusters and options.settings.model not in ONE_WAY:
+        if not usual:
+            raise
+        if options.settings.model not in ONE_WAY:
             raise DataError(
                 f"model {options.settings.model!r} has standard errors from how intents vary, and here some editions "
-                f"depend on one of {work.n_clusters} intents. Use model='2', or more intents."
+                f"depend on one of {work.n_clusters} intents{work.named_joining}. Use model='2', or more intents."
             ) from error
-        if kind != "sandwich" or options.errors or clusters or options.settings.model not in ONE_WAY:
-            raise
-        found = work.information()  # one intent alone joins some editions, of which was warned
+        return work.joined_by_one()
     _warn_of_few(found)
     return found
 
@@ -129,8 +135,8 @@ def _usual(options: Options, design: Design, fitted: Fitted, clusters: list[pd.S
         return "jackknife"
     if clusters or (model not in ONE_WAY and options.intents == "fixed"):
         return "sandwich"
-    plain = options.intents == "fixed" and not options.unequal and design.free > 1  # one alone cannot differ
-    return "sandwich" if plain and fitted.used.sum() >= FEWEST_INTENTS and cells <= LARGEST else "information"
+    differ = design.free > 1  # one difficulty alone cannot
+    return "sandwich" if differ and fitted.used.sum() >= FEWEST_INTENTS and cells <= LARGEST else "information"
 
 
 class _Work:
@@ -165,6 +171,37 @@ class _Work:
     def n_clusters(self) -> int:
         """Number of clusters, the smaller of two kinds."""
         return min([int(code.max()) + 1 for code in self.kinds], default=len(self.observed))
+
+    @cached_property
+    def joining(self) -> Integers:
+        """The intents without any one of which the editions fall apart."""
+        return disconnecting_clusters(self.design.observed(self.observed), np.arange(len(self.observed)), most=None)
+
+    @property
+    def named_joining(self) -> str:
+        """These intents in brackets; empty if there are none."""
+        return f" ({listing(self.intents[self.joining])})" if len(self.joining) else ""
+
+    def joined_by_one(self) -> Uncertainty:
+        """Take the information, and one degree of freedom for what one intent alone decides.
+
+        How intents vary says nothing of a difference that one of them decides, whose residual is 0 whatever its noise.
+        """
+        found, observed = self.information(), self.design.observed(self.observed)
+        units = len(self.design.first)
+        apart = np.full((units, units), not len(self.joining))
+        for intent in self.joining:
+            part = edition_components(np.delete(observed, intent, axis=0))
+            apart |= part[:, None] != part
+        np.fill_diagonal(apart, True)  # the mean is over all of them
+        warnings.warn(
+            f"single intents{self.named_joining} decide how some editions compare: standard errors come from the "
+            "information, which takes the model to be right, and intervals of such comparisons have one degree of "
+            "freedom.",
+            LangdiffWarning,
+            stacklevel=4,
+        )
+        return found._replace(freedom=np.where(apart, 1.0, found.freedom))
 
     def of_units(self, covariance: Floats) -> Floats:
         """Return the covariance of normalized difficulties from that of c."""

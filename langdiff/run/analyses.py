@@ -130,15 +130,17 @@ def analyse(
 
 def _compare(basis: Basis, _: Mapping[str, Analysis]) -> Analysis:
     import langdiff as ld
+    from langdiff.regression.check.cross_validate import RESTRICTABLE
 
     settings = basis.experiment.compare
     assert settings is not None  # noqa: S101 for the type checker: `analyse` calls it only then
+    asked = basis.experiment.fit.restricted
+    restricted = asked and set(settings.models) <= set(RESTRICTABLE)  # those of others do not compare with them
     tables = []
     for lm, table in basis.surprisals.items():
         fits: dict[str, DifficultyFit] = {}
         for model in settings.models:
             scale = settings.laplace_scale if model == "3" else None
-            restricted = basis.experiment.fit.restricted and model in ("2", "2L", "2C")
             fits[model] = ld.fit(
                 table, model=model, laplace_scale=scale, restricted=restricted, seed=basis.experiment.seed
             )
@@ -159,7 +161,28 @@ def _compare(basis: Basis, _: Mapping[str, Analysis]) -> Analysis:
     notes = ["A higher likelihood does not prove a model better, since every intent has a size of its own."]
     if settings.k:
         notes = [f"Held out: mean log density per cell that was left out, in nats, in {settings.k} folds of the cells."]
+    if asked and not restricted:
+        notes.append(
+            "Fitted here by the unrestricted likelihood, unlike in [fit]: not all of these models have a restricted "
+            "one, and the two do not compare."
+        )
+    if len(basis.surprisals) > 1:
+        notes.append(_total_bits(basis.surprisals))
     return Analysis(name="compare", table=pd.concat(tables, ignore_index=True), notes=tuple(notes))
+
+
+def _total_bits(surprisals: Mapping[str, Surprisals]) -> str:
+    """Say by what language models compare: the bits of the cells that all of them have."""
+    tables = [table.bits for table in surprisals.values()]
+    intents = [name for name in tables[0].index if all(name in table.index for table in tables)]
+    editions = [name for name in tables[0].columns if all(name in table.columns for table in tables)]
+    bits = np.array([table.loc[intents, editions].to_numpy() for table in tables])
+    known = ~np.isnan(bits).any(axis=0)
+    totals = ", ".join(f"{lm} {of[known].sum():,.0f}" for lm, of in zip(surprisals, bits, strict=True))
+    return (
+        "Likelihoods of different language models do not compare; bits do. Total bits of the "
+        f"{int(known.sum()):,} cells that all have: {totals}."
+    )
 
 
 def _goodness(basis: Basis, _: Mapping[str, Analysis]) -> Analysis:

@@ -69,7 +69,7 @@ def _cell(value: Any, look: str, kind: str) -> Markup:
 
 
 def tables_of_analysis(name: str, table: pd.DataFrame) -> list[dict[str, str]]:
-    """Return what a report shows of the table of an analysis.
+    """Return what a report shows of the table of an analysis: several tables where numbers of all do not compare.
 
     Intervals and standard errors are put beside what they belong to, with two digits of the error; columns with the
     same value in all rows become a sentence.
@@ -77,7 +77,8 @@ def tables_of_analysis(name: str, table: pd.DataFrame) -> list[dict[str, str]]:
     Parameters
     ----------
     name : str
-        The analysis, such as ``"parity"``, which has two tables: of texts, and of bits by language model.
+        The analysis: ``"parity"`` has two tables, of texts, and of bits by language model; ``"compare"`` and
+        ``"goodness"`` have one for each language model, whose likelihoods are of cells of its own.
     table : DataFrame
         What was found.
 
@@ -88,6 +89,8 @@ def tables_of_analysis(name: str, table: pd.DataFrame) -> list[dict[str, str]]:
     """
     if table.empty:
         return []
+    if name in ("compare", "goodness") and "lm" in table and table["lm"].nunique() > 1:
+        return [_shown(str(lm), rows.drop(columns="lm")) for lm, rows in table.groupby("lm", sort=False)]
     if name != "parity":
         return [_shown("", table)]
     of_texts = [column for column in table if str(column).startswith(OF_TEXTS)]

@@ -30,15 +30,16 @@ HEADINGS = {
         "Models",
         "Which regression model?",
         "The same surprisals under several models of the regression. Correlation and largest difference (nats) are "
-        "those of the difficulties with the first model's. Likelihoods of restricted models and those of model 3 do "
-        "not compare with others.",
+        "those of the difficulties with the first model's. Likelihoods compare within one language model only; those "
+        "of model 3 do not compare with others.",
     ),
     "goodness": (
         "Goodness of fit",
         "Which model explains new intents?",
         "Intents are dealt into subsets; in each, models are fitted to most intents and scored on the others: "
-        "log-likelihood of log bits, nats per held-out cell, higher is better. n: sizes of held-out intents, most "
-        "likely (map) or integrated out (posterior); fix: what stays as fitted.",
+        "log-likelihood of log bits, nats per held-out cell, higher is better, and comparable within one language "
+        "model only. n: sizes of held-out intents, most likely (map) or integrated out (posterior); fix: what stays "
+        "as fitted.",
     ),
     "sample": (
         "Posterior",

@@ -20,7 +20,8 @@ class CompareSettings(Section):
     """``[compare]``: other regression models beside that of ``[fit]``; see `langdiff.compare`.
 
     With ``k``, they are also compared by how well they predict cells that were left out, in k folds of the cells
-    (`langdiff.cross_validate`).
+    (`langdiff.cross_validate`). Where ``[fit]`` asks for the restricted likelihood, all are fitted by it if all have
+    one.
     """
 
     models: list[Model] = Field(["1", "2", "2L"], min_length=2)

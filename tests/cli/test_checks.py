@@ -25,18 +25,26 @@ def documents(tmp_path):
 
 
 def test_compare_prints_what_the_api_gives(langdiff, table, tmp_path):
-    done = langdiff("compare", table, "--model", "1", "--model", "2C", "--restricted", "--out", tmp_path / "fits.tsv")
+    done = langdiff("compare", table, "--model", "2", "--model", "2C", "--restricted", "--out", tmp_path / "fits.tsv")
     assert (done.code, done.err) == (0, "")
     surprisals = ld.read_surprisals(table)
-    fits = {"1": ld.fit(surprisals, model="1"), "2C": ld.fit(surprisals, model="2C", restricted=True)}
+    fits = {model: ld.fit(surprisals, model=model, restricted=True) for model in ("2", "2C")}
     expected = ld.compare(fits)
     written = pd.read_csv(tmp_path / "fits.tsv", sep="\t", dtype={"model": str}).set_index("model")
-    assert written["restricted"].tolist() == [False, True]
+    assert written["restricted"].tolist() == [True, True]
     numbers = ["log_likelihood", "sigma", "correlation", "largest_difference"]
     pd.testing.assert_frame_equal(written[numbers], expected[numbers], rtol=ROUNDING, check_names=False)
     assert f"{expected.loc['2C', 'log_likelihood']:,.1f}" in done.out
     assert f"[{fits['2C'].signature}]" in done.out
-    assert "those with model 1" in done.out
+    assert "those with model 2" in done.out
+
+
+def test_compare_does_not_mix_restricted_likelihoods_with_others(langdiff, table):
+    done = langdiff("compare", table, "--model", "1", "--model", "2", "--restricted")
+    assert done.code == 1
+    assert "--restricted: no restricted likelihood of model(s) '1', and restricted and unrestricted ones" in done.err
+    rows = json.loads(langdiff("compare", table, "--restricted", "--json").out)
+    assert [(row["model"], row["restricted"]) for row in rows] == [("2", True), ("2L", True)]
 
 
 def test_compare_as_json_with_the_usual_models(langdiff, table):

@@ -1,5 +1,6 @@
 """`fit` from the outside: recovery of simulated truth, invariances, bad input."""
 
+import re
 import warnings
 
 import numpy as np
@@ -216,6 +217,47 @@ def test_an_infinite_dispersion_is_no_convergence(model):
         assert not ld.fit(bits, model=model).converged
 
 
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"model": "1"},
+        {"model": "2"},
+        {"model": "2L"},
+        {"model": "2C"},
+        {"intents": "random"},
+        {"dispersion": "edition"},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("factor", [1e300, 1e-300, 1e4])
+def test_difficulties_of_no_language_have_no_errors(settings, factor):
+    bits = ld.simulate(60, 4, seed=1).surprisals.bits
+    bits["e4"] *= factor
+    message = r"more than 5 nats from the average.* is edition 'e4', for instance \(\d+, e4\) = [\d.e+-]+ bits"
+    with pytest.warns(ConvergenceWarning, match=message):
+        fit = ld.fit(bits, **settings)
+    assert not fit.converged
+    assert "NOT CONVERGED (difficulties beyond 5 nats)" in fit.summary()
+    assert fit.std_error.isna().all()
+    for estimand in ("expected", "median"):
+        assert np.isnan(fit.contrast("e4", "e1", estimand=estimand).std_error)
+
+
+@pytest.mark.parametrize("value", [1e300, 1e-300])
+@pytest.mark.parametrize("model", ["1", "2"])
+def test_one_impossible_cell_is_named(model, value):
+    bits = ld.simulate(60, 4, seed=1).surprisals.bits
+    bits.loc["7", "e2"] = value
+    with pytest.warns(ConvergenceWarning, match=re.escape(f"edition 'e2', for instance (7, e2) = {value:g} bits")):
+        assert ld.fit(bits, model=model).std_error.isna().all()
+
+
+def test_a_language_of_a_hundred_times_the_bits_is_fitted():
+    bits = ld.simulate(60, 4, seed=1).surprisals.bits
+    bits["e4"] *= 100  # the others are 3.2 nats below the average
+    assert (ld.fit(bits).std_error > 0).all()
+
+
 GOOD = {"a": [10.0, 20, 31], "b": [11.0, 25, 30], "c": [12.0, 24, 36]}
 
 
@@ -275,6 +317,12 @@ def test_copies_of_an_edition_are_warned_about():
     bits = ld.simulate(50, 4, missing=0.2, seed=0).surprisals.bits
     with pytest.warns(LangdiffWarning, match=r"^1 pair\(s\) of editions have equal surprisals .*'copy = e2'\. Copies"):
         ld.fit(bits.assign(copy=bits["e2"]))
+    for times in (1.3, 1 / 7):
+        message = rf"^1 pair\(s\) of editions have equal .* or exact multiples: 'copy = {times:.6g} × e2'\. Copies"
+        with pytest.warns(LangdiffWarning, match=message):
+            ld.fit(bits.assign(copy=times * bits["e2"]))
+    with pytest.warns(LangdiffWarning, match="copy = 1.3 × e2"):  # in single precision
+        ld.fit(bits.assign(copy=(1.3 * bits["e2"].astype("f4")).astype(float)))
     partly = bits["e2"].where(np.arange(50) < 40, bits["e2"] * 1.1)
     ld.fit(bits.assign(copy=partly))  # warnings are errors here: none
 
@@ -282,7 +330,10 @@ def test_copies_of_an_edition_are_warned_about():
 def test_editions_that_single_intents_join_are_warned_about():
     bits = ld.simulate(50, 4, seed=0).surprisals.bits
     bits.loc[bits.index[1:], "e4"] = np.nan
-    with pytest.warns(LangdiffWarning, match=r"^1 edition\(s\) are joined to the others by single intents only: 'e4'"):
+    with (
+        pytest.warns(LangdiffWarning, match=r"^1 edition\(s\) are joined .* only: 'e4' \(joined by '1'\)\. Nothing"),
+        pytest.warns(LangdiffWarning, match=r"^single intents \('1'\) decide how some editions compare"),
+    ):
         ld.fit(bits)
 
 

@@ -67,6 +67,41 @@ def test_the_default_is_a_sandwich_from_fifty_intents_on(table):
     assert fit.degrees_of_freedom == fit.cells - fit.single_cell_intents - (45 - fit.single_cell_intents) - 4 + 1
 
 
+INTEGRATED = [{"intents": "random"}, {"dispersion": "edition"}, {"dispersion": "edition", "intents": "random"}]
+
+
+@pytest.mark.parametrize("settings", INTEGRATED, ids=str)
+@pytest.mark.parametrize("model", ["1", "2"])
+def test_the_default_is_the_same_where_sizes_are_integrated_out(table, model, settings):
+    fit, asked = (ld.fit(table, model=model, errors=kind, **settings) for kind in (None, "sandwich"))
+    used = 300 - (fit.single_cell_intents if fit.intents == "fixed" else 0)
+    assert (fit.errors.words, fit.degrees_of_freedom) == (f"a sandwich (CR1) over {used} intents", used - 1.0)
+    assert_allclose(fit.covariance, asked.covariance, rtol=1e-12)
+    small = table.sel(intents=table.intents[:45])
+    assert ld.fit(small, model=model, **settings).errors.kind == "information"
+
+
+def test_random_sizes_of_model_2l_have_a_sandwich_by_default(table):
+    assert ld.fit(table, model="2L", intents="random").errors.words == "a sandwich (CR1) over 300 intents"
+
+
+SPREAD = 0.25  # of a ratio of variances from 40 tables × 4 differences; from the information it is below .55
+
+
+@pytest.mark.parametrize("settings", INTEGRATED[:2], ids=str)
+def test_errors_hold_where_noise_does_not_fall_with_length(settings):
+    """Bits are gamma with one coefficient of variation, whereas Model 2 gives long intents less noise."""
+    errors, variances = [], []
+    for seed in range(40):
+        rng = np.random.default_rng([6, seed])
+        size, noise = np.exp(rng.normal(np.log(150), 1.0, (150, 1))), np.expm1(0.17**2)
+        fit = ld.fit(pd.DataFrame(size * rng.gamma(1 / noise, noise, (150, 5))), **settings)
+        contrasts = [fit.contrast(0, other) for other in range(1, 5)]
+        errors.append([contrast.estimate for contrast in contrasts])  # the editions are equal
+        variances.append([contrast.std_error**2 for contrast in contrasts])
+    assert np.mean(variances) / np.mean(np.square(errors)) == pytest.approx(1, abs=SPREAD)
+
+
 def test_clusters_without_effect_leave_errors_and_cost_degrees_of_freedom(table):
     plain, clustered = ld.fit(table), ld.fit(table, clusters="chapter")
     assert clustered.errors.n_clusters == 30
@@ -156,7 +191,8 @@ def test_unequal_noise_is_found_and_divides_the_estimands():
     assert expected.estimate == pytest.approx(0.12, abs=4 * expected.std_error)
     assert expected.estimate - median.estimate == pytest.approx(0.12, abs=0.03)
     s, t = np.log1p(fit.dispersions.value["d"]), np.log1p(fit.dispersions.value["a"])
-    assert median.std_error == pytest.approx(np.sqrt((s + t) / 2000), rel=1e-3)
+    fit = ld.fit(bits, model="1", dispersion="edition", errors="information")
+    assert fit.contrast("d", "a", estimand="median").std_error == pytest.approx(np.sqrt((s + t) / 2000), rel=1e-3)
     groups = ld.fit(bits, model="1", dispersion={"a": "x", "b": "x", "c": "y", "d": "y"})
     assert list(groups.dispersions.value.index) == ["x", "y"]
     assert "equal: p = " in groups.summary()
@@ -402,3 +438,32 @@ def test_the_test_of_dispersions_knows_of_both_kinds_of_clusters(table):
         for pair in (("chapter", "genre"), ("genre", "chapter"))
     )
     assert first == pytest.approx(second, rel=1e-6)
+
+
+def two_blocks(*, shared=1):
+    """Two blocks of three editions and sixty intents each, which `shared` intents join."""
+    rng = np.random.default_rng(1)
+    sizes = np.exp(rng.normal(5, 0.6, (120, 1)))
+    bits = pd.DataFrame(sizes * np.exp(rng.normal(0, 0.17, (120, 6))), columns=list("abcdef"))
+    bits.index = pd.Index([f"i{k}" for k in range(120)])
+    joined = bits.iloc[:shared, 4].copy()
+    bits.iloc[:60, 3:] = np.nan
+    bits.iloc[60:, :3] = np.nan
+    bits.iloc[:shared, 4] = joined
+    return bits
+
+
+@pytest.mark.parametrize("settings", [{"model": "1"}, {"dispersion": "edition"}], ids=str)
+def test_what_one_intent_decides_has_one_degree_of_freedom(settings):
+    with (
+        pytest.warns(LangdiffWarning, match=r"'d', 'e', 'f' \(joined by 'i0'\)\. Nothing shows"),
+        pytest.warns(LangdiffWarning, match=r"^single intents \('i0'\) decide how some editions compare: "),
+    ):
+        fit = ld.fit(two_blocks(), **settings)
+    assert fit.errors.kind == "information"
+    across, within = fit.contrast("a", "e"), fit.contrast("a", "b")
+    assert (across.degrees_of_freedom, within.degrees_of_freedom) == (1, 361 - 120 - 6 + 1)
+    half = stats.t(1).ppf(0.975) * across.std_error
+    assert (across.low, across.high) == pytest.approx((across.estimate - half, across.estimate + half))
+    with pytest.warns(LangdiffWarning, match="few"):  # two intents leave something to see the error by
+        assert ld.fit(two_blocks(shared=2), model="1").errors.kind == "sandwich"

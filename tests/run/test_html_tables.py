@@ -51,6 +51,21 @@ def test_errors_stand_beside_what_they_are_of_with_two_digits_of_them():
     assert "data-value='-0.5'" in found["table"]  # sorted by the number, whatever is shown
 
 
+@pytest.mark.parametrize("name", ["compare", "goodness"])
+def test_likelihoods_of_two_language_models_never_share_a_column(name):
+    """The worse model of two may have the higher likelihood: its cells are others."""
+    likelihoods = [3321.0, 3300.0, 3432.0, 3400.0]
+    table = pd.DataFrame({"lm": ["a", "a", "b", "b"], "model": ["1", "2"] * 2, "log_likelihood": likelihoods})
+    shown = tables_of_analysis(name, table)
+    assert [each["caption"] for each in shown] == ["a", "b"]
+    assert [plain(each["table"])[1:] for each in shown] == [
+        [["1", "3,321"], ["2", "3,300"]],
+        [["1", "3,432"], ["2", "3,400"]],
+    ]
+    (alone,) = tables_of_analysis(name, table[:2])
+    assert alone["same"] == "In all rows: language model a."
+
+
 def test_parity_has_a_table_of_texts_and_one_of_bits():
     table = pd.DataFrame(
         {

@@ -79,6 +79,27 @@ def test_sections_find_what_the_functions_find(run, settings):
     assert (known["p_adjusted"] >= known["p"]).all()
 
 
+@pytest.mark.parametrize(("models", "restricted"), [(["2", "2C"], True), (["1", "2"], False)])
+def test_models_are_compared_by_one_kind_of_likelihood(settings, tmp_path, models, restricted):
+    """By the restricted one, which [fit] asks for, if all have it; never by both."""
+    kept = {key: settings[key] for key in ("name", "corpus")}
+    both = settings["lm"] | {"models": ["kneser-ney-2", "kneser-ney-3"]}
+    again = kept | {"lm": both, "fit": {"restricted": True}, "compare": {"models": models}}
+    found = run_experiment(Experiment.model_validate(again), tmp_path / "x", progress=False)
+    compared = found.analyses["compare"]
+    rows = compared.table.set_index(["lm", "model"])
+    assert set(rows["restricted"]) == {restricted}
+    for lm, table in found.surprisals.items():
+        expected = ld.fit(table, model="2", restricted=restricted)
+        assert rows.loc[(lm, "2"), "log_likelihood"] == pytest.approx(expected.log_likelihood)
+    assert any("unrestricted likelihood, unlike in [fit]" in note for note in compared.notes) is not restricted
+    totals = {lm: table.bits.to_numpy().sum() for lm, table in found.surprisals.items()}
+    words = ", ".join(f"{lm} {total:,.0f}" for lm, total in totals.items())
+    assert compared.notes[-1].endswith(f"that all have: {words}.")
+    page = found.report.read_text(encoding="utf-8")
+    assert all(f"<h3>{lm}</h3>" in page for lm in totals)  # a table of each
+
+
 def test_texts_are_counted_without_the_marks_of_the_tokenizer(run, settings):
     texts = ld.read_multitext(settings["corpus"]["path"], format="moses")
     parity = ld.measure_parity(texts, reference="eng", bootstrap=0).estimates

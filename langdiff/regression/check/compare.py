@@ -7,21 +7,23 @@ import numpy as np
 import pandas as pd
 
 from langdiff.errors import DataError, listing
+from langdiff.regression.identity import hash_of_bits
 from langdiff.regression.result import DifficultyFit
 
 
 def compare(fits: Mapping[str, DifficultyFit] | Iterable[DifficultyFit]) -> pd.DataFrame:
     """Put fits beside each other: how likely, how large, and how far their difficulties differ.
 
-    Log-likelihoods of models compare only on the same cells, of the same unit, and not between
-    restricted and unrestricted ones; that of model 3 is of cells and noise together. Nor does a higher one
-    prove a model better, since every intent has a size of its own. `langdiff.cross_validate` is the
-    fair comparison.
+    Log-likelihoods compare only on the same cells, so that fits of different tables are refused, such as those of two
+    language models, of which the worse may have the higher likelihood: compare their bits. Restricted and
+    unrestricted likelihoods do not compare either, and that of model 3 is of cells and noise together. Nor does a
+    higher one prove a model better, since every intent has a size of its own. `langdiff.cross_validate` is the fair
+    comparison.
 
     Parameters
     ----------
     fits : mapping from name to DifficultyFit, or iterable of DifficultyFit
-        Fits of the same editions; difficulties are compared with those of the first. Fits without names
+        Fits of one table, all restricted or none; difficulties are compared with those of the first. Fits without names
         are named by their models, and from the second fit of a model on by a number as well: ``"2"``, ``"2 (2)"``.
 
     Returns
@@ -35,7 +37,7 @@ def compare(fits: Mapping[str, DifficultyFit] | Iterable[DifficultyFit]) -> pd.D
     Raises
     ------
     DataError
-        If no fit is given, something is not a fit, or editions differ.
+        If no fit is given, something is not a fit, or editions, tables or restriction differ.
 
     Examples
     --------
@@ -48,13 +50,27 @@ def compare(fits: Mapping[str, DifficultyFit] | Iterable[DifficultyFit]) -> pd.D
     named = _by_name(fits)
     if not named:
         raise DataError("no fits to compare.")
-    first = next(iter(named.values())).difficulty
+    (its_name, its_fit), *_ = named.items()
+    first = its_fit.difficulty
     for name, fit in named.items():
         others = set(fit.difficulty.index) ^ set(first.index)
         if others:
             raise DataError(
                 f"fit {name!r} and the first have different editions: {listing(sorted(map(str, others)))} "
                 "are in one only. Fit the same editions."
+            )
+        one, other = hash_of_bits(its_fit.signature), hash_of_bits(fit.signature)
+        if one != other:
+            raise DataError(
+                f"fits {its_name!r} and {name!r} are of different tables (of {its_fit.lm}, bits {one}, and of "
+                f"{fit.lm}, bits {other}): likelihoods of different cells do not compare. Give fits of one table, or "
+                "compare the tables by their total bits or bits per intent."
+            )
+        if fit.restricted != its_fit.restricted:
+            by_restricted, by_full = (name, its_name) if fit.restricted else (its_name, name)
+            raise DataError(
+                f"restricted and unrestricted likelihoods do not compare: fit {by_restricted!r} is restricted, fit "
+                f"{by_full!r} is not. Fit all with restricted=True, or all without."
             )
     rows = {name: _row(fit, first) for name, fit in named.items()}
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("fit")

@@ -11,8 +11,8 @@ from langdiff.regression.kernel.connected import edition_components
 MOST_NAMED = 5
 
 
-def disconnecting_clusters(observed: Booleans, cluster: Integers) -> Integers:
-    """Return the clusters without which the editions fall apart, the first five of them.
+def disconnecting_clusters(observed: Booleans, cluster: Integers, *, most: int | None = MOST_NAMED) -> Integers:
+    """Return the clusters without any one of which the editions fall apart.
 
     A cluster can be spared if the rows outside of a set of clusters that it belongs to connect all
     editions. Sets are halved until that shows or one cluster is left, so that a table with two rows in all
@@ -33,7 +33,7 @@ def disconnecting_clusters(observed: Booleans, cluster: Integers) -> Integers:
     """
     found: list[int] = []
     pending = [np.unique(cluster)]
-    while pending and len(found) < MOST_NAMED:
+    while pending and (most is None or len(found) < most):
         suspects = pending.pop()
         others = observed[~np.isin(cluster, suspects)]
         if others.any(axis=0).all() and edition_components(others).max() == 0:
