@@ -7,6 +7,7 @@ import pandas as pd
 
 import langdiff
 from langdiff._signature import join_signature, short_hash
+from langdiff.constructions.coverage import Missing, coverage_of, warn_of_missing_parses, without_missing_treebanks
 from langdiff.constructions.gold import GoldTargets
 from langdiff.constructions.matching import is_found
 from langdiff.constructions.parses import Parses
@@ -18,13 +19,19 @@ SUSPICIOUS = 5  # targets; rules that find none of so many may be for another sc
 
 
 def evaluate(
-    gold: GoldTargets, parses: Parses | Iterable[Parses], rules: Rules | Mapping[str, Rules] | None = None
+    gold: GoldTargets,
+    parses: Parses | Iterable[Parses],
+    rules: Rules | Mapping[str, Rules] | None = None,
+    *,
+    missing: Missing = "raise",
 ) -> ConstructionScores:
     """Score parsers on constructions by the targets that rules find in their analyses.
 
     A positive target is correct if a rule finds it, a negative one if none does. Targets of items without a block are
-    wrong, negative ones too; a block without lines is an analysis without dependencies. A positive
-    target for whose type a parser has no rule is wrong, and is reported as not mapped.
+    wrong, negative ones too, and a warning counts and names these items; a block without lines is an analysis without
+    dependencies. If a parser has no block for any item of a treebank, its output for that treebank has probably not
+    been given, and `missing` says what becomes of these targets. A positive target for whose type a parser has no rule
+    is wrong, and is reported as not mapped.
 
     Parameters
     ----------
@@ -34,6 +41,9 @@ def evaluate(
         Output of one or several parsers.
     rules : Rules or mapping from str to Rules, optional
         Rules for all parsers, or those of each by name; by default rules for Universal Dependencies.
+    missing : {"raise", "skip", "wrong"}
+        What becomes of treebanks (see `GoldTargets`) of which a parser has parsed no sentence: an error, or they are
+        left out for all parsers, so that all are scored on the same sentences, or their targets count as wrong.
 
     Returns
     -------
@@ -43,16 +53,17 @@ def evaluate(
     Raises
     ------
     ConfigError
-        If there are no parsers, two have one name, or one has no rules.
+        If there are no parsers, two have one name, one has no rules, or `missing` is unknown.
     DataError
         If the type of a negative target has no rule (it would always be correct), the parser's words cannot be aligned
-        with those of the sentence, or no item of the gold set was parsed.
+        with those of the sentence, no item of the gold set was parsed, or, with `missing` ``"raise"``, none of one of
+        its treebanks.
 
     Warns
     -----
     LangdiffWarning
-        If a parser has blocks for unknown items, rules (other than those of the package) name words of the
-        sentences, or rules find nothing at all.
+        If a parser has no block for some items, or blocks for unknown ones; if treebanks are left out, if rules (other
+        than those of the package) name words of the sentences, or find nothing at all.
 
     References
     ----------
@@ -77,17 +88,16 @@ def evaluate(
         raise ConfigError(f"parsers need different names; got {listing(names)}." if names else "no parser is given.")
     shared = default_rules() if rules is None else rules
     of_each = {name: _rules_of(shared, name) for name in names}
+    for system in systems:
+        warn_about(gold, system, of_each[system.name])
+    asked, gold = gold, without_missing_treebanks(gold, systems, missing)
     rows = []
-    coverage = []
     for system in systems:
         own = of_each[system.name]
-        warn_about(gold, system, own)
         judged = [{"parser": system.name, **row} for row in _judge(gold, system, own)]
+        warn_of_missing_parses(gold, system)
         _warn_of_nothing_found(judged, system, own)
         rows += judged
-        missing = sum(item not in system.blocks for item in gold.sentences)
-        empty = sum(system.blocks.get(item) == () for item in gold.sentences)
-        coverage.append((system.name, len(gold.sentences), missing, empty))
     signature = {
         "gold": f"{gold.name}#{gold.digest}",
         "parses": "+".join(f"{system.name}#{system.digest}" for system in systems),
@@ -98,7 +108,8 @@ def evaluate(
         name=gold.name,
         origin=gold.origin,
         judgements=pd.DataFrame(rows).astype({"distance": float}),
-        coverage=pd.DataFrame(coverage, columns=["parser", "items", "no_parse", "empty"]),
+        coverage=coverage_of(gold, systems),
+        left_out=tuple(dict.fromkeys(map(asked.treebank_of, (i for i in asked.sentences if i not in gold.sentences)))),
         signature=join_signature(signature),
     )
 
@@ -114,8 +125,6 @@ def _rules_of(rules: Rules | Mapping[str, Rules], name: str) -> Rules:
 def _judge(gold: GoldTargets, system: Parses, rules: Rules) -> Iterable[dict[str, object]]:
     """Yield the judgement of each target."""
     positions = {item: system.positions(item, words) for item, words in gold.sentences.items() if item in system.blocks}
-    if not positions:
-        raise DataError(f"parser {system.name!r} has no block for any item of {gold.name!r}; do their names agree?")
     for number, target in enumerate(gold.targets):
         serving = rules.of(target)
         if not serving and not target.positive:

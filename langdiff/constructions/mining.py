@@ -11,6 +11,7 @@ import pandas as pd
 
 from langdiff._io import write_text
 from langdiff._random import generator
+from langdiff.constructions.gold import TREEBANK
 from langdiff.constructions.graphs import Graph, read_graphs
 from langdiff.constructions.phenomena import PHENOMENA
 from langdiff.constructions.queries import Query, read_queries
@@ -116,8 +117,12 @@ class Candidates:
             If the file cannot be written.
         """
         lines = ["# decision (yes, no, edit)\titem\tphenomenon\tpolarity\thead\ttype\tdependent"]
+        treebank = ""
         for candidate in self.found:
             words = self.sentences[candidate.item]
+            if candidate.treebank != treebank:
+                treebank = candidate.treebank
+                lines.append(f"{TREEBANK} {treebank}")
             lines.append(f"# sentence\t{candidate.item}\t{' '.join(words)}")
             lines += ["\t".join(["", *_cells(target, words)]) for target in candidate.targets]
         write_text(Path(path), "\n".join([*lines, ""]))

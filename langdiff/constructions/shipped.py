@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Iterable
+from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 
@@ -76,6 +77,7 @@ def mined_gold(path: str | Path | Iterable[str | Path]) -> GoldTargets:
     """
     rows = [line.split("\t") for line in _text("mined.items.tsv").splitlines() if not line.startswith("#")]
     hashes = {item: digest for item, _, _, digest in rows}
+    treebanks = {item: treebank for item, treebank, _, _ in rows}
     sentences: dict[str, tuple[str, ...]] = {}
     changed = []
     for file in [path] if isinstance(path, (str, Path)) else path:
@@ -93,7 +95,8 @@ def mined_gold(path: str | Path | Iterable[str | Path]) -> GoldTargets:
         raise DataError("none of the sentences is in these files; give UD English EWT (dev), GUM (dev, test) or PUD.")
     lines = enumerate(_text("mined.targets.tsv").splitlines(), 1)
     own = [(number, line) for number, line in lines if line.split("\t")[0] in sentences]
-    return collect_targets(own, "mined.targets.tsv", sentences, [], name="mined", origin="derived and vetted")
+    gold = collect_targets(own, "mined.targets.tsv", sentences, [], name="mined", origin="derived and vetted")
+    return replace(gold, treebanks={item: treebanks[item] for item in gold.sentences})
 
 
 def mined_counts() -> pd.DataFrame:
