@@ -47,7 +47,7 @@ def constructed_gold() -> GoldTargets:
 
 
 def mined_gold(path: str | Path | Iterable[str | Path]) -> GoldTargets:
-    """Return targets in 155 sentences of English treebanks, with the words taken from the treebanks.
+    """Return targets in 167 sentences of English treebanks, with the words taken from the treebanks.
 
     The package has only the ``sent_id`` of each sentence and the positions of the targets. They were found by the
     queries for English Universal Dependencies, drawn at random and read by one reader: derived from the
@@ -73,7 +73,7 @@ def mined_gold(path: str | Path | Iterable[str | Path]) -> GoldTargets:
     The files are not part of the package, so this example is not run as a test.
 
     >>> mined_gold(["en_ewt.conllu.gz", "en_gum.conllu.gz", "en_pud.conllu.gz"])  # doctest: +SKIP
-    GoldTargets 'mined' (derived and vetted): 155 items, 294 targets (50 negative), 10 phenomena
+    GoldTargets 'mined' (derived and vetted): 167 items, 316 targets (50 negative), 10 phenomena
     """
     rows = [line.split("\t") for line in _text("mined.items.tsv").splitlines() if not line.startswith("#")]
     hashes = {item: digest for item, _, _, digest in rows}
