@@ -62,8 +62,9 @@ def evaluate(
     Warns
     -----
     LangdiffWarning
-        If a parser has no block for some items, or blocks for unknown ones; if treebanks are left out, if rules (other
-        than those of the package) name words of the sentences, or find nothing at all.
+        If a parser has no block for some items, or blocks for unknown ones; if all its blocks are empty, or name words
+        that sentences do not have; if treebanks are left out; if rules (other than those of the package) name words of
+        the sentences, or find nothing at all.
 
     References
     ----------
@@ -124,7 +125,7 @@ def _rules_of(rules: Rules | Mapping[str, Rules], name: str) -> Rules:
 
 def _judge(gold: GoldTargets, system: Parses, rules: Rules) -> Iterable[dict[str, object]]:
     """Yield the judgement of each target."""
-    positions = {item: system.positions(item, words) for item, words in gold.sentences.items() if item in system.blocks}
+    positions = _positions(gold, system)
     for number, target in enumerate(gold.targets):
         serving = rules.of(target)
         if not serving and not target.positive:
@@ -159,6 +160,29 @@ def _judge(gold: GoldTargets, system: Parses, rules: Rules) -> Iterable[dict[str
         }
 
 
+def _positions(gold: GoldTargets, system: Parses) -> dict[str, list[tuple[int, ...]]]:
+    """Return the positions of the parser's words for the words of each sentence that it has parsed.
+
+    Raises
+    ------
+    DataError
+        If words cannot be aligned; the message is about the first sentence, and names others.
+    """
+    positions: dict[str, list[tuple[int, ...]]] = {}
+    faults: dict[str, str] = {}
+    for item, words in gold.sentences.items():
+        if item in system.blocks:
+            try:
+                positions[item] = system.positions(item, words)
+            except DataError as error:
+                faults[item] = str(error)
+    if faults:
+        first, *others = faults
+        more = f" The same is true of {len(others):,} other sentences: {listing(others)}." if others else ""
+        raise DataError(f"parser {system.name!r}, {faults[first]}{more}")
+    return positions
+
+
 def _warn_of_nothing_found(judged: list[dict[str, object]], system: Parses, rules: Rules) -> None:
     missed = sum(row["outcome"] == "not found" and row["polarity"] == 1 for row in judged)
     if missed < SUSPICIOUS or any(row["outcome"] == "found" for row in judged) or not any(system.blocks.values()):
@@ -172,7 +196,7 @@ def _warn_of_nothing_found(judged: list[dict[str, object]], system: Parses, rule
 
 
 def warn_about(gold: GoldTargets, system: Parses, rules: Rules) -> None:
-    """Warn of blocks for unknown items, and of rules that name words of the sentences."""
+    """Warn of blocks for unknown items, of positions outside of sentences, and of rules that name words of them."""
     unknown = [item for item in system.blocks if item not in gold.sentences]
     if unknown:
         first = unknown[0]
@@ -180,6 +204,23 @@ def warn_about(gold: GoldTargets, system: Parses, rules: Rules) -> None:
         warnings.warn(
             f"parser {system.name!r}: {len(unknown):,} blocks are not for items of {gold.name!r} and are not used: "
             f"{listing(unknown)}{where}.",
+            LangdiffWarning,
+            stacklevel=3,
+        )
+    own = {item: words for item, words in gold.sentences.items() if item in system.blocks}
+    if len(own) > 1 and not any(system.blocks[item] for item in own):
+        warnings.warn(
+            f"parser {system.name!r}: all blocks are without dependencies, so that negative targets are right and all "
+            "others wrong. Is this the output of a parser?",
+            LangdiffWarning,
+            stacklevel=3,
+        )
+    if outside := {item: last for item, words in own.items() if (last := system.last_position(item)) >= len(words)}:
+        first, last = next(iter(outside.items()))
+        warnings.warn(
+            f"parser {system.name!r}: dependencies of {len(outside):,} sentences name words that these do not have, "
+            f"the first {first!r}: word {last} (from 0) of {len(own[first])}. If the parser divides sentences in "
+            "another way, give its words: tokens='FILE'.",
             LangdiffWarning,
             stacklevel=3,
         )

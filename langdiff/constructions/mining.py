@@ -244,8 +244,8 @@ class _Edges:
             if self._in_tree[code] >= SEVERAL and code not in self._found:
                 yield (
                     f"{self._in_tree[code]:,} sentences have the pattern of {code} in the tree, but none the edges of "
-                    "the enhanced graph (DEPS) that the query asks for. The treebank seems to lack these edges, so that "
-                    f"{code} cannot be found in it."
+                    "the enhanced graph (DEPS) that the query asks for. The treebank seems to lack these edges, so "
+                    f"that {code} cannot be found in it."
                 )
 
 

@@ -147,7 +147,7 @@ def pair_documents(
     if names:
         every = set(gold).union(*systems.values()) | names
         head = f"{len(names):,} of {len(every):,} documents cannot be compared"
-        faults = list(_lines(found))
+        faults = list(dict.fromkeys(_lines(found)))
         kept = every - names
         if on_error == "raise" or not kept:
             raise DocumentsError(faults, f"{head}:", _advice(found, skipping=bool(kept)))
