@@ -90,8 +90,15 @@ def evaluate(
     enhanced: Enhanced = None,
     tokens: Tokens = None,
     by: Annotated[
-        Literal["type", "phenomenon", "parser", "distance", "target"], typer.Option(help="What each row is.")
+        Literal["type", "phenomenon", "parser", "distance", "target", "coverage"],
+        typer.Option(help="What each row is; coverage: parser and treebank, with numbers of sentences not parsed."),
     ] = "type",
+    missing: Annotated[
+        Literal["raise", "skip", "wrong"],
+        typer.Option(
+            help="Treebanks of which a parser has parsed nothing: an error, left out for all parsers, or all wrong."
+        ),
+    ] = "raise",
     plot: Annotated[Path | None, typer.Option(help="Draw recall by type here (.svg, .png, .pdf).")] = None,
     out: Annotated[
         Path | None,
@@ -111,7 +118,8 @@ def evaluate(
         check_picture_name(plot)
     targets = _read_gold(gold, sentences)
     parses = _read_parsers(parser, targets, enhanced or [], tokens or [])
-    scores = judge(targets, parses, _read_rules(rules or ["ud"], [system.name for system in parses]))
+    own_rules = _read_rules(rules or ["ud"], [system.name for system in parses])
+    scores = judge(targets, parses, own_rules, missing=missing)
     if plot is not None:
         save_picture(scores.plot, plot)
     if out is not None:
@@ -122,6 +130,7 @@ def evaluate(
         "parser": scores.by_parser,
         "distance": scores.by_distance,
         "target": lambda: scores.judgements,
+        "coverage": lambda: scores.coverage,
     }
     if as_json:
         print_json(tables[by]())
@@ -186,6 +195,7 @@ def check(
     Example: langdiff constructions check gold.tsv --sentences sentences.tsv --second other.tsv
     """
     from langdiff.constructions import compare_annotators, read_gold, read_vetted
+    from langdiff.constructions.coverage import warn_of_missing_parses
     from langdiff.constructions.evaluation import warn_about
 
     if out is not None and not vetted:
@@ -208,6 +218,7 @@ def check(
         typer.echo(repr(own), err=True)
     for system in parses:
         warn_about(targets, system, rules_of[system.name])
+        warn_of_missing_parses(targets, system)
         typer.echo(repr(system), err=True)
     if second is not None:
         agreement = compare_annotators(targets, read_gold(second, targets.sentences))

@@ -5,12 +5,15 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from langdiff._types import OnError
 from langdiff.cli.output import check_picture_name, print_json, print_table, save_picture
 from langdiff.cli.paths import existing, existing_named
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from langdiff.discourse import DiscourseEvaluation
+    from langdiff.discourse.items import Procedure
     from langdiff.discourse.relations import Classes
 
 discourse_app = typer.Typer(name="discourse", help="Evaluate, convert and draw discourse trees.", no_args_is_help=True)
@@ -18,6 +21,10 @@ discourse_app = typer.Typer(name="discourse", help="Evaluate, convert and draw d
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 Format = Literal["auto", "dis", "rs3", "spans", "attachments"]
 Mode = Literal["right", "right_mixed", "left", "none"]
+Skip = Annotated[
+    OnError,
+    typer.Option("--on-error", help="Documents that cannot be used: an error that lists all, or left out and listed."),
+]
 Collapse = Annotated[bool, typer.Option("--collapse-unary", help="Leave out nodes that are only children.")]
 FORMAT_HELP = "Format of the trees; by default the endings of the files say it."
 FRACTIONS = dict.fromkeys(["precision", "recall", "f1", "micro", "macro", "span_recall"], "{:.4f}")
@@ -38,10 +45,11 @@ def evaluate(
         ),
     ],
     table: Annotated[
-        Literal["scores", "details", "averagings", "procedures", "relations", "differences", "similarity"],
+        Literal["scores", "details", "averagings", "procedures", "relations", "differences", "similarity", "left-out"],
         typer.Option(
             help="Table to print: F1; counts, precision and recall too; F1 by averaging, or by procedure, with ranks; "
-            "by relation; differences between systems with intervals; F1 of every system against every other."
+            "by relation; differences between systems with intervals; F1 of every system against every other; "
+            "documents left out by --on-error skip."
         ),
     ] = "scores",
     procedure: Annotated[
@@ -70,6 +78,7 @@ def evaluate(
     ] = False,
     format: Annotated[Format, typer.Option(help=FORMAT_HELP)] = "auto",
     collapse_unary: Collapse = False,
+    on_error: Skip = "raise",
     draws: Annotated[int, typer.Option(help="Number of samples of documents, for differences.", min=1)] = 10_000,
     seed: Annotated[int, typer.Option(help="Seed of the samples of documents.", min=0)] = 0,
     outcomes: Annotated[
@@ -82,6 +91,7 @@ def evaluate(
     Example: langdiff discourse evaluate gold/ one=parser1/ two=parser2/ --classes rst-dt --table differences
     """
     from langdiff import discourse
+    from langdiff.discourse.files import read_documents
     from langdiff.errors import ConfigError
     from langdiff.table_files import table_kind
 
@@ -90,11 +100,8 @@ def evaluate(
     if trivial_spans and table in ("similarity", "relations"):
         raise ConfigError(f"the items of --trivial-spans are not in the table {table!r}; leave the option out.")
     read = {"format": format, "collapse_unary": collapse_unary}
-    gold = discourse.read_discourse(reference, **read)  # type: ignore[arg-type]
-    systems = {
-        name: discourse.read_discourse(path, **read)  # type: ignore[arg-type]
-        for name, path in _named(predictions)
-    }
+    gold = read_documents(reference, **read)  # type: ignore[arg-type]
+    systems = {name: read_documents(path, **read) for name, path in _named(predictions)}  # type: ignore[arg-type]
     procedures = ("rst-parseval", "parseval") if procedure == "both" else (procedure,)
     result = discourse.evaluate_discourse(
         gold,
@@ -104,6 +111,7 @@ def evaluate(
         spans=spans,
         procedures=procedures,  # type: ignore[arg-type]
         trivial_spans=trivial_spans,
+        on_error=on_error,
     )
     if outcomes is not None:
         result.outcomes(procedures[-1], metric).save(outcomes)  # type: ignore[arg-type]
@@ -112,7 +120,7 @@ def evaluate(
     match table:
         case "differences":
             found = result.compare(seed=seed, procedure=last, metric=metric, averaging=averaging, n_draws=draws)  # type: ignore[arg-type]
-            _print(found.to_frame(), as_json, f"Differences in F1 ({last}, {metric}, {averaging})", DIFFERENCES)
+            _print(found.to_frame(), f"Differences in F1 ({last}, {metric}, {averaging})", DIFFERENCES, as_json)
             typer.echo(f"[{found.signature}]", err=True)
             return
         case "similarity":
@@ -124,22 +132,15 @@ def evaluate(
                 binarization=binarization,
                 classes=_classes(classes),
                 spans=spans,
+                on_error=on_error,
             )
             formats = dict.fromkeys(matrix.columns, "{:.4f}")
-            _print(matrix.reset_index(names="against"), as_json, f"F1 ({last}, {metric}, {averaging})", formats)
+            _print(matrix.reset_index(names="against"), f"F1 ({last}, {metric}, {averaging})", formats, as_json)
         case "scores" if not as_json:
             typer.echo(result.summary())
             return
-        case "averagings":
-            _print(result.averagings(), as_json, "F1 by averaging", RATIOS)
-        case "procedures":
-            _print(result.between_procedures(), as_json, "F1 by procedure", RATIOS)
-        case "relations":
-            compared: Literal["R", "F"] = "F" if metric == "F" else "R"
-            frame = result.relations(last, compared)  # type: ignore[arg-type]
-            _print(frame, as_json, f"{compared} by relation, {last}", RATIOS | COUNTS)
         case _:
-            _print(result.to_frame(), as_json, "Scores", RATIOS | COUNTS)
+            _print(*_table(result, table, last, metric), as_json)
     typer.echo(f"[{result.signature}]", err=True)
 
 
@@ -159,6 +160,7 @@ def convert(
     ] = None,
     format: Annotated[Format, typer.Option(help=FORMAT_HELP)] = "auto",
     collapse_unary: Collapse = False,
+    on_error: Skip = "raise",
 ) -> None:
     """Convert trees between .dis, .rs3, lists of spans and lists of attachments.
 
@@ -167,7 +169,7 @@ def convert(
     from langdiff import discourse
     from langdiff.discourse.relations import with_classes
 
-    found = discourse.read_discourse(trees, format=format, collapse_unary=collapse_unary)
+    found = discourse.read_discourse(trees, format=format, collapse_unary=collapse_unary, on_error=on_error)
     if classes is not None:
         known = _classes(classes)
         found = {name: with_classes(tree, known) for name, tree in found.items()}
@@ -278,7 +280,25 @@ def _single_files(paths: list[Path]) -> list[Path]:
     return paths
 
 
-def _print(frame: "pd.DataFrame", as_json: bool, title: str, formats: dict[str, str]) -> None:
+def _table(
+    result: "DiscourseEvaluation", table: str, procedure: "Procedure", metric: str
+) -> "tuple[pd.DataFrame, str, dict[str, str]]":
+    """Return a table of the result, its title and the formats of its numbers."""
+    match table:
+        case "averagings":
+            return result.averagings(), "F1 by averaging", RATIOS
+        case "procedures":
+            return result.between_procedures(), "F1 by procedure", RATIOS
+        case "relations":
+            compared: Literal["R", "F"] = "F" if metric == "F" else "R"
+            return result.relations(procedure, compared), f"{compared} by relation, {procedure}", RATIOS | COUNTS
+        case "left-out":
+            return result.left_out, f"Documents left out, beside {len(result.documents):,} compared", {}
+        case _:
+            return result.to_frame(), "Scores", RATIOS | COUNTS
+
+
+def _print(frame: "pd.DataFrame", title: str, formats: dict[str, str], as_json: bool) -> None:
     if as_json:
         print_json(frame)
     else:

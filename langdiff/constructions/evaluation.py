@@ -7,6 +7,7 @@ import pandas as pd
 
 import langdiff
 from langdiff._signature import join_signature, short_hash
+from langdiff.constructions.coverage import Missing, coverage_of, warn_of_missing_parses, without_missing_treebanks
 from langdiff.constructions.gold import GoldTargets
 from langdiff.constructions.matching import is_found
 from langdiff.constructions.parses import Parses
@@ -18,13 +19,19 @@ SUSPICIOUS = 5  # targets; rules that find none of so many may be for another sc
 
 
 def evaluate(
-    gold: GoldTargets, parses: Parses | Iterable[Parses], rules: Rules | Mapping[str, Rules] | None = None
+    gold: GoldTargets,
+    parses: Parses | Iterable[Parses],
+    rules: Rules | Mapping[str, Rules] | None = None,
+    *,
+    missing: Missing = "raise",
 ) -> ConstructionScores:
     """Score parsers on constructions by the targets that rules find in their analyses.
 
     A positive target is correct if a rule finds it, a negative one if none does. Targets of items without a block are
-    wrong, negative ones too; a block without lines is an analysis without dependencies. A positive
-    target for whose type a parser has no rule is wrong, and is reported as not mapped.
+    wrong, negative ones too, and a warning counts and names these items; a block without lines is an analysis without
+    dependencies. If a parser has no block for any item of a treebank, its output for that treebank has probably not
+    been given, and `missing` says what becomes of these targets. A positive target for whose type a parser has no rule
+    is wrong, and is reported as not mapped.
 
     Parameters
     ----------
@@ -34,6 +41,9 @@ def evaluate(
         Output of one or several parsers.
     rules : Rules or mapping from str to Rules, optional
         Rules for all parsers, or those of each by name; by default rules for Universal Dependencies.
+    missing : {"raise", "skip", "wrong"}
+        What becomes of treebanks (see `GoldTargets`) of which a parser has parsed no sentence: an error, or they are
+        left out for all parsers, so that all are scored on the same sentences, or their targets count as wrong.
 
     Returns
     -------
@@ -43,16 +53,18 @@ def evaluate(
     Raises
     ------
     ConfigError
-        If there are no parsers, two have one name, or one has no rules.
+        If there are no parsers, two have one name, one has no rules, or `missing` is unknown.
     DataError
         If the type of a negative target has no rule (it would always be correct), the parser's words cannot be aligned
-        with those of the sentence, or no item of the gold set was parsed.
+        with those of the sentence, no item of the gold set was parsed, or, with `missing` ``"raise"``, none of one of
+        its treebanks.
 
     Warns
     -----
     LangdiffWarning
-        If a parser has blocks for unknown items, rules (other than those of the package) name words of the
-        sentences, or rules find nothing at all.
+        If a parser has no block for some items, or blocks for unknown ones; if all its blocks are empty, or name words
+        that sentences do not have; if treebanks are left out; if rules (other than those of the package) name words of
+        the sentences, or find nothing at all.
 
     References
     ----------
@@ -77,17 +89,16 @@ def evaluate(
         raise ConfigError(f"parsers need different names; got {listing(names)}." if names else "no parser is given.")
     shared = default_rules() if rules is None else rules
     of_each = {name: _rules_of(shared, name) for name in names}
+    for system in systems:
+        warn_about(gold, system, of_each[system.name])
+    asked, gold = gold, without_missing_treebanks(gold, systems, missing)
     rows = []
-    coverage = []
     for system in systems:
         own = of_each[system.name]
-        warn_about(gold, system, own)
         judged = [{"parser": system.name, **row} for row in _judge(gold, system, own)]
+        warn_of_missing_parses(gold, system)
         _warn_of_nothing_found(judged, system, own)
         rows += judged
-        missing = sum(item not in system.blocks for item in gold.sentences)
-        empty = sum(system.blocks.get(item) == () for item in gold.sentences)
-        coverage.append((system.name, len(gold.sentences), missing, empty))
     signature = {
         "gold": f"{gold.name}#{gold.digest}",
         "parses": "+".join(f"{system.name}#{system.digest}" for system in systems),
@@ -98,7 +109,8 @@ def evaluate(
         name=gold.name,
         origin=gold.origin,
         judgements=pd.DataFrame(rows).astype({"distance": float}),
-        coverage=pd.DataFrame(coverage, columns=["parser", "items", "no_parse", "empty"]),
+        coverage=coverage_of(gold, systems),
+        left_out=tuple(dict.fromkeys(map(asked.treebank_of, (i for i in asked.sentences if i not in gold.sentences)))),
         signature=join_signature(signature),
     )
 
@@ -113,9 +125,7 @@ def _rules_of(rules: Rules | Mapping[str, Rules], name: str) -> Rules:
 
 def _judge(gold: GoldTargets, system: Parses, rules: Rules) -> Iterable[dict[str, object]]:
     """Yield the judgement of each target."""
-    positions = {item: system.positions(item, words) for item, words in gold.sentences.items() if item in system.blocks}
-    if not positions:
-        raise DataError(f"parser {system.name!r} has no block for any item of {gold.name!r}; do their names agree?")
+    positions = _positions(gold, system)
     for number, target in enumerate(gold.targets):
         serving = rules.of(target)
         if not serving and not target.positive:
@@ -150,6 +160,29 @@ def _judge(gold: GoldTargets, system: Parses, rules: Rules) -> Iterable[dict[str
         }
 
 
+def _positions(gold: GoldTargets, system: Parses) -> dict[str, list[tuple[int, ...]]]:
+    """Return the positions of the parser's words for the words of each sentence that it has parsed.
+
+    Raises
+    ------
+    DataError
+        If words cannot be aligned; the message is about the first sentence, and names others.
+    """
+    positions: dict[str, list[tuple[int, ...]]] = {}
+    faults: dict[str, str] = {}
+    for item, words in gold.sentences.items():
+        if item in system.blocks:
+            try:
+                positions[item] = system.positions(item, words)
+            except DataError as error:
+                faults[item] = str(error)
+    if faults:
+        first, *others = faults
+        more = f" The same is true of {len(others):,} other sentences: {listing(others)}." if others else ""
+        raise DataError(f"parser {system.name!r}, {faults[first]}{more}")
+    return positions
+
+
 def _warn_of_nothing_found(judged: list[dict[str, object]], system: Parses, rules: Rules) -> None:
     missed = sum(row["outcome"] == "not found" and row["polarity"] == 1 for row in judged)
     if missed < SUSPICIOUS or any(row["outcome"] == "found" for row in judged) or not any(system.blocks.values()):
@@ -163,7 +196,7 @@ def _warn_of_nothing_found(judged: list[dict[str, object]], system: Parses, rule
 
 
 def warn_about(gold: GoldTargets, system: Parses, rules: Rules) -> None:
-    """Warn of blocks for unknown items, and of rules that name words of the sentences."""
+    """Warn of blocks for unknown items, of positions outside of sentences, and of rules that name words of them."""
     unknown = [item for item in system.blocks if item not in gold.sentences]
     if unknown:
         first = unknown[0]
@@ -171,6 +204,23 @@ def warn_about(gold: GoldTargets, system: Parses, rules: Rules) -> None:
         warnings.warn(
             f"parser {system.name!r}: {len(unknown):,} blocks are not for items of {gold.name!r} and are not used: "
             f"{listing(unknown)}{where}.",
+            LangdiffWarning,
+            stacklevel=3,
+        )
+    own = {item: words for item, words in gold.sentences.items() if item in system.blocks}
+    if len(own) > 1 and not any(system.blocks[item] for item in own):
+        warnings.warn(
+            f"parser {system.name!r}: all blocks are without dependencies, so that negative targets are right and all "
+            "others wrong. Is this the output of a parser?",
+            LangdiffWarning,
+            stacklevel=3,
+        )
+    if outside := {item: last for item, words in own.items() if (last := system.last_position(item)) >= len(words)}:
+        first, last = next(iter(outside.items()))
+        warnings.warn(
+            f"parser {system.name!r}: dependencies of {len(outside):,} sentences name words that these do not have, "
+            f"the first {first!r}: word {last} (from 0) of {len(own[first])}. If the parser divides sentences in "
+            "another way, give its words: tokens='FILE'.",
             LangdiffWarning,
             stacklevel=3,
         )

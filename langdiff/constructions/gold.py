@@ -3,7 +3,7 @@
 import re
 import warnings
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pandas as pd
@@ -15,6 +15,7 @@ from langdiff.constructions.target import Target, read_nodes, write_nodes
 from langdiff.errors import DataError, Fault, FaultsError, LangdiffWarning
 
 CELLS = 6
+TREEBANK = "# treebank ="  # before the sentences of a treebank
 Sentences = Mapping[str, tuple[str, ...]]
 
 
@@ -32,12 +33,50 @@ class GoldTargets:
         Words of each item, in order.
     targets : tuple of Target
         Targets, in the order of the file.
+    treebanks : mapping from str to str
+        Treebank from which each item comes, as far as it is known.
     """
 
     name: str
     origin: str
     sentences: Sentences
     targets: tuple[Target, ...]
+    treebanks: Mapping[str, str] = field(default_factory=dict)
+
+    def treebank_of(self, item: str) -> str:
+        """Return the treebank of an item; the name of the gold set, if it is not known.
+
+        Parameters
+        ----------
+        item : str
+            Identifier of the sentence.
+
+        Returns
+        -------
+        str
+        """
+        return self.treebanks.get(item, self.name)
+
+    def sel(self, *, items: Iterable[str]) -> "GoldTargets":
+        """Return the sentences of some items, and their targets.
+
+        Parameters
+        ----------
+        items : iterable of str
+            Identifiers of the sentences to keep.
+
+        Returns
+        -------
+        GoldTargets
+            They, in the order in which they are.
+        """
+        kept = set(items)
+        return replace(
+            self,
+            sentences={item: words for item, words in self.sentences.items() if item in kept},
+            targets=tuple(target for target in self.targets if target.item in kept),
+            treebanks={item: treebank for item, treebank in self.treebanks.items() if item in kept},
+        )
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per target: item, phenomenon, polarity, head, type, dependent, distance (words)."""
@@ -91,7 +130,13 @@ class GoldTargets:
         rows = self.to_frame()[["item", "phenomenon", "polarity", "head", "type", "dependent"]]
         lines = ["\t".join(map(str, row)) for row in rows.itertuples(index=False)]
         write_text(Path(targets), "\n".join([f"# {self.name} ({self.origin or 'origin unknown'})", *lines, ""]))
-        write_text(Path(sentences), "".join(f"{item}\t{' '.join(words)}\n" for item, words in self.sentences.items()))
+        written, treebank = [], ""
+        for item, words in self.sentences.items():
+            if (own := self.treebanks.get(item, "")) != treebank:
+                written.append(f"{TREEBANK} {own}".rstrip())
+                treebank = own
+            written.append(f"{item}\t{' '.join(words)}")
+        write_text(Path(sentences), "\n".join([*written, ""]))
 
     def __repr__(self) -> str:
         """Give the numbers of items, targets and phenomena."""
@@ -118,7 +163,8 @@ def read_gold(
         ARG, ARG1, ARG2, ARG3, MOD, several of them joined by ``/``; ``!`` before the type of a negative target;
         a colon and a name after it tell two targets of one type apart (``ARG2:first``).
     sentences : str, Path or mapping
-        Tab-separated file of items and their words, separated by spaces; or a mapping from items to words.
+        Tab-separated file of items and their words, separated by spaces; or a mapping from items to words. A line
+        ``# treebank = NAME`` says where the sentences below it come from.
     name : str, optional
         Name of the set; by default that of the file.
     origin : str
@@ -157,6 +203,9 @@ def read_gold(
     texts = dict(sentences) if isinstance(sentences, Mapping) else read_sentences(sentences, faults)
     path = as_path(targets)
     gold = collect_targets(read_lines(path), str(path), texts, faults, name=name or path.stem, origin=origin)
+    if source:
+        banks = read_treebanks(source)
+        gold = replace(gold, treebanks={item: banks[item] for item in gold.sentences if item in banks})
     if source and (idle := [item for item in texts if item not in gold.sentences]):
         raise FaultsError([Fault(source, None, f"item {item!r} has no target.") for item in idle])
     return gold
@@ -241,6 +290,17 @@ def read_sentences(path: str | Path, faults: list[Fault] | None = None) -> dict[
     elif own:
         raise FaultsError(own)
     return sentences
+
+
+def read_treebanks(path: str | Path) -> dict[str, str]:
+    """Return the treebank of each item of a file of sentences that has lines ``# treebank = NAME``."""
+    treebanks, own = {}, ""
+    for _, line in read_lines(as_path(path)):
+        if line.startswith(TREEBANK):
+            own = line.removeprefix(TREEBANK).strip()
+        elif own and line.strip() and not line.startswith("#"):
+            treebanks[line.partition("\t")[0]] = own
+    return treebanks
 
 
 def read_target(cells: list[str], number: int, sentences: Sentences) -> tuple[Target, list[str]]:

@@ -1,7 +1,8 @@
 """Candidates of phenomena in treebanks: counting, drawing at random, and files for people to vet."""
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
@@ -11,11 +12,14 @@ import pandas as pd
 
 from langdiff._io import write_text
 from langdiff._random import generator
+from langdiff.constructions.gold import TREEBANK
 from langdiff.constructions.graphs import Graph, read_graphs
 from langdiff.constructions.phenomena import PHENOMENA
 from langdiff.constructions.queries import Query, read_queries
 from langdiff.constructions.target import Target, write_nodes
 from langdiff.errors import ConfigError, DataError, LangdiffWarning, listing
+
+SEVERAL = 5  # sentences with a pattern in the tree, of which the enhanced graph may have none by chance
 
 
 class Candidate(NamedTuple):
@@ -116,8 +120,12 @@ class Candidates:
             If the file cannot be written.
         """
         lines = ["# decision (yes, no, edit)\titem\tphenomenon\tpolarity\thead\ttype\tdependent"]
+        treebank = ""
         for candidate in self.found:
             words = self.sentences[candidate.item]
+            if candidate.treebank != treebank:
+                treebank = candidate.treebank
+                lines.append(f"{TREEBANK} {treebank}")
             lines.append(f"# sentence\t{candidate.item}\t{' '.join(words)}")
             lines += ["\t".join(["", *_cells(target, words)]) for target in candidate.targets]
         write_text(Path(path), "\n".join([*lines, ""]))
@@ -138,8 +146,7 @@ def mine_candidates(
     Parameters
     ----------
     path : str, Path or iterable of them
-        CoNLL-U files. The queries for English use enhanced graphs (DEPS), so that bare relatives and control are not
-        found where there are none.
+        CoNLL-U files. The query for control uses enhanced graphs (DEPS), so that nothing is found where there are none.
     phenomena : sequence of str, optional
         Codes of phenomena; by default all ten.
     queries : str or Path, optional
@@ -160,7 +167,8 @@ def mine_candidates(
     Warns
     -----
     LangdiffWarning
-        If a file has no enhanced graphs, which some of the queries need.
+        If a file has no enhanced graphs, which some of the queries need; or not the edges of them that a query needs,
+        although the tree has the rest of its pattern in five sentences or more.
 
     Examples
     --------
@@ -185,33 +193,60 @@ def mine_candidates(
         if lacking := [code for code in phenomena if code not in {query.phenomenon for query in asked}]:
             raise ConfigError(f"{queries} has no queries for {listing(lacking)}.")
         asked = tuple(query for query in asked if query.phenomenon in phenomena)
-    blind = dict.fromkeys(query.phenomenon for query in asked if query.enhanced)
     found: list[Candidate] = []
     sentences: dict[str, tuple[str, ...]] = {}
     seen: set[str] = set()
     for file in [path] if isinstance(path, (str, Path)) else path:
-        has_graphs = True  # of an empty file nothing is said
-        for place, graph in enumerate(read_graphs(file)):
+        treebank = Path(file).name.split(".")[0]
+        edges = _Edges(asked)
+        for graph in read_graphs(file):
             if graph.item in seen:
                 raise DataError(f"{file}, line {graph.line}: sent_id {graph.item!r} comes twice.")
             seen.add(graph.item)
-            has_graphs = (has_graphs and place > 0) or any(word.enhanced for word in graph.words)
-            treebank = Path(file).name.split(".")[0]
             own = [Candidate(query.phenomenon, graph.item, treebank, made) for query, made in _search(asked, graph)]
             if own:
                 found += own
                 sentences[graph.item] = graph.forms
-        if blind and not has_graphs:
-            warnings.warn(
-                f"{file}: no enhanced graphs (DEPS), without which {', '.join(blind)} cannot be found.",
-                LangdiffWarning,
-                stacklevel=2,
-            )
+            edges.count(graph, {candidate.phenomenon for candidate in own})
+        for what in edges.lacking():
+            warnings.warn(f"{file}: {what}", LangdiffWarning, stacklevel=2)
     if not seen:
         raise DataError("the files have no sentences.")
     order = list(dict.fromkeys(query.phenomenon for query in asked))
     found.sort(key=lambda candidate: order.index(candidate.phenomenon))
     return Candidates(found=tuple(found), sentences=sentences, n_sentences=len(seen), phenomena=tuple(order))
+
+
+class _Edges:
+    """Counts, in one file, what the tree has of patterns that need the enhanced graph, and what the graph has."""
+
+    def __init__(self, queries: Iterable[Query]) -> None:
+        self._queries = [query for query in queries if query.in_tree is not None]
+        self._phenomena = list(dict.fromkeys(query.phenomenon for query in self._queries))
+        self._in_tree: Counter[str] = Counter()
+        self._found: set[str] = set()
+        self._sentences = self._graphs = 0
+
+    def count(self, graph: Graph, found: set[str]) -> None:
+        """Count a sentence, in which these phenomena were found."""
+        self._sentences += 1
+        self._graphs += any(word.enhanced for word in graph.words)
+        self._found |= found
+        there = {query.phenomenon for query in self._queries if query.in_tree and query.in_tree.matches(graph)}
+        self._in_tree.update(there)
+
+    def lacking(self) -> Iterator[str]:
+        """Yield what the file lacks, so that phenomena cannot be found in it."""
+        if self._phenomena and self._sentences and not self._graphs:
+            yield f"no enhanced graphs (DEPS), without which {', '.join(self._phenomena)} cannot be found."
+            return
+        for code in self._phenomena:
+            if self._in_tree[code] >= SEVERAL and code not in self._found:
+                yield (
+                    f"{self._in_tree[code]:,} sentences have the pattern of {code} in the tree, but none the edges of "
+                    "the enhanced graph (DEPS) that the query asks for. The treebank seems to lack these edges, so "
+                    f"that {code} cannot be found in it."
+                )
 
 
 def _search(queries: Iterable[Query], graph: Graph) -> Iterable[tuple[Query, tuple[Target, ...]]]:

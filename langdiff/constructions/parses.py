@@ -86,6 +86,25 @@ class Parses:
             return [(place,) for place in range(len(words))]
         return align(item, words, self.tokens[item], self.forms[item])
 
+    def last_position(self, item: str) -> int:
+        """Return the last position, from 0, that a dependency of an item names; -1 if none does or the words are known.
+
+        Parameters
+        ----------
+        item : str
+            Identifier of the sentence.
+
+        Returns
+        -------
+        int
+        """
+        if item in self.tokens:
+            return -1
+        shape = SHAPES[self.shape]
+        node = re.compile(shape.node.replace("#", r"(\d+)"))
+        numbers = [int(number) for line in self.blocks[item] for number in node.findall(line)]
+        return max(numbers, default=shape.first - 1) - shape.first
+
     @property
     def digest(self) -> str:
         """Hash of all lines, for signatures."""

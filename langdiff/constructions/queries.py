@@ -45,6 +45,8 @@ class Query:
         Lines ``head type dependent`` with names of nodes.
     enhanced : bool
         Whether the pattern has edges of the enhanced graph, without which nothing is found.
+    in_tree : Query or None
+        Of a pattern with such edges, what is left of it without them: how often the tree has the pattern.
     """
 
     phenomenon: str
@@ -52,6 +54,7 @@ class Query:
     without: tuple[tuple[Extend, ...], ...]
     targets: tuple[str, ...]
     enhanced: bool
+    in_tree: "Query | None" = None
 
     def matches(self, graph: Graph) -> list[Binding]:
         """Return the positions of the nodes wherever the pattern is found, from left to right."""
@@ -163,7 +166,40 @@ def _query(phenomenon: str, table: dict[str, Any]) -> Query:
             names = place.split("+") if match.group(1) is None else [match.group(1)]
             if unknown := [name for name in names if name not in known]:
                 raise ValueError(f"{line!r} names node {unknown[0]!r}, which is not in the pattern.")
-    return Query(phenomenon, pattern, without, tuple(table["targets"]), any("=[" in text for text in table["pattern"]))
+    enhanced = any(map(_is_enhanced, table["pattern"]))
+    in_tree = _in_tree(phenomenon, table["pattern"], table.get("without", ())) if enhanced else None
+    return Query(phenomenon, pattern, without, tuple(table["targets"]), enhanced, in_tree)
+
+
+def _is_enhanced(text: str) -> bool:
+    match = _EDGE.fullmatch(text)
+    return match is not None and match[2] == "="
+
+
+def _in_tree(phenomenon: str, pattern: Iterable[str], without: Iterable[Iterable[str]]) -> Query:
+    """Return a query without edges of the enhanced graph, and without conditions about nodes that only these bring in.
+
+    A node somewhere below another (``R >> G``) that is in nothing else but such an edge is such a node, too.
+    """
+    left = [text for text in pattern if not _is_enhanced(text)]
+    words = [re.findall(r"\w+", text) for text in left]
+    left = [
+        text for text, own in zip(left, words, strict=True) if ">>" not in text or sum(own[-1] in w for w in words) > 1
+    ]
+    known: set[str] = set()
+    kept = _conditions(left, known)
+    groups = [_conditions(group, set(known)) for group in map(list, without) if not any(map(_is_enhanced, group))]
+    return Query(phenomenon, tuple(kept), tuple(tuple(group) for group in groups if group), (), enhanced=False)
+
+
+def _conditions(texts: Iterable[str], known: set[str]) -> list[Extend]:
+    found = []
+    for text in texts:
+        try:
+            found.append(_condition(text, known))
+        except ValueError:  # its nodes are not known
+            continue
+    return found
 
 
 def _condition(text: str, known: set[str]) -> Extend:

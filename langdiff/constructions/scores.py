@@ -30,7 +30,10 @@ class ConstructionScores:
         ``polarity``, ``distance`` (words), ``outcome`` (``found``, ``not found``, ``no parse``, ``not mapped``),
         ``correct``.
     coverage : DataFrame
-        One row per parser: ``items``, ``no_parse`` (items without a block) and ``empty`` (blocks without lines).
+        One row per parser and treebank: ``parser``, ``treebank``, ``items``, ``no_parse`` (items without a block) and
+        ``empty`` (blocks without lines).
+    left_out : tuple of str
+        Treebanks that were left out for all parsers, because one of them has parsed none of their sentences.
     signature : str
         What the scores depend on.
     """
@@ -39,13 +42,19 @@ class ConstructionScores:
     origin: str
     judgements: pd.DataFrame
     coverage: pd.DataFrame
+    left_out: tuple[str, ...]
     signature: str
+
+    @property
+    def parsers(self) -> list[str]:
+        """Names of the parsers."""
+        return self.coverage["parser"].drop_duplicates().tolist()
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per phenomenon, type and parser, easy columns first.
 
-        Columns are ``correct``, ``targets``, ``recall``, ``low`` and ``high`` (its 95 % Wilson interval) and
-        ``mapped`` (whether the parser has a rule for the type).
+        Columns are ``correct``, ``targets``, ``recall``, ``low`` and ``high`` (its 95 % Wilson interval), ``mapped``
+        (whether the parser has a rule for the type) and ``no_parse`` (targets whose sentences it has not parsed).
         """
         return tables.recall_by_column(self.judgements)
 
@@ -56,7 +65,8 @@ class ConstructionScores:
     def by_parser(self) -> pd.DataFrame:
         """Return ``macro`` (mean over phenomena) and ``micro`` (pooled) recall by parser, and its coverage."""
         table = tables.recall_by_parser(self.by_phenomenon(), self.judgements)
-        return table.merge(self.coverage, on="parser")
+        counts = self.coverage.groupby("parser", sort=False)[["items", "no_parse", "empty"]].sum()
+        return table.merge(counts.reset_index(), on="parser")
 
     def by_distance(self) -> pd.DataFrame:
         """Return recall of positive targets by parser and band of surface distance."""
@@ -84,7 +94,7 @@ class ConstructionScores:
         ConfigError
             If a parser is not among those that were evaluated.
         """
-        known = list(self.coverage["parser"])
+        known = self.parsers
         for parser in (first, second):
             if parser not in known or first == second:
                 raise ConfigError(f"two different parsers of {', '.join(known)} are needed; got {first!r}, {second!r}.")
@@ -106,7 +116,7 @@ class ConstructionScores:
         order = names.drop_duplicates()
         items = successes.drop_duplicates("name").set_index("name")[["phenomenon", "type", "item", "distance"]]
         return Outcomes(
-            successes=wide.reindex(index=order, columns=self.coverage["parser"].tolist()),
+            successes=wide.reindex(index=order, columns=self.parsers),
             items=items.rename(columns={"phenomenon": "construction", "item": "sentence"}),
             name=f"constructions of {self.name}",
         )
@@ -121,13 +131,23 @@ class ConstructionScores:
         targets = wide.drop_duplicates(["phenomenon", "type"]).set_index(["phenomenon", "type"])["targets"]
         table = wide.pivot(index=["phenomenon", "type"], columns="parser", values="cell").reindex(targets.index)
         table.insert(0, "targets", targets)
-        table = table[["targets", *self.coverage["parser"]]].rename_axis(columns=None)
+        table = table[["targets", *self.parsers]].rename_axis(columns=None)
         parsers = self.by_parser().to_string(index=False, float_format="{:.3f}".format)
         kind = f" ({self.origin})" if self.origin else ""
         return (
             f"Recall of targets, {self.name}{kind}, 95 % Wilson intervals\n{table.reset_index().to_string(index=False)}"
-            f"\n\n{parsers}\n{CAUTION}\n[{self.signature}]"
+            f"\n\n{parsers}\n" + "\n".join([*self._cautions(), CAUTION, f"[{self.signature}]"])
         )
+
+    def _cautions(self) -> list[str]:
+        """Say which treebanks were left out, and how many sentences of each a parser did not parse."""
+        said = []
+        if self.left_out:
+            said.append(f"Left out, because a parser has not parsed a single sentence: {', '.join(self.left_out)}.")
+        for parser, own in self.coverage[self.coverage["no_parse"] > 0].groupby("parser", sort=False):
+            each = ", ".join(f"{row.no_parse:,} of {row.items:,} of {row.treebank}" for row in own.itertuples())
+            said.append(f"Not parsed by {parser}, and therefore wrong: {each} (sentences).")
+        return said
 
     def plot(self, ax: "Axes | None" = None, **style: Any) -> "Axes":
         """Draw recall by type of dependency; see `langdiff.plots.plot_constructions`.
@@ -152,6 +172,6 @@ class ConstructionScores:
         """Give the numbers of parsers, targets and phenomena."""
         targets = self.judgements["target"].nunique()
         return (
-            f"ConstructionScores {self.name!r}: {len(self.coverage)} parsers, {targets:,} targets, "
+            f"ConstructionScores {self.name!r}: {len(self.parsers)} parsers, {targets:,} targets, "
             f"{self.judgements['phenomenon'].nunique()} phenomena"
         )

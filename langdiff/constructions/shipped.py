@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Iterable
+from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 
@@ -46,7 +47,7 @@ def constructed_gold() -> GoldTargets:
 
 
 def mined_gold(path: str | Path | Iterable[str | Path]) -> GoldTargets:
-    """Return targets in 155 sentences of English treebanks, with the words taken from the treebanks.
+    """Return targets in 167 sentences of English treebanks, with the words taken from the treebanks.
 
     The package has only the ``sent_id`` of each sentence and the positions of the targets. They were found by the
     queries for English Universal Dependencies, drawn at random and read by one reader: derived from the
@@ -72,10 +73,11 @@ def mined_gold(path: str | Path | Iterable[str | Path]) -> GoldTargets:
     The files are not part of the package, so this example is not run as a test.
 
     >>> mined_gold(["en_ewt.conllu.gz", "en_gum.conllu.gz", "en_pud.conllu.gz"])  # doctest: +SKIP
-    GoldTargets 'mined' (derived and vetted): 155 items, 294 targets (50 negative), 10 phenomena
+    GoldTargets 'mined' (derived and vetted): 167 items, 316 targets (50 negative), 10 phenomena
     """
     rows = [line.split("\t") for line in _text("mined.items.tsv").splitlines() if not line.startswith("#")]
     hashes = {item: digest for item, _, _, digest in rows}
+    treebanks = {item: treebank for item, treebank, _, _ in rows}
     sentences: dict[str, tuple[str, ...]] = {}
     changed = []
     for file in [path] if isinstance(path, (str, Path)) else path:
@@ -93,7 +95,8 @@ def mined_gold(path: str | Path | Iterable[str | Path]) -> GoldTargets:
         raise DataError("none of the sentences is in these files; give UD English EWT (dev), GUM (dev, test) or PUD.")
     lines = enumerate(_text("mined.targets.tsv").splitlines(), 1)
     own = [(number, line) for number, line in lines if line.split("\t")[0] in sentences]
-    return collect_targets(own, "mined.targets.tsv", sentences, [], name="mined", origin="derived and vetted")
+    gold = collect_targets(own, "mined.targets.tsv", sentences, [], name="mined", origin="derived and vetted")
+    return replace(gold, treebanks={item: treebanks[item] for item in gold.sentences})
 
 
 def mined_counts() -> pd.DataFrame:

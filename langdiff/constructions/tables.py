@@ -38,10 +38,11 @@ def recall_by(judgements: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
 
 def recall_by_column(judgements: pd.DataFrame) -> pd.DataFrame:
     """Return recall by phenomenon, type and parser, in the order of `order_columns`."""
-    table = recall_by(judgements, ["phenomenon", "type", "parser"])
-    mapped = judgements.assign(mapped=judgements["outcome"] != "not mapped")
-    shares = mapped.groupby(["phenomenon", "type", "parser"])["mapped"].any().rename("mapped")
-    table = table.join(shares, on=["phenomenon", "type", "parser"])
+    keys = ["phenomenon", "type", "parser"]
+    table = recall_by(judgements, keys)
+    outcome = judgements["outcome"]
+    known = judgements.assign(mapped=outcome != "not mapped", no_parse=outcome == "no parse").groupby(keys)
+    table = table.join(known.agg({"mapped": "any", "no_parse": "sum"}), on=keys)
     places = {column: place for place, column in enumerate(order_columns(table))}
     order = [places[cell] for cell in zip(table["phenomenon"], table["type"], strict=True)]
     return table.iloc[np.argsort(order, kind="stable")].reset_index(drop=True)

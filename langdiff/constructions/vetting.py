@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from langdiff._io import as_path, read_lines
-from langdiff.constructions.gold import CELLS, GoldTargets, read_target, warn_of_words
+from langdiff.constructions.gold import CELLS, TREEBANK, GoldTargets, read_target, warn_of_words
 from langdiff.constructions.target import Target
 from langdiff.errors import DataError, Fault, FaultsError
 
@@ -77,16 +77,14 @@ def read_vetted(path: str | Path, *, name: str | None = None) -> Vetted:
     Vetted: 1 of 1 candidates accepted
     """
     path = as_path(path)
-    sentences: dict[str, tuple[str, ...]] = {}
+    sentences, treebanks = _read_candidates(path)
     targets: dict[object, Target] = {}
     decisions: dict[tuple[str, str], list[str]] = {}
     faults = []
     different: list[str] = []
     for number, line in read_lines(path):
         cells = line.rstrip().split("\t")  # spreadsheets fill rows up with empty cells
-        if cells[0] == "# sentence" and len(cells) == 3:
-            sentences[cells[1]] = tuple(cells[2].split())
-        elif line.strip() and not line.startswith("#"):
+        if line.strip() and not line.startswith("#"):
             try:
                 decision = cells[0].strip()
                 if len(cells) != CELLS + 1 or decision not in ("", *DECISIONS):
@@ -115,5 +113,19 @@ def read_vetted(path: str | Path, *, name: str | None = None) -> Vetted:
         origin="vetted",
         sentences={item: words for item, words in sentences.items() if item in used},
         targets=tuple(targets.values()),
+        treebanks={item: own for item, own in treebanks.items() if item in used},
     )
     return Vetted(gold=gold, counts=counts.reset_index())
+
+
+def _read_candidates(path: Path) -> tuple[dict[str, tuple[str, ...]], dict[str, str]]:
+    """Return the words of each sentence, and its treebank as far as the file says it."""
+    sentences, treebanks, treebank = {}, {}, ""
+    for _, line in read_lines(path):
+        cells = line.rstrip().split("\t")
+        if line.startswith(TREEBANK):
+            treebank = cells[0].removeprefix(TREEBANK).strip()
+        elif cells[0] == "# sentence" and len(cells) == 3:
+            sentences[cells[1]] = tuple(cells[2].split())
+            treebanks |= {cells[1]: treebank} if treebank else {}
+    return sentences, treebanks

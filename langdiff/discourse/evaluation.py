@@ -2,23 +2,22 @@
 
 import warnings
 from collections.abc import Mapping, Sequence
-from itertools import zip_longest
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 import pandas as pd
 
 import langdiff
 from langdiff._signature import join_signature, short_hash
-from langdiff._wording import option
+from langdiff._types import OnError
 from langdiff.discourse.binarization import Binarization, binarize
-from langdiff.discourse.files import Trees, TreeSource, read_discourse
-from langdiff.discourse.items import METRICS, Item, Metric, Procedure, characters_of, found, in_characters, items_of
+from langdiff.discourse.documents import Spans, checked_on_error, pair_documents
+from langdiff.discourse.files import Trees, TreeSource, read_documents
+from langdiff.discourse.items import METRICS, Item, Metric, Procedure, found, in_characters, items_of
 from langdiff.discourse.relations import Classes, checked_classes, with_classes
 from langdiff.discourse.result import Averaging, DiscourseEvaluation
 from langdiff.discourse.tree import DiscourseTree
 from langdiff.errors import ConfigError, DataError, LangdiffWarning, listing
 
-Spans = Literal["edus", "chars"]
 BOTH: tuple[Procedure, ...] = ("rst-parseval", "parseval")
 _COLUMNS = ["procedure", "system", "document", *Item._fields, *METRICS]
 
@@ -32,6 +31,7 @@ def evaluate_discourse(
     spans: Spans = "edus",
     procedures: Sequence[Procedure] = BOTH,
     trivial_spans: bool = False,
+    on_error: OnError = "raise",
 ) -> DiscourseEvaluation:
     r"""Compare predicted discourse trees with reference trees of the same documents.
 
@@ -57,6 +57,10 @@ def evaluate_discourse(
     trivial_spans : bool
         Whether three items that are always right are added to each document in ``rst-parseval``, as one parser's
         own evaluation did. It inflates scores.
+    on_error : {"raise", "skip"}
+        What becomes of documents that cannot be compared, because a file is faulty, one side lacks them, or their EDUs
+        (characters) are not the same: an error that lists all of them, or they are left out on all sides, so that all
+        systems are scored on the same documents. The result lists them (`DiscourseEvaluation.left_out`).
 
     Returns
     -------
@@ -69,14 +73,14 @@ def evaluate_discourse(
         If a setting is unknown, there are no systems, a procedure is given twice, a relation has two classes, or
         Parseval is wanted of trees that are not binary.
     DataError
-        If a document is missing on one side (all are named), its EDUs or characters are not the same on both, or no
-        document of the reference has more than one EDU.
+        If documents cannot be compared (all are named, with the reason) and `on_error` is ``"raise"``, none is left, or
+        no document of the reference has more than one EDU.
 
     Warns
     -----
     LangdiffWarning
-        If documents that have one EDU in the reference, and so no items, are left out of means; if both sides have
-        different numbers of items though their EDUs are the same.
+        If documents are left out, because they cannot be compared, or of means, because they have one EDU in the
+        reference, and so no items; if both sides have different numbers of items though their EDUs are the same.
 
     References
     ----------
@@ -97,15 +101,16 @@ def evaluate_discourse(
     guess   0.75  0.5  0.25  0.25
     """
     _check(predictions, binarization, spans, procedures)
+    checked_on_error(on_error)
     prepare = _Preparation(binarization, classes)
-    gold = prepare.trees(reference)
+    given = {system: _given(source) for system, source in predictions.items()}
+    kept, systems, left_out = pair_documents(_given(reference), given, spans, on_error)
+    gold = prepare.trees(kept)
     rows: list[tuple[Any, ...]] = []
     predicted_rows: list[tuple[Any, ...]] = []
-    for system, source in predictions.items():
-        trees = prepare.trees(source)
-        _check_documents(gold, trees, system)
+    for system, own in systems.items():
+        trees = prepare.trees(own)
         for document in gold:
-            _check_edus(gold[document], trees[document], document, system, spans)
             for procedure in procedures:
                 ours, theirs = (_items(tree, procedure, spans) for tree in (gold[document], trees[document]))
                 flags = zip(*(found(ours, theirs, metric) for metric in METRICS), strict=True)
@@ -123,6 +128,7 @@ def evaluate_discourse(
         procedures=tuple(procedures),
         binarization=binarization,
         trivial_spans=trivial_spans,
+        left_out=left_out,
         signature=_signature(gold, binarization, classes, spans, trivial_spans),
     )
     _warn(result, spans)
@@ -138,6 +144,7 @@ def discourse_similarity(
     binarization: Binarization = "right",
     classes: Classes = None,
     spans: Spans = "edus",
+    on_error: OnError = "raise",
 ) -> pd.DataFrame:
     r"""Compare systems with each other: each is the reference in turn.
 
@@ -151,7 +158,7 @@ def discourse_similarity(
         Procedure of the comparison.
     averaging : {"micro", "macro"}
         Whether counts are added up, or F1 is averaged over documents.
-    binarization, classes, spans
+    binarization, classes, spans, on_error
         The same as for `evaluate_discourse`.
 
     Returns
@@ -165,7 +172,13 @@ def discourse_similarity(
     ConfigError
         If a setting is unknown, or there are no systems.
     DataError
-        If documents or their EDUs differ, or no document of one system has more than one EDU.
+        If documents or their EDUs differ and `on_error` is ``"raise"``, or no document of one system has more than one
+        EDU.
+
+    Warns
+    -----
+    LangdiffWarning
+        If documents are left out, because they cannot be compared.
 
     Examples
     --------
@@ -175,15 +188,19 @@ def discourse_similarity(
     >>> float(discourse_similarity({"one": one, "other": other}, metric="N").loc["one", "other"])
     1.0
     """
-    trees = {name: _given(source) for name, source in systems.items()}
+    if not systems:
+        raise ConfigError("there are no systems to compare.")
+    _check(systems, binarization, spans, [procedure])
+    checked_on_error(on_error)
+    given = {name: _given(source) for name, source in systems.items()}
+    first = next(iter(given))
+    _, trees, _ = pair_documents(given[first], given, spans, on_error, reference=first)
     rows = {}
     for name, reference in trees.items():
         evaluation = evaluate_discourse(
             reference, trees, binarization=binarization, classes=classes, spans=spans, procedures=[procedure]
         )
         rows[name] = evaluation.scores(procedure, averaging)[metric]
-    if not rows:
-        raise ConfigError("there are no systems to compare.")
     return pd.DataFrame(rows).T.rename_axis(index="reference", columns="system")
 
 
@@ -225,15 +242,15 @@ class _Preparation:
     def __init__(self, binarization: Binarization, classes: Classes) -> None:
         self._binarization, self._classes = binarization, checked_classes(classes)
 
-    def trees(self, source: Trees | TreeSource) -> dict[str, DiscourseTree]:
-        trees = {name: with_classes(tree, self._classes) for name, tree in _given(source).items()}
+    def trees(self, given: Trees) -> dict[str, DiscourseTree]:
+        trees = {name: with_classes(tree, self._classes) for name, tree in given.items()}
         if not trees:
             raise DataError("there are no documents.")
         return {name: binarize(tree, self._binarization) for name, tree in trees.items()}
 
 
 def _given(source: Trees | TreeSource) -> Trees:
-    return source if isinstance(source, Mapping) else read_discourse(source)
+    return source if isinstance(source, Mapping) else read_documents(source)
 
 
 def _check(predictions: Mapping[str, Any], binarization: str, spans: str, procedures: Sequence[str]) -> None:
@@ -247,34 +264,6 @@ def _check(predictions: Mapping[str, Any], binarization: str, spans: str, proced
         raise ConfigError(f"procedures are {' and '.join(BOTH)}; got {listing(procedures)}.")
     if len(set(procedures)) < len(procedures):
         raise ConfigError(f"procedures are given once each; got {listing(procedures)}.")
-
-
-def _check_documents(gold: Trees, trees: Trees, system: str) -> None:
-    missing, unknown = sorted(set(gold) - set(trees)), sorted(set(trees) - set(gold))
-    if missing or unknown:
-        said = [f"without prediction: {', '.join(missing)}"] if missing else []
-        said += [f"without reference: {', '.join(unknown)}"] if unknown else []
-        raise DataError(f"{system}: {len(missing) + len(unknown)} document(s) on one side only. {'; '.join(said)}.")
-
-
-def _check_edus(gold: DiscourseTree, predicted: DiscourseTree, document: str, system: str, spans: Spans) -> None:
-    if spans == "edus":
-        ours, theirs = gold.nodes[0], predicted.nodes[0]
-        if ours[:2] != theirs[:2]:
-            raise DataError(
-                f"{document}: the reference has {ours}, {system} has {theirs}. If the text was segmented differently, "
-                f"compare characters: {option('spans', 'chars')}."
-            )
-        return
-    ours_text, theirs_text = characters_of(gold), characters_of(predicted)
-    if ours_text != theirs_text and gold.texts and predicted.texts:
-        pairs = enumerate(zip_longest(ours_text, theirs_text))
-        place = next(place for place, (one, other) in pairs if one != other)
-        ours_there, theirs_there = (text[place : place + 20] for text in (ours_text, theirs_text))
-        raise DataError(
-            f"{document}: the text of {system} is not that of the reference. They differ first in character "
-            f"{place + 1} (white space not counted): {theirs_there!r}, not {ours_there!r}."
-        )
 
 
 def _items(tree: DiscourseTree, procedure: Procedure, spans: Spans) -> list[Item]:

@@ -8,12 +8,14 @@ from typing import Literal, get_args
 
 from langdiff._archives import COMPRESSED
 from langdiff._io import as_paths, read_blocks, write_text
+from langdiff._types import OnError
 from langdiff._wording import option
+from langdiff.discourse.documents import Documents, checked_on_error, refuse_or_warn
 from langdiff.discourse.formats.dis import DisReader, write_dis
 from langdiff.discourse.formats.lists import read_attachments, span_draft, write_attachments, write_spans
 from langdiff.discourse.formats.rst_xml import rst_xml_draft, write_rst_xml
 from langdiff.discourse.tree import DiscourseTree
-from langdiff.errors import ConfigError, DataError, LangdiffWarning, listing
+from langdiff.errors import ConfigError, DataError, Fault, FaultsError, LangdiffWarning, listing
 
 StringFormat = Literal["dis", "spans", "attachments"]
 DiscourseFormat = Literal["dis", "rs3", "spans", "attachments"]
@@ -32,7 +34,11 @@ _WRITERS = {"dis": write_dis, "rs3": write_rst_xml, "spans": write_spans, "attac
 
 
 def read_discourse(
-    source: TreeSource, *, format: DiscourseFormat | Literal["auto"] = "auto", collapse_unary: bool = False
+    source: TreeSource,
+    *,
+    format: DiscourseFormat | Literal["auto"] = "auto",
+    collapse_unary: bool = False,
+    on_error: OnError = "raise",
 ) -> dict[str, DiscourseTree]:
     r"""Read discourse trees, one per file.
 
@@ -46,6 +52,9 @@ def read_discourse(
     collapse_unary : bool
         Whether a node that is an only child is left out, so that its parent takes its place with the parent's label;
         by default it is an error.
+    on_error : {"raise", "skip"}
+        What becomes of documents whose file cannot be read or does not hold one tree: an error that lists all of them,
+        or they are left out, with a warning that lists them. `evaluate_discourse` knows of them, too, and lists them.
 
     Returns
     -------
@@ -55,10 +64,15 @@ def read_discourse(
     Raises
     ------
     ConfigError
-        If the format is unknown.
+        If the format or `on_error` is unknown.
     DataError
-        If a file cannot be read or does not hold one tree (the message names file and line), there is none, or two
-        files have one name.
+        If files cannot be read or do not hold one tree (the message names all of them, with file and line), two are of
+        one document, or there is no tree.
+
+    Warns
+    -----
+    LangdiffWarning
+        If documents are left out.
 
     Examples
     --------
@@ -68,20 +82,36 @@ def read_discourse(
     ...     read_discourse(folder)
     {'rain': DiscourseTree 'rain': 2 EDUs, depth 1}
     """
+    checked_on_error(on_error)
+    return refuse_or_warn(read_documents(source, format=format, collapse_unary=collapse_unary), on_error)
+
+
+def read_documents(
+    source: TreeSource, *, format: DiscourseFormat | Literal["auto"] = "auto", collapse_unary: bool = False
+) -> Documents:
+    """Return the trees of all files that hold one, and the faults of the others; see `read_discourse`."""
     if format != "auto" and format not in get_args(DiscourseFormat):
         raise ConfigError(f"format is auto, {', '.join(get_args(DiscourseFormat))}; got {format!r}.")
-    found: dict[str, tuple[Path, DiscourseTree]] = {}
+    paths: dict[str, Path] = {}
+    trees: dict[str, DiscourseTree] = {}
+    faults: dict[str, tuple[Fault, ...]] = {}
     for path in _files(source, any_ending=format != "auto"):
         name, ending = _name_and_ending(path, any_ending=format != "auto")
-        if name in found:
-            raise DataError(f"{path} and {found[name][0]} are both of document {name!r}; give one file per document.")
-        kind = ENDINGS[ending] if format == "auto" else format
-        found[name] = (path, _read(path, kind, name, collapse_unary))
-    if not found:
+        if name in paths:
+            twice = Fault(str(path), None, f"{paths[name]} is of document {name!r}, too; give one file per document.")
+            faults[name] = (*faults.get(name, ()), twice)
+            trees.pop(name, None)
+            continue
+        paths[name] = path
+        try:
+            trees[name] = _read(path, ENDINGS[ending] if format == "auto" else format, name, collapse_unary)
+        except FaultsError as error:
+            faults[name] = error.faults
+    if not paths:
         raise DataError(
             f"{source}: no files of trees ({', '.join(ENDINGS)}). Name their format: {option('format', 'dis')}."
         )
-    return {name: tree for name, (_, tree) in sorted(found.items())}
+    return Documents({name: trees[name] for name in sorted(trees)}, faults)
 
 
 def parse_discourse(

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from langdiff.discourse.items import METRICS, TRIVIAL, Metric, Procedure
-from langdiff.errors import ConfigError
+from langdiff.errors import ConfigError, Fault
 from langdiff.outcomes import Outcomes
 
 if TYPE_CHECKING:
@@ -41,6 +41,9 @@ class DiscourseEvaluation:
         How trees were made binary.
     trivial_spans : bool
         Whether items were added that are always right.
+    left_out : DataFrame
+        Documents that could not be compared, one row per document, system and fault: ``document``, ``system``
+        (``reference`` for those of the reference), ``file`` and ``line`` of a faulty file, ``reason``.
     signature : str
         Settings and a hash of the reference, to be quoted with the numbers.
     """
@@ -52,6 +55,7 @@ class DiscourseEvaluation:
     procedures: tuple[Procedure, ...]
     binarization: str
     trivial_spans: bool
+    left_out: pd.DataFrame
     signature: str
 
     @cached_property
@@ -76,9 +80,9 @@ class DiscourseEvaluation:
         """Return one row per procedure, averaging, system and metric.
 
         Columns: ``procedure``, ``averaging``, ``system``, ``metric``, ``precision``, ``recall``, ``f1``,
-        ``true_positives``, ``gold``, ``predicted`` (counts over all documents) and ``rank`` of the system by F1, 1 for
-        the best. ``micro`` adds up counts; ``macro`` is the plain mean over documents that
-        have more than one EDU in the reference.
+        ``true_positives``, ``gold``, ``predicted`` (counts over all documents), ``rank`` of the system by F1, 1 for
+        the best, and how many ``documents`` were compared and ``left_out``. ``micro`` adds up counts; ``macro`` is the
+        plain mean over documents that have more than one EDU in the reference.
         """
         return self._scores.copy()
 
@@ -107,7 +111,7 @@ class DiscourseEvaluation:
         order = pd.MultiIndex.from_product(list(keys.values()), names=list(keys))
         frame = frame.set_index(list(keys)).reindex(order).reset_index()
         names = [*keys, "precision", "recall", "f1", "true_positives", "gold", "predicted", "rank"]
-        return frame[names]
+        return frame[names].assign(documents=len(self.documents), left_out=self.left_out["document"].nunique())
 
     def scores(self, procedure: Procedure = "parseval", averaging: Averaging = "micro") -> pd.DataFrame:
         """Return F1 as a table: one row per system, one column per metric.
@@ -293,7 +297,18 @@ class DiscourseEvaluation:
             lines += [self._rank_changes(), ""]
         if self.skipped:
             lines += [f"Means without the {len(self.skipped)} document(s) of one EDU in the reference.", ""]
+        if len(self.left_out):
+            lines += [*self._left_out(), ""]
         return "\n".join([*lines, f"[{self.signature}]"])
+
+    def _left_out(self) -> list[str]:
+        """Return lines that count the documents left out and say why each was."""
+        number = self.left_out["document"].nunique()
+        lines = [f"{number:,} of {number + len(self.documents):,} documents are left out, as they cannot be compared:"]
+        for document, system, file, line, reason in self.left_out.astype(object).to_numpy():
+            why = reason if pd.isna(file) else Fault(file, None if pd.isna(line) else line, reason)
+            lines.append(f"  {document} ({system}): {why}")
+        return lines
 
     def _rank_changes(self) -> str:
         both = [("the two averagings", self.averagings())]

@@ -1,4 +1,5 @@
 import json
+import re
 
 import pandas as pd
 import pytest
@@ -86,6 +87,38 @@ def test_what_cannot_be_evaluated(evaluate, files, options, message):
     done = evaluate(*(option.format(files) for option in options))
     assert (done.code, done.out) == (1, "")
     assert message in done.err
+
+
+@pytest.mark.filterwarnings("always::langdiff.errors.LangdiffWarning")  # the command prints it
+def test_treebanks_that_a_parser_lacks(langdiff, files):
+    """Of two treebanks, the output for one is given; of that one, one sentence was not parsed."""
+    banks = ["# treebank = one", "# treebank = two"]
+    rows = [f"{item}\t{' '.join(words)}" for item, words in worked.WORDS.items()]
+    (files / "banks.tsv").write_text("\n".join([banks[0], *rows[:3], banks[1], *rows[3:]]))
+    one, first = list(worked.WORDS)[:3], next(iter(worked.WORDS))
+    blocks = re.findall(r"# \w+\n(?:[^#].*\n)*", worked.GR)
+    (files / "part.gr").write_text("".join(b for b in blocks if b.split()[1] in one and b.split()[1] != first))
+    rules = ["--rules", files / "cc.rules"]
+    gold = ["constructions", "evaluate", files / "gold.tsv", "--sentences", files / "banks.tsv", *rules]
+    part = ["--parser", f"part={files}/part.gr"]
+    done = langdiff(*gold, *part)
+    assert (done.code, done.out) == (1, "")
+    assert "parser 'part' has no parse of any sentence of 1 of 2 treebanks: two (2 sentences). Give" in done.err
+    assert "(--missing skip)" in done.err
+    assert "(--missing wrong)" in done.err
+    done = langdiff(*gold, *part, "--missing", "skip", "--by", "coverage", "--json")
+    assert json.loads(done.out) == [{"parser": "part", "treebank": "one", "items": 3, "no_parse": 1, "empty": 0}]
+    assert "left out for all parsers: the scores are of 3 of 5 sentences." in done.err
+    assert f"no parse of 1 of 3 sentences, whose targets count as wrong. one: 1 of 3 ('{first}')." in done.err
+    assert (
+        "Not parsed by part, and therefore wrong: 1 of 3 of one (s" in langdiff(*gold, *part, "--missing", "skip").out
+    )
+    done = langdiff(*gold, *part, "--missing", "wrong", "--json")
+    assert sum(row["targets"] for row in json.loads(done.out)) == 9
+    assert "one: 1 of 3" in done.err
+    assert "two: 2 of 2" in done.err
+    check = ["constructions", "check", files / "gold.tsv", "--sentences", files / "banks.tsv", *rules, *part]
+    assert "two: 2 of 2" in langdiff(*check).err
 
 
 def test_gold_sets_of_the_package(langdiff, files):

@@ -98,7 +98,7 @@ def test_evaluate_refuses(langdiff, trees):
     (trees / "parser" / "three.spans").write_text(SHORT)
     done = langdiff("discourse", "evaluate", trees / "gold", trees / "parser")
     assert (done.code, done.out) == (1, "")
-    assert "2 document(s) on one side only. without prediction: two; without reference: three." in done.err
+    assert "2 of 3 documents cannot be compared:\n  parser, two: no prediction.\n  parser, three: no ref" in done.err
     (trees / "gold" / "one.spans").write_text("1 2 N a\n2 3 N a\n")
     done = langdiff("discourse", "evaluate", trees / "gold", trees / "parser")
     assert (done.code, "one.spans, line 2: EDUs 2–3 and EDUs 1–2 (line 1) cross." in done.err) == (1, True)
@@ -111,6 +111,51 @@ def test_evaluate_refuses(langdiff, trees):
         done = langdiff("discourse", "evaluate", *arguments)
         assert (done.code, message in done.err) == (1, True), done.err
     assert langdiff("discourse", "evaluate", trees / "gold", trees / "parser", "--procedure", "none").code == 2
+
+
+@pytest.mark.filterwarnings("always::langdiff.errors.LangdiffWarning")  # the command prints it
+def test_documents_that_cannot_be_compared(langdiff, trees):
+    for folder, name, text in (
+        ("gold", "one", "1 2 N a\n2 3 N a\n"),
+        ("parser", "three", "one line"),
+        ("gold", "three", SHORT),
+    ):
+        (trees / folder / f"{name}.spans").write_text(text)
+    for path in (trees / "gold" / "four.spans", trees / "parser" / "five.spans"):
+        path.write_text(SHORT)
+    evaluate = ["discourse", "evaluate", trees / "gold", trees / "parser"]
+    reasons = [
+        f"{trees}/gold/one.spans, line 2: EDUs 2–3 and EDUs 1–2 (line 1) cross.",
+        f"{trees}/parser/three.spans, line 1: a line is",
+        "parser, four: no prediction.",
+        "parser, five: no reference.",
+    ]
+    done = langdiff(*evaluate)
+    assert (done.code, done.out) == (1, "")
+    assert "langdiff: 4 of 5 documents cannot be compared:" in done.err
+    assert "or leave them out on all sides: --on-error skip." in done.err
+    for reason in reasons:
+        assert reason in done.err
+    done = langdiff(*evaluate, "--on-error", "skip", "--json")
+    assert done.code == 0
+    assert {(row["documents"], row["left_out"], row["gold"]) for row in json.loads(done.out)} == {(1, 4, 2), (1, 4, 1)}
+    for reason in reasons:  # with JSON, too
+        assert reason in done.err
+    assert "4 of 5 documents are left out" in langdiff(*evaluate, "--on-error", "skip").out
+    done = langdiff(*evaluate, "--on-error", "skip", "--table", "left-out", "--json")
+    listed = [(row["document"], row["system"], row["line"]) for row in json.loads(done.out)]
+    assert listed == [
+        ("one", "reference", 2),
+        ("three", "parser", 1),
+        ("four", "parser", None),
+        ("five", "parser", None),
+    ]
+    similar = langdiff(*evaluate, "--on-error", "skip", "--table", "similarity", "--json")
+    assert json.loads(similar.out)[0]["parser"] == 1.0
+    done = langdiff("discourse", "convert", trees / "gold", "--out", trees / "out")
+    assert (done.code, "Mend them, or leave them out: --on-error skip." in done.err) == (1, True)
+    done = langdiff("discourse", "convert", trees / "gold", "--out", trees / "out", "--on-error", "skip")
+    assert (done.code, sorted(path.stem for path in (trees / "out").iterdir())) == (0, ["four", "three", "two"])
 
 
 def test_convert_and_back(langdiff, trees):

@@ -31,11 +31,119 @@ def test_frequencies(bank):
 def test_treebanks_without_enhanced_graphs(write):
     rows = [line.split("\t") for line in trees.VPART.splitlines()]
     text = "\n".join("\t".join([*row[:8], "_", "_"]) if len(row) == 10 else row[0] for row in rows) + "\n"
-    with pytest.warns(
-        LangdiffWarning, match=r"no enhanced graphs \(DEPS\), without which barerel, control cannot be found"
-    ):
+    with pytest.warns(LangdiffWarning, match=r"no enhanced graphs \(DEPS\), without which control cannot be found"):
         table = mine_candidates(write("tree.conllu", text)).frequencies()
     assert table.set_index("phenomenon")["sentences"].loc[["vpart", "control"]].tolist() == [1, 0]
+
+
+@pytest.mark.parametrize(("copies", "said"), [(4, False), (5, True)])
+def test_graphs_that_lack_the_edges_of_a_query_are_said(write, copies, said):
+    """The graph repeats the tree; no edge says who leaves."""
+    control = trees.CONTROL.replace("|5:nsubj:xsubj", "")
+    bank = write("flat.conllu", "".join(control.replace("= control", f"= c{n}") for n in range(copies)) + trees.RAISING)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert mine_candidates(bank, phenomena=["control", "vpart"]).found == ()
+    assert [str(warning.message) for warning in caught] == [
+        f"{bank}: 5 sentences have the pattern of control in the tree, but none the edges of the enhanced graph (DEPS) "
+        "that the query asks for. The treebank seems to lack these edges, so that control cannot be found in it."
+    ] * said
+    assert all(warning.filename == __file__ for warning in caught)
+
+
+def test_a_node_that_only_an_edge_of_the_graph_brings_in_does_not_count(write):
+    """In the tree there is a clause below the noun; of G, which the graph must have, nothing is asked there."""
+    own = '[vpart]\npattern = ["N -[acl:relcl]-> R", "R >> G", "G =[obj]=> N", "G[upos=VERB]", "N < G"]\n'
+    own += 'without = [["R >> X", "X[PronType=Rel]"], ["G -[obj]-> Y", "N < Y"]]\ntargets = ["G ARG2 N"]\n'
+    text = "".join(trees.RELATIVE.replace("= relative", f"= r{n}") for n in range(9))  # each has a relative pronoun
+    assert mine_candidates(write("r.conllu", text), queries=write("own.toml", own)).found == ()
+
+
+def test_object_control_is_found_whatever_the_object_is_called(write):
+    both = trees.CONTROL + trees.CONTROL.replace("= control", "= iobj").replace("2\tobj\t", "2\tiobj\t").replace(
+        "2:obj|", "2:iobj|"
+    )
+    frame = mine_candidates(write("two.conllu", both), phenomena=["control"]).to_frame()
+    assert frame["item"].tolist() == ["control", "iobj"]
+    assert set(frame["targets"]) == {"persuaded-1 ARG2/ARG3 to-3|leave-4; leave-4 ARG1 him-2"}
+
+
+def test_particles_are_not_adjuncts(write):
+    """They put quickly the show on is interleaved, they put together a show is a verb with its particle."""
+
+    def putting(adverb):
+        words = ("They they PRON 2 nsubj", "put put VERB 0 root", adverb, "shows show NOUN 2 obj")
+        return trees.conllu(adverb.split()[0], *words)
+
+    adverbs = ["quickly quickly ADV 2 advmod", "together together ADV 2 advmod", "in in ADP 2 advmod"]
+    adverbs += ["Forth forth ADV 2 advmod", "up up ADP 2 compound:prt", "here here ADV 2 advmod"]
+    bank = write("put.conllu", "".join(map(putting, adverbs)))
+    found = mine_candidates(bank, phenomena=["argadj"]).to_frame()
+    assert found["item"].tolist() == ["quickly", "here"]
+
+
+def relative(item, *clause):
+    """Return a sentence "the book CLAUSE sold well": words of the clause with heads counted from the noun, 2."""
+    last = len(clause) + 3
+    words = ["The the DET 2 det", f"book book NOUN {last} nsubj", *clause, "sold sell VERB 0 root"]
+    return trees.conllu(item, *words)
+
+
+BARE = {
+    # he wrote
+    "wrote": relative("plain", "he he PRON 4 nsubj", "wrote write VERB 2 acl:relcl"),
+    # he wanted to write
+    "write": relative(
+        "below", "he he PRON 4 nsubj", "wanted want VERB 2 acl:relcl", "to to PART 6 mark", "write write VERB 4 xcomp"
+    ),
+    # he used to teach Greek
+    "used": relative(
+        "purpose", "he he PRON 4 nsubj", "used use VERB 2 acl:relcl", "to to PART 6 mark", "teach teach VERB 4 xcomp",
+        "Greek Greek PROPN 6 obj",
+    ),
+    # he hoped would teach Greek
+    "teach": relative(
+        "subject", "he he PRON 4 nsubj", "hoped hope VERB 2 acl:relcl", "would would AUX 6 aux",
+        "teach teach VERB 4 ccomp", "Greek Greek PROPN 6 obj",
+    ),
+}  # fmt: skip
+NOT_BARE = {
+    "pronoun on the noun": relative(
+        "a",
+        "on on ADP 4 case",
+        "which which PRON 2 nmod PronType=Rel",
+        "it it PRON 6 nsubj",
+        "rests rest VERB 2 acl:relcl",
+    ),
+    "possessive": relative(
+        "b", "whose whose PRON 4 nmod:poss PronType=Rel", "author author NOUN 5 nsubj", "died die VERB 2 acl:relcl"
+    ),
+    "quantifier": relative("c", "all all DET 4 nsubj", "torn tear VERB 2 acl:relcl"),
+    "of which": relative(
+        "d", "pages page NOUN 6 nsubj", "of of ADP 5 case", "which which PRON 3 nmod", "fell fall VERB 2 acl:relcl"
+    ),
+    "conjunction": relative("e", "than than SCONJ 5 mark", "he he PRON 5 nsubj", "wrote write VERB 2 acl:relcl"),
+    "free relative": relative("f", "he he PRON 4 nsubj", "wrote write VERB 2 acl:relcl").replace("book", "what"),
+}
+
+
+@pytest.mark.parametrize("gap", BARE)
+def test_bare_relatives_are_found_without_an_edge_of_the_gap(write, gap):
+    found = mine_candidates(write("one.conllu", BARE[gap]), phenomena=["barerel"]).to_frame()["targets"]
+    assert len(found) == 1
+    assert found.item().startswith(f"{gap}-")
+    assert " ARG2/MOD book-1; book-1 MOD " in found.item()
+
+
+@pytest.mark.parametrize("name", NOT_BARE)
+def test_what_only_looks_like_a_bare_relative(write, name):
+    assert mine_candidates(write("one.conllu", NOT_BARE[name]), phenomena=["barerel"]).found == ()
+
+
+def test_nouns_of_time_go_with_the_upper_verb(write):
+    text = BARE["write"].replace("book", "time")
+    targets = mine_candidates(write("one.conllu", text), phenomena=["barerel"]).to_frame()["targets"].item()
+    assert targets.startswith("wanted-3 ARG2/MOD time-1")
 
 
 def test_unknown_phenomena_and_second_sentences(bank, write):

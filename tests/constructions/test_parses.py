@@ -97,6 +97,39 @@ def test_words_that_cannot_be_aligned(write, gold, rules):
         evaluate(gold, parses, rules)
 
 
+def test_all_sentences_that_cannot_be_aligned_are_named(write, gold, rules):
+    tokens = write("t.tsv", "v1\tHe carried out a plan\nv2\tShe looked up a word\n")
+    parses = read_parses(write("x.gr", "# v1\n(dobj carried_1 plan_4)\n# v2\n"), "gr", tokens=tokens)
+    with pytest.raises(DataError, match=r"parser 'x', item 'v1': .* The same is true of 1 other sentences: 'v2'\.$"):
+        evaluate(gold, parses, rules)
+
+
+@pytest.mark.filterwarnings("ignore:.*has no parse of:langdiff.errors.LangdiffWarning")
+@pytest.mark.parametrize(
+    ("name", "lines", "last"),
+    [
+        ("x.gr", "# v1\n(dobj carried_1 plan_5)\n", 5),
+        ("x.stanford", "# v1\nobj(carried-2, plan-6)\n", 5),
+        ("x.triples", "# v1\n-1 root 1\n1 ARG2 12\n", 12),
+    ],
+)
+def test_words_that_the_sentence_does_not_have_are_said(write, gold, rules, name, lines, last):
+    """He carried out the plan: words are 0 to 4; the same words within it are no fault."""
+    shape = name.partition(".")[2]
+    with pytest.warns(
+        LangdiffWarning, match=rf"of 1 sentences name words .* first 'v1': word {last} \(from 0\) of 5\."
+    ):
+        evaluate(gold, read_parses(write(name, lines), shape), rules)
+    inside = read_parses(write(f"in.{shape}", lines.replace("_5", "_4").replace("-6", "-5").replace("12", "4")), shape)
+    assert inside.last_position("v1") == 4
+
+
+@pytest.mark.filterwarnings("ignore:.*has no parse of:langdiff.errors.LangdiffWarning")
+def test_output_without_any_dependency_is_said(write, gold, rules):
+    with pytest.warns(LangdiffWarning, match="parser 'x': all blocks are without dependencies"):
+        evaluate(gold, read_parses(write("x.gr", "# v1\n# v2\n"), "gr"), rules)
+
+
 def test_brackets_and_quotes_of_the_penn_treebank():
     tokens = [(word, (place,)) for place, word in enumerate(["``", "Yes", "''", "-LRB-", "he", "said", "-RRB-"])]
     forms = [word for word, _ in tokens]

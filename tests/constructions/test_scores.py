@@ -12,7 +12,7 @@ from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
 from statsmodels.stats.proportion import proportion_confint
 
 from langdiff.constructions import evaluate, read_gold, read_parses, tables
-from langdiff.errors import ConfigError, DataError
+from langdiff.errors import ConfigError, DataError, LangdiffWarning
 
 from . import worked
 
@@ -98,7 +98,10 @@ def test_a_missing_block_is_wrong_and_an_empty_one_is_an_analysis(write, gold, r
     lines = lines.replace("(dobj carried_1 plan_4)\n(det plan_4 the_3)\n", "")
     assert "# v1\n# v2\n" in lines
     empty = evaluate(gold, read_parses(write("empty.gr", lines), "gr"), rules)
-    missing = evaluate(gold, read_parses(write("missing.gr", lines.replace("# v1\n", "")), "gr"), rules)
+    with pytest.warns(
+        LangdiffWarning, match=r"'missing' has no parse of 1 of 5 sentences, .* wrong. gold: 1 of 5 \('v1'\)"
+    ):
+        missing = evaluate(gold, read_parses(write("missing.gr", lines.replace("# v1\n", "")), "gr"), rules)
     assert empty.judgements.loc[[3, 4], "correct"].tolist() == [False, True]
     assert missing.judgements.loc[[3, 4], "correct"].tolist() == [False, False]
     assert set(missing.judgements.loc[[3, 4], "outcome"]) == {"no parse"}
@@ -137,7 +140,8 @@ def test_compare_refuses_unknown_parsers(gold, parses, rules):
 
 def test_outcomes_are_targets_by_parsers(write, gold, parses, rules):
     other = read_parses(write("none.gr", "# v1\n"), "gr")
-    scores = evaluate(gold, [parses, other], rules)
+    with pytest.warns(LangdiffWarning, match="'none' has no parse of 4 of 5 sentences"):
+        scores = evaluate(gold, [parses, other], rules)
     outcomes = scores.outcomes()
     assert outcomes.successes.shape == (9, 2)
     assert outcomes.successes["cc"].astype(bool).tolist() == worked.CORRECT

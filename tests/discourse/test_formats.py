@@ -298,7 +298,7 @@ def test_files_and_names(tmp_path):
     assert list(read_discourse(tmp_path)) == ["a", "b.out"]
     assert list(read_discourse([tmp_path / "a.dis"])) == ["a"]
     (tmp_path / "a.spans").write_text("1 1 N span\n2 2 S cause")
-    with pytest.raises(DataError, match=r"a.spans and .*a.dis are both of document 'a'"):
+    with pytest.raises(DataError, match=r"a.spans: .*a.dis is of document 'a', too; give one file"):
         read_discourse(tmp_path)
     for source, message in (
         ("nowhere", "no such file"),

@@ -1,0 +1,222 @@
+"""Documents that cannot be used or compared: an error that names all of them, or left out and listed."""
+
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import zip_longest
+from typing import Literal, NamedTuple, get_args
+
+import pandas as pd
+
+from langdiff._types import OnError
+from langdiff._wording import option
+from langdiff.discourse.items import characters_of
+from langdiff.discourse.tree import DiscourseTree
+from langdiff.errors import ConfigError, Fault, FaultsError, LangdiffWarning
+
+Spans = Literal["edus", "chars"]
+REFERENCE = "reference"
+
+
+class Documents(dict[str, DiscourseTree]):
+    """Trees by name of the document, with what is wrong with the files of others.
+
+    Attributes
+    ----------
+    faults : dict from str to tuple of Fault
+        Faults of the documents whose files cannot be used, which are not among the trees.
+    """
+
+    def __init__(self, trees: Mapping[str, DiscourseTree], faults: Mapping[str, tuple[Fault, ...]]) -> None:
+        super().__init__(trees)
+        self.faults = dict(faults)
+
+
+class Unusable(NamedTuple):
+    """Why a document cannot be used: in which system, and where in a file if it is one that is faulty."""
+
+    document: str
+    system: str
+    file: str | None
+    line: int | None
+    reason: str
+
+
+class DocumentsError(FaultsError):
+    """Documents cannot be used; the message lists all of them.
+
+    Examples
+    --------
+    >>> print(DocumentsError([Fault("a.dis", 1, "no tree.")], "1 of 2 documents cannot be used:", "Mend it."))
+    1 of 2 documents cannot be used:
+      a.dis, line 1: no tree.
+    Mend it.
+    """
+
+    def __init__(self, faults: Iterable[Fault], head: str = "", advice: str = "") -> None:
+        super().__init__(faults)
+        self.args = (self.faults, head, advice)  # what pickle gives back to this function
+        self.head, self.advice = head, advice
+
+    def __str__(self) -> str:
+        """List all faults between the head and the advice."""
+        lines = [str(fault) for fault in self.faults]
+        if not self.head:
+            return "\n".join(lines)
+        return "\n  ".join([self.head, *lines]) + (f"\n{self.advice}" if self.advice else "")
+
+
+def checked_on_error(on_error: str) -> None:
+    """Refuse an unknown setting of what becomes of faulty documents.
+
+    Raises
+    ------
+    ConfigError
+        If it is neither ``"raise"`` nor ``"skip"``.
+    """
+    if on_error not in get_args(OnError):
+        raise ConfigError(f"on_error must be 'raise' or 'skip', got {on_error!r}.")
+
+
+def refuse_or_warn(documents: Documents, on_error: OnError) -> Documents:
+    """Return documents that were read, after an error or a warning if files of some are faulty.
+
+    Raises
+    ------
+    DocumentsError
+        If files are faulty, and `on_error` is ``"raise"`` or no other document is left.
+
+    Warns
+    -----
+    LangdiffWarning
+        If files are faulty and `on_error` is ``"skip"``.
+    """
+    if documents.faults:
+        faults = [fault for own in documents.faults.values() for fault in own]
+        number = f"{len(documents.faults):,} of {len(documents) + len(documents.faults):,} documents"
+        if not documents:
+            raise DocumentsError(faults, f"{number} cannot be used:" if len(faults) > 1 else "")
+        if on_error == "raise":
+            raise DocumentsError(faults, f"{number} cannot be used:", f"Mend them, or leave them out: {option('on_error', 'skip')}.")
+        lines = "\n  ".join(map(str, faults))
+        warnings.warn(f"{number} cannot be used and are left out:\n  {lines}", LangdiffWarning, stacklevel=3)
+    return documents
+
+
+def pair_documents(
+    gold: Mapping[str, DiscourseTree],
+    systems: Mapping[str, Mapping[str, DiscourseTree]],
+    spans: Spans,
+    on_error: OnError,
+    *,
+    reference: str = REFERENCE,
+) -> tuple[dict[str, DiscourseTree], dict[str, dict[str, DiscourseTree]], pd.DataFrame]:
+    """Return the documents that all sides have and can be compared, and a table of the others.
+
+    Parameters
+    ----------
+    gold : mapping from str to DiscourseTree
+        Trees of the reference.
+    systems : mapping
+        Trees of each system.
+    spans : {"edus", "chars"}
+        Whether documents must have the same EDUs, or the same characters.
+    on_error : {"raise", "skip"}
+        Whether documents that cannot be compared are an error, or left out on all sides.
+    reference : str
+        What the reference is called in messages.
+
+    Returns
+    -------
+    gold, systems
+        The same, without documents that cannot be compared.
+    left_out : DataFrame
+        One row per document, system and fault: ``document``, ``system``, ``file``, ``line``, ``reason``.
+
+    Raises
+    ------
+    DocumentsError
+        If documents cannot be compared, and `on_error` is ``"raise"`` or no other is left.
+
+    Warns
+    -----
+    LangdiffWarning
+        If documents are left out.
+    """
+    found = list(dict.fromkeys(_unusable(gold, systems, spans, reference)))
+    names = {row.document for row in found}
+    if names:
+        every = set(gold).union(*systems.values()) | names
+        head = f"{len(names):,} of {len(every):,} documents cannot be compared"
+        faults = list(dict.fromkeys(_lines(found)))
+        kept = every - names
+        if on_error == "raise" or not kept:
+            raise DocumentsError(faults, f"{head}:", _advice(found, skipping=bool(kept)))
+        lines = "\n  ".join(map(str, faults))
+        warnings.warn(f"{head} and are left out on all sides:\n  {lines}", LangdiffWarning, stacklevel=3)
+    left_out = pd.DataFrame(found, columns=list(Unusable._fields)).astype({"line": "Int64"})
+    return _without(gold, names), {system: _without(trees, names) for system, trees in systems.items()}, left_out
+
+
+def _without(trees: Mapping[str, DiscourseTree], names: set[str]) -> dict[str, DiscourseTree]:
+    return {name: tree for name, tree in trees.items() if name not in names}
+
+
+def _unusable(
+    gold: Mapping[str, DiscourseTree], systems: Mapping[str, Mapping[str, DiscourseTree]], spans: Spans, reference: str
+) -> Iterator[Unusable]:
+    """Yield why documents cannot be compared: first faulty files, then those that one side lacks, then other EDUs."""
+    for system, trees in {reference: gold, **systems}.items():
+        for document, faults in _faults(trees).items():
+            yield from (Unusable(document, system, fault.file, fault.line, fault.fault) for fault in faults)
+    known = set(gold) | set(_faults(gold))
+    for system, trees in systems.items():
+        named = set(trees) | set(_faults(trees))
+        yield from (Unusable(document, system, None, None, "no prediction.") for document in sorted(known - named))
+        yield from (Unusable(document, system, None, None, "no reference.") for document in sorted(named - known))
+    for system, trees in systems.items():
+        for document in (name for name in gold if name in trees):
+            if what := _difference(gold[document], trees[document], reference, system, spans):
+                yield Unusable(document, system, None, None, what)
+
+
+def _faults(trees: Mapping[str, DiscourseTree]) -> Mapping[str, tuple[Fault, ...]]:
+    return trees.faults if isinstance(trees, Documents) else {}
+
+
+def _difference(gold: DiscourseTree, predicted: DiscourseTree, reference: str, system: str, spans: Spans) -> str:
+    """Return in which units two trees of a document differ; empty if they can be compared."""
+    if spans == "edus":
+        ours, theirs = gold.nodes[0], predicted.nodes[0]
+        who = "the reference" if reference == REFERENCE else reference
+        return f"{who} has {ours}, {system} has {theirs}." if ours[:2] != theirs[:2] else ""
+    ours_text, theirs_text = characters_of(gold), characters_of(predicted)
+    if ours_text == theirs_text or not (gold.texts and predicted.texts):
+        return ""
+    pairs = enumerate(zip_longest(ours_text, theirs_text))
+    place = next(place for place, (one, other) in pairs if one != other)
+    ours_there, theirs_there = (text[place : place + 20] for text in (ours_text, theirs_text))
+    return (
+        f"the text is not that of the reference. They differ first in character {place + 1} (white space not "
+        f"counted): {theirs_there!r}, not {ours_there!r}."
+    )
+
+
+def _lines(found: Iterable[Unusable]) -> Iterator[Fault]:
+    """Yield what a message lists: faults of files, and of each system the documents with one reason together."""
+    groups: dict[tuple[str, str], list[str]] = {}
+    for row in found:
+        if row.file is not None:
+            yield Fault(row.file, row.line, row.reason)
+        else:
+            groups.setdefault((row.system, row.reason), []).append(row.document)
+    for (system, reason), documents in groups.items():
+        yield Fault(f"{system}, {', '.join(documents)}", None, reason)
+
+
+def _advice(found: Iterable[Unusable], *, skipping: bool) -> str:
+    said = []
+    if any(row.file is None and " has EDU" in row.reason for row in found):
+        said.append(f"If the text was segmented differently, compare characters: {option('spans', 'chars')}.")
+    if skipping:
+        said.append(f"Mend these documents, or leave them out on all sides: {option('on_error', 'skip')}.")
+    return " ".join(said)
