@@ -15,3 +15,10 @@ def main() -> None:
         app()
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
+    except ModuleNotFoundError:
+        from langdiff.cli.installed import missing_packages
+
+        missing = missing_packages()
+        if not missing:
+            raise
+        sys.exit(f"langdiff: packages are missing that it needs: pip install {' '.join(missing)}")

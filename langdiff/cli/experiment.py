@@ -105,10 +105,20 @@ def status(directory: Directory, as_json: Json = False) -> None:
     print_table(
         table.rename(columns=spaced), counts or "nothing begun", {spaced[k]: look for k, look in formats.items()}
     )
-    left = table["seconds_left"]
-    if left.sum() > 0:
-        more = " or more" if left.isna().any() else ""
-        typer.echo(f"Left: {left.sum() / 60:.0f} minutes{more} of one worker", err=True)
+    if not table["state"].isin(["done", "failed"]).all():
+        typer.echo(_left(table), err=True)
+
+
+def _left(table: "pd.DataFrame") -> str:
+    """Say how long the training of language models will take, for those of which anything is known."""
+    known, unknown = [], []
+    for lm, jobs in table[~table["state"].isin(["done", "failed"])].groupby("lm", sort=False):
+        if jobs["seconds_left"].isna().any():
+            unknown.append(str(lm))
+        else:
+            minutes = jobs["seconds_left"].sum() / 60
+            known.append(f"{lm}, {minutes:.0f} minutes" if minutes >= 1 else f"{lm}, less than a minute")
+    return "Left of training, for one worker: " + "; ".join(known + [f"{lm}, not known yet" for lm in unknown])
 
 
 def floors(directory: Directory, as_json: Json = False) -> None:

@@ -16,6 +16,7 @@ from langdiff.errors import ConfigError
 from langdiff.lm.device import one_thread
 from langdiff.lm.lstm.model import LanguageModel
 from langdiff.lm.lstm.network import AWDLSTM
+from langdiff.lm.precision import single_precision
 from langdiff.lm.scoring import Scoring
 from langdiff.lm.texts import check_texts
 from langdiff.lm.units.alphabet import SPACE
@@ -194,6 +195,7 @@ class _Lattice:
 
 
 @torch.no_grad()
+@single_precision()
 def _sample(
     network: AWDLSTM, lattice: _Lattice, samples: int, rng: np.random.Generator
 ) -> tuple[Floats, npt.NDArray[np.bool_]]:

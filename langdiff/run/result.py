@@ -13,7 +13,6 @@ from langdiff._numbers import read_exact_csv
 from langdiff.errors import DataError
 from langdiff.left_out import LEFT_OUT_COLUMNS
 from langdiff.lm.floors import compare_with_floors
-from langdiff.lm.ngram.recipe import KneserNeyRecipe
 from langdiff.multitext import FAULT_COLUMNS
 from langdiff.regression import DifficultyCurve, DifficultyFit, read_curve, read_fit
 from langdiff.run.analysis import ANALYSES, Analysis, read_analysis
@@ -134,10 +133,8 @@ class RunResult:
             raise DataError(
                 f"{self.directory}: this run measured no floors. Run the experiment again, with floors = true in [lm]."
             )
-        found = {lm: self.experiment.lm.find(lm) for lm in self.surprisals}
-        networks = [lm for lm, of in found.items() if not isinstance(of.recipe, KneserNeyRecipe)]
-        priced = [lm for lm in networks if found[lm].scoring.price_replaced]
-        return compare_with_floors([self.surprisals[lm] for lm in priced], self.floors)
+        compared = [table for lm, table in self.surprisals.items() if self.experiment.lm.has_floors(lm)]
+        return compare_with_floors(compared, self.floors)
 
     def correlations(self) -> pd.DataFrame:
         """Return one row per pair of models (or model and truth): ``x``, ``y`` and ``pearson_r`` of difficulties."""

@@ -226,7 +226,7 @@ class _Run:
 
     def measure_floors(self, tables: list[Surprisals], parts: Parts | Folds) -> pd.DataFrame | None:
         """Measure what n-grams and compressors make of the editions that any language model has scored."""
-        if not self.experiment.lm.floors:
+        if not self.experiment.lm.measures_floors:
             return None
         with self.stage("floors"):
             editions = list(dict.fromkeys(edition for table in tables for edition in table.editions))

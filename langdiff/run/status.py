@@ -40,8 +40,8 @@ def read_status(directory: str | Path) -> pd.DataFrame:
         ``"done"``, ``"training"``, ``"interrupted"``, ``"failed"`` or ``"waiting"`` (not begun, or to be done again
         with other settings); ``epoch``, the last finished one, and ``epochs``, the most there can be;
         ``bits_per_character``, the fewest on the dev part so far; ``seconds`` of training so far; and ``seconds_left``,
-        estimated from the epochs of the same job, or else from finished jobs of the same recipe, NaN where there are
-        none.
+        estimated from the epochs of the same job, or else from the other jobs of the same recipe (and size). It is NaN
+        where there are none, for jobs that failed, and for all that are not done before the editions are chosen.
 
     Raises
     ------
@@ -69,7 +69,8 @@ def read_status(directory: str | Path) -> pd.DataFrame:
     experiment = read_settings(current)
     recipes = {recipe.name: recipe for recipe in (experiment.lm.find(model).recipe for model in experiment.lm.models)}
     editions = read_editions(current)
-    if editions is None:  # nothing was chosen yet
+    chosen = editions is not None  # else nobody knows how many jobs there will be
+    if editions is None:
         keys = [key for cache in caches(directory, experiment.split.folds) for key in sorted(cache.glob(f"*/*/{KEY}"))]
         editions = list(dict.fromkeys(unquote(key.parent.parent.name) for key in keys))
     failed = _failures(directory)
@@ -94,9 +95,10 @@ def read_status(directory: str | Path) -> pd.DataFrame:
         columns, alike = [*columns[:2], "size", "seed", *columns[2:]], ["lm", "size"]
     table = pd.DataFrame(rows, columns=columns)
     table = table.astype({name: "Int64" for name in ("size", "seed") if name in columns})
-    done = table.assign(seconds=table["seconds"].where(table["state"] == "done"))
-    usual = done.groupby(alike, dropna=False)["seconds"].transform("mean")
-    return table.assign(seconds_left=table["seconds_left"].mask(table["state"] == "waiting", usual))
+    total = table.assign(total=table["seconds"] + table["seconds_left"])  # NaN of jobs that have no epoch yet
+    usual = total.groupby(alike, dropna=False)["total"].transform("mean")
+    left = table["seconds_left"].mask(table["seconds_left"].isna() & (table["state"] != "failed"), usual)
+    return table.assign(seconds_left=left.where(chosen | (table["state"] == "done")))
 
 
 def attempts(directory: Path) -> list[Path]:

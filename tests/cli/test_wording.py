@@ -9,7 +9,7 @@ import pytest
 from typer.main import get_command
 
 import langdiff as ld
-from langdiff.cli import doctor
+from langdiff.cli import installed
 from langdiff.cli.app import app
 from langdiff.cli.wording import as_options
 
@@ -101,7 +101,7 @@ def test_a_warning_is_printed_once_a_command(langdiff, monkeypatch):
                 warnings.warn(text, ld.errors.LangdiffWarning, stacklevel=1)
         return []
 
-    monkeypatch.setattr(doctor, "_base", warn)
+    monkeypatch.setattr(installed, "_base", warn)
     done = langdiff("doctor")
     assert re.findall("warning: (.*)", done.err) == ["the same", "another"]
     assert langdiff("doctor").err == done.err

@@ -74,9 +74,9 @@ def test_an_interrupted_run_keeps_those_that_were_measured(tmp_path, monkeypatch
 
     monkeypatch.setattr(floors, "measure_floors", stopped)
     with pytest.raises(KeyboardInterrupt):
-        run_experiment(experiment(models=["kneser-ney-3"]), tmp_path / "run", progress=False)
+        run_experiment(experiment(models=["kneser-ney-3"], floors=True), tmp_path / "run", progress=False)
     first, second = measured
-    run_experiment(experiment(models=["kneser-ney-3"]), tmp_path / "run", progress=False)
+    run_experiment(experiment(models=["kneser-ney-3"], floors=True), tmp_path / "run", progress=False)
     assert measured == [first, second, second]
     assert set(verify_run(tmp_path / "run")["state"]) == {"whole"}
 
@@ -92,14 +92,32 @@ def test_a_run_may_do_without(tmp_path):
     found = run_experiment(experiment(models=["kneser-ney-3"], floors=False), tmp_path / "run", progress=False)
     assert found.floors is None
     assert read_run(tmp_path / "run").floors is None
-    assert "learned enough" not in found.report.read_text()
+    assert "floors = false" in found.report.read_text()
     with pytest.raises(DataError, match="floors = true"):
         found.against_floors()
 
 
+@pytest.mark.parametrize("models", [["kneser-ney-3"], ["kneser-ney-3", "char-tiny-unpriced"]])
+def test_where_no_model_is_compared_with_them_they_are_not_measured(tmp_path, monkeypatch, models):
+    def unasked(*_, **__):
+        raise AssertionError("nobody asked for floors")
+
+    monkeypatch.setattr(floors, "measure_floors", unasked)
+    found = run_experiment(experiment(models=models), tmp_path / "run", progress=False)
+    assert found.floors is None
+    assert "floors" not in found.manifest["seconds"]
+    assert "no model here is a network that pays for replaced characters" in found.report.read_text()
+
+
+def test_where_the_file_asks_for_them_they_are_measured_without_networks(tmp_path):
+    found = run_experiment(experiment(models=["kneser-ney-3"], floors=True), tmp_path / "run", progress=False)
+    assert list(found.floors.index) == list(found.editions.index)
+    assert found.against_floors().empty
+
+
 def test_of_folds_they_are_those_of_all_tests_together(tmp_path):
     settings = {"name": "folds", "corpus": CORPUS, "split": {"folds": 2}, "lm": {"models": ["kneser-ney-6"]}}
-    settings["lm"]["max_replaced"] = 1
+    settings["lm"] |= {"max_replaced": 1, "floors": True}
     found = run_experiment(Experiment.model_validate(settings), tmp_path / "run", progress=False)
     rates = found.surprisals["kneser-ney-6"].bits_per_character()["bits_per_character"]
     pd.testing.assert_series_equal(found.floors["kneser-ney-6"], rates, check_names=False, rtol=1e-9)

@@ -19,6 +19,7 @@ from langdiff import _io
 from langdiff._checksums import CHECKSUMS
 from langdiff.errors import DataError, LangdiffWarning, OutputError
 from langdiff.lm.jobs import job, tables
+from langdiff.lm.jobs.folder import LOG
 from langdiff.run import Experiment, clean_run, read_run, read_status, report, run_experiment, verify_run
 from langdiff.run.log import read_run_log
 
@@ -350,8 +351,8 @@ def test_status_while_the_run_is_going(tmp_path, monkeypatch):
     assert sorted(second["kneser-ney-3"]) == ["done", "training", "waiting"]
 
 
-def test_status_of_an_interrupted_run(langdiff, tmp_path, monkeypatch):
-    experiment = Experiment.model_validate(SETTINGS | {"lm": {"models": ["char-tiny"], "max_replaced": 1.0}})
+def interrupted_after_two_epochs(tmp_path, monkeypatch, models):
+    experiment = Experiment.model_validate(SETTINGS | {"lm": {"models": models, "max_replaced": 1.0}})
     monkeypatch.setattr("langdiff.run.directory.shutil.rmtree", lambda *_, **__: None)  # as a kill leaves it
     from langdiff.lm.lstm.resume import StateFolder
 
@@ -365,6 +366,10 @@ def test_status_of_an_interrupted_run(langdiff, tmp_path, monkeypatch):
     monkeypatch.setattr(StateFolder, "write", killed)
     with pytest.raises(KeyboardInterrupt):
         run_experiment(experiment, tmp_path, progress=False)
+
+
+def test_status_of_an_interrupted_run(langdiff, tmp_path, monkeypatch):
+    interrupted_after_two_epochs(tmp_path, monkeypatch, ["char-tiny"])
     table = json.loads(langdiff("status", tmp_path, "--json").out)
     assert sorted(row["state"] for row in table) == ["interrupted", "waiting", "waiting"]
     begun = next(row for row in table if row["state"] == "interrupted")
@@ -373,6 +378,22 @@ def test_status_of_an_interrupted_run(langdiff, tmp_path, monkeypatch):
     assert begun["bits_per_character"] > 0
     assert "interrupted" in langdiff("status", tmp_path).out
     assert "no run is here" in langdiff("status", tmp_path / "jobs").err
+
+
+def test_the_time_left_is_that_of_all_jobs(langdiff, tmp_path, monkeypatch):
+    interrupted_after_two_epochs(tmp_path, monkeypatch, ["char-tiny", "kneser-ney-2"])
+    log = next(tmp_path.glob(f"jobs/*/char-tiny/{LOG}"))
+    epochs = [json.loads(line) | {"seconds": 600} for line in log.read_text().splitlines()]
+    log.write_text("".join(json.dumps(epoch) + "\n" for epoch in epochs))
+    table = read_status(tmp_path).set_index(["lm", "state"])["seconds_left"]
+    assert table["char-tiny", "interrupted"] == 6 * 600  # eight epochs at most
+    assert table["char-tiny", "waiting"].tolist() == [8 * 600] * 2
+    assert table["kneser-ney-2"].isna().all()
+    assert "for one worker: char-tiny, 220 minutes; kneser-ney-2, not known yet" in langdiff("status", tmp_path).err
+    (tmp_path / ".new" / "tables" / "editions.csv").unlink()  # as long as the corpus is being read
+    (found,) = read_status(tmp_path).itertuples()
+    assert (found.state, np.isnan(found.seconds_left)) == ("interrupted", True)
+    assert "char-tiny, not known yet" in langdiff("status", tmp_path).err
 
 
 def test_clean_removes_what_no_experiment_needs(langdiff, finished, copy):
@@ -407,7 +428,7 @@ def test_the_log_of_a_run(copy):
     entries = read_run_log(copy)
     assert [entries[0]["event"], entries[-1]["event"], entries[-1]["state"]] == ["begin", "end", "finished"]
     begun = [entry["stage"] for entry in entries if entry["event"] == "stage begins"]
-    assert begun == ["corpus", "selection", "kneser-ney-2", "kneser-ney-3", "floors", "regression", "report"]
+    assert begun == ["corpus", "selection", "kneser-ney-2", "kneser-ney-3", "regression", "report"]
     with (copy / "run.jsonl").open("a") as stream:
         stream.write('{"event": "cut by a ki')
     run(copy)

@@ -5,7 +5,6 @@ import inspect
 import os
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from functools import cached_property
 from math import log
 from pathlib import Path
@@ -23,6 +22,7 @@ from langdiff.errors import ConfigError, LangdiffWarning, TrainingError
 from langdiff.lm.device import find_device
 from langdiff.lm.external.loading import load_local
 from langdiff.lm.external.windows import Batches, Window, cut_windows, padded
+from langdiff.lm.precision import single_precision
 from langdiff.lm.texts import check_texts, sizes_of
 from langdiff.multitext import Multitext
 from langdiff.token_tables import END, SPACES, TokenScores
@@ -314,11 +314,11 @@ class HuggingFaceLM:
                 row, ids, start=self._start, end=self._end, size=self.max_length, overlap=self.overlap
             )
         ]
-        with _single_precision():
-            yield from self._batches.scored(
-                windows, lambda batch: self._bits(batch, boundary), most_windows=self.batch_size
-            )
+        yield from self._batches.scored(
+            windows, lambda batch: self._bits(batch, boundary), most_windows=self.batch_size
+        )
 
+    @single_precision()
     def _bits(self, windows: Sequence[Window], boundary: Tensor | None) -> list[Floats]:
         """Return the bits of every target of each window and, in a second row, of a token of `boundary`; float64."""
         inputs, targets = (padded([getattr(w, which) for w in windows], self._end) for which in ("inputs", "targets"))
@@ -381,6 +381,7 @@ class HuggingFaceLM:
         return overlap
 
     @torch.no_grad()
+    @single_precision()
     def _check_model(self) -> None:
         """Refuse a model whose predictions depend on what comes later."""
         other = (self._start + 1) % self._vocabulary_size
@@ -412,14 +413,3 @@ class HuggingFaceLM:
         window = f"windows of {self.max_length:,}, {self.overlap:,} in common" if self.max_length else "no limit"
         precision = "" if self._dtype == torch.float32 else f", {str(self._dtype).removeprefix('torch.')}"
         return f"HuggingFaceLM {self.name}: {self._vocabulary_size:,} tokens, {window}{precision}"
-
-
-@contextmanager
-def _single_precision() -> Iterator[None]:
-    """Keep CUDA from taking TF32 for single precision: ten bits of mantissa."""
-    before = torch.get_float32_matmul_precision()
-    torch.set_float32_matmul_precision("highest")
-    try:
-        yield
-    finally:
-        torch.set_float32_matmul_precision(before)

@@ -14,6 +14,7 @@ from langdiff.lm.lstm.batches import Batch
 from langdiff.lm.lstm.gradients import BatchLoss, has_bf16
 from langdiff.lm.lstm.loop import Demand
 from langdiff.lm.lstm.network import AWDLSTM, Masks, State
+from langdiff.lm.precision import single_precision
 from langdiff.lm.recipes import Recipe
 
 _EIGHT = 8  # tensor cores like multiples of it
@@ -62,6 +63,7 @@ class GroupedGradients:
         self._recurrent_masks: list[Tensor | None] = []
         self._graphs: list[torch.cuda.CUDAGraph] = []
 
+    @single_precision()
     def accumulate(self, demands: Sequence[Demand]) -> list[BatchLoss]:
         """Put the gradients of the mean nats per symbol, penalties included, in place; return each one's loss.
 

@@ -15,6 +15,7 @@ from langdiff._random import generator, torch_generator
 from langdiff.lm.lstm.batches import Batch
 from langdiff.lm.lstm.network import AWDLSTM, Masks, Network, State, activation_regularization
 from langdiff.lm.lstm.scoring import slices
+from langdiff.lm.precision import single_precision
 from langdiff.lm.recipes import Recipe
 
 logger = logging.getLogger(__name__)
@@ -50,6 +51,7 @@ class MemoryLimit:
     units: int | None = None
 
 
+@single_precision()
 def accumulate_gradients(
     network: Network,
     batch: Batch,
@@ -63,7 +65,7 @@ def accumulate_gradients(
     """Compute the gradients of the mean nats per symbol, penalties included.
 
     If the memory of a GPU runs out, the intents of the batch go in two halves, and so on; the gradients are the
-    same but for the order of sums. Products of matrices are never computed in TF32.
+    same but for the order of sums. Products of matrices in single precision are never computed in TF32.
 
     Parameters
     ----------
@@ -89,8 +91,7 @@ def accumulate_gradients(
     while True:
         parts = 1 if limit.units is None else min(intents, ceil(steps * intents / limit.units))
         try:
-            with torch.backends.cudnn.flags(enabled=torch.backends.cudnn.enabled, allow_tf32=False):
-                return _joined([_accumulate(network, piece, whole, recipe) for piece in _cut(whole, parts)])
+            return _joined([_accumulate(network, piece, whole, recipe) for piece in _cut(whole, parts)])
         except torch.cuda.OutOfMemoryError as error:
             if parts == intents:
                 raise
@@ -202,6 +203,7 @@ def training_precision(recipe: object, device: torch.device) -> str:
 
 
 @cache
+@single_precision()
 def has_bf16(device: str) -> bool:
     """Return whether a kind of device trains in bfloat16 by instructions of its own, tried once per process.
 

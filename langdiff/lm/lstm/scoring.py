@@ -12,6 +12,7 @@ from torch import Tensor
 from langdiff.lm.lstm.batches import Batch, pad, rows_by_length
 from langdiff.lm.lstm.features import Features, NgramFeatures
 from langdiff.lm.lstm.network import Network, State
+from langdiff.lm.precision import single_precision
 from langdiff.lm.units.characters import Ids
 
 Floats = npt.NDArray[np.float64]
@@ -30,6 +31,7 @@ def slices(n: int, vocabulary_size: int) -> Iterator[slice]:
 
 
 @torch.no_grad()
+@single_precision()
 def score(
     network: Network,
     intents: Sequence[Ids],
@@ -66,6 +68,7 @@ def score(
 
 
 @torch.no_grad()
+@single_precision()
 def score_symbols(
     network: Network, intents: Sequence[Ids], *, features: NgramFeatures | None = None, others: Ids | None = None
 ) -> list[Floats]:
@@ -95,14 +98,12 @@ def _in_batches(
     """Score intents side by side; yield their rows, their symbols to predict, and the bits of these, (1 or 2, T, B)."""
     lengths = np.array([len(ids) + 1 for ids in intents], dtype=np.int64)
     end, device = len(network.embedding) - 1, network.embedding.device
-    # cuDNN would take TF32 for single precision: ten bits of mantissa
-    with torch.backends.cudnn.flags(enabled=torch.backends.cudnn.enabled, allow_tf32=False):
-        most_units = _SCORED_ON_CPU if device.type == "cpu" else _SCORED_AT_ONCE
-        for rows in rows_by_length(lengths, most_units=most_units, most_intents=batch_size):
-            batch = pad([intents[row] for row in rows], end, device)
-            if features is not None:
-                batch = batch._replace(features=features.of(rows, device))
-            yield rows, lengths[rows], _bits(network, batch, others).numpy()
+    most_units = _SCORED_ON_CPU if device.type == "cpu" else _SCORED_AT_ONCE
+    for rows in rows_by_length(lengths, most_units=most_units, most_intents=batch_size):
+        batch = pad([intents[row] for row in rows], end, device)
+        if features is not None:
+            batch = batch._replace(features=features.of(rows, device))
+        yield rows, lengths[rows], _bits(network, batch, others).numpy()
 
 
 def _bits(network: Network, batch: Batch, others: Ids | None) -> Tensor:
@@ -132,6 +133,7 @@ def _bits_of(
 
 
 @torch.no_grad()
+@single_precision()
 def score_in_order(network: Network, intents: Sequence[Ids]) -> tuple[Floats, Floats]:
     r"""Return the bits of intents as one text, the state carried from each to the next.
 
@@ -156,11 +158,10 @@ def score_in_order(network: Network, intents: Sequence[Ids]) -> tuple[Floats, Fl
     symbols = torch.from_numpy(joined).to(device)
     each = np.empty(len(joined) - 1)
     state: State | None = None
-    with torch.backends.cudnn.flags(enabled=torch.backends.cudnn.enabled, allow_tf32=False):
-        for start in range(0, len(each), _STEPS_AT_ONCE):
-            inputs = symbols[start : start + _STEPS_AT_ONCE + 1]
-            activations = network(inputs[:-1, None], None, state)
-            state = activations.state
-            each[start : start + _STEPS_AT_ONCE] = _bits_of(network, activations.output[:, 0], inputs[1:])[0].numpy()
+    for start in range(0, len(each), _STEPS_AT_ONCE):
+        inputs = symbols[start : start + _STEPS_AT_ONCE + 1]
+        activations = network(inputs[:-1, None], None, state)
+        state = activations.state
+        each[start : start + _STEPS_AT_ONCE] = _bits_of(network, activations.output[:, 0], inputs[1:])[0].numpy()
     ends = np.cumsum([len(ids) + 1 for ids in intents])
     return np.add.reduceat(each, np.append(0, ends[:-1])), each[ends - 1]

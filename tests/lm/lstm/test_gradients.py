@@ -56,21 +56,6 @@ def test_a_limit_of_the_instructions_is_respected(limit):
         assert tried == "False"
 
 
-def test_single_precision_is_not_tf32(monkeypatch):
-    seen = []
-    forward = AWDLSTM.forward
-
-    def watched(*args, **options):
-        seen.append(torch.backends.cudnn.allow_tf32)
-        return forward(*args, **options)
-
-    monkeypatch.setattr(AWDLSTM, "forward", watched)
-    before = torch.backends.cudnn.allow_tf32
-    accumulate_gradients(*make_problem()[:3], torch.Generator().manual_seed(0))
-    assert seen == [False]
-    assert torch.backends.cudnn.allow_tf32 == before
-
-
 def make_problem(lengths=(7, 12, 30, 1, 9), state=False):
     network = AWDLSTM(
         20, embedding_size=6, hidden_size=10, layers=2, **DROPOUT, generator=torch.Generator().manual_seed(1)

@@ -1,0 +1,115 @@
+"""`langdiff doctor` names what is missing, whatever is missing."""
+
+import importlib.metadata
+import json
+import re
+import subprocess
+import sys
+
+import pytest
+
+from langdiff.cli import installed
+from tests.cli.conftest import langdiff as langdiff
+
+REQUIREMENTS = importlib.metadata.requires("langdiff")
+PACKAGES = sorted({re.match(r"[\w.-]+", requirement)[0] for requirement in REQUIREMENTS} - {"langdiff"})
+REQUIRED = sorted(re.match(r"[\w.-]+", requirement)[0] for requirement in REQUIREMENTS if "extra ==" not in requirement)
+THE_COMMAND = {"typer", "pydantic"}  # pydantic because newer typer needs it; without them no command runs
+
+
+def modules_of(package):
+    """Return the modules of a package that is installed, as its list of files tells, which the command does not read."""
+    files = importlib.metadata.files(package)
+    tops = {file.parts[0].removesuffix(".py") for file in files if file.suffix == ".py" and ".." not in file.parts}
+    return {top for top in tops if top.isidentifier() and not top.startswith("_")}
+
+
+def is_here(package):
+    try:
+        return bool(importlib.metadata.version(package))
+    except importlib.metadata.PackageNotFoundError:
+        return False
+
+
+def hide(monkeypatch, modules):
+    for name in [*modules, *sys.modules]:
+        if name.partition(".")[0] in modules:
+            monkeypatch.setitem(sys.modules, name, None)
+
+
+def details(langdiff):
+    done = langdiff("doctor", "--json")
+    assert (done.code, done.err) == (0, "")
+    return {row["what"]: row for row in json.loads(done.out)}
+
+
+def is_named(package, found):
+    commands = [row["detail"] for row in found.values() if not row["ok"] and row["detail"].startswith("pip install")]
+    return any(package in re.findall(r"[\w.-]+", command.partition("; there")[0]) for command in commands)
+
+
+def test_what_is_there_is_not_called_missing(langdiff):
+    found = details(langdiff)
+    assert found["packages"]["ok"]
+    assert [package for package in PACKAGES if is_named(package, found)] == [p for p in PACKAGES if not is_here(p)]
+
+
+@pytest.mark.parametrize("package", [p for p in PACKAGES if p not in THE_COMMAND and not p.endswith("-stubs")])
+def test_a_package_that_cannot_be_imported_is_named(langdiff, monkeypatch, package):
+    hide(monkeypatch, modules_of(package) if is_here(package) else set())
+    found = details(langdiff)
+    assert is_named(package, found)
+    assert found["packages"]["ok"] == (package not in REQUIRED)
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_package_that_is_not_installed_is_named(langdiff, monkeypatch, package):
+    version = importlib.metadata.version
+
+    def without(name):
+        if name == package:
+            raise importlib.metadata.PackageNotFoundError(name)
+        return version(name)
+
+    monkeypatch.setattr("importlib.metadata.version", without)
+    assert is_named(package, details(langdiff))
+
+
+@pytest.mark.parametrize("package", sorted(THE_COMMAND | {"rich"}))
+def test_what_the_command_itself_needs_is_named(package):
+    code = f"import sys; sys.modules[{package!r}] = None; sys.argv = ['langdiff', 'doctor']; import langdiff.cli as c; "
+    done = subprocess.run([sys.executable, "-c", code + "c.main()"], capture_output=True, text=True, check=False)
+    assert f"pip install {package}\n" in done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_package_that_raises_when_it_is_imported_is_named(langdiff, monkeypatch, tmp_path):
+    (tmp_path / "pulp.py").write_text("raise OSError('libhighs.so: cannot open shared object file')")
+    monkeypatch.syspath_prepend(tmp_path)
+    for name in [name for name in sys.modules if name.partition(".")[0] == "pulp"]:
+        monkeypatch.delitem(sys.modules, name)
+    found = details(langdiff)["ILP solvers"]
+    assert not found["ok"]
+    assert "OSError: libhighs.so: cannot open" in found["detail"]
+
+
+def test_finders_of_modules_may_raise(langdiff, monkeypatch):
+    class Blocked:
+        def find_spec(self, name, path=None, target=None):
+            if name == "pooch":
+                raise ImportError(name)
+
+    hide(monkeypatch, {"pooch"})
+    for name in [name for name in sys.modules if name.partition(".")[0] == "pooch"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setattr(sys, "meta_path", [Blocked(), *sys.meta_path])
+    assert details(langdiff)["packages"]["detail"] == "pip install pooch"
+
+
+def test_a_checkout_that_is_not_installed(langdiff, monkeypatch):
+    def unknown(name):
+        raise importlib.metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr("importlib.metadata.requires", unknown)
+    assert "langdiff is not installed" in details(langdiff)["packages"]["detail"]
+    assert installed.missing_packages() == []
