@@ -128,5 +128,5 @@ def test_origins_are_read_by_the_first_column(tmp_path):
     (tmp_path / "o.csv").write_text("intent,original_language\n1,nan\n")
     assert read_origins(tmp_path / "o.csv").to_dict() == {"1": "nan"}  # Min Nan
     (tmp_path / "bad.csv").write_text("original_language,intent\nen,1\n")
-    with pytest.raises(DataError, match=r"bad\.csv: no column 'original_language' after the first"):
+    with pytest.raises(DataError, match=r"bad\.csv, line 1: no column 'original_language' after the first"):
         read_origins(tmp_path / "bad.csv")

@@ -98,6 +98,8 @@ def gather(
         raise ConfigError(f"averaging={averaging!r}: must be 'difficulty' or 'factor'.")
     if unit not in ("language", "edition"):
         raise ConfigError(f"unit={unit!r}: must be 'language' or 'edition'.")
+    if unit == "edition" and averaging != "difficulty":
+        raise ConfigError(f"averaging={averaging!r} is for unit='language': with unit='edition', nothing is averaged.")
     by_edition = difficulty_table(difficulties)
     table, info = _predictor_table(predictors, edition_info, by_edition.index)
     language, family = _languages(by_edition.index, info)
