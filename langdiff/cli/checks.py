@@ -88,6 +88,7 @@ def compare(
             f"--restricted: no restricted likelihood of model(s) {listing(others)}, and restricted and unrestricted "
             f"ones do not compare. Leave --restricted out, or name models of {', '.join(RESTRICTABLE)}."
         )
+    check_scale(models, laplace_scale)
     table = ld.read_surprisals(surprisals, unit=unit, verify=verify)
     fits: dict[str, ld.DifficultyFit] = {
         name: ld.fit(
@@ -137,6 +138,7 @@ def cross_validate(
     from langdiff.errors import ConfigError
 
     models = _checked(model, out)
+    check_scale(models, laplace_scale)
     if intent_info is not None and clusters is None:
         raise ConfigError("--intent-info is the table for --clusters: name one of its columns, or leave it out.")
     found = ld.cross_validate(
@@ -167,6 +169,16 @@ def _checked(models: list[str] | None, out: Path | None) -> list[Model]:
     if out is not None and out.suffix not in (".csv", ".tsv"):
         raise ConfigError(f"{out}: unknown kind of table {out.suffix!r}; use .csv or .tsv.")
     return chosen
+
+
+def check_scale(models: list[Model], laplace_scale: float | None) -> None:
+    """Refuse the scale of model 3 where that is not among the models."""
+    from langdiff.errors import ConfigError
+
+    if laplace_scale is not None and "3" not in models:
+        raise ConfigError(
+            "--laplace-scale is for model 3, which is not among the models: add --model 3, or leave it out."
+        )
 
 
 def _write(frame: "pd.DataFrame", out: Path | None) -> None:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from langdiff._types import OnError
+from langdiff.cli.given import refuse_given
 from langdiff.cli.output import check_picture_name, print_json, print_table, save_picture
-from langdiff.cli.paths import existing, existing_named
+from langdiff.cli.paths import existing, existing_named, split_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,6 +36,7 @@ DIFFERENCES = dict.fromkeys(["difference", "low", "high"], "{:+.4f}") | {"std_er
 
 @discourse_app.command()
 def evaluate(
+    context: typer.Context,
     reference: Annotated[Path, typer.Argument(help="File or folder of the reference trees.", callback=existing)],
     predictions: Annotated[
         list[str],
@@ -92,13 +94,11 @@ def evaluate(
     """
     from langdiff import discourse
     from langdiff.discourse.files import read_documents
-    from langdiff.errors import ConfigError
     from langdiff.table_files import table_kind
 
     if outcomes is not None:
         table_kind(outcomes)  # an error before any work is done
-    if trivial_spans and table in ("similarity", "relations"):
-        raise ConfigError(f"the items of --trivial-spans are not in the table {table!r}; leave the option out.")
+    _refuse_unused(context, table, outcomes is not None, trivial_spans, metric)
     read = {"format": format, "collapse_unary": collapse_unary}
     gold = read_documents(reference, **read)  # type: ignore[arg-type]
     systems = {name: read_documents(path, **read) for name, path in _named(predictions)}  # type: ignore[arg-type]
@@ -244,6 +244,21 @@ def published(as_json: Json = False) -> None:
         typer.echo(figures.summary())
 
 
+def _refuse_unused(context: typer.Context, table: str, has_outcomes: bool, trivial_spans: bool, metric: str) -> None:
+    """Refuse options that the table to be printed would not use."""
+    from langdiff.errors import ConfigError
+
+    if trivial_spans and table in ("similarity", "relations"):
+        raise ConfigError(f"the items of --trivial-spans are not in the table {table!r}; leave the option out.")
+    if table == "relations" and metric not in ("R", "F"):
+        raise ConfigError(f"--metric {metric}: relations are compared by R or F, which have them.")
+    if table not in ("differences", "similarity"):
+        refuse_given(context, ["averaging"], f"is for --table differences or similarity; {table} does not use it.")
+        if table != "relations" and not has_outcomes:
+            reason = f"is for --table differences, similarity or relations, and --outcomes; {table} does not use it."
+            refuse_given(context, ["metric"], reason)
+
+
 def _named(predictions: list[str]) -> list[tuple[str, Path]]:
     """Return names and paths of the systems.
 
@@ -255,9 +270,8 @@ def _named(predictions: list[str]) -> list[tuple[str, Path]]:
     from langdiff.errors import ConfigError
 
     pairs = []
-    for given in predictions:
-        name, equals, path = given.partition("=")
-        pairs.append((name, Path(path)) if equals and name else (Path(given).name or given, Path(given)))
+    for name, path in map(split_name, predictions):
+        pairs.append((name or Path(path).name or path, Path(path)))
     names = ["reference", *(name for name, _ in pairs)]
     if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
         raise ConfigError(f"{twice[0]!r} is the name of two sets of trees; give names: NAME={pairs[-1][1]}.")

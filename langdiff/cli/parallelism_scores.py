@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from langdiff.cli.given import refuse_given
 from langdiff.cli.output import check_picture_name, print_json, print_table, save_picture
-from langdiff.cli.paths import existing, existing_named
+from langdiff.cli.paths import existing, existing_named, split_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,6 +20,7 @@ METRIC = Literal["EPM", "MPBM", "MBAWO", "MWO"]
 
 
 def score(
+    context: typer.Context,
     reference: Annotated[Path, typer.Argument(help="File or folder of the annotated documents.", callback=existing)],
     predictions: Annotated[
         list[str],
@@ -54,6 +56,12 @@ def score(
 
     if outcomes is not None:
         table_kind(outcomes)  # an error before any work is done
+    else:
+        refuse_given(
+            context, ["metric", "side"], "is for outcomes; tables have all metrics: give --outcomes, or leave it out."
+        )
+        if table in ("errors", "cases"):
+            refuse_given(context, ["beta"], f"weights F, which is not in the table {table}: leave it out.")
     gold = parallelism.read_parallelisms(reference)
     systems = {name: parallelism.read_parallelisms(path, predicted=True) for name, path in named_paths(predictions)}
     if table in ("errors", "cases"):
@@ -170,9 +178,8 @@ def named_paths(arguments: list[str]) -> list[tuple[str, Path]]:
     from langdiff.errors import ConfigError
 
     pairs = []
-    for given in arguments:
-        name, equals, path = given.partition("=")
-        pairs.append((name, Path(path)) if equals and name else (Path(given).name or given, Path(given)))
+    for name, path in map(split_name, arguments):
+        pairs.append((name or Path(path).name or path, Path(path)))
     names = [name for name, _ in pairs]
     if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
         raise ConfigError(f"{twice[0]!r} is the name of two sets of documents; give names: NAME={pairs[-1][1]}.")

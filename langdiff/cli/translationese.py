@@ -8,6 +8,7 @@ import typer
 from langdiff._types import AnyFormat
 from langdiff.cli.clusters import Clusters
 from langdiff.cli.folds import FoldsOption, GroupsOption
+from langdiff.cli.given import refuse_given
 from langdiff.cli.models import Tokenize
 from langdiff.cli.output import check_picture_name, print_json, save_picture
 from langdiff.cli.paths import existing
@@ -33,7 +34,7 @@ def translationese(
         str,
         typer.Argument(
             help="Surprisals (.csv, .tsv, .parquet): long, or intents × editions. With --balanced the corpus: a file, "
-            "directory or pattern.",
+            "directory or pattern in quotes.",
             metavar="SURPRISALS",
             callback=existing,
         ),
@@ -52,9 +53,12 @@ def translationese(
         typer.Option("--language", "-l", help="Divide editions of this language (repeat for more)."),
     ] = None,
     min_native: Annotated[
-        int,
-        typer.Option(help="Without --language: divide editions with at least this number of native intents.", min=1),
-    ] = 500,
+        int | None,
+        typer.Option(
+            help="Divide editions with at least this number of native intents; 500, or with --language 1, by default.",
+            min=1,
+        ),
+    ] = None,
     model: Annotated[Literal["1", "2", "2L", "2C"], typer.Option(help="Regression model.")] = "2",
     restricted: Annotated[bool, typer.Option("--restricted", help="Maximize the restricted likelihood.")] = False,
     clusters: Clusters = None,
@@ -107,13 +111,13 @@ def translationese(
     Example: langdiff translationese europarl/ --format moses --balanced -l en -l fr --reference en --folds 5
     """
     import langdiff as ld
-    from langdiff.experiments import read_origins, translationese_by_model
     from langdiff.experiments import translationese as compare
+    from langdiff.experiments import translationese_by_model
 
     _check_options(context, balanced, language)
     if plot is not None:
         check_picture_name(plot)
-    known = None if origins is None else read_origins(origins)
+    known = None if origins is None else _read_origins(origins, balanced)
     fitting: dict[str, Any] = {"model": model, "restricted": restricted, "clusters": clusters}
     result: TranslationeseResult | TranslationeseByModel | BalancedResult
     if balanced:
@@ -133,6 +137,25 @@ def translationese(
         typer.echo(result.summary())
 
 
+def _read_origins(path: Path, balanced: bool) -> "pd.Series":
+    """Read the second argument, which may have been meant for something else: say how that is written."""
+    from langdiff.errors import DataError
+    from langdiff.experiments import read_origins
+
+    try:
+        return read_origins(path)
+    except DataError as error:
+        if not path.is_dir() and "no column 'original_language'" not in str(error):
+            raise
+        meant = (
+            "The corpus of --balanced is one argument: name several files by their folder, or by a pattern in quotes, "
+            f"'{path if path.is_dir() else path.parent}/*'."
+            if balanced
+            else f"Surprisals by another language model are named by an option: --beside {path}."
+        )
+        raise DataError(f"{error} {meant}") from error
+
+
 def _balance(
     corpus: str, origins: "pd.Series | None", format: AnyFormat, tokenize: bool, languages: list[str], settings: Any
 ) -> "BalancedResult":
@@ -148,9 +171,6 @@ def _check_options(context: typer.Context, balanced: bool, languages: list[str] 
     from langdiff.errors import ConfigError
 
     unused = ("min_native", "unit", "verify", "beside") if balanced else ONLY_BALANCED
-    given = [name for name in unused if getattr(context.get_parameter_source(name), "name", None) == "COMMANDLINE"]
-    if given:
-        option = "--" + given[0].replace("_", "-")
-        raise ConfigError(f"{option} is of no use {'with' if balanced else 'without'} --balanced: leave it out.")
+    refuse_given(context, unused, f"is of no use {'with' if balanced else 'without'} --balanced: leave it out.")
     if balanced and not languages:
         raise ConfigError("--balanced needs the languages to balance: name each with --language.")

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from langdiff.cli.given import refuse_given
 from langdiff.cli.models import Json
 from langdiff.cli.output import check_picture_name, print_json, save_picture
 from langdiff.cli.paths import existing
@@ -20,6 +21,7 @@ CODES = {"language"}  # nan is Min Nan Chinese there
 
 
 def correlate(
+    context: typer.Context,
     difficulties: Annotated[
         Path,
         typer.Argument(
@@ -37,7 +39,7 @@ def correlate(
             callback=existing,
         ),
     ] = None,
-    test: Annotated[
+    tests: Annotated[
         list[str] | None,
         typer.Option(
             "--test",
@@ -45,13 +47,15 @@ def correlate(
             help="pearson, spearman, kendall, mixed, permutation, phylo, area, phylo+area, mood, kruskal (repeat).",
         ),
     ] = None,
-    predictor: Annotated[
+    only: Annotated[
         list[str] | None, typer.Option("--predictor", "-p", help="Test only this predictor (repeat for more).")
     ] = None,
     tree: Annotated[
         Path | None,
         typer.Option(
-            help="Family tree, for phylo: folder of Glottolog, or file in Newick's format or NEXUS.", callback=existing
+            help="Family tree: folder of Glottolog, or file in Newick's format or NEXUS. The test phylo is then made "
+            "in addition, unless tests are named.",
+            callback=existing,
         ),
     ] = None,
     given: Annotated[list[str] | None, typer.Option(help="Hold this predictor fixed (repeat for more).")] = None,
@@ -62,7 +66,7 @@ def correlate(
     unit: Annotated[Literal["language", "edition"], typer.Option(help="Unit of a point.")] = "language",
     interval: Annotated[Literal["fisher", "bootstrap"], typer.Option(help="Kind of 95 % interval.")] = "fisher",
     alpha: Annotated[float, typer.Option(help="False discovery rate.")] = 0.05,
-    seed: Annotated[int, typer.Option(help="Seed of permutations and bootstrap.", min=0)] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of --test permutation and of --interval bootstrap.", min=0)] = 0,
     plot: Annotated[Path | None, typer.Option(help="Draw the strongest predictor here (.svg, .png, .pdf).")] = None,
     as_json: Json = False,
 ) -> None:
@@ -70,19 +74,21 @@ def correlate(
 
     Places for area are in columns latitude and longitude of --edition-info, or else those of Glottolog.
 
-    Example: langdiff correlate fit.json predictors.tsv --edition-info editions.csv --test phylo --tree glottolog/
+    Example: langdiff correlate fit.json predictors.tsv --edition-info editions.csv --tree glottolog/
     """
     import langdiff as ld
 
     if plot is not None:
         check_picture_name(plot)
+    if interval != "bootstrap" and "permutation" not in (tests or []):
+        refuse_given(context, ["seed"], "is for --test permutation or --interval bootstrap: add one, or leave it out.")
     result = ld.correlate(
         read_difficulties(difficulties),
         read_frame(predictors, categorical or []),
         edition_info=None if edition_info is None else read_frame(edition_info, ["language", "family"]),
         corpus=corpus,
-        tests=test or None,  # type: ignore[arg-type]  # checked there
-        only=predictor or (),
+        tests=tests or None,  # type: ignore[arg-type]  # checked there
+        only=only or (),
         given=given or (),
         tree=tree,
         unit=unit,
@@ -91,15 +97,15 @@ def correlate(
         seed=seed,
     )
     if plot is not None:
-        _draw(result, plot, predictor)
+        _draw(result, plot, only)
     if as_json:
         print_json(result.to_frame())
     else:
         typer.echo(result.summary())
 
 
-def _draw(result: "Correlations", path: Path, predictor: list[str] | None) -> None:
-    name = predictor[0] if predictor and len(predictor) == 1 else result.strongest()
+def _draw(result: "Correlations", path: Path, only: list[str] | None) -> None:
+    name = only[0] if only and len(only) == 1 else result.strongest()
     save_picture(lambda: result.plot(name), path)
 
 

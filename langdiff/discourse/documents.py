@@ -96,7 +96,9 @@ def refuse_or_warn(documents: Documents, on_error: OnError) -> Documents:
         if not documents:
             raise DocumentsError(faults, f"{number} cannot be used:" if len(faults) > 1 else "")
         if on_error == "raise":
-            raise DocumentsError(faults, f"{number} cannot be used:", f"Mend them, or leave them out: {option('on_error', 'skip')}.")
+            raise DocumentsError(
+                faults, f"{number} cannot be used:", f"Mend them, or leave them out: {option('on_error', 'skip')}."
+            )
         lines = "\n  ".join(map(str, faults))
         warnings.warn(f"{number} cannot be used and are left out:\n  {lines}", LangdiffWarning, stacklevel=3)
     return documents

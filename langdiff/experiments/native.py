@@ -19,6 +19,7 @@ from langdiff.regression.kernel.connected import edition_components
 from langdiff.surprisals import Surprisals
 
 NATIVE, TRANSLATED = "native", "translated"
+USUAL_MIN_NATIVE = 500  # Mielke et al. (2019), section 6
 
 log = logging.getLogger(__name__)
 
@@ -47,7 +48,7 @@ def split_by_origin(
     original_language: pd.Series | None = None,
     *,
     languages: Iterable[str] | None = None,
-    min_native: int = 500,
+    min_native: int | None = None,
     edition_info: EditionInfo | None = None,
 ) -> Surprisals:
     """Divide editions into a native and a translated one (Mielke et al. 2019, section 6).
@@ -65,8 +66,9 @@ def split_by_origin(
     languages : iterable of str, optional
         Languages whose editions are divided; others stay as they are. By default those of the editions
         that have at least `min_native` native intents.
-    min_native : int
-        Least number of native intents of an edition that is divided; ignored if `languages` are given.
+    min_native : int, optional
+        Least number of native intents of an edition that is divided. By default 500, or 1 if `languages` are given;
+        where their editions have fewer, there is an error.
     edition_info : DataFrame, Series or mapping from edition to language, optional
         Languages of editions in the codes of `original_language`: a frame indexed by edition with a column
         ``language``, or the languages of some editions. For other editions, the code that is their name, such as
@@ -82,7 +84,7 @@ def split_by_origin(
     ------
     DataError
         If intents have no row in `original_language`, a language is unknown or has no native or no
-        translated intent, none has enough, or the resulting editions cannot be compared.
+        translated intent or fewer than `min_native`, none has enough, or the resulting editions cannot be compared.
     ConfigError
         If `min_native` is below 1.
 
@@ -101,8 +103,10 @@ def split_by_origin(
     return divide_by_origin(surprisals, origins, choose_editions(origins, languages, min_native))
 
 
-def choose_editions(origins: Origins, languages: Iterable[str] | None, min_native: int) -> list[str]:
+def choose_editions(origins: Origins, languages: Iterable[str] | None, min_native: int | None) -> list[str]:
     """Return the editions that are to be divided; see `split_by_origin`, also for the errors."""
+    if min_native is None:
+        min_native = USUAL_MIN_NATIVE if languages is None else 1
     if min_native < 1:
         raise ConfigError(f"min_native must be at least 1, got {min_native!r}.")
     if languages is None:
@@ -115,6 +119,13 @@ def choose_editions(origins: Origins, languages: Iterable[str] | None, min_nativ
         without = [edition for edition in chosen if not cells[edition].any()]
         if without:
             raise DataError(f"{len(without)} edition(s) without {what} intents: {listing(without)}. {_codes(origins)}")
+    native = origins.native[chosen].sum()
+    few = [f"{edition} {count:,}" for edition, count in native[native < min_native].items()]
+    if few:
+        raise DataError(
+            f"{len(few)} edition(s) of the languages that are named have fewer than {min_native:,} native intents: "
+            f"{', '.join(few[:5])}. Lower min_native, or leave these languages out."
+        )
     return chosen
 
 
@@ -252,7 +263,9 @@ def read_origins(path: str | Path) -> pd.Series:
     header, rows = read_table(path, "\t" if path.suffix == ".tsv" else ",")
     if "original_language" not in header[1:]:
         raise DataError(
-            f"{path}: no column 'original_language' after the first, which names the intents; found {listing(header)}."
+            f"{path}, line 1: no column 'original_language' after the first; found {listing(header)}. Origins are a "
+            "table, not a text: line 1 names the columns (intent, original_language), every other line an intent and "
+            "the code of the language it was first said in (17, deu)."
         )
     column = header.index("original_language")
     intents = pd.Index([row[0] for _, row in rows], name="intent", dtype=object)

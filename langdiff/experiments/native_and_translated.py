@@ -13,7 +13,15 @@ from langdiff.corpora.edition_info import EditionInfo
 from langdiff.effects import Contrast
 from langdiff.errors import ConfigError, LangdiffWarning, listing
 from langdiff.experiments.cautions import warns_caller
-from langdiff.experiments.native import NATIVE, TRANSLATED, Origins, choose_editions, divide_by_origin, find_origins
+from langdiff.experiments.native import (
+    NATIVE,
+    TRANSLATED,
+    USUAL_MIN_NATIVE,
+    Origins,
+    choose_editions,
+    divide_by_origin,
+    find_origins,
+)
 from langdiff.regression import DifficultyFit, fit
 from langdiff.surprisals import Surprisals
 
@@ -126,7 +134,7 @@ def translationese(
     original_language: pd.Series | None = None,
     *,
     languages: Iterable[str] | None = None,
-    min_native: int = 500,
+    min_native: int | None = None,
     edition_info: EditionInfo | None = None,
     **fit_settings: Any,
 ) -> TranslationeseResult:
@@ -144,8 +152,8 @@ def translationese(
     original_language : Series of str, optional
         Code of the original language of each intent; see `split_by_origin`.
     languages : iterable of str, optional
-        Languages whose editions are divided; by default those with at least `min_native` native intents.
-    min_native : int
+        Languages whose editions are divided; by default those with at least `min_native` (500) native intents.
+    min_native : int, optional
         Least number of native intents of an edition that is divided; see `split_by_origin`.
     edition_info : DataFrame, Series or mapping from edition to language, optional
         Languages of editions in the codes of `original_language`; see `split_by_origin`.
@@ -208,7 +216,8 @@ def translationese(
     chosen = choose_editions(origins, languages, min_native)
     whole = _left_whole(origins, chosen)
     if len(whole):
-        reason = f"they have fewer than {min_native:,} native intents" if languages is None else "they are not named"
+        least = USUAL_MIN_NATIVE if min_native is None else min_native
+        reason = f"they have fewer than {least:,} native intents" if languages is None else "they are not named"
         remedy = "Lower min_native to 1" if languages is None else "Name these languages, too"
         warnings.warn(
             f"{len(whole)} edition(s) with native intents are left whole, as {reason}: {counted(whole)}. This is a "

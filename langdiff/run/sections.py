@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from langdiff._types import Model, StanModel
 from langdiff.regression.check.held_out import Fix, Sizes
-from langdiff.typology.association.correlate import settle
+from langdiff.typology.association.correlate import N_RESAMPLES, settle
 from langdiff.typology.association.outcome import Test
 
 
@@ -90,7 +90,7 @@ class TranslationeseSettings(Section):
 
     origins: str | None = None
     languages: list[str] | None = Field(None, min_length=1)
-    min_native: int = Field(500, ge=1)
+    min_native: int | None = Field(None, ge=1)
 
 
 class PredictorSettings(Section):
@@ -111,18 +111,22 @@ class PredictorSettings(Section):
     lang2vec: list[str] = []
 
     @model_validator(mode="after")
-    def _features_are_of_wals(self) -> Self:
+    def _sources_are_given(self) -> Self:
         for key in ("features", "same_as"):
             if getattr(self, key) is not None and self.wals is None:
                 raise ValueError(f"{key} is for WALS: give its folder as wals, too")
+        if self.features == []:
+            raise ValueError("features names none: name some, or leave wals out")
+        if self.syncretism != "count" and self.lexicons is None:
+            raise ValueError("syncretism is for lexicons: give their folder as lexicons, too")
         return self
 
 
 class CorrelateSettings(Section):
     """``[correlate]``: tests of the predictors against the difficulties of all language models together.
 
-    Keys are those of `langdiff.correlate`; ``tree`` is the path of a family tree. Languages and families are those of
-    the corpus.
+    Keys are those of `langdiff.correlate`; ``tree`` is the path of a family tree, along which the test ``"phylo"`` is
+    made in addition if ``tests`` are not named. Languages and families are those of the corpus.
     """
 
     tests: list[Test] | None = None
@@ -132,15 +136,13 @@ class CorrelateSettings(Section):
     averaging: Literal["difficulty", "factor"] = "difficulty"
     unit: Literal["language", "edition"] = "language"
     interval: Literal["fisher", "bootstrap"] = "fisher"
-    n_resamples: int = Field(9999, ge=99)
+    n_resamples: int = Field(N_RESAMPLES, ge=99)
     alpha: float = Field(0.05, gt=0, lt=1)
 
     @model_validator(mode="after")
     def _tests_can_be_made(self) -> Self:
         # its error is a ValueError, which Pydantic adds to its own
-        settings = settle(self.tests, self.given, self.unit, self.interval, self.n_resamples)
-        if self.tree is None and any("phylo" in test for test in settings.tests):
-            raise ValueError("the test 'phylo' needs a family tree: give its path as tree")
+        settle(self.tests, self.given, self.unit, self.interval, self.n_resamples, self.tree is not None)
         return self
 
 

@@ -38,6 +38,9 @@ def test_evaluate(langdiff, trees):
     expected = evaluate_discourse(gold, {"p": parser}).to_frame()
     pd.testing.assert_frame_equal(frame, expected, check_dtype=False, rtol=1e-12)
     assert "[binarization:right|relations:fine|spans:edus|documents:2#" in done.err
+    (trees / "parser").rename(trees / "lr=0.1")  # the name ends at the first equals sign, paths may have more
+    again = langdiff("discourse", "evaluate", trees / "gold", f"p={trees / 'lr=0.1'}", "--json")
+    assert again.out == done.out
 
 
 @pytest.mark.parametrize(
@@ -67,7 +70,7 @@ def test_every_table(langdiff, trees, table, columns):
 def test_every_option_arrives(langdiff, trees):
     (trees / "classes.csv").write_text("relation,class\nlist,many\n")
     options = (
-        "--procedure rst-parseval --binarization right_mixed --metric R --averaging macro --seed 5"
+        "--procedure rst-parseval --binarization right_mixed --metric R --seed 5"
         " --draws 50 --format spans --collapse-unary --table relations"
     )
     files = ["--classes", trees / "classes.csv", "--outcomes", trees / "o.tsv"]

@@ -119,7 +119,8 @@ def compare_relatedness(
     Raises
     ------
     ConfigError
-        If there is neither a tree nor coordinates, or a predictor is unknown or a category.
+        If there is neither a tree nor coordinates, a predictor is unknown or a category, or `only` is given without
+        `predictors`.
     DataError
         If no language is in the tree or has coordinates; or for the reasons given at `langdiff.correlate`.
 
@@ -136,6 +137,10 @@ def compare_relatedness(
     RelatednessComparison: 2 models, smallest AIC: independent for bpe
     """
     bare = predictors is None
+    if bare and names_once(only):
+        raise ConfigError(
+            f"only chooses among predictors, and there are none: give those with {listing(names_once(only))}."
+        )
     if predictors is None:
         predictors = pd.DataFrame({"none": 0.0}, index=difficulty_table(difficulties).index)
     sample = gather(

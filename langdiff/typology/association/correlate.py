@@ -1,6 +1,7 @@
 """Tests of predictors against difficulties (Mielke et al. 2019, section 5)."""
 
-from collections.abc import Iterable, Sequence
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -14,7 +15,7 @@ from langdiff._signature import join_signature, name_of_number, name_of_seed
 from langdiff._types import Floats
 from langdiff._wording import option
 from langdiff.effects import Sources
-from langdiff.errors import ConfigError, listing
+from langdiff.errors import ConfigError, LangdiffWarning, listing
 from langdiff.typology.association.adjust import benjamini_hochberg
 from langdiff.typology.association.categories import compare_categories
 from langdiff.typology.association.comparison import COLUMNS, compare_models
@@ -22,7 +23,7 @@ from langdiff.typology.association.correlation import correlation
 from langdiff.typology.association.family import mixed_slope, permute_within_families
 from langdiff.typology.association.outcome import MIN_LANGUAGES, RELATED, Outcome, Test, is_constant
 from langdiff.typology.association.related import related_slope
-from langdiff.typology.association.relatives import Relatives, Tree, find_relatives
+from langdiff.typology.association.relatives import Relatives, Tree, check_tree, find_relatives
 from langdiff.typology.association.result import Correlations
 from langdiff.typology.association.sample import (
     Averaging,
@@ -40,6 +41,9 @@ NUMERIC = ("pearson", "spearman", "kendall", "mixed", "permutation", *RELATED)
 CATEGORICAL = ("mood", "kruskal", "permutation")
 FAMILY_AWARE = ("mixed", "permutation")
 PARTIAL = ("pearson", "spearman", *RELATED)
+CORRELATED = ("pearson", "spearman", "kendall")
+N_RESAMPLES = 9999
+RULE = f"Numbers are tested by {listing(NUMERIC, 9)}, categories by {listing(CATEGORICAL)}."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +71,7 @@ def correlate(
     averaging: Averaging = "difficulty",
     unit: Unit = "language",
     interval: Interval = "fisher",
-    n_resamples: int = 9999,
+    n_resamples: int = N_RESAMPLES,
     alpha: float = 0.05,
     seed: int | np.random.Generator | None = None,
 ) -> Correlations:
@@ -96,19 +100,20 @@ def correlate(
         intercept of family) and ``"permutation"`` (within families), which allow for families; ``"phylo"``,
         ``"area"`` and ``"phylo+area"`` (slope with residuals that relatives share along `tree`, that neighbours share
         over distance, or both). For categories: ``"mood"``, ``"kruskal"``, ``"permutation"``. By default Pearson's,
-        Spearman's and, if nothing is held fixed, Mood's.
+        Spearman's, with a `tree` ``"phylo"``, and, if nothing is held fixed, Mood's.
     only : str or iterable of str, optional
         Predictors to test; by default all.
     given : str or iterable of str, optional
         Numeric predictors to hold fixed: Pearson's and Spearman's become partial correlations, and regressions along
         the tree and over distance get more regressors. The other tests have no such form.
     tree : Glottolog, LanguageTree, str or Path, optional
-        Family tree for the test ``"phylo"``: of `langdiff.typology.read_glottolog` or `read_tree`; or a folder with
-        Glottolog's files, or a file in Newick's format or NEXUS. Languages are found by name: in Glottolog by
-        ISO 639-3 code or glottocode.
+        Family tree for the tests ``"phylo"`` and ``"phylo+area"``: of `langdiff.typology.read_glottolog` or
+        `read_tree`; or a folder with Glottolog's files, or a file in Newick's format or NEXUS. Languages are found by
+        name: in Glottolog by ISO 639-3 code or glottocode. Without `tests`, ``"phylo"`` is made in addition to
+        the usual ones; tests that cannot use the tree are an error.
     coordinates : DataFrame, optional
-        Places for the test ``"area"``: ``latitude`` and ``longitude`` in degrees, one row per language. Where
-        a language is missing, these columns of `edition_info` are used, then Glottolog.
+        Places for the tests ``"area"`` and ``"phylo+area"``: ``latitude`` and ``longitude`` in degrees, one row per
+        language. Where a language is missing, these columns of `edition_info` are used, then Glottolog.
     averaging : {"difficulty", "factor"}
         Mean over the editions of a language: the mean difficulty, as in the paper's correlations, or the logarithm
         of the mean factor, as in its Table 2.
@@ -116,9 +121,10 @@ def correlate(
         Unit of observation. ``"edition"`` keeps editions apart; only the test ``"mixed"`` allows for this, by a
         random intercept of language inside that of family.
     interval : {"fisher", "bootstrap"}
-        Kind of 95 % interval of correlations: see `langdiff.typology.association.correlation.correlation`.
+        Kind of 95 % interval of the correlations ``"pearson"``, ``"spearman"`` and ``"kendall"``: see
+        `langdiff.typology.association.correlation.correlation`.
     n_resamples : int
-        Number of permutations and of bootstrap samples.
+        Number of permutations and of bootstrap samples, for ``"permutation"`` and ``interval="bootstrap"``.
     alpha : float
         False discovery rate.
     seed : int or numpy.random.Generator, optional
@@ -135,11 +141,17 @@ def correlate(
     Raises
     ------
     ConfigError
-        If a setting or predictor is unknown, no test fits any predictor, or a seed, tree or coordinates are needed
-        and were not given.
+        If a setting or predictor is unknown; a test fits no predictor, or a predictor of `only` no test; a seed, tree
+        or coordinates are needed and were not given, or a tree, coordinates, bootstrap interval or number of
+        resamples are given and no test would use them.
     DataError
         If values are infinite, names occur twice, languages are unknown, fewer than four languages have both
         difficulties and predictors, no language is in the tree, or tree or coordinates are not valid.
+
+    Warns
+    -----
+    LangdiffWarning
+        If `only` is empty and some predictors fit none of the `tests`.
 
     Examples
     --------
@@ -157,13 +169,17 @@ def correlate(
     0  pearson  62            r     0.750  0.616  0.842
     1    mixed  62  nats per SD     0.064  0.049  0.080
     """
-    settings = settle(tests, given, unit, interval, n_resamples)
+    settings = settle(tests, given, unit, interval, n_resamples, tree is not None)
     random = interval == "bootstrap" or "permutation" in settings.tests
     rng = generator(seed, "permutations and bootstrap samples") if random else generator(0)
     sample = gather(difficulties, predictors, edition_info=edition_info, corpus=corpus, averaging=averaging, unit=unit)
     named = name_of_seed(seed, rng) if random else None
-    relatives = find_relatives(sample.difficulty.index, settings.tests, tree, coordinates, edition_info)
-    rows = _rows(sample, relatives, check_names(sample, names_once(only)), settings, rng)
+    planned = _plan(sample, names_once(only), settings, tests is not None)
+    made = [test for test in settings.tests if any(test in fitting for fitting in planned.values())]
+    check_used(made, settings)
+    relatives = find_relatives(sample.difficulty.index, made, tree, coordinates, edition_info)
+    _warn_of_untested(planned, settings)
+    rows = _rows(sample, relatives, planned, settings, rng)
     frame = pd.DataFrame(rows)
     models = _models(sample, relatives, frame["predictor"].unique(), settings)
     frame["p_adjusted"], frame["significant"] = benjamini_hochberg(frame["p"].to_numpy(dtype=float), alpha)
@@ -192,17 +208,24 @@ def correlate(
 
 
 def settle(
-    tests: Test | Iterable[Test] | None, given: str | Iterable[str], unit: Unit, interval: Interval, n_resamples: int
+    tests: Test | Iterable[Test] | None,
+    given: str | Iterable[str],
+    unit: Unit,
+    interval: Interval,
+    n_resamples: int,
+    has_tree: bool,
 ) -> Settings:
     """Return the settings of `correlate`, with the usual tests filled in.
 
     Raises
     ------
     ConfigError
-        If a test is unknown, or settings contradict each other.
+        If a test is unknown, settings contradict each other, or no test would use one of them.
     """
     held = names_once(given)
-    usual: tuple[Test, ...] = ("pearson", "spearman") if held else ("pearson", "spearman", "mood")
+    usual: list[Test] = ["pearson", "spearman"]
+    usual += ["phylo"] if has_tree else []
+    usual += [] if held else ["mood"]
     settings = Settings(
         tests=names_once(usual if tests is None else tests),
         given=held,
@@ -222,38 +245,85 @@ def settle(
         raise ConfigError(f"n_resamples={settings.n_resamples}: at least 99, or p is too coarse.")
     if settings.unit == "edition" and settings.tests != ("mixed",):
         raise ConfigError(
-            f"editions of one language are not independent: with {option('unit', 'edition')}, tests must be ['mixed']; "
-            f"or keep {option('unit', 'language')}."
+            f"editions of one language are not independent: with {option('unit', 'edition')}, name "
+            f"{option('tests', 'mixed')} alone; or keep {option('unit', 'language')}."
         )
     if settings.given and not set(settings.tests) <= set(PARTIAL):
-        raise ConfigError(f"predictors can be held fixed ({option('given')}) for tests {listing(PARTIAL)} only.")
+        raise ConfigError(f"predictors can be held fixed ({option('given')}) for tests {listing(PARTIAL, 9)} only.")
+    check_tree(settings.tests, given=has_tree)
+    check_used(settings.tests, settings)
     return settings
 
 
-def _rows(
-    sample: Sample, relatives: Relatives, names: Sequence[str], settings: Settings, rng: np.random.Generator
-) -> list[dict[str, object]]:
+def check_used(tests: Sequence[str], settings: Settings) -> None:
+    """Refuse settings that none of the tests would use.
+
+    Raises
+    ------
+    ConfigError
+        If there is one; the message names the tests that would.
+    """
+    if settings.interval == "bootstrap" and not set(tests) & set(CORRELATED):
+        raise ConfigError(
+            f"interval='bootstrap' is for the correlations {listing(CORRELATED)}, and none of them is made: tests are "
+            f"{listing(tests, 9)}. Add one of them, or leave the kind of interval out."
+        )
+    if settings.n_resamples != N_RESAMPLES and settings.interval != "bootstrap" and "permutation" not in tests:
+        raise ConfigError(
+            f"n_resamples={settings.n_resamples}: nothing is drawn by tests {listing(tests, 9)}. Add "
+            f"{option('tests', 'permutation')} or {option('interval', 'bootstrap')}, or leave it out."
+        )
+
+
+def _plan(sample: Sample, only: Sequence[str], settings: Settings, named: bool) -> dict[str, list[Test]]:
+    """Return the tests to be made of every predictor; refuse what would be left out without a word."""
     for name in settings.given:
         if not is_numeric_dtype(sample.column(name)):
             raise ConfigError(f"given={name!r} is a category; only numbers can be held fixed.")
+    both = [name for name in only if name in settings.given]
+    if both:
+        raise ConfigError(f"{listing(both)} cannot be tested and held fixed (given) at once: leave one out.")
+    names = [name for name in check_names(sample, only) if name not in settings.given]
+    kinds = {name: NUMERIC if is_numeric_dtype(sample.predictors[name]) else CATEGORICAL for name in names}
+    planned = {name: [test for test in settings.tests if test in kind] for name, kind in kinds.items()}
+    without = [name for name in names if not planned[name]]
+    if len(without) == len(names):
+        raise ConfigError(f"no test to make: {listing(settings.tests, 9)} of predictors {listing(names)}. {RULE}")
+    idle = [test for test in settings.tests if not any(test in fitting for fitting in planned.values())]
+    if idle and named:
+        what = "number" if idle[0] in NUMERIC else "category"
+        raise ConfigError(f"tests={idle[0]!r} cannot be made: no predictor of {listing(names)} is a {what}. {RULE}")
+    if without and only:
+        raise ConfigError(f"predictor {without[0]!r} fits none of the tests {listing(settings.tests, 9)}. {RULE}")
+    return planned
+
+
+def _warn_of_untested(planned: Mapping[str, Sequence[Test]], settings: Settings) -> None:
+    without = [name for name, fitting in planned.items() if not fitting]
+    if without:
+        warnings.warn(
+            f"{len(without)} of {len(planned)} predictors fit none of the tests {listing(settings.tests, 9)} and are "
+            f"not tested: {listing(without)}. {RULE}",
+            LangdiffWarning,
+            stacklevel=3,
+        )
+
+
+def _rows(
+    sample: Sample,
+    relatives: Relatives,
+    planned: Mapping[str, Sequence[Test]],
+    settings: Settings,
+    rng: np.random.Generator,
+) -> list[dict[str, object]]:
     rows = []
-    for name in names:
-        if name in settings.given:
-            continue
-        kind = NUMERIC if is_numeric_dtype(sample.predictors[name]) else CATEGORICAL
+    for name, tests in planned.items():
         for lm in sample.difficulty:
-            for test in settings.tests:
-                if test not in kind:
-                    continue
+            for test in tests:
                 outcome, missing = _one(sample, relatives, name, str(lm), test, settings, rng)
                 key = {"predictor": name, "language_model": lm, "corpus": sample.corpus, "test": test}
                 given = ", ".join(settings.given)
                 rows.append(key | {"given": given, "n": outcome.n, "missing": missing} | outcome._asdict())
-    if not rows:
-        raise ConfigError(
-            f"no test to make: {listing(settings.tests)} of predictors {listing(names)}. Numbers are tested by "
-            f"{listing(NUMERIC)}, categories by {listing(CATEGORICAL)}."
-        )
     return rows
 
 
@@ -276,7 +346,7 @@ def _one(
     n, missing = int(have.sum()), int((~have).sum())
     x, y = sample.predictors.loc[have, name], sample.difficulty.loc[have, lm].to_numpy(dtype=float)
     if reason := _obstacle(x, y, settings.unit):
-        return Outcome("", n, reason=reason), missing
+        return Outcome("", n, reason="; ".join(filter(None, [reason, left_out]))), missing
     values = x.to_numpy(dtype=float) if is_numeric_dtype(x) else None
     if test in FAMILY_AWARE:
         if sample.family is None:

@@ -73,7 +73,7 @@ def propagate_errors(
     predictors: PredictorTable,
     *,
     edition_info: pd.DataFrame | None = None,
-    tests: str | Iterable[str] = CORRELATIONS,
+    tests: str | Iterable[str] | None = None,
     only: str | Iterable[str] = (),
     tree: Tree | None = None,
     coordinates: pd.DataFrame | None = None,
@@ -109,9 +109,9 @@ def propagate_errors(
         Predictors, one row per edition or per language; see `langdiff.correlate`. Only numeric ones are used.
     edition_info : DataFrame, optional
         One row per edition, with a column ``language``; see `langdiff.correlate`.
-    tests : str or iterable of str
+    tests : str or iterable of str, optional
         Estimates to compute: the correlations ``"pearson"`` and ``"spearman"``, and the slopes ``"phylo"``,
-        ``"area"`` and ``"phylo+area"``.
+        ``"area"`` and ``"phylo+area"``. By default both correlations, and with a `tree` ``"phylo"``, too.
     only : str or iterable of str, optional
         Predictors to use; by default all that are numeric.
     tree : Glottolog, LanguageTree, str or Path, optional
@@ -132,8 +132,8 @@ def propagate_errors(
     Raises
     ------
     ConfigError
-        If a test or predictor is unknown, `n_draws` is below 100, or a tree or coordinates are needed and were not
-        given.
+        If a test or predictor is unknown, `n_draws` is below 100, a tree or coordinates are needed and were not
+        given, or they were given and no test uses them.
     DataError
         If the draws are fewer than 100 or not all finite, or for the reasons given at `langdiff.correlate`.
 
@@ -145,7 +145,8 @@ def propagate_errors(
     >>> propagate_errors(ld.fit(surprisals), types, seed=1)
     PropagatedCorrelations: 2 estimates over 4,000 draws, reliability of difficulties at least 0.9...
     """
-    tests = list(names_once(tests))
+    usual = CORRELATIONS if tree is None else (*CORRELATIONS, "phylo")
+    tests = list(usual if tests is None else names_once(tests))
     unknown = [test for test in tests if test not in TESTS]
     if unknown or not tests:
         raise ConfigError(f"tests={tests}: must be among {listing(TESTS)}.")

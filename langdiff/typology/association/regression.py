@@ -122,7 +122,7 @@ def regress(
     *,
     edition_info: pd.DataFrame | None = None,
     only: str | Iterable[str] = (),
-    tests: Residuals | Iterable[Residuals] = "independent",
+    tests: Residuals | Iterable[Residuals] | None = None,
     tree: Tree | None = None,
     coordinates: pd.DataFrame | None = None,
     averaging: Averaging = "difficulty",
@@ -140,10 +140,11 @@ def regress(
         One row per edition, with a column ``language``; see `langdiff.correlate`.
     only : str or iterable of str, optional
         Numeric predictors to use; by default all.
-    tests : str or iterable of str
+    tests : str or iterable of str, optional
         Models of the residuals: ``"independent"`` (least squares), ``"phylo"`` (relatives share them along `tree`),
         ``"area"`` (neighbours share them over distance), ``"phylo+area"``. The last three are fitted by restricted
-        maximum likelihood and tested by Student's t with Satterthwaite's degrees of freedom.
+        maximum likelihood and tested by Student's t with Satterthwaite's degrees of freedom. By default
+        ``"independent"``, and with a `tree` ``"phylo"``, too.
     tree : Glottolog, LanguageTree, str or Path, optional
         Family tree; see `langdiff.correlate`.
     coordinates : DataFrame, optional
@@ -161,8 +162,8 @@ def regress(
     Raises
     ------
     ConfigError
-        If a predictor or test is unknown, a predictor is categorical, there are several language models, or a tree or
-        coordinates are needed and were not given.
+        If a predictor or test is unknown, a predictor is categorical, there are several language models, a tree or
+        coordinates are needed and were not given, or they were given and no test uses them.
     DataError
         If there are fewer than three more languages than predictors, a predictor is constant or determined by
         the others, or no two languages are related; or for the reasons given at `langdiff.correlate`.
@@ -181,7 +182,8 @@ def regress(
     """
     import statsmodels.api as sm
 
-    models = _check_tests(names_once(tests))
+    usual = (INDEPENDENT,) if tree is None else (INDEPENDENT, "phylo")
+    models = _check_tests(usual if tests is None else names_once(tests))
     sample = gather(
         difficulties, predictors, edition_info=edition_info, corpus="", averaging=averaging, unit="language"
     )
@@ -194,7 +196,7 @@ def regress(
             f"only numbers can be regressed on; {listing(categories)} are categories. Choose by {option('only')}."
         )
     related = [test for test in models if test in RELATED]
-    relatives = find_relatives(sample.difficulty.index, related, tree, coordinates, edition_info)
+    relatives = find_relatives(sample.difficulty.index, models, tree, coordinates, edition_info)
     lm = str(sample.difficulty.columns[0])
     values = (sample.predictors[names].notna().all(axis=1) & sample.difficulty[lm].notna()).to_numpy(dtype=bool)
     rows = np.logical_and.reduce([values, *(relatives.known(test) for test in related)])

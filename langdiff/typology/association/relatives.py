@@ -104,23 +104,56 @@ def find_relatives(
     Raises
     ------
     ConfigError
-        If a test needs a tree or coordinates and there are none.
+        If a test needs a tree or coordinates and there are none, or there are and no test uses them.
     DataError
         If no language is in the tree, a language has several coordinates, or some are not on Earth.
     """
+    tests = list(tests)
     parts = {part for test in tests if test in RELATED for part in test.split("+")}
     opened = _open(tree)
+    check_tree(tests, given=opened is not None, has_places=isinstance(opened, Glottolog))
+    if coordinates is not None and "area" not in parts:
+        raise ConfigError(
+            f"coordinates are given, and none of the tests uses them: {listing(tests, 9)}. Add "
+            f"{option('tests', 'area')} or {option('tests', 'phylo+area')}, or leave the coordinates out."
+        )
     phylo = kilometres = None
-    if "phylo" in parts:
-        if opened is None:
-            raise ConfigError(
-                f"test 'phylo' needs a family tree: as {option('tree')} a folder with Glottolog's files, or a file in "
-                "Newick's format."
-            )
+    if opened is not None and "phylo" in parts:
         phylo = _phylo(opened, languages)
     if "area" in parts:
         kilometres = _kilometres(languages, opened, coordinates, edition_info)
     return Relatives(languages=languages, phylo=phylo, kilometres=kilometres)
+
+
+def check_tree(tests: Iterable[str], *, given: bool, has_places: bool = True) -> None:
+    """Refuse tests that need a tree where there is none, and a tree where no test uses it.
+
+    Parameters
+    ----------
+    tests : iterable of str
+        Tests to be made.
+    given : bool
+        Whether there is a tree.
+    has_places : bool
+        Whether the tree may say where languages are spoken, as Glottolog does, which tests over distance use.
+
+    Raises
+    ------
+    ConfigError
+        If the tree is missing, or not used.
+    """
+    tests = list(tests)
+    along = any("phylo" in test.split("+") for test in tests)
+    if along and not given:
+        raise ConfigError(
+            f"test 'phylo' needs a family tree: as {option('tree')} a folder with Glottolog's files, or a file in "
+            "Newick's format or NEXUS."
+        )
+    if given and not along and not (has_places and "area" in tests):
+        raise ConfigError(
+            f"a family tree is given, and none of the tests uses it: {listing(tests, 9)}. Add "
+            f"{option('tests', 'phylo')}, or leave the tree out."
+        )
 
 
 def _open(tree: Tree | None) -> Glottolog | LanguageTree | None:
@@ -152,7 +185,7 @@ def _kilometres(
     sources = []
     if coordinates is not None:
         sources.append(_table(coordinates, "coordinates"))
-    if edition_info is not None and {"language", *PLACE} <= set(edition_info):
+    if edition_info is not None and "language" in edition_info and set(PLACE) & set(edition_info):
         sources.append(_table(edition_info.set_index("language"), "edition_info"))
     if isinstance(tree, Glottolog):
         sources.append(_table(tree.places(map(str, languages)), "Glottolog"))

@@ -10,6 +10,7 @@ import pandas as pd
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from langdiff._signature import short_hash
+from langdiff._wording import option
 from langdiff.effects import Sources, effects_by_source
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.typology.association.outcome import MIN_LANGUAGES
@@ -98,6 +99,11 @@ def gather(
         raise ConfigError(f"averaging={averaging!r}: must be 'difficulty' or 'factor'.")
     if unit not in ("language", "edition"):
         raise ConfigError(f"unit={unit!r}: must be 'language' or 'edition'.")
+    if unit == "edition" and averaging != "difficulty":
+        raise ConfigError(
+            f"{option('averaging', averaging)} is for {option('unit', 'language')}: with {option('unit', 'edition')}, "
+            "nothing is averaged."
+        )
     by_edition = difficulty_table(difficulties)
     table, info = _predictor_table(predictors, edition_info, by_edition.index)
     language, family = _languages(by_edition.index, info)

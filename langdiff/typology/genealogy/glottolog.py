@@ -10,7 +10,7 @@ import pandas as pd
 
 from langdiff._io import as_path
 from langdiff._numbers import exact_numbers
-from langdiff.errors import DataError, listing
+from langdiff.errors import ConfigError, DataError, listing
 from langdiff.typology.genealogy.tree import LanguageTree, read_tree
 from langdiff.typology.predictors.codes import STANDARD
 
@@ -157,6 +157,8 @@ def read_glottolog(path: str | Path, *, same_as: Mapping[str, str] | None = None
     DataError
         If a file is missing or cannot be read, columns are missing, a code occurs twice, a place is not on Earth, or
         the classification has a node that the table lacks.
+    ConfigError
+        If `same_as` names a code to look up that Glottolog does not have.
 
     References
     ----------
@@ -195,7 +197,14 @@ def read_glottolog(path: str | Path, *, same_as: Mapping[str, str] | None = None
     groups = table.index[table["name"].isin(NOT_FAMILIES)]
     related = set(table.index[~table["family"].isin(groups)]) - set(groups)
     tree = replace(tree, places={name: place for name, place in tree.places.items() if name in related})
-    return Glottolog(languages=table, tree=tree, same_as=dict(same_as or {}))
+    glottolog = Glottolog(languages=table, tree=tree)
+    known = glottolog.find((same_as or {}).values())
+    lost = [f"{code} = {other}" for code, other in (same_as or {}).items() if other not in known]
+    if lost:
+        raise ConfigError(
+            f"same_as: Glottolog has no language of the code that {listing(lost)} would be looked up under."
+        )
+    return replace(glottolog, same_as=dict(same_as or {}))
 
 
 def _file(folder: Path, name: str) -> Path:

@@ -11,7 +11,7 @@ import pandas as pd
 
 from langdiff._progress import progress_bar
 from langdiff.corpora.iso639 import iso639_3
-from langdiff.errors import LangdiffWarning, listing
+from langdiff.errors import ConfigError, LangdiffWarning, listing
 from langdiff.multitext import Multitext, check_multitext
 from langdiff.typology.predictors.external import (
     Column,
@@ -38,6 +38,7 @@ from langdiff.typology.predictors.wals import Wals
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+FEATURES = ("26A", "81A")  # those of the paper
 _UNITS = {
     "characters": "characters",
     "word_tokens": "tokens",
@@ -136,7 +137,7 @@ def predictors(
     lexicons: Lexicons | None = None,
     syncretism: Syncretism = "count",
     wals: str | Path | Wals | None = None,
-    features: str | Iterable[str] = ("26A", "81A"),
+    features: str | Iterable[str] = FEATURES,
     lang2vec: str | Iterable[str] = (),
     progress: bool | None = None,
 ) -> Predictors:
@@ -185,7 +186,8 @@ def predictors(
     DataError
         If a source cannot be read, or has no value for any edition.
     ConfigError
-        If `multitext` is not one, a feature or option is unknown, or a mapping names no edition or language of it.
+        If `multitext` is not one, a feature or option is unknown, a mapping names no edition or language of it, or
+        `features` are given without `wals`, or `syncretism` without `lexicons`.
     MissingExtraError
         If lang2vec is asked for and not installed.
 
@@ -207,6 +209,7 @@ def predictors(
     """
     check_multitext(multitext)
     features, lang2vec = _names(features), _names(lang2vec)
+    _check_used(features, wals is not None, syncretism, lexicons is not None)
     codes = {str(edition): iso639_3(code) for edition, code in multitext.edition_info["language"].items()}
     external: list[Column] = []  # before the texts are read, so that errors are reported at once
     if wals is not None or lang2vec:
@@ -222,6 +225,16 @@ def predictors(
     _warn_of_gaps(multitext)
     of_texts = _text_columns(multitext, tokenized, entropy, compressor, progress)
     return _assemble(multitext, codes, [*of_texts, *external])
+
+
+def _check_used(features: list[str], has_wals: bool, syncretism: Syncretism, has_lexicons: bool) -> None:
+    """Refuse options of sources that are not given, and a source of which nothing is asked."""
+    if not has_wals and features != list(FEATURES):
+        raise ConfigError(f"features {listing(features)} are of WALS: give the folder of its tables as wals, too.")
+    if has_wals and not features:
+        raise ConfigError("no features are named: name those to look up in WALS, or leave wals out.")
+    if not has_lexicons and syncretism != "count":
+        raise ConfigError(f"syncretism={syncretism!r} is for lexicons, and none are given: give them, or leave it out.")
 
 
 def _text_columns(

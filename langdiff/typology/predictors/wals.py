@@ -139,6 +139,8 @@ def read_wals(path: str | Path, *, same_as: Mapping[str, str] | None = None) -> 
     ------
     DataError
         If a table is missing, cannot be read, lacks columns, or refers to a row that another table lacks.
+    ConfigError
+        If `same_as` names a code to look up that no language of WALS has.
 
     Notes
     -----
@@ -186,9 +188,16 @@ def read_wals(path: str | Path, *, same_as: Mapping[str, str] | None = None) -> 
         "number": labelled["Number"].astype(int),
         "label": labelled["Name"],
     }
+    atlas = _languages(languages, values["Language_ID"])
+    known_codes = {code for several in atlas["codes"] for code in several}
+    unknown = [f"{code} = {other}" for code, other in (same_as or {}).items() if other not in known_codes]
+    if unknown:
+        raise ConfigError(
+            f"same_as: no language of WALS has the ISO 639-3 code that {listing(unknown)} would be looked up under."
+        )
     return Wals(
         features=tables["parameters"].set_index("ID")["Name"],
-        languages=_languages(languages, values["Language_ID"]),
+        languages=atlas,
         values=pd.DataFrame(columns),
         same_as=dict(same_as or {}),
     )

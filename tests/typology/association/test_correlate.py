@@ -233,7 +233,7 @@ D, X, _ = languages(6)
         ((D, X), {"tests": ["kendall"], "given": ["x"]}, ConfigError, "held fixed"),
         ((D, X), {"averaging": "median"}, ConfigError, "averaging"),
         ((D, X), {"unit": "family"}, ConfigError, "unit"),
-        ((D, X), {"unit": "edition"}, ConfigError, "tests must be"),
+        ((D, X), {"unit": "edition"}, ConfigError, "name tests=.mixed. alone"),
         ((D, X), {"interval": "exact"}, ConfigError, "interval"),
         ((D, X), {"n_resamples": 10}, ConfigError, "at least 99"),
         ((D, X), {"alpha": 0}, ConfigError, "alpha"),
