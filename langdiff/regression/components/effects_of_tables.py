@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from langdiff._types import Floats, Integers
+from langdiff._types import Booleans, Floats, Integers
 from langdiff._wording import option
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.surprisals import Surprisals
@@ -27,14 +27,41 @@ EFFECTS = (  # columns that make up the levels of each; intents belong to their 
 
 
 class Observations(NamedTuple):
-    """Log bits of all cells of all tables, and the levels of each effect that the tables can tell, all (N,)."""
+    """Log bits of all cells of all tables, and the groups of rows by whose effects the tables can be told apart.
+
+    A row holds an intent in one table.
+
+    Attributes
+    ----------
+    z : ndarray, shape (R, J)
+        Rows × editions, NaN where missing.
+    shared : dict from str to ndarray of int, shape (R,)
+        Level of each row by effect that its editions share, such as ``intent``.
+    of_editions : dict from str to ndarray of int, shape (R,)
+        Group of rows within which an edition has one level, by effect that belongs to editions: ``edition``, for which
+        all rows are one group, and interactions such as ``edition:lm``.
+    levels : dict from str to int
+        Number of levels by effect, in the order of `EFFECTS`.
+    """
 
     z: Floats
-    levels: dict[str, Integers]
+    shared: dict[str, Integers]
+    of_editions: dict[str, Integers]
+    levels: dict[str, int]
 
     def count(self, effect: str) -> int:
         """Return how many levels an effect has; 1 if it is not among them."""
-        return int(self.levels[effect].max()) + 1 if effect in self.levels else 1
+        return self.levels.get(effect, 1)
+
+    def take(self, rows: Booleans, editions: Booleans) -> "Observations":
+        """Return some rows and editions, without rows that have no cell there."""
+        z = self.z[:, editions]
+        kept = rows & ~np.isnan(z).all(axis=1)
+
+        def renumbered(groups: dict[str, Integers]) -> dict[str, Integers]:
+            return {name: np.unique(codes[kept], return_inverse=True)[1] for name, codes in groups.items()}
+
+        return Observations(z[kept], renumbered(self.shared), renumbered(self.of_editions), self.levels)
 
 
 def observe(
@@ -73,13 +100,36 @@ def observe(
             f"{int(twice.sum()):,} cell(s) are in several tables of one corpus, language model and seed, the first "
             f"{row['edition']!r}, intent {row['intent']!r}. Say in {option('facets')} how the tables differ."
         )
-    levels: dict[str, Integers] = {}
+    return _grouped(frame)
+
+
+def _grouped(frame: pd.DataFrame) -> Observations:
+    """Lay cells out by rows and editions, and name the groups of rows."""
+    row = frame.groupby([*FACETS, "intent"], sort=False).ngroup().to_numpy()
+    edition = frame.groupby("edition", sort=False).ngroup().to_numpy()
+    z = np.full((row.max() + 1, edition.max() + 1), np.nan)
+    z[row, edition] = frame["z"]
+    first = np.unique(row, return_index=True)[1]
+    distinct: list[Integers] = []
+    levels: dict[str, int] = {}
+    shared: dict[str, Integers] = {}
+    of_editions: dict[str, Integers] = {}
     for effect, columns in EFFECTS:
         codes = np.asarray(frame.groupby(columns, sort=False).ngroup(), dtype=np.int_)
-        distinct = codes.max() + 1
-        if 1 < distinct < len(frame) and not any(np.array_equal(codes, other) for other in levels.values()):
-            levels[effect] = codes
-    return Observations(frame["z"].to_numpy(), levels)
+        count = int(codes.max()) + 1
+        if not 1 < count < len(frame) or any(np.array_equal(codes, other) for other in distinct):
+            continue
+        distinct.append(codes)
+        levels[effect] = count
+        if "edition" in columns:
+            others = [column for column in columns if column != "edition"]
+            groups = np.zeros_like(codes)
+            if others:
+                groups = np.asarray(frame.groupby(others, sort=False).ngroup(), dtype=np.int_)
+            of_editions[effect] = groups[first]
+        else:
+            shared[effect] = codes[first]
+    return Observations(z, shared, of_editions, levels)
 
 
 def _long(table: Surprisals, languages: Mapping[str, str] | pd.Series | None) -> pd.DataFrame:

@@ -1,14 +1,18 @@
 r"""Cells that look faulty: translations that do not say the same, found by what language models agree on.
 
-With residuals :math:`e^l_{ij} = z^l_{ij} - m^l_i - d^l_j` of language model l, the part that all L models share is
-:math:`\nu_{ij}`. Residuals vary more in short intents and in some editions; each is divided by
-:math:`s^l_i t^l_j`, robust scales of its row and its column, and
+The logarithms are averaged over the language models, of which two-way least squares leaves residuals :math:`e_{ij}`.
+They vary more in short intents and in some editions: row i has a variance :math:`s_i^2` and column j a factor
+:math:`c_j` of it, each estimated from a few cells only, so that they are drawn towards what all rows or columns have in
+common (`langdiff.regression.components.moderated`). A faulty cell must not enlarge the variance that it is measured
+by, so that its row is taken without it:
 
-.. math:: \hat\nu_{ij} = \frac{L\,\sigma^2_\nu}{L\,\sigma^2_\nu + \sigma^2_\epsilon}\;\frac1L \sum_l
-          \frac{e^l_{ij}}{s^l_i t^l_j}
+.. math:: t_{ij} = \frac{e_{ij}}{\sqrt{c_j h_{ij} \tilde s^2_{(ij)}}}, \quad h_{ij} = (1 - 1/n_i)(1 - 1/n_j)
 
-is the best linear predictor of the shared part. Its p-values are of Student's t with the tails that the middle of all
-cells has, so that a few faulty ones do not decide what is usual.
+with :math:`\tilde s^2_{(ij)}` the variance of the row without the cell, drawn towards the prior, and
+:math:`d_0 + n_i - 2` degrees of freedom, :math:`n_i` cells in the row and :math:`n_j` in the column. The normal
+quantiles u of the p-values of t are tested against Student's t with the scale and the tails that the middle of all |u|
+has, so that a few faulty cells do not decide what is usual. Cells that are found leave the estimates, and all are
+tested again.
 """
 
 from collections.abc import Mapping
@@ -16,22 +20,23 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 from scipy.optimize import brentq
-from scipy.stats import false_discovery_control
+from scipy.stats import false_discovery_control, norm
 from scipy.stats import t as student
 
-from langdiff._types import Floats
-from langdiff.errors import ConfigError, DataError
+from langdiff._types import Booleans, Floats
+from langdiff.errors import ConfigError, DataError, listing
+from langdiff.regression.components.moderated import moderate_variances
+from langdiff.regression.kernel.connected import edition_components
 from langdiff.regression.kernel.two_way import solve_two_way
 from langdiff.regression.table import named_tables
 from langdiff.surprisals import Surprisals
 
-NORMAL_MEDIAN = 0.6744897501960817  # of |z| of a standard normal
 ROUNDING = 1e-12  # residual that is none, nats
-ROUNDS = 5  # of scaling rows and columns in turn
-PULL = 10  # cells that the scale of all counts for beside those of a row or column
-FEWEST_ROWS, FEWEST_COLUMNS = 20, 5
+ALTERNATIONS = 6  # between the variances of rows and those of columns
+ROUNDS = 4  # of leaving out what was found
+FEWEST_ROWS, FEWEST_COLUMNS = 20, 10
 MOST_FREEDOM = 200.0
-INNER, OUTER = 0.5, 0.9  # quantiles of |ν| that its usual distribution is fitted to
+INNER, OUTER = 0.5, 0.9  # quantiles of |u| that its usual distribution is fitted to
 
 
 def flag_cells(surprisals_by_lm: Mapping[str, Surprisals], *, q: float = 0.05) -> pd.DataFrame:
@@ -48,19 +53,21 @@ def flag_cells(surprisals_by_lm: Mapping[str, Surprisals], *, q: float = 0.05) -
     -------
     DataFrame
         One row per cell, the most suspect first: ``intent``, ``edition``; ``percent``, by how many percent it needs
-        more (or fewer) bits than expected, on average over the language models; ``score``, the shared part in units of
-        its own scale; ``p``, ``p_adjusted`` and ``flagged``.
+        more (or fewer) bits than expected, on average over the language models; ``score``, that deviation in units of
+        what is usual in its intent and edition; ``p``, ``p_adjusted`` and ``flagged``.
 
     Raises
     ------
     ConfigError
         If there are fewer than two language models or q is not between 0 and 1.
     DataError
-        If the tables differ in intents, editions or missing cells, are smaller than 20 intents × 5 editions,
-        or most residuals are 0.
+        If the tables differ in intents, editions or missing cells, are smaller than 20 intents × 10 editions, have an
+        intent without cells or editions that no shared intents link with the others, or most residuals are 0.
 
     Notes
     -----
+    The only cell of its intent has no residual: its score is 0 and its p is 1.
+
     A cell that is flagged has other bits than expected; whether it is a fault, only a reader of the text can tell. A
     translation of another sentence of the same length is not found.
 
@@ -79,29 +86,20 @@ def flag_cells(surprisals_by_lm: Mapping[str, Surprisals], *, q: float = 0.05) -
         raise ConfigError("give two or more language models: what one alone finds may be its own fault.")
     if not 0 < q < 1:
         raise ConfigError(f"q must be between 0 and 1, got {q!r}.")
-    tables = list(by_lm.values())
-    first = tables[0]
-    for name, table in by_lm.items():
-        alike = table.intents.equals(first.intents) and table.editions.equals(first.editions)
-        if not alike or (table.bits.isna() != first.bits.isna()).to_numpy().any():
-            raise DataError(f"the table of {name!r} has other intents, editions or missing cells than the first.")
-    if first.bits.shape[0] < FEWEST_ROWS or first.bits.shape[1] < FEWEST_COLUMNS:
-        raise DataError(
-            f"{first.bits.shape[0]} intents × {first.bits.shape[1]} editions are too few to say what is usual."
-        )
-    residuals = np.array([_residual(table) for table in tables])  # (L, I, J), NaN where missing
-    for name, residual in zip(by_lm, residuals, strict=True):
-        if np.nanmedian(np.abs(residual)) < ROUNDING:
+    first = next(iter(by_lm.values()))
+    _check(by_lm, first)
+    logs = [np.log(table.bits.to_numpy()) for table in by_lm.values()]
+    for name, z in zip(by_lm, logs, strict=True):
+        if np.median(np.abs(solve_two_way(z).residual[~np.isnan(z)])) < ROUNDING:
             raise DataError(f"the residuals of {name!r} vanish in most cells: are the editions copies of one another?")
-    score = shared_part(np.array([scaled(residual) for residual in residuals]))
-    score, p = _tested(score)
+    residual, score, p = _tested(np.mean(logs, axis=0), q)
     rows, columns = np.nonzero(~np.isnan(score))
     p_adjusted = false_discovery_control(p[rows, columns])
     frame = pd.DataFrame(
         {
             "intent": first.intents[rows],
             "edition": first.editions[columns],
-            "percent": 100 * np.expm1(residuals.mean(axis=0)[rows, columns]),
+            "percent": 100 * np.expm1(residual[rows, columns]),
             "score": score[rows, columns],
             "p": p[rows, columns],
             "p_adjusted": p_adjusted,
@@ -111,36 +109,78 @@ def flag_cells(surprisals_by_lm: Mapping[str, Surprisals], *, q: float = 0.05) -
     return frame.sort_values("p", kind="stable").reset_index(drop=True)
 
 
-def _residual(table: Surprisals) -> Floats:
-    z = np.log(table.bits.to_numpy())
-    residual: Floats = np.where(np.isnan(z), np.nan, solve_two_way(z).residual)
-    return residual
+def _check(by_lm: Mapping[str, Surprisals], first: Surprisals) -> None:
+    """Refuse tables of other cells than the first, and cells that cannot be compared."""
+    for name, table in by_lm.items():
+        alike = table.intents.equals(first.intents) and table.editions.equals(first.editions)
+        if not alike or (table.bits.isna() != first.bits.isna()).to_numpy().any():
+            raise DataError(f"the table of {name!r} has other intents, editions or missing cells than the first.")
+    intents, editions = first.bits.shape
+    if intents < FEWEST_ROWS or editions < FEWEST_COLUMNS:
+        raise DataError(
+            f"{intents} intents × {editions} editions are too few to say what is usual: "
+            f"at least {FEWEST_ROWS} intents × {FEWEST_COLUMNS} editions are needed."
+        )
+    known = first.bits.notna().to_numpy()
+    if empty := list(first.intents[np.flatnonzero(~known.any(axis=1))]):
+        raise DataError(f"{len(empty)} intent(s) without any surprisal: {listing(empty)}. Leave them out.")
+    if apart := list(first.editions[np.flatnonzero(edition_components(known))]):
+        raise DataError(
+            f"{len(apart)} edition(s) share no intent with the others, directly or by way of further editions: "
+            f"{listing(apart)}. Leave them out."
+        )
 
 
-def scaled(residual: Floats) -> Floats:
-    """Divide residuals by robust scales of their rows and columns, (I, J) → (I, J)."""
-    result = residual - np.nanmedian(residual, axis=0)
+def _tested(z: Floats, q: float) -> tuple[Floats, Floats, Floats]:
+    """Return residuals, their scores and p-values, (I, J), NaN where missing, after leaving out what was found."""
+    found = np.zeros(z.shape, dtype=bool)
     for _ in range(ROUNDS):
-        for axis in (0, 1):
-            result = result / (np.nanmedian(np.abs(result)) / NORMAL_MEDIAN)
-            own = np.nanmedian(np.abs(result), axis=axis, keepdims=True) / NORMAL_MEDIAN
-            cells = (~np.isnan(result)).sum(axis=axis, keepdims=True)
-            result = result / own ** (cells / (cells + PULL))  # few cells say little of their scale
-    return result
+        residual, u = _standardized(z, found)
+        score, p = _against_usual(u)
+        known = ~np.isnan(p)
+        now = np.zeros(z.shape, dtype=bool)
+        now[known] = false_discovery_control(p[known]) <= q
+        kept = known & ~now
+        linked = kept.any(axis=1).all() and not edition_components(kept).any()
+        if (now == found).all() or not linked:
+            break
+        found = now
+    return residual, score, p
 
 
-def shared_part(standardized: Floats) -> Floats:
-    """Return the predictor of what language models share, (L, I, J) → (I, J)."""
-    lms = len(standardized)
-    mean = standardized.mean(axis=0)
-    clipped = np.clip(standardized, -3, 3)  # faulty cells shall not decide how much is shared
-    total, own = np.nanmean(clipped.mean(axis=0) ** 2), np.nanmean(clipped.var(axis=0, ddof=1))
-    of_shared = max(total - own / lms, 0.0)
-    result: Floats = mean * of_shared / max(total, np.finfo(float).tiny)
-    return result
+def _standardized(z: Floats, left_out: Booleans) -> tuple[Floats, Floats]:
+    """Return residuals and u, which is standard normal where nothing is faulty and noise is normal, both (I, J)."""
+    fit = solve_two_way(np.where(left_out, np.nan, z))
+    residual = z - fit.intent_effect[:, None] - fit.edition_effect
+    used = ~np.isnan(z) & ~left_out
+    per_row, per_column = used.sum(axis=1, keepdims=True), used.sum(axis=0, keepdims=True)
+    # the fit knows a cell that it used, and comes closer to it than to one left out
+    sign = np.where(left_out, 1.0, -1.0)
+    h = (1 + sign / per_row) * (1 + sign / per_column)
+    alone = h <= 0  # the only cell of its row has no residual
+    square = residual**2 / np.where(alone, 1.0, h)
+    columns = np.ones(z.shape[1])
+    for _ in range(ALTERNATIONS):
+        rows = moderate_variances(_mean(square / columns, used, 1), per_row.ravel() - 1.0)
+        columns = moderate_variances(
+            _mean(square / rows.variances[:, None], used, 0), per_column.ravel() - 1.0
+        ).variances
+        columns /= np.exp(np.log(columns).mean())
+    of_rows = _mean(square / columns, used, 1)[:, None]
+    freedom = np.where(left_out, per_row - 1.0, np.maximum(per_row - 2.0, 0.0))
+    without = (per_row - 1.0) * of_rows - np.where(left_out, 0.0, square / columns)
+    variance = rows.moderate(np.maximum(without, 0.0) / np.maximum(freedom, 1.0), freedom)
+    t = np.where(alone, 0.0, residual) / np.sqrt(np.where(alone, 1.0, h) * columns * variance)
+    p = np.maximum(2 * student.sf(np.abs(t), rows.prior_freedom + freedom), np.finfo(float).tiny)
+    return residual, np.sign(t) * norm.isf(p / 2)
 
 
-def _tested(score: Floats) -> tuple[Floats, Floats]:
+def _mean(values: Floats, used: Booleans, axis: int) -> Floats:
+    mean: Floats = np.where(used, values, 0.0).sum(axis=axis) / used.sum(axis=axis)
+    return mean
+
+
+def _against_usual(score: Floats) -> tuple[Floats, Floats]:
     """Return scores in units of the usual scale and their p-values, from the middle of their distribution."""
     inner, outer = np.nanquantile(np.abs(score), [INNER, OUTER])
 

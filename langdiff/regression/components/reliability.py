@@ -9,6 +9,11 @@ differences, so that the error of one is made of what goes together with the edi
 
 with C corpora, L language models, S seeds of each and I intents (Cronbach, Gleser, Nanda and Rajaratnam 1972; Brennan
 2001, "Generalizability Theory"). With one table, e:i is part of the residual.
+
+Editions differ by some hundredths and intents by much more, so that no estimator of the former may take in any of the
+latter where cells are missing by intent: one table has restricted maximum likelihood with the intents fixed
+(`langdiff.regression.components.restricted`), several have equations of moments on rows from which the intent is taken
+out (`langdiff.regression.components.swept`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,7 +25,8 @@ import pandas as pd
 from langdiff._types import Floats
 from langdiff.errors import ConfigError, DataError
 from langdiff.regression.components.effects_of_tables import Observations, observe
-from langdiff.regression.components.quadratic import components, jackknife
+from langdiff.regression.components.restricted import restricted_components
+from langdiff.regression.components.swept import shared_components, swept_components
 from langdiff.regression.table import as_surprisals, named_tables
 from langdiff.surprisals import Surprisals
 
@@ -55,8 +61,8 @@ class Generalizability:
         Returns
         -------
         DataFrame
-            Indexed by component: ``variance`` of ln bits (an estimate below 0 says that the component cannot be told
-            from 0), ``share`` of the sum of all, negative ones counted as 0, ``share_std_error``, from leaving out
+            Indexed by component: ``variance`` of ln bits (an estimate of 0 or below says that the component cannot be
+            told from 0), ``share`` of the sum of all, negative ones counted as 0, ``share_std_error``, from leaving out
             groups of editions and of intents, and the number of ``levels``.
         """
         return self.frame.copy()
@@ -246,19 +252,23 @@ def generalizability(
     for what in ("edition", "intent"):
         if observed.count(what) < 2:
             raise DataError(f"there is only one {what}: variance components need at least two of each.")
-    names = [*observed.levels, RESIDUAL]
-    variances = components(observed.z, list(observed.levels.values()))
-    if abs(variances[-1]) <= ROUNDING * observed.z.var():
+    cells, fewest = int((~np.isnan(observed.z)).sum()), sum(observed.z.shape)
+    if cells < fewest:
+        raise DataError(
+            f"{cells:,} cells for {len(observed.z):,} intents and {observed.count('edition'):,} editions: "
+            f"at least {fewest:,} are needed to tell differences from noise. Add intents that several editions have."
+        )
+    variances = _components(observed)
+    if abs(variances[-1]) <= ROUNDING * np.nanvar(observed.z):
         raise DataError("the residuals vanish: every edition is an exact multiple of every other. Are they copies?")
-    levels = [*(observed.count(name) for name in observed.levels), len(observed.z)]
     frame = pd.DataFrame(
         {
             "variance": variances,
             "share": _shares(variances),
             "share_std_error": _share_errors(observed),
-            "levels": levels,
+            "levels": [*observed.levels.values(), cells],
         },
-        index=pd.Index(names, name="component"),
+        index=pd.Index([*observed.levels, RESIDUAL], name="component"),
     )
     lms = observed.count("lm")
     runs = observed.count("seed") if "seed" in observed.levels else lms
@@ -272,6 +282,21 @@ def generalizability(
     )
 
 
+def _components(observed: Observations) -> Floats:
+    """Return the variance of each effect, in the order of the levels, and of the residual."""
+    groupings = list(observed.of_editions.values())
+    if len(groupings) == 1:  # nothing but the edition itself belongs to editions
+        found = restricted_components(observed.z)
+        of_editions = np.array([found.edition, found.residual])
+    else:
+        of_editions = swept_components(observed.z, groupings)
+    shared = shared_components(
+        observed.z, list(observed.shared.values()), groupings, of_editions[:-1].tolist(), float(of_editions[-1])
+    )
+    known = dict(zip([*observed.of_editions, *observed.shared], [*of_editions[:-1], *shared], strict=True))
+    return np.array([*(known[effect] for effect in observed.levels), of_editions[-1]])
+
+
 def _shares(variances: Floats) -> Floats:
     positive = np.maximum(variances, 0)
     shares: Floats = positive / positive.sum(axis=-1, keepdims=True)
@@ -281,11 +306,18 @@ def _shares(variances: Floats) -> Floats:
 def _share_errors(observed: Observations) -> Floats:
     """Return standard errors of the shares: what leaving out editions and leaving out intents does, added."""
     total = np.zeros(len(observed.levels) + 1)
+    rows, editions = observed.shared["intent"], np.arange(observed.z.shape[1])
     for unit in ("edition", "intent"):
         groups = min(observed.count(unit), MOST_GROUPS)
         if groups < 3:
             return np.full_like(total, np.nan)
-        without = _shares(jackknife(observed.z, list(observed.levels.values()), observed.levels[unit], groups))
+        parts = [
+            observed.take(rows % groups != group, editions >= 0)
+            if unit == "intent"
+            else observed.take(rows >= 0, editions % groups != group)
+            for group in range(groups)
+        ]
+        without = _shares(np.array([_components(part) for part in parts]))
         total += (groups - 1) * without.var(axis=0)
     errors: Floats = np.sqrt(total)
     return errors

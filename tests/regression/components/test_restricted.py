@@ -1,0 +1,116 @@
+"""Restricted likelihood of one table against lme4, a dense likelihood and the analysis of variance."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from langdiff.regression.components.restricted import _Search, centred_rows, restricted_components
+
+NAN = np.nan
+COMPLETE = np.log(
+    [
+        [100, 120, 90, 104],
+        [40, 52, 50, 47],
+        [220, 230, 180, 215],
+        [75, 70, 88, 71],
+        [150, 190, 140, 168],
+        [60, 63, 49, 66],
+        [310, 355, 300, 298],
+        [95, 110, 92, 101],
+    ]
+)
+MISSING = COMPLETE.copy()
+MISSING[[0, 1, 4, 5, 6, 7], [1, 2, 3, 0, 2, 1]] = NAN
+CLUSTERS = np.array([1, 3, 1, 3, 1, 1, 2, 2])
+SPARSE = np.log(
+    [
+        [100, 120, 90, 110],
+        [40, 52, NAN, 61],
+        [220, NAN, 180, NAN],
+        [75, 70, 88, NAN],
+        [NAN, 190, 140, 150],
+        [60, NAN, NAN, 66],
+    ]
+)
+PRINTED = 6e-10  # nine digits, and the search of lme4
+
+
+# lme4 1.1-31: lmer(z ~ 0 + intent + (1 | edition) [+ (1 | edition:cluster)], REML = TRUE)
+@pytest.mark.parametrize(
+    ("z", "clusters", "expected"),
+    [
+        (COMPLETE, None, (0.003456020, 0, 0.008804842)),
+        (MISSING, None, (0.003343419, 0, 0.010087662)),
+        (COMPLETE, CLUSTERS, (0.000538210, 0.006814183, 0.003936065)),
+        (MISSING, CLUSTERS, (0, 0.006742151, 0.005677292)),
+        (SPARSE, None, (0.000104277, 0, 0.021745003)),
+    ],
+)
+def test_variances_are_those_of_lme4(z, clusters, expected):
+    np.testing.assert_allclose(restricted_components(z, clusters), expected, rtol=0, atol=PRINTED)
+
+
+def drawn(seed, intents=16, editions=5, n_clusters=4):
+    rng = np.random.default_rng(seed)
+    clusters = rng.integers(0, n_clusters, intents)
+    z = rng.normal(0, 0.6, (intents, 1)) + rng.normal(0, 0.1, editions) + rng.normal(0, 0.14, (intents, editions))
+    z += rng.normal(0, 0.1, (n_clusters, editions))[clusters]
+    z[rng.random(z.shape) < 0.3] = NAN
+    z[np.isnan(z).all(axis=1), 0] = 5.0
+    return z, clusters
+
+
+def dense_cost(variances, z, clusters):
+    """Return −2 times the restricted log-likelihood from the covariance of all cells."""
+    rows, columns = np.nonzero(~np.isnan(z))
+    y, x = z[rows, columns], np.eye(len(z))[rows]
+    same = columns[:, None] == columns
+    v = variances[0] * same + variances[1] * (same & (clusters[rows][:, None] == clusters[rows]))
+    v = v + variances[2] * np.eye(len(y))
+    inverse = np.linalg.inv(v)
+    information = x.T @ inverse @ x
+    residual = y - x @ np.linalg.solve(information, x.T @ inverse @ y)
+    return np.linalg.slogdet(v)[1] + np.linalg.slogdet(information)[1] + residual @ inverse @ residual
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_no_variances_are_likelier_by_the_dense_likelihood(seed):
+    z, clusters = drawn(seed)
+    found = np.array(restricted_components(z, clusters))
+    best = minimize(
+        lambda logs: dense_cost(np.exp(logs), z, clusters),
+        np.log([0.01, 0.01, 0.02]),
+        method="Nelder-Mead",
+        options={"xatol": 1e-7, "fatol": 1e-10, "maxiter": 4000},
+    )
+    assert dense_cost(found, z, clusters) <= best.fun + 1e-9  # of the search without derivatives
+    np.testing.assert_allclose(found, np.exp(best.x), rtol=1e-4, atol=1e-6)
+
+
+def test_the_likelihood_is_the_dense_one_and_its_derivatives_are_its_own():
+    z, clusters = drawn(4)
+    search, at = _Search(centred_rows(z, ~np.isnan(z)), ~np.isnan(z), clusters), np.array([0.7, 1.3])
+    constants = []
+    for ratios in (at, at * [2, 0.5], at * [0, 30]):
+        variance = search._squares(ratios)[0] / search.freedom
+        dense = dense_cost([ratios[1] * variance, ratios[0] * variance, variance], z, clusters)
+        constants.append(search.cost(ratios)[0] - dense)
+    np.testing.assert_allclose(constants, constants[0], atol=1e-9)  # sums of some hundred terms
+    step = 1e-6
+    differences = [(search.cost(at + e)[0] - search.cost(at - e)[0]) / (2 * step) for e in step * np.eye(2)]
+    np.testing.assert_allclose(search.cost(at)[1], differences, rtol=1e-6)
+
+
+def test_a_complete_table_has_the_estimators_of_the_analysis_of_variance():
+    z = np.random.default_rng(0).normal(size=(7, 5)) + 3 * np.arange(7)[:, None]
+    residual = z - z.mean(axis=0) - z.mean(axis=1, keepdims=True) + z.mean()
+    error = (residual**2).sum() / 24
+    for shifts in (np.arange(5), np.zeros(5)):
+        of_columns = (7 * (z + shifts).mean(axis=0).var(ddof=1) - error) / 7
+        np.testing.assert_allclose(restricted_components(z + shifts), [of_columns, 0, error])
+    assert restricted_components(z - residual.mean(axis=0) - z.mean(axis=0)).edition < 0
+
+
+def test_one_cluster_has_no_interaction():
+    z, _ = drawn(5)
+    assert restricted_components(z, np.full(len(z), 3)) == restricted_components(z)
