@@ -28,14 +28,8 @@ _MODULES: dict[str, str | None] = {
 
 def findings() -> list[Finding]:
     """Return what is there or missing, whether it is there, and details; nothing slow is imported to find out."""
-    return [
-        *_base(),
-        *_torch(),
-        *_tried("ILP solvers", _solvers),
-        *_tried("CmdStan", _cmdstan),
-        *_compiler(),
-        *_extras(),
-    ]
+    tried = [*_tried("ILP solvers", _solvers), *_tried("CmdStan", _cmdstan)]
+    return [*_base(), *_torch(), *tried, *_compiler(), *_extras()]
 
 
 def missing_packages() -> list[str]:

@@ -7,9 +7,11 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from langdiff.errors import DataError
+from langdiff.plots._arguments import takes
 from langdiff.plots._axes import BLUE, INK, RUST, finish, row_axes, text_size
 
 
+@takes("ranks", pd.DataFrame, "a table of average ranks", columns=("treatment", "rank"))
 def plot_average_ranks(
     ranks: pd.DataFrame,
     groups: Sequence[Sequence[str]] = (),

@@ -8,12 +8,14 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from langdiff.errors import DataError
+from langdiff.plots._arguments import takes
 from langdiff.plots._axes import FAINT, MARKERS, SERIES, axes_of, finish, text_size
 
 GAP = 0.6  # between phenomena, in columns
 WIDTH = 0.5  # of a column's marks
 
 
+@takes("table", pd.DataFrame, "a table of the scores of constructions")
 def plot_constructions(table: pd.DataFrame, ax: Axes | None = None, *, title: str = "", **style: Any) -> Axes:
     """Draw recall of parsers by type of dependency, one column per type and one mark per parser.
 

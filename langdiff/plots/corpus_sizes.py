@@ -7,9 +7,11 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from langdiff.errors import DataError
+from langdiff.plots._arguments import takes
 from langdiff.plots._axes import BLUE, FAINT, RUST, finish, plain_log_ticks, row_axes
 
 
+@takes("sizes", pd.DataFrame, "the table of multitext.edition_sizes()")
 def plot_corpus_sizes(sizes: pd.DataFrame, ax: Axes | None = None, **style: Any) -> Axes:
     """Draw words and characters of each edition on a logarithmic scale, most characters on top.
 

@@ -6,17 +6,19 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from langdiff.errors import DataError
+from langdiff.plots._arguments import takes
 from langdiff.plots._axes import BLUE, FAINT, axes_of, finish, row_axes
 from langdiff.plots.presence import HasPresence
 
 
+@takes("counts", pd.Series, "the counts of langdiff.corpora.origin.languages_per_intent")
 def plot_languages_per_intent(counts: pd.Series, ax: Axes | None = None, **style: Any) -> Axes:
     """Draw how many intents are there in how many languages (Figure 7).
 
     Parameters
     ----------
     counts : Series, indexed by number of languages
-        Number of intents, as `langdiff.corpora.languages_per_intent` counts them.
+        Number of intents, as `langdiff.corpora.origin.languages_per_intent` counts them.
     ax : Axes, optional
         Axes to draw on; by default those of a new figure.
     **style
@@ -53,6 +55,7 @@ def plot_languages_per_intent(counts: pd.Series, ax: Axes | None = None, **style
     return finish(ax, "languages that have an intent", "intents", title)
 
 
+@takes("multitext", HasPresence, "a Multitext")
 def plot_intents_per_edition(multitext: HasPresence, ax: Axes | None = None, **style: Any) -> Axes:
     """Draw how many intents each edition has, most on top (Figure 8).
 
@@ -88,6 +91,9 @@ def plot_intents_per_edition(multitext: HasPresence, ax: Axes | None = None, **s
     return finish(ax, f"intents, of {len(multitext.presence):,}", keep=["bottom"])
 
 
+@takes(
+    "share", pd.DataFrame, "the table of langdiff.corpora.native_share", columns=("intents", "native", "native_percent")
+)
 def plot_native_share(share: pd.DataFrame, ax: Axes | None = None, **style: Any) -> Axes:
     """Draw which part of each edition was first said in its language, most on top (Figure 9).
 

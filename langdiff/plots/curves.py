@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator
 
+from langdiff.plots._arguments import takes
 from langdiff.plots._axes import EASIER, FAINT, GREY, HARDER, INK, axes_of, finish
 from langdiff.plots._places import name_line_ends
 
@@ -39,6 +40,7 @@ class Curve(Protocol):
         """Return one row per pair of sizes."""
 
 
+@takes("curve", Curve, "a DifficultyCurve, as langdiff.difficulty_curve returns it")
 def plot_difficulty_curves(curve: Curve, ax: Axes | None = None, **style: Any) -> Axes:
     """Draw the difficulty of every edition against the size of the training data, with bands of 95 %.
 
@@ -84,6 +86,7 @@ def plot_difficulty_curves(curve: Curve, ax: Axes | None = None, **style: Any) -
     return finish(ax, _size_label(curve), "difficulty (percent)", title, legend=_legend(difficulty))
 
 
+@takes("curve", Curve, "a DifficultyCurve, as langdiff.difficulty_curve returns it")
 def plot_rank_changes(curve: Curve, ax: Axes | None = None, **style: Any) -> Axes:
     """Draw the rank of every edition at each size; lines that cross change places.
 
@@ -134,6 +137,7 @@ def plot_rank_changes(curve: Curve, ax: Axes | None = None, **style: Any) -> Axe
     return finish(ax, _size_label(curve), "rank (1 = hardest)", title, legend=_legend(difficulty))
 
 
+@takes("curve", Curve, "a DifficultyCurve, as langdiff.difficulty_curve returns it")
 def plot_size_correlations(curve: Curve, ax: Axes | None = None, **style: Any) -> Axes:
     """Draw the matrix of rank correlations between sizes, with their intervals of 95 %.
 

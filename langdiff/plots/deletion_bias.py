@@ -7,6 +7,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from langdiff.errors import DataError
+from langdiff.plots._arguments import takes
 from langdiff.plots._axes import INK, SERIES, axes_of, finish
 
 STYLES = (("-", "o"), ("--", "s"), (":", "^"))  # line and marker of each mechanism
@@ -15,6 +16,7 @@ APART = 0.16  # of the gap between rates, from one mechanism to the next
 NEEDED = ("mechanism", "rate", "edition", "bias")
 
 
+@takes("bias", pd.DataFrame, "the table to_frame() of langdiff.experiments.deletion_bias")
 def plot_deletion_bias(bias: pd.DataFrame, ax: Axes | None = None, **style: Any) -> Axes:
     """Draw the bias of each edition against the deletion rate, one colour per mechanism, mechanisms side by side.
 

@@ -10,6 +10,7 @@ from matplotlib.lines import Line2D
 
 from langdiff._types import Floats
 from langdiff.errors import DataError
+from langdiff.plots._arguments import takes
 from langdiff.plots._axes import BLUE, DASHED, GREEN, GREY, INK, MARKERS, RUST, SERIES, finish, row_axes, text_size
 
 EXCERPT = 48  # characters of a text beside its row
@@ -19,8 +20,10 @@ AGREEMENT = {
     "span": (GREEN, "same span"),
     "none": (RUST, "not in the other tree"),
 }
+NODES = ("first", "last", "nuclearity", "relation", "parent")  # columns
 
 
+@takes("nodes", pd.DataFrame, "a table of the nodes of a discourse tree", columns=NODES)
 def plot_discourse_tree(
     nodes: pd.DataFrame, ax: Axes | None = None, *, texts: Mapping[int, str] | None = None, **style: Any
 ) -> Axes:
@@ -74,6 +77,8 @@ def plot_discourse_tree(
     return finish(ax, keep=(), legend=legend)
 
 
+@takes("reference", pd.DataFrame, "tables of the nodes of two discourse trees", columns=(*NODES, "agreement"))
+@takes("predicted", pd.DataFrame, "tables of the nodes of two discourse trees", columns=(*NODES, "agreement"))
 def plot_discourse_comparison(
     reference: pd.DataFrame,
     predicted: pd.DataFrame,
@@ -132,6 +137,9 @@ def plot_discourse_comparison(
     return finish(ax, keep=(), legend=legend, raised=2 * text_size(ax))  # above the names of the trees
 
 
+@takes(
+    "relations", pd.DataFrame, "a table of relations and their recall", columns=("system", "relation", "recall", "gold")
+)
 def plot_discourse_relations(relations: pd.DataFrame, ax: Axes | None = None, **style: Any) -> Axes:
     """Draw the recall of every relation by every system, the most frequent relation on top.
 

@@ -7,6 +7,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from langdiff.errors import DataError
+from langdiff.plots._arguments import takes
 from langdiff.plots._axes import BLUE, DASHED, FAINT, INK, axes_of, finish
 
 
@@ -21,6 +22,11 @@ class ComparedModels(Protocol):
         """Return one row per model: ``log_density`` and ``difference_std_error``."""
 
 
+@takes(
+    "scores",
+    (pd.DataFrame, ComparedModels),
+    "a table of scores, subsets × models, or the result of langdiff.cross_validate",
+)
 def plot_goodness_of_fit(
     scores: pd.DataFrame | ComparedModels, ax: Axes | None = None, *, title: str = "", **style: Any
 ) -> Axes:

@@ -7,6 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, NullLocator
 
 from langdiff.errors import DataError
+from langdiff.plots._arguments import takes
 from langdiff.plots._axes import FAINT, GREY, MARKERS, SERIES, axes_of, finish
 from langdiff.plots._places import name_line_ends
 
@@ -14,6 +15,7 @@ COLOURED = len(SERIES)  # of more editions, the hardest and the easiest are draw
 NEEDED = ("size", "edition", "difficulty", "sd")
 
 
+@takes("stability", pd.DataFrame, "the table to_frame() of langdiff.experiments.intent_stability")
 def plot_intent_stability(stability: pd.DataFrame, ax: Axes | None = None, **style: Any) -> Axes:
     """Draw the difficulty of every edition against the number of intents, with the spread between random subsets.
 

@@ -10,10 +10,12 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from langdiff.errors import DataError
+from langdiff.plots._arguments import takes
 from langdiff.plots._axes import GREY, INK, LINES, SERIES, axes_of, finish
 from langdiff.plots._places import name_line_ends
 
 
+@takes("logs", pd.DataFrame, "the table of langdiff.lm.read_training_logs")
 def plot_learning_curves(logs: pd.DataFrame, ax: Axes | None = None, **style: Any) -> Axes:
     """Draw the dev bits per character of every model against its epochs; a dot marks the epoch that was kept.
 
@@ -49,6 +51,9 @@ def plot_learning_curves(logs: pd.DataFrame, ax: Axes | None = None, **style: An
     """
     if logs.empty:
         raise DataError("there is no learning curve to draw: no model has finished an epoch.")
+    wanted = ("edition", "lm", "seed", "epoch", "dev_bits_per_character")
+    if missing := [column for column in wanted if column not in logs]:
+        raise DataError(f"logs have no column {missing[0]!r}; langdiff.lm.read_training_logs gives such a table.")
     models = {key: curve.sort_values("epoch") for key, curve in logs.groupby(["edition", "lm", "seed"], sort=False)}
     ax = axes_of(ax, 6.4, 3.2 + 0.1 * min(len(models), 120))
     look_of = dict(zip(logs["lm"].unique(), cycle(zip(SERIES, LINES, strict=True)), strict=False))

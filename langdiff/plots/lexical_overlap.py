@@ -8,11 +8,13 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from langdiff.errors import DataError
+from langdiff.plots._arguments import takes
 from langdiff.plots._axes import SERIES, axes_of, finish
 
 BINS = 10
 
 
+@takes("pairs", Mapping, "a mapping from names of data sets to tables of pairs of branches")
 def plot_lexical_overlap(pairs: Mapping[str, pd.DataFrame], ax: Axes | None = None, **style: Any) -> Axes:
     """Draw numbers of pairs of branches by their lexical overlap, data sets side by side.
 
@@ -43,6 +45,9 @@ def plot_lexical_overlap(pairs: Mapping[str, pd.DataFrame], ax: Axes | None = No
     >>> [int(bar.get_height()) for bar in axes.patches][:4]
     [1, 1, 0, 1]
     """
+    for name, table in pairs.items():
+        if not isinstance(table, pd.DataFrame):
+            raise DataError(f"the pairs of {name!r} are not a DataFrame, but a {type(table).__name__}.")
     if not pairs or any(table.empty for table in pairs.values()):
         raise DataError("nothing to draw: a data set has no pairs of branches.")
     for name, table in pairs.items():

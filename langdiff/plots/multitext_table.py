@@ -10,6 +10,7 @@ from matplotlib.patches import Rectangle
 
 from langdiff._types import Floats
 from langdiff.errors import ConfigError, DataError, listing
+from langdiff.plots._arguments import takes
 from langdiff.plots._axes import FAINT, GREY, INK, LETTER, axes_of, finish, size_of, text_size
 from langdiff.plots._names import shorten
 
@@ -42,6 +43,8 @@ class Fitted(Protocol):
         """Squared coefficient of variation of the bits of one unit of an intent."""
 
 
+@takes("surprisals", SurprisalTable, "Surprisals")
+@takes("fit", Fitted, "Surprisals and the result of langdiff.fit")
 def plot_multitext(
     surprisals: SurprisalTable,
     ax: Axes | None = None,

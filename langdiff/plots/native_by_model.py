@@ -5,11 +5,18 @@ from typing import Any
 import pandas as pd
 from matplotlib.axes import Axes
 
+from langdiff.plots._arguments import takes
 from langdiff.plots._axes import DASHED, INK, MARKERS, SERIES, axes_of, finish
 
 LENGTH = "length"
 
 
+@takes(
+    "differences",
+    pd.DataFrame,
+    "the table of langdiff.experiments.translationese_by_model",
+    columns=("lm", "edition", "bits_per_character", "difference", "std_error"),
+)
 def plot_translationese_by_model(differences: pd.DataFrame, ax: Axes | None = None, **style: Any) -> Axes:
     """Draw native less translated difficulty against bits per character, one point per model, with standard errors.
 

@@ -7,6 +7,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 
+from langdiff.plots._arguments import takes
 from langdiff.plots._axes import BLUE, DASHED, GREEN, GREY, INK, RUST, SKY, VIOLET, axes_of, finish
 
 CLOSED = {  # colour and marker
@@ -46,6 +47,7 @@ class Certified(Protocol):
         """Objective that no selection exceeds."""
 
 
+@takes("front", Front, "the result of langdiff.pareto_front")
 def plot_pareto_front(front: Front, ax: Axes | None = None, *, min_intents: int = 1, **style: Any) -> Axes:
     """Draw the most intents against the number of editions (or languages) that share them.
 
@@ -99,6 +101,7 @@ def plot_pareto_front(front: Front, ax: Axes | None = None, *, min_intents: int 
     return _with_legend(ax, str(points.index.name), "intents that all of them have")
 
 
+@takes("selection", Certified, "a Selection, as langdiff.select returns it")
 def plot_certificate(selection: Certified, ax: Axes | None = None, **style: Any) -> Axes:
     """Draw how large the objective can be with each number of editions (or languages), and what showed that.
 

@@ -7,6 +7,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from langdiff.errors import ConfigError, listing
+from langdiff.plots._arguments import takes
 from langdiff.plots._axes import BLUE, DASHED, GREY, INK, finish, plain_log_ticks, row_axes
 
 FACTORS = {"byte_premium": "character_premium"}  # what is drawn beside, fainter
@@ -45,6 +46,7 @@ class HasParity(Protocol):
         """Measure that is drawn by default."""
 
 
+@takes("result", HasParity, "the result of langdiff.measure_parity")
 def plot_parity(result: HasParity, measure: str | None = None, ax: Axes | None = None, **style: Any) -> Axes:
     """Draw one measure of parity by edition, with 95 % intervals, the highest on top.
 

@@ -6,6 +6,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from langdiff.errors import ConfigError, DataError, listing
+from langdiff.plots._arguments import takes
 from langdiff.plots._axes import GREY, SERIES, finish, row_axes
 
 
@@ -21,6 +22,7 @@ class PredictorTable(Protocol):
         """One row per predictor: ``kind`` and ``unit``."""
 
 
+@takes("predictors", PredictorTable, "the result of langdiff.predictors")
 def plot_predictor(
     predictors: PredictorTable, predictor: str, ax: Axes | None = None, *, by: str | None = None, **style: Any
 ) -> Axes:

@@ -7,6 +7,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from langdiff.errors import DataError
+from langdiff.plots._arguments import takes
 from langdiff.plots._axes import GREY, axes_of, finish, name_rows, text_size
 
 _PIXELS = 2000  # of the picture in either direction, about as many as a screen or page shows
@@ -27,6 +28,7 @@ class HasPresence(Protocol):
         """What is known of intents, such as their ``book``."""
 
 
+@takes("multitext", HasPresence, "a Multitext")
 def plot_presence(multitext: HasPresence, ax: Axes | None = None, **style: Any) -> Axes:
     """Draw the presence matrix, one row per edition, the one with most intents on top.
 

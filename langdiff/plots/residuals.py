@@ -10,6 +10,7 @@ from scipy.stats import cauchy, laplace, norm
 from langdiff._types import Floats
 from langdiff.effects import Effects
 from langdiff.errors import DataError, listing
+from langdiff.plots._arguments import takes
 from langdiff.plots._axes import BLUE, DASHED, INK, RUST, axes_of, finish, plain_log_ticks
 
 BINS = 20  # of equally many intents
@@ -35,6 +36,7 @@ class SizedFit(Protocol):
         """Difficulties, whose title is drawn."""
 
 
+@takes("fit", SizedFit, "a fit and its residuals")
 def plot_residuals(fit: SizedFit, residuals: pd.DataFrame, axes: tuple[Axes, Axes] | None = None) -> tuple[Axes, Axes]:
     """Draw what a fit leaves unexplained: quantiles against those of the model, and spread against size.
 

@@ -8,11 +8,13 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from langdiff.errors import DataError
+from langdiff.plots._arguments import takes
 from langdiff.plots._axes import GREY, INK, MARKERS, SERIES, finish, row_axes
 
 COLUMNS = ("model", "tagset", "link", "f1")
 
 
+@takes("scores", pd.DataFrame, "a table of the scores of tagging schemes")
 def plot_scheme_scores(scores: pd.DataFrame, ax: Axes | None = None, **style: Any) -> Axes:
     """Draw one box per model over its tagging schemes, and every scheme as a point.
 

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
+from langdiff.plots._arguments import takes
 from langdiff.plots._axes import BLUE, DASHED, INK, RUST, axes_of, finish
 from langdiff.plots._places import name_line_ends
 
@@ -26,6 +27,7 @@ class Sweep(Protocol):
         """Ratio that is best for all editions together."""
 
 
+@takes("result", Sweep, "the result of langdiff.sweep_merges")
 def plot_bpe_sweep(result: Sweep, ax: Axes | None = None, **style: Any) -> Axes:
     """Draw the dev bits of every edition against its merges; a dot marks each minimum.
 

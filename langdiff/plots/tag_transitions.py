@@ -9,6 +9,7 @@ from matplotlib.patches import FancyArrowPatch
 
 from langdiff._types import Floats
 from langdiff.errors import DataError
+from langdiff.plots._arguments import takes
 from langdiff.plots._axes import BACKING, BLUE, INK, axes_of, finish
 
 _ORDER = ("start", "B", "I", "J", "E", "stop", "O", "M", "B-X")  # clockwise from the left; each tag keeps its place
@@ -17,6 +18,7 @@ _THINNEST, _WIDEST = 0.5, 4.5  # points
 _BEND = 0.16  # of arrows, so that those of both directions are apart
 
 
+@takes("transitions", pd.DataFrame, "the table of langdiff.parallelism.tag_transitions")
 def plot_tag_transitions(transitions: pd.DataFrame, ax: Axes | None = None, *, title: str = "", **style: Any) -> Axes:
     """Draw tags as nodes and how often one follows another as arrows with numbers.
 
@@ -54,7 +56,7 @@ def plot_tag_transitions(transitions: pd.DataFrame, ax: Axes | None = None, *, t
     (6, ['1', 'B', 'B-X', 'I', 'O', 'start', 'stop'])
     """
     names = [name for name in _ORDER if name in {*transitions.index, *transitions.columns}]
-    if unknown := sorted({*transitions.index, *transitions.columns} - set(_ORDER)):
+    if unknown := sorted({*transitions.index, *transitions.columns} - set(_ORDER), key=str):
         raise DataError(f"unknown tags: {', '.join(map(str, unknown))}; known are {', '.join(_ORDER)}.")
     cells = transitions.to_numpy()
     if not (cells > 0).any():

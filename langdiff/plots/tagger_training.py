@@ -7,11 +7,18 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from langdiff.errors import DataError
+from langdiff.plots._arguments import takes
 from langdiff.plots._axes import BLUE, GREY, INK, RUST, axes_of, finish
 
 _LINES = {"mbawo": ("MBAWO F1 (validation)", BLUE, "-"), "epm": ("EPM F1 (validation)", RUST, "-.")}
 
 
+@takes(
+    "history",
+    pd.DataFrame,
+    "the history of a langdiff.parallelism.Tagger",
+    columns=("epoch", "loss", "mbawo", "epm", "kept"),
+)
 def plot_tagger_training(history: pd.DataFrame, ax: Axes | None = None, **style: Any) -> Axes:
     """Draw the F1 of the validation part by epoch, the loss on a second axis, and a line at the epoch that was kept.
 

@@ -8,6 +8,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from langdiff.effects import HasEffects
+from langdiff.plots._arguments import takes
 from langdiff.plots._axes import BLUE, DASHED, INK, RUST, finish, row_axes
 
 
@@ -33,6 +34,7 @@ class BalancedDifferences(Protocol):
         """Return one row per language, with the columns of `Differences`."""
 
 
+@takes("result", Differences, "the result of langdiff.translationese")
 def plot_translationese(result: Differences, ax: Axes | None = None, **style: Any) -> Axes:
     """Draw native less translated difficulty by edition, with 95 % intervals and the mean.
 
@@ -68,6 +70,7 @@ def plot_translationese(result: Differences, ax: Axes | None = None, **style: An
     return _draw(result.to_frame(), [result.fit], "", ax, style)
 
 
+@takes("result", BalancedDifferences, "the result of langdiff.run_balanced")
 def plot_balanced(result: BalancedDifferences, ax: Axes | None = None, **style: Any) -> Axes:
     """Draw native less translated difficulty by language, each under models trained on equal amounts of both.
 

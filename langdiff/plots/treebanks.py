@@ -11,6 +11,7 @@ from matplotlib.ticker import MaxNLocator
 
 from langdiff._types import Floats
 from langdiff.errors import ConfigError
+from langdiff.plots._arguments import takes
 from langdiff.plots._axes import (
     BLUE,
     FAINT,
@@ -89,6 +90,7 @@ class Measures(Protocol):
         """What head-POS entropies are averages over: ``"tokens"`` or ``"types"``."""
 
 
+@takes("comparison", Comparison, "the result of langdiff.compare_treebanks")
 def plot_divergences(
     comparison: Comparison,
     metric: str = "mean",
@@ -178,6 +180,7 @@ def _short(value: float) -> str:
     return f"{value:.3f}" if value >= 0.001 else f"{value:.0e}"  # not 0.000, which would be no difference
 
 
+@takes("comparison", Comparison, "the result of langdiff.compare_treebanks")
 def plot_metric_maps(
     comparison: Comparison, axes: "np.ndarray[Any, Any] | None" = None, **options: Any
 ) -> "np.ndarray[Any, Any]":
@@ -220,6 +223,8 @@ def plot_metric_maps(
     return axes
 
 
+@takes("profile", Profile, "the profile of a treebank")
+@takes("box", Profile, "the profile of a treebank")
 def plot_treebank_profile(
     profile: Profile, metric: str = "size", ax: Axes | None = None, *, box: Profile | None = None, **style: Any
 ) -> Axes:
@@ -304,6 +309,7 @@ def _draw_length(ax: Axes, table: pd.Series, other: pd.Series, metric: str, styl
     return "children of a word", "words with children (%)"
 
 
+@takes("curve", Curve, "the result of langdiff.treebanks.perturbation_curve")
 def plot_perturbation(curve: Curve, kind: str = "relations", ax: Axes | None = None, **style: Any) -> Axes:
     """Draw how divergence grows with the share of changed words; dotted: random halves of the treebank.
 
@@ -354,6 +360,7 @@ def plot_perturbation(curve: Curve, kind: str = "relations", ax: Axes | None = N
     return finish(ax, f"changed words (%): {kind}", "divergence from the source", curve.treebank, legend=True)
 
 
+@takes("measures", Measures, "the result of langdiff.measure_treebanks")
 def plot_treebank_measures(
     measures: Measures, measure: str = "dependency_length", ax: Axes | None = None, **style: Any
 ) -> Axes:

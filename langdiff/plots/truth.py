@@ -9,12 +9,14 @@ from matplotlib.axes import Axes
 
 from langdiff.effects import Effects, Sources, effects_by_source
 from langdiff.errors import DataError, listing
+from langdiff.plots._arguments import takes
 from langdiff.plots._axes import FAINT, MARKERS, SERIES, axes_of, finish
 from langdiff.plots._places import ALL_NAMED, name_points
 
 NAMED = 16  # of more than ALL_NAMED editions, those farthest above or below the line
 
 
+@takes("truth", pd.Series, "estimates and true difficulties")
 def plot_against_truth(sources: Sources, truth: pd.Series, ax: Axes | None = None, **style: Any) -> Axes:
     """Draw estimated difficulties against true ones, one colour and marker per language model.
 

@@ -9,6 +9,7 @@ from pandas.api.types import is_numeric_dtype
 
 from langdiff._types import Floats
 from langdiff.errors import DataError
+from langdiff.plots._arguments import takes
 from langdiff.plots._axes import FAINT, MARKERS, SERIES, axes_of, finish
 from langdiff.plots._places import name_points
 
@@ -24,6 +25,7 @@ class Tested(Protocol):
         """Return one row per language, language model and corpus: ``predictor`` and ``difficulty``."""
 
 
+@takes("result", Tested, "the result of langdiff.correlate")
 def plot_correlation(
     result: Tested,
     predictor: str,

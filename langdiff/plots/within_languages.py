@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
+from langdiff.plots._arguments import takes
 from langdiff.plots._axes import BLUE, INK, RUST, finish, row_axes
 
 
@@ -21,6 +22,7 @@ class Spread(Protocol):
         """Name of the source of the difficulties."""
 
 
+@takes("spread", Spread, "the result of langdiff.experiments.spread_within_languages")
 def plot_within_languages(spread: Spread, ax: Axes | None = None, **style: Any) -> Axes:
     """Draw the editions of each language that has several, the hardest language on top, and means of the others.
 

@@ -7,6 +7,7 @@ from matplotlib.axes import Axes
 from langdiff._types import Floats
 from langdiff.effects import Effects
 from langdiff.errors import DataError
+from langdiff.plots._arguments import takes
 from langdiff.plots._axes import (
     BLUE,
     FEW_ROWS,
@@ -28,6 +29,9 @@ BINS = 30
 SHARE = 0.9  # of the left half that the longest bar takes
 
 
+@takes("abilities", Effects, "abilities of systems and difficulties of items")
+@takes("items", pd.Series, "abilities of systems and difficulties of items")
+@takes("difficulties", Effects, "abilities of systems and difficulties of items")
 def plot_wright_map(
     abilities: Effects, items: pd.Series, difficulties: Effects | None = None, ax: Axes | None = None
 ) -> Axes:

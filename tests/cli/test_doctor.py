@@ -18,7 +18,7 @@ THE_COMMAND = {"typer", "pydantic"}  # pydantic because newer typer needs it; wi
 
 
 def modules_of(package):
-    """Return the modules of a package that is installed, as its list of files tells, which the command does not read."""
+    """Return the modules of a package that is installed, as its list of files tells; the command does not read it."""
     files = importlib.metadata.files(package)
     tops = {file.parts[0].removesuffix(".py") for file in files if file.suffix == ".py" and ".." not in file.parts}
     return {top for top in tops if top.isidentifier() and not top.startswith("_")}

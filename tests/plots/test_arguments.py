@@ -1,0 +1,72 @@
+"""Every picture says in one error what it is drawn from."""
+
+import importlib
+import inspect
+import re
+from functools import cache
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import langdiff as ld
+from langdiff import plots
+from langdiff.errors import LangdiffError
+
+EFFECTS = {"plot_by_language", "plot_difficulties", "plot_two_models"}
+DRAWN = {  # what is wrong for most pictures is right for these
+    "a Multitext": {"plot_intents_per_edition", "plot_presence"},
+    "Surprisals": {"plot_multitext"},
+    "a fit": EFFECTS,
+    "a frame": {*EFFECTS, "plot_goodness_of_fit", "plot_ranks"},
+    "a series": {*EFFECTS, "plot_against_truth", "plot_languages_per_intent"},
+}
+WRONG = ["a Multitext", "Surprisals", "a fit", "a frame", "a series"]
+WRONG += ["a path", "a dict", "a list", "a number", "nothing"]
+CASES = [(name, what) for name in sorted(plots.__all__) for what in WRONG if name not in DRAWN.get(what, ())]
+
+
+@cache
+def wrong():
+    surprisals = ld.simulate(40, 4, seed=0).surprisals
+    return {
+        "a Multitext": ld.read_frame(pd.DataFrame({"eng": ["the cat", "a dog"], "deu": ["die Katze", "ein Hund"]})),
+        "Surprisals": surprisals,
+        "a fit": ld.fit(surprisals),
+        "a frame": pd.DataFrame({"foo": [1, 2, 3]}),
+        "a series": pd.Series([1.0, 2.0]),
+        "a path": Path("table.csv"),
+        "a dict": {"a": 1},
+        "a list": ["a"],
+        "a number": 3,
+        "nothing": None,
+    }
+
+
+def call(name, value):
+    function = getattr(plots, name)
+    usual = inspect.Parameter.empty
+    required = [each for each in inspect.signature(function).parameters.values() if each.default is usual]
+    required = [each for each in required if each.kind is each.POSITIONAL_OR_KEYWORD]
+    return function(*("x" if each.annotation in (str, "str") else value for each in required))
+
+
+@pytest.mark.parametrize(("name", "what"), CASES)
+def test_wrong_objects_are_refused_in_words(name, what):
+    with pytest.raises(LangdiffError) as caught:
+        call(name, wrong()[what])
+    for path in re.findall(r"langdiff\.[\w.]*\w", str(caught.value)):  # what messages name is there
+        module, _, last = path.rpartition(".")
+        assert hasattr(importlib.import_module(module), last)
+
+
+def test_the_error_says_what_to_give_and_what_was_given():
+    with pytest.raises(
+        LangdiffError, match=r"plot_corpus_sizes draws .* multitext\.edition_sizes\(\); sizes is a Multitext"
+    ):
+        plots.plot_corpus_sizes(wrong()["a Multitext"])
+    with pytest.raises(LangdiffError, match=r"langdiff\.parallelism\.Tagger; history has no column 'epoch'"):
+        plots.plot_tagger_training(wrong()["a frame"])
+    effects = wrong()["a fit"].effects
+    with pytest.raises(LangdiffError, match="difficulties is a Series"):
+        plots.plot_wright_map(effects, pd.Series([1.0]), pd.Series([1.0]))
