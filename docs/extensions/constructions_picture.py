@@ -20,13 +20,16 @@ EXACT = ("tree", "graph")  # scored once, so that an interval follows from recal
 
 
 def read_table(page: str) -> pd.DataFrame:
-    """Return one row per type of dependency and parser, with recall and its interval where there is one."""
+    """Return one row per type and parser with recall and interval, if any; parsers that lack a type are left out."""
     start = page.index("| phenomenon | type | targets |")
     lines = page[start : page.index("\n\n", start)].splitlines()
     head, _, *rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    whole = [parser for place, parser in enumerate(head) if place > 2 and all(row[place] != "–" for row in rows)]
     found = []
     for phenomenon, kind, targets, *cells in rows:
         for parser, cell in zip(head[3:], cells, strict=True):
+            if parser not in whole:
+                continue
             recall, low, high = (float(part) if part else float("nan") for part in CELL.fullmatch(cell).groups())
             if parser in EXACT:
                 n = int(targets)

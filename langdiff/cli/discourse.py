@@ -140,7 +140,7 @@ def evaluate(
             typer.echo(result.summary())
             return
         case _:
-            _print(*_table(result, table, last, metric), as_json)
+            _print(*_table(result, table, last, metric), as_json)  # type: ignore[arg-type]
     typer.echo(f"[{result.signature}]", err=True)
 
 

@@ -120,7 +120,9 @@ def read_vetted(path: str | Path, *, name: str | None = None) -> Vetted:
 
 def _read_candidates(path: Path) -> tuple[dict[str, tuple[str, ...]], dict[str, str]]:
     """Return the words of each sentence, and its treebank as far as the file says it."""
-    sentences, treebanks, treebank = {}, {}, ""
+    sentences: dict[str, tuple[str, ...]] = {}
+    treebanks: dict[str, str] = {}
+    treebank = ""
     for _, line in read_lines(path):
         cells = line.rstrip().split("\t")
         if line.startswith(TREEBANK):
