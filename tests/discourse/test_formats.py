@@ -137,7 +137,7 @@ def test_a_line_that_is_not_text_is_named(tmp_path):
         read_discourse(tmp_path)
     (tmp_path / "bad.rs3").rename(tmp_path / "bad.dis")  # any bytes
     with pytest.raises(
-        DataError, match=r"bad\.dis, line 5: not UTF-8 in byte .*: iconv -f WINDOWS-1252 -t UTF-8 \S*bad\.dis\.$"
+        DataError, match=r"bad\.dis, line 5: not UTF-8 .*: iconv -f WINDOWS-1252 -t UTF-8 \S*bad\.dis\.$"
     ):
         read_discourse(tmp_path)
 
