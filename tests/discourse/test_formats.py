@@ -136,7 +136,9 @@ def test_a_line_that_is_not_text_is_named(tmp_path):
     with pytest.raises(DataError, match=r"bad\.rs3, line 5: not UTF-8 in byte .*\. Or let its first"):
         read_discourse(tmp_path)
     (tmp_path / "bad.rs3").rename(tmp_path / "bad.dis")  # any bytes
-    with pytest.raises(DataError, match=r"bad\.dis, line 5: not UTF-8 in byte .*\. Convert the file\.$"):
+    with pytest.raises(
+        DataError, match=r"bad\.dis, line 5: not UTF-8 .*: iconv -f WINDOWS-1252 -t UTF-8 \S*bad\.dis\.$"
+    ):
         read_discourse(tmp_path)
 
 
