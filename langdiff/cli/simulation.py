@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 import typer
 
 from langdiff._types import Model
-from langdiff.cli.output import print_table
+from langdiff.cli.output import check_ending, print_table
 
 
 def simulate(
@@ -34,6 +34,7 @@ def simulate(
     from langdiff.table_files import table_kind
 
     table_kind(out)  # an error before any work is done
+    check_ending(truth, (".json",))
     known = ld.simulate(
         intents,
         editions,
