@@ -1,18 +1,15 @@
 """`langdiff compare` and `cross-validate`: which regression model fits, and which predicts."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast, get_args
+from typing import Annotated, cast, get_args
 
 import typer
 
 from langdiff._types import Model
 from langdiff.cli.clusters import Clusters, IntentInfo
-from langdiff.cli.output import print_json, print_table
+from langdiff.cli.output import TABLE, check_ending, print_json, print_table, write_frame
 from langdiff.cli.paths import existing
 from langdiff.cli.units import Unit, Verify
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 USUAL: tuple[Model, ...] = ("1", "2", "2L")
 SHOWN = {
@@ -100,7 +97,8 @@ def compare(
         for name in models
     }
     frame = ld.compare(fits).drop(columns="model").rename_axis("model").reset_index()
-    _write(frame, out)
+    if out is not None:
+        write_frame(frame, out)
     if as_json:
         print_json(frame)
         return
@@ -151,7 +149,8 @@ def cross_validate(
         seed=seed,
     )
     frame = found.to_frame().reset_index()
-    _write(frame, out)
+    if out is not None:
+        write_frame(frame, out)
     if as_json:
         print_json(frame)
     else:
@@ -166,8 +165,7 @@ def _checked(models: list[str] | None, out: Path | None) -> list[Model]:
     twice = [name for name in dict.fromkeys(chosen) if chosen.count(name) > 1]
     if twice:
         raise ConfigError(f"--model: {listing(twice)} named twice. Name each model once.")
-    if out is not None and out.suffix not in (".csv", ".tsv"):
-        raise ConfigError(f"{out}: unknown kind of table {out.suffix!r}; use .csv or .tsv.")
+    check_ending(out, TABLE, "table")
     return chosen
 
 
@@ -179,11 +177,3 @@ def check_scale(models: list[Model], laplace_scale: float | None) -> None:
         raise ConfigError(
             "--laplace-scale is for model 3, which is not among the models: add --model 3, or leave it out."
         )
-
-
-def _write(frame: "pd.DataFrame", out: Path | None) -> None:
-    from langdiff._io import atomic_path
-
-    if out is not None:
-        with atomic_path(out) as temporary:
-            frame.to_csv(temporary, index=False, sep="\t" if out.suffix == ".tsv" else ",")

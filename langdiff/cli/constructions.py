@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, cast, get_args
 
 import typer
 
-from langdiff.cli.output import check_picture_name, print_json, print_table, save_picture
+from langdiff.cli.output import check_ending, check_picture_name, print_json, print_table, save_picture
 from langdiff.cli.paths import existing, existing_after_name, split_name
 from langdiff.errors import ConfigError, DataError
 
@@ -153,7 +153,7 @@ def mine(
     ] = None,
     per_phenomenon: Annotated[int, typer.Option(help="Sentences to draw for each phenomenon.", min=1)] = 20,
     seed: Annotated[int, typer.Option(help="Seed of the random choice.", min=0)] = 0,
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write candidates here, for vetting.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write candidates here, for vetting (.tsv).")] = None,
     as_json: Json = False,
 ) -> None:
     """Candidates of phenomena in treebanks: how frequent they are, and a random sample for vetting.
@@ -162,6 +162,7 @@ def mine(
     """
     from langdiff.constructions import mine_candidates
 
+    check_ending(out, (".tsv",))
     candidates = mine_candidates(files, phenomena=phenomenon, queries=queries)
     if out is not None:
         candidates.sample(per_phenomenon, seed=seed).save(out)

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from langdiff.cli.given import refuse_given
-from langdiff.cli.output import check_picture_name, print_json, print_table, save_picture
+from langdiff.cli.output import (
+    FIT,
+    check_ending,
+    check_picture_name,
+    print_json,
+    print_table,
+    save_picture,
+    write_frame,
+)
 from langdiff.cli.paths import existing
 
 if TYPE_CHECKING:
@@ -156,7 +164,9 @@ def fit(
     explain: Annotated[
         str | None, typer.Option(help="Formula over attributes of systems that is to explain abilities: log(size).")
     ] = None,
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="Save the fit here (.json).")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Save the fit (.json), or its table (.csv, .tsv), here.")
+    ] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw abilities beside items here (.svg, .png, .pdf).")] = None,
     as_json: Json = False,
 ) -> None:
@@ -166,6 +176,7 @@ def fit(
     """
     import langdiff as ld
 
+    check_ending(out, FIT)
     if plot is not None:
         check_picture_name(plot)
     if errors != "bootstrap":
@@ -186,8 +197,10 @@ def fit(
         allow_unlinked=allow_unlinked,
     )
     explained = None if explain is None else ld.explain_abilities(result, explain)
-    if out is not None:
+    if out is not None and out.suffix == ".json":
         result.save(out)
+    elif out is not None:
+        write_frame(result.to_frame(), out)
     if plot is not None:
         save_picture(result.plot if model != "conditional" else result.abilities.plot, plot)
     if as_json:

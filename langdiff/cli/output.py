@@ -1,7 +1,7 @@
 """How commands print: data on stdout, a table for people or JSON for machines."""
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +10,9 @@ import typer
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
+
+TABLE = (".csv", ".tsv")
+FIT = (".json (the fit)", ".csv", ".tsv (its table)")
 
 
 def print_table(frame: "pd.DataFrame", title: str, formats: dict[str, str]) -> None:
@@ -65,6 +68,45 @@ def print_tables(frames: "dict[str, pd.DataFrame]") -> None:
 
     records = {name: json.loads(frame.to_json(orient="records", double_precision=15)) for name, frame in frames.items()}
     typer.echo(json.dumps(records, ensure_ascii=False, indent=2))
+
+
+def check_ending(path: Path | None, kinds: Sequence[str], what: str = "file") -> None:
+    """Refuse, before any work is done, a name whose ending is none of those offered; nothing if no name is given.
+
+    Parameters
+    ----------
+    path : Path or None
+        File to write.
+    kinds : sequence of str
+        Endings with what they hold, such as ``".json (the fit)"``.
+    what : str
+        Kind of file, for the message.
+
+    Raises
+    ------
+    ConfigError
+        If the name has another ending.
+    """
+    from langdiff.errors import ConfigError
+
+    if path is not None and path.suffix not in [kind.split()[0] for kind in kinds]:
+        *most, last = kinds
+        offered = f"{', '.join(most)} or {last}" if most else last
+        raise ConfigError(f"{path}: unknown kind of {what} {path.suffix!r}; use {offered}.")
+
+
+def write_frame(frame: "pd.DataFrame", path: Path) -> None:
+    """Write a frame without its index, with tabs if the name ends in .tsv, otherwise with commas; all digits are kept.
+
+    Raises
+    ------
+    OutputError
+        If the file cannot be written.
+    """
+    from langdiff._io import atomic_path
+
+    with atomic_path(path) as temporary:
+        frame.to_csv(temporary, index=False, sep="\t" if path.suffix == ".tsv" else ",")
 
 
 def check_picture_name(path: Path) -> None:

@@ -9,7 +9,7 @@ from langdiff.cli.clusters import Clusters
 from langdiff.cli.corpus import Corpus, reads_corpus
 from langdiff.cli.given import refuse_given
 from langdiff.cli.models import Json
-from langdiff.cli.output import check_picture_name, print_json, save_picture
+from langdiff.cli.output import TABLE, check_ending, check_picture_name, print_json, save_picture, write_frame
 from langdiff.cli.paths import existing, existing_after_name, split_name
 from langdiff.cli.units import Unit, Verify
 
@@ -60,15 +60,14 @@ def parity(
     Example: langdiff parity scores.csv --unit nats --reference eng --report parity.html
     """
     import langdiff as ld
-    from langdiff._io import atomic_path
     from langdiff.errors import ConfigError
 
     if plot is not None:
         check_picture_name(plot)
     elif measure is not None:
         raise ConfigError("--measure names what is drawn: give --plot as well.")
-    if out is not None and out.suffix not in TABLES[:2]:
-        raise ConfigError(f"{out}: unknown kind of table; use .csv or .tsv.")
+    check_ending(out, TABLE, "table")
+    check_ending(report, (".html",), "page")
     source, bits = _sources(corpus, surprisals, unit, verify=verify)
     if bits is None:
         reason = "is for bits, and CORPUS is texts: give --surprisals beside them, or leave it out."
@@ -87,8 +86,7 @@ def parity(
     )
     table = result.to_frame().rename_axis("edition").reset_index()
     if out is not None:
-        with atomic_path(out) as temporary:
-            table.to_csv(temporary, index=False, sep="\t" if out.suffix == ".tsv" else ",")
+        write_frame(table, out)
     if plot is not None:
         save_picture(lambda: result.plot(measure), plot)
     if report is not None:

@@ -7,7 +7,7 @@ import typer
 
 from langdiff._types import Model
 from langdiff.cli.clusters import Clusters, IntentInfo, Strata
-from langdiff.cli.output import check_picture_name, print_json, save_picture
+from langdiff.cli.output import FIT, check_ending, check_picture_name, print_json, save_picture, write_frame
 from langdiff.cli.paths import existing
 from langdiff.cli.units import Unit, Verify
 
@@ -67,7 +67,9 @@ def fit(
     intent_column: Annotated[str | None, typer.Option(help="Column of the intents, in a long table.")] = None,
     edition_column: Annotated[str | None, typer.Option(help="Column of the editions.")] = None,
     bits_column: Annotated[str | None, typer.Option(help="Column of surprisals or log-probabilities.")] = None,
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="Save the fit here (.json).")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Save the fit (.json), or its table (.csv, .tsv), here.")
+    ] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw the forest plot here (.svg, .png, .pdf).")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
@@ -80,6 +82,7 @@ def fit(
     import langdiff as ld
     from langdiff.errors import ConfigError
 
+    check_ending(out, FIT)
     if plot is not None:
         check_picture_name(plot)
     if edition_info is not None and groups is None and formula is None and dispersion in ("common", "edition"):
@@ -121,8 +124,10 @@ def fit(
         bootstrap=bootstrap,
         seed=seed,
     )
-    if out is not None:
+    if out is not None and out.suffix == ".json":
         result.save(out)
+    elif out is not None:
+        write_frame(result.to_frame().reset_index(), out)
     if plot is not None:
         save_picture(result.plot, plot)
     if as_json:

@@ -1,17 +1,14 @@
 """`langdiff reliability`, `short-form` and `flag-cells`: how sure difficulties are, and which cells to look at."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from langdiff.cli.models import Json
-from langdiff.cli.output import print_json
+from langdiff.cli.output import TABLE, check_ending, print_json, write_frame
 from langdiff.cli.paths import existing
 from langdiff.cli.units import Verify
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Table = Annotated[
     Path,
@@ -27,7 +24,7 @@ Tables = Annotated[
         callback=existing,
     ),
 ]
-Out = Annotated[Path | None, typer.Option("--out", "-o", help="CSV file for the table.")]
+Out = Annotated[Path | None, typer.Option("--out", "-o", help="Write the table here (.csv, .tsv).")]
 
 
 def reliability(
@@ -70,9 +67,12 @@ def short_form(
     """
     import langdiff as ld
 
+    check_ending(out, TABLE, "table")
     table = ld.read_surprisals(surprisals, verify=verify)
-    form = ld.short_form(table, k, judge=None if judge is None else ld.read_surprisals(judge, verify=verify), seed=seed)
-    _write(form.to_frame(), out)
+    beside = None if judge is None else ld.read_surprisals(judge, verify=verify)
+    form = ld.short_form(table, k, judge=beside, seed=seed)
+    if out is not None:
+        write_frame(form.to_frame(), out)
     if as_json:
         print_json(form.to_frame())
     typer.echo(form.summary(), err=as_json)
@@ -93,19 +93,13 @@ def flag_cells(
     """
     import langdiff as ld
 
+    check_ending(out, TABLE, "table")
     found = ld.flag_cells({path.stem: ld.read_surprisals(path, verify=verify) for path in surprisals}, q=q)
-    _write(found, out)
+    if out is not None:
+        write_frame(found, out)
     flagged = found[found["flagged"]]
     if as_json:
         print_json(flagged)
     else:
         typer.echo(found.head(max(len(flagged), 10)).round(4).to_string(index=False))
     typer.echo(f"{len(flagged):,} of {len(found):,} cells are flagged at a false discovery rate of {q:g}.", err=True)
-
-
-def _write(table: "pd.DataFrame", out: Path | None) -> None:
-    from langdiff._io import atomic_path
-
-    if out is not None:
-        with atomic_path(out) as temporary:
-            table.to_csv(temporary, index=False)

@@ -7,7 +7,7 @@ import typer
 
 from langdiff._types import Model
 from langdiff.cli.given import refuse_given
-from langdiff.cli.output import print_table
+from langdiff.cli.output import check_ending, print_table
 
 
 def simulate(
@@ -40,6 +40,7 @@ def simulate(
             context, ["mechanism"], "is what makes cells missing: give their share, --missing, or leave it out."
         )
     table_kind(out)  # an error before any work is done
+    check_ending(truth, (".json",))
     known = ld.simulate(
         intents,
         editions,

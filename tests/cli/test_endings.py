@@ -1,0 +1,110 @@
+"""What a file holds goes by the ending of its name; another ending is refused before any work is done."""
+
+import csv
+import json
+
+import pandas as pd
+import pytest
+
+import langdiff as ld
+from langdiff.errors import DataError
+
+PARTS = ("json", "csv", "tsv")
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    table = ld.simulate(60, 12, seed=3).surprisals
+    table.save(tmp_path / "bits.csv")
+    noise = ld.simulate(60, 12, seed=4).surprisals
+    noise.save(tmp_path / "other.csv")
+    answers = ld.simulate_outcomes(60, 3, seed=1).outcomes
+    answers.save(tmp_path / "answers.csv")
+    return tmp_path
+
+
+def written(path):
+    """Return the names and numbers of a table of text, to the last digit."""
+    with path.open(newline="", encoding="utf-8") as file:
+        head, *rows = csv.reader(file, delimiter={".csv": ",", ".tsv": "\t"}[path.suffix])
+    frame = pd.DataFrame(rows, columns=head)
+    return frame.apply(lambda column: column if column.str.contains("[a-z]").any() else column.map(float))
+
+
+@pytest.mark.parametrize("ending", PARTS)
+def test_a_fit_or_its_table(langdiff, folder, ending):
+    out = folder / f"fit.{ending}"
+    done = langdiff("fit", "bits.csv", "--model", "1", "--out", out)
+    assert done.code == 0, done.err
+    expected = ld.fit(ld.read_surprisals(folder / "bits.csv"), model="1")
+    if ending == "json":
+        assert ld.read_fit(out).difficulty.equals(expected.difficulty)
+        return
+    with pytest.raises(DataError):
+        ld.read_fit(out)
+    frame = expected.to_frame().reset_index()
+    pd.testing.assert_frame_equal(written(out), frame, check_exact=True, check_dtype=False)
+
+
+@pytest.mark.parametrize("ending", PARTS)
+def test_a_fit_of_outcomes_or_its_table(langdiff, folder, ending):
+    out = folder / f"fit.{ending}"
+    done = langdiff("outcomes", "fit", "answers.csv", "--out", out)
+    assert done.code == 0, done.err
+    expected = ld.fit_outcomes(ld.read_outcomes(folder / "answers.csv"))
+    if ending == "json":
+        assert ld.read_outcome_fit(out).to_frame().equals(expected.to_frame())
+        return
+    found = written(out)
+    assert found.columns.tolist() == expected.to_frame().columns.tolist()
+    assert found["estimate"].tolist() == expected.to_frame()["estimate"].tolist()
+
+
+def test_other_tables_have_tabs_or_commas(langdiff, folder):
+    for ending in ("csv", "tsv"):
+        out = folder / f"cells.{ending}"
+        done = langdiff("flag-cells", "bits.csv", "other.csv", "--out", out)
+        assert done.code == 0, done.err
+        assert written(out).shape[1] > 1
+
+
+TABLE = "use .csv or .tsv."
+FIT = "use .json (the fit), .csv or .tsv (its table)."
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["fit", "bits.csv", "--out", "x.cvs"], f"x.cvs: unknown kind of file '.cvs'; {FIT}"),
+        (["fit", "bits.csv", "--out", "x"], f"x: unknown kind of file ''; {FIT}"),
+        (["fit", "bits.csv", "--out", "x.parquet"], f"x.parquet: unknown kind of file '.parquet'; {FIT}"),
+        (["outcomes", "fit", "answers.csv", "--out", "x.nc"], f"x.nc: unknown kind of file '.nc'; {FIT}"),
+        (["compare", "bits.csv", "--out", "x.json"], f"x.json: unknown kind of table '.json'; {TABLE}"),
+        (["short-form", "bits.csv", "-k", "9", "--out", "x.json"], f"unknown kind of table '.json'; {TABLE}"),
+        (["flag-cells", "bits.csv", "other.csv", "--out", "x.json"], f"unknown kind of table '.json'; {TABLE}"),
+        (["parity", "bits.csv", "--reference", "e1", "--out", "x.md"], f"unknown kind of table '.md'; {TABLE}"),
+        (["parity", "bits.csv", "--reference", "e1", "--report", "x.md"], "unknown kind of page '.md'; use .html."),
+        (["sample", "bits.csv", "--out", "x.csv"], "x.csv: draws are saved as NetCDF; use a name that ends in .nc."),
+        (["outcomes", "sample", "answers.csv", "--out", "x.csv"], "x.csv: draws are saved as NetCDF"),
+        (["constructions", "mine", "bits.csv", "--out", "x.csv"], "unknown kind of file '.csv'; use .tsv."),
+        (
+            ["simulate", "--intents", "9", "--editions", "3", "--out", "y.csv", "--truth", "x.csv"],
+            "x.csv: unknown kind of file '.csv'; use .json.",
+        ),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_other_endings_are_refused(langdiff, folder, arguments, message):
+    before = sorted(path.name for path in folder.iterdir())
+    done = langdiff(*arguments)
+    assert (done.code, done.out) == (1, "")
+    assert message in done.err
+    assert sorted(path.name for path in folder.iterdir()) == before
+
+
+def test_the_table_has_the_numbers_that_are_printed(langdiff, folder):
+    printed = json.loads(langdiff("fit", "bits.csv", "--out", "fit.csv", "--json").out)
+    found = written(folder / "fit.csv")
+    assert found["edition"].tolist() == [row["edition"] for row in printed]
+    assert found["percent"].tolist() == pytest.approx([row["percent"] for row in printed])
