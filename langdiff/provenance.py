@@ -155,7 +155,7 @@ def to_document(provenance: Provenance, bits: pd.DataFrame, beside: Mapping[str,
 
 def _hash(frame: pd.DataFrame, bits: pd.DataFrame) -> str:
     """Return the hash of counts, as files keep them: numbers of the cells that have bits."""
-    return full_hash(frame.astype(float).where(bits.notna()))
+    return full_hash(frame.astype(float).where(bits.notna()).to_numpy())
 
 
 def from_document(text: str | bytes, where: str) -> Record:

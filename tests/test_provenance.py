@@ -92,6 +92,13 @@ def test_counts_are_verified_as_bits_are(table, tmp_path):
     assert caught[0].filename == __file__
 
 
+def test_names_of_axes_are_no_part_of_counts(table, tmp_path):
+    """Language models leave them without names; files give them some."""
+    counts = table.bits.astype("Float64").rename_axis(index=None, columns="language")
+    replace(table, eos_bits=counts, units=counts).save(tmp_path / "x.csv")
+    assert ld.read_surprisals(tmp_path / "x.csv").provenance == RECORD
+
+
 def test_a_table_of_ours_is_in_bits_and_in_its_own_columns(table, tmp_path):
     path = tmp_path / "x.csv"
     replace(table, eos_bits=table.bits / 4).save(path)

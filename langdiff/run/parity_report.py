@@ -7,16 +7,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import jinja2
-from markupsafe import Markup
 from matplotlib.axes import Axes
 
 from langdiff._io import write_text
 from langdiff.parity.result import Parity
 from langdiff.regression import DifficultyFit
 from langdiff.run.html_tables import tables_of_analysis
-
-HERE = Path(__file__).parent
+from langdiff.run.page import render_page
 
 
 def write_parity_report(parity: Parity, path: Path, *, fit: DifficultyFit | None = None) -> Path:
@@ -41,8 +38,6 @@ def write_parity_report(parity: Parity, path: Path, *, fit: DifficultyFit | None
     OutputError
         If the file cannot be written.
     """
-    loader = jinja2.FileSystemLoader(HERE)
-    page = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True)
     shown = [name for name in parity.estimates if name in parity.low or parity.low.empty]
     pictures = {} if fit is None else {"difficulties": _picture(fit.plot)}
     pictures |= {
@@ -51,15 +46,14 @@ def write_parity_report(parity: Parity, path: Path, *, fit: DifficultyFit | None
         if parity.estimates[name].notna().any()
     }
     columns = ["percent", "percent_std_error", "rank"]
-    text = page.get_template("parity.html").render(
+    text = render_page(
+        "parity.html",
         parity=parity,
         fit=fit,
         words="" if fit is None else f"model {fit.model}, errors from {fit.errors.words}",
         difficulties=[] if fit is None else tables_of_analysis("difficulties", fit.to_frame()[columns].reset_index()),
         measures=tables_of_analysis("measures", parity.to_frame().rename_axis("edition").reset_index()),
         pictures=pictures,
-        style=Markup((HERE / "report.css").read_text(encoding="utf-8")),  # noqa: S704 our own file
-        script=Markup((HERE / "report.js").read_text(encoding="utf-8")),  # noqa: S704 our own file
     )
     write_text(path, text)
     return path

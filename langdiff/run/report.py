@@ -5,10 +5,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, cast
 
-import jinja2
 import numpy as np
 import pandas as pd
-from markupsafe import Markup
 
 import langdiff
 from langdiff._checksums import read_checksums, write_checksums
@@ -19,10 +17,10 @@ from langdiff.regression import DifficultyCurve
 from langdiff.run.analysis import Analysis
 from langdiff.run.figure import Figure
 from langdiff.run.html_tables import html_table, tables_of_analysis, with_error
+from langdiff.run.page import render_page
 from langdiff.run.pictures import RANK_DRAWS, draw_all
 from langdiff.run.result import RunResult
 
-HERE = Path(__file__).parent
 MOST_FAULTS = 100  # that the page lists
 # of the analyses: the entry of the contents, the heading, and what is shown
 HEADINGS = {
@@ -126,13 +124,10 @@ def write_pages(run: RunResult, folder: Path) -> list[str]:
 
 def render_report(run: RunResult, figures: list[Figure]) -> str:
     """Return the page as text."""
-    loader = jinja2.FileSystemLoader(HERE)
-    page = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True)
-    return page.get_template("report.html").render(
+    return render_page(
+        "report.html",
         run=run,
         figures={part: list(group) for part, group in groupby(figures, key=lambda figure: figure.part)},
-        style=Markup((HERE / "report.css").read_text(encoding="utf-8")),  # noqa: S704 our own file
-        script=Markup((HERE / "report.js").read_text(encoding="utf-8")),  # noqa: S704 our own file
         tables={
             "difficulties": html_table(_difficulties(run), {"%": "{:+.1f}", "rank": "{:.0f}"}),
             "bits": html_table(_bits(run), {"intent": "{:.1f}", "character": "{:.3f}", "%": "{:.3f}"}),

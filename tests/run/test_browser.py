@@ -1,5 +1,7 @@
 """The report in a real browser, headless Chromium; skipped where there is none."""
 
+import base64
+import hashlib
 import html
 import json
 import re
@@ -51,8 +53,10 @@ def seen(page, folder, script, *flags, when="DOMContentLoaded"):
     """Return what a script finds on the page, and the messages on the console."""
     copy = folder / "page.html"
     told = f"document.documentElement.dataset.found = JSON.stringify((() => {{{script}}})())"
-    told = f"<script>addEventListener('{when}', () => {{ {told} }})</script></body>"
-    copy.write_text(page.read_text(encoding="utf-8").replace("</body>", told), encoding="utf-8")
+    told = f"addEventListener('{when}', () => {{ {told} }})"
+    text = page.read_text(encoding="utf-8").replace("</body>", f"<script>{told}</script></body>")
+    own = base64.b64encode(hashlib.sha256(told.encode()).digest()).decode()  # or the page's policy would block it
+    copy.write_text(text.replace("script-src ", f"script-src &#39;sha256-{own}&#39; ", 1), encoding="utf-8")
     command = [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--dump-dom", *flags]
     done = subprocess.run(
         [*command, f"--user-data-dir={folder / 'profile'}", copy.as_uri()], capture_output=True, text=True, timeout=300
@@ -70,6 +74,20 @@ def test_no_message_no_request_and_text_is_text(report, tmp_path):
     found, console = seen(report, tmp_path, script)
     assert found == [2, 0, "hostile – langdiff report"]  # two scripts: the page's own and this
     assert console == []
+
+
+def test_whatever_else_is_in_the_page_is_blocked(report, tmp_path):
+    """As it would be if a name got into the page as it is: no script, handler, style sheet, form or picture of it."""
+    page = tmp_path / "injected.html"
+    others = """<script>document.body.dataset.bad = "script"</script><img src="https://example.com/x.png">
+        <img src="x" onerror="document.body.dataset.bad = 1"><link rel="stylesheet" href="https://example.com/x.css">
+        <iframe src="https://example.com"></iframe><base href="https://example.com/"></body>"""
+    page.write_text(report.read_text(encoding="utf-8").replace("</body>", others), encoding="utf-8")
+    script = "return [document.body.dataset.bad ?? null, document.baseURI]"
+    (bad, base), console = seen(page, tmp_path, script, when="load")
+    assert bad is None
+    assert not base.startswith("https:")
+    assert len([line for line in console if "Content Security Policy" in line]) >= 5
 
 
 def test_every_picture_can_be_drawn(report, tmp_path):
