@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from langdiff._types import Booleans
 from langdiff.corpora.books import BOOKS, NUMBERS
 
+Repaired = Mapping[str, tuple[str, str]]  # by book, its first verse as it was and as it is
 VERSIFICATIONS = ("org", "eng", "vul", "lxx", "rso", "rsc")
 _CHAPTERS = 100_000  # as many numbers BBCCC
 _UNCHECKED = 999  # last verse of every chapter of a book that no table has
@@ -102,7 +103,7 @@ class Existing:
         Number of such verses more.
     faults : list of (int, str)
         For every verse and chapter that cannot be used, the place of its first id among the numbers, and why.
-    repaired : dict from str to (str, str)
+    repaired : mapping from str to (str, str)
         For every book whose number stood before the chapter, its first verse as it was and as it is.
     """
 
@@ -110,7 +111,7 @@ class Existing:
     kept: Booleans
     n_extra: int = 0
     faults: list[tuple[int, str]] = field(default_factory=list)
-    repaired: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    repaired: Repaired = field(default_factory=dict)
 
 
 def existing(numbers: NDArray[np.int32], filled: Booleans) -> Existing:
@@ -179,12 +180,12 @@ def versification_of(numbers: NDArray[np.int32]) -> str | None:
     >>> versification_of(np.array([29001020, 29002032, 29003021], dtype=np.int32))  # Joel 1:20, 2:32 and 3:21
     'eng'
     """
-    last = np.zeros(_CHAPTERS, dtype=np.int16)
-    np.maximum.at(last, numbers // 1000, (numbers % 1000).astype(np.int16))
-    chapters = np.flatnonzero(last)
-    theirs = tables()[:, chapters]
+    numbers = np.sort(numbers)
+    chapters = numbers // 1000
+    is_last = np.append(chapters[1:] != chapters[:-1], True)[: len(chapters)]
+    theirs = tables()[:, chapters[is_last]]
     n_known = (theirs >= 0).sum(axis=1)  # chapters of books that the table lacks are not held against it
-    shares = (theirs == last[chapters]).sum(axis=1) / np.maximum(n_known, 1)
+    shares = (theirs == numbers[is_last] % 1000).sum(axis=1) / np.maximum(n_known, 1)
     *_, second, first = np.argsort(shares, kind="stable").tolist()
     if shares[first] < _LEAST_SHARE or shares[first] - shares[second] < _LEAST_LEAD:
         return None

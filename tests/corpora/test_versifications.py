@@ -124,6 +124,7 @@ def test_the_number_of_the_book_is_taken_from_its_chapters():
     "references",
     [
         ("1CO 11:1", "1CO 12:1", "1CO 13:1", "1CO 14:1", "1CO 15:58", "1CO 16:24"),  # nothing is beyond the book
+        ("1CO 11:1", "1CO 13:14"),  # nor is a verse more, though chapter 3 has it
         ("1CO 2:1", "1CO 12:1", "1CO 17:1"),  # a chapter without the number
         ("1CO 1:1", "1CO 17:1"),  # the number alone
         ("1CO 11:1", "1CO 101:1"),  # 1 Corinthians 01

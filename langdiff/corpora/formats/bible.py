@@ -18,7 +18,7 @@ from langdiff._wording import option
 from langdiff.corpora.books import BOOKS, NUMBERS
 from langdiff.corpora.faults import Faults, Place
 from langdiff.corpora.formats.format import FormatText, Reading
-from langdiff.corpora.versifications import Existing, existing, versification_of
+from langdiff.corpora.versifications import Existing, Repaired, existing, versification_of
 from langdiff.errors import DataError, LangdiffWarning, listing
 from langdiff.multitext import Multitext
 from langdiff.multitext_building import multitext_from_matrix
@@ -308,13 +308,15 @@ def catalogue_verses(reading: Reading, files: Mapping[str, File], text_of: Calla
     headers: dict[str, dict[str, str]] = {edition: {} for edition in texts}
     every: NDArray[np.int32] = np.zeros(0, dtype=np.int32)  # all verses listed, in order
     present: dict[str, NDArray[np.int32]] = {}  # numbers, not strings: a thousand editions must fit into memory
-    found: dict[str, Existing] = {}
+    n_extra: dict[str, int] = {}
+    repaired: dict[str, Repaired] = {}
     with progress_bar(progress=reading.progress) as bar:
         task = bar.add_task("cataloguing", total=len(texts), note="")
         for edition, text in texts.items():
             bar.update(task, note=edition)
             with reading.faults.of(edition, text.file):
-                listed, have, found[edition] = text.numbers(headers[edition], reading.faults)
+                listed, have, found = text.numbers(headers[edition], reading.faults)
+                n_extra[edition], repaired[edition] = found.n_extra, found.repaired
                 if not len(have):
                     raise DataError(
                         f"{text.file}: holds no verse that can be used. If this is not the right format, name it: "
@@ -324,7 +326,7 @@ def catalogue_verses(reading: Reading, files: Mapping[str, File], text_of: Calla
             bar.advance(task)
     if not present:
         reading.faults.check()
-    _warn_of_repairs(found)
+    _warn_of_repairs(repaired)
     texts = {edition: texts[edition] for edition in present}
     verses = [f"{number:08d}" for number in every.tolist()]
     matrix = np.zeros((len(every), len(present)), dtype=bool)
@@ -335,7 +337,7 @@ def catalogue_verses(reading: Reading, files: Mapping[str, File], text_of: Calla
         texts,
         matrix,
         intents=verses,
-        edition_info=_with_numbering(info, present, found),
+        edition_info=_with_numbering(info, present, n_extra),
         intent_info=pd.DataFrame(
             {"book": [book_of(verse) for verse in verses], "chapter": [chapter_of(verse) for verse in verses]},
             index=verses,
@@ -350,10 +352,10 @@ def _united(every: NDArray[np.int32], others: NDArray[np.int32]) -> NDArray[np.i
     return np.sort(np.concatenate([every, np.unique(new)])) if len(new) else every
 
 
-def _warn_of_repairs(found: Mapping[str, Existing]) -> None:
-    for edition, one in found.items():
-        if one.repaired:
-            n_books, (was, now) = len(one.repaired), next(iter(one.repaired.values()))
+def _warn_of_repairs(repaired: Mapping[str, Repaired]) -> None:
+    for edition, books in repaired.items():
+        if books:
+            n_books, (was, now) = len(books), next(iter(books.values()))
             warnings.warn(
                 f"{edition}: the book's number stands before the chapter in {n_books} book{'s' * (n_books > 1)} "
                 f"({was} is {now}); read without it.",
@@ -363,7 +365,7 @@ def _warn_of_repairs(found: Mapping[str, Existing]) -> None:
 
 
 def _with_numbering(
-    info: pd.DataFrame, present: Mapping[str, NDArray[np.int32]], found: Mapping[str, Existing]
+    info: pd.DataFrame, present: Mapping[str, NDArray[np.int32]], n_extra: Mapping[str, int]
 ) -> pd.DataFrame:
     """Add the columns ``versification`` (what is known of it counts more) and ``extra_verses``; warn of differences."""
     versification = pd.Series({edition: versification_of(have) for edition, have in present.items()}, dtype=object)
@@ -378,5 +380,7 @@ def _with_numbering(
         )
     if "versification" in info:
         versification = info["versification"].fillna(versification)
-    n_extra = [found[edition].n_extra for edition in info.index]
-    return info.assign(versification=versification.where(versification.notna(), np.nan), extra_verses=n_extra)
+    return info.assign(
+        versification=versification.where(versification.notna(), np.nan),
+        extra_verses=[n_extra[edition] for edition in info.index],
+    )

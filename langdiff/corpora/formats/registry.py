@@ -93,11 +93,12 @@ def read_multitext(
         Treatment of faults in the files. All files are read in either case. ``"raise"``: if there are faults, they are
         one error, which has all of them. ``"skip"``: what is faulty is left out, and the attribute ``left_out`` of the
         multitext says what and why; ``skipped`` lists every fault. What is left out is one text where only a verse,
-        line or segment is faulty (bytes that are not text, an id that is malformed or out of range), every text of an
-        intent that an edition has twice, and the edition where a file is damaged, not well-formed or not in the format,
-        has more than a thousand faults, or another number of lines than most (in ``"moses"``, empty lines at its end
-        that other files do not have are not counted). Files that are about all editions, such as ``vref.txt``, must be
-        without fault.
+        line or segment is faulty (bytes that are not text, an id that is malformed or of a verse that does not exist),
+        the texts of a chapter that does not exist or has three verses or more that do not, every text of an intent that
+        an edition has twice, and the edition where a file is damaged, not well-formed or not in the format, has more
+        than a thousand faults, or another number of lines than most (in ``"moses"``, empty lines at its end that other
+        files do not have are not counted). Files that are about all editions, such as ``vref.txt``, must be without
+        fault.
     ranges : {"missing", "merge"}, optional
         Treatment of verses that were translated together, in ``"ebible"``, ``"usfm"`` and ``"osis"``: all of them
         are missing (the default), or the first has the text and the others are missing.
@@ -117,7 +118,9 @@ def read_multitext(
         One edition per file, except that it is one per directory or archive in ``"usfm"``, per language in
         ``"costep"``, per language or further reference in ``"mteval"`` and per column in ``"table"``. Intents of Bibles
         are verse ids, ``BBCCCVVV``, that any file lists, in order; verses of books that have no number of two digits
-        are left out, and the column ``left_out`` of `edition_info` names these books. Other intents are called by the
+        are left out, and the column ``left_out`` of `edition_info` names these books. Its column ``versification``
+        says how the edition numbers chapters and verses (``org``, ``eng``, ``vul``, ``lxx``, ``rso`` or ``rsc``), where
+        they tell, and ``extra_verses`` how many of its verses no versification has. Other intents are called by the
         number of their line (``"moses"``), ``DATE.CHAPTER.TURN.PARAGRAPH`` (``"costep"``) or ``DOCID/SEGID``
         (``"mteval"``; ``SETID/DOCID/SEGID`` if there are several sets); of the last two, `intent_info` has the
         ``original_language``. What an intent belongs to is said by its columns ``book`` (code of three letters) and
@@ -138,7 +141,8 @@ def read_multitext(
     -----
     LangdiffWarning
         If there are faults and `on_error` is ``"skip"``; if turns of ``"costep"`` are left out because their languages
-        have different numbers of paragraphs; `langdiff.corpora.costep_statistics` gives all figures.
+        have different numbers of paragraphs; `langdiff.corpora.costep_statistics` gives all figures. In Bibles, if the
+        number of a book stands before its chapters and is taken away, or editions have different versifications.
 
     Examples
     --------
