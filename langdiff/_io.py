@@ -7,6 +7,7 @@ import lzma
 import os
 import re
 import secrets
+import shutil
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
@@ -250,6 +251,14 @@ def _table_lines(path: File, errors: str) -> Iterator[str]:
             ) from error
         yield from io.StringIO(text, newline="")
         before += len(raw)
+
+
+def remove(path: Path) -> None:
+    """Remove a file, or a folder that is in its place; nothing is an error if there is neither."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 class LockedError(OutputError):
