@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 from filelock import FileLock, Timeout
 
 from langdiff._archives import File, open_bytes
+from langdiff._control_characters import check_names
 from langdiff.errors import DataError, Fault, FaultsError, OutputError
 
 DAMAGED = "\ufdd0"  # what stands for bytes that are not text: a code point that is never a character
@@ -229,6 +230,7 @@ def read_table(
         ) from error
     if not header:
         raise DataError(f"{path}: cannot be read as a table: its first line is empty.")
+    check_names(header, "column", str(path))
     if len(set(header)) < len(header):
         raise DataError(f"{path}, line 1: two columns have the same name: {', '.join(header)}.")
     for line, row in rows:

@@ -11,6 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 import langdiff
+from langdiff._control_characters import escape_controls
 from langdiff.cli import (
     INTERRUPTED,
     checks,
@@ -154,7 +155,12 @@ def _options(context: Any) -> dict[str, str]:
 def _print_warning(message: str) -> None:
     from rich.console import Console
 
-    Console(stderr=True).print(f"warning: {message}", style="yellow", markup=False, soft_wrap=True)
+    Console(stderr=True).print(f"warning: {escape_controls(message)}", style="yellow", markup=False, soft_wrap=True)
+
+
+class _Escaped(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        return escape_controls(super().format(record))
 
 
 class _LogLines(logging.Handler):
@@ -170,7 +176,7 @@ class _LogLines(logging.Handler):
         from rich.logging import RichHandler
 
         handler = RichHandler(console=Console(stderr=True), show_path=self._debug)
-        handler.setFormatter(logging.Formatter("%(message)s"))
+        handler.setFormatter(_Escaped("%(message)s"))
         return handler
 
     def emit(self, record: logging.LogRecord) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from langdiff._archives import COMPRESSED, File
+from langdiff._control_characters import check_names
 from langdiff._io import read_table
 from langdiff.corpora.files import language_of
 from langdiff.corpora.iso639 import contradict, iso639_3
@@ -104,6 +105,7 @@ def edition_info_of(
     DataFrame
         One row per edition; the first column is ``language``, NaN where nothing says it.
     """
+    check_names(editions, "edition")  # pandas takes no half characters, which names of files may have
     rows = pd.Index(list(editions), name="edition")
     info = known.reindex(rows).astype(object)
     if "language" in info:
