@@ -105,10 +105,8 @@ class Checksums:
             raise DamageError(f"{path}: not recorded in {CHECKSUMS}.")
         try:
             content = path.read_bytes()
-        except FileNotFoundError as error:
-            raise DamageError(f"{path}: missing.") from error
         except OSError as error:
-            raise DamageError(f"{path}: cannot be read: {error.strerror or error}.") from error
+            raise _unreadable(path, error) from error
         if hashlib.sha256(content).hexdigest() != self.files[name]:
             raise DamageError(f"{path}: damaged: its {len(content):,} bytes are not those that were written.")
         return content
@@ -166,15 +164,21 @@ def read_checksums(folder: Path) -> Checksums:
             if outside := [name for name in document["files"] if not _is_inside(name)]:
                 raise DamageError(f"{path}: names {outside[0]!r}, which is not a file of this folder. Do not use it.")
             return Checksums(folder=folder, files=document["files"])
-    except FileNotFoundError as error:
-        raise DamageError(f"{path}: missing.") from error
     except OSError as error:
-        raise DamageError(f"{path}: cannot be read: {error.strerror or error}.") from error
+        raise _unreadable(path, error) from error
     except DamageError:
         raise
     except (ValueError, TypeError, AttributeError) as error:  # of JSON that is not an object
         raise DamageError(f"{path}: damaged: {error}.") from error
     raise DamageError(f"{path}: {'of another version' if whole else 'damaged: not what was written'}.")
+
+
+def _unreadable(path: Path, error: OSError) -> DamageError:
+    if isinstance(error, FileNotFoundError):
+        return DamageError(f"{path}: missing.")
+    return DamageError(
+        f"{path}: {'is a directory' if path.is_dir() else f'cannot be read: {error.strerror or error}'}."
+    )
 
 
 def _is_inside(name: str) -> bool:

@@ -1,32 +1,21 @@
 """Characters that are not seen: they command terminals and turn the direction of writing, so that no name has them."""
 
 import re
-import unicodedata
 from collections.abc import Iterable
 
 from langdiff.errors import DataError
 
-JOINERS = "\u200c\u200d"  # of letters, as Persian and Hindi need them
-CATEGORIES = ("Cc", "Cf", "Cs", "Zl", "Zp")
-_PLAIN = re.compile(r"[ -~]*")
+# Unicode's categories Cc, Cf, Cs, Zl and Zp, without the two joiners of letters that Persian and Hindi need
+CONTROLS = re.compile(
+    "[\x00-\x1f\x7f-\x9f\xad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e\u200b\u200e\u200f\u2028-\u202e"
+    "\u2060-\u2064\u2066-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0001\U000e0020-\U000e007f]"
+)
+KEPT = "\n\t"  # of whole texts
 
 
-def control_character(text: str, but: str = "") -> str | None:
-    r"""Return the first control character of a text, other than joiners and those of `but`; None if it has none.
-
-    Examples
-    --------
-    >>> control_character("a\x1b[31m")
-    '\x1b'
-    """
-    if _PLAIN.fullmatch(text):
-        return None
-    found = (c for c in text if unicodedata.category(c) in CATEGORIES and c not in JOINERS and c not in but)
-    return next(found, None)
-
-
-def check_names(names: Iterable[object], what: str) -> None:
-    """Refuse names that hold control characters.
+def check_names(names: Iterable[object], what: str, where: str = "") -> None:
+    r"""Refuse names that hold control characters.
 
     Parameters
     ----------
@@ -34,33 +23,56 @@ def check_names(names: Iterable[object], what: str) -> None:
         Names; those that are not text are not looked at.
     what : str
         What they name: ``"edition"``.
+    where : str
+        File that they are from, for messages.
 
     Raises
     ------
     DataError
         If a name has one; the message shows it escaped.
+
+    Examples
+    --------
+    >>> check_names(["eng", "a\x1b[31m"], "edition")
+    Traceback (most recent call last):
+    ...
+    langdiff.errors.DataError: edition name 'a\x1b[31m' has control characters (U+001B); rename the file or give a ...
     """
     for name in names:
-        if isinstance(name, str) and (found := control_character(name)) is not None:
+        if isinstance(name, str) and (found := CONTROLS.search(name)):
             advice = "rename the file or give a mapping" if what == "edition" else "rename it"
             raise DataError(
-                f"{what} name '{escape_controls(name)}' has control characters (U+{ord(found):04X}); {advice}."
+                f"{where}{': ' if where else ''}{what} name '{escape_controls(name, '')}' has control characters "
+                f"(U+{ord(found[0]):04X}); {advice}."
             )
 
 
-def escape_controls(text: str, but: str = "") -> str:
-    r"""Return a text with control characters, other than joiners and those of `but`, as Python writes them.
+def escape_controls(text: str, but: str = KEPT) -> str:
+    r"""Return a text with control characters, other than joiners and those of `but`, in letters and digits.
+
+    JSON stays JSON: there, characters below U+0020 are escaped already, and the others as here.
 
     Examples
     --------
     >>> escape_controls("\x1b[31mred\u202e")
     '\\x1b[31mred\\u202e'
     """
-    if control_character(text, but) is None:
-        return text
-    return "".join(c if control_character(c, but) is None else c.encode("unicode_escape").decode() for c in text)
+    return CONTROLS.sub(lambda match: match[0] if match[0] in but else _escaped(match[0]), text)
 
 
-def drop_controls(text: str, but: str = "") -> str:
-    """Return a text without control characters, other than joiners and those of `but`."""
-    return text if control_character(text, but) is None else "".join(c for c in text if not control_character(c, but))
+def _escaped(character: str) -> str:
+    if character < " ":
+        return f"\\x{ord(character):02x}"
+    units = character.encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{units[place : place + 4]}" for place in range(0, len(units), 4))
+
+
+def drop_controls(text: str) -> str:
+    r"""Return a text without control characters, other than joiners, ends of lines and tabs.
+
+    Examples
+    --------
+    >>> drop_controls("<text>\x1b[31mred</text>\n")
+    '<text>[31mred</text>\n'
+    """
+    return CONTROLS.sub(lambda match: match[0] if match[0] in KEPT else "", text)

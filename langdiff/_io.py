@@ -8,6 +8,7 @@ import lzma
 import os
 import re
 import secrets
+import shutil
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
@@ -19,6 +20,7 @@ from filelock import FileLock, Timeout
 
 from langdiff._archives import File, open_bytes
 from langdiff._encodings import conversion, marked, remedy
+from langdiff._control_characters import check_names
 from langdiff.errors import DataError, Fault, FaultsError, OutputError
 
 DAMAGED = "\ufdd0"  # what stands for bytes that are not text: a code point that is never a character
@@ -243,6 +245,7 @@ def read_table(
         ) from error
     if not header:
         raise DataError(f"{path}: cannot be read as a table: its first line is empty.")
+    check_names(header, "column", str(path))
     if len(set(header)) < len(header):
         raise DataError(f"{path}, line 1: two columns have the same name: {', '.join(header)}.")
     for line, row in rows:
@@ -265,6 +268,14 @@ def _table_lines(path: File, errors: str) -> Iterator[str]:
             ) from error
         yield from io.StringIO(text, newline="")
         before += len(raw)
+
+
+def remove(path: Path) -> None:
+    """Remove a file, or a folder that is in its place; nothing is an error if there is neither."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 class LockedError(OutputError):

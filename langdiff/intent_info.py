@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from langdiff._control_characters import check_names
 from langdiff._io import as_path, read_table
 from langdiff.errors import ConfigError, DataError, UnknownColumnError, listing
 
@@ -61,6 +62,7 @@ def check_intent_info(info: object, intents: pd.Index) -> pd.DataFrame | None:
     names = pd.Index([str(name) for name in info.columns])
     if names.has_duplicates:
         raise DataError(f"intent_info has several columns {listing(names[names.duplicated()].unique())}; keep one.")
+    check_names(names, "column")
     return info.set_axis(names, axis=1).rename_axis(index="intent")
 
 

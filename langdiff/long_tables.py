@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 import pandas as pd
 
+from langdiff._control_characters import check_names
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.intent_info import attributes_of_long
 from langdiff.table_files import numbers_of
@@ -51,6 +52,7 @@ def as_pandas(table: object) -> pd.DataFrame | None:
         twice = table.columns[table.columns.duplicated()].unique()
         if len(twice):
             raise DataError(f"{len(twice)} column(s) of a table named twice: {listing(twice)}. Names must be unique.")
+        check_names(table, "column", "the table")
         return table
     if isinstance(table, Mapping):
         without = [name for name, column in table.items() if not hasattr(column, "__len__")]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from langdiff._control_characters import check_names
 from langdiff._types import Integers
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.left_out import explain_left_out, nothing_left_out
@@ -56,7 +57,8 @@ class Multitext:
     Raises
     ------
     DataError
-        If editions or intents are named twice, or the tables do not fit together.
+        If editions or intents are named twice, names of editions, languages or columns have control characters, or
+        the tables do not fit together.
 
     Examples
     --------
@@ -82,6 +84,8 @@ class Multitext:
             if not names.is_unique:  # known once for all multitexts that share an index
                 twice = names[names.duplicated()].unique()
                 raise DataError(f"{len(twice)} {what}(s) named twice: {listing(twice)}. Names must be unique.")
+        check_names(self.editions, "edition")
+        check_names([*self.edition_info, *self.intent_info], "column")
         if not self.editions.equals(self.edition_info.index):
             raise DataError("edition_info must have one row per edition, in the order of presence.columns.")
         if not self.intents.equals(self.intent_info.index):
@@ -91,6 +95,7 @@ class Multitext:
             raise DataError(f"intent_info has several columns {listing(twice)}; keep one.")
         if "language" not in self.edition_info:
             raise DataError("edition_info needs a column 'language' (ISO 639-3 where known).")
+        check_names(self.edition_info["language"], "language")
         without = [edition for edition in self.editions if edition not in self.sources]
         if without:
             raise DataError(f"no text source for {len(without)} edition(s): {listing(without)}.")

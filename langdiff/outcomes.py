@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from langdiff._control_characters import check_names
 from langdiff._numbers import exact_numbers
 from langdiff._types import Booleans
 from langdiff.errors import DataError, listing
@@ -45,8 +46,8 @@ class Outcomes:
     ------
     DataError
         If `successes` is not a frame or is empty; if a number is not a whole one, or more successes than trials are
-        given; if names occur twice or have levels; or if a frame has other items or systems than `successes`, or in
-        another order.
+        given; if names occur twice, or have levels or control characters; or if a frame has other items or systems
+        than `successes`, or in another order.
 
     Examples
     --------
@@ -72,6 +73,7 @@ class Outcomes:
             twice = names[names.duplicated()].unique()
             if len(twice):
                 raise DataError(f"{len(twice)} {what}(s) named twice: {listing(twice)}. Names must be unique.")
+        check_names(successes.columns, "system")
         trials = successes.notna().astype(float) if self.trials is None else self.trials
         if list(trials.index) != list(successes.index) or list(trials.columns) != list(successes.columns):
             raise DataError(
@@ -368,6 +370,7 @@ def _attributes(table: pd.DataFrame, names: pd.Index, what: str) -> pd.DataFrame
     if columns.has_duplicates:
         twice = listing(columns[columns.duplicated()].unique())
         raise DataError(f"{what}s have several columns {twice}; keep one.")
+    check_names(columns, "column")
     return table.set_axis(columns, axis=1).rename_axis(index=what)
 
 

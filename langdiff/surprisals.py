@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from langdiff._control_characters import check_names
 from langdiff._numbers import exact_numbers
 from langdiff._types import Booleans
 from langdiff.errors import DataError, listing
@@ -50,8 +51,8 @@ class Surprisals:
     Raises
     ------
     DataError
-        If a value is not a positive finite number, a name occurs twice, names have levels, or a frame
-        has other intents or editions than `bits`, or in another order.
+        If a value is not a positive finite number, a name occurs twice, names have levels or control characters, or
+        a frame has other intents or editions than `bits`, or in another order.
 
     Examples
     --------
@@ -83,6 +84,7 @@ class Surprisals:
             twice = names[names.duplicated()].unique()
             if len(twice):
                 raise DataError(f"{len(twice)} {what}(s) named twice: {listing(twice)}. Names must be unique.")
+        check_names(self.bits.columns, "edition")
         for name, part in self.beside().items():
             if list(part.index) != list(self.bits.index) or list(part.columns) != list(self.bits.columns):
                 raise DataError(

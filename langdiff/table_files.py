@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from langdiff._archives import File
+from langdiff._control_characters import check_names
 from langdiff._io import atomic_path, read_lines, read_table, write_text
 from langdiff._numbers import exact_numbers
 from langdiff.errors import ConfigError, DataError, LangdiffWarning, OutputError
@@ -67,9 +68,11 @@ def read_table_file(path: Path) -> pd.DataFrame:
     kind = table_kind(path)
     if kind == "parquet":
         try:
-            return _read_parquet(path)
+            frame = _read_parquet(path)
         except Exception as error:  # of a damaged file pyarrow and pandas raise errors of any class
             raise DataError(f"{path}: cannot be read as a table: {str(error) or type(error).__name__}") from error
+        check_names(frame, "column", str(path))
+        return frame
     header, rows = read_table(path, separator_of(path, kind))  # names such as "nan" (Min Nan) are not missing values
     lines = pd.Index([line for line, _ in rows], dtype=int)
     return pd.DataFrame([cells for _, cells in rows], index=lines, columns=header, dtype=object)

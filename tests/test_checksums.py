@@ -116,3 +116,14 @@ def test_a_record_that_names_files_elsewhere_is_refused(tmp_path, name):
     (tmp_path / CHECKSUMS).write_text(json.dumps(document))
     with pytest.raises(DamageError, match="not a file of this folder"):
         read_checksums(tmp_path)
+
+
+def test_a_folder_in_the_place_of_a_file_is_damage(folder):
+    kept = read_checksums(folder)
+    (folder / "b.txt").unlink()
+    (folder / "b.txt").mkdir()
+    assert kept.damage() == {"b.txt": f"{folder / 'b.txt'}: is a directory."}
+    (folder / CHECKSUMS).unlink()
+    (folder / CHECKSUMS).mkdir()
+    with pytest.raises(DamageError, match=rf"{re.escape(str(folder / CHECKSUMS))}: is a directory\."):
+        read_checksums(folder)

@@ -11,8 +11,10 @@ def main() -> None:
     """Run the command; what it needs is imported here, so that Ctrl-C shows no traceback meanwhile."""
     try:
         from langdiff.cli.app import app
+        from langdiff.cli.output import escaped_streams
 
-        app()
+        with escaped_streams():
+            app()
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
     except ModuleNotFoundError:

@@ -12,6 +12,7 @@ from typer.core import TyperGroup
 
 import langdiff
 from langdiff._wording import in_command
+from langdiff._control_characters import escape_controls
 from langdiff.cli import (
     INTERRUPTED,
     checks,
@@ -169,7 +170,12 @@ def _as_said(context: Any, message: str) -> str:
 def _print_warning(message: str) -> None:
     from rich.console import Console
 
-    Console(stderr=True).print(f"warning: {message}", style="yellow", markup=False, soft_wrap=True)
+    Console(stderr=True).print(f"warning: {escape_controls(message)}", style="yellow", markup=False, soft_wrap=True)
+
+
+class _Escaped(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        return escape_controls(super().format(record))
 
 
 class _LogLines(logging.Handler):
@@ -185,7 +191,7 @@ class _LogLines(logging.Handler):
         from rich.logging import RichHandler
 
         handler = RichHandler(console=Console(stderr=True), show_path=self._debug)
-        handler.setFormatter(logging.Formatter("%(message)s"))
+        handler.setFormatter(_Escaped("%(message)s"))
         return handler
 
     def emit(self, record: logging.LogRecord) -> None:

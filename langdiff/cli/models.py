@@ -211,7 +211,7 @@ def _write_tokens(scores: "TokenScores", per: Literal["token", "word"], path: Pa
     from langdiff.table_files import write_table_file
 
     frame = scores.to_frame() if per == "token" else scores.words()
-    write_table_file(frame, path, None, frame)
+    write_table_file(frame, path)
     if as_json:
         print_json(frame)
     else:

@@ -1,11 +1,15 @@
 """How commands print: data on stdout, a table for people or JSON for machines."""
 
+import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import typer
+
+from langdiff._control_characters import drop_controls, escape_controls
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -13,6 +17,39 @@ if TYPE_CHECKING:
 
 TABLE = (".csv", ".tsv")
 FIT = (".json (the fit)", ".csv", ".tsv (its table)")
+
+
+class EscapedStream:
+    r"""A stream to which control characters are written as ``\x1b``: titles and metadata do not command the terminal.
+
+    Parameters
+    ----------
+    stream : file
+        Where the text goes; Rich, which colours tables and moves progress bars, writes there directly.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        self.rich_proxied_file = stream  # as Rich calls what it is to write to instead
+
+    def write(self, text: str) -> int:
+        """Write a text."""
+        return self.rich_proxied_file.write(escape_controls(text))
+
+    def __getattr__(self, name: str) -> Any:
+        """Be the stream in all other respects."""
+        return getattr(self.rich_proxied_file, name)
+
+
+@contextmanager
+def escaped_streams() -> Iterator[None]:
+    """Escape what is written to stdout and stderr inside the block; see `EscapedStream`."""
+    before = sys.stdout, sys.stderr
+    escaped: Any = [stream and EscapedStream(stream) for stream in before]  # None where there is no terminal
+    sys.stdout, sys.stderr = escaped
+    try:
+        yield
+    finally:
+        sys.stdout, sys.stderr = before
 
 
 def print_table(frame: "pd.DataFrame", title: str, formats: dict[str, str]) -> None:
@@ -35,11 +72,11 @@ def print_table(frame: "pd.DataFrame", title: str, formats: dict[str, str]) -> N
     table = Table()
     for name in frame.columns:
         numeric = is_numeric_dtype(frame[name])
-        table.add_column(Text(str(name)), justify="right" if numeric else "left", overflow="fold")
+        table.add_column(Text(escape_controls(str(name))), justify="right" if numeric else "left", overflow="fold")
     for row in frame.itertuples(index=False):
         cells = zip(frame.columns, row, strict=True)
         # as Text: brackets in a name are not markup
-        table.add_row(*(Text(_shown(value, formats.get(name))) for name, value in cells))
+        table.add_row(*(Text(escape_controls(_shown(value, formats.get(name)))) for name, value in cells))
     console = Console()
     if not console.is_terminal:  # a pipe or a file has no width to fold at
         console = Console(width=200)
@@ -162,5 +199,7 @@ def save_picture(draw: "Callable[[], Axes]", path: Path) -> None:
         try:
             with atomic_path(path) as temporary:
                 figure.savefig(temporary, format=kind, metadata={"Date": None} if kind == "svg" else None)
+                if kind == "svg":  # XML has no control characters
+                    temporary.write_text(drop_controls(temporary.read_text(encoding="utf-8")), encoding="utf-8")
         finally:
             plt.close(figure)

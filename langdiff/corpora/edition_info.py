@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from langdiff._archives import COMPRESSED, File
+from langdiff._control_characters import check_names
 from langdiff._io import read_table
 from langdiff._wording import option
 from langdiff.corpora.files import language_of
@@ -112,6 +113,7 @@ def edition_info_of(
     DataFrame
         One row per edition; the first column is ``language``, NaN where nothing says it.
     """
+    check_names(editions, "edition")  # pandas takes no half characters, which names of files may have
     rows = pd.Index(list(editions), name="edition")
     info = known.reindex(rows).astype(object)
     if "language" in info:

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy.linalg import qr
 
+from langdiff._control_characters import check_names
 from langdiff._types import Booleans, Floats, Integers
 from langdiff.errors import ConfigError, listing
 from langdiff.regression.formulas import columns_named, matrix_of
@@ -122,6 +123,8 @@ def labels_of(editions: pd.Index, labels: object, edition_info: pd.DataFrame | N
     ------
     ConfigError
         If an edition has no group, or several, or all are of one group.
+    DataError
+        If the name of a group has control characters.
     """
     found = _given_labels(editions, labels, edition_info, what)
     unusable = [label for label in found if not isinstance(label, Hashable)]
@@ -132,6 +135,7 @@ def labels_of(editions: pd.Index, labels: object, edition_info: pd.DataFrame | N
         raise ConfigError(f"{len(missing)} edition(s) without a group in {what}: {listing(missing)}.")
     if found.nunique() < 2:
         raise ConfigError(f"{what}: all editions are of one group ({found.iloc[0]!r}): there is nothing to compare.")
+    check_names(found, "group")
     name = "group" if found.name is None or found.name in TAKEN else str(found.name)
     return found.map(lambda label: str(label) if isinstance(label, bool | np.bool_) else label).rename(name)
 

@@ -407,5 +407,7 @@ def read_fit(path: str | Path) -> DifficultyFit:
     document = read_document(path)
     try:
         return DifficultyFit(**restore(document))
+    except DataError as error:  # a name that cannot be
+        raise DataError(f"{path}: {error}") from error
     except (KeyError, TypeError, ValueError) as error:
         raise DataError(f"{path}: damaged: {type(error).__name__}: {error}.") from error

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from langdiff._checksums import read_sealed, seal
+from langdiff._control_characters import check_names
 from langdiff.errors import DataError, listing
 from langdiff.regression.records import Dispersions, ErrorSource, IntentsCompared, SizeDistribution
 
@@ -110,6 +111,7 @@ def _number(word: float | str | None) -> float:
 def restore(document: dict[str, Any]) -> dict[str, Any]:
     """Turn the JSON document into the arguments of `DifficultyFit`."""
     difficulty = _series(document, "difficulty")
+    check_names(difficulty.index, "edition")
     restored: dict[str, Any] = {"difficulty": difficulty, "intent_size": _series(document, "intent_size")}
     restored["covariance"] = _frame(document["covariance"], difficulty.index)
     freedom = document["degrees_of_freedom"]

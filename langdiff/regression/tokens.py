@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from langdiff._control_characters import control_character
+from langdiff._control_characters import CONTROLS
 from langdiff.errors import ConfigError
 
 LONGEST = 1000  # characters
@@ -64,7 +64,7 @@ class Tokens:
             found = _TOKEN.match(self.formula, place)
             piece = self.formula[place : place + 20] if found is None else found[0]
             for character in piece:
-                if character in REFUSED or control_character(character):
+                if character in REFUSED or CONTROLS.match(character):
                     raise self.error(_reason(character))
             if found is None:
                 raise self.error(f"{piece!r} is not a name, a number or an operator")

@@ -17,7 +17,7 @@ from typing import Any
 
 import langdiff
 from langdiff._checksums import CHECKSUMS, read_checksums, write_checksums
-from langdiff._io import locked, parse_json
+from langdiff._io import locked, parse_json, remove
 from langdiff.errors import DataError, OutputError
 from langdiff.experiments.training_sizes import SizeCache, size_caches
 from langdiff.lm.jobs.folder import fold_cache
@@ -116,11 +116,13 @@ def publish(stage: Path, directory: Path, stale: Iterable[str]) -> None:
     old = {path.relative_to(directory) for pattern in stale for path in directory.glob(pattern)}
     try:
         for path in (Path(CHECKSUMS), Path(MANIFEST)):
-            (directory / path).unlink(missing_ok=True)
+            remove(directory / path)
         for path in old.difference(new):
-            (directory / path).unlink()
+            remove(directory / path)
         for path in (*new, Path(CHECKSUMS)):
             (directory / path).parent.mkdir(parents=True, exist_ok=True)
+            if (directory / path).is_dir():
+                remove(directory / path)
             (stage / path).replace(directory / path)
     except OSError as error:
         raise OutputError(f"{error.filename}: cannot be replaced: {error.strerror or error}.") from error

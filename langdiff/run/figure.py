@@ -6,6 +6,8 @@ import warnings
 from dataclasses import dataclass
 from typing import Any
 
+from langdiff._control_characters import drop_controls
+
 
 @dataclass(frozen=True)
 class Figure:
@@ -58,4 +60,5 @@ def draw(name: str, caption: str, part: str, plot: Any, rows: int = 16, columns:
         plot(figure.subplots(ncols=columns))
         stream = io.BytesIO()
         figure.savefig(stream, format="svg", metadata={"Date": None})
-    return Figure(name, caption, stream.getvalue(), part)
+    svg = drop_controls(stream.getvalue().decode())  # of which XML has none
+    return Figure(name, caption, svg.encode(), part)

@@ -8,11 +8,13 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
+from langdiff._control_characters import drop_controls
+
 HERE = Path(__file__).parent
 
 
 def render_page(template: str, **shown: Any) -> str:
-    """Return a page as text.
+    """Return a page as text, without control characters.
 
     Parameters
     ----------
@@ -24,12 +26,13 @@ def render_page(template: str, **shown: Any) -> str:
     loader = jinja2.FileSystemLoader(HERE)
     pages = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True)
     style, script = ((HERE / name).read_text(encoding="utf-8") for name in ("report.css", "report.js"))
-    return pages.get_template(template).render(
+    page = pages.get_template(template).render(
         policy=policy_for(script),
         style=Markup(style),  # noqa: S704 our own file
         script=Markup(script),  # noqa: S704 our own file
         **shown,
     )
+    return drop_controls(page)
 
 
 def policy_for(script: str) -> str:

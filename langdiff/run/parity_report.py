@@ -9,6 +9,7 @@ from typing import Any
 
 from matplotlib.axes import Axes
 
+from langdiff._control_characters import drop_controls
 from langdiff._io import write_text
 from langdiff.parity.result import Parity
 from langdiff.regression import DifficultyFit
@@ -70,4 +71,4 @@ def _picture(draw: Callable[[], Axes]) -> str:
             figure.savefig(stream, format="svg", metadata={"Date": None})
         finally:
             plt.close(figure)
-    return "data:image/svg+xml;base64," + base64.b64encode(stream.getvalue()).decode()
+    return "data:image/svg+xml;base64," + base64.b64encode(drop_controls(stream.getvalue().decode()).encode()).decode()

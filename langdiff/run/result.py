@@ -196,7 +196,7 @@ def read_run(directory: str | Path) -> RunResult:
                 f"{directory / MANIFEST}: format version {version!r}; this langdiff reads {FORMAT_VERSION}. Repeat the "
                 "run with `langdiff run`, or read it with the version that wrote it."
             ) from error
-        raise DataError(f"{error} {REPAIR}") from error
+        raise DamageError(f"{error} {REPAIR}") from error
     experiment = Experiment.model_validate_json(kept.read(EXPERIMENT))
     models = experiment.lm.names
     return RunResult(

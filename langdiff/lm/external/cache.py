@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from langdiff._checksums import is_whole, seal
-from langdiff._io import parse_json, write_json
+from langdiff._io import parse_json, remove, write_json
 from langdiff._signature import full_hash
 from langdiff.errors import LangdiffWarning
 
@@ -37,10 +37,13 @@ def cached(
     Warns
     -----
     LangdiffWarning
-        As `score` does, also if what it gave was kept.
+        As `score` does, also if what it gave was kept; or if a folder is where it would be kept.
     """
     key = full_hash(identity, edition, texts)
     path = folder / f"{key[:32]}.json"
+    if path.is_dir():
+        warnings.warn(f"{path}: is a directory. The texts are scored again.", LangdiffWarning, stacklevel=3)
+        remove(path)
     kept = _read(path, key)
     if kept is not None:
         for message in kept.get("warnings", []):

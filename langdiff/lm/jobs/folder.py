@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import quote
 
 from langdiff._checksums import CHECKSUMS, Checksums, write_checksums
-from langdiff._io import LOCK, parse_json, write_json
+from langdiff._io import LOCK, parse_json, remove, write_json
 from langdiff.lm.lstm.resume import is_state
 
 KEY = "key.json"
@@ -77,8 +77,9 @@ def record_files(folder: Path) -> Checksums:
 
 def make_ready(folder: Path, key: dict[str, Any]) -> None:
     """Remove what another key left, or a kill in the middle of a file; then write the key."""
-    (folder / CHECKSUMS).unlink(missing_ok=True)  # first: what it names is about to go
+    remove(folder / CHECKSUMS)  # first: what it names is about to go
     stale = [folder / TRAINED, *folder.glob("surprisals*"), *folder.glob("**/.*.part")]
+    stale += [path for path in folder.glob("**/*.*") if path.is_dir()]  # in the place of files
     try:
         same = read_json(folder / KEY) == key
     except (OSError, ValueError):
@@ -86,5 +87,5 @@ def make_ready(folder: Path, key: dict[str, Any]) -> None:
     if not same:
         stale += [folder / LOG, *folder.glob(f"{MODEL}/*")]
     for path in stale:
-        path.unlink(missing_ok=True)
+        remove(path)
     write_json(folder / KEY, key)

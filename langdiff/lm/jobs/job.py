@@ -167,7 +167,7 @@ def load_finished(cache: Path, edition: str, recipe: AnyRecipe, device: str) -> 
         If there is none, or the files are damaged.
     """
     folder = job_folder(cache, edition, recipe.name)
-    if not (folder / CHECKSUMS).is_file():
+    if not (folder / CHECKSUMS).exists():
         raise CheckpointError(f"{folder}: no finished language model here; training was interrupted or never begun.")
     model = _load(folder, recipe, device)
     if model.recipe != recipe:
@@ -240,7 +240,7 @@ def claim(job: Job, texts: Mapping[str, pd.Series]) -> Iterator[Found]:
 
 def find_finished(job: Job) -> JobResult | None:
     """Return the result of a job if all of it is in its folder, so that nothing is left to train or to score."""
-    if job.folder is None or not (job.folder / CHECKSUMS).is_file():
+    if job.folder is None or not (job.folder / CHECKSUMS).exists():
         return None
     try:
         texts = read_texts(job)
@@ -340,7 +340,7 @@ def _table_key(job: Job, key: Mapping[str, Any], record: JobRecord) -> dict[str,
 
 def _find_result(job: Job, folder: Path, texts: Mapping[str, pd.Series], *, score: bool = True) -> Found:
     """Return what an earlier run left, or what its model says now, if all that was written is as it was."""
-    if not (folder / CHECKSUMS).is_file():
+    if not (folder / CHECKSUMS).exists():
         return Found()
     damage: tuple[str, ...] = ()
     try:

@@ -53,7 +53,7 @@ def read_job_log(folder: Path) -> pd.DataFrame:
     DataError
         If key or log is damaged, which is known for certain only once training is finished.
     """
-    if (folder / CHECKSUMS).is_file():
+    if (folder / CHECKSUMS).exists():
         kept = read_checksums(folder)
         key, epochs = kept.read(KEY), _epochs(kept.read(LOG), folder / LOG)
     else:

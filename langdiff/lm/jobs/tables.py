@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from langdiff._checksums import Checksums, write_checksums
-from langdiff._io import atomic_path, write_json
+from langdiff._io import atomic_path, remove, write_json
 from langdiff.lm.scoring import Scoring
 from langdiff.lm.texts import sizes_of
 
@@ -65,7 +65,7 @@ def remove_tables(kept: Checksums, damaged: Iterable[str]) -> Checksums:
         return kept
     gone = [name for name in kept.files if is_of_table(name) and Path(name).stem in stems]
     for name in gone:
-        (kept.folder / name).unlink(missing_ok=True)
+        remove(kept.folder / name)
     return write_checksums(kept.folder, [], {name: hash for name, hash in kept.files.items() if name not in gone})
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from langdiff._checksums import read_sealed, seal
+from langdiff._control_characters import check_names
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.regression.formulas import checked_formula
 from langdiff.regression.outcomes.likelihood import Point
@@ -112,6 +113,8 @@ def read_document(path: Path) -> dict[str, Any]:
     document = read_sealed(path, kind=FORMAT, version=FORMAT_VERSION, what="saved fit of outcomes")
     try:
         fields = _restored(document)
+    except DataError as error:  # a name that cannot be
+        raise DataError(f"{path}: {error}") from error
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise DataError(f"{path}: damaged: {type(error).__name__}: {error}.") from error
     if fields["formula"] is not None:
@@ -135,6 +138,8 @@ def _restored(document: dict[str, Any]) -> dict[str, Any]:
         stored = document[name]
         index = pd.Index(stored["names"], name=stored["axis"])
         fields[name] = pd.DataFrame(stored["columns"], index=index)
+        check_names(fields[name].columns, "column")
+    check_names(fields["systems"].index, "system")
     stored = document["parameters"]
     index = pd.MultiIndex.from_tuples([tuple(name) for name in stored["names"]], names=["parameter", "name"])
     columns = {name: np.array(stored[name], dtype=float) for name in ("estimate", "std_error")}
