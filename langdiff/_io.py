@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 from filelock import FileLock, Timeout
 
 from langdiff._archives import File, open_bytes
-from langdiff._encodings import conversion, marked, remedy
 from langdiff._control_characters import check_names
+from langdiff._encodings import conversion, marked, remedy
 from langdiff.errors import DataError, Fault, FaultsError, OutputError
 
 DAMAGED = "\ufdd0"  # what stands for bytes that are not text: a code point that is never a character

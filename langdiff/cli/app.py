@@ -11,8 +11,8 @@ import typer
 from typer.core import TyperGroup
 
 import langdiff
-from langdiff._wording import in_command
 from langdiff._control_characters import escape_controls
+from langdiff._wording import in_command
 from langdiff.cli import (
     INTERRUPTED,
     checks,
