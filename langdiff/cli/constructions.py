@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, cast, get_args
 import typer
 
 from langdiff.cli.output import check_picture_name, print_json, print_table, save_picture
-from langdiff.cli.paths import existing, existing_after_name
+from langdiff.cli.paths import existing, existing_after_name, split_name
 from langdiff.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ constructions_app = typer.Typer(
 
 def _existing_rules(given: list[str] | None) -> list[str] | None:
     for option in given or []:
-        file = option.partition("=")[2] if "=" in option else option
+        _, file = split_name(option)
         try:
             existing(file or None)
         except DataError:
@@ -249,7 +249,12 @@ def _read_parsers(options: list[str], gold: "GoldTargets", enhanced: list[str], 
     for option in options:
         name, file = _named(option, "--parser")
         files.setdefault(name, []).append(file)
-    words = dict(_named(option, "--tokens") for option in tokens)
+    words: dict[str, str] = {}
+    for option in tokens:
+        name, file = _named(option, "--tokens")
+        if name in words:
+            raise ConfigError(f"--tokens {option}: a second file for {name!r}; give one.")
+        words[name] = file
     if unknown := [name for name in (*enhanced, *words) if name not in files]:
         raise ConfigError(f"{unknown[0]!r} is not a parser; parsers are {', '.join(files)}.")
     parses = []
@@ -281,10 +286,14 @@ def _read_rules(options: list[str], names: list[str]) -> "dict[str, Rules]":
     from langdiff.constructions.rules import Scheme
 
     found: dict[str, Rules] = {}
+    seen = set()
     for option in sorted(options, key=lambda text: "=" in text):  # rules of one parser override those of all
         name, file = _named(option, "--rules") if "=" in option else ("", option)
         if name and name not in names:
             raise ConfigError(f"--rules {option}: {name!r} is not a parser; parsers are {', '.join(names)}.")
+        if name in seen:
+            raise ConfigError(f"--rules {option}: second rules for {repr(name) if name else 'all parsers'}; give one.")
+        seen.add(name)
         shipped = get_args(Scheme)
         own = default_rules(cast(Any, file)) if file in shipped else read_rules(file)
         found |= dict.fromkeys([name] if name else names, own)
@@ -294,7 +303,7 @@ def _read_rules(options: list[str], names: list[str]) -> "dict[str, Rules]":
 
 
 def _named(option: str, what: str) -> tuple[str, str]:
-    name, equals, file = option.partition("=")
-    if not (name and equals and file):
+    name, file = split_name(option)
+    if not (name and file):
         raise ConfigError(f"{what} {option}: write NAME=FILE.")
     return name, file

@@ -90,9 +90,13 @@ class Corpus:
 def _columns(options: list[str]) -> dict[str, str]:
     from langdiff.errors import ConfigError
 
-    pairs = [option.rpartition("=") for option in options]
+    pairs = [option.rpartition("=") for option in options]  # their names of columns may have equals signs, ours none
     if bad := [option for option, (theirs, _, ours) in zip(options, pairs, strict=True) if not (theirs and ours)]:
         raise ConfigError(f"--edition-column {bad[0]}: write THEIRS=OURS, such as Filename=file.")
+    for side in (0, 2):
+        names = [pair[side] for pair in pairs]
+        if twice := [option for option, name in zip(options, names, strict=True) if names.count(name) > 1]:
+            raise ConfigError(f"--edition-column {twice[0]} and {twice[1]} name one column twice; give one of them.")
     return {theirs: ours for theirs, _, ours in pairs}
 
 

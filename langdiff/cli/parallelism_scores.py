@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from langdiff.cli.output import check_picture_name, print_json, print_table, save_picture
-from langdiff.cli.paths import existing, existing_named
+from langdiff.cli.paths import existing, existing_named, split_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -170,9 +170,8 @@ def named_paths(arguments: list[str]) -> list[tuple[str, Path]]:
     from langdiff.errors import ConfigError
 
     pairs = []
-    for given in arguments:
-        name, equals, path = given.partition("=")
-        pairs.append((name, Path(path)) if equals and name else (Path(given).name or given, Path(given)))
+    for name, path in map(split_name, arguments):
+        pairs.append((name or Path(path).name or path, Path(path)))
     names = [name for name, _ in pairs]
     if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
         raise ConfigError(f"{twice[0]!r} is the name of two sets of documents; give names: NAME={pairs[-1][1]}.")

@@ -9,7 +9,7 @@ from langdiff.cli.clusters import Clusters
 from langdiff.cli.corpus import Corpus, reads_corpus
 from langdiff.cli.models import Json
 from langdiff.cli.output import check_picture_name, print_json, save_picture
-from langdiff.cli.paths import existing, existing_after_name
+from langdiff.cli.paths import existing, existing_after_name, split_name
 from langdiff.cli.units import Unit
 
 if TYPE_CHECKING:
@@ -117,8 +117,8 @@ def _tokenizers(options: list[str]) -> "dict[str, TokenSource]":
 
     found: dict[str, TokenSource] = {}
     for option in options:
-        name, equals, file = option.partition("=")
-        if not (name and equals and file):
+        name, file = split_name(option)
+        if not (name and file):
             raise ConfigError(f"--tokenizer {option}: write NAME=FILE, such as gpt2=tokenizers/gpt2.")
         if name in found:
             raise ConfigError(f"--tokenizer {option}: a second tokenizer named {name}; give each a name of its own.")

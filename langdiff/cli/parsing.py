@@ -9,7 +9,7 @@ import typer
 from langdiff.cli.corpus import Corpus, reads_corpus
 from langdiff.cli.models import Json
 from langdiff.cli.output import print_json, print_table
-from langdiff.cli.paths import existing_after_name
+from langdiff.cli.paths import existing_after_name, split_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,12 +70,14 @@ def _model_by_edition(models: list[str], language_of: "pd.Series") -> dict[str, 
     languages = {str(edition): str(language) for edition, language in language_of.items()}
     given = {}
     for option in models:
-        name, equals, file = option.partition("=")
-        if not (name and equals and file):
+        name, file = split_name(option)
+        if not (name and file):
             raise ConfigError(f"--model {option}: write NAME=FILE, such as deu=german-gsd.udpipe.")
         if name not in languages and name not in languages.values():
             known = listing(sorted(set(languages.values())))
             raise ConfigError(f"--model {option}: {name!r} is neither an edition nor a language; there are {known}.")
+        if name in given:
+            raise ConfigError(f"--model {option}: a second model for {name!r}; give one.")
         given[name] = Path(file)
     found = {
         edition: path

@@ -1,4 +1,4 @@
-"""Paths that commands read: a mistyped one is refused before anything slow is imported."""
+"""Paths that commands read, alone or as NAME=PATH: a mistyped one is refused before anything slow is imported."""
 
 import glob
 from pathlib import Path
@@ -34,6 +34,21 @@ def existing(given: Given) -> Given:
     return given
 
 
+def split_name(given: str) -> tuple[str, str]:
+    """Return the name and the path of NAME=PATH; an empty name where there is none.
+
+    The name ends at the first equals sign: paths may have more of them, names none. So a path with an equals sign
+    needs a name before it.
+
+    Examples
+    --------
+    >>> split_name("small=runs/lr=0.1/out.conllu"), split_name("out.conllu")
+    (('small', 'runs/lr=0.1/out.conllu'), ('', 'out.conllu'))
+    """
+    name, equals, path = given.partition("=")
+    return (name, path) if name and equals else ("", given)
+
+
 def existing_named(given: list[str] | None) -> list[str] | None:
     """Refuse NAME=PATH or PATH where there is no such path.
 
@@ -48,8 +63,16 @@ def existing_named(given: list[str] | None) -> list[str] | None:
         If there is no such file or folder.
     """
     for each in given or []:
-        name, equals, path = each.partition("=")
-        existing(path if name and equals else each)
+        name, path = split_name(each)
+        try:
+            existing(path)
+        except DataError as error:
+            if name and Path(each).exists():
+                raise DataError(
+                    f"{each}: read as the name {name!r} and the path {path}, which does not exist. Give a name before "
+                    f"a path that contains '=': NAME={each}."
+                ) from error
+            raise
     return given
 
 
@@ -67,7 +90,7 @@ def existing_after_name(given: list[str] | None) -> list[str] | None:
         If there is no such file or folder.
     """
     for each in given or []:
-        name, _, path = each.partition("=")
+        name, path = split_name(each)
         if name and path and not path.startswith("tiktoken:"):
             existing(path)
     return given

@@ -110,8 +110,8 @@ def translationese(
     Example: langdiff translationese europarl/ --format moses --balanced -l en -l fr --reference en --folds 5
     """
     import langdiff as ld
-    from langdiff.experiments import translationese_by_model
     from langdiff.experiments import translationese as compare
+    from langdiff.experiments import translationese_by_model
 
     _check_options(context, balanced, language)
     if plot is not None:

@@ -66,9 +66,7 @@ def correlate(
     unit: Annotated[Literal["language", "edition"], typer.Option(help="Unit of a point.")] = "language",
     interval: Annotated[Literal["fisher", "bootstrap"], typer.Option(help="Kind of 95 % interval.")] = "fisher",
     alpha: Annotated[float, typer.Option(help="False discovery rate.")] = 0.05,
-    seed: Annotated[
-        int, typer.Option(help="Seed of --test permutation and of --interval bootstrap.", min=0)
-    ] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of --test permutation and of --interval bootstrap.", min=0)] = 0,
     plot: Annotated[Path | None, typer.Option(help="Draw the strongest predictor here (.svg, .png, .pdf).")] = None,
     as_json: Json = False,
 ) -> None:

@@ -14,7 +14,7 @@ from langdiff._archives import COMPRESSED, File
 from langdiff._io import read_table
 from langdiff.corpora.files import language_of
 from langdiff.corpora.iso639 import contradict, iso639_3
-from langdiff.errors import DataError, LangdiffWarning, listing
+from langdiff.errors import ConfigError, DataError, LangdiffWarning, listing
 
 FILE_NAME = "metadata.csv"
 EditionInfo = pd.DataFrame | pd.Series | Mapping[str, str]  # where only languages are needed; see `languages_of`
@@ -57,6 +57,8 @@ def find_edition_info(
         If the CSV file cannot be read or has neither column ``file`` nor ``edition``, or if an edition is there
         twice, or none is there although `edition_info` was given; if `edition_columns` names a column that is not
         there.
+    ConfigError
+        If `edition_columns` are given and there is no table.
     """
     if edition_info is None:
         tables = [
@@ -68,6 +70,11 @@ def find_edition_info(
             for folder in dict.fromkeys(file.parent for file in files.values())
             if (folder / FILE_NAME).is_file()
         ]
+        if edition_columns and not tables:
+            raise ConfigError(
+                f"edition_columns name columns of a table of editions ({listing(edition_columns)}), and there is none: "
+                f"no {FILE_NAME} beside the files. Give the table as edition_info."
+            )
         return pd.concat(tables) if tables else pd.DataFrame(index=pd.Index([], dtype=object))
     if isinstance(edition_info, pd.DataFrame):
         twice = edition_info.index[edition_info.index.duplicated()]

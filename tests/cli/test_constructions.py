@@ -73,6 +73,8 @@ def test_two_parsers_with_rules_of_their_own(evaluate, files):
         (["--parser", "cc={}/cc.gr", "--rules", "cc=none.rules"], "--rules cc=none.rules: no such file; rules of"),
         (["--parser", "cc={}/cc.gr", "--rules", "a" * 5000], "File name too long"),
         (["--parser", "cc={}/cc.gr", "--rules", "x={}/cc.rules"], "'x' is not a parser; parsers are cc"),
+        (["--parser", "cc={}/cc.gr", "--rules", "ud", "--rules", "clearnlp"], "second rules for all parsers; give one"),
+        (["--parser", "cc={}/cc.gr", *["--tokens", "cc={}/cc.gr"] * 2], "a second file for 'cc'; give one"),
         (["--parser", "cc={}/cc.gr", "--enhanced", "x"], "'x' is not a parser"),
         (["--parser", "cc={}/cc.gr", "--rules", "{}/st.stanford"], "st.stanford, line 2: "),
         (["--parser", "cc={}/cc.gr", "--plot", "x.doc"], "unknown kind of picture"),

@@ -85,6 +85,33 @@ def test_columns_of_editions(langdiff, tmp_path):
     assert json.loads(done.out)[0]["language"] == "deu"
     refused = langdiff(*say, "--edition-column", "Datei")
     assert "--edition-column Datei: write THEIRS=OURS" in refused.err
+    for twice in (["Datei=file", "Datei=edition"], ["Datei=file", "Sprache=file"]):
+        options = [part for pair in twice for part in ("--edition-column", pair)]
+        assert f"--edition-column {twice[0]} and {twice[1]} name one column twice" in langdiff(*say, *options).err
+
+
+def test_their_names_of_columns_may_have_equals_signs(langdiff, tmp_path):
+    (tmp_path / "a.txt").write_text("01001001\ta\n")
+    (tmp_path / "about.csv").write_text("x=file,a=b=c\na.txt,ger\n")
+    say = (
+        "corpora",
+        "describe",
+        tmp_path / "a.txt",
+        "--edition-info",
+        tmp_path / "about.csv",
+        "--by-edition",
+        "--json",
+    )
+    done = langdiff(*say, "--edition-column", "x=file=file", "--edition-column", "a=b=c=language")
+    assert done.code == 0, done.err
+    assert json.loads(done.out)[0]["language"] == "deu"
+
+
+def test_columns_of_no_table_are_refused(langdiff, tmp_path):
+    (tmp_path / "a.txt").write_text("01001001\ta\n")
+    done = langdiff("corpora", "describe", tmp_path / "a.txt", "--edition-column", "Datei=file")
+    assert (done.code, done.out) == (1, "")
+    assert "there is none: no metadata.csv beside the files" in done.err
 
 
 def test_a_spreadsheet_is_a_corpus(langdiff, tmp_path):

@@ -38,6 +38,9 @@ def test_evaluate(langdiff, trees):
     expected = evaluate_discourse(gold, {"p": parser}).to_frame()
     pd.testing.assert_frame_equal(frame, expected, check_dtype=False, rtol=1e-12)
     assert "[binarization:right|relations:fine|spans:edus|documents:2#" in done.err
+    (trees / "parser").rename(trees / "lr=0.1")  # the name ends at the first equals sign, paths may have more
+    again = langdiff("discourse", "evaluate", trees / "gold", f"p={trees / 'lr=0.1'}", "--json")
+    assert again.out == done.out
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ def test_tokenizers_from_files(langdiff, corpus, tmp_path):
     model = tokenizers.Tokenizer(tokenizers.models.WordLevel({"[UNK]": 0}, unk_token="[UNK]"))
     model.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
     model.save(str(tmp_path / "tokenizer.json"))
-    (tmp_path / "counts.csv").write_text("line,eng,ell\n" + "".join(f"{i},2,4\n" for i in range(30)))
+    (tmp_path / "lr=0.1.csv").write_text("line,eng,ell\n" + "".join(f"{i},2,4\n" for i in range(30)))
     base = ["parity", corpus, "--format", "moses", "--reference", "eng", "--bootstrap", "0"]
     done = langdiff(
         *base,
@@ -45,7 +45,7 @@ def test_tokenizers_from_files(langdiff, corpus, tmp_path):
         "--tokenizer",
         f"words={tmp_path / 'tokenizer.json'}",
         "--tokenizer",
-        f"own={tmp_path}/counts.csv",
+        f"own={tmp_path}/lr=0.1.csv",
     )
     rows = {row["edition"]: row for row in json.loads(done.out)}
     assert rows["ell"]["token_premium_words"] == pytest.approx(90 / (6 * sum(len(s.split()) for s in SENTENCES)))

@@ -8,7 +8,7 @@ from typing import get_args
 import pytest
 
 from langdiff.cli.app import app
-from langdiff.cli.paths import existing, existing_after_name, existing_named
+from langdiff.cli.paths import existing, existing_after_name, existing_named, split_name
 from langdiff.errors import DataError
 
 WRITTEN = {"out", "plot", "report", "truth", "cache", "outcomes"}
@@ -79,5 +79,21 @@ def test_names_without_files_are_no_paths(tmp_path, monkeypatch):
     (tmp_path / "b=c").touch()
     assert existing_named(["a=b=c"]) == ["a=b=c"]
     assert existing_named(None) is None
-    with pytest.raises(DataError, match=r"^c: no such file"):  # as it is read: of name b
+    with pytest.raises(DataError, match=r"^b=c: read as the name 'b' and the path c, which .*: NAME=b=c\.$"):
         existing_named(["b=c"])
+    with pytest.raises(DataError, match=r"^c: no such file"):
+        existing_named(["x=c"])
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("mine=out.conllu", ("mine", "out.conllu")),
+        ("mine=runs/lr=0.1/a=b.conllu", ("mine", "runs/lr=0.1/a=b.conllu")),  # the name ends at the first
+        ("out.conllu", ("", "out.conllu")),
+        ("=out.conllu", ("", "=out.conllu")),
+        ("mine=", ("mine", "")),
+    ],
+)
+def test_the_name_ends_at_the_first_equals_sign(given, expected):
+    assert split_name(given) == expected

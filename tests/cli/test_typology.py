@@ -85,6 +85,38 @@ def test_bad_options_are_one_line(langdiff, tables, arguments, message):
     assert message in done.err
 
 
+def test_options_that_no_test_uses_are_refused_in_the_words_of_the_command(langdiff, tables, tmp_path):
+    (tmp_path / "tree.nwk").write_text("((deu,nld),(fra,spa));")
+    for options, message in (
+        (
+            ["-t", "pearson", "--tree", tmp_path / "tree.nwk"],
+            "none of the tests uses it: 'pearson'. Add --test phylo, or",
+        ),
+        (["-t", "mixed", "--interval", "bootstrap"], "--interval bootstrap is for the correlations 'pearson', "),
+        (["--seed", "0"], "--seed is for --test permutation or --interval bootstrap"),
+        (["--unit", "edition"], "with --unit edition, name --test mixed alone; or keep --unit language."),
+    ):
+        done = langdiff(
+            "correlate", tables / "difficulties.csv", tables / "predictors.tsv", "-p", "word_types", *options
+        )
+        assert (done.code, done.out, done.err.count("\n")) == (1, "", 1), options
+        assert message in done.err
+
+
+def test_a_tree_makes_the_test_along_it(langdiff, tables, tmp_path):
+    figures = mielke2019()
+    languages = sorted(set(figures.edition_info("bibles")["language"]))
+    tree = tmp_path / "tree.nwk"
+    tree.write_text(f"(({','.join(languages[::2])}),({','.join(languages[1::2])}));")
+    say = ("correlate", tables / "difficulties.csv", tables / "predictors.tsv", "-p", "word_types", "--tree", tree)
+    say = (*say, "--edition-info", tables / "editions.csv")
+    rows = pd.DataFrame(json.loads(langdiff(*say, "--json").out)).set_index(["language_model", "test"])
+    assert [test for lm, test in rows.index if lm == "bpe"] == ["pearson", "spearman", "phylo"]
+    alone = pd.DataFrame(json.loads(langdiff(*say, "-t", "phylo", "--json").out)).set_index(["language_model", "test"])
+    pd.testing.assert_series_equal(rows.loc[alone.index, "p"], alone["p"], rtol=1e-12)
+    assert "[tests:pearson,spearman,phylo,mood|" in langdiff(*say).out
+
+
 def test_wrong_tables_are_named(langdiff, tables):
     done = langdiff("correlate", tables / "editions.csv", tables / "predictors.tsv")
     assert (done.code, done.out) == (1, "")

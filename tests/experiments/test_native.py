@@ -122,6 +122,14 @@ def test_gaps_and_doubles_of_the_table_of_origins_are_refused():
         split_by_origin(surprisals, origin, min_native=0)
 
 
+def test_the_least_number_of_native_intents_holds_for_named_languages():
+    surprisals, origin = table(["deu"] * 20 + ["eng"] * 20)
+    with pytest.raises(DataError, match=r"1 edition\(s\) of the languages .* fewer than 21 native intents: deu 20\."):
+        split_by_origin(surprisals, origin, languages=["deu"], min_native=21)
+    divided = split_by_origin(surprisals, origin, languages=["deu"], min_native=20)
+    assert divided.bits.equals(split_by_origin(surprisals, origin, languages=["deu"]).bits)
+
+
 def test_origins_are_read_by_the_first_column(tmp_path):
     (tmp_path / "o.tsv").write_text("sent_id\tdomain\toriginal_language\nn1\tnews\ten\n007\tnews\tund\n")
     assert read_origins(tmp_path / "o.tsv").to_dict() == {"n1": "en", "007": "und"}

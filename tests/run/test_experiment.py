@@ -213,6 +213,18 @@ def test_keys_of_wals_need_its_folder(tmp_path, key):
 @pytest.mark.parametrize(
     ("keys", "message"),
     [
+        ('syncretism = "merge"', "syncretism is for lexicons: give their folder as lexicons, too"),
+        ('wals = "wals"\nfeatures = []', "features names none"),
+    ],
+)
+def test_keys_of_sources_need_the_source(tmp_path, keys, message):
+    with pytest.raises(ConfigError, match=message):
+        _read(tmp_path, MINIMAL + "[predictors]\n" + keys)
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
         ('models = ["1", "1"]', "is named twice"),
         ('n = ["map", "map"]', "is named twice"),
         ('models = ["1", "3"]', "laplace_scale is for model '3', which needs it"),
@@ -233,6 +245,9 @@ def test_settings_of_goodness_that_cannot_be_are_refused(tmp_path, keys, message
         ('unit = "edition"', "editions of one language are not independent"),
         ('tests = ["mixed"]\ngiven = ["characters"]', "can be held fixed"),
         ("n_resamples = 50", "greater than or equal to 99"),
+        ('tests = ["pearson"]\ntree = "glottolog"', "a family tree is given, and none of the tests uses it"),
+        ("n_resamples = 999", "nothing is drawn by tests 'pearson', 'spearman', 'mood'"),
+        ('tests = ["mixed"]\ninterval = "bootstrap"', "is for the correlations"),
     ],
 )
 def test_correlations_that_cannot_be_made_are_refused(tmp_path, keys, message):

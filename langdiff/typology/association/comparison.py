@@ -137,7 +137,9 @@ def compare_relatedness(
     """
     bare = predictors is None
     if bare and names_once(only):
-        raise ConfigError(f"only chooses among predictors, and there are none: give those with {listing(names_once(only))}.")
+        raise ConfigError(
+            f"only chooses among predictors, and there are none: give those with {listing(names_once(only))}."
+        )
     if predictors is None:
         predictors = pd.DataFrame({"none": 0.0}, index=difficulty_table(difficulties).index)
     sample = gather(

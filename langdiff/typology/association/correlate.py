@@ -42,6 +42,7 @@ FAMILY_AWARE = ("mixed", "permutation")
 PARTIAL = ("pearson", "spearman", *RELATED)
 CORRELATED = ("pearson", "spearman", "kendall")
 N_RESAMPLES = 9999
+RULE = f"Numbers are tested by {listing(NUMERIC, 9)}, categories by {listing(CATEGORICAL)}."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -176,6 +177,7 @@ def correlate(
     made = [test for test in settings.tests if any(test in fitting for fitting in planned.values())]
     check_used(made, settings)
     relatives = find_relatives(sample.difficulty.index, made, tree, coordinates, edition_info)
+    _warn_of_untested(planned, settings)
     rows = _rows(sample, relatives, planned, settings, rng)
     frame = pd.DataFrame(rows)
     models = _models(sample, relatives, frame["predictor"].unique(), settings)
@@ -283,24 +285,27 @@ def _plan(sample: Sample, only: Sequence[str], settings: Settings, named: bool) 
     names = [name for name in check_names(sample, only) if name not in settings.given]
     kinds = {name: NUMERIC if is_numeric_dtype(sample.predictors[name]) else CATEGORICAL for name in names}
     planned = {name: [test for test in settings.tests if test in kind] for name, kind in kinds.items()}
-    rule = f"Numbers are tested by {listing(NUMERIC, 9)}, categories by {listing(CATEGORICAL)}."
     without = [name for name in names if not planned[name]]
     if len(without) == len(names):
-        raise ConfigError(f"no test to make: {listing(settings.tests, 9)} of predictors {listing(names)}. {rule}")
+        raise ConfigError(f"no test to make: {listing(settings.tests, 9)} of predictors {listing(names)}. {RULE}")
     idle = [test for test in settings.tests if not any(test in fitting for fitting in planned.values())]
     if idle and named:
         what = "number" if idle[0] in NUMERIC else "category"
-        raise ConfigError(f"tests={idle[0]!r} cannot be made: no predictor of {listing(names)} is a {what}. {rule}")
+        raise ConfigError(f"tests={idle[0]!r} cannot be made: no predictor of {listing(names)} is a {what}. {RULE}")
     if without and only:
-        raise ConfigError(f"predictor {without[0]!r} fits none of the tests {listing(settings.tests, 9)}. {rule}")
+        raise ConfigError(f"predictor {without[0]!r} fits none of the tests {listing(settings.tests, 9)}. {RULE}")
+    return planned
+
+
+def _warn_of_untested(planned: Mapping[str, Sequence[Test]], settings: Settings) -> None:
+    without = [name for name, fitting in planned.items() if not fitting]
     if without:
         warnings.warn(
-            f"{len(without)} of {len(names)} predictors fit none of the tests {listing(settings.tests, 9)} and are not "
-            f"tested: {listing(without)}. {rule}",
+            f"{len(without)} of {len(planned)} predictors fit none of the tests {listing(settings.tests, 9)} and are "
+            f"not tested: {listing(without)}. {RULE}",
             LangdiffWarning,
             stacklevel=3,
         )
-    return {name: fitting for name, fitting in planned.items() if fitting}
 
 
 def _rows(

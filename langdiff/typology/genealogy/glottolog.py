@@ -201,7 +201,9 @@ def read_glottolog(path: str | Path, *, same_as: Mapping[str, str] | None = None
     known = glottolog.find((same_as or {}).values())
     lost = [f"{code} = {other}" for code, other in (same_as or {}).items() if other not in known]
     if lost:
-        raise ConfigError(f"same_as: Glottolog has no language of the code that {listing(lost)} would be looked up under.")
+        raise ConfigError(
+            f"same_as: Glottolog has no language of the code that {listing(lost)} would be looked up under."
+        )
     return replace(glottolog, same_as=dict(same_as or {}))
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from langdiff.errors import DataError
+from langdiff.errors import ConfigError, DataError
 from langdiff.typology import read_glottolog
 from langdiff.typology.genealogy.distance import EARTH, RANGES, exponential_kernel, great_circle
 
@@ -44,6 +44,10 @@ def test_joins_by_code_glottocode_macrolanguage_and_what_the_user_says(folder):
     found = glottolog.find(["hrv", "poli1260", "zho", "my-polish", "xxx", "hrv"])
     assert found == {"hrv": "croa1245", "poli1260": "poli1260", "zho": "mand1415", "my-polish": "poli1260"}
     assert repr(glottolog) == "Glottolog: 7 languages, 3 family trees"
+    with pytest.raises(
+        ConfigError, match=r"Glottolog has no language of the code that 'x = polish' would be looked up"
+    ):
+        read_glottolog(folder, same_as={"x": "polish", "y": "pol"})
 
 
 def test_dialects_are_at_their_language_isolates_and_artificial_languages_unrelated(folder):

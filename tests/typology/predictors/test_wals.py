@@ -81,6 +81,8 @@ def test_a_code_of_its_own_goes_before_one_of_several(folder):
 
 def test_codes_can_be_looked_up_as_others(folder):
     assert len(read_wals(folder).feature("26A", ["hrv"])) == 0
+    with pytest.raises(ConfigError, match=r"no language of WALS has the ISO 639-3 code that 'deu = ger' would"):
+        read_wals(folder, same_as={"hrv": "hbs", "deu": "ger"})  # WALS's own code
     croatian = read_wals(folder, same_as={"hrv": "hbs"}).feature("26A", ["hrv"])
     assert croatian.loc["hrv", "name"] == "Serbian-Croatian"
 
