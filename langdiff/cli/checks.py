@@ -72,9 +72,13 @@ def compare(
     Example: langdiff compare surprisals.csv --model 1 --model 2
     """
     import langdiff as ld
+    from langdiff.errors import ConfigError, listing
     from langdiff.regression.check.cross_validate import RESTRICTABLE
 
     models = _checked(model, out)
+    check_scale(models, laplace_scale)
+    if restricted and not set(models) & set(RESTRICTABLE):
+        raise ConfigError(f"--restricted is for models {listing(RESTRICTABLE)}: name one, or leave it out.")
     table = ld.read_surprisals(surprisals, unit=unit)
     fits: dict[str, ld.DifficultyFit] = {
         name: ld.fit(
@@ -123,6 +127,7 @@ def cross_validate(
     from langdiff.errors import ConfigError
 
     models = _checked(model, out)
+    check_scale(models, laplace_scale)
     if intent_info is not None and clusters is None:
         raise ConfigError("--intent-info is the table for --clusters: name one of its columns, or leave it out.")
     found = ld.cross_validate(
@@ -153,6 +158,16 @@ def _checked(models: list[str] | None, out: Path | None) -> list[Model]:
     if out is not None and out.suffix not in (".csv", ".tsv"):
         raise ConfigError(f"{out}: unknown kind of table {out.suffix!r}; use .csv or .tsv.")
     return chosen
+
+
+def check_scale(models: list[Model], laplace_scale: float | None) -> None:
+    """Refuse the scale of model 3 where that is not among the models."""
+    from langdiff.errors import ConfigError
+
+    if laplace_scale is not None and "3" not in models:
+        raise ConfigError(
+            "--laplace-scale is for model 3, which is not among the models: add --model 3, or leave it out."
+        )
 
 
 def _write(frame: "pd.DataFrame", out: Path | None) -> None:

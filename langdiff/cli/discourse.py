@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from langdiff.cli.given import refuse_given
 from langdiff.cli.output import check_picture_name, print_json, print_table, save_picture
 from langdiff.cli.paths import existing, existing_named, split_name
 
@@ -28,6 +29,7 @@ DIFFERENCES = dict.fromkeys(["difference", "low", "high"], "{:+.4f}") | {"std_er
 
 @discourse_app.command()
 def evaluate(
+    context: typer.Context,
     reference: Annotated[Path, typer.Argument(help="File or folder of the reference trees.", callback=existing)],
     predictions: Annotated[
         list[str],
@@ -82,13 +84,11 @@ def evaluate(
     Example: langdiff discourse evaluate gold/ one=parser1/ two=parser2/ --classes rst-dt --table differences
     """
     from langdiff import discourse
-    from langdiff.errors import ConfigError
     from langdiff.table_files import table_kind
 
     if outcomes is not None:
         table_kind(outcomes)  # an error before any work is done
-    if trivial_spans and table in ("similarity", "relations"):
-        raise ConfigError(f"the items of --trivial-spans are not in the table {table!r}; leave the option out.")
+    _refuse_unused(context, table, outcomes is not None, trivial_spans, metric)
     read = {"format": format, "collapse_unary": collapse_unary}
     gold = discourse.read_discourse(reference, **read)  # type: ignore[arg-type]
     systems = {
@@ -240,6 +240,21 @@ def published(as_json: Json = False) -> None:
         print_json(figures.to_frame())
     else:
         typer.echo(figures.summary())
+
+
+def _refuse_unused(context: typer.Context, table: str, has_outcomes: bool, trivial_spans: bool, metric: str) -> None:
+    """Refuse options that the table to be printed would not use."""
+    from langdiff.errors import ConfigError
+
+    if trivial_spans and table in ("similarity", "relations"):
+        raise ConfigError(f"the items of --trivial-spans are not in the table {table!r}; leave the option out.")
+    if table == "relations" and metric not in ("R", "F"):
+        raise ConfigError(f"--metric {metric}: relations are compared by R or F, which have them.")
+    if table not in ("differences", "similarity"):
+        refuse_given(context, ["averaging"], f"is for --table differences or similarity; {table} does not use it.")
+        if table != "relations" and not has_outcomes:
+            reason = f"is for --table differences, similarity or relations, and --outcomes; {table} does not use it."
+            refuse_given(context, ["metric"], reason)
 
 
 def _named(predictions: list[str]) -> list[tuple[str, Path]]:

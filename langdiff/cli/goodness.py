@@ -6,7 +6,7 @@ from typing import Annotated, Literal, cast
 import typer
 
 from langdiff._types import Model
-from langdiff.cli.checks import USUAL, Json, LaplaceScale, Models, Surprisals
+from langdiff.cli.checks import USUAL, Json, LaplaceScale, Models, Surprisals, check_scale
 from langdiff.cli.output import print_json, save_picture
 from langdiff.cli.units import Unit
 
@@ -45,9 +45,11 @@ def goodness(
     import langdiff as ld
     from langdiff._io import atomic_path
 
+    models = cast(list[Model], model or list(USUAL))
+    check_scale(models, laplace_scale)
     found = ld.goodness(
         ld.read_surprisals(surprisals, unit=unit),
-        cast(list[Model], model or list(USUAL)),
+        models,
         n_subsets=subsets,
         held_out=held_out,
         n=("map", "posterior") if sizes == "both" else sizes,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from langdiff.cli.given import refuse_given
 from langdiff.cli.output import check_picture_name, print_json, print_table, save_picture
 from langdiff.cli.paths import existing
 
@@ -124,6 +125,7 @@ def check(
 
 @outcomes_app.command()
 def fit(
+    context: typer.Context,
     table: Table,
     layout: Format = "long",
     metric: Metric = None,
@@ -166,6 +168,8 @@ def fit(
 
     if plot is not None:
         check_picture_name(plot)
+    if errors != "bootstrap":
+        refuse_given(context, ["resamples"], "is for --errors bootstrap: give it, too, or leave this out.")
     outcomes = _read(table, layout, metric, filter_name, repeats, items)
     if systems is not None:
         outcomes = outcomes.with_systems(_attributes(systems))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from langdiff.cli.given import refuse_given
 from langdiff.cli.output import check_picture_name, print_json, print_table, save_picture
 from langdiff.cli.parallelism_scores import named_paths
 from langdiff.cli.paths import existing, existing_named
@@ -102,6 +103,7 @@ def split(
 
 @parallelism_app.command()
 def ranks(
+    context: typer.Context,
     scores: Annotated[
         Path | None,
         typer.Argument(
@@ -121,6 +123,8 @@ def ranks(
     from langdiff import parallelism
     from langdiff.datasets import bothwell2023
 
+    if scores is not None:
+        refuse_given(context, ["corpus", "metric"], "chooses among published scores: leave it out, or SCORES.")
     values = bothwell2023().table(corpus, metric) if scores is None else _read_blocks(scores)
     result = parallelism.compare_treatments(values)
     frame = result.to_frame() if table == "ranks" else result.pairs
@@ -181,6 +185,7 @@ def show(
 
 @parallelism_app.command()
 def plot(
+    context: typer.Context,
     what: Annotated[
         Literal["overlap", "schemes", "ranks"],
         typer.Argument(
@@ -208,6 +213,8 @@ def plot(
     check_picture_name(out)
     if (what == "overlap") == (not documents):
         raise ConfigError("overlap needs documents." if what == "overlap" else f"{what} takes no documents.")
+    if what == "overlap":
+        refuse_given(context, ["corpus", "metric"], "chooses among published scores, which overlap does not draw.")
     save_picture(_picture(what, documents or [], corpus, metric, format), out)
     typer.echo(f"Picture: {out}", err=True)
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from langdiff.cli.given import refuse_given
 from langdiff.cli.output import check_picture_name, print_json, print_table, save_picture
 from langdiff.cli.paths import existing, existing_named, split_name
 
@@ -19,6 +20,7 @@ METRIC = Literal["EPM", "MPBM", "MBAWO", "MWO"]
 
 
 def score(
+    context: typer.Context,
     reference: Annotated[Path, typer.Argument(help="File or folder of the annotated documents.", callback=existing)],
     predictions: Annotated[
         list[str],
@@ -54,6 +56,12 @@ def score(
 
     if outcomes is not None:
         table_kind(outcomes)  # an error before any work is done
+    else:
+        refuse_given(
+            context, ["metric", "side"], "is for outcomes; tables have all metrics: give --outcomes, or leave it out."
+        )
+        if table in ("errors", "cases"):
+            refuse_given(context, ["beta"], f"weights F, which is not in the table {table}: leave it out.")
     gold = parallelism.read_parallelisms(reference)
     systems = {name: parallelism.read_parallelisms(path, predicted=True) for name, path in named_paths(predictions)}
     if table in ("errors", "cases"):

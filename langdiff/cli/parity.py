@@ -7,6 +7,7 @@ import typer
 
 from langdiff.cli.clusters import Clusters
 from langdiff.cli.corpus import Corpus, reads_corpus
+from langdiff.cli.given import refuse_given
 from langdiff.cli.models import Json
 from langdiff.cli.output import check_picture_name, print_json, save_picture
 from langdiff.cli.paths import existing, existing_after_name, split_name
@@ -22,6 +23,7 @@ TABLES = (".csv", ".tsv", ".parquet")
 
 @reads_corpus
 def parity(
+    context: typer.Context,
     corpus: Corpus,
     reference: Annotated[str, typer.Option(help="Edition that the others are compared with.")],
     surprisals: Annotated[
@@ -49,7 +51,8 @@ def parity(
 ) -> None:
     """Compare bytes, characters, tokens and bits of the same content with those of one edition.
 
-    CORPUS is texts, counted as they are, or one table of surprisals or log-probabilities (.csv, .tsv, .parquet).
+    CORPUS is texts, counted as they are, or one table of surprisals or log-probabilities (.csv, .tsv, .parquet). A
+    table of texts is read with --format table.
 
     Example: langdiff parity flores200/ --reference eng_Latn --tokenizer gpt2=tokenizers/gpt2 --plot premiums.svg
 
@@ -66,6 +69,11 @@ def parity(
     if out is not None and out.suffix not in TABLES[:2]:
         raise ConfigError(f"{out}: unknown kind of table; use .csv or .tsv.")
     source, bits = _sources(corpus, surprisals, unit)
+    if bits is None:
+        reason = "is for bits, and CORPUS is texts: give --surprisals beside them, or leave it out."
+        refuse_given(context, ["model", "unit"], reason)
+    if not bootstrap:
+        refuse_given(context, ["seed"], "is of the bootstrap, which --bootstrap 0 leaves out.")
     result = ld.measure_parity(
         source,
         reference=reference,
@@ -101,9 +109,17 @@ def _sources(
     from langdiff.errors import ConfigError
 
     given = [Path(name) for name in corpus.corpus]
-    if len(given) == 1 and given[0].suffix in TABLES:
+    if len(given) == 1 and given[0].suffix in TABLES and corpus.format != "table":
         if surprisals is not None:
-            raise ConfigError("two tables of surprisals: give texts as CORPUS, or leave --surprisals out.")
+            raise ConfigError(
+                "two tables of surprisals: give texts as CORPUS (with --format table if they are a table), or leave "
+                "--surprisals out."
+            )
+        if options := corpus.options():
+            raise ConfigError(
+                f"{', '.join(options)}: for texts, and {given[0]} is read as a table of surprisals. Leave it out, "
+                "or for a table of texts give --format table."
+            )
         table = ld.read_surprisals(given[0], unit=unit)
         return table, table
     bits = None if surprisals is None else ld.read_surprisals(surprisals, unit=unit)

@@ -6,10 +6,12 @@ from typing import Annotated, Literal
 import typer
 
 from langdiff._types import Model
+from langdiff.cli.given import refuse_given
 from langdiff.cli.output import print_table
 
 
 def simulate(
+    context: typer.Context,
     intents: Annotated[int, typer.Option(help="Number of intents (rows).", min=1)],
     editions: Annotated[int, typer.Option(help="Number of editions (columns).")],
     out: Annotated[
@@ -33,6 +35,10 @@ def simulate(
     import langdiff as ld
     from langdiff.table_files import table_kind
 
+    if not missing:
+        refuse_given(
+            context, ["mechanism"], "is what makes cells missing: give their share, --missing, or leave it out."
+        )
     table_kind(out)  # an error before any work is done
     known = ld.simulate(
         intents,

@@ -264,8 +264,8 @@ def read_origins(path: str | Path) -> pd.Series:
     if "original_language" not in header[1:]:
         raise DataError(
             f"{path}, line 1: no column 'original_language' after the first; found {listing(header)}. Origins are a "
-            "table, not a text: line 1 names the columns (intent, original_language), and every other line has an intent "
-            "and the code of the language it was first said in (17, deu)."
+            "table, not a text: line 1 names the columns (intent, original_language), every other line an intent and "
+            "the code of the language it was first said in (17, deu)."
         )
     column = header.index("original_language")
     intents = pd.Index([row[0] for _, row in rows], name="intent", dtype=object)

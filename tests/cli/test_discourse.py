@@ -70,7 +70,7 @@ def test_every_table(langdiff, trees, table, columns):
 def test_every_option_arrives(langdiff, trees):
     (trees / "classes.csv").write_text("relation,class\nlist,many\n")
     options = (
-        "--procedure rst-parseval --binarization right_mixed --metric R --averaging macro --seed 5"
+        "--procedure rst-parseval --binarization right_mixed --metric R --seed 5"
         " --draws 50 --format spans --collapse-unary --table relations"
     )
     files = ["--classes", trees / "classes.csv", "--outcomes", trees / "o.tsv"]

@@ -1,0 +1,82 @@
+"""Options that a command would pass over, although they look as if they changed its figures, are refused."""
+
+import pandas as pd
+import pytest
+
+import langdiff as ld
+
+GOLD = "1 1 S attribution\n2 4 N span\n2 2 N List\n3 3 N List\n4 4 N List\n5 5 S evidence\n"
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    ld.simulate(30, 3, seed=0).surprisals.save("bits.csv")
+    for name in ("deu", "eng"):
+        (tmp_path / "texts").mkdir(exist_ok=True)
+        (tmp_path / "texts" / f"{name}.txt").write_text("ein Satz\nnoch ein Satz\n" * 8)
+    pd.DataFrame({"id": range(9), "deu": "ein Hund", "eng": "a dog"}).to_csv("texts.csv", index=False)
+    (tmp_path / "gold.spans").write_text(GOLD)
+    (tmp_path / "scores.csv").write_text("model,a,b,c\none,1,2,3\ntwo,1,3,2\n")
+    (tmp_path / "cells.csv").write_text("item,system,successes\n1,a,1\n1,b,0\n2,a,0\n2,b,1\n")
+    return tmp_path
+
+
+PARITY = "parity texts --format moses --reference eng --bootstrap 0"
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("compare bits.csv --laplace-scale 2", "--laplace-scale is for model 3, which is not among the models"),
+        ("compare bits.csv --model 1 --model 3 --laplace-scale 1 --restricted", "--restricted is for models '2', '2L'"),
+        ("cross-validate bits.csv --model 1 --model 2 --laplace-scale 2", "--laplace-scale is for model 3"),
+        ("goodness bits.csv --model 1 --model 2 --laplace-scale 2 --out good", "--laplace-scale is for model 3"),
+        ("simulate --intents 9 --editions 3 --out x.csv --mechanism MNAR", "--mechanism is what makes cells missing"),
+        (f"{PARITY} --model 1", "--model is for bits, and CORPUS is texts: give --surprisals"),
+        (f"{PARITY} --unit nats", "--unit is for bits, and CORPUS is texts: give --surprisals"),
+        (f"{PARITY} --seed 1", "--seed is of the bootstrap, which --bootstrap 0 leaves out"),
+        ("parity bits.csv --reference e1 -e e2", "--edition: for texts, and bits.csv is read as a table of surprisals"),
+        ("discourse evaluate gold.spans p=gold.spans --metric S", "--metric is for --table differences, similarity or"),
+        ("discourse evaluate gold.spans p=gold.spans --averaging macro", "--averaging is for --table differences or"),
+        (
+            "discourse evaluate gold.spans p=gold.spans --metric S --table relations",
+            "--metric S: relations are compared",
+        ),
+        ("parallelism ranks scores.csv --corpus ASP", "--corpus chooses among published scores"),
+        ("parallelism score scores.csv scores.csv --metric EPM", "--metric is for outcomes; tables have all metrics"),
+        (
+            "parallelism score scores.csv scores.csv --beta 2 --table errors",
+            "--beta weights F, which is not in the table",
+        ),
+        ("parallelism plot overlap scores.csv --out x.svg --metric EPM", "--metric chooses among published scores"),
+        ("outcomes fit cells.csv --resamples 50", "--resamples is for --errors bootstrap: give it, too"),
+    ],
+)
+def test_it_is_one_line_that_names_the_option(langdiff, files, command, message):
+    before = sorted(files.rglob("*"))
+    done = langdiff(*command.split())
+    assert (done.code, done.out, done.err.count("\n")) == (1, "", 1), done.err
+    assert message in done.err
+    assert sorted(files.rglob("*")) == before
+
+
+def test_a_table_of_texts_has_a_parity(langdiff, files):
+    done = langdiff(
+        *[
+            "parity",
+            "texts.csv",
+            "--format",
+            "table",
+            "--reference",
+            "eng",
+            "--bootstrap",
+            "0",
+            "-e",
+            "eng",
+            "-e",
+            "deu",
+        ]
+    )
+    assert done.code == 0, done.err
+    assert done.out.startswith("Parity of 2 editions with eng")
