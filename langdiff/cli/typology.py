@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 NO_VALUE = {"", "NA", "NaN", "nan"}
 CODES = {"language"}  # nan is Min Nan Chinese there
+NOT_TESTED = ("language", "family", "genus")
 
 
 def correlate(
@@ -84,7 +85,7 @@ def correlate(
         refuse_given(context, ["seed"], "is for --test permutation or --interval bootstrap: add one, or leave it out.")
     result = ld.correlate(
         read_difficulties(difficulties),
-        read_frame(predictors, categorical or []),
+        read_frame(predictors, categorical or [], of_predictors=True),
         edition_info=None if edition_info is None else read_frame(edition_info, ["language", "family"]),
         corpus=corpus,
         tests=tests or None,  # type: ignore[arg-type]  # checked there
@@ -111,6 +112,9 @@ def _draw(result: "Correlations", path: Path, only: list[str] | None) -> None:
 
 def read_difficulties(path: Path) -> "DifficultyFit | pd.DataFrame":
     """Read a fit, or a table of difficulties by language model."""
+    import pandas as pd
+
+    from langdiff._numbers import exact_numbers
     from langdiff.errors import DataError
     from langdiff.regression import read_fit
 
@@ -120,14 +124,20 @@ def read_difficulties(path: Path) -> "DifficultyFit | pd.DataFrame":
     columns = ["difficulty"] if "difficulty" in frame else list(frame)
     words = [name for name in columns if frame[name].dtype.kind != "f"]
     if words:
+        cells = frame[words[0]].dropna()
+        row, cell = next((row, cell) for row, cell in cells.items() if pd.isna(exact_numbers(pd.Series([cell]))[0]))
         raise DataError(
-            f"{path}: column {words[0]!r} is not of numbers; difficulties are in nats, one column per model."
+            f"{path}: column {words[0]!r} is not of numbers, such as {cell!r} for {row!r}; difficulties are in nats, "
+            "one column per model."
         )
     return frame[columns]
 
 
-def read_frame(path: Path, categorical: list[str]) -> "pd.DataFrame":
-    """Read a table by its first column; columns of numbers become floats, others stay text."""
+def read_frame(path: Path, categorical: list[str], *, of_predictors: bool = False) -> "pd.DataFrame":
+    """Read a table by its first column; columns of numbers become floats, others stay text.
+
+    A column of predictors that has both numbers and words is refused: as categories its numbers would be lost.
+    """
     import pandas as pd
 
     from langdiff._io import read_table
@@ -137,16 +147,28 @@ def read_frame(path: Path, categorical: list[str]) -> "pd.DataFrame":
     header, rows = read_table(path, "\t" if path.suffix in (".tsv", ".tab") else ",")
     if len(header) < 2:
         raise DataError(f"{path}: one column only; is the delimiter a comma (.csv) or a tab (.tsv)?")
+    if unnamed := [place for place, name in enumerate(header[1:], start=2) if not name.strip()]:
+        raise DataError(f"{path}, line 1: column {unnamed[0]} has no name; name it, or delete it.")
+    if nameless := [line for line, row in rows if not row[0].strip()]:
+        raise DataError(f"{path}, line {nameless[0]}: the first cell, which names the row, is empty.")
     frame = pd.DataFrame([row for _, row in rows], columns=header, dtype=object).set_index(header[0])
     for name in frame:
         frame[name] = frame[name].where(~frame[name].isin({""} if name in CODES else NO_VALUE), None)
-    unknown = [name for name in categorical if name not in header and name not in ("language", "family")]
+    unknown = [name for name in categorical if name not in header[1:] and name not in ("language", "family")]
     if unknown:
         raise ConfigError(f"{path}: no column {listing(unknown)}; there are {listing(header[1:])}.")
     for name in frame:
         if name in categorical:
             continue
         numbers = exact_numbers(frame[name])
-        if (numbers.notna() == frame[name].notna()).all():
+        words = (frame[name].notna() & numbers.isna()).to_numpy()
+        if not words.any():
             frame[name] = numbers.astype(float)
+        elif of_predictors and numbers.notna().any() and name not in NOT_TESTED:
+            place = int(words.argmax())
+            raise DataError(
+                f"{path}, line {rows[place][0]}: {frame[name].iloc[place]!r} is not a number, and column {name!r} has "
+                f"{int(numbers.notna().sum())}. Write a number (12345.6), leave the cell empty if there is none, or "
+                f"say that all are names of categories: --categorical {name}."
+            )
     return frame

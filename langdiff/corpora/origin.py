@@ -155,7 +155,8 @@ def native_cells(
         warnings.warn(
             "no edition is in an original language, so that nothing is native: editions are in "
             f"{listing(codes.unique())}, intents from {listing(source.dropna().unique())}. If these are other codes "
-            "for the same languages, give edition_info.",
+            "for the same languages, write the original languages in the codes of the editions, or in Python give "
+            "edition_info.",
             LangdiffWarning,
             stacklevel=3,
         )

@@ -99,8 +99,8 @@ def balance_by_origin(
     if language not in set(codes):
         raise DataError(
             f"unknown language {language!r}: editions are in {listing(codes.unique(), most=10)}, intents from "
-            f"{listing(source.dropna().unique(), most=10)}. If these are other codes for the same languages, give "
-            "edition_info."
+            f"{listing(source.dropna().unique(), most=10)}. If these are other codes for the same languages, "
+            "write the original languages in the codes of the editions, or in Python give edition_info."
         )
     words = count_words(complete, reference)
     pools = {NATIVE: source.index[source == language], TRANSLATED: source.index[source.notna() & (source != language)]}

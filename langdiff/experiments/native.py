@@ -318,10 +318,12 @@ def _editions_of(origins: Origins, languages: Iterable[str]) -> list[str]:
 
 
 def _codes(origins: Origins) -> str:
+    if origins.source.isna().all():
+        return f"The original language of none of {len(origins.source):,} intents is known."
     return (
         f"Editions are in {listing(origins.language.unique(), most=10)}, intents from "
         f"{listing(origins.source.value_counts().index, most=10)}; if these are other codes for the same languages, "
-        "give edition_info."
+        "write the original languages in the codes of the editions, or in Python give edition_info."
     )
 
 

@@ -82,7 +82,7 @@ def measure_parity(
     alpha : float
         Order of the Rényi entropy of tokens; see `langdiff.parity.diagnose_tokens`.
     bootstrap : int
-        Number of samples of intents, or of clusters, for the 95 % intervals; 0 for none.
+        Number of samples of intents, or of clusters, for the 95 % intervals, at least 2; 0 for none.
     seed : int or numpy.random.Generator, optional
         Seed of the bootstrap; required if `bootstrap` is positive.
 
@@ -125,8 +125,8 @@ def measure_parity(
     """
     if model not in get_args(ParityModel):
         raise ConfigError(f"model={model!r}: must be '1' or '2'.")
-    if bootstrap < 0:
-        raise ConfigError(f"bootstrap={bootstrap}: must be 0 or more.")
+    if bootstrap < 0 or bootstrap == 1:  # both ends of an interval would be the one sample
+        raise ConfigError(f"bootstrap={bootstrap}: must be 0 or at least 2 samples.")
     check_alpha(alpha)
     rng = generator(seed, "samples of intents") if bootstrap else None
     named = name_of_seed(seed, rng) if rng is not None else None

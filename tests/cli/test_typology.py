@@ -1,4 +1,5 @@
 import json
+import re
 
 import pandas as pd
 import pytest
@@ -117,10 +118,51 @@ def test_a_tree_makes_the_test_along_it(langdiff, tables, tmp_path):
     assert "[tests:pearson,spearman,phylo,mood|" in langdiff(*say).out
 
 
+@pytest.mark.parametrize(
+    ("cells", "message"),
+    [
+        (["1", "two", "3", "4", "5"], "line 3: 'two' is not a number, and column 'x' has 4. Write a number (12345.6),"),
+        (["1", "2", "2,5", "4", "5"], "line 4: '2,5' is not a number, .*: --categorical x."),
+    ],
+)
+def test_a_word_among_numbers_does_not_make_them_categories(langdiff, tmp_path, cells, message):
+    names = list("abcde")
+    pd.DataFrame({"edition": names, "lm": [0.1, -0.1, 0.0, 0.3, 0.2]}).to_csv(tmp_path / "d.csv", index=False)
+    pd.DataFrame({"edition": names, "x": cells, "y": range(5)}).to_csv(tmp_path / "x.csv", index=False)
+    done = langdiff("correlate", tmp_path / "d.csv", tmp_path / "x.csv")
+    assert (done.code, done.out, done.err.count("\n")) == (1, "", 1)
+    assert re.search(message.replace("(12345.6)", r"\(12345.6\)"), done.err)
+    told = langdiff("correlate", tmp_path / "d.csv", tmp_path / "x.csv", "--categorical", "x", "-p", "x", "--json")
+    assert [row["test"] for row in json.loads(told.out)] == ["mood"]
+
+
+def test_columns_and_rows_without_names_are_refused(langdiff, tmp_path):
+    names = list("abcde")
+    pd.DataFrame({"edition": names, "lm": [0.1, -0.1, 0.0, 0.3, 0.2]}).to_csv(tmp_path / "d.csv", index=False)
+    (tmp_path / "x.csv").write_text("edition,x,\n" + "".join(f"{name},1,2\n" for name in names))
+    assert "x.csv, line 1: column 3 has no name" in langdiff("correlate", tmp_path / "d.csv", tmp_path / "x.csv").err
+    (tmp_path / "x.csv").write_text("edition,x\na,1\n ,2\nc,4\nd,3\ne,2\n")
+    done = langdiff("correlate", tmp_path / "d.csv", tmp_path / "x.csv")
+    assert "x.csv, line 3: the first cell, which names the row, is empty" in done.err
+
+
+def test_places_that_are_no_numbers_are_named(langdiff, tmp_path):
+    names = list("abcdef")
+    pd.DataFrame({"edition": names, "lm": [0.1, -0.1, 0.0, 0.3, 0.2, 0.5]}).to_csv(tmp_path / "d.csv", index=False)
+    pd.DataFrame({"edition": names, "x": [3, 1, 4, 1, 5, 9]}).to_csv(tmp_path / "x.csv", index=False)
+    info = pd.DataFrame({"edition": names, "language": names, "latitude": ["50N", *range(5)], "longitude": range(6)})
+    info.to_csv(tmp_path / "e.csv", index=False)
+    done = langdiff(
+        "correlate", tmp_path / "d.csv", tmp_path / "x.csv", "--edition-info", tmp_path / "e.csv", "-t", "area"
+    )
+    assert (done.code, done.out) == (1, "")
+    assert "--edition-info: latitude of 'a' is not a number of degrees, such as '50N'." in done.err
+
+
 def test_wrong_tables_are_named(langdiff, tables):
     done = langdiff("correlate", tables / "editions.csv", tables / "predictors.tsv")
     assert (done.code, done.out) == (1, "")
-    assert "'language' is not of numbers" in done.err
+    assert "'language' is not of numbers, such as 'afr' for 'afr-1953'" in done.err
 
 
 def test_min_nan_chinese_is_a_language(langdiff, tmp_path):

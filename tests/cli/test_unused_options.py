@@ -62,21 +62,7 @@ def test_it_is_one_line_that_names_the_option(langdiff, files, command, message)
 
 
 def test_a_table_of_texts_has_a_parity(langdiff, files):
-    done = langdiff(
-        *[
-            "parity",
-            "texts.csv",
-            "--format",
-            "table",
-            "--reference",
-            "eng",
-            "--bootstrap",
-            "0",
-            "-e",
-            "eng",
-            "-e",
-            "deu",
-        ]
-    )
+    options = ["--format", "table", "--reference", "eng", "--bootstrap", "0", "-e", "eng", "-e", "deu"]
+    done = langdiff("parity", "texts.csv", *options)
     assert done.code == 0, done.err
     assert done.out.startswith("Parity of 2 editions with eng")

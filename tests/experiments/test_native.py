@@ -103,6 +103,7 @@ def test_by_source_there_is_one_part_a_source():
             {"origins": ["de", "en"] * 20},
             "no edition has native intents. Editions are in 'deu'.*give edition_info",
         ),
+        ({"origins": [None] * 40}, "The original language of none of 40 intents is known"),
         ({"edition_info": {"x": "deu"}}, r"edition_info: 1 unknown edition\(s\): 'x'"),
     ],
 )

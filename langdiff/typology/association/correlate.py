@@ -349,7 +349,7 @@ def _one(
     values = x.to_numpy(dtype=float) if is_numeric_dtype(x) else None
     if test in FAMILY_AWARE:
         if sample.family is None:
-            return Outcome("", n, reason="families are not known: edition_info has no column 'family'"), missing
+            return Outcome("", n, reason="families are not known: nothing names the 'family' of editions"), missing
         family = sample.family[have]
         if test == "permutation":
             column = x if values is None else values

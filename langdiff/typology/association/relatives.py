@@ -206,7 +206,14 @@ def _table(table: pd.DataFrame, source: str) -> pd.DataFrame:
     lacking = [column for column in PLACE if column not in table]
     if lacking:
         raise DataError(f"{source} lacks column(s) {listing(lacking)}; it has {listing(table.columns, 12)}.")
-    places: pd.DataFrame = table[list(PLACE)].apply(exact_numbers).dropna()
+    given = table[list(PLACE)]
+    places: pd.DataFrame = given.apply(exact_numbers)
+    for column in PLACE:
+        words = given.index[given[column].notna() & (given[column] != "") & places[column].isna()]
+        if len(words):
+            cell = given.loc[words[0], column]
+            raise DataError(f"{source}: {column} of {listing(words)} is not a number of degrees, such as {cell!r}.")
+    places = places.dropna()
     places = places[places.index.notna()]
     beyond = places.index[(places["latitude"].abs() > 90) | (places["longitude"].abs() > 180)]
     if len(beyond):

@@ -71,6 +71,8 @@ def files_by_edition(folder: Path, languages: Mapping[str, str | None], what: st
             )
         if fitting:
             found[edition] = fitting[0]
+    if not files:
+        raise DataError(f"{folder}: holds no files of {what}.")
     if not found:
         raise DataError(
             f"{folder}: none of {len(files)} file(s), {listing(file.name for file in files)}, fits an edition or a "

@@ -267,5 +267,5 @@ def _unknown(feature: str, features: pd.Series) -> str:
     return (
         f"WALS has no feature {feature!r}. "
         + (f"The most similar: {meant}. " if meant else "")
-        + "All are in read_wals(...).features, and on wals.info/feature."
+        + "All are in parameters.csv of the folder, and on wals.info/feature."
     )

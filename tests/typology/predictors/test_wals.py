@@ -93,7 +93,7 @@ def test_codes_can_be_looked_up_as_others(folder):
         ("26B", r"no feature '26B'. The most similar: 26A \(Prefixing vs. Suffixing"),
         ("81a", r"The most similar: 81A \(Order of"),
         ("suffixing", r"The most similar: 26A"),
-        ("", r"no feature ''. All are in read_wals"),
+        ("", r"no feature ''. All are in parameters.csv"),
     ],
 )
 def test_unknown_features_bring_similar_ones_to_mind(folder, feature, message):
