@@ -203,7 +203,9 @@ def deletion_bias(
     table = as_surprisals(surprisals)
     missing = int(table.bits.isna().to_numpy().sum())
     if missing:
-        raise DataError(f"{missing:,} cells are missing; give a complete table, such as surprisals.bits.dropna().")
+        raise DataError(
+            f"{missing:,} cells are missing; give a complete table: keep the intents that all editions have."
+        )
     rng = generator(seed, "deleted cells")
     called = name_of_seed(seed, rng)
     how: dict[str, Any] = {"model": model, "intents": intents}

@@ -179,5 +179,5 @@ def _check_alike(tables: Sequence[Surprisals]) -> None:
         if not same or (table.bits.isna() != first.bits.isna()).to_numpy().any():
             raise DataError(
                 f"{table.lm!r} and {first.lm!r} are not about the same cells. Score the same intents of the same "
-                "editions with each model, or keep those that all tables have (Surprisals.sel)."
+                "editions with each model, or keep those that all tables have."
             )

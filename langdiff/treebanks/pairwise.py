@@ -102,7 +102,9 @@ def compare_treebanks(
         raise ConfigError(f"equalize is one of {', '.join(get_args(Equalize))}, or None; got {equalize!r}.")
     banks = shared_names(_opened(treebanks, punctuation))
     if noise and (single := [bank.name for bank in banks if bank.sentences < 2]):
-        raise DataError(f"Treebank {single[0]!r} has one sentence and so no halves; pass noise=False.")
+        raise DataError(
+            f"Treebank {single[0]!r} has one sentence and so no halves; leave the comparison of halves (noise) out."
+        )
     random = noise or equalize is not None
     rng = generator(seed, "subsamples and halves of treebanks") if random else generator(0)
     named = name_of_seed(seed, rng) if random else "none"

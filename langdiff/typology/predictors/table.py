@@ -322,8 +322,8 @@ def _warn_of_gaps(multitext: Multitext) -> None:
     if len(short):
         warnings.warn(
             f"{len(short)} of {len(have)} editions lack some of the {len(multitext):,} intents, most of all "
-            f"{short.index[0]!r}, which has {short.iloc[0]:,}. Counts of different contents cannot be compared; use "
-            "multitext.dropna(), or select editions first.",
+            f"{short.index[0]!r}, which has {short.iloc[0]:,}. Counts of different contents cannot be compared: "
+            "keep the intents that all editions have, or select editions first.",
             LangdiffWarning,
             stacklevel=3,
         )
