@@ -67,7 +67,8 @@ def files_by_edition(folder: Path, languages: Mapping[str, str | None], what: st
         if len(fitting) > 1:
             names = listing(file.name for file in fitting)
             raise DataError(
-                f"{folder}: {len(fitting)} {what} fit edition {edition!r}: {names}. Leave one there, or in Python say which in a mapping."
+                f"{folder}: {len(fitting)} {what} fit edition {edition!r}: {names}. Leave one there, or in Python "
+                "say which in a mapping."
             )
         if fitting:
             found[edition] = fitting[0]
@@ -76,8 +77,8 @@ def files_by_edition(folder: Path, languages: Mapping[str, str | None], what: st
     if not found:
         raise DataError(
             f"{folder}: none of {len(files)} file(s), {listing(file.name for file in files)}, fits an edition or a "
-            f"language of the multitext, {listing(languages)}. Name them EDITION.… or by language code, or in Python give "
-            "a mapping."
+            f"language of the multitext, {listing(languages)}. Name them EDITION.… or by language code, or in "
+            "Python give a mapping."
         )
     return found
 

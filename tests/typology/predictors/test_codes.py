@@ -41,7 +41,7 @@ def test_folders_that_fit_badly(tmp_path):
         files_by_edition(tmp_path, {"deu": "deu"}, "lexicons")
     (tmp_path / "deu_x.tsv").touch()
     (tmp_path / "de-y.tsv").touch()
-    with pytest.raises(DataError, match=r"2 lexicons fit edition 'luther': 'de-y.tsv', 'deu_x.tsv'. Say which"):
+    with pytest.raises(DataError, match=r"2 lexicons fit edition 'luther': 'de-y.tsv', 'deu_x.tsv'. Leave one there"):
         files_by_edition(tmp_path, {"luther": "deu"}, "lexicons")
     with pytest.raises(DataError, match="cannot be read as a folder of lexicons: Not a directory"):
         files_by_edition(tmp_path / "fra", {"deu": "deu"}, "lexicons")
