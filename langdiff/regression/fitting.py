@@ -272,7 +272,7 @@ def _most_extreme(table: Surprisals, z: Floats, c: Floats) -> str:
     """Name the edition farthest from the middle one, and its cell farthest from the middle of the intent."""
     edition = int(np.abs(c - np.median(c)).argmax())
     intent = int(np.nanargmax(np.abs(z[:, edition] - np.nanmedian(z, axis=1))))
-    cell = f"({table.intents[intent]}, {table.editions[edition]}) = {table.bits.iloc[intent, edition]:g}"
+    cell = f"({table.intents[intent]}, {table.editions[edition]}) = {table.bits.to_numpy()[intent, edition]:g}"
     return f"edition {table.editions[edition]!r}, for instance {cell} bits"
 
 
