@@ -158,8 +158,9 @@ def _checked(models: list[str] | None, out: Path | None) -> list[Model]:
 
 
 def _write(frame: "pd.DataFrame", out: Path | None) -> None:
+    from langdiff._csv_cells import guarded
     from langdiff._io import atomic_path
 
     if out is not None:
         with atomic_path(out) as temporary:
-            frame.to_csv(temporary, index=False, sep="\t" if out.suffix == ".tsv" else ",")
+            guarded(frame).to_csv(temporary, index=False, sep="\t" if out.suffix == ".tsv" else ",")

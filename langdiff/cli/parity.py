@@ -57,6 +57,7 @@ def parity(
     Example: langdiff parity scores.csv --unit nats --reference eng --report parity.html
     """
     import langdiff as ld
+    from langdiff._csv_cells import guarded
     from langdiff._io import atomic_path
     from langdiff.errors import ConfigError
 
@@ -80,7 +81,7 @@ def parity(
     table = result.to_frame().rename_axis("edition").reset_index()
     if out is not None:
         with atomic_path(out) as temporary:
-            table.to_csv(temporary, index=False, sep="\t" if out.suffix == ".tsv" else ",")
+            guarded(table).to_csv(temporary, index=False, sep="\t" if out.suffix == ".tsv" else ",")
     if plot is not None:
         save_picture(lambda: result.plot(measure), plot)
     if report is not None:

@@ -102,8 +102,9 @@ def flag_cells(
 
 
 def _write(table: "pd.DataFrame", out: Path | None) -> None:
+    from langdiff._csv_cells import guarded
     from langdiff._io import atomic_path
 
     if out is not None:
         with atomic_path(out) as temporary:
-            table.to_csv(temporary, index=False)
+            guarded(table).to_csv(temporary, index=False)
