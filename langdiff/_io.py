@@ -20,6 +20,7 @@ from filelock import FileLock, Timeout
 
 from langdiff._archives import File, open_bytes
 from langdiff._control_characters import check_names
+from langdiff._csv_cells import unguard
 from langdiff._encodings import conversion, marked, remedy
 from langdiff.errors import DataError, Fault, FaultsError, OutputError
 
@@ -224,9 +225,12 @@ def parse_json(text: str | bytes) -> Any:
 
 
 def read_table(
-    path: File, delimiter: str = ",", *, errors: str = "strict"
+    path: File, delimiter: str = ",", *, errors: str = "strict", guarded: bool = True
 ) -> tuple[list[str], list[tuple[int, list[str]]]]:
     """Return the header of a table, which may be compressed, and its rows as (line number, cells), all as text.
+
+    The apostrophe is removed that `langdiff._csv_cells` writes before what spreadsheets take for a formula, unless
+    the table is not `guarded`, as one of texts.
 
     Raises
     ------
@@ -236,8 +240,9 @@ def read_table(
     """
     reader = csv.reader(_table_lines(path, errors), delimiter=delimiter, strict=True)
     try:
-        header = next(reader, [])
-        rows = [(reader.line_num, row) for row in reader if row]
+        read: Callable[[str], str] = unguard if guarded else str
+        header = [read(cell) for cell in next(reader, [])]
+        rows = [(reader.line_num, [read(cell) for cell in row]) for row in reader if row]
     except csv.Error as error:
         raise DataError(
             f"{path}: cannot be read as a table: in line {reader.line_num}, {error}. A cell that begins with a "

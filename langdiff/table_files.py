@@ -11,6 +11,7 @@ import pandas as pd
 
 from langdiff._archives import File
 from langdiff._control_characters import check_names
+from langdiff._csv_cells import guarded
 from langdiff._io import atomic_path, read_lines, read_table, write_text
 from langdiff._numbers import exact_numbers
 from langdiff.errors import ConfigError, DataError, LangdiffWarning, OutputError
@@ -50,7 +51,7 @@ def write_table_file(frame: pd.DataFrame, path: Path, record: str | None = None)
             case "parquet":
                 _write_parquet(frame, temporary, record)
             case separator:
-                frame.to_csv(temporary, index=False, sep=separator, quoting=_quoting(frame))
+                guarded(frame).to_csv(temporary, index=False, sep=separator, quoting=_quoting(frame))
     if path.suffix != ".parquet":
         _write_beside(path, record)
 

@@ -48,6 +48,7 @@ def curve(
     Example: langdiff curve selected/ --sizes 500,1000,2000,4000 --lm kneser-ney-6 --out curve
     """
     import langdiff as ld
+    from langdiff._csv_cells import guarded
     from langdiff._io import atomic_path
 
     numbers = _numbers(sizes)
@@ -73,7 +74,7 @@ def curve(
     tables = {"curve": result.to_frame(), "correlations": result.correlations(), "changes": result.changes()}
     for name, table in tables.items():
         with atomic_path(out / f"{name}.csv") as temporary:
-            table.to_csv(temporary, index=False)
+            guarded(table).to_csv(temporary, index=False)
     save_picture(result.plot, out / "curve.svg")
     save_picture(lambda: result.plot("ranks"), out / "ranks.svg")
     save_picture(lambda: result.plot("correlations"), out / "correlations.svg")

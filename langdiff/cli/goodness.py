@@ -44,6 +44,7 @@ def goodness(
     Example: langdiff goodness surprisals.csv --model 1 --model 2 --sizes both --fix both --out goodness
     """
     import langdiff as ld
+    from langdiff._csv_cells import guarded
     from langdiff._io import atomic_path
 
     models = cast(list[Model], model or list(USUAL))
@@ -61,7 +62,7 @@ def goodness(
         seed=seed,
     )
     with atomic_path(out / "goodness.csv") as temporary:
-        found.results.to_csv(temporary, index=False)
+        guarded(found.results).to_csv(temporary, index=False)
     save_picture(found.plot, out / "goodness.svg")
     if as_json:
         print_json(found.to_frame())

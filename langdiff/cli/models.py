@@ -99,6 +99,7 @@ def prepared_text(corpus: Corpus, tokenize: bool) -> "tuple[Multitext, Tokenizat
 
 def _replicate(parts: "Parts | Folds", seeds: int, settings: dict[str, Any], as_json: bool) -> list[Path]:
     """Train from several seeds, write all tables and print the spread; return the folders of the seeds' models."""
+    from langdiff._csv_cells import guarded
     from langdiff._io import atomic_path
     from langdiff.experiments import replicate
 
@@ -108,7 +109,7 @@ def _replicate(parts: "Parts | Folds", seeds: int, settings: dict[str, Any], as_
     for number, table in replicates.surprisals.items():
         table.save(out / f"surprisals-{lm}-seed-{number}.csv")
     with atomic_path(out / f"replicates-{lm}.csv") as temporary:
-        replicates.to_frame().to_csv(temporary)
+        guarded(replicates.to_frame()).to_csv(temporary)
     if as_json:
         print_json(replicates.to_frame().reset_index())
     else:

@@ -140,10 +140,11 @@ def write_frame(frame: "pd.DataFrame", path: Path) -> None:
     OutputError
         If the file cannot be written.
     """
+    from langdiff._csv_cells import guarded
     from langdiff._io import atomic_path
 
     with atomic_path(path) as temporary:
-        frame.to_csv(temporary, index=False, sep="\t" if path.suffix == ".tsv" else ",")
+        guarded(frame).to_csv(temporary, index=False, sep="\t" if path.suffix == ".tsv" else ",")
 
 
 def check_picture_name(path: Path) -> None:

@@ -247,6 +247,7 @@ def _folder(out: Path, record: dict[str, Any], divided: Mapping[str, Mapping[str
     """
     import shutil
 
+    from langdiff._csv_cells import guarded
     from langdiff._io import locked, write_json, write_text
     from langdiff._signature import short_hash
     from langdiff.errors import OutputError
@@ -261,7 +262,7 @@ def _folder(out: Path, record: dict[str, Any], divided: Mapping[str, Mapping[str
 
     def write(tagger: "Tagger", table: "pd.DataFrame") -> None:
         tagger.save(out / "model")
-        write_text(out / "history.csv", table.to_csv(index=False))
+        write_text(out / "history.csv", guarded(table).to_csv(index=False))
         save_picture(tagger.plot, out / "learning-curve.svg")
         data = {
             part: {"documents": list(chosen), "sha256": short_hash([repr(one) for one in chosen.values()])}

@@ -31,6 +31,7 @@ def sweep(
     Example: langdiff sweep selected/ --lm bpe-small --out merges --ratio 0.2 --ratio 0.4 --ratio 0.8
     """
     import langdiff as ld
+    from langdiff._csv_cells import guarded
     from langdiff._io import atomic_path
     from langdiff.experiments.bpe_sweep import RATIOS
     from langdiff.lm.preparation import note_preparation
@@ -50,7 +51,7 @@ def sweep(
         workers=workers,
     )
     with atomic_path(out / "sweep.csv") as temporary:
-        result.to_frame().to_csv(temporary, index=False)
+        guarded(result.to_frame()).to_csv(temporary, index=False)
     save_picture(result.plot, out / "sweep.svg")
     result.best_surprisals().save(out / f"surprisals-{lm}-best.csv")
     if as_json:

@@ -151,6 +151,7 @@ def _write(result: "TreebankComparison", out: Path, cluster: bool, noise: bool) 
     """Write divergences, sizes and counts as TSV, maps and profiles as SVG."""
     import pandas as pd
 
+    from langdiff._csv_cells import guarded
     from langdiff._io import write_text
     from langdiff.plots import plot_metric_maps
 
@@ -158,7 +159,7 @@ def _write(result: "TreebankComparison", out: Path, cluster: bool, noise: bool) 
     counts = pd.concat([profile.to_frame() for profile in result.profiles.values()])
     tables = {"divergences": result.to_frame(), "sizes": result.sizes().reset_index(), "counts": counts}
     for name, frame in tables.items():
-        write_text(out / f"{name}.tsv", frame.to_csv(sep="\t", index=False))
+        write_text(out / f"{name}.tsv", guarded(frame).to_csv(sep="\t", index=False))
     write_text(out / "settings.txt", f"{result.signature}\n")
     save_picture(lambda: result.plot(order=order), out / "mean.svg")
     if noise:

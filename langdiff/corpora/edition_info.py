@@ -12,6 +12,7 @@ import pandas as pd
 
 from langdiff._archives import COMPRESSED, File
 from langdiff._control_characters import check_names
+from langdiff._csv_cells import guard
 from langdiff._io import read_table
 from langdiff._wording import option
 from langdiff.corpora.files import language_of
@@ -242,9 +243,9 @@ def edition_info_csv(edition_info: pd.DataFrame, files: Mapping[str, str]) -> st
     renamed: dict[Hashable, str] = {"language": "iso639_3", "language_name": "language"}
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\r\n")  # quotes cells with either of the two
-    writer.writerow(["file", *(renamed.get(column, column) for column in table)])
+    writer.writerow(["file", *(guard(str(renamed.get(column, column))) for column in table)])
     for edition, row in zip(table.index, table.astype(object).where(table.notna(), "").to_numpy(), strict=True):
-        writer.writerow([files[edition], *row])
+        writer.writerow([guard(cell) if isinstance(cell, str) else cell for cell in (files[edition], *row)])
     text = stream.getvalue()
     if unwritable := re.search(r"[\0\ud800-\udfff]", text):
         line = text.count("\n", 0, unwritable.start()) + 1

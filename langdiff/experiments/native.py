@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from langdiff._csv_cells import guarded
 from langdiff._io import as_path, atomic_path, read_table
 from langdiff.corpora.edition_info import EditionInfo, languages_of
 from langdiff.corpora.files import language_of
@@ -306,7 +307,7 @@ def write_origins(original_language: pd.Series, path: str | Path) -> None:
         raise DataError(f"original_language must be a Series, not {type(original_language).__name__}.")
     known = align_origins(original_language, original_language.index).fillna("und").rename_axis("intent")
     with atomic_path(path) as temporary:
-        known.to_csv(temporary, sep="\t" if path.suffix == ".tsv" else ",")
+        guarded(known.to_frame()).to_csv(temporary, sep="\t" if path.suffix == ".tsv" else ",")
 
 
 def _editions_of(origins: Origins, languages: Iterable[str]) -> list[str]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from langdiff._csv_cells import guarded
 from langdiff._io import atomic_path, write_text
 from langdiff.datasets import mielke2019
 from langdiff.datasets.mielke_et_al_2019 import Mielke2019
@@ -95,7 +96,7 @@ def save_paper(reproduction: "Reproduction", directory: Path, kind: str) -> pd.D
                 _draw(DRAWN[name], figures, reproduction, temporary, kind)
             else:
                 number: Any = int(name[-1])
-                reproduction.table(number).to_csv(temporary, index=False)
+                guarded(reproduction.table(number)).to_csv(temporary, index=False)
         rows.append((entry.title, file, entry.shows, _agreement(reproduction.claims, entry.claims)))
     index = pd.DataFrame(rows, columns=["of", "file", "shows", "agreement"])
     write_text(directory / "index.md", _markdown(index))

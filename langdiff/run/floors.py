@@ -9,6 +9,7 @@ import pandas as pd
 
 from langdiff import __version__
 from langdiff._checksums import is_whole, seal
+from langdiff._csv_cells import unguarded
 from langdiff._io import parse_json, write_json
 from langdiff._numbers import read_exact_csv
 from langdiff._progress import progress_bar
@@ -71,7 +72,7 @@ def read_floors(directory: Path) -> pd.DataFrame | None:
     if not path.is_file():
         return None
     try:
-        return read_exact_csv(path, dtype={"edition": str}, keep_default_na=False).set_index("edition")
+        return unguarded(read_exact_csv(path, dtype={"edition": str}, keep_default_na=False)).set_index("edition")
     except (ValueError, KeyError) as error:
         raise DataError(f"{path}: no table of floors: {error}.") from error
 

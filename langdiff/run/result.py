@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from langdiff._checksums import DamageError, read_checksums
+from langdiff._csv_cells import unguarded
 from langdiff._io import as_path, parse_json, read_table
 from langdiff._numbers import read_exact_csv
 from langdiff.errors import DataError
@@ -224,7 +225,7 @@ def _read_folds(path: Path) -> pd.DataFrame | None:
     """Read the comparison of folds, whose editions may be numbers."""
     if not path.exists():
         return None
-    return read_exact_csv(path, dtype={"edition": str}, keep_default_na=False, na_values=[""])
+    return unguarded(read_exact_csv(path, dtype={"edition": str}, keep_default_na=False, na_values=[""]))
 
 
 def _read_truth(path: Path) -> pd.Series | None:
@@ -237,4 +238,4 @@ def _read_truth(path: Path) -> pd.Series | None:
 
 def _read_editions(path: Path) -> pd.DataFrame:
     """Read the table of editions, whose names may be numbers."""
-    return read_exact_csv(path, dtype={"edition": str}, keep_default_na=False).set_index("edition")
+    return unguarded(read_exact_csv(path, dtype={"edition": str}, keep_default_na=False)).set_index("edition")

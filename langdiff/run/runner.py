@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from langdiff._csv_cells import guarded
 from langdiff._io import as_path, atomic_path, parse_json, write_json
 from langdiff._wording import in_experiment
 from langdiff.corpora import read_multitext, synthesize
@@ -449,4 +450,4 @@ class _Run:
     def save_table(self, name: str, table: pd.DataFrame, *, index: bool = True) -> None:
         """Write a table as CSV."""
         with atomic_path(self.new / "tables" / f"{name}.csv") as temporary:
-            table.to_csv(temporary, index=index)
+            guarded(table).to_csv(temporary, index=index)

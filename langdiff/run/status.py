@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from langdiff._checksums import CHECKSUMS
+from langdiff._csv_cells import unguarded
 from langdiff._io import as_path, is_locked
 from langdiff.errors import DataError
 from langdiff.lm.compute import fold_seeds
@@ -125,7 +126,7 @@ def read_editions(folder: Path) -> list[str] | None:
     path = folder / "tables" / "editions.csv"
     if not path.is_file():
         return None
-    return pd.read_csv(path, keep_default_na=False, dtype=str)["edition"].tolist()
+    return unguarded(pd.read_csv(path, keep_default_na=False, dtype=str))["edition"].tolist()
 
 
 def _failures(directory: Path) -> set[tuple[str, str]]:

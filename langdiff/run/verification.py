@@ -5,6 +5,7 @@ from pathlib import Path
 import pandas as pd
 
 from langdiff._checksums import CHECKSUMS, DamageError, read_checksums
+from langdiff._csv_cells import unguarded
 from langdiff._io import as_path
 from langdiff.errors import DataError
 from langdiff.lm.jobs.folder import KEY, job_folder
@@ -107,7 +108,8 @@ def _columns(directory: Path, rows: dict[str, tuple[str, str]], name: str, colum
     path = f"tables/{name}.csv"
     if rows.get(path, ("missing",))[0] != "whole":
         return []
-    found: list[list[str]] = pd.read_csv(directory / path, keep_default_na=False, dtype=str)[columns].values.tolist()
+    table = unguarded(pd.read_csv(directory / path, keep_default_na=False, dtype=str))
+    found: list[list[str]] = table[columns].to_numpy().tolist()
     return found
 
 

@@ -57,7 +57,9 @@ def read_texts(file: File, errors: str, faults: Faults) -> tuple[list[str], dict
     DataError
         If the file is not a table, or not one of texts.
     """
-    header, rows = read_table(file, separator_of(file, "\t" if ".tsv" in file.name.lower() else ","), errors=errors)
+    header, rows = read_table(
+        file, separator_of(file, "\t" if ".tsv" in file.name.lower() else ","), errors=errors, guarded=False
+    )
     _check(header, f"{file}, line 1")
     found: dict[str, list[str]] = {}
     lines: dict[str, int] = {}
