@@ -197,7 +197,7 @@ def columns_of_formula(formula: str, info: pd.DataFrame, what: str) -> pd.DataFr
         reason = " ".join(ESCAPES.sub("", str(error)).split())
         advice = _advice(formula, info, what)
         raise ConfigError(f"formula {formula!r} cannot be used with {what}_info: {reason}{advice}") from error
-    terms = matrix.drop(columns="Intercept", errors="ignore").astype(float)
+    terms: pd.DataFrame = matrix.drop(columns="Intercept", errors="ignore").astype(float)
     infinite = terms.columns[~np.isfinite(terms.to_numpy()).all(axis=0)]
     if len(infinite):
         raise ConfigError(
