@@ -6,6 +6,7 @@ from typing import Literal, get_args
 
 import pandas as pd
 
+from langdiff._wording import option
 from langdiff.constructions.gold import GoldTargets
 from langdiff.constructions.parses import Parses
 from langdiff.errors import ConfigError, DataError, LangdiffWarning, listing
@@ -57,8 +58,10 @@ def without_missing_treebanks(gold: GoldTargets, systems: Sequence[Parses], miss
     names = set(lost["treebank"])
     kept = [item for item in gold.sentences if gold.treebank_of(item) not in names]
     if missing == "raise" or not kept:
-        skip = "leave these treebanks out for all parsers (missing='skip'), or " if kept else ""
-        raise DataError(f"{said}. Give its output for them, too, {skip}count their targets as wrong (missing='wrong').")
+        skip = f"leave these treebanks out for all parsers ({option('missing', 'skip')}), or " if kept else ""
+        raise DataError(
+            f"{said}. Give its output for them, too, {skip}count their targets as wrong ({option('missing', 'wrong')})."
+        )
     warnings.warn(
         f"{said}. These treebanks are left out for all parsers: the scores are of {len(kept):,} of "
         f"{len(gold.sentences):,} sentences.",

@@ -77,7 +77,7 @@ def test_two_parsers_with_rules_of_their_own(evaluate, files):
         (["--parser", "cc={}/cc.gr", "--rules", "ud", "--rules", "clearnlp"], "second rules for all parsers; give one"),
         (["--parser", "cc={}/cc.gr", *["--tokens", "cc={}/cc.gr"] * 2], "a second file for 'cc'; give one"),
         (["--parser", "cc={}/cc.gr", "--enhanced", "x"], "'x' is not a parser"),
-        (["--parser", "cc={}/cc.gr", "--rules", "{}/st.stanford"], "st.stanford, line 2: "),
+        (["--parser", "cc={}/cc.gr", "--rules", "{}/st.stanford"], "st.stanford: 16 faults, the first in line 2: "),
         (["--parser", "cc={}/cc.gr", "--plot", "x.doc"], "unknown kind of picture"),
         (
             ["--parser", "cc={}/cc.gr", "--rules", "spacy"],

@@ -119,7 +119,7 @@ def test_their_names_of_columns_may_have_equals_signs(langdiff, tmp_path):
     )
     done = langdiff(*say, "--edition-column", "x=file=file", "--edition-column", "a=b=c=language")
     assert done.code == 0, done.err
-    assert json.loads(done.out)[0]["language"] == "deu"
+    assert json.loads(done.out)["editions"][0]["language"] == "deu"
 
 
 def test_columns_of_no_table_are_refused(langdiff, tmp_path):

@@ -29,7 +29,10 @@ PARITY = "parity texts --format moses --reference eng --bootstrap 0"
     ("command", "message"),
     [
         ("compare bits.csv --laplace-scale 2", "--laplace-scale is for model 3, which is not among the models"),
-        ("compare bits.csv --model 1 --model 3 --laplace-scale 1 --restricted", "--restricted is for models '2', '2L'"),
+        (
+            "compare bits.csv --model 1 --model 3 --laplace-scale 1 --restricted",
+            "--restricted: no restricted likelihood of model(s) '1', '3'",
+        ),
         ("cross-validate bits.csv --model 1 --model 2 --laplace-scale 2", "--laplace-scale is for model 3"),
         ("goodness bits.csv --model 1 --model 2 --laplace-scale 2 --out good", "--laplace-scale is for model 3"),
         ("simulate --intents 9 --editions 3 --out x.csv --mechanism MNAR", "--mechanism is what makes cells missing"),

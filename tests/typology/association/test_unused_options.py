@@ -82,9 +82,9 @@ def test_a_tree_without_tests_is_used_by_regressions_and_draws(drawn):
         ({"only": "order", "tree": TREE}, r"a family tree is given, .*: 'mood'"),
         ({"coordinates": places()}, "coordinates are given, and none of the tests uses them: 'pearson', 'spearman'"),
         ({"tests": "phylo", "tree": TREE, "coordinates": places()}, "coordinates are given"),
-        ({"tests": "mood", "interval": "bootstrap", "seed": 1}, r"interval='bootstrap' is for .* tests are 'mood'"),
-        ({"only": "order", "interval": "bootstrap", "seed": 1}, r"interval='bootstrap' is for .* tests are 'mood'"),
-        ({"n_resamples": 999}, r"n_resamples=999: nothing is drawn .*tests='permutation' or interval='bootstrap'"),
+        ({"tests": "mood", "interval": "bootstrap", "seed": 1}, r"interval=\"bootstrap\" is for .* tests are 'mood'"),
+        ({"only": "order", "interval": "bootstrap", "seed": 1}, r"interval=\"bootstrap\" is for .* tests are 'mood'"),
+        ({"n_resamples": 999}, r'n_resamples=999: nothing is drawn .*tests="permutation" or interval="bootstrap"'),
         ({"unit": "edition", "tests": "mixed", "averaging": "factor"}, "averaging='factor' is for unit='language'"),
         (
             {"tests": ["pearson", "mood"], "only": ["x", "z"]},
