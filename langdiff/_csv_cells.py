@@ -52,7 +52,7 @@ def _changed(frame: "pd.DataFrame", change: Callable[[str], str]) -> "pd.DataFra
         if not pd.api.types.is_numeric_dtype(column) and (others := _others(column, change)):
             values = [others[value] if isinstance(value, str) and value in others else value for value in column]
             kind = object if isinstance(column.dtype, pd.CategoricalDtype) else column.dtype
-            frame.isetitem(place, pd.Series(values, index=frame.index, dtype=kind))
+            frame.isetitem(place, pd.array(values, dtype=kind))
     for axis in (0, 1):
         names = frame.axes[axis]
         levels = [names.get_level_values(level) for level in range(names.nlevels)]

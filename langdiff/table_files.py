@@ -163,7 +163,7 @@ def _read_parquet(path: Path) -> pd.DataFrame:
     """
     from pyarrow import parquet  # slow to import
 
-    frame = parquet.read_table(path, page_checksum_verification=True).to_pandas(ignore_metadata=True)
+    frame: pd.DataFrame = parquet.read_table(path, page_checksum_verification=True).to_pandas(ignore_metadata=True)
     return frame.drop(columns=[name for name in frame if _INDEX.fullmatch(str(name))])
 
 

@@ -298,7 +298,7 @@ class _Reader:
         if self.columns is not None and "contr" in self.columns:
             raise self.tokens.error("the column 'contr' has the name of a function; rename it")
         self.tokens.skip(2)
-        parts = []
+        parts: list[str] = []
         while not self.tokens.take(")"):
             if parts:
                 self.tokens.expect(",")
