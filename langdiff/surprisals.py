@@ -329,8 +329,9 @@ class Surprisals:
         """Write the long table (`to_frame`) as CSV, TSV or Parquet, by the name's ending.
 
         `provenance`, if there is one, is written into the metadata of a Parquet file, and beside a CSV or TSV
-        file as NAME.csv.provenance.json, which belongs to it: move both together. Attributes of intents come back from
-        Parquet as they were, from CSV and TSV as text.
+        file as NAME.csv.provenance.json, which belongs to it: move both together. It has the hash of the bits, by which
+        `read_surprisals` knows them again. Attributes of intents come back from Parquet as they were, from CSV and TSV
+        as text; there, names that a spreadsheet would take for formulas have an apostrophe, which the reader removes.
 
         Parameters
         ----------

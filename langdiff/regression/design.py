@@ -190,7 +190,7 @@ def columns_of_formula(formula: str, info: pd.DataFrame, what: str) -> pd.DataFr
     """
     try:
         with np.errstate(all="ignore"):  # what is not finite is refused below, by name
-            matrix = matrix_of(formula, info)
+            matrix: pd.DataFrame = matrix_of(formula, info)
     except ConfigError:
         raise
     except Exception as error:  # of formulaic, pandas or NumPy, for values that do not suit the formula

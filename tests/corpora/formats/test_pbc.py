@@ -378,7 +378,7 @@ def test_intents_that_are_no_verses(tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("name", ["a/b", "..", ".a", "a\\b", "a\nb", ""])
+@pytest.mark.parametrize("name", ["a/b", "..", ".a", "a\\b", ""])
 def test_editions_that_are_no_file_names(tmp_path, name):
     bibles = read_frame(frame_of({name: ["a", "b", "c"]}))
     with pytest.raises(DataError, match="cannot be the name of a file"):
