@@ -7,6 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from langdiff._io import as_path
+from langdiff._wording import option, words
 from langdiff.errors import DataError, LangdiffWarning, listing
 from langdiff.long_tables import CELL, is_long, parts_of_long, with_usual_names
 from langdiff.surprisals import Surprisals
@@ -88,6 +89,10 @@ def read_surprisals(
     return table if intent_info is None else table.with_intent_info(intent_info)
 
 
+def _unverified() -> str:
+    return words(python="verify=False", command="--no-verify")
+
+
 def _with_provenance(table: Surprisals, path: Path, unit: Unit | None, *, own: bool) -> Surprisals:
     """Add the record of a table; `own` says that its numbers are in the columns of `Surprisals.save`."""
     record = read_record(path)
@@ -95,8 +100,8 @@ def _with_provenance(table: Surprisals, path: Path, unit: Unit | None, *, own: b
         return table
     if unit not in (None, "bits"):
         raise DataError(
-            f"{path}: saved in bits, as its record of provenance says, not in {unit}. Leave unit={unit!r} out, or pass "
-            "verify=False (--no-verify), which drops the provenance."
+            f"{path}: saved in bits, as its record of provenance says, not in {unit}. Leave {option('unit', unit)} "
+            f"out, or pass {_unverified()}, which drops the provenance."
         )
     beside = table.beside()
     altered = record.altered(table.bits, beside)
@@ -114,7 +119,7 @@ def _with_provenance(table: Surprisals, path: Path, unit: Unit | None, *, own: b
     where = "the record in it" if place_of_record(path) == path else place_of_record(path).name
     raise DataError(
         f"{path}: these are not the {altered[0]} that were saved (SHA-256 differs from {where}). Restore the file, or "
-        "pass verify=False (--no-verify), which drops the provenance."
+        f"pass {_unverified()}, which drops the provenance."
     )
 
 

@@ -52,9 +52,7 @@ def test_files_keep_it(table, tmp_path, kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@given(
-    bits=st.lists(st.floats(1e-300, 1e300), min_size=2, max_size=6), names=st.sets(st.text("aé1 ,\"'\t", min_size=1))
-)
+@given(bits=st.lists(st.floats(1e-300, 1e300), min_size=2, max_size=6), names=st.sets(st.text("aé1 ,\"'", min_size=1)))
 def test_it_belongs_to_any_table_that_a_file_gives_back(tmp_path_factory, kind, bits, names):
     frame = pd.DataFrame(dict.fromkeys(["x", *sorted(names)], bits))
     path = tmp_path_factory.mktemp("tables") / f"x.{kind}"
@@ -71,7 +69,7 @@ def test_other_bits_than_were_saved_are_an_error(table, tmp_path, kind):
         ld.read_surprisals(path)
     assert str(caught.value) == (
         f"{path}: these are not the bits that were saved (SHA-256 differs from x.{kind}.provenance.json). Restore the "
-        "file, or pass verify=False (--no-verify), which drops the provenance."
+        "file, or pass verify=False, which drops the provenance."
     )
     read = ld.read_surprisals(path, verify=False)
     assert read.provenance is None

@@ -210,7 +210,7 @@ def test_wide_table_with_missing_cells(tmp_path):
     ("name", "content", "error", "message"),
     [
         ("t.csv", "", DataError, r"t.csv: cannot be read as a table"),
-        ("t.csv", b"\xff\xfe\0\1", DataError, r"t.csv: cannot be read as a table"),
+        ("t.csv", b"\xff\xfe\0\1", DataError, r"t.csv: UTF-16, as its byte order mark says"),
         ("t.csv", "intent\n1\n", DataError, "only one column"),
         ("t.csv", "intent,eng\n1,2\n2,x\n", DataError, r"t.csv, line 3, column 'eng': 'x' is not a number"),
         ("t.csv", "intent,eng\n1,0\n", DataError, r"\(1, eng\) = 0"),

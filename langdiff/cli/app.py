@@ -64,7 +64,7 @@ class _Commands(TyperGroup):
         except LangdiffError as error:
             if ctx.obj:  # --debug
                 raise
-            typer.echo(f"langdiff: {_as_said(ctx, in_options(error, _options(ctx)))}", err=True)
+            typer.echo(escape_controls(f"langdiff: {_as_said(ctx, in_options(error, _options(ctx)))}"), err=True)
         except KeyboardInterrupt:
             typer.echo(
                 "langdiff: interrupted. Language models that were finished are kept; run the same command to go on.",

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 import pandas as pd
 
 import langdiff
+from langdiff import _wording
 from langdiff._signature import join_signature, short_hash
-from langdiff._wording import option
 from langdiff.constructions.coverage import Missing, coverage_of, warn_of_missing_parses, without_missing_treebanks
 from langdiff.constructions.gold import GoldTargets
 from langdiff.constructions.matching import is_found
@@ -221,7 +221,7 @@ def warn_about(gold: GoldTargets, system: Parses, rules: Rules) -> None:
         warnings.warn(
             f"parser {system.name!r}: dependencies of {len(outside):,} sentences name words that these do not have, "
             f"the first {first!r}: word {last} (from 0) of {len(own[first])}. If the parser divides sentences in "
-            f"another way, give its words: {option('tokens', 'FILE')}.",
+            f"another way, give its words: {_wording.words(python='tokens', command='--tokens NAME=FILE')}.",
             LangdiffWarning,
             stacklevel=3,
         )

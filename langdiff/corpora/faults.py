@@ -67,8 +67,10 @@ class Faults:
         """Whether there are any."""
         return bool(self.found)
 
-    def add(self, file: File | str, line: int | None, fault: str, *, intent: str | None = None) -> None:
-        """Note a fault because of which one text, at most, cannot be used.
+    def add(
+        self, file: File | str, line: int | None, fault: str, *, intent: str | None = None, level: str = "text"
+    ) -> None:
+        """Note a fault because of which a part of the file cannot be used, by default one text at most.
 
         Parameters
         ----------
@@ -79,7 +81,9 @@ class Faults:
         fault : str
             What is wrong, as a sentence without file and line.
         intent : str, optional
-            The intent whose text is concerned.
+            The intent whose text is concerned, or the first of several.
+        level : str
+            What is left out: ``"text"``, ``"chapter"``.
 
         Raises
         ------
@@ -89,7 +93,7 @@ class Faults:
         self._counts[self._edition, str(file)] += 1
         if self._counts[self._edition, str(file)] > MAX_FAULTS:
             raise FaultsError([Fault(str(file), None, self._too_many(str(file)))])
-        self.found.append(Fault(str(file), line, fault, intent, self._edition))
+        self.found.append(Fault(str(file), line, fault, intent, self._edition, level))
 
     def _too_many(self, file: str) -> str:
         own = [fault for fault in self.found if (fault.file, fault.edition) == (file, self._edition)]

@@ -177,7 +177,7 @@ def versification_of(numbers: NDArray[np.int32]) -> str | None:
 
     Examples
     --------
-    >>> versification_of(np.array([29001020, 29002032, 29003021], dtype=np.int32))  # Joel 1:20, 2:32 and 3:21
+    >>> versification_of(np.array([4029040, 4030016, 19003008], dtype=np.int32))  # Numbers 29:40, 30:16; Psalm 3:8
     'eng'
     """
     numbers = np.sort(numbers)

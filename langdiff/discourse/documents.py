@@ -167,7 +167,7 @@ def _unusable(
     gold: Mapping[str, DiscourseTree], systems: Mapping[str, Mapping[str, DiscourseTree]], spans: Spans, reference: str
 ) -> Iterator[Unusable]:
     """Yield why documents cannot be compared: first faulty files, then those that one side lacks, then other EDUs."""
-    for system, trees in {reference: gold, **systems}.items():
+    for system, trees in [(reference, gold), *systems.items()]:  # a system may have the name of the reference
         for document, faults in _faults(trees).items():
             yield from (Unusable(document, system, fault.file, fault.line, fault.fault) for fault in faults)
     known = set(gold) | set(_faults(gold))

@@ -132,7 +132,7 @@ def plot_divergences(
     --------
     >>> from types import SimpleNamespace
     >>> frame = pd.DataFrame([[0, 0.2], [0.3, 0]], index=["deu", "eng"], columns=["deu", "eng"])
-    >>> axes = plot_divergences(SimpleNamespace(divergence={"mean": frame}))
+    >>> axes = plot_divergences(SimpleNamespace(divergence={"mean": frame}, noise=frame))
     >>> axes.get_xlabel(), axes.get_ylabel()
     ('compared', 'reference')
     """
@@ -209,7 +209,7 @@ def plot_metric_maps(
     --------
     >>> from types import SimpleNamespace
     >>> frame = pd.DataFrame([[0, 0.2], [0.3, 0]], index=["deu", "eng"], columns=["deu", "eng"])
-    >>> axes = plot_metric_maps(SimpleNamespace(divergence=dict.fromkeys(METRICS, frame)))
+    >>> axes = plot_metric_maps(SimpleNamespace(divergence=dict.fromkeys(METRICS, frame), noise=frame))
     >>> [ax.get_title(loc="left") for ax in axes.flat]
     ['size', 'depth', 'width', 'length']
     """

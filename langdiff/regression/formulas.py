@@ -14,9 +14,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_integer_dtype, is_numeric_dtype
 
 from langdiff.errors import ConfigError, listing
-from langdiff.regression.tokens import END, Token, Tokens
+from langdiff.regression.tokens import END, Token, Tokens, written
 
 MOST_TERMS = 1000  # when the operators are carried out, each basis counting with its columns
 MOST_PRODUCTS = 20_000  # of terms, on the way there; formulaic makes all of them
@@ -113,12 +114,15 @@ def matrix_again(matrix: Any, formula: str, info: pd.DataFrame) -> Any:
 
 def _values(formula: str, info: pd.DataFrame) -> tuple[str, pd.DataFrame]:
     """Return a checked formula and the columns that it names, no others, which could hide a function."""
-    reader = _Reader(formula, info.columns)
+    reader = _Reader(formula, info.columns, info)
     checked = reader.read()
+    named = info[[name for name in info.columns if name in reader.named]].copy()
     for name in sorted(reader.numbers):  # times a number, text and the whole numbers of objects fill the memory
-        if not pd.api.types.is_numeric_dtype(info[name]):
+        if not is_numeric_dtype(info[name]):
             raise reader.tokens.error(f"the column {name!r} is not of numbers, with which functions calculate")
-    return checked, info[[name for name in info.columns if name in reader.named]].copy()
+        if is_integer_dtype(info[name]):
+            named[name] = info[name].astype(float)  # whole numbers of NumPy overflow without a word
+    return checked, named
 
 
 class _Piece(NamedTuple):
@@ -129,12 +133,13 @@ class _Piece(NamedTuple):
 class _Reader:
     """Recursive descent: each method reads one kind of expression, and returns it as it is to be written."""
 
-    def __init__(self, formula: str, columns: Collection[object] | None) -> None:
+    def __init__(self, formula: str, columns: Collection[object] | None, info: pd.DataFrame | None = None) -> None:
         self.tokens = Tokens(formula)
+        self.info = info  # values of the columns, where they are known
         self.columns = None if columns is None else {name: None for name in columns if isinstance(name, str)}
         self.named: set[str] = set()
         self.numbers: set[str] = set()  # of these, what is calculated with
-        self.widths: dict[str, int] = {}  # columns of each basis
+        self.widths: dict[str, int] = {}  # columns of each basis and category
         self.products = 0
 
     def read(self) -> str:
@@ -219,7 +224,11 @@ class _Reader:
             return _Piece(f"({inner.text})", inner.terms)
         if self.tokens.next.kind == "text":
             raise self.tokens.error(f"the text {self.tokens.next.text} is not a term; names stand between backticks")
-        text = self._call() if self._is_call() else self._column(inside=False)
+        if self._is_call():
+            text = self._call()
+        else:
+            text = self._column(inside=False)
+            self._count_categories(text, text)
         return _Piece(text, frozenset({frozenset({text})}))
 
     # -- columns and calls
@@ -259,7 +268,19 @@ class _Reader:
         if name in BASES:
             size = given.get("df") or given.get("degree", 1) + len(given.get("knots", ())) + 1
             self.widths[text] = int(size)
+        if name == "C":
+            self._count_categories(text, parts[0], given.get("levels"))
         return text
+
+    def _count_categories(self, text: str, column: str, levels: list[Any] | None = None) -> None:
+        """Note how many columns a category stands for, and refuse levels that lack some of its values."""
+        name = column.strip("`")
+        if self.info is None or name not in self.info or (text == column and is_numeric_dtype(self.info[name])):
+            return
+        values = self.info[name].dropna().drop_duplicates()
+        self.widths[text] = max(len(values), 1)
+        if levels is not None and len(lacking := values[~values.isin(levels)]):
+            raise self.tokens.error(f"levels of C({column}) lack {listing(lacking)}, which the column has")
 
     def _unknown_function(self, token: Token) -> ConfigError:
         name, end = token.text, token.place + len(token.text)
@@ -289,7 +310,7 @@ class _Reader:
             raise self.tokens.error("knots is a list of numbers, such as [1, 2]")
         if name in BOUNDS and not (type(value) is int and 0 <= value <= BOUNDS[name]):
             raise self.tokens.error(f"{name} is a whole number up to {BOUNDS[name]}, not {value!r}")
-        return prefix + _written(value)
+        return prefix + written(value)
 
     def _contrast(self) -> str:
         name = self.tokens.next.text
@@ -302,7 +323,7 @@ class _Reader:
         while not self.tokens.take(")"):
             if parts:
                 self.tokens.expect(",")
-            parts.append(_written(self._literal(text=True)))
+            parts.append(written(self._literal(text=True)))
         return f"{name}({', '.join(parts)})"
 
     def _literal(self, *, text: bool, in_list: bool = False) -> Any:
@@ -383,18 +404,3 @@ class _Reader:
         if not alone:
             self.numbers.add(self.tokens.ahead(-1).text.strip("`"))
         return text, True
-
-
-def _written(value: Any) -> str:
-    """Write a literal; of texts all but letters and digits by number, as formulaic takes brackets for its own."""
-    match value:
-        case str():
-            return f'"{"".join(c if c.isalnum() or c in " _-.," else _escaped(c) for c in value)}"'
-        case list():
-            return f"[{', '.join(map(_written, value))}]"
-        case _:
-            return repr(value)
-
-
-def _escaped(character: str) -> str:
-    return f"\\U{ord(character):08x}"

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from langdiff._control_characters import CONTROLS
 from langdiff.errors import ConfigError
@@ -151,3 +151,18 @@ def _reason(character: str) -> str:
         return "it has two sides; give the right-hand side only"
     shown = repr(character) if character in REFUSED else f"the control character U+{ord(character):04X}"
     return f"{shown} is not used in formulas; rename columns that have it"
+
+
+def written(value: Any) -> str:
+    """Write a literal; of texts all but letters and digits by number, as formulaic takes brackets for its own."""
+    match value:
+        case str():
+            return f'"{"".join(c if c.isalnum() or c in " _-.," else _escaped(c) for c in value)}"'
+        case list():
+            return f"[{', '.join(map(written, value))}]"
+        case _:
+            return repr(value)
+
+
+def _escaped(character: str) -> str:
+    return f"\\U{ord(character):08x}"

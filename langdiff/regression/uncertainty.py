@@ -30,7 +30,7 @@ from langdiff.regression.kernel.unequal.wald import sandwich_covariance
 from langdiff.regression.options import LARGEST, ONE_WAY, Options
 from langdiff.regression.records import ErrorsKind, ErrorSource
 
-FEWEST_INTENTS = 50  # from which the plain sandwich is the default
+FEWEST_INTENTS = 50  # from which the plain sandwich is the default, of each edition where sizes are random
 FEWEST_DEVIATIONS = 20  # from which an inflation is known to about 30 %, 16 % of a standard error
 ROUNDING = 1e-6
 FEW_CLUSTERS = 10.0  # degrees of freedom below which intervals are long and hang on few clusters
@@ -86,7 +86,7 @@ def find_errors(
     ConvergenceWarning
         If the information is not positive definite, so that the errors are not known.
     """
-    kind = options.errors or _usual(options, design, fitted, clusters, int((~np.isnan(z)).sum()))
+    kind = options.errors or _usual(options, design, fitted, clusters, ~np.isnan(z))
     work = _Work(z[fitted.used], intents[fitted.used], design, options, fitted, clusters, strata)
     if not fitted.found.converged:
         return work.information()
@@ -127,7 +127,7 @@ def _unknown(design: Design, source: ErrorSource) -> Uncertainty:
     return Uncertainty(np.full((units, units), np.nan), np.inf, source)
 
 
-def _usual(options: Options, design: Design, fitted: Fitted, clusters: list[pd.Series], cells: int) -> ErrorsKind:
+def _usual(options: Options, design: Design, fitted: Fitted, clusters: list[pd.Series], cells: Booleans) -> ErrorsKind:
     model = options.settings.model
     if options.bootstrap:
         return "bootstrap"
@@ -135,8 +135,12 @@ def _usual(options: Options, design: Design, fitted: Fitted, clusters: list[pd.S
         return "jackknife"
     if clusters or (model not in ONE_WAY and options.intents == "fixed"):
         return "sandwich"
+    n_intents = int(fitted.used.sum())
+    if options.intents != "fixed" or options.unequal:
+        # their sandwich takes scores as they are, and those of an edition with few cells are fitted to nearly 0
+        n_intents = min(n_intents, int(design.observed(cells).sum(axis=0).min()))
     differ = design.free > 1  # one difficulty alone cannot
-    return "sandwich" if differ and fitted.used.sum() >= FEWEST_INTENTS and cells <= LARGEST else "information"
+    return "sandwich" if differ and n_intents >= FEWEST_INTENTS and cells.sum() <= LARGEST else "information"
 
 
 class _Work:

@@ -42,12 +42,14 @@ def test_every_faulty_document_is_named(folders):
     (folders / "q" / "c.spans").write_text("")
     with pytest.raises(DataError) as raised:
         evaluate(folders)
-    assert str(raised.value).splitlines() == [
+    lines = str(raised.value).splitlines()
+    lines[2] = lines[2].partition(" As ")[0]  # what the bytes may be
+    assert lines == [
         "3 of 4 documents cannot be compared:",
         f"  {folders}/gold/a.spans, line 2: nuclearity is Nucleus, Satellite or Root (or N, S, R); got 'X'.",
-        f"  {folders}/p/b.spans, line 2: not UTF-8 in byte 1 (0xff). Convert the file.",
+        f"  {folders}/p/b.spans, line 2: not UTF-8 in byte 1 (0xff).",
         f"  {folders}/q/c.spans, line 1: there is no node in it.",
-        "Mend these documents, or leave them out on all sides: on_error='skip'.",
+        'Mend these documents, or leave them out on all sides: on_error="skip".',
     ]
     assert [fault.line for fault in raised.value.faults] == [2, 2, 1]
 
@@ -93,7 +95,7 @@ def test_other_units_are_all_named(folders):
         DataError, match=r"a: the reference has EDUs 1–2, p has EDUs 1–4(.|\n)*b: .*has EDUs 1–3"
     ) as raised:
         evaluate(folders)
-    assert str(raised.value).count("spans='chars'") == 1
+    assert str(raised.value).count('spans="chars"') == 1
     with pytest.warns(LangdiffWarning, match="2 of 4 documents"):
         assert evaluate(folders, on_error="skip").documents == ("c", "d")
 
@@ -111,7 +113,7 @@ def test_nothing_is_left(folders):
 
 def test_trees_that_were_read_with_documents_left_out_are_not_taken_for_complete(folders):
     (folders / "gold" / "b.spans").write_text("nothing\n")
-    with pytest.raises(DataError, match=r"1 of 4 documents cannot be used:\n.*b.spans, line 1: .*\n.*on_error='skip'"):
+    with pytest.raises(DataError, match=r'1 of 4 documents cannot be used:\n.*b.spans, line 1: .*\n.*on_error="skip"'):
         read_discourse(folders / "gold")
     with pytest.warns(LangdiffWarning, match="1 of 4 documents cannot be used and are left out") as said:
         gold = read_discourse(folders / "gold", on_error="skip")
@@ -146,3 +148,10 @@ def test_settings_and_messages():
     error = DocumentsError([Fault("a.dis", 1, "no tree.")], "1 of 2:", "Mend it.")
     assert str(pickle.loads(pickle.dumps(error))) == str(error) == "1 of 2:\n  a.dis, line 1: no tree.\nMend it."
     assert re.fullmatch("a.dis, line 1: no tree.", str(DocumentsError([Fault("a.dis", 1, "no tree.")])))
+
+
+def test_a_system_may_have_the_name_of_the_reference(folders):
+    (folders / "gold" / "a.spans").write_text("nothing\n")
+    with pytest.warns(LangdiffWarning, match="left out on all sides"):
+        found = evaluate_discourse(folders / "gold", {"reference": folders / "p"}, on_error="skip")
+    assert found.left_out["document"].tolist() == ["a"]

@@ -191,7 +191,7 @@ def test_how_units_are_written():
 @pytest.mark.parametrize("ending", [".csv", ".tsv", ".parquet"])
 def test_a_table_is_read_back_with_its_words(kind, ending, tmp_path):
     scores = scored(model_of(kind), multitext_of([TEXT, '\t"猫" \r\n,Ġ ', "Ġ NA"]))
-    write_table_file(scores.to_frame(), tmp_path / f"tokens{ending}", None, scores.to_frame())
+    write_table_file(scores.to_frame(), tmp_path / f"tokens{ending}")
     read = read_token_scores(tmp_path / f"tokens{ending}", unit="bits")
     pd.testing.assert_frame_equal(read.words(), scores.words(), check_dtype=False)
 

@@ -320,3 +320,24 @@ def test_the_command(document, outcomes, surprisals, executed, tmp_path):
             done = CliRunner().invoke(app, arguments)
             assert done.exit_code == 1, (arguments, done.output)
             assert "formula " in done.output, done.output
+
+
+def test_categories_count_with_their_values():
+    info = pd.DataFrame({name: [f"{name}{k}" for k in range(24)] for name in "abc"})
+    assert matrix_of("a + b", info).shape == (24, 1 + 23 + 23)
+    with pytest.raises(ConfigError, match="it stands for more than 1,000 terms"):
+        matrix_of("a:b:c", info)
+    with pytest.raises(ConfigError, match="it stands for more than 1,000 terms"):
+        matrix_of("C(a):C(b):c", info)
+
+
+def test_levels_that_lack_a_value_are_refused():
+    info = pd.DataFrame({"a": ["x", "y", "z"]})
+    assert matrix_of('C(a, levels=["z", "y", "x"])', info).shape == (3, 3)
+    with pytest.raises(ConfigError, match=r"levels of C\(a\) lack 'z', which the column has"):
+        matrix_of('C(a, levels=["x", "y"])', info)
+
+
+def test_whole_numbers_do_not_overflow():
+    info = pd.DataFrame({"i": [1, 3_000_000]})
+    assert matrix_of("I(i**3)", info)["I(i ** 3)"].tolist() == [1.0, 2.7e19]

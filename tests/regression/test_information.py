@@ -1,5 +1,7 @@
 """Errors from the information: figures of other programs, and the classical analysis of variance."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -106,3 +108,18 @@ def test_intervals_of_model_1_are_those_of_the_analysis_of_variance(settings):
     expected = least_squares(bits).conf_int().loc["C(edition)[T.e3]"]
     contrast = ld.fit(bits, model="1", errors="information", **settings).contrast("e3", "e1")
     assert (contrast.low, contrast.high) == pytest.approx(tuple(expected), abs=1e-7)  # λ is searched for
+
+
+@pytest.mark.parametrize("settings", [{"intents": "random"}, {"dispersion": "edition"}])
+@pytest.mark.parametrize("cells", [1, 5, 49, 50])
+def test_an_edition_of_few_cells_has_no_sandwich_of_scores_that_it_fits(settings, cells):
+    rng = np.random.default_rng(5)
+    sizes = rng.normal(np.log(150), 0.6, size=(80, 1))
+    bits = pd.DataFrame(np.exp(sizes + rng.normal(0, 0.2, size=(80, 6))), columns=list("abcdef"))
+    bits.loc[cells:, "f"] = np.nan
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ld.errors.LangdiffWarning)  # of single intents that join editions
+        found = ld.fit(bits, model="1", **settings)
+    assert found.errors.kind == ("sandwich" if cells >= 50 else "information")
+    # as of a mean of that many cells of noise .2; the sandwich of one cell had .003
+    assert settings != {"intents": "random"} or found.std_error["f"] > 0.5 * 0.2 / np.sqrt(cells)

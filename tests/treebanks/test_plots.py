@@ -109,8 +109,8 @@ def test_perturbation(banks):
 
 def test_small_divergences_are_not_written_as_none():
     frame = pd.DataFrame([[0.0, 0.0004], [0.25, 0.0]], index=list("ab"), columns=list("ab"))
-    ax = plot_divergences(SimpleNamespace(divergence={"mean": frame}), ax=axes(), vmax=0.3)
+    ax = plot_divergences(SimpleNamespace(divergence={"mean": frame}, noise=frame), ax=axes(), vmax=0.3)
     assert written(ax) == ["0", "4e-04", "0.25", "0"]
     assert [text.get_color() for text in ax.texts] == ["white", "white", INK, "white"]  # 0.25 of 0.3 is light
-    again = plot_divergences(SimpleNamespace(divergence={"mean": frame}), ax=axes(), vmax=1)
+    again = plot_divergences(SimpleNamespace(divergence={"mean": frame}, noise=frame), ax=axes(), vmax=1)
     assert {text.get_color() for text in again.texts} == {"white"}

@@ -271,7 +271,9 @@ def _checked(read: Collected, faults: Faults) -> Existing:
     found = existing(read.numbers, read.filled)
     for place, what in found.faults:
         where = read.where(place)
-        faults.add(where.file, where.line, what, intent=f"{read.numbers[place]:08d}")
+        chapter = found.numbers // 1000 == found.numbers[place] // 1000
+        level = "text" if found.kept[chapter].any() else "chapter"  # of which nothing is used
+        faults.add(where.file, where.line, what, intent=f"{read.numbers[place]:08d}", level=level)
     return found
 
 

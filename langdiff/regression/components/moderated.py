@@ -51,7 +51,7 @@ def moderate_variances(variances: Floats, freedom: Floats) -> Moderated:
     --------
     >>> found = moderate_variances(np.array([0.5, 1.0, 2.0, 30.0]), np.full(4, 5.0))
     >>> round(found.prior_freedom, 2), round(found.prior, 2)
-    (1.56, 1.02)
+    (1.44, 1.25)
     """
     known = freedom > 0
     s, d = variances[known], freedom[known]

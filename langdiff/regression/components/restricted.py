@@ -66,7 +66,7 @@ def restricted_components(z: Floats, clusters: Integers | None = None) -> Compon
     Examples
     --------
     >>> restricted_components(np.array([[1.0, 2.0], [3.0, 6.0]]))
-    Components(edition=4.0, edition_cluster=0.0, residual=1.0)
+    Components(edition=1.5, edition_cluster=0.0, residual=1.0)
     """
     mask = ~np.isnan(z)
     within = centred_rows(z, mask)

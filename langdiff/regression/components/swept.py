@@ -44,7 +44,7 @@ def swept_components(z: Floats, groupings: Sequence[Integers]) -> Floats:
     Examples
     --------
     >>> swept_components(np.array([[1.0, 2.0], [3.0, 6.0]]), [np.array([0, 0])]).tolist()
-    [4.0, 1.0]
+    [1.5, 1.0]
     """
     mask = ~np.isnan(z)
     within = centred_rows(z, mask)

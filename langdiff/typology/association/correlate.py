@@ -265,8 +265,8 @@ def check_used(tests: Sequence[str], settings: Settings) -> None:
     """
     if settings.interval == "bootstrap" and not set(tests) & set(CORRELATED):
         raise ConfigError(
-            f"{option('interval', 'bootstrap')} is for the correlations {listing(CORRELATED)}, and none of them is made: tests are "
-            f"{listing(tests, 9)}. Add one of them, or leave the kind of interval out."
+            f"{option('interval', 'bootstrap')} is for the correlations {listing(CORRELATED)}, and none of them is "
+            f"made: tests are {listing(tests, 9)}. Add one of them, or leave the kind of interval out."
         )
     if settings.n_resamples != N_RESAMPLES and settings.interval != "bootstrap" and "permutation" not in tests:
         raise ConfigError(

@@ -10,7 +10,7 @@ import pandas as pd
 from langdiff._numbers import exact_numbers
 from langdiff._signature import short_hash
 from langdiff._types import Booleans, Floats
-from langdiff._wording import option
+from langdiff._wording import option, words
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.typology.association.outcome import RELATED
 from langdiff.typology.genealogy.distance import great_circle
@@ -191,9 +191,9 @@ def _kilometres(
         sources.append(_table(tree.places(map(str, languages)), "Glottolog"))
     if not sources:
         raise ConfigError(
-            f"test 'area' needs places: as {option('coordinates')} a table with columns 'latitude' and 'longitude', "
-            f"one row per language; or these columns in {option('edition_info')}; or as {option('tree')} a folder with "
-            "Glottolog's files, which have them."
+            "test 'area' needs places: columns 'latitude' and 'longitude' in "
+            f"{words(python='coordinates, one row per language, or in edition_info', command=option('edition_info'))}; "
+            f"or as {option('tree')} a folder with Glottolog's files, which have them."
         )
     places = pd.DataFrame(np.nan, languages, list(PLACE))
     for table in sources:
