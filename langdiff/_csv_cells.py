@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,7 +51,7 @@ def _changed(frame: "pd.DataFrame", change: Callable[[str], str]) -> "pd.DataFra
         column = frame.iloc[:, place]
         if not pd.api.types.is_numeric_dtype(column) and (others := _others(column, change)):
             values = [others[value] if isinstance(value, str) and value in others else value for value in column]
-            kind = object if isinstance(column.dtype, pd.CategoricalDtype) else column.dtype
+            kind: Any = object if isinstance(column.dtype, pd.CategoricalDtype) else column.dtype
             frame.isetitem(place, pd.array(values, dtype=kind))
     for axis in (0, 1):
         names = frame.axes[axis]

@@ -53,7 +53,7 @@ def test_what_cannot_be_explained():
     fit = fitted(3, [1.0, 2, 3])
     with pytest.raises(DataError, match="3 systems are too few for 2 term"):
         ld.explain_abilities(fit, "size + I(size**2)")
-    with pytest.raises(ConfigError, match="cannot be used with system_info"):
+    with pytest.raises(ConfigError, match="'tokens' is not a column; there are 'size'"):
         ld.explain_abilities(fit, "tokens")
     with pytest.raises(ConfigError, match="must be an OutcomeFit, not int"):
         ld.explain_abilities(3, "size")
