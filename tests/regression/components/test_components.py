@@ -36,7 +36,7 @@ def test_cells_missing_by_size_do_not_turn_intents_into_editions(monkeypatch):
         found = [ld.generalizability(each) for each in (table, without_large(rng, table))]
         enough.append([each.intents_for(0.95) for each in found])
     complete, missing = np.median(enough, axis=0)
-    assert missing == pytest.approx(complete, rel=0.2)  # a quarter of the cells is missing; Henderson 1 has a third
+    assert missing == pytest.approx(complete, rel=0.2)  # moments of raw cells give a third of it
 
 
 def test_tables_that_leave_nothing_for_noise_are_refused():
@@ -221,7 +221,7 @@ def test_tables_without_faults_have_flags_no_more_often_than_told(editions):
         scale = np.exp(rng.uniform(-0.5, 0.5, editions))
         z = 5 + rng.normal(0, 0.6, (200, 1)) + 0.14 * scale * rng.normal(size=(200, editions))
         flags.append(ld.flag_cells(noisy(rng, z))["flagged"].any())
-    assert np.sum(flags) <= 4  # 5 % of 20 are 1; 5 or more happen once in 400; it were more than 12
+    assert np.sum(flags) <= 4  # 5 % of 20 are 1; 5 or more happen once in 400
 
 
 def test_cells_are_standard_normal_in_rows_and_columns_of_unequal_noise():
