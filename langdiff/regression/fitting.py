@@ -116,8 +116,9 @@ def fit(
         Source of standard errors. ``"information"`` takes the model to be right and intents to be independent; the
         ``"sandwich"`` takes clusters to be independent, as do the ``"bootstrap"`` and the ``"jackknife"``, which fit
         again. By default the sandwich where there are clusters, in models 2L, 2C and 3 with fixed intents, and
-        otherwise from 50 intents on (up to ten million cells); the information below that, and where one intent alone
-        decides how some editions compare, which gives those comparisons one degree of freedom.
+        otherwise from 50 intents on (up to ten million cells; with random intents or dispersions of editions, from 50
+        cells of every edition on); the information below that, and where one intent alone decides how some editions
+        compare, which gives those comparisons one degree of freedom.
     clusters : str, pair of str, mapping or Series, optional
         Intents that share errors: a column of `Surprisals.intent_info`, such as ``"book"`` or ``"document"``, or the
         cluster of each intent. Two columns are clusters that cross.
