@@ -209,3 +209,13 @@ def test_real_bibles_have_no_verse_that_does_not_exist(real_data):
     assert len(whole) == 42
     assert set(whole) == {"eng"}
     assert set(info["versification"].dropna()) == {"eng"}
+
+
+def test_a_chapter_left_out_is_named_as_one(tmp_path):
+    good = [f"01002{verse:03d}\tverse {verse}\n" for verse in range(1, 10)]
+    bad = [f"01002{verse:03d}\tverse {verse}\n" for verse in (30, 31, 32)]
+    (tmp_path / "eng.txt").write_text("".join([*good, *bad, "01003001\tafter\n"]))
+    with pytest.warns(LangdiffWarning, match=r"Left out: eng \(1 chapter\)"):
+        found = read_multitext(tmp_path, format="pbc", on_error="skip")
+    assert list(found.intents) == ["01003001"]
+    assert found.left_out["level"].tolist() == ["chapter"]
