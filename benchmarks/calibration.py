@@ -18,7 +18,7 @@ from scipy.special import logsumexp
 from scipy.stats import chisquare
 
 import langdiff as ld
-from langdiff._progress import progress_bar
+from langdiff.base.progress import progress_bar
 from langdiff.errors import LangdiffWarning
 from langdiff.regression.stan.priors import Priors
 

@@ -26,7 +26,7 @@ import numpy as np
 import pandas as pd
 import psutil
 
-from langdiff._progress import progress_bar
+from langdiff.base.progress import progress_bar
 from langdiff.errors import LangdiffWarning
 from langdiff.lm.compute import _of_edition
 from langdiff.lm.jobs.dask_jobs import run_on_dask
@@ -36,8 +36,8 @@ from langdiff.lm.jobs.job import Job, JobResult, run_job
 from langdiff.lm.jobs.parcel import catalogue_of, pack, without_intents
 from langdiff.lm.ngram.recipe import KneserNeyRecipe
 from langdiff.lm.scoring import PRICED
-from langdiff.multitext import Multitext
-from langdiff.parts import Parts
+from langdiff.tables.multitext import Multitext
+from langdiff.tables.parts import Parts
 
 LM = KneserNeyRecipe(name="kneser-ney-1", order=1)
 MIB = 2**20

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 import langdiff as ld
-from langdiff._signature import full_hash
+from langdiff.base.signature import full_hash
 from langdiff.errors import LangdiffError
 from langdiff.lm import RECIPES, compute_surprisals, read_training_logs, score_multitext
 from langdiff.lm.lstm.resume import StateFolder

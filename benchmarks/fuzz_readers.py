@@ -44,9 +44,9 @@ from langdiff.corpora.formats.pbc import PbcText
 from langdiff.corpora.formats.table import TableText
 from langdiff.corpora.formats.usfm import UsfmText
 from langdiff.errors import LangdiffError, LangdiffWarning
-from langdiff.multitext import Multitext
 from langdiff.parallelism import read_parallelisms, write_parallelisms
 from langdiff.parallelism.files import ParallelismFormat
+from langdiff.tables.multitext import Multitext
 
 HANG = 20  # seconds, a thousand times what an input takes
 MEMORY = 8 << 30  # bytes of address space, most of which libraries reserve

@@ -26,7 +26,7 @@ import torch
 import torch.nn.functional as F
 
 from langdiff import Parts, read_frame
-from langdiff._io import write_text
+from langdiff.base.io import write_text
 from langdiff.lm import RECIPES, Recipe, compute_surprisals
 from langdiff.lm.jobs.folder import job_folder
 from langdiff.lm.jobs.job import silent

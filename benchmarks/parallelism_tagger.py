@@ -19,7 +19,7 @@ from pathlib import Path
 
 import torch
 
-from langdiff._io import write_json
+from langdiff.base.io import write_json
 from langdiff.lm.lstm.resume import remove_states
 from langdiff.parallelism import published_settings, read_parallelisms, score_parallelisms, train_tagger
 

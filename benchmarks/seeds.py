@@ -13,12 +13,12 @@ import numpy as np
 import pandas as pd
 from scipy.stats import t as student
 
-from langdiff.effects import Effects
 from langdiff.regression.kernel.information import normalized_covariance
 from langdiff.regression.kernel.models import Settings, estimate
 from langdiff.regression.kernel.two_way import solve_two_way
 from langdiff.regression.seeds import combine_seeds
-from langdiff.surprisals import Surprisals
+from langdiff.tables.effects import Effects
+from langdiff.tables.surprisals import Surprisals
 
 MODEL_1 = Settings("1", "auto", restricted=False, laplace_scale=None, max_iterations=1)
 CASES = [(0.012, 3, 5), (0.006, 2, 2), (0.0, 3, 5)]  # standard deviation of a seed, seeds, editions

@@ -25,8 +25,8 @@ import numpy as np
 import pandas as pd
 
 import langdiff as ld
-from langdiff.multitext import Multitext
-from langdiff.text_sources import InMemoryText
+from langdiff.tables.multitext import Multitext
+from langdiff.tables.text_sources import InMemoryText
 
 OLD, NEW, DEUTEROCANON = 23145, 7957, 5700  # verses; the other ids are numberings of other traditions
 VERSES_A_CHAPTER, VERSES_A_BOOK = 26, 470

@@ -11,8 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 import langdiff
-from langdiff._control_characters import escape_controls
-from langdiff._wording import in_command
+from langdiff.base.control_characters import escape_controls
 from langdiff.cli import (
     INTERRUPTED,
     checks,
@@ -47,7 +46,7 @@ from langdiff.cli import (
     typology,
 )
 from langdiff.cli.wording import as_options, in_options, options_of, saying
-from langdiff.errors import LangdiffError
+from langdiff.errors import LangdiffError, in_command
 
 
 class _Commands(TyperGroup):

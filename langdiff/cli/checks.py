@@ -5,7 +5,7 @@ from typing import Annotated, cast, get_args
 
 import typer
 
-from langdiff._types import Model
+from langdiff.base.types import Model
 from langdiff.cli.clusters import Clusters, IntentInfo
 from langdiff.cli.output import TABLE, check_ending, print_json, print_table, write_frame
 from langdiff.cli.paths import existing

@@ -77,7 +77,7 @@ def describe(
 
     Example: langdiff corpora describe 'bible/*.txt.gz' --by-edition
     """
-    from langdiff.left_out import explain_left_out
+    from langdiff.tables.left_out import explain_left_out
 
     multitext = corpus.open()
     if by_edition:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from langdiff._types import AnyFormat, OnError, Ranges
+from langdiff.base.types import AnyFormat, OnError, Ranges
 from langdiff.cli.output import print_table, print_tables
 from langdiff.cli.paths import existing
 
 if TYPE_CHECKING:
-    from langdiff.multitext import Multitext
+    from langdiff.tables.multitext import Multitext
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from langdiff._types import Model
+from langdiff.base.types import Model
 from langdiff.cli.clusters import Clusters
 from langdiff.cli.corpus import Corpus, reads_corpus
 from langdiff.cli.folds import FoldsOption, GroupsOption, divide
@@ -48,8 +48,8 @@ def curve(
     Example: langdiff curve selected/ --sizes 500,1000,2000,4000 --lm kneser-ney-6 --out curve
     """
     import langdiff as ld
-    from langdiff._csv_cells import guarded
-    from langdiff._io import atomic_path
+    from langdiff.base.csv_cells import guarded
+    from langdiff.base.io import atomic_path
 
     numbers = _numbers(sizes)
     multitext, _ = prepared_text(corpus, tokenize)

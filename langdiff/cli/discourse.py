@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from langdiff._types import OnError
+from langdiff.base.types import OnError
 from langdiff.cli.given import refuse_given
 from langdiff.cli.output import check_picture_name, print_json, print_table, save_picture
 from langdiff.cli.paths import existing, existing_named, split_name
@@ -94,7 +94,7 @@ def evaluate(
     """
     from langdiff import discourse
     from langdiff.discourse.files import read_documents
-    from langdiff.table_files import table_kind
+    from langdiff.tables.table_files import table_kind
 
     if outcomes is not None:
         table_kind(outcomes)  # an error before any work is done

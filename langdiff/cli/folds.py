@@ -5,16 +5,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from langdiff._types import Model
+from langdiff.base.types import Model
 from langdiff.cli.clusters import Clusters, IntentInfo
 from langdiff.cli.output import print_json
 from langdiff.cli.paths import existing
 from langdiff.cli.units import Unit, Verify
 
 if TYPE_CHECKING:
-    from langdiff.folds import Folds
-    from langdiff.multitext import Multitext
-    from langdiff.parts import Parts
+    from langdiff.tables.folds import Folds
+    from langdiff.tables.multitext import Multitext
+    from langdiff.tables.parts import Parts
 
 GroupsOption = Annotated[
     str | None,

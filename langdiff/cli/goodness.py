@@ -5,7 +5,7 @@ from typing import Annotated, Literal, cast
 
 import typer
 
-from langdiff._types import Model
+from langdiff.base.types import Model
 from langdiff.cli.checks import USUAL, Json, LaplaceScale, Models, Surprisals, check_scale
 from langdiff.cli.output import print_json, save_picture
 from langdiff.cli.units import Unit, Verify
@@ -44,8 +44,8 @@ def goodness(
     Example: langdiff goodness surprisals.csv --model 1 --model 2 --sizes both --fix both --out goodness
     """
     import langdiff as ld
-    from langdiff._csv_cells import guarded
-    from langdiff._io import atomic_path
+    from langdiff.base.csv_cells import guarded
+    from langdiff.base.io import atomic_path
 
     models = cast(list[Model], model or list(USUAL))
     check_scale(models, laplace_scale)

@@ -22,7 +22,7 @@ from langdiff.cli.paths import existing
 if TYPE_CHECKING:
     import pandas as pd
 
-    from langdiff.outcomes import Outcomes
+    from langdiff.tables.outcomes import Outcomes
 
 outcomes_app = typer.Typer(
     name="outcomes",
@@ -69,8 +69,8 @@ def _attributes(path: Path) -> "pd.DataFrame":
     """Return a table of attributes by its first column; columns of numbers become such."""
     import pandas as pd
 
-    from langdiff._io import read_table
-    from langdiff._numbers import exact_numbers
+    from langdiff.base.io import read_table
+    from langdiff.base.numbers import exact_numbers
 
     header, rows = read_table(path, "\t" if path.suffix == ".tsv" else ",")
     frame = pd.DataFrame([row for _, row in rows], columns=header, dtype=object).replace("", None)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import typer
 
-from langdiff._control_characters import drop_controls, escape_controls
+from langdiff.base.control_characters import drop_controls, escape_controls
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -87,7 +87,7 @@ def print_table(frame: "pd.DataFrame", title: str, formats: dict[str, str]) -> N
 def _shown(value: Any, template: str | None) -> str:
     import pandas as pd
 
-    from langdiff._numbers import in_format
+    from langdiff.base.numbers import in_format
 
     if value is None or pd.isna(value):
         return "–"
@@ -140,8 +140,8 @@ def write_frame(frame: "pd.DataFrame", path: Path) -> None:
     OutputError
         If the file cannot be written.
     """
-    from langdiff._csv_cells import guarded
-    from langdiff._io import atomic_path
+    from langdiff.base.csv_cells import guarded
+    from langdiff.base.io import atomic_path
 
     with atomic_path(path) as temporary:
         guarded(frame).to_csv(temporary, index=False, sep="\t" if path.suffix == ".tsv" else ",")
@@ -183,7 +183,7 @@ def save_picture(draw: "Callable[[], Axes]", path: Path) -> None:
     import matplotlib as mpl
     import matplotlib.pyplot as plt
 
-    from langdiff._io import atomic_path
+    from langdiff.base.io import atomic_path
     from langdiff.errors import LangdiffWarning
 
     check_picture_name(path)

@@ -161,7 +161,7 @@ def show(
     Example: langdiff parallelism show gold/18.xml tagger/18.xml --section 1 --out passage.html
     """
     from langdiff import parallelism
-    from langdiff._io import write_text
+    from langdiff.base.io import write_text
     from langdiff.errors import ConfigError
 
     if out is not None and out.suffix not in (".html", ".htm"):
@@ -270,7 +270,7 @@ def _shares(given: list[str] | None) -> dict[str, float] | None:
 
 def _read_counts(path: Path) -> "pd.DataFrame":
     from langdiff.errors import DataError
-    from langdiff.table_files import numbers_of, read_table_file
+    from langdiff.tables.table_files import numbers_of, read_table_file
 
     table = read_table_file(path)
     if missing := [name for name in ("document", "inner", "outer") if name not in table]:
@@ -280,7 +280,7 @@ def _read_counts(path: Path) -> "pd.DataFrame":
 
 
 def _read_blocks(path: Path) -> "pd.DataFrame":
-    from langdiff.table_files import numbers_of, read_table_file
+    from langdiff.tables.table_files import numbers_of, read_table_file
 
     table = read_table_file(path)
     numbers = table.iloc[:, 1:].apply(lambda column: numbers_of(column, path))
@@ -295,7 +295,7 @@ def _labels(path: Path, sides: "dict[str, Document]") -> dict[str, dict[int, str
     DataError
         If the file cannot be read as cases, has more than one system, or none of the document.
     """
-    from langdiff._io import parse_json, read_blocks
+    from langdiff.base.io import parse_json, read_blocks
     from langdiff.errors import DataError
 
     document = next(iter(sides.values())).name

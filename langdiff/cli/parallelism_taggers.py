@@ -212,7 +212,7 @@ def _divided(documents: Path, parts: Path, *wanted: str) -> dict[str, dict[str, 
     DataError
         If the table lacks a column or has a document twice, or a part has no documents.
     """
-    from langdiff._io import read_table
+    from langdiff.base.io import read_table
     from langdiff.errors import DataError, listing
     from langdiff.parallelism import read_parallelisms
 
@@ -247,9 +247,9 @@ def _folder(out: Path, record: dict[str, Any], divided: Mapping[str, Mapping[str
     """
     import shutil
 
-    from langdiff._csv_cells import guarded
-    from langdiff._io import locked, write_json, write_text
-    from langdiff._signature import short_hash
+    from langdiff.base.csv_cells import guarded
+    from langdiff.base.io import locked, write_json, write_text
+    from langdiff.base.signature import short_hash
     from langdiff.errors import OutputError
     from langdiff.lm.lstm.resume import is_state, remove_states
     from langdiff.run.directory import environment

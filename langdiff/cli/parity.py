@@ -14,9 +14,9 @@ from langdiff.cli.paths import existing, existing_after_name, split_name
 from langdiff.cli.units import Unit, Verify
 
 if TYPE_CHECKING:
-    from langdiff.multitext import Multitext
     from langdiff.parity.counting import TokenSource
-    from langdiff.surprisals import Surprisals
+    from langdiff.tables.multitext import Multitext
+    from langdiff.tables.surprisals import Surprisals
 
 TABLES = (".csv", ".tsv", ".parquet")
 
@@ -128,7 +128,7 @@ def _sources(
 def _tokenizers(options: list[str]) -> "dict[str, TokenSource]":
     from langdiff.errors import ConfigError
     from langdiff.parity.tokenizers import read_tokenizer
-    from langdiff.table_files import numbers_of, read_table_file
+    from langdiff.tables.table_files import numbers_of, read_table_file
 
     found: dict[str, TokenSource] = {}
     for option in options:

@@ -37,7 +37,7 @@ def parse(
     """
     import pandas as pd
 
-    from langdiff._progress import progress_bar
+    from langdiff.base.progress import progress_bar
     from langdiff.treebanks import UDPipeParser
 
     multitext = corpus.open()

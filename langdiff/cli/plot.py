@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-    from langdiff.multitext import Multitext
+    from langdiff.tables.multitext import Multitext
 
 
 @reads_corpus

@@ -11,7 +11,7 @@ from langdiff.cli.output import print_json
 from langdiff.cli.paths import existing
 
 if TYPE_CHECKING:
-    from langdiff.multitext import Multitext
+    from langdiff.tables.multitext import Multitext
 
 
 @reads_corpus

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from langdiff._types import Model
+from langdiff.base.types import Model
 from langdiff.cli.clusters import Clusters, IntentInfo, Strata
 from langdiff.cli.output import FIT, check_ending, check_picture_name, print_json, save_picture, write_frame
 from langdiff.cli.paths import existing
@@ -140,8 +140,8 @@ def _read_editions(path: Path, *, numbers: bool) -> "pd.DataFrame":
     """Return a table of editions; its columns of numbers are text unless a formula needs them."""
     import pandas as pd
 
-    from langdiff._io import read_table
-    from langdiff._numbers import exact_numbers
+    from langdiff.base.io import read_table
+    from langdiff.base.numbers import exact_numbers
 
     header, rows = read_table(path, "\t" if path.suffix == ".tsv" else ",")
     frame = pd.DataFrame([row for _, row in rows], columns=header).replace("", None)

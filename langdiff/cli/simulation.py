@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from langdiff._types import Model
+from langdiff.base.types import Model
 from langdiff.cli.given import refuse_given
 from langdiff.cli.output import check_ending, print_table
 
@@ -33,7 +33,7 @@ def simulate(
     Example: langdiff simulate --intents 500 --editions 8 --missing 0.2 --out drawn.csv --truth truth.json
     """
     import langdiff as ld
-    from langdiff.table_files import table_kind
+    from langdiff.tables.table_files import table_kind
 
     if not missing:
         refuse_given(

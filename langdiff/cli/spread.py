@@ -11,7 +11,7 @@ from langdiff.cli.paths import existing
 from langdiff.cli.typology import read_difficulties, read_frame
 
 if TYPE_CHECKING:
-    from langdiff.effects import EffectsLike
+    from langdiff.tables.effect_sources import EffectsLike
 
 
 def spread(

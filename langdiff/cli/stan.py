@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from langdiff._types import StanModel
+from langdiff.base.types import StanModel
 from langdiff.cli.output import print_json, print_table
 from langdiff.cli.paths import existing
 from langdiff.cli.units import Unit, Verify
@@ -82,7 +82,7 @@ def show_draws(idata: Any, out: Path | None, as_json: bool, formats: dict[str, s
 
 def save_netcdf(idata: Any, path: Path) -> None:
     """Write draws, or nothing if that fails."""
-    from langdiff._io import atomic_path
+    from langdiff.base.io import atomic_path
 
     with atomic_path(path) as temporary:
         idata.to_netcdf(str(temporary))

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from langdiff._types import AnyFormat
+from langdiff.base.types import AnyFormat
 from langdiff.cli.clusters import Clusters
 from langdiff.cli.folds import FoldsOption, GroupsOption
 from langdiff.cli.given import refuse_given

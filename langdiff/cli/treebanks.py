@@ -151,8 +151,8 @@ def _write(result: "TreebankComparison", out: Path, cluster: bool, noise: bool) 
     """Write divergences, sizes and counts as TSV, maps and profiles as SVG."""
     import pandas as pd
 
-    from langdiff._csv_cells import guarded
-    from langdiff._io import write_text
+    from langdiff.base.csv_cells import guarded
+    from langdiff.base.io import write_text
     from langdiff.plots import plot_metric_maps
 
     order = result.cluster_order() if cluster else None  # may fail, so before anything is written

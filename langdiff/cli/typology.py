@@ -114,7 +114,7 @@ def read_difficulties(path: Path) -> "DifficultyFit | pd.DataFrame":
     """Read a fit, or a table of difficulties by language model."""
     import pandas as pd
 
-    from langdiff._numbers import exact_numbers
+    from langdiff.base.numbers import exact_numbers
     from langdiff.errors import DataError
     from langdiff.regression import read_fit
 
@@ -140,8 +140,8 @@ def read_frame(path: Path, categorical: list[str], *, of_predictors: bool = Fals
     """
     import pandas as pd
 
-    from langdiff._io import read_table
-    from langdiff._numbers import exact_numbers
+    from langdiff.base.io import read_table
+    from langdiff.base.numbers import exact_numbers
     from langdiff.errors import ConfigError, DataError, listing
 
     header, rows = read_table(path, "\t" if path.suffix in (".tsv", ".tab") else ",")

@@ -52,7 +52,7 @@ def in_options(error: LangdiffError, options: Mapping[str, str]) -> str:
     """
     message = str(error)
     if isinstance(error, UnknownColumnError):
-        from langdiff.intent_info import without_python  # it needs pandas
+        from langdiff.tables.intent_info import without_python  # it needs pandas
 
         if "intent_info" in options:
             name = "name one of them, or " if error.known else ""

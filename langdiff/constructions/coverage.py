@@ -6,10 +6,9 @@ from typing import Literal, get_args
 
 import pandas as pd
 
-from langdiff._wording import option
 from langdiff.constructions.gold import GoldTargets
 from langdiff.constructions.parses import Parses
-from langdiff.errors import ConfigError, DataError, LangdiffWarning, listing
+from langdiff.errors import ConfigError, DataError, LangdiffWarning, listing, option
 
 Missing = Literal["raise", "skip", "wrong"]
 

@@ -6,15 +6,14 @@ from collections.abc import Iterable, Mapping
 import pandas as pd
 
 import langdiff
-from langdiff import _wording
-from langdiff._signature import join_signature, short_hash
+from langdiff.base.signature import join_signature, short_hash
 from langdiff.constructions.coverage import Missing, coverage_of, warn_of_missing_parses, without_missing_treebanks
 from langdiff.constructions.gold import GoldTargets
 from langdiff.constructions.matching import is_found
 from langdiff.constructions.parses import Parses
 from langdiff.constructions.rules import Rules, default_rules, lexical_words
 from langdiff.constructions.scores import ConstructionScores
-from langdiff.errors import ConfigError, DataError, LangdiffWarning, listing
+from langdiff.errors import ConfigError, DataError, LangdiffWarning, listing, words
 
 SUSPICIOUS = 5  # targets; rules that find none of so many may be for another scheme
 
@@ -171,10 +170,10 @@ def _positions(gold: GoldTargets, system: Parses) -> dict[str, list[tuple[int, .
     """
     positions: dict[str, list[tuple[int, ...]]] = {}
     faults: dict[str, str] = {}
-    for item, words in gold.sentences.items():
+    for item, tokens in gold.sentences.items():
         if item in system.blocks:
             try:
-                positions[item] = system.positions(item, words)
+                positions[item] = system.positions(item, tokens)
             except DataError as error:
                 faults[item] = str(error)
     if faults:
@@ -208,7 +207,7 @@ def warn_about(gold: GoldTargets, system: Parses, rules: Rules) -> None:
             LangdiffWarning,
             stacklevel=3,
         )
-    own = {item: words for item, words in gold.sentences.items() if item in system.blocks}
+    own = {item: tokens for item, tokens in gold.sentences.items() if item in system.blocks}
     if len(own) > 1 and not any(system.blocks[item] for item in own):
         warnings.warn(
             f"parser {system.name!r}: all blocks are without dependencies, so that negative targets are right and all "
@@ -216,17 +215,17 @@ def warn_about(gold: GoldTargets, system: Parses, rules: Rules) -> None:
             LangdiffWarning,
             stacklevel=3,
         )
-    if outside := {item: last for item, words in own.items() if (last := system.last_position(item)) >= len(words)}:
+    if outside := {item: last for item, tokens in own.items() if (last := system.last_position(item)) >= len(tokens)}:
         first, last = next(iter(outside.items()))
         warnings.warn(
             f"parser {system.name!r}: dependencies of {len(outside):,} sentences name words that these do not have, "
             f"the first {first!r}: word {last} (from 0) of {len(own[first])}. If the parser divides sentences in "
-            f"another way, give its words: {_wording.words(python='tokens', command='--tokens NAME=FILE')}.",
+            f"another way, give its words: {words(python='tokens', command='--tokens NAME=FILE')}.",
             LangdiffWarning,
             stacklevel=3,
         )
     if not rules.shipped and (lexical := lexical_words(rules, gold, system)):
-        lines = "; ".join(f"line {line}: {', '.join(words)}" for line, words in list(lexical.items())[:5])
+        lines = "; ".join(f"line {line}: {', '.join(named)}" for line, named in list(lexical.items())[:5])
         warnings.warn(
             f"rules {rules.name!r} ({rules.source}) name words of the sentences, which are not labels of parser "
             f"{system.name!r}: {lines}. Rules are about labels only.",

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from langdiff._io import as_path, read_lines, write_text
-from langdiff._signature import short_hash
+from langdiff.base.io import as_path, read_lines, write_text
+from langdiff.base.signature import short_hash
 from langdiff.constructions.phenomena import PHENOMENA, is_type
 from langdiff.constructions.target import Target, read_nodes, write_nodes
 from langdiff.errors import DataError, Fault, FaultsError, LangdiffWarning

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from conllu.exceptions import ParseException
 from conllu.parser import parse_dict_value, parse_id_value, parse_paired_list_value
 
-from langdiff._io import as_path, read_lines
+from langdiff.base.io import as_path, read_lines
 from langdiff.errors import DataError
 
 COLUMNS = 10

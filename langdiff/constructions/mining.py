@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from langdiff._io import write_text
-from langdiff._random import generator
+from langdiff.base.io import write_text
+from langdiff.base.seeds import generator
 from langdiff.constructions.gold import TREEBANK
 from langdiff.constructions.graphs import Graph, read_graphs
 from langdiff.constructions.phenomena import PHENOMENA

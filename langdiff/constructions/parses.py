@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from langdiff._io import as_paths, read_lines
-from langdiff._signature import short_hash
+from langdiff.base.io import as_paths, read_lines
+from langdiff.base.signature import short_hash
 from langdiff.constructions.alignment import Token, align
 from langdiff.constructions.gold import read_sentences
 from langdiff.constructions.graphs import read_graphs

@@ -9,7 +9,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from langdiff._io import as_path, read_lines
+from langdiff.base.io import as_path, read_lines
 from langdiff.constructions.graphs import Graph, Word
 from langdiff.constructions.names import doubtful_names
 from langdiff.constructions.phenomena import PHENOMENA, is_type

@@ -7,8 +7,8 @@ from importlib import resources
 from pathlib import Path
 from typing import Literal, get_args
 
-from langdiff._io import as_path, read_lines
-from langdiff._signature import short_hash
+from langdiff.base.io import as_path, read_lines
+from langdiff.base.signature import short_hash
 from langdiff.constructions.gold import GoldTargets
 from langdiff.constructions.parses import SHAPES, Parses
 from langdiff.constructions.phenomena import PHENOMENA, is_type, types_of_rules

@@ -7,7 +7,7 @@ import pandas as pd
 
 from langdiff.constructions import tables
 from langdiff.errors import ConfigError
-from langdiff.outcomes import Outcomes
+from langdiff.tables.outcomes import Outcomes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from langdiff._signature import short_hash
+from langdiff.base.signature import short_hash
 from langdiff.constructions.gold import GoldTargets, collect_targets, read_gold
 from langdiff.constructions.graphs import read_graphs
 from langdiff.errors import DataError, listing

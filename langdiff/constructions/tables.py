@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import binomtest
 
-from langdiff._types import Integers
+from langdiff.base.types import Integers
 from langdiff.constructions.ordering import order_columns
 
 LEVEL = 0.95

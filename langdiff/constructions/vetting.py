@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from langdiff._io import as_path, read_lines
+from langdiff.base.io import as_path, read_lines
 from langdiff.constructions.gold import CELLS, TREEBANK, GoldTargets, read_target, warn_of_words
 from langdiff.constructions.target import Target
 from langdiff.errors import DataError, Fault, FaultsError

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from langdiff.corpora.origin import languages_per_intent, native_share, origin_accounting
-from langdiff.multitext import Multitext
+from langdiff.tables.multitext import Multitext
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import pandas as pd
 
-from langdiff._archives import File
-from langdiff._io import read_lines
+from langdiff.base.archives import File
+from langdiff.base.io import read_lines
 from langdiff.corpora.files import suffixes_of
 from langdiff.errors import DataError, listing
 

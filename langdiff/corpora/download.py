@@ -13,8 +13,8 @@ from typing import Any
 
 from platformdirs import user_cache_path
 
-from langdiff._io import write_text
-from langdiff._progress import progress_bar
+from langdiff.base.io import write_text
+from langdiff.base.progress import progress_bar
 from langdiff.corpora.catalogue import SOURCES, CorpusSource
 from langdiff.errors import ConfigError, DataError, OutputError
 

@@ -10,14 +10,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from langdiff._archives import COMPRESSED, File
-from langdiff._control_characters import check_names
-from langdiff._csv_cells import guard
-from langdiff._io import read_table
-from langdiff._wording import option
+from langdiff.base.archives import COMPRESSED, File
+from langdiff.base.control_characters import check_names
+from langdiff.base.csv_cells import guard
+from langdiff.base.io import read_table
 from langdiff.corpora.files import language_of
 from langdiff.corpora.iso639 import contradict, iso639_3
-from langdiff.errors import ConfigError, DataError, LangdiffWarning, listing
+from langdiff.errors import ConfigError, DataError, LangdiffWarning, listing, option
 
 FILE_NAME = "metadata.csv"
 EditionInfo = pd.DataFrame | pd.Series | Mapping[str, str]  # where only languages are needed; see `languages_of`

@@ -10,10 +10,9 @@ from typing import NamedTuple, get_args
 
 import pandas as pd
 
-from langdiff._archives import File
-from langdiff._io import DAMAGED
-from langdiff._types import OnError
-from langdiff._wording import option, words
+from langdiff.base.archives import File
+from langdiff.base.io import DAMAGED
+from langdiff.base.types import OnError
 from langdiff.errors import (
     ConfigError,
     DataError,
@@ -21,10 +20,12 @@ from langdiff.errors import (
     FaultsError,
     LangdiffWarning,
     list_faults,
+    option,
     summary_of,
+    words,
 )
-from langdiff.left_out import LEFT_OUT_COLUMNS, names_left_out
-from langdiff.multitext import FAULT_COLUMNS, Multitext
+from langdiff.tables.left_out import LEFT_OUT_COLUMNS, names_left_out
+from langdiff.tables.multitext import FAULT_COLUMNS, Multitext
 
 NAMED = 5  # intents that a row of what is left out names
 MAX_FAULTS = 1000  # per edition or file; a file with more of them is not in the format
@@ -234,7 +235,7 @@ class Place(NamedTuple):
 class Damage:
     r"""Lines of a file that are not text, until it is known which intent they belong to.
 
-    `langdiff._io.read_lines` marks them when its argument `on_fault` is `note`.
+    `langdiff.base.io.read_lines` marks them when its argument `on_fault` is `note`.
 
     Parameters
     ----------

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from langdiff._archives import COMPRESSED, File, is_archive, members_of
+from langdiff.base.archives import COMPRESSED, File, is_archive, members_of
 from langdiff.corpora.iso639 import iso639_3
 from langdiff.errors import DataError, listing
 

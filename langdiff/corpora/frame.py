@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from langdiff._types import OnError
+from langdiff.base.types import OnError
 from langdiff.corpora.edition_info import with_language
 from langdiff.corpora.faults import Faults
 from langdiff.errors import DataError, Fault, listing
-from langdiff.multitext import Multitext
-from langdiff.multitext_building import multitext_from_sources
-from langdiff.text_sources import InMemoryText
+from langdiff.tables.multitext import Multitext
+from langdiff.tables.multitext_building import multitext_from_sources
+from langdiff.tables.text_sources import InMemoryText
 
 _LONG = ["intent", "edition", "text"]
 

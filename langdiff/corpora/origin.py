@@ -8,7 +8,7 @@ import pandas as pd
 from langdiff.corpora.edition_info import EditionInfo, languages_of
 from langdiff.corpora.files import language_of
 from langdiff.errors import DataError, LangdiffWarning, listing
-from langdiff.multitext import Multitext
+from langdiff.tables.multitext import Multitext
 
 UNKNOWN = ("", "und")  # ISO 639-2: undetermined
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from langdiff.multitext import Multitext
+from langdiff.tables.multitext import Multitext
 
 
 def corpus_sizes(corpora: Mapping[str, Multitext]) -> pd.DataFrame:

@@ -7,8 +7,8 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
-from langdiff._types import Tokenization
-from langdiff.multitext import Multitext
+from langdiff.base.types import Tokenization
+from langdiff.tables.multitext import Multitext
 
 MERGE = "↹"
 ESCAPE = "␛"

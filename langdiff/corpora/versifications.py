@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from langdiff._types import Booleans
+from langdiff.base.types import Booleans
 from langdiff.corpora.books import BOOKS, NUMBERS
 
 Repaired = Mapping[str, tuple[str, str]]  # by book, its first verse as it was and as it is

@@ -5,10 +5,9 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-from langdiff._io import atomic_path
-from langdiff._wording import option, words
-from langdiff.errors import DataError, OutputError, listing
-from langdiff.multitext import Multitext
+from langdiff.base.io import atomic_path
+from langdiff.errors import DataError, OutputError, listing, option, words
+from langdiff.tables.multitext import Multitext
 
 
 def text_files(

@@ -5,7 +5,7 @@ from importlib import resources
 
 import pandas as pd
 
-from langdiff._numbers import read_exact_csv
+from langdiff.base.numbers import read_exact_csv
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)

@@ -5,7 +5,7 @@ from importlib import resources
 
 import pandas as pd
 
-from langdiff._numbers import read_exact_csv
+from langdiff.base.numbers import read_exact_csv
 from langdiff.errors import ConfigError
 
 MODELS = {  # embedding and encoder

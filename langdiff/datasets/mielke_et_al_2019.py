@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from langdiff._numbers import read_exact_csv
+from langdiff.base.numbers import read_exact_csv
 
 Corpus = Literal["europarl", "bibles"]
 LanguageSet = Literal["iso_join", "iso_join_without_cmn", "reconstruction"]

@@ -6,7 +6,7 @@ from typing import Literal
 
 import pandas as pd
 
-from langdiff._numbers import read_exact_csv
+from langdiff.base.numbers import read_exact_csv
 from langdiff.errors import ConfigError
 
 METRICS = ["S", "N", "R", "F"]

@@ -5,7 +5,7 @@ from importlib import resources
 
 import pandas as pd
 
-from langdiff._numbers import exact_numbers
+from langdiff.base.numbers import exact_numbers
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)

@@ -6,9 +6,9 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from langdiff._random import generator
-from langdiff._signature import join_signature, name_of_seed
-from langdiff._types import Floats
+from langdiff.base.seeds import generator
+from langdiff.base.signature import join_signature, name_of_seed
+from langdiff.base.types import Floats
 from langdiff.discourse.items import METRICS
 from langdiff.errors import ConfigError, DataError
 

@@ -7,11 +7,10 @@ from typing import Literal, NamedTuple, get_args
 
 import pandas as pd
 
-from langdiff._types import OnError
-from langdiff._wording import option
+from langdiff.base.types import OnError
 from langdiff.discourse.items import characters_of
 from langdiff.discourse.tree import DiscourseTree
-from langdiff.errors import ConfigError, Fault, FaultsError, LangdiffWarning
+from langdiff.errors import ConfigError, Fault, FaultsError, LangdiffWarning, option
 
 Spans = Literal["edus", "chars"]
 REFERENCE = "reference"

@@ -7,8 +7,8 @@ from typing import Any, get_args
 import pandas as pd
 
 import langdiff
-from langdiff._signature import join_signature, short_hash
-from langdiff._types import OnError
+from langdiff.base.signature import join_signature, short_hash
+from langdiff.base.types import OnError
 from langdiff.discourse.binarization import Binarization, binarize
 from langdiff.discourse.documents import Spans, checked_on_error, pair_documents
 from langdiff.discourse.files import Trees, TreeSource, read_documents

@@ -6,16 +6,15 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Literal, get_args
 
-from langdiff._archives import COMPRESSED
-from langdiff._io import as_paths, read_blocks, write_text
-from langdiff._types import OnError
-from langdiff._wording import option
+from langdiff.base.archives import COMPRESSED
+from langdiff.base.io import as_paths, read_blocks, write_text
+from langdiff.base.types import OnError
 from langdiff.discourse.documents import Documents, checked_on_error, refuse_or_warn
 from langdiff.discourse.formats.dis import DisReader, write_dis
 from langdiff.discourse.formats.lists import read_attachments, span_draft, write_attachments, write_spans
 from langdiff.discourse.formats.rst_xml import rst_xml_draft, write_rst_xml
 from langdiff.discourse.tree import DiscourseTree
-from langdiff.errors import ConfigError, DataError, Fault, FaultsError, LangdiffWarning, listing
+from langdiff.errors import ConfigError, DataError, Fault, FaultsError, LangdiffWarning, listing, option
 
 StringFormat = Literal["dis", "spans", "attachments"]
 DiscourseFormat = Literal["dis", "rs3", "spans", "attachments"]

@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
-from langdiff._wording import option
 from langdiff.discourse.attachments import attachments_of
 from langdiff.discourse.tree import DiscourseTree
-from langdiff.errors import DataError
+from langdiff.errors import DataError, option
 
 Procedure = Literal["rst-parseval", "parseval"]
 Metric = Literal["S", "N", "R", "F"]

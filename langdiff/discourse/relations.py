@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
-from langdiff._io import as_path, read_table
+from langdiff.base.io import as_path, read_table
 from langdiff.discourse.tree import ROOT, SPAN, DiscourseTree
 from langdiff.errors import ConfigError, DataError, listing
 

@@ -10,7 +10,7 @@ import pandas as pd
 
 from langdiff.discourse.items import METRICS, TRIVIAL, Metric, Procedure
 from langdiff.errors import ConfigError, Fault
-from langdiff.outcomes import Outcomes
+from langdiff.tables.outcomes import Outcomes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

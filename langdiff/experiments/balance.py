@@ -7,12 +7,12 @@ from typing import Literal, get_args
 import numpy as np
 import pandas as pd
 
-from langdiff._random import generator
+from langdiff.base.seeds import generator
 from langdiff.corpora.edition_info import EditionInfo
 from langdiff.corpora.origin import codes_of_editions, original_language_of
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.experiments.native import NATIVE, TRANSLATED
-from langdiff.multitext import Multitext
+from langdiff.tables.multitext import Multitext
 
 Unit = Literal["words", "intents"]
 

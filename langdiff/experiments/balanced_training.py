@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from langdiff._random import generator, seed_number
+from langdiff.base.seeds import generator, seed_number
 from langdiff.corpora.edition_info import EditionInfo
 from langdiff.corpora.origin import codes_of_editions
 from langdiff.errors import ConfigError, DataError, listing
@@ -17,11 +17,11 @@ from langdiff.experiments.balance import Unit, balance_by_origin, count_words
 from langdiff.experiments.cautions import warns_caller
 from langdiff.experiments.native import NATIVE, TRANSLATED, divide_by_origin, find_origins
 from langdiff.experiments.native_and_translated import TranslationeseResult, translationese
-from langdiff.folds import Folds
-from langdiff.multitext import Multitext
-from langdiff.parts import Parts
 from langdiff.selection import split, split_into_folds
-from langdiff.surprisals import Surprisals
+from langdiff.tables.folds import Folds
+from langdiff.tables.multitext import Multitext
+from langdiff.tables.parts import Parts
+from langdiff.tables.surprisals import Surprisals
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

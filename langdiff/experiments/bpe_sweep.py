@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from langdiff._random import seed_number
+from langdiff.base.seeds import seed_number
 from langdiff.errors import ConfigError
 from langdiff.experiments.cautions import warns_caller
 from langdiff.lm import Recipe, compute_surprisals, read_training_logs
 from langdiff.lm.ngram.recipe import AnyRecipe, find_scored_lm
-from langdiff.long_tables import BESIDE
-from langdiff.parts import Parts
-from langdiff.provenance import join_provenance
-from langdiff.surprisals import Surprisals
+from langdiff.tables.long_tables import BESIDE
+from langdiff.tables.parts import Parts
+from langdiff.tables.provenance import join_provenance
+from langdiff.tables.surprisals import Surprisals
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

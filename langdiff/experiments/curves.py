@@ -7,21 +7,21 @@ from pathlib import Path
 
 import numpy as np
 
-from langdiff._random import generator, seed_number, seed_numbers
-from langdiff._types import Model
+from langdiff.base.seeds import generator, seed_number, seed_numbers
+from langdiff.base.types import Model
 from langdiff.errors import ConfigError
 from langdiff.experiments.cautions import warns_caller
 from langdiff.experiments.training_sizes import Match, check_sizes, nested_parts, size_caches, smallest_train
-from langdiff.folds import Folds
 from langdiff.lm.compute import compute_where_possible
 from langdiff.lm.ngram.recipe import AnyRecipe
 from langdiff.lm.scoring import Scoring
-from langdiff.multitext import Multitext
-from langdiff.parts import Parts
 from langdiff.regression import DifficultyCurve, fit_curve
 from langdiff.regression.clustering import OneClustering, one_clustering
 from langdiff.regression.curves.fitting import check_settings
-from langdiff.surprisals import Surprisals
+from langdiff.tables.folds import Folds
+from langdiff.tables.multitext import Multitext
+from langdiff.tables.parts import Parts
+from langdiff.tables.surprisals import Surprisals
 
 
 @warns_caller

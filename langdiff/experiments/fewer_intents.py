@@ -8,16 +8,16 @@ import numpy as np
 import pandas as pd
 
 from langdiff import __version__
-from langdiff._progress import progress_bar
-from langdiff._random import generator
-from langdiff._signature import join_signature, name_of_seed
-from langdiff._types import Floats, Model
+from langdiff.base.progress import progress_bar
+from langdiff.base.seeds import generator
+from langdiff.base.signature import join_signature, name_of_seed
+from langdiff.base.types import Floats, Model
 from langdiff.errors import ConfigError, DataError
 from langdiff.experiments.cautions import warns_caller
 from langdiff.regression import DifficultyFit, fit
 from langdiff.regression.identity import identify_table
 from langdiff.regression.table import as_surprisals
-from langdiff.surprisals import Surprisals
+from langdiff.tables.surprisals import Surprisals
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,11 +11,11 @@ import numpy as np
 import pandas as pd
 
 from langdiff import __version__
-from langdiff._io import parse_json, write_json
-from langdiff._progress import progress_bar
-from langdiff._random import generator, seed_number, seed_numbers
-from langdiff._signature import full_hash, join_signature, name_of_number
-from langdiff._types import Floats, Model
+from langdiff.base.io import parse_json, write_json
+from langdiff.base.progress import progress_bar
+from langdiff.base.seeds import generator, seed_number, seed_numbers
+from langdiff.base.signature import full_hash, join_signature, name_of_number
+from langdiff.base.types import Floats, Model
 from langdiff.errors import CheckpointError, ConfigError, DataError, listing
 from langdiff.experiments.cautions import warns_caller
 from langdiff.experiments.goodness_result import Goodness
@@ -24,7 +24,7 @@ from langdiff.regression.check.cross_validate import RESTRICTABLE
 from langdiff.regression.check.held_out import Fix, Sizes
 from langdiff.regression.identity import identify_table
 from langdiff.regression.table import as_surprisals
-from langdiff.surprisals import Surprisals
+from langdiff.tables.surprisals import Surprisals
 
 KEY = 16  # hexadecimal digits in the name of a stored result
 VALUES = ("per_cell", "std_error", "total", "dispersion", "cells", "converged")  # what is stored

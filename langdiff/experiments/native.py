@@ -9,15 +9,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from langdiff._csv_cells import guarded
-from langdiff._io import as_path, atomic_path, read_table
+from langdiff.base.csv_cells import guarded
+from langdiff.base.io import as_path, atomic_path, read_table
 from langdiff.corpora.edition_info import EditionInfo, languages_of
 from langdiff.corpora.files import language_of
 from langdiff.corpora.origin import align_origins
 from langdiff.errors import ConfigError, DataError, listing
-from langdiff.long_tables import BESIDE
 from langdiff.regression.kernel.connected import edition_components
-from langdiff.surprisals import Surprisals
+from langdiff.tables.long_tables import BESIDE
+from langdiff.tables.surprisals import Surprisals
 
 NATIVE, TRANSLATED = "native", "translated"
 USUAL_MIN_NATIVE = 500  # Mielke et al. (2019), section 6

@@ -10,7 +10,6 @@ import pandas as pd
 from scipy.stats import norm
 
 from langdiff.corpora.edition_info import EditionInfo
-from langdiff.effects import Contrast
 from langdiff.errors import ConfigError, LangdiffWarning, listing
 from langdiff.experiments.cautions import warns_caller
 from langdiff.experiments.native import (
@@ -23,7 +22,8 @@ from langdiff.experiments.native import (
     find_origins,
 )
 from langdiff.regression import DifficultyFit, fit
-from langdiff.surprisals import Surprisals
+from langdiff.tables.contrasts import Contrast
+from langdiff.tables.surprisals import Surprisals
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,7 +10,7 @@ import pandas as pd
 from langdiff.errors import DataError, listing
 from langdiff.experiments.cautions import warns_caller
 from langdiff.experiments.native_and_translated import TranslationeseResult, translationese
-from langdiff.surprisals import Surprisals
+from langdiff.tables.surprisals import Surprisals
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,18 +9,18 @@ from typing import Literal, get_args
 import numpy as np
 import pandas as pd
 
-from langdiff._random import seed_numbers
-from langdiff.effects import Effects
+from langdiff.base.seeds import seed_numbers
 from langdiff.errors import ConfigError, listing
 from langdiff.experiments.cautions import warns_caller
-from langdiff.folds import Folds
 from langdiff.lm import compute_surprisals
 from langdiff.lm.ngram.recipe import AnyRecipe
 from langdiff.lm.scoring import Scoring
-from langdiff.parts import Parts
 from langdiff.regression import fit
 from langdiff.regression.seeds import SeedEffects, centred_variances, combine_seeds
-from langdiff.surprisals import Surprisals
+from langdiff.tables.effects import Effects
+from langdiff.tables.folds import Folds
+from langdiff.tables.parts import Parts
+from langdiff.tables.surprisals import Surprisals
 
 Model = Literal["1", "2", "2L", "2C"]  # that need no further setting
 

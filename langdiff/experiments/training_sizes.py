@@ -9,13 +9,13 @@ from typing import Literal, NamedTuple
 import numpy as np
 import pandas as pd
 
-from langdiff._random import seed_numbers
-from langdiff._types import Integers
+from langdiff.base.seeds import seed_numbers
+from langdiff.base.types import Integers
 from langdiff.errors import ConfigError, DataError, listing
-from langdiff.folds import Folds
 from langdiff.lm.jobs.folder import fold_cache
-from langdiff.multitext import Multitext
-from langdiff.parts import Parts
+from langdiff.tables.folds import Folds
+from langdiff.tables.multitext import Multitext
+from langdiff.tables.parts import Parts
 
 Match = Literal["intents", "bytes", "characters"]
 MATCHES = ("intents", "bytes", "characters")

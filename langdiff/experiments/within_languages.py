@@ -8,10 +8,11 @@ import pandas as pd
 from scipy.optimize import brentq, minimize_scalar
 from scipy.stats import chi2
 
-from langdiff._types import Floats, Integers
+from langdiff.base.types import Floats, Integers
 from langdiff.corpora.edition_info import EditionInfo, languages_of
-from langdiff.effects import Effects, EffectsLike, as_effects
 from langdiff.errors import DataError, listing
+from langdiff.tables.effect_sources import EffectsLike, as_effects
+from langdiff.tables.effects import Effects
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -19,8 +19,8 @@ from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
 from langdiff import __version__
-from langdiff._checksums import is_whole, seal
-from langdiff._io import atomic_path, parse_json, write_text
+from langdiff.base.checksums import is_whole, seal
+from langdiff.base.io import atomic_path, parse_json, write_text
 from langdiff.errors import CheckpointError
 
 FORMAT = 1

@@ -10,10 +10,9 @@ from typing import cast
 import numpy as np
 from rich.progress import Progress, TaskID
 
-from langdiff._progress import progress_bar
-from langdiff._random import seed_number, seed_numbers
+from langdiff.base.progress import progress_bar
+from langdiff.base.seeds import seed_number, seed_numbers
 from langdiff.errors import ConfigError, DataError
-from langdiff.folds import Folds
 from langdiff.lm.cross_scoring import Scored, score_folds
 from langdiff.lm.device import find_device
 from langdiff.lm.jobs.dask_jobs import is_dask, run_on_dask
@@ -34,9 +33,10 @@ from langdiff.lm.lstm.training import describe
 from langdiff.lm.ngram.recipe import AnyRecipe, ScoredLM, find_scored_lm
 from langdiff.lm.recipes import Recipe
 from langdiff.lm.scoring import Scoring
-from langdiff.multitext import Multitext
-from langdiff.parts import Parts
-from langdiff.surprisals import Surprisals
+from langdiff.tables.folds import Folds
+from langdiff.tables.multitext import Multitext
+from langdiff.tables.parts import Parts
+from langdiff.tables.surprisals import Surprisals
 
 
 def compute_surprisals(

@@ -6,13 +6,13 @@ from typing import Any, NamedTuple, Protocol
 
 import pandas as pd
 
-from langdiff._signature import short_hash
+from langdiff.base.signature import short_hash
 from langdiff.errors import FaultsError, LangdiffError, without_figures
-from langdiff.folds import Folds
-from langdiff.long_tables import BESIDE
-from langdiff.parts import Parts
-from langdiff.provenance import Provenance
-from langdiff.surprisals import Surprisals
+from langdiff.tables.folds import Folds
+from langdiff.tables.long_tables import BESIDE
+from langdiff.tables.parts import Parts
+from langdiff.tables.provenance import Provenance
+from langdiff.tables.surprisals import Surprisals
 
 
 class Scored(NamedTuple):

@@ -6,14 +6,14 @@ from importlib.util import find_spec
 
 import pandas as pd
 
-from langdiff._progress import progress_bar
+from langdiff.base.progress import progress_bar
 from langdiff.errors import DataError, LangdiffWarning, listing
 from langdiff.lm.external.compression import lzma_bits, ppmd_bits
 from langdiff.lm.ngram.model import fit_kneser_ney
 from langdiff.lm.ngram.recipe import KneserNeyRecipe
 from langdiff.lm.texts import check_texts, naming
-from langdiff.parts import Parts
-from langdiff.surprisals import Surprisals
+from langdiff.tables.parts import Parts
+from langdiff.tables.surprisals import Surprisals
 
 ORDERS = (6, 10, 16)  # of the n-grams
 

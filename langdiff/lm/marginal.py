@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from scipy.special import logsumexp
 from torch import Tensor
 
-from langdiff._random import generator
+from langdiff.base.seeds import generator
 from langdiff.errors import ConfigError
 from langdiff.lm.device import one_thread
 from langdiff.lm.lstm.model import LanguageModel

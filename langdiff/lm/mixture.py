@@ -8,8 +8,8 @@ from typing import TypeAlias
 import numpy as np
 import pandas as pd
 
-from langdiff._io import as_path
-from langdiff._types import Floats
+from langdiff.base.io import as_path
+from langdiff.base.types import Floats
 from langdiff.errors import CheckpointError, ConfigError, DataError
 from langdiff.lm.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 from langdiff.lm.lstm.model import LanguageModel, read_language_model

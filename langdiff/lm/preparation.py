@@ -3,8 +3,8 @@
 import warnings
 from pathlib import Path
 
-from langdiff._io import parse_json, write_json
-from langdiff._types import Tokenization
+from langdiff.base.io import parse_json, write_json
+from langdiff.base.types import Tokenization
 from langdiff.errors import CheckpointError, ConfigError, LangdiffWarning
 
 NOTE = "preparation.json"

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from langdiff._progress import progress_bar
+from langdiff.base.progress import progress_bar
 from langdiff.errors import ConfigError, DataError
 from langdiff.lm.jobs.job import AnyModel, explain_replaced, load_finished, read_record, score_texts
 from langdiff.lm.jobs.record import hash_texts, provenance_of_scored, surprisals_of_frames
@@ -11,8 +11,8 @@ from langdiff.lm.jobs.results import cautions_of, check_fraction, frames_of, war
 from langdiff.lm.ngram.recipe import AnyRecipe, find_lm, find_scored_lm
 from langdiff.lm.scoring import Scoring
 from langdiff.lm.texts import naming
-from langdiff.multitext import Multitext
-from langdiff.surprisals import Surprisals
+from langdiff.tables.multitext import Multitext
+from langdiff.tables.surprisals import Surprisals
 
 
 def read_models(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from langdiff._types import Floats
+from langdiff.base.types import Floats
 from langdiff.errors import DataError, FaultsError, LangdiffError, TrainingError
 from langdiff.lm.scoring import Scoring
 from langdiff.lm.units.alphabet import Alphabet

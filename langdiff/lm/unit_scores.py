@@ -7,7 +7,7 @@ from typing import TypeAlias
 import numpy as np
 import pandas as pd
 
-from langdiff._types import Booleans, Floats, Integers
+from langdiff.base.types import Booleans, Floats, Integers
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.lm.jobs.job import explain_replaced
 from langdiff.lm.jobs.results import check_fraction, warn_of
@@ -18,8 +18,8 @@ from langdiff.lm.scoring import Scoring, as_scoring
 from langdiff.lm.texts import caution_about_rates, check_texts, naming
 from langdiff.lm.units.alphabet import SPACE, Alphabet
 from langdiff.lm.units.scripts import identity_bits
-from langdiff.multitext import Multitext
-from langdiff.token_tables import END, TokenScores
+from langdiff.tables.multitext import Multitext
+from langdiff.tables.token_tables import END, TokenScores
 
 TrainedModel: TypeAlias = LanguageModel | KneserNeyModel | Mixture
 

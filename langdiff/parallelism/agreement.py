@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 
 import langdiff
-from langdiff._random import generator
-from langdiff._signature import join_signature, name_of_seed, short_hash
-from langdiff._types import Floats
+from langdiff.base.seeds import generator
+from langdiff.base.signature import join_signature, name_of_seed, short_hash
+from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, DataError
 from langdiff.parallelism.cleaning import align_conjunctions, merge_interlocked
 from langdiff.parallelism.documents import Document, Parallelism

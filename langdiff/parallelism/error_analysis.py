@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 import langdiff
-from langdiff._signature import join_signature, short_hash
+from langdiff.base.signature import join_signature, short_hash
 from langdiff.errors import DataError
 from langdiff.parallelism.documents import Document, Parallelism
 from langdiff.parallelism.matching import Overlap, match_branches, maximum_matching, overlaps

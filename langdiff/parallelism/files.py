@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Literal, get_args
 
-from langdiff._archives import COMPRESSED
-from langdiff._io import as_paths, read_blocks, write_text
-from langdiff._wording import option
-from langdiff.errors import ConfigError, DataError, LangdiffWarning, listing
+from langdiff.base.archives import COMPRESSED
+from langdiff.base.io import as_paths, read_blocks, write_text
+from langdiff.errors import ConfigError, DataError, LangdiffWarning, listing, option
 from langdiff.parallelism.documents import Document
 from langdiff.parallelism.formats.brat import brat_texts, read_brat
 from langdiff.parallelism.formats.table import read_token_table, write_token_table

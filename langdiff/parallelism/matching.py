@@ -11,7 +11,7 @@ from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components, min_weight_full_bipartite_matching
 
-from langdiff._types import Booleans, Floats, Integers
+from langdiff.base.types import Booleans, Floats, Integers
 from langdiff.parallelism.documents import Branch, Parallelism
 
 Metric = Literal["EPM", "MPBM", "MBAWO", "MWO"]

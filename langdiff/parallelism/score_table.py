@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 import pandas as pd
 
-from langdiff._types import Integers
+from langdiff.base.types import Integers
 from langdiff.parallelism.documents import Document
 from langdiff.parallelism.enclosing import depths
 from langdiff.parallelism.matching import METRICS, Metric, match_parallelisms, sizes

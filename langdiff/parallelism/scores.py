@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from langdiff._types import Floats
+from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, DataError
-from langdiff.outcomes import Outcomes
 from langdiff.parallelism.matching import METRICS, Metric
 from langdiff.parallelism.score_table import FEATURES, SIDES, SUMS, ScoreTable, Side
+from langdiff.tables.outcomes import Outcomes
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)

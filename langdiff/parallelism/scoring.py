@@ -5,7 +5,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 
 import langdiff
-from langdiff._signature import join_signature, name_of_number, short_hash
+from langdiff.base.signature import join_signature, name_of_number, short_hash
 from langdiff.errors import ConfigError, DataError, LangdiffWarning, listing
 from langdiff.parallelism.documents import Document
 from langdiff.parallelism.score_table import ScoreTable

@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from langdiff._types import Floats
+from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, DataError
 from langdiff.parallelism.documents import Document
 from langdiff.parallelism.enclosing import strata

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from langdiff._types import Integers
+from langdiff.base.types import Integers
 from langdiff.errors import DataError
 from langdiff.parallelism.documents import Branch, Document
 from langdiff.parallelism.enclosing import strata

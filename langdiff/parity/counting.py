@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from langdiff._types import Floats
+from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, DataError, listing
-from langdiff.multitext import Multitext
 from langdiff.parity.diagnostics import efficiencies
 from langdiff.parity.resampling import Quotient, of_reference
 from langdiff.parity.tokenizers import Tokenizer, encoder_of, tokenize_texts
-from langdiff.surprisals import Surprisals
+from langdiff.tables.multitext import Multitext
+from langdiff.tables.surprisals import Surprisals
 from langdiff.typology.predictors.text import separates_words
 
 TokenSource = Tokenizer | pd.DataFrame

@@ -8,12 +8,10 @@ import numpy as np
 import pandas as pd
 
 from langdiff import __version__
-from langdiff._random import generator
-from langdiff._signature import join_signature, name_of_number, name_of_seed, short_hash
-from langdiff._types import Floats
+from langdiff.base.seeds import generator
+from langdiff.base.signature import join_signature, name_of_number, name_of_seed, short_hash
+from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, DataError, LangdiffWarning, listing
-from langdiff.intent_info import label_intents
-from langdiff.multitext import Multitext
 from langdiff.parity.counting import (
     Measured,
     TokenSource,
@@ -28,7 +26,9 @@ from langdiff.parity.resampling import intervals
 from langdiff.parity.result import Parity
 from langdiff.regression import DifficultyFit, fit
 from langdiff.regression.clustering import name_of_clusters
-from langdiff.surprisals import Surprisals
+from langdiff.tables.intent_info import label_intents
+from langdiff.tables.multitext import Multitext
+from langdiff.tables.surprisals import Surprisals
 
 Clusters = str | Mapping[str, object] | pd.Series
 ParityModel = Literal["1", "2"]

@@ -7,9 +7,9 @@ import pandas as pd
 from scipy.stats import t as student
 
 from langdiff.errors import DataError
-from langdiff.intent_info import label_intents
 from langdiff.parity.measure import Clusters
-from langdiff.surprisals import Surprisals
+from langdiff.tables.intent_info import label_intents
+from langdiff.tables.surprisals import Surprisals
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from langdiff._types import Floats, Integers
+from langdiff.base.types import Floats, Integers
 
 AT_ONCE = 64  # bootstrap samples held in memory
 

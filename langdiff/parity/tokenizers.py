@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from langdiff._types import Integers
+from langdiff.base.types import Integers
 from langdiff.errors import ConfigError, DataError, MissingExtraError
 
 PLAIN = {"add_special_tokens": False, "disallowed_special": ()}  # options for the tokens of the text and no others

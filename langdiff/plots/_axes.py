@@ -12,7 +12,7 @@ from matplotlib.collections import QuadMesh
 from matplotlib.ticker import AutoLocator, Locator, LogLocator, MaxNLocator, NullFormatter
 from matplotlib.transforms import ScaledTranslation
 
-from langdiff._types import Floats
+from langdiff.base.types import Floats
 from langdiff.plots._names import breadth, shorten, show_names, tick_names, with_note
 
 # any two can be told apart with and without each of the three kinds of colour blindness; tests/plots/test_palette.py

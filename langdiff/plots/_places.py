@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from scipy.optimize import isotonic_regression
 
-from langdiff._types import Floats, Integers
+from langdiff.base.types import Floats, Integers
 from langdiff.plots._axes import BACKING, GREY, INK, LEAST_TEXT, LETTER, LINE, NAME_SHARE, size_of, text_size
 from langdiff.plots._names import breadth, shorten
 

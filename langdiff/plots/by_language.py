@@ -8,12 +8,13 @@ import pandas as pd
 from matplotlib.axes import Axes
 from scipy.stats import pearsonr
 
-from langdiff._types import Floats
-from langdiff.effects import Effects, EffectsLike, as_effects
+from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.plots._axes import BLUE, DASHED, FAINT, GREY, INK, MARKERS, SERIES, axes_of, finish
 from langdiff.plots._places import ALL_NAMED, name_points
 from langdiff.plots.difficulty import side_by_side
+from langdiff.tables.effect_sources import EffectsLike, as_effects
+from langdiff.tables.effects import Effects
 
 NAMED = 16  # of more than ALL_NAMED points, this many are named, those far from the line and from the middle
 HIGHLIGHTS = tuple(zip(SERIES[1:6], MARKERS[1:6], strict=True))  # colour and marker of each language

@@ -9,11 +9,13 @@ import pandas as pd
 from matplotlib.axes import Axes
 from scipy.stats import pearsonr
 
-from langdiff._types import Floats
-from langdiff.effects import Effects, EffectsLike, Scale, as_effects
+from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, DataError
 from langdiff.plots._axes import BLUE, DASHED, EASIER, FAINT, HARDER, INK, axes_of, finish, row_axes, size_of, text_size
 from langdiff.plots._places import ALL_NAMED, name_points
+from langdiff.tables.contrasts import Scale
+from langdiff.tables.effect_sources import EffectsLike, as_effects
+from langdiff.tables.effects import Effects
 
 NAMED = 16  # of more than ALL_NAMED editions, `plot_two_models` names as many, the most telling
 

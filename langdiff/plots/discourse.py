@@ -8,7 +8,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from langdiff._types import Floats
+from langdiff.base.types import Floats
 from langdiff.errors import DataError
 from langdiff.plots._arguments import takes
 from langdiff.plots._axes import BLUE, DASHED, GREEN, GREY, INK, MARKERS, RUST, SERIES, finish, row_axes, text_size

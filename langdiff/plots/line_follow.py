@@ -6,11 +6,11 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from langdiff.effects import Sources, effects_by_source
 from langdiff.errors import DataError
 from langdiff.plots._axes import EASIER, FAINT, HARDER, INK, axes_of, finish
 from langdiff.plots._places import name_line_ends
 from langdiff.plots.difficulty import side_by_side
+from langdiff.tables.effect_sources import Sources, effects_by_source
 
 
 def plot_line_follow(sources: Sources, ax: Axes | None = None, **style: Any) -> Axes:

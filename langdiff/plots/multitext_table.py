@@ -8,7 +8,7 @@ from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
-from langdiff._types import Floats
+from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.plots._arguments import takes
 from langdiff.plots._axes import FAINT, GREY, INK, LETTER, axes_of, finish, size_of, text_size

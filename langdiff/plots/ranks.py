@@ -8,8 +8,9 @@ from matplotlib.axes import Axes
 from matplotlib.colors import PowerNorm
 from matplotlib.ticker import MaxNLocator
 
-from langdiff.effects import EffectsLike, Scale, as_effects, rank_probabilities
 from langdiff.plots._axes import FAINT, INK, add_colorbar, axes_of, finish, name_rows
+from langdiff.tables.contrasts import Scale
+from langdiff.tables.effect_sources import EffectsLike, as_effects, rank_probabilities
 
 WRITTEN_OUT = 16  # with more editions percentages find no room
 

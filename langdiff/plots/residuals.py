@@ -7,11 +7,11 @@ import pandas as pd
 from matplotlib.axes import Axes
 from scipy.stats import cauchy, laplace, norm
 
-from langdiff._types import Floats
-from langdiff.effects import Effects
+from langdiff.base.types import Floats
 from langdiff.errors import DataError, listing
 from langdiff.plots._arguments import takes
 from langdiff.plots._axes import BLUE, DASHED, INK, RUST, axes_of, finish, plain_log_ticks
+from langdiff.tables.effects import Effects
 
 BINS = 20  # of equally many intents
 LEAST_IN_BIN = 5  # intents

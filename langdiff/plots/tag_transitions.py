@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.patches import FancyArrowPatch
 
-from langdiff._types import Floats
+from langdiff.base.types import Floats
 from langdiff.errors import DataError
 from langdiff.plots._arguments import takes
 from langdiff.plots._axes import BACKING, BLUE, INK, axes_of, finish

@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from langdiff.effects import HasEffects
 from langdiff.plots._arguments import takes
 from langdiff.plots._axes import BLUE, DASHED, INK, RUST, finish, row_axes
+from langdiff.tables.effect_sources import HasEffects
 
 
 class Differences(Protocol):

@@ -7,11 +7,12 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from langdiff.effects import Effects, Sources, effects_by_source
 from langdiff.errors import DataError, listing
 from langdiff.plots._arguments import takes
 from langdiff.plots._axes import FAINT, MARKERS, SERIES, axes_of, finish
 from langdiff.plots._places import ALL_NAMED, name_points
+from langdiff.tables.effect_sources import Sources, effects_by_source
+from langdiff.tables.effects import Effects
 
 NAMED = 16  # of more than ALL_NAMED editions, those farthest above or below the line
 

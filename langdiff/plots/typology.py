@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from pandas.api.types import is_numeric_dtype
 
-from langdiff._types import Floats
+from langdiff.base.types import Floats
 from langdiff.errors import DataError
 from langdiff.plots._arguments import takes
 from langdiff.plots._axes import FAINT, MARKERS, SERIES, axes_of, finish

@@ -4,8 +4,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from langdiff._types import Floats
-from langdiff.effects import Effects
+from langdiff.base.types import Floats
 from langdiff.errors import DataError
 from langdiff.plots._arguments import takes
 from langdiff.plots._axes import (
@@ -24,6 +23,7 @@ from langdiff.plots._axes import (
 )
 from langdiff.plots._names import shorten
 from langdiff.plots._places import spread
+from langdiff.tables.effects import Effects
 
 BINS = 30
 SHARE = 0.9  # of the left half that the longest bar takes

@@ -4,12 +4,11 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from langdiff._signature import short_hash
-from langdiff._wording import option
-from langdiff.errors import ConfigError, DataError, listing
-from langdiff.intent_info import label_intents
-from langdiff.multitext import Multitext
-from langdiff.surprisals import Surprisals
+from langdiff.base.signature import short_hash
+from langdiff.errors import ConfigError, DataError, listing, option
+from langdiff.tables.intent_info import label_intents
+from langdiff.tables.multitext import Multitext
+from langdiff.tables.surprisals import Surprisals
 
 OneClustering = str | Mapping[object, object] | pd.Series
 Clusters = OneClustering | Sequence[OneClustering]

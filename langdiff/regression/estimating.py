@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 from scipy.linalg import LinAlgError
 
-from langdiff._numbers import exact_numbers
-from langdiff._types import Booleans, Floats, Integers
+from langdiff.base.numbers import exact_numbers
+from langdiff.base.types import Booleans, Floats, Integers
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.regression.design import Design, columns_of_formula, labels_of
 from langdiff.regression.kernel.clusters import Clusters, RowClusters, SummedClusters, covariance_of_clusters
@@ -27,7 +27,7 @@ from langdiff.regression.kernel.two_way import TwoWay, solve_two_way
 from langdiff.regression.kernel.unequal.estimands import estimand_levels
 from langdiff.regression.kernel.unequal.estimate import UnequalEstimate, estimate_unequal, pseudo_inverse
 from langdiff.regression.options import Options
-from langdiff.surprisals import Surprisals
+from langdiff.tables.surprisals import Surprisals
 
 LEAST_SIGMA = 1e-8  # residuals of log bits below it are rounding, and the likelihood is unbounded
 

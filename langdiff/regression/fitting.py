@@ -9,10 +9,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from langdiff import __version__
-from langdiff._signature import join_signature, name_of_number, short_hash
-from langdiff._types import Floats, Model
+from langdiff.base.signature import join_signature, name_of_number, short_hash
+from langdiff.base.types import Floats, Model
 from langdiff.errors import ConfigError, ConvergenceWarning
-from langdiff.long_tables import LongTable
 from langdiff.regression.clustering import (
     Clusters,
     OneClustering,
@@ -40,7 +39,8 @@ from langdiff.regression.records import ErrorsKind
 from langdiff.regression.result import DifficultyFit
 from langdiff.regression.table import as_surprisals, log_bits
 from langdiff.regression.uncertainty import Uncertainty, find_errors
-from langdiff.surprisals import Surprisals
+from langdiff.tables.long_tables import LongTable
+from langdiff.tables.surprisals import Surprisals
 
 USUAL_ITERATIONS = 1000
 FARTHEST = 5.0  # nats from the average, a factor of 148, at which a difficulty is not one of a language

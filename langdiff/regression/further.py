@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 from scipy.linalg import LinAlgError
 
-from langdiff._random import generator
-from langdiff._types import Floats
+from langdiff.base.seeds import generator
+from langdiff.base.types import Floats
 from langdiff.regression.design import Design
 from langdiff.regression.estimating import Fitted, dispersion_groups
 from langdiff.regression.kernel.models import Parameters, estimate
@@ -17,7 +17,7 @@ from langdiff.regression.kernel.unequal.wald import bootstrap_wald, compare_disp
 from langdiff.regression.options import ONE_WAY, Options
 from langdiff.regression.records import Dispersions, IntentsCompared, SizeDistribution
 from langdiff.regression.uncertainty import Uncertainty
-from langdiff.surprisals import Surprisals
+from langdiff.tables.surprisals import Surprisals
 
 MOST_COMPARED = 1_000_000  # cells
 FEWEST_SAMPLES = 19  # with fewer, no p is below 5 %

@@ -2,9 +2,9 @@
 
 import re
 
-from langdiff._signature import short_hash
+from langdiff.base.signature import short_hash
 from langdiff.regression.design import Design
-from langdiff.surprisals import Surprisals
+from langdiff.tables.surprisals import Surprisals
 
 
 def identify_table(table: Surprisals) -> dict[str, str | int | None]:

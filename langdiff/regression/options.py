@@ -7,10 +7,9 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 import pandas as pd
 
-from langdiff._random import generator
-from langdiff._types import Model
-from langdiff._wording import option
-from langdiff.errors import ConfigError, listing
+from langdiff.base.seeds import generator
+from langdiff.base.types import Model
+from langdiff.errors import ConfigError, listing, option
 from langdiff.regression.kernel.models import Settings
 from langdiff.regression.records import ErrorsKind
 

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pandas as pd
 
-from langdiff._io import as_path, write_text
-from langdiff.effects import Contrast, Effects, Names
+from langdiff.base.io import as_path, write_text
 from langdiff.errors import ConfigError, DataError
 from langdiff.regression.records import Dispersions, ErrorSource, IntentsCompared, SizeDistribution
 from langdiff.regression.saving import read_document, restore, to_json
+from langdiff.tables.contrasts import Contrast
+from langdiff.tables.effects import Effects, Names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

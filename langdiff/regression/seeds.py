@@ -17,10 +17,11 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from langdiff.effects import Effects, HasEffects, as_effects
 from langdiff.errors import ConfigError, DataError, listing
-from langdiff.provenance import join_provenance
-from langdiff.surprisals import Surprisals
+from langdiff.tables.effect_sources import HasEffects, as_effects
+from langdiff.tables.effects import Effects
+from langdiff.tables.provenance import join_provenance
+from langdiff.tables.surprisals import Surprisals
 
 ENOUGH_SEEDS = 10  # from which each edition has a variance of its own
 

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from langdiff._types import Booleans, Floats
+from langdiff.base.types import Booleans, Floats
 from langdiff.errors import DataError, LangdiffWarning, listing
-from langdiff.long_tables import as_pandas, is_long
 from langdiff.regression.design import Design
 from langdiff.regression.kernel.connected import edition_components, weakly_joined
-from langdiff.surprisals import Surprisals
+from langdiff.tables.long_tables import as_pandas, is_long
+from langdiff.tables.surprisals import Surprisals
 
 CONSTANT_CELLS = 3  # an edition with at least this many cells, all equal, was not measured
 FEW = 8

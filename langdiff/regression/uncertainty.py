@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 from scipy.linalg import LinAlgError
 
-from langdiff._random import generator
-from langdiff._signature import name_of_seed
-from langdiff._types import Booleans, Floats, Integers
+from langdiff.base.seeds import generator
+from langdiff.base.signature import name_of_seed
+from langdiff.base.types import Booleans, Floats, Integers
 from langdiff.errors import ConvergenceWarning, DataError, LangdiffWarning, listing
 from langdiff.regression.design import Design
 from langdiff.regression.estimating import Fitted, normalized

@@ -12,17 +12,17 @@ import pandas as pd
 
 from langdiff.corpora.tokenizer import detokenize
 from langdiff.errors import DataError, listing
-from langdiff.folds import Folds
 from langdiff.lm.jobs.record import hash_texts
-from langdiff.multitext import Multitext
-from langdiff.parts import Parts
 from langdiff.regression import DifficultyFit
 from langdiff.run.analysis import Analysis, kept_or_made
 from langdiff.run.experiment import Experiment, FileCorpus
 from langdiff.run.figure import Figure, draw
 from langdiff.run.hashes import hash_files
 from langdiff.run.sections import PATHS
-from langdiff.surprisals import Surprisals
+from langdiff.tables.folds import Folds
+from langdiff.tables.multitext import Multitext
+from langdiff.tables.parts import Parts
+from langdiff.tables.surprisals import Surprisals
 
 
 @dataclass(frozen=True, kw_only=True)

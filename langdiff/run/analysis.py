@@ -10,9 +10,9 @@ from typing import Any
 
 import pandas as pd
 
-from langdiff._checksums import read_sealed, seal
-from langdiff._io import write_json
-from langdiff._signature import full_hash
+from langdiff.base.checksums import read_sealed, seal
+from langdiff.base.io import write_json
+from langdiff.base.signature import full_hash
 from langdiff.errors import ConvergenceWarning, DataError, LangdiffError, LangdiffWarning, OutputError
 from langdiff.experiments.cautions import merge
 from langdiff.run.directory import JOBS, versions

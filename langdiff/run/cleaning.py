@@ -6,8 +6,8 @@ from urllib.parse import unquote
 
 import pandas as pd
 
-from langdiff._checksums import CHECKSUMS
-from langdiff._io import as_path
+from langdiff.base.checksums import CHECKSUMS
+from langdiff.base.io import as_path
 from langdiff.errors import DataError, OutputError
 from langdiff.lm.jobs.folder import KEY
 from langdiff.lm.lstm.resume import is_state

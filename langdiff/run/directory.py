@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import langdiff
-from langdiff._checksums import CHECKSUMS, read_checksums, write_checksums
-from langdiff._io import locked, parse_json, remove
+from langdiff.base.checksums import CHECKSUMS, read_checksums, write_checksums
+from langdiff.base.io import locked, parse_json, remove
 from langdiff.errors import DataError, OutputError
 from langdiff.experiments.training_sizes import SizeCache, size_caches
 from langdiff.lm.jobs.folder import fold_cache

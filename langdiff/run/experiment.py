@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
-from langdiff._types import FormatName, Model, OnError, Ranges, Tokenization
+from langdiff.base.types import FormatName, Model, OnError, Ranges, Tokenization
 from langdiff.corpora.formats.registry import OPTIONS, check_format_options
 from langdiff.errors import ConfigError
 from langdiff.lm.ngram.recipe import KneserNeyRecipe, ScoredLM, find_scored_lm

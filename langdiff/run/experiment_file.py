@@ -9,10 +9,9 @@ from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
-from langdiff._io import as_path
-from langdiff._types import FormatName
-from langdiff._wording import in_experiment
-from langdiff.errors import ConfigError, listing
+from langdiff.base.io import as_path
+from langdiff.base.types import FormatName
+from langdiff.errors import ConfigError, in_experiment, listing
 from langdiff.run.experiment import Experiment, FileCorpus, SyntheticCorpus
 from langdiff.run.sections import PATHS
 

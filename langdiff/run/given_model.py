@@ -1,9 +1,9 @@
 """A language model that scores without being trained: `hf` of the section `[lm]`."""
 
 from langdiff.lm.external.huggingface import HuggingFaceLM
-from langdiff.multitext import Multitext
-from langdiff.parts import Parts
 from langdiff.run.experiment import LmSettings
+from langdiff.tables.multitext import Multitext
+from langdiff.tables.parts import Parts
 
 
 def load_given(settings: LmSettings) -> HuggingFaceLM | None:

@@ -5,7 +5,7 @@ from collections.abc import Hashable
 from pathlib import Path
 
 from langdiff.errors import DataError
-from langdiff.multitext import Multitext
+from langdiff.tables.multitext import Multitext
 
 
 def hash_editions(multitext: Multitext) -> dict[Hashable, str]:

@@ -9,7 +9,7 @@ import pandas as pd
 from markupsafe import Markup
 from pandas.api.types import is_numeric_dtype
 
-from langdiff._numbers import in_format
+from langdiff.base.numbers import in_format
 
 NAMES = {"lm": "language model", "r_hat": "R-hat"}
 # columns of texts, which are the same for every language model

@@ -9,8 +9,8 @@ from typing import Any
 
 from matplotlib.axes import Axes
 
-from langdiff._control_characters import drop_controls
-from langdiff._io import write_text
+from langdiff.base.control_characters import drop_controls
+from langdiff.base.io import write_text
 from langdiff.parity.result import Parity
 from langdiff.regression import DifficultyFit
 from langdiff.run.html_tables import tables_of_analysis

@@ -9,10 +9,9 @@ import numpy as np
 import pandas as pd
 
 import langdiff
-from langdiff._checksums import read_checksums, write_checksums
-from langdiff._io import atomic_path, write_text
+from langdiff.base.checksums import read_checksums, write_checksums
+from langdiff.base.io import atomic_path, write_text
 from langdiff.errors import LangdiffWarning
-from langdiff.left_out import names_left_out
 from langdiff.regression import DifficultyCurve
 from langdiff.run.analysis import Analysis
 from langdiff.run.figure import Figure
@@ -20,6 +19,7 @@ from langdiff.run.html_tables import html_table, tables_of_analysis, with_error
 from langdiff.run.page import render_page
 from langdiff.run.pictures import RANK_DRAWS, draw_all
 from langdiff.run.result import RunResult
+from langdiff.tables.left_out import names_left_out
 
 MOST_FAULTS = 100  # that the page lists
 # of the analyses: the entry of the contents, the heading, and what is shown

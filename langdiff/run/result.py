@@ -7,22 +7,22 @@ from typing import Any
 
 import pandas as pd
 
-from langdiff._checksums import DamageError, read_checksums
-from langdiff._csv_cells import unguarded
-from langdiff._io import as_path, parse_json, read_table
-from langdiff._numbers import read_exact_csv
+from langdiff.base.checksums import DamageError, read_checksums
+from langdiff.base.csv_cells import unguarded
+from langdiff.base.io import as_path, parse_json, read_table
+from langdiff.base.numbers import read_exact_csv
 from langdiff.errors import DataError
-from langdiff.left_out import LEFT_OUT_COLUMNS
 from langdiff.lm.floors import compare_with_floors
-from langdiff.multitext import FAULT_COLUMNS
 from langdiff.regression import DifficultyCurve, DifficultyFit, read_curve, read_fit
 from langdiff.run.analysis import ANALYSES, Analysis, read_analysis
 from langdiff.run.directory import CURVE, EDITIONS, EXPERIMENT, FOLDS, FORMAT_VERSION, MANIFEST, PRESENCE
 from langdiff.run.experiment import Experiment
 from langdiff.run.floors import read_floors
 from langdiff.run.sections import SECTIONS
-from langdiff.surprisal_files import read_surprisals
-from langdiff.surprisals import Surprisals
+from langdiff.tables.left_out import LEFT_OUT_COLUMNS
+from langdiff.tables.multitext import FAULT_COLUMNS
+from langdiff.tables.surprisal_files import read_surprisals
+from langdiff.tables.surprisals import Surprisals
 
 REPAIR = "`langdiff run` with the same experiment makes all that is missing or damaged again."
 DRAWN = ("figures", "report.html")  # from the other files, and read by nobody but people

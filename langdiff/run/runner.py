@@ -12,15 +12,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from langdiff._csv_cells import guarded
-from langdiff._io import as_path, atomic_path, parse_json, write_json
-from langdiff._wording import in_experiment
+from langdiff.base.csv_cells import guarded
+from langdiff.base.io import as_path, atomic_path, parse_json, write_json
 from langdiff.corpora import read_multitext, synthesize
 from langdiff.corpora.tokenizer import prepare_text
-from langdiff.errors import DataError, OutputError
+from langdiff.errors import DataError, OutputError, in_experiment
 from langdiff.experiments.curves import curve_where_possible
 from langdiff.experiments.training_sizes import check_sizes, smallest_train
-from langdiff.folds import Folds
 from langdiff.lm.compute import compute_where_possible
 from langdiff.lm.device import find_device
 from langdiff.lm.external.huggingface import HuggingFaceLM
@@ -28,8 +26,6 @@ from langdiff.lm.external.protocol import surprisals_of
 from langdiff.lm.jobs.folder import job_folder
 from langdiff.lm.jobs.logs import join_logs, read_job_log
 from langdiff.lm.preparation import note_preparation
-from langdiff.multitext import Multitext
-from langdiff.parts import Parts
 from langdiff.regression import DifficultyCurve, fit
 from langdiff.run.analyses import Basis, analyse, check_sections
 from langdiff.run.analysis import ANALYSES
@@ -62,7 +58,10 @@ from langdiff.run.report import write_pages
 from langdiff.run.result import RunResult
 from langdiff.run.sections import SECTIONS
 from langdiff.selection import select
-from langdiff.surprisals import Surprisals
+from langdiff.tables.folds import Folds
+from langdiff.tables.multitext import Multitext
+from langdiff.tables.parts import Parts
+from langdiff.tables.surprisals import Surprisals
 
 # files that only some runs write
 STALE = (

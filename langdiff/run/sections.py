@@ -4,7 +4,7 @@ from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from langdiff._types import Model, StanModel
+from langdiff.base.types import Model, StanModel
 from langdiff.regression.check.held_out import Fix, Sizes
 from langdiff.typology.association.correlate import N_RESAMPLES, settle
 from langdiff.typology.association.outcome import Test

@@ -9,9 +9,9 @@ from urllib.parse import unquote
 import numpy as np
 import pandas as pd
 
-from langdiff._checksums import CHECKSUMS
-from langdiff._csv_cells import unguarded
-from langdiff._io import as_path, is_locked
+from langdiff.base.checksums import CHECKSUMS
+from langdiff.base.csv_cells import unguarded
+from langdiff.base.io import as_path, is_locked
 from langdiff.errors import DataError
 from langdiff.lm.compute import fold_seeds
 from langdiff.lm.jobs.folder import KEY, LOG, job_folder, read_json

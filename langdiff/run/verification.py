@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from langdiff._checksums import CHECKSUMS, DamageError, read_checksums
-from langdiff._csv_cells import unguarded
-from langdiff._io import as_path
+from langdiff.base.checksums import CHECKSUMS, DamageError, read_checksums
+from langdiff.base.csv_cells import unguarded
+from langdiff.base.io import as_path
 from langdiff.errors import DataError
 from langdiff.lm.jobs.folder import KEY, job_folder
 from langdiff.lm.preparation import NOTE

@@ -3,13 +3,13 @@
 import numpy as np
 import pandas as pd
 
-from langdiff._types import Booleans, Integers
+from langdiff.base.types import Booleans, Integers
 from langdiff.errors import ConfigError, DataError
-from langdiff.folds import Folds
-from langdiff.multitext import Multitext, check_multitext
-from langdiff.parts import Parts
 from langdiff.selection.dealing import deal_groups
 from langdiff.selection.grouping import Groups, Incomplete, divide_groups, find_complete, groups_of
+from langdiff.tables.folds import Folds
+from langdiff.tables.multitext import Multitext, check_multitext
+from langdiff.tables.parts import Parts
 
 TOGETHER = 5  # consecutive intents in a group where none are given, as in the test part of `split`
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from langdiff._types import Floats, Integers
+from langdiff.base.types import Floats, Integers
 
 
 def deal_groups(sizes: Integers, shares: Floats) -> Integers:

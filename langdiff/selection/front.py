@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import pandas as pd
 
-from langdiff._progress import progress_bar
-from langdiff._types import Booleans
-from langdiff.multitext import Multitext, check_multitext
+from langdiff.base.progress import progress_bar
+from langdiff.base.types import Booleans
 from langdiff.selection.requirements import check_feasible, check_settings, name_problem
 from langdiff.selection.result import ParetoFront
 from langdiff.selection.search.exact import Search
+from langdiff.tables.multitext import Multitext, check_multitext
 
 if TYPE_CHECKING:
     import pulp

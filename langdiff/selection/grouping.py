@@ -6,12 +6,11 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from langdiff._types import Booleans, Floats, Integers
-from langdiff._wording import option
-from langdiff.errors import ConfigError, DataError, listing
-from langdiff.intent_info import label_intents
-from langdiff.multitext import Multitext
+from langdiff.base.types import Booleans, Floats, Integers
+from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.selection.dealing import deal_groups
+from langdiff.tables.intent_info import label_intents
+from langdiff.tables.multitext import Multitext
 
 Incomplete = Literal["error", "drop", "test"]
 Groups = str | Mapping[object, object] | pd.Series
@@ -46,7 +45,7 @@ def find_complete(multitext: Multitext, incomplete: Incomplete) -> Booleans:
 
 
 def groups_of(multitext: Multitext, groups: Groups) -> pd.Series:
-    """Return the group of every intent; see `langdiff.intent_info.label_intents`, also for the errors."""
+    """Return the group of every intent; see `langdiff.tables.intent_info.label_intents`, also for the errors."""
     return label_intents(multitext.intents, multitext.intent_info, groups, "groups")
 
 

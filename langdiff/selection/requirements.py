@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from langdiff._types import Booleans
+from langdiff.base.types import Booleans
 from langdiff.errors import ConfigError, DataError, InfeasibleError, SolverError, listing
-from langdiff.multitext import Multitext
 from langdiff.selection.search.exact import Search
 from langdiff.selection.search.problem import Problem, collapse
 from langdiff.selection.search.solver import configured
+from langdiff.tables.multitext import Multitext
 
 if TYPE_CHECKING:
     import pulp

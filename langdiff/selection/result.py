@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from langdiff.errors import InfeasibleError
-from langdiff.left_out import explain_left_out
-from langdiff.multitext import Multitext
+from langdiff.tables.left_out import explain_left_out
+from langdiff.tables.multitext import Multitext
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

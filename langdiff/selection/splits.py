@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from langdiff._types import Booleans
+from langdiff.base.types import Booleans
 from langdiff.errors import ConfigError, DataError
-from langdiff.multitext import Multitext, check_multitext
-from langdiff.parts import Parts
 from langdiff.selection.grouping import Groups, Incomplete, divide_groups, find_complete, groups_of
+from langdiff.tables.multitext import Multitext, check_multitext
+from langdiff.tables.parts import Parts
 
 
 def split(

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from conllu.exceptions import ParseException
 from conllu.parser import DEFAULT_FIELDS, parse_id_value, parse_int_value, parse_line
 
-from langdiff._io import as_path, read_lines
+from langdiff.base.io import as_path, read_lines
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
 from langdiff.treebanks.tree import Tree
 

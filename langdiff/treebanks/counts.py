@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from langdiff._types import Integers
+from langdiff.base.types import Integers
 
 
 class Counts(NamedTuple):

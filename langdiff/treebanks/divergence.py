@@ -5,7 +5,7 @@ from typing import Literal
 import numpy as np
 from scipy.special import rel_entr
 
-from langdiff._types import Floats
+from langdiff.base.types import Floats
 from langdiff.treebanks.counts import Counts
 
 CONSTANT = 1e-12  # relative variance below which a table does not vary but for rounding

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import pandas as pd
 
-from langdiff._io import as_paths
-from langdiff._progress import progress_bar
+from langdiff.base.io import as_paths
+from langdiff.base.progress import progress_bar
 from langdiff.errors import ConfigError, DataError
 from langdiff.treebanks.conllu import TreeSource, read_trees
 from langdiff.treebanks.head_entropy import HeadPairs, Over

@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 
 from langdiff import __version__
-from langdiff._progress import progress_bar
-from langdiff._random import generator
-from langdiff._signature import name_of_seed, short_hash
-from langdiff._types import Floats
+from langdiff.base.progress import progress_bar
+from langdiff.base.seeds import generator
+from langdiff.base.signature import name_of_seed, short_hash
+from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, DataError
 from langdiff.treebanks.comparison import COLUMNS, TreebankComparison
 from langdiff.treebanks.counts import Counts

@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 
 from langdiff import __version__
-from langdiff._progress import progress_bar
-from langdiff._random import generator
-from langdiff._signature import join_signature, name_of_number, name_of_seed
-from langdiff._types import Floats, Integers
+from langdiff.base.progress import progress_bar
+from langdiff.base.seeds import generator
+from langdiff.base.signature import join_signature, name_of_number, name_of_seed
+from langdiff.base.types import Floats, Integers
 from langdiff.errors import ConfigError, DataError
 from langdiff.treebanks.comparison import COLUMNS, Column
 from langdiff.treebanks.pairwise import between, between_halves

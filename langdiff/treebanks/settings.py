@@ -6,7 +6,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from langdiff._signature import name_of_number
+from langdiff.base.signature import name_of_number
 from langdiff.errors import ConfigError
 from langdiff.treebanks.divergence import Kind
 from langdiff.treebanks.horizontal import Normalizer

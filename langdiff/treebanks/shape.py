@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from langdiff._types import Booleans, Integers
+from langdiff.base.types import Booleans, Integers
 
 
 class Siblings(NamedTuple):

@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from langdiff._types import Floats, Integers
+from langdiff.base.types import Floats, Integers
 from langdiff.treebanks import horizontal, vertical
 from langdiff.treebanks.counts import Counts
 from langdiff.treebanks.settings import SimilaritySettings

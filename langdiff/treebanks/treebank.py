@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from langdiff._archives import COMPRESSED
-from langdiff._io import as_paths
-from langdiff._signature import short_hash
-from langdiff._types import Integers
+from langdiff.base.archives import COMPRESSED
+from langdiff.base.io import as_paths
+from langdiff.base.signature import short_hash
+from langdiff.base.types import Integers
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
 from langdiff.treebanks.conllu import Fault, read_conllu
 from langdiff.treebanks.tree import Tree

@@ -5,7 +5,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from langdiff._io import atomic_path
+from langdiff.base.io import atomic_path
 from langdiff.errors import DataError, MissingExtraError
 
 

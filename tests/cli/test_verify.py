@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 import langdiff as ld
-from langdiff.provenance import Provenance
+from langdiff.tables.provenance import Provenance
 
 
 @pytest.mark.parametrize("command", ["fit", "compare", "reliability", "plot table", "stability"])

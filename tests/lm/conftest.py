@@ -10,9 +10,9 @@ import pytest
 
 from langdiff.lm import RECIPES, train_language_model
 from langdiff.lm.jobs.logs import LOG, read_log
-from langdiff.multitext_building import multitext_from_sources
-from langdiff.parts import Parts
-from langdiff.text_sources import InMemoryText
+from langdiff.tables.multitext_building import multitext_from_sources
+from langdiff.tables.parts import Parts
+from langdiff.tables.text_sources import InMemoryText
 
 WORDS = {
     "eng": ["the", "cat", "sat", "on", "a", "mat", "dog", "ran", "far", "and", "home"],

@@ -17,7 +17,7 @@ from langdiff.lm import compute_surprisals, read_language_model, score_multitext
 from langdiff.lm.jobs import job
 from langdiff.lm.jobs.folder import job_folder
 from langdiff.lm.lstm.loop import EpochLoop
-from langdiff.text_sources import InMemoryText
+from langdiff.tables.text_sources import InMemoryText
 from tests.lm.conftest import make_parts, read_job_states
 
 

@@ -12,7 +12,7 @@ from langdiff.errors import ConfigError, DataError, LangdiffWarning, TrainingErr
 from langdiff.lm import read_training_logs
 from langdiff.lm.compute import compute_where_possible
 from langdiff.lm.jobs import job
-from langdiff.text_sources import InMemoryText
+from langdiff.tables.text_sources import InMemoryText
 from tests.lm.conftest import verses
 
 FIELDS = ("bits", "eos_bits", "characters", "bytes", "replaced")

@@ -25,8 +25,8 @@ from langdiff.lm.mixture import _mix
 from langdiff.lm.units.alphabet import Alphabet
 from langdiff.lm.units.kinds import learn_units
 from langdiff.lm.units.scripts import identity_bits
-from langdiff.table_files import write_table_file
-from langdiff.token_tables import TokenScores, read_token_scores
+from langdiff.tables.table_files import write_table_file
+from langdiff.tables.token_tables import TokenScores, read_token_scores
 from tests.cli.conftest import langdiff as langdiff
 
 SUMS = 1e-9  # bits: the same numbers added in another order

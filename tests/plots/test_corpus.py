@@ -12,7 +12,6 @@ import langdiff as ld
 from langdiff.corpora import native_share
 from langdiff.corpora.origin import languages_per_intent
 from langdiff.errors import DataError
-from langdiff.multitext import Multitext
 from langdiff.plots import (
     plot_corpus_sizes,
     plot_intents_per_edition,
@@ -20,7 +19,8 @@ from langdiff.plots import (
     plot_native_share,
     plot_presence,
 )
-from langdiff.text_sources import InMemoryText
+from langdiff.tables.multitext import Multitext
+from langdiff.tables.text_sources import InMemoryText
 
 
 def multitext_of(have, books=None):

@@ -15,9 +15,9 @@ from numpy.testing import assert_allclose
 
 import langdiff as ld
 from langdiff.datasets import mielke2019
-from langdiff.effects import Scale
 from langdiff.errors import ConfigError, DataError
 from langdiff.plots import plot_against_truth, plot_difficulties, plot_line_follow, plot_ranks, plot_two_models
+from langdiff.tables.contrasts import Scale
 
 
 def fitted(editions, seed=0, lm="char-lstm", intents=100, **settings):

@@ -10,10 +10,10 @@ import pytest
 from numpy.testing import assert_allclose
 
 import langdiff as ld
-from langdiff.effects import rank_probabilities
 from langdiff.errors import DataError
 from langdiff.plots import plot_goodness_of_fit, plot_ranks, plot_residuals
 from langdiff.regression import standardized_residuals
+from langdiff.tables.effect_sources import rank_probabilities
 
 OWN_DISPERSION = 0.01  # mean square of residuals over the dispersion fitted to them; twice the spread over seeds
 

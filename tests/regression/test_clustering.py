@@ -6,7 +6,7 @@ import pytest
 
 from langdiff.errors import ConfigError, DataError
 from langdiff.regression.clustering import clusters_of, name_of_clusters, resolve_clusters
-from langdiff.surprisals import Surprisals
+from langdiff.tables.surprisals import Surprisals
 
 VERSES = ["40001001", "40001002", "40002001", "41001001"]
 

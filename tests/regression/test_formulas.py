@@ -15,7 +15,7 @@ from numpy.testing import assert_allclose
 from typer.testing import CliRunner
 
 import langdiff as ld
-from langdiff._checksums import seal
+from langdiff.base.checksums import seal
 from langdiff.cli.app import app
 from langdiff.errors import ConfigError, DataError
 from langdiff.regression.formulas import checked_formula, columns_named, matrix_of

@@ -9,11 +9,11 @@ from numpy.testing import assert_allclose
 from scipy.stats import t as student
 
 import langdiff as ld
-from langdiff.effects import Effects
 from langdiff.errors import ConfigError, DataError
-from langdiff.provenance import Provenance
 from langdiff.regression.seeds import _variances, combine_seeds, mean_over_seeds, seed_variance
-from langdiff.surprisals import Surprisals
+from langdiff.tables.effects import Effects
+from langdiff.tables.provenance import Provenance
+from langdiff.tables.surprisals import Surprisals
 
 ROUNDING = 1e-10
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import langdiff as ld
 from langdiff.errors import LangdiffError, LangdiffWarning
-from langdiff.provenance import Provenance
+from langdiff.tables.provenance import Provenance
 
 INFO = pd.DataFrame({"side": list("aabb"), "year": [1.0, 2, 4, 8]}, index=["e1", "e2", "e3", "e4"])
 

@@ -5,7 +5,7 @@ from typing import get_args
 import pytest
 
 import langdiff as ld
-from langdiff._types import FormatName
+from langdiff.base.types import FormatName
 from langdiff.errors import ConfigError
 from langdiff.lm import RECIPES, KneserNeyRecipe
 from langdiff.regression import fit

@@ -15,8 +15,8 @@ import pandas as pd
 import pytest
 
 import langdiff as ld
-from langdiff import _io
-from langdiff._checksums import CHECKSUMS
+from langdiff.base import io
+from langdiff.base.checksums import CHECKSUMS
 from langdiff.errors import DataError, LangdiffWarning, OutputError
 from langdiff.lm.jobs import job, tables
 from langdiff.lm.jobs.folder import LOG
@@ -251,7 +251,7 @@ def test_a_clock_that_goes_backwards_changes_nothing(finished, tmp_path, monkeyp
 
 def full_after(monkeypatch, module, writes):
     """Let a disk be full after some files."""
-    left, atomic_path = [writes], _io.atomic_path
+    left, atomic_path = [writes], io.atomic_path
 
     def filling(path):
         left[0] -= 1
@@ -419,7 +419,7 @@ def test_clean_removes_what_no_experiment_needs(langdiff, finished, copy):
 
 
 def test_clean_keeps_away_from_a_run_that_is_going(langdiff, copy):
-    with _io.locked(copy, "at work."):
+    with io.locked(copy, "at work."):
         done = langdiff("clean", copy)
     assert done.code == 1
     assert "another process is using this run directory" in done.err

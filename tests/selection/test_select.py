@@ -15,14 +15,14 @@ from hypothesis import strategies as st
 
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError, InfeasibleError, LangdiffWarning, SolverError
-from langdiff.multitext import Multitext
 from langdiff.selection.requirements import check_feasible, name_problem
 from langdiff.selection.search.cut import Network
 from langdiff.selection.search.exact import Search
 from langdiff.selection.search.heuristic import levels, stages
 from langdiff.selection.search.problem import collapse
 from langdiff.selection.search.reduction import reduce
-from langdiff.text_sources import InMemoryText
+from langdiff.tables.multitext import Multitext
+from langdiff.tables.text_sources import InMemoryText
 
 MAY_BE_ONE = pytest.mark.filterwarnings("ignore:only one edition is selected")  # of random tables
 

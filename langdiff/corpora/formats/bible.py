@@ -11,17 +11,16 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from langdiff._archives import File
-from langdiff._progress import progress_bar
-from langdiff._types import Booleans
-from langdiff._wording import option
+from langdiff.base.archives import File
+from langdiff.base.progress import progress_bar
+from langdiff.base.types import Booleans
 from langdiff.corpora.books import BOOKS, NUMBERS
 from langdiff.corpora.faults import Faults, Place
 from langdiff.corpora.formats.format import FormatText, Reading
 from langdiff.corpora.versifications import Existing, Repaired, existing, versification_of
-from langdiff.errors import DataError, LangdiffWarning, listing
-from langdiff.multitext import Multitext
-from langdiff.multitext_building import multitext_from_matrix
+from langdiff.errors import DataError, LangdiffWarning, listing, option
+from langdiff.tables.multitext import Multitext
+from langdiff.tables.multitext_building import multitext_from_matrix
 
 VERSE_ID = re.compile(r"(?!00)[0-9]{8}")  # BB from 01, CCC, VVV (000 is a title)
 

@@ -8,14 +8,14 @@ differ (``b.MAR`` is Mark). White space, which the files use for indentation, be
 import re
 from dataclasses import dataclass
 
-from langdiff._archives import File
+from langdiff.base.archives import File
 from langdiff.corpora.books import UNNUMBERED
 from langdiff.corpora.faults import Faults, Place
 from langdiff.corpora.files import suffixes_of
 from langdiff.corpora.formats.bible import Collected, Verses, VerseText, catalogue_verses, collected, verse_id
 from langdiff.corpora.formats.events import Events, read_corpus_xml
 from langdiff.corpora.formats.format import Format, Reading, begins_as_xml
-from langdiff.multitext import Multitext
+from langdiff.tables.multitext import Multitext
 
 SUFFIXES = suffixes_of(".xml")
 _ID = re.compile(r"b\.([A-Za-z0-9]{3})\.([0-9]{1,3})\.([0-9]{1,3})")

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from langdiff._archives import File
-from langdiff._progress import progress_bar
-from langdiff._types import OnError
+from langdiff.base.archives import File
+from langdiff.base.progress import progress_bar
+from langdiff.base.types import OnError
 from langdiff.corpora.costep_counts import CostepStatistics
 from langdiff.corpora.edition_info import edition_info_of, find_edition_info
 from langdiff.corpora.faults import Faults, Place
@@ -25,8 +25,8 @@ from langdiff.corpora.formats.costep_xml import Turn, read_day
 from langdiff.corpora.formats.format import Format, FormatText, Reading, begins_as_xml
 from langdiff.corpora.iso639 import iso639_3
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
-from langdiff.multitext import Multitext
-from langdiff.multitext_building import multitext_from_sources
+from langdiff.tables.multitext import Multitext
+from langdiff.tables.multitext_building import multitext_from_sources
 
 SUFFIXES = suffixes_of(".xml")
 

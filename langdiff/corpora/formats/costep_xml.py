@@ -3,7 +3,7 @@
 import re
 from typing import NamedTuple
 
-from langdiff._archives import File
+from langdiff.base.archives import File
 from langdiff.corpora.faults import Faults, Place
 from langdiff.corpora.formats.events import Events, read_corpus_xml
 

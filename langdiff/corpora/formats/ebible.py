@@ -12,17 +12,16 @@ from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 
-from langdiff._archives import File
-from langdiff._io import read_lines
-from langdiff._types import Ranges
-from langdiff._wording import option
+from langdiff.base.archives import File
+from langdiff.base.io import read_lines
+from langdiff.base.types import Ranges
 from langdiff.corpora.books import NUMBERS, UNNUMBERED
 from langdiff.corpora.faults import Faults, Place
 from langdiff.corpora.files import find_files, keep, suffixes_of
 from langdiff.corpora.formats.bible import Collected, FoundVerse, VerseText, catalogue_verses, collected, verse_id
 from langdiff.corpora.formats.format import Format, Reading
-from langdiff.errors import DataError, Fault, FaultsError
-from langdiff.multitext import Multitext
+from langdiff.errors import DataError, Fault, FaultsError, option
+from langdiff.tables.multitext import Multitext
 
 SUFFIXES = suffixes_of(".txt")
 VREF = "vref.txt"

@@ -1,7 +1,7 @@
 """Corpora in XML: events that note what is wrong with a text, and where."""
 
-from langdiff._archives import File
-from langdiff._xml import XmlEvents, read_xml
+from langdiff.base.archives import File
+from langdiff.base.xml import XmlEvents, read_xml
 from langdiff.corpora.faults import Damage, Faults, Place
 
 LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
@@ -36,7 +36,7 @@ class Events(XmlEvents):
 
 
 def read_corpus_xml(file: File, events: Events, *, errors: str = "strict") -> None:
-    """Parse a file as `langdiff._xml.read_xml` does; lines that are in no text are faults, too."""
+    """Parse a file as `langdiff.base.xml.read_xml` does; lines that are in no text are faults, too."""
     try:
         read_xml(file, events, errors=errors)
     finally:

@@ -10,13 +10,13 @@ from typing import Any
 
 import pandas as pd
 
-from langdiff._archives import File
-from langdiff._types import FormatName, OnError, Ranges
+from langdiff.base.archives import File
+from langdiff.base.types import FormatName, OnError, Ranges
 from langdiff.corpora.edition_info import edition_info_of, find_edition_info
 from langdiff.corpora.faults import Faults
 from langdiff.corpora.files import Paths, find_files
 from langdiff.errors import ConfigError
-from langdiff.multitext import Multitext
+from langdiff.tables.multitext import Multitext
 
 _PREAMBLE = r"(?:[^\S\n]*(?:#[^\n]*)?\n)*[^\S\n]*"  # empty lines and comments
 
@@ -101,7 +101,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class FormatText(ABC):
-    """The texts of one edition, read from files when asked for; a `langdiff.text_sources.TextSource`.
+    """The texts of one edition, read from files when asked for; a `langdiff.tables.text_sources.TextSource`.
 
     Attributes
     ----------

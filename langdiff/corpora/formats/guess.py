@@ -3,12 +3,11 @@
 from collections.abc import Mapping, Sequence
 from itertools import islice
 
-from langdiff._archives import File
-from langdiff._io import read_lines
-from langdiff._wording import option
+from langdiff.base.archives import File
+from langdiff.base.io import read_lines
 from langdiff.corpora.files import Paths, files_in
 from langdiff.corpora.formats.format import Format
-from langdiff.errors import DataError
+from langdiff.errors import DataError, option
 
 _HEAD = 2000  # lines of XML to look at
 

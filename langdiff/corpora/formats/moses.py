@@ -18,10 +18,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from langdiff._archives import File
-from langdiff._io import read_lines
-from langdiff._progress import progress_bar
-from langdiff._types import Booleans
+from langdiff.base.archives import File
+from langdiff.base.io import read_lines
+from langdiff.base.progress import progress_bar
+from langdiff.base.types import Booleans
 from langdiff.corpora.documents import documents_tsv, find_documents, read_documents
 from langdiff.corpora.edition_info import FILE_NAME, edition_info_csv
 from langdiff.corpora.faults import Faults
@@ -29,8 +29,8 @@ from langdiff.corpora.files import find_files, keep, suffixes_of
 from langdiff.corpora.formats.format import Format, FormatText, Reading
 from langdiff.corpora.writing import text_files, writable_texts, write_files
 from langdiff.errors import DataError, listing
-from langdiff.multitext import Multitext
-from langdiff.multitext_building import multitext_from_matrix
+from langdiff.tables.multitext import Multitext
+from langdiff.tables.multitext_building import multitext_from_matrix
 
 logger = logging.getLogger(__name__)
 

@@ -19,16 +19,16 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pandas as pd
 
-from langdiff._archives import File
-from langdiff._progress import progress_bar
+from langdiff.base.archives import File
+from langdiff.base.progress import progress_bar
 from langdiff.corpora.faults import Faults
 from langdiff.corpora.files import files_in, keep, suffixes_of
 from langdiff.corpora.formats.format import Format, FormatText, Reading, begins_as_xml
 from langdiff.corpora.formats.mteval_documents import Document, read_documents
 from langdiff.corpora.iso639 import iso639_3
 from langdiff.errors import ConfigError, DataError, LangdiffWarning, listing
-from langdiff.multitext import Multitext
-from langdiff.multitext_building import multitext_from_sources
+from langdiff.tables.multitext import Multitext
+from langdiff.tables.multitext_building import multitext_from_sources
 
 SUFFIXES = suffixes_of(".xml", ".sgm", ".sgml", ".mteval")
 

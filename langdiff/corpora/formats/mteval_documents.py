@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass, field
 
-from langdiff._archives import File
+from langdiff.base.archives import File
 from langdiff.corpora.faults import Faults, Place
 from langdiff.corpora.formats.bible import one_spaced
 from langdiff.corpora.formats.events import Events

@@ -12,8 +12,8 @@ import warnings
 from dataclasses import dataclass
 from functools import partial
 
-from langdiff._archives import File
-from langdiff._types import Ranges
+from langdiff.base.archives import File
+from langdiff.base.types import Ranges
 from langdiff.corpora.books import BOOKS
 from langdiff.corpora.faults import Faults, Place
 from langdiff.corpora.files import suffixes_of
@@ -22,7 +22,7 @@ from langdiff.corpora.formats.events import LANGUAGE, Events, read_corpus_xml
 from langdiff.corpora.formats.format import Format, Reading, begins_as_xml
 from langdiff.corpora.iso639 import iso639_3
 from langdiff.errors import DataError, LangdiffWarning, listing
-from langdiff.multitext import Multitext
+from langdiff.tables.multitext import Multitext
 
 SUFFIXES = suffixes_of(".xml", ".osis")
 _NAMES = (  # the books of BOOKS, in the same order

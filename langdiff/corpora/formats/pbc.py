@@ -17,9 +17,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from langdiff._io import read_blocks
-from langdiff._types import Booleans, Integers
-from langdiff._wording import option
+from langdiff.base.io import read_blocks
+from langdiff.base.types import Booleans, Integers
 from langdiff.corpora.edition_info import FILE_NAME, edition_info_csv
 from langdiff.corpora.faults import Faults, Place
 from langdiff.corpora.files import suffixes_of
@@ -34,8 +33,8 @@ from langdiff.corpora.formats.bible import (
 from langdiff.corpora.formats.format import Format, Reading, begins_with
 from langdiff.corpora.formats.pbc_lines import is_missing, scan_lines
 from langdiff.corpora.writing import text_files, writable_texts, write_files
-from langdiff.errors import DataError, Fault, FaultsError, listing
-from langdiff.multitext import Multitext
+from langdiff.errors import DataError, Fault, FaultsError, listing, option
+from langdiff.tables.multitext import Multitext
 
 SUFFIXES = suffixes_of(".txt")
 _NEXT = re.compile(r"\r[0-9]{8}\t")  # what would be the next line

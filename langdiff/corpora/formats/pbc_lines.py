@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from langdiff._types import Booleans, Integers
+from langdiff.base.types import Booleans, Integers
 
 _TEXT = 9  # place of the text in a line, after BBCCCVVV and a tab
 _WIDTH = _TEXT + 3  # bytes looked at: the first character of the text, too

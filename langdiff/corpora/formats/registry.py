@@ -7,13 +7,13 @@ from typing import Literal, get_args
 
 import pandas as pd
 
-from langdiff._types import AnyFormat, FormatName, OnError, Ranges
+from langdiff.base.types import AnyFormat, FormatName, OnError, Ranges
 from langdiff.corpora.files import Paths
 from langdiff.corpora.formats.bible import are_verse_ids
 from langdiff.corpora.formats.format import Format, Reading
 from langdiff.corpora.formats.guess import guess_format
 from langdiff.errors import ConfigError
-from langdiff.multitext import Multitext
+from langdiff.tables.multitext import Multitext
 
 FORMATS: dict[str, Format] = {
     name: import_module(f"langdiff.corpora.formats.{name}").FORMAT for name in get_args(FormatName)

@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterable
 from html.entities import html5
 
-from langdiff._archives import File
-from langdiff._io import read_lines
+from langdiff.base.archives import File
+from langdiff.base.io import read_lines
 from langdiff.corpora.formats.events import Events
 
 MAX_TAG = 10_000  # characters; a longer tag would have to be held in memory, and is not one

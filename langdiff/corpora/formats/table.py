@@ -8,17 +8,16 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from langdiff._archives import File
-from langdiff._io import read_table
-from langdiff._wording import option
+from langdiff.base.archives import File
+from langdiff.base.io import read_table
 from langdiff.corpora.edition_info import FILE_NAME
 from langdiff.corpora.faults import Faults
 from langdiff.corpora.files import files_in, keep, suffixes_of
 from langdiff.corpora.formats.format import Format, FormatText, Reading
-from langdiff.errors import ConfigError, DataError, listing
-from langdiff.multitext import Multitext
-from langdiff.multitext_building import multitext_from_sources
-from langdiff.table_files import separator_of
+from langdiff.errors import ConfigError, DataError, listing, option
+from langdiff.tables.multitext import Multitext
+from langdiff.tables.multitext_building import multitext_from_sources
+from langdiff.tables.table_files import separator_of
 
 SUFFIXES = suffixes_of(".csv", ".tsv")
 _NUMBER = re.compile(r"\s*([-+]?[.,]?\d[\d.,]*([eE][-+]?\d+)?|NA|NaN|nan)\s*")  # or a missing one

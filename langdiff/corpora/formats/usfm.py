@@ -16,16 +16,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from langdiff._archives import File, Member, is_archive
-from langdiff._io import read_lines
-from langdiff._types import Ranges
+from langdiff.base.archives import File, Member, is_archive
+from langdiff.base.io import read_lines
+from langdiff.base.types import Ranges
 from langdiff.corpora.faults import Damage, Faults
 from langdiff.corpora.files import Paths, edition_of, files_in, keep, suffixes_of
 from langdiff.corpora.formats.bible import Collected, Verses, VerseText, catalogue_verses, collected
 from langdiff.corpora.formats.format import Format, Reading, begins_with
 from langdiff.corpora.formats.usfm_markers import UsfmBook
 from langdiff.errors import DataError
-from langdiff.multitext import Multitext
+from langdiff.tables.multitext import Multitext
 
 SUFFIXES = suffixes_of(".usfm", ".sfm", ".ptx")
 

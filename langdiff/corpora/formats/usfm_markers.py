@@ -4,7 +4,7 @@ import re
 from bisect import bisect_left
 from dataclasses import dataclass
 
-from langdiff._archives import File
+from langdiff.base.archives import File
 from langdiff.corpora.books import NUMBERS, UNNUMBERED
 from langdiff.corpora.faults import Damage, Place
 from langdiff.corpora.formats.bible import Verses, verse_id

@@ -4,10 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from langdiff._wording import option
 from langdiff.corpora.synthetic.choice import Alternatives
 from langdiff.corpora.synthetic.scripts import SCRIPTS
-from langdiff.errors import ConfigError
+from langdiff.errors import ConfigError, option
 
 _CHOICES = {
     "morphology": ("isolating", "agglutinating", "fusional"),

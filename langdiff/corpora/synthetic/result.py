@@ -8,7 +8,7 @@ from typing import TypeVar
 import numpy as np
 import pandas as pd
 
-from langdiff._random import generator
+from langdiff.base.seeds import generator
 from langdiff.corpora.frame import read_frame
 from langdiff.corpora.synthetic.choice import RandomDecisions
 from langdiff.corpora.synthetic.defaults import DEFAULT_LANGUAGES, draw_language
@@ -18,8 +18,8 @@ from langdiff.corpora.synthetic.lexicon import draw_lexicon
 from langdiff.corpora.synthetic.speaker import Speaker
 from langdiff.corpora.versifications import VERSIFICATIONS, tables
 from langdiff.errors import ConfigError, listing
-from langdiff.multitext import Multitext
-from langdiff.surprisals import Surprisals
+from langdiff.tables.multitext import Multitext
+from langdiff.tables.surprisals import Surprisals
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from typing import Literal
 from xml.sax.saxutils import escape, quoteattr
 
-from langdiff._archives import File
-from langdiff._io import read_blocks
-from langdiff._xml import XmlEvents, read_xml
+from langdiff.base.archives import File
+from langdiff.base.io import read_blocks
+from langdiff.base.xml import XmlEvents, read_xml
 from langdiff.discourse.formats.drafts import Draft, plain_text
 from langdiff.discourse.tree import NO_RELATION, NUCLEUS, ROOT, SATELLITE, SPAN, DiscourseTree, Node
 from langdiff.errors import DataError, FaultsError, LangdiffWarning

@@ -7,9 +7,9 @@ from typing import Any
 
 import pandas as pd
 
-from langdiff._checksums import is_whole, seal
-from langdiff._io import parse_json, remove, write_json
-from langdiff._signature import full_hash
+from langdiff.base.checksums import is_whole, seal
+from langdiff.base.io import parse_json, remove, write_json
+from langdiff.base.signature import full_hash
 from langdiff.errors import LangdiffWarning
 
 KIND = "surprisals of an edition"

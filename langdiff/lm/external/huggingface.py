@@ -16,16 +16,16 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from langdiff._signature import full_hash
-from langdiff._types import Floats
+from langdiff.base.signature import full_hash
+from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, LangdiffWarning, TrainingError
 from langdiff.lm.device import find_device
 from langdiff.lm.external.loading import load_local
 from langdiff.lm.external.windows import Batches, Window, cut_windows, padded
 from langdiff.lm.precision import single_precision
 from langdiff.lm.texts import check_texts, sizes_of
-from langdiff.multitext import Multitext
-from langdiff.token_tables import END, SPACES, TokenScores
+from langdiff.tables.multitext import Multitext
+from langdiff.tables.token_tables import END, SPACES, TokenScores
 
 _SAME = {torch.float32: 1e-3, torch.float16: 1e-2, torch.bfloat16: 5e-2}  # of logits of one position, computed twice
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}

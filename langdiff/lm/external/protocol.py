@@ -8,13 +8,13 @@ from typing import Protocol, cast, runtime_checkable
 import numpy as np
 import pandas as pd
 
-from langdiff._progress import progress_bar
+from langdiff.base.progress import progress_bar
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.lm.external.cache import cached
 from langdiff.lm.jobs.record import hash_texts, provenance_of_models, surprisals_of_frames
 from langdiff.lm.texts import check_texts
-from langdiff.multitext import Multitext
-from langdiff.surprisals import Surprisals
+from langdiff.tables.multitext import Multitext
+from langdiff.tables.surprisals import Surprisals
 
 
 @runtime_checkable

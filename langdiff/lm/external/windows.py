@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from langdiff._types import Floats
+from langdiff.base.types import Floats
 from langdiff.lm.lstm.batches import rows_by_length
 
 LOGITS_AT_ONCE = 1 << 26  # elements, 256 MB

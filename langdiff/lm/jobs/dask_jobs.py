@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeGuard, cast
 from rich.progress import Progress, TaskID
 
 from langdiff import __version__
-from langdiff._io import LockedError, write_text
+from langdiff.base.io import LockedError, write_text
 from langdiff.errors import TrainingError
 from langdiff.lm.jobs.dask_worker import Busy, Call, opener, work_on_parcel
 from langdiff.lm.jobs.failures import Failures

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from langdiff import __version__
-from langdiff._io import LockedError
+from langdiff.base.io import LockedError
 from langdiff.errors import ConfigError
 from langdiff.lm.jobs.job import Job, JobResult
 from langdiff.lm.jobs.parcel import Catalogue, Parcel, unpack, without_intents

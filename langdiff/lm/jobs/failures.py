@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 
-from langdiff._io import LockedError
+from langdiff.base.io import LockedError
 from langdiff.errors import LangdiffError, OutputError, TrainingError, listing
 
 logger = logging.getLogger(__name__)

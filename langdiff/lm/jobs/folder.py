@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from langdiff._checksums import CHECKSUMS, Checksums, write_checksums
-from langdiff._io import LOCK, parse_json, remove, write_json
+from langdiff.base.checksums import CHECKSUMS, Checksums, write_checksums
+from langdiff.base.io import LOCK, parse_json, remove, write_json
 from langdiff.lm.lstm.resume import is_state
 
 KEY = "key.json"

@@ -13,9 +13,9 @@ import sentencepiece
 import torch
 
 from langdiff import __version__
-from langdiff._checksums import CHECKSUMS, DamageError, read_checksums, write_checksums
-from langdiff._io import locked, write_json
-from langdiff._signature import full_hash
+from langdiff.base.checksums import CHECKSUMS, DamageError, read_checksums, write_checksums
+from langdiff.base.io import locked, write_json
+from langdiff.base.signature import full_hash
 from langdiff.errors import CheckpointError, DataError, LangdiffError, MissingExtraError
 from langdiff.lm.device import find_device
 from langdiff.lm.jobs.folder import (
@@ -41,7 +41,7 @@ from langdiff.lm.recipes import Recipe
 from langdiff.lm.scoring import Scoring
 from langdiff.lm.texts import caution_about_rates, check_texts, naming
 from langdiff.lm.units.alphabet import Alphabet
-from langdiff.parts import Parts, texts_by_part
+from langdiff.tables.parts import Parts, texts_by_part
 
 AnyModel = LanguageModel | KneserNeyModel
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pandas as pd
 
-from langdiff._checksums import CHECKSUMS, read_checksums
-from langdiff._io import as_path, parse_json
+from langdiff.base.checksums import CHECKSUMS, read_checksums
+from langdiff.base.io import as_path, parse_json
 from langdiff.errors import DataError
 from langdiff.lm.jobs.folder import KEY, LOG
 

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 
 from langdiff.lm.jobs.job import Job, JobResult
-from langdiff.multitext import Multitext
-from langdiff.parts import Parts
-from langdiff.text_sources import TextSource
+from langdiff.tables.multitext import Multitext
+from langdiff.tables.parts import Parts
+from langdiff.tables.text_sources import TextSource
 
 Catalogue = Mapping[str, pd.Index]
 """Intents of each part, present in an edition or not."""

@@ -12,17 +12,17 @@ import sentencepiece
 import torch
 
 from langdiff import __version__
-from langdiff._signature import short_hash
+from langdiff.base.signature import short_hash
 from langdiff.lm.lstm.gradients import training_precision
 from langdiff.lm.ngram.recipe import AnyRecipe, KneserNeyRecipe
 from langdiff.lm.scoring import PRICED, Scoring
 from langdiff.lm.units.alphabet import MIN_COUNT, ONE_IN
-from langdiff.long_tables import BESIDE
-from langdiff.multitext import Multitext
-from langdiff.parts import Parts
-from langdiff.provenance import Provenance
-from langdiff.surprisals import Surprisals
-from langdiff.text_sources import MappedText, TextSource
+from langdiff.tables.long_tables import BESIDE
+from langdiff.tables.multitext import Multitext
+from langdiff.tables.parts import Parts
+from langdiff.tables.provenance import Provenance
+from langdiff.tables.surprisals import Surprisals
+from langdiff.tables.text_sources import MappedText, TextSource
 
 _TOKENIZE = "langdiff.corpora.tokenizer.tokenize"
 

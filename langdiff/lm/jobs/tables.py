@@ -8,8 +8,8 @@ from typing import Any
 
 import pandas as pd
 
-from langdiff._checksums import Checksums, write_checksums
-from langdiff._io import atomic_path, remove, write_json
+from langdiff.base.checksums import Checksums, write_checksums
+from langdiff.base.io import atomic_path, remove, write_json
 from langdiff.lm.scoring import Scoring
 from langdiff.lm.texts import sizes_of
 

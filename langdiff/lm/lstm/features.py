@@ -8,7 +8,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from langdiff._types import Integers
+from langdiff.base.types import Integers
 from langdiff.lm.ngram.distributions import Histories
 from langdiff.lm.ngram.kneser_ney import KneserNey
 from langdiff.lm.units.characters import Ids

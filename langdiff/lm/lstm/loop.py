@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from langdiff._random import generator, torch_generator
+from langdiff.base.seeds import generator, torch_generator
 from langdiff.errors import TrainingError
 from langdiff.lm.lstm.averaging import WeightAverage
 from langdiff.lm.lstm.batches import Batch, pad, rows_by_length

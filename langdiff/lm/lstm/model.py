@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import torch
 
-from langdiff._io import as_path
-from langdiff._types import Floats
+from langdiff.base.io import as_path
+from langdiff.base.types import Floats
 from langdiff.errors import CheckpointError, LangdiffError
 from langdiff.lm.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 from langdiff.lm.device import find_device, one_thread

@@ -20,7 +20,7 @@ from safetensors.torch import load, save
 from torch import Tensor
 
 from langdiff import __version__
-from langdiff._io import atomic_path, parse_json
+from langdiff.base.io import atomic_path, parse_json
 from langdiff.errors import CheckpointError
 from langdiff.lm.lstm.gradients import training_precision
 from langdiff.lm.recipes import Recipe

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from langdiff._io import write_text
-from langdiff._progress import progress_bar
-from langdiff._random import seed_number
+from langdiff.base.io import write_text
+from langdiff.base.progress import progress_bar
+from langdiff.base.seeds import seed_number
 from langdiff.errors import EditionWarning, LangdiffWarning, OutputError
 from langdiff.lm.device import find_device, one_thread
 from langdiff.lm.lstm.averaging import WeightAverage

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from langdiff._types import Integers
+from langdiff.base.types import Integers
 from langdiff.lm.ngram.kneser_ney import KneserNey, Level, lay_out
 from langdiff.lm.units.characters import Ids
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from langdiff._io import as_path, write_text
-from langdiff._types import Floats
+from langdiff.base.io import as_path, write_text
+from langdiff.base.types import Floats
 from langdiff.errors import CheckpointError, ConfigError, EditionWarning, LangdiffError, LangdiffWarning
 from langdiff.lm.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 from langdiff.lm.ngram.kneser_ney import Grams, KneserNey

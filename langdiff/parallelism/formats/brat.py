@@ -5,8 +5,8 @@ import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
-from langdiff._archives import COMPRESSED
-from langdiff._io import read_blocks, read_lines
+from langdiff.base.archives import COMPRESSED
+from langdiff.base.io import read_blocks, read_lines
 from langdiff.errors import DataError, LangdiffWarning, listing
 from langdiff.parallelism.documents import Document, Parallelism, Section
 from langdiff.parallelism.formats.branches import checked_document, fault

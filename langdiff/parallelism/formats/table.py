@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from langdiff._io import read_lines
+from langdiff.base.io import read_lines
 from langdiff.parallelism.documents import Document
 from langdiff.parallelism.formats.branches import MAX_STRATA, NONE, TokenList, identifiers
 

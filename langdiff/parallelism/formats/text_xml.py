@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from xml.sax.saxutils import escape, quoteattr
 
-from langdiff._archives import File
-from langdiff._xml import XmlEvents, read_xml
+from langdiff.base.archives import File
+from langdiff.base.xml import XmlEvents, read_xml
 from langdiff.errors import DataError
 from langdiff.parallelism.documents import Document, Parallelism, Section
 from langdiff.parallelism.enclosing import enclosing_first, strata

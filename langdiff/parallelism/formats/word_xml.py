@@ -7,8 +7,8 @@ Words carry ``parallelism_id_k`` and ``branch_id_k`` for stratum k, from 1; -1 s
 import re
 from xml.sax.saxutils import escape, quoteattr
 
-from langdiff._archives import File
-from langdiff._xml import XmlEvents, read_xml
+from langdiff.base.archives import File
+from langdiff.base.xml import XmlEvents, read_xml
 from langdiff.parallelism.documents import Document
 from langdiff.parallelism.formats.branches import MAX_STRATA, NONE, TokenList, check_characters, identifiers
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from langdiff._io import parse_json, read_lines
+from langdiff.base.io import parse_json, read_lines
 from langdiff.errors import CheckpointError, MissingExtraError
 from langdiff.lm.external.loading import load_local
 

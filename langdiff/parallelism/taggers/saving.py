@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import torch
 
-from langdiff._io import as_path
+from langdiff.base.io import as_path
 from langdiff.errors import CheckpointError, ConfigError, LangdiffError
 from langdiff.lm.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 from langdiff.lm.device import find_device

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 import pandas as pd
 
-from langdiff._random import generator, seed_number
+from langdiff.base.seeds import generator, seed_number
 from langdiff.errors import ConfigError, DataError
 from langdiff.lm.device import find_device
 from langdiff.parallelism.taggers.bert import FrozenBert

@@ -14,8 +14,8 @@ import torch
 from torch import Tensor
 
 from langdiff import __version__
-from langdiff._progress import progress_bar
-from langdiff._random import generator, seed_number, seed_numbers, seeded_torch
+from langdiff.base.progress import progress_bar
+from langdiff.base.seeds import generator, seed_number, seed_numbers, seeded_torch
 from langdiff.errors import ConfigError, DataError, TrainingError
 from langdiff.lm.device import find_device, one_thread
 from langdiff.lm.lstm.resume import StateFolder, TrainingState

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from langdiff._archives import COMPRESSED, open_bytes
-from langdiff._io import BLOCK, as_path, read_lines
+from langdiff.base.archives import COMPRESSED, open_bytes
+from langdiff.base.io import BLOCK, as_path, read_lines
 from langdiff.errors import DataError, LangdiffWarning
 from langdiff.parallelism.taggers.inputs import Inputs
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from langdiff._types import Floats
+from langdiff.base.types import Floats
 from langdiff.parallelism.taggers.inputs import Inputs
 
 UNKNOWN = 0  # id of all words that were not seen in training

@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 
 from langdiff import __version__
-from langdiff._progress import progress_bar
-from langdiff._random import generator
-from langdiff._signature import join_signature, name_of_number, name_of_seed
-from langdiff._types import Booleans, Floats, Model
+from langdiff.base.progress import progress_bar
+from langdiff.base.seeds import generator
+from langdiff.base.signature import join_signature, name_of_number, name_of_seed
+from langdiff.base.types import Booleans, Floats, Model
 from langdiff.errors import ConfigError, DataError, LangdiffWarning, listing
 from langdiff.regression.check.folds import NEVER, assign_folds
 from langdiff.regression.check.held_out import known_editions, mean_per_cell, predictive_size_prior
@@ -22,7 +22,7 @@ from langdiff.regression.identity import identify_table
 from langdiff.regression.kernel.new_intents import log_marginal
 from langdiff.regression.result import DifficultyFit
 from langdiff.regression.table import as_surprisals
-from langdiff.surprisals import Surprisals
+from langdiff.tables.surprisals import Surprisals
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

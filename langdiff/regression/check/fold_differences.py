@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from langdiff._random import generator
-from langdiff._types import Floats, Integers
-from langdiff.effects import Effects
+from langdiff.base.seeds import generator
+from langdiff.base.types import Floats, Integers
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
-from langdiff.intent_info import label_intents
 from langdiff.regression.check.residuals import standardized_residuals
 from langdiff.regression.clustering import OneClustering, one_clustering
 from langdiff.regression.fitting import fit
 from langdiff.regression.result import DifficultyFit
 from langdiff.regression.table import as_surprisals
-from langdiff.surprisals import Surprisals
+from langdiff.tables.effects import Effects
+from langdiff.tables.intent_info import label_intents
+from langdiff.tables.surprisals import Surprisals
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from langdiff._types import Booleans, Integers
+from langdiff.base.types import Booleans, Integers
 from langdiff.regression.kernel.connected import edition_components
 
 LEAST_LEFT = 2  # cells of an intent that stay: one alone says nothing of difficulties

@@ -8,16 +8,16 @@ import pandas as pd
 from scipy.optimize import minimize_scalar
 
 from langdiff import __version__
-from langdiff._random import generator
-from langdiff._signature import join_signature, name_of_seed, short_hash
-from langdiff._types import Floats, Integers, Model
+from langdiff.base.seeds import generator
+from langdiff.base.signature import join_signature, name_of_seed, short_hash
+from langdiff.base.types import Floats, Integers, Model
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.regression.clustering import OneClustering, name_of_clusters, one_clustering
 from langdiff.regression.identity import identify_table
 from langdiff.regression.kernel.new_intents import FARTHEST, KnownEditions, SizePrior, log_marginal, most_likely_sizes
 from langdiff.regression.result import DifficultyFit
 from langdiff.regression.table import as_surprisals
-from langdiff.surprisals import Surprisals
+from langdiff.tables.surprisals import Surprisals
 
 Fix = Literal["difficulty+dispersion", "difficulty"]
 Sizes = Literal["map", "posterior"]

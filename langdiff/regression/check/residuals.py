@@ -3,12 +3,12 @@
 import numpy as np
 import pandas as pd
 
-from langdiff._signature import short_hash
-from langdiff._types import Floats, Integers
+from langdiff.base.signature import short_hash
+from langdiff.base.types import Floats, Integers
 from langdiff.errors import DataError, listing
 from langdiff.regression.result import DifficultyFit
 from langdiff.regression.table import as_surprisals
-from langdiff.surprisals import Surprisals
+from langdiff.tables.surprisals import Surprisals
 
 
 def standardized_residuals(fit: DifficultyFit, surprisals: Surprisals | pd.DataFrame | Floats) -> pd.DataFrame:

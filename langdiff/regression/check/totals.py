@@ -4,13 +4,13 @@ import numpy as np
 import pandas as pd
 from scipy.stats import t as student
 
-from langdiff._types import Floats
-from langdiff.effects import Contrast
+from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, listing
 from langdiff.regression.clustering import Clusters, one_clustering
 from langdiff.regression.kernel.unequal.estimands import log_total_ratio
 from langdiff.regression.table import as_surprisals
-from langdiff.surprisals import Surprisals
+from langdiff.tables.contrasts import Contrast
+from langdiff.tables.surprisals import Surprisals
 
 
 def compare_totals(

@@ -6,10 +6,9 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from langdiff._types import Booleans, Floats, Integers
-from langdiff._wording import option
-from langdiff.errors import ConfigError, DataError, listing
-from langdiff.surprisals import Surprisals
+from langdiff.base.types import Booleans, Floats, Integers
+from langdiff.errors import ConfigError, DataError, listing, option
+from langdiff.tables.surprisals import Surprisals
 
 FACETS = ("corpus", "lm", "seed")
 EFFECTS = (  # columns that make up the levels of each; intents belong to their corpus, seeds to their language model

@@ -23,13 +23,13 @@ from scipy.optimize import brentq
 from scipy.stats import false_discovery_control, norm
 from scipy.stats import t as student
 
-from langdiff._types import Booleans, Floats
+from langdiff.base.types import Booleans, Floats
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.regression.components.moderated import moderate_variances
 from langdiff.regression.kernel.connected import edition_components
 from langdiff.regression.kernel.two_way import solve_two_way
 from langdiff.regression.table import named_tables
-from langdiff.surprisals import Surprisals
+from langdiff.tables.surprisals import Surprisals
 
 ROUNDING = 1e-12  # residual that is none, nats
 ALTERNATIONS = 6  # between the variances of rows and those of columns

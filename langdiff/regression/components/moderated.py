@@ -12,7 +12,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import digamma, polygamma
 
-from langdiff._types import Floats
+from langdiff.base.types import Floats
 
 SMALLEST = 1e-5  # of the median: a sample variance of 0 has no logarithm
 WIDEST = 1e7  # ψ' of half the degrees of freedom beyond which d₀ is as small as it gets

@@ -22,13 +22,13 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from langdiff._types import Floats
+from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, DataError
 from langdiff.regression.components.effects_of_tables import Observations, observe
 from langdiff.regression.components.restricted import restricted_components
 from langdiff.regression.components.swept import shared_components, swept_components
 from langdiff.regression.table import as_surprisals, named_tables
-from langdiff.surprisals import Surprisals
+from langdiff.tables.surprisals import Surprisals
 
 MOST_GROUPS = 20  # left out one at a time, of intents and of editions
 RESIDUAL = "residual"

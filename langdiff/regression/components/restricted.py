@@ -24,7 +24,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.optimize import minimize
 
-from langdiff._types import Floats, Integers
+from langdiff.base.types import Floats, Integers
 from langdiff.regression.components.swept import centred_rows
 from langdiff.regression.kernel.two_way import weighted_gram
 

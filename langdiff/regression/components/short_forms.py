@@ -13,12 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from langdiff._random import generator
-from langdiff._types import Floats, Integers
+from langdiff.base.seeds import generator
+from langdiff.base.types import Floats, Integers
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.regression.kernel.two_way import solve_two_way
 from langdiff.regression.table import as_surprisals
-from langdiff.surprisals import Surprisals
+from langdiff.tables.surprisals import Surprisals
 
 ROUNDS = 3  # of exchanging each intent for a better one
 FEWEST_EDITIONS = 3  # to choose on, and to judge on: a correlation needs them

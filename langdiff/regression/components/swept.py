@@ -18,7 +18,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from langdiff._types import Booleans, Floats, Integers
+from langdiff.base.types import Booleans, Floats, Integers
 from langdiff.errors import DataError
 
 SINGULAR = 1e10  # condition beyond which effects cannot be told apart

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.stats import false_discovery_control, rankdata
 from scipy.stats import t as student
 
-from langdiff._types import Booleans, Floats, Integers
+from langdiff.base.types import Booleans, Floats, Integers
 
 
 def correlations(values: Floats) -> Floats:

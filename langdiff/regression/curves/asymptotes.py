@@ -6,7 +6,7 @@ from typing import Literal, get_args
 import numpy as np
 import pandas as pd
 
-from langdiff._types import Booleans, Floats
+from langdiff.base.types import Booleans, Floats
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.regression.curves.power import PowerFit, at_end, fit_power
 

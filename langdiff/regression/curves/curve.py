@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pandas as pd
 
-from langdiff._io import as_path, write_text
-from langdiff._random import generator
-from langdiff._types import Floats
-from langdiff.effects import Effects
+from langdiff.base.io import as_path, write_text
+from langdiff.base.seeds import generator
+from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, listing
 from langdiff.regression.curves.agreement import correlation_intervals, find_changes
 from langdiff.regression.curves.asymptotes import Asymptotes, Form, fit_asymptotes
 from langdiff.regression.curves.draws import SeedSpread, joint_draws, seed_spread
 from langdiff.regression.curves.exchange import sizes_reached, value_at
 from langdiff.regression.curves.saving import read_document, restore, to_json
+from langdiff.tables.effects import Effects
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from langdiff._types import Floats
+from langdiff.base.types import Floats
 
 
 class SeedSpread(NamedTuple):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from langdiff._types import Floats
+from langdiff.base.types import Floats
 
 
 def sizes_reached(log_bits: Floats, log_sizes: Floats, target: Floats) -> Floats:

@@ -6,16 +6,16 @@ import numpy as np
 import pandas as pd
 
 from langdiff import __version__
-from langdiff._random import seed_number
-from langdiff._signature import join_signature, short_hash
-from langdiff._types import Floats, Integers, Model
+from langdiff.base.seeds import seed_number
+from langdiff.base.signature import join_signature, short_hash
+from langdiff.base.types import Floats, Integers, Model
 from langdiff.errors import ConfigError, DataError
 from langdiff.regression.clustering import OneClustering, name_of_clusters, one_clustering
 from langdiff.regression.curves.curve import DifficultyCurve
 from langdiff.regression.curves.influence import estimate_size
 from langdiff.regression.seeds import mean_over_seeds
 from langdiff.regression.table import as_surprisals
-from langdiff.surprisals import Surprisals
+from langdiff.tables.surprisals import Surprisals
 
 FEWEST_DRAWS = 100
 

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import softmax
 
-from langdiff._types import Floats, Integers, Model
+from langdiff.base.types import Floats, Integers, Model
 from langdiff.errors import ConvergenceWarning
 from langdiff.regression.design import make_design
 from langdiff.regression.estimating import fit_fixed
@@ -26,7 +26,7 @@ from langdiff.regression.kernel.models import Settings, published_parameters
 from langdiff.regression.kernel.robust import ROUNDING
 from langdiff.regression.options import USUAL_CORRECTION, Options, check_options
 from langdiff.regression.table import log_bits
-from langdiff.surprisals import Surprisals
+from langdiff.tables.surprisals import Surprisals
 
 MOST_ITERATIONS = 1000
 

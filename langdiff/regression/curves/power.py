@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from langdiff._types import Floats
+from langdiff.base.types import Floats
 
 LEAST, MOST, STEPS = 0.02, 3.0, 40  # of β
 NARROWINGS = 32  # of a bracket by the golden section: to 1e-7 of its width

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from langdiff._checksums import read_sealed, seal
-from langdiff._types import Floats
+from langdiff.base.checksums import read_sealed, seal
+from langdiff.base.types import Floats
 from langdiff.errors import DataError
 
 FORMAT = "langdiff.DifficultyCurve"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit
 
-from langdiff._types import Floats
+from langdiff.base.types import Floats
 from langdiff.regression.kernel.cells import CellModel, scale_of_cells
 from langdiff.regression.kernel.likelihood import Gradient, ScaleFreeLikelihood, Scales, mu_at_mean
 from langdiff.regression.kernel.two_way import TwoWay

@@ -19,7 +19,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from scipy.special import expit
 
-from langdiff._types import Floats
+from langdiff.base.types import Floats
 from langdiff.regression.kernel.likelihood import mu_at_mean
 
 MOST_INNER_STEPS = 50

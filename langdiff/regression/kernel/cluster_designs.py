@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from langdiff._types import Floats, Integers
+from langdiff.base.types import Floats, Integers
 from langdiff.regression.kernel.clusters import Clusters, Kind, adjusted
 
 

@@ -21,7 +21,7 @@ from typing import Literal, Protocol
 import numpy as np
 from scipy.linalg import LinAlgError
 
-from langdiff._types import Floats, Integers
+from langdiff.base.types import Floats, Integers
 from langdiff.errors import DataError
 from langdiff.regression.kernel.row_information import RowInformation
 

@@ -4,7 +4,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components
 
-from langdiff._types import Booleans, Integers
+from langdiff.base.types import Booleans, Integers
 
 
 def edition_components(observed: Booleans) -> Integers:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from langdiff._types import Floats, Model
+from langdiff.base.types import Floats, Model
 from langdiff.regression.kernel.quadrature import log_integral, peak_between
 
 CELLS_AT_A_TIME = 4096  # bounds the memory of model 3, which needs hundreds of nodes per cell

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from langdiff._types import Booleans, Integers
+from langdiff.base.types import Booleans, Integers
 from langdiff.errors import DataError, listing
 from langdiff.regression.kernel.connected import edition_components
 

@@ -19,7 +19,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from langdiff._types import Floats
+from langdiff.base.types import Floats
 from langdiff.regression.kernel.clusters import Clusters, adjusted, shares_by_axis
 
 EXACT_COST = 3e8  # G² × (J³ + 100 J²) up to which the freedom of all pairs is exact: a tenth of a second

@@ -4,7 +4,7 @@ import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 from scipy.special import softmax
 
-from langdiff._types import Floats
+from langdiff.base.types import Floats
 from langdiff.regression.kernel.two_way import TwoWay, weighted_gram
 
 

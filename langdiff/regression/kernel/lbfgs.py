@@ -5,7 +5,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from scipy.optimize import minimize
 
-from langdiff._types import Floats
+from langdiff.base.types import Floats
 from langdiff.regression.kernel.likelihood import Gradient, Scales
 from langdiff.regression.kernel.two_way import TwoWay
 

@@ -30,7 +30,7 @@ from scipy.optimize import brentq, minimize_scalar
 from scipy.special import expit, logsumexp
 from scipy.stats import chi2
 
-from langdiff._types import Floats
+from langdiff.base.types import Floats
 from langdiff.regression.kernel.information import eliminated_information
 from langdiff.regression.kernel.two_way import TwoWay, blocks
 

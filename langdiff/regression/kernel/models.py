@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import LinAlgError
 
-from langdiff._types import Floats, Integers
+from langdiff.base.types import Floats, Integers
 from langdiff.regression.kernel.information import inverse_information
 from langdiff.regression.kernel.lbfgs import Optimum, maximize_lbfgs
 from langdiff.regression.kernel.likelihood import ScaleFreeLikelihood, mu_at_mean, normalize

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from langdiff._types import Floats, Model
+from langdiff.base.types import Floats, Model
 from langdiff.regression.kernel.density import cell_log_density
 from langdiff.regression.kernel.quadrature import climb, log_integral
 from langdiff.regression.kernel.tabulated import tabulated_log_density

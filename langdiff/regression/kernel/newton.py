@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from langdiff._types import Floats
+from langdiff.base.types import Floats
 from langdiff.regression.kernel.lbfgs import Optimum
 from langdiff.regression.kernel.likelihood import Profile, ScaleFreeLikelihood
 

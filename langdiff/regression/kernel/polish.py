@@ -7,7 +7,7 @@ the order of the rows. Scores and information, and with them standard errors, wo
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from langdiff._types import Floats
+from langdiff.base.types import Floats
 from langdiff.regression.kernel.cell_likelihood import CellLikelihood
 from langdiff.regression.kernel.row_information import second_order
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from langdiff._types import Floats
+from langdiff.base.types import Floats
 
 GRID = 17  # points per round: each round narrows the search eightfold
 ROUNDS = 10  # to a 10^-9 of the interval

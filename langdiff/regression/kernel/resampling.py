@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from langdiff._types import Booleans, Floats, Integers
+from langdiff.base.types import Booleans, Floats, Integers
 from langdiff.errors import DataError
 from langdiff.regression.kernel.connected import edition_components
 

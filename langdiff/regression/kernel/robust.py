@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.special import expit
 
-from langdiff._types import Floats
+from langdiff.base.types import Floats
 from langdiff.regression.kernel.cell_likelihood import CellLikelihood
 from langdiff.regression.kernel.cells import CauchyCells, CellModel, LaplaceCells, SparseCells
 from langdiff.regression.kernel.information import eliminated_information, inverse_information

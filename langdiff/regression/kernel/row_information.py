@@ -16,7 +16,7 @@ import numpy as np
 from scipy.linalg import LinAlgError
 from scipy.special import expit
 
-from langdiff._types import Floats
+from langdiff.base.types import Floats
 from langdiff.errors import ConfigError
 from langdiff.regression.kernel.cell_likelihood import CellLikelihood
 from langdiff.regression.kernel.cells import CauchyCells, CellModel, LaplaceCells, NormalCells, SparseCells

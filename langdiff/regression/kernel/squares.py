@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from langdiff._types import Floats
+from langdiff.base.types import Floats
 from langdiff.regression.kernel.likelihood import Gradient, Scales
 from langdiff.regression.kernel.two_way import TwoWay
 

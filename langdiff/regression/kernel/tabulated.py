@@ -10,7 +10,7 @@ from functools import lru_cache
 import numpy as np
 from scipy.interpolate import RectBivariateSpline
 
-from langdiff._types import Floats
+from langdiff.base.types import Floats
 from langdiff.regression.kernel.density import cell_log_density
 
 STEP_OF_SIZE, STEP_OF_RESIDUAL = 0.125, 0.05

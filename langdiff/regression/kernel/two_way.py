@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from langdiff._types import Floats
+from langdiff.base.types import Floats
 
 CELLS_AT_A_TIME = 2**18  # 2 MB, which stay in the processor's cache
 

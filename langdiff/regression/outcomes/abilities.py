@@ -7,7 +7,7 @@ import pandas as pd
 from scipy.optimize import minimize_scalar
 from scipy.stats import t as student
 
-from langdiff._types import Floats
+from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, DataError
 from langdiff.regression.design import columns_of_formula
 from langdiff.regression.outcomes.estimate import centring

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import bernoulli, gammaln
 
-from langdiff._types import Floats
+from langdiff.base.types import Floats
 
 FARTHEST = 300.0  # log odds beyond which p, of a beta-binomial cell, would underflow
 MODERATE = 30.0  # log odds up to which as many as FACTORS of 1 + odds can be multiplied

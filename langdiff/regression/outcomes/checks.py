@@ -9,12 +9,12 @@ from scipy.optimize import linprog
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components
 
-from langdiff._types import Booleans, Floats
+from langdiff.base.types import Booleans, Floats
 from langdiff.errors import DataError, LangdiffWarning, listing
-from langdiff.outcomes import Outcomes
 from langdiff.regression.kernel.connected import edition_components
 from langdiff.regression.outcomes.design import ItemDesign
 from langdiff.regression.outcomes.rows import Rows
+from langdiff.tables.outcomes import Outcomes
 
 ALIASED = 1e-9  # of the largest eigenvalue of the columns' products
 SEPARATING = 1e-6  # gain of a linear programme whose variables are at most 1

@@ -7,14 +7,14 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from langdiff._random import generator
-from langdiff._types import Floats, Integers
+from langdiff.base.seeds import generator
+from langdiff.base.types import Floats, Integers
 from langdiff.errors import ConfigError, DataError
-from langdiff.outcomes import Outcomes
 from langdiff.regression.outcomes.design import clusters_of
 from langdiff.regression.outcomes.fitting import fit_outcomes
 from langdiff.regression.outcomes.prediction import held_out_log_likelihood
 from langdiff.regression.outcomes.result import OutcomeModel
+from langdiff.tables.outcomes import Outcomes
 
 Over = Literal["cells", "items", "clusters"]
 

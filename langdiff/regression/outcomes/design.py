@@ -5,12 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from langdiff._types import Floats, Integers
+from langdiff.base.types import Floats, Integers
 from langdiff.errors import ConfigError, DataError, listing
-from langdiff.outcomes import Outcomes
 from langdiff.regression.design import columns_of_formula
 from langdiff.regression.formulas import matrix_again, matrix_of
 from langdiff.regression.outcomes.rows import Rows
+from langdiff.tables.outcomes import Outcomes
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import logit
 
-from langdiff._types import Floats
+from langdiff.base.types import Floats
 from langdiff.regression.outcomes.likelihood import Point, Value, evaluate
 from langdiff.regression.outcomes.rows import Rows, collapse
 

@@ -7,11 +7,10 @@ import numpy as np
 import pandas as pd
 
 from langdiff import __version__
-from langdiff._random import generator
-from langdiff._signature import join_signature, name_of_seed, short_hash
-from langdiff._types import Floats
+from langdiff.base.seeds import generator
+from langdiff.base.signature import join_signature, name_of_seed, short_hash
+from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, ConvergenceWarning, DataError, LangdiffWarning, listing
-from langdiff.outcomes import Outcomes
 from langdiff.regression.formulas import columns_named
 from langdiff.regression.outcomes.cells import log_coefficients
 from langdiff.regression.outcomes.checks import check_outcomes
@@ -29,6 +28,7 @@ from langdiff.regression.outcomes.uncertainty import (
     bootstrap_covariance,
     robust_covariance,
 )
+from langdiff.tables.outcomes import Outcomes
 
 LARGEST_SPREAD = 10.0  # log odds; beyond, items are as good as right or wrong for all
 LARGE_RATIO = 1.5  # of standard errors to those of the information

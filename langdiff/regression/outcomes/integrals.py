@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from langdiff._types import Floats
+from langdiff.base.types import Floats
 from langdiff.regression.outcomes.cells import MODERATE, CellTerms, beta_binomial, binomial, binomial_outer
 
 AT_MODE = 1e-9  # of a difficulty, in its standard deviations

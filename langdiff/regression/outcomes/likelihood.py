@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from langdiff._types import Floats, Integers
+from langdiff.base.types import Floats, Integers
 from langdiff.regression.outcomes.integrals import Nodes, cells_at, circle_nodes, hermite_nodes, modes
 from langdiff.regression.outcomes.rows import Rows, kinds
 from langdiff.regression.outcomes.shared import FEWEST, shared_moments, sharing, sharing_a_circle

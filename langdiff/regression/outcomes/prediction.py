@@ -6,9 +6,8 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit, logsumexp
 
-from langdiff._types import Floats
+from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, DataError, listing
-from langdiff.outcomes import Outcomes
 from langdiff.regression.outcomes.cells import log_coefficients
 from langdiff.regression.outcomes.design import rows_of
 from langdiff.regression.outcomes.integrals import cells_at
@@ -16,6 +15,7 @@ from langdiff.regression.outcomes.likelihood import Point, evaluate, parts, plac
 from langdiff.regression.outcomes.publish import DIFFICULTY, part_of
 from langdiff.regression.outcomes.rows import Rows, patterns
 from langdiff.regression.outcomes.shared import shared_posterior
+from langdiff.tables.outcomes import Outcomes
 
 if TYPE_CHECKING:
     from langdiff.regression.outcomes.result import OutcomeFit

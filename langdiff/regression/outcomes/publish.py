@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from langdiff._types import Floats
+from langdiff.base.types import Floats
 from langdiff.regression.outcomes.design import ItemDesign
 from langdiff.regression.outcomes.likelihood import Point
 

@@ -8,10 +8,8 @@ import numpy as np
 import pandas as pd
 from scipy.stats import norm
 
-from langdiff._io import as_path, write_text
-from langdiff.effects import Effects, Scale
+from langdiff.base.io import as_path, write_text
 from langdiff.errors import ConfigError
-from langdiff.outcomes import Outcomes
 from langdiff.regression.outcomes import prediction
 from langdiff.regression.outcomes.design import ItemDesign, design_items
 from langdiff.regression.outcomes.likelihood import Point
@@ -26,6 +24,9 @@ from langdiff.regression.outcomes.publish import (
 from langdiff.regression.outcomes.records import ErrorRecord, LikelihoodRatio, LikelihoodsCompared, ProfileTest
 from langdiff.regression.outcomes.saving import read_document, to_json
 from langdiff.regression.outcomes.summary import summary_of
+from langdiff.tables.contrasts import Scale
+from langdiff.tables.effects import Effects
+from langdiff.tables.outcomes import Outcomes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

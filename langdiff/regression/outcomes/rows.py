@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from langdiff._types import Floats, Integers
+from langdiff.base.types import Floats, Integers
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

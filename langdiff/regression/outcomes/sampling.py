@@ -7,11 +7,10 @@ import numpy as np
 import pandas as pd
 
 from langdiff import __version__
-from langdiff._random import generator
-from langdiff._signature import join_signature, name_of_number, name_of_seed, short_hash
-from langdiff._types import Floats
+from langdiff.base.seeds import generator
+from langdiff.base.signature import join_signature, name_of_number, name_of_seed, short_hash
+from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, ConvergenceWarning, DataError
-from langdiff.outcomes import Outcomes
 from langdiff.regression.outcomes.checks import check_size
 from langdiff.regression.outcomes.design import ItemDesign, clusters_of, design_items, rows_of
 from langdiff.regression.outcomes.estimate import centring
@@ -23,6 +22,7 @@ from langdiff.regression.stan.label import inference_data, sample_stats
 from langdiff.regression.stan.programs import HERE
 from langdiff.regression.stan.pystan import sample_pystan
 from langdiff.regression.stan.sampling import DEPTH, LARGEST_SEED, Engine, Work, check_choice, choose_engine
+from langdiff.tables.outcomes import Outcomes
 
 if TYPE_CHECKING:
     import arviz as az

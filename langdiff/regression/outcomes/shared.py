@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from langdiff._types import Floats, Integers
+from langdiff.base.types import Floats, Integers
 from langdiff.regression.outcomes.integrals import Nodes, circle_nodes, hermite_nodes
 from langdiff.regression.outcomes.rows import Rows
 

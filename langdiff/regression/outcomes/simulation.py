@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit
 
-from langdiff._random import generator
+from langdiff.base.seeds import generator
 from langdiff.errors import ConfigError
-from langdiff.outcomes import Outcomes
+from langdiff.tables.outcomes import Outcomes
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)

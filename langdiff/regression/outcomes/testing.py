@@ -7,7 +7,7 @@ import pandas as pd
 from scipy.stats import chi2
 from scipy.stats import f as f_ratio
 
-from langdiff._types import Integers
+from langdiff.base.types import Integers
 from langdiff.regression.outcomes.checks import each_beats_all
 from langdiff.regression.outcomes.design import ItemDesign
 from langdiff.regression.outcomes.estimate import Estimate, estimate, estimate_conditional

@@ -6,8 +6,8 @@ from typing import Literal
 
 import numpy as np
 
-from langdiff._random import generator
-from langdiff._types import Floats, Integers
+from langdiff.base.seeds import generator
+from langdiff.base.types import Floats, Integers
 from langdiff.errors import LangdiffWarning, SolverError
 from langdiff.regression.outcomes.estimate import Estimate, estimate, estimate_conditional
 from langdiff.regression.outcomes.likelihood import evaluate

@@ -10,12 +10,12 @@ import numpy as np
 import pandas as pd
 from scipy.special import logsumexp
 
-from langdiff._io import write_text
-from langdiff._random import generator
-from langdiff._types import Floats, Model
+from langdiff.base.io import write_text
+from langdiff.base.seeds import generator
+from langdiff.base.types import Floats, Model
 from langdiff.errors import ConfigError, listing
 from langdiff.regression.simulation.missingness import Mechanism, draw_missing
-from langdiff.surprisals import Surprisals
+from langdiff.tables.surprisals import Surprisals
 
 Numbers = Sequence[float] | Floats | pd.Series
 

@@ -11,7 +11,7 @@ from scipy.optimize import brentq
 from scipy.special import expit, ndtri
 from scipy.stats import rankdata
 
-from langdiff._types import Booleans, Floats
+from langdiff.base.types import Booleans, Floats
 
 Mechanism = Literal["MCAR", "MAR", "MNAR"]
 

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 import pandas as pd
 
-from langdiff._random import generator
-from langdiff._signature import join_signature, name_of_seed
-from langdiff._types import StanModel
+from langdiff.base.seeds import generator
+from langdiff.base.signature import join_signature, name_of_seed
+from langdiff.base.types import StanModel
 from langdiff.errors import ConfigError, listing
 from langdiff.regression.stan.cmdstan import DIGITS, QUANTITIES, compiled
 from langdiff.regression.stan.engine import Draws
 from langdiff.regression.stan.label import label
 from langdiff.regression.stan.posterior import prepare
 from langdiff.regression.stan.priors import Priors
-from langdiff.surprisals import Surprisals
+from langdiff.tables.surprisals import Surprisals
 
 if TYPE_CHECKING:
     import arviz as az

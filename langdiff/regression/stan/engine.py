@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from langdiff._types import Floats
+from langdiff.base.types import Floats
 
 # quantity, or Stan's own such as "divergent__", to an array of shape (chains, draws, *shape of the quantity)
 Draws = dict[str, Floats]

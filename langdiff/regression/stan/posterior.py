@@ -9,8 +9,8 @@ import pandas as pd
 from scipy.special import logsumexp
 
 from langdiff import __version__
-from langdiff._signature import join_signature, name_of_number
-from langdiff._types import Floats, StanModel
+from langdiff.base.signature import join_signature, name_of_number
+from langdiff.base.types import Floats, StanModel
 from langdiff.errors import ConfigError, DataError
 from langdiff.regression.fitting import fit
 from langdiff.regression.identity import identify_table
@@ -18,7 +18,7 @@ from langdiff.regression.result import DifficultyFit
 from langdiff.regression.stan.priors import Priors
 from langdiff.regression.stan.programs import program_path
 from langdiff.regression.stan.whiten import Data, long_data, whiten, whiten_model_1, whiten_sizes
-from langdiff.surprisals import Surprisals
+from langdiff.tables.surprisals import Surprisals
 
 LEAST_FREEDOM = 3  # flat priors leave a tail of the posterior like κ, or ln κ, to minus half the degrees of freedom
 RANDOM_RADIUS = 2.0  # of uniform starts, in posterior standard deviations; Stan's own habit

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from langdiff._signature import name_of_number
+from langdiff.base.signature import name_of_number
 from langdiff.errors import ConfigError
 
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import get_args
 
-from langdiff._types import StanModel
+from langdiff.base.types import StanModel
 from langdiff.errors import ConfigError, listing
 
 HERE = Path(__file__).parent

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from langdiff._progress import progress_bar
+from langdiff.base.progress import progress_bar
 from langdiff.errors import MissingExtraError, SolverError
 from langdiff.regression.stan.engine import Draws, Request
 

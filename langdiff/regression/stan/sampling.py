@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 import pandas as pd
 
-from langdiff._random import generator
-from langdiff._signature import join_signature, name_of_number, name_of_seed
-from langdiff._types import StanModel
+from langdiff.base.seeds import generator
+from langdiff.base.signature import join_signature, name_of_number, name_of_seed
+from langdiff.base.types import StanModel
 from langdiff.errors import ConfigError, ConvergenceWarning, LangdiffWarning, listing
 from langdiff.regression.stan.cmdstan import sample_cmdstan, why_no_cmdstan
 from langdiff.regression.stan.diagnosis import diagnose
@@ -18,7 +18,7 @@ from langdiff.regression.stan.label import label
 from langdiff.regression.stan.posterior import Posterior, prepare
 from langdiff.regression.stan.priors import Priors
 from langdiff.regression.stan.pystan import sample_pystan
-from langdiff.surprisals import Surprisals
+from langdiff.tables.surprisals import Surprisals
 
 if TYPE_CHECKING:
     import arviz as az

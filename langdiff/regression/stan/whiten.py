@@ -25,7 +25,7 @@ import numpy as np
 from scipy.linalg import cholesky, helmert, solve_triangular
 from scipy.special import logsumexp
 
-from langdiff._types import Floats
+from langdiff.base.types import Floats
 from langdiff.regression.kernel.likelihood import mu_at_mean
 
 Data = dict[str, Any]  # names in the Stan programs to numbers and arrays

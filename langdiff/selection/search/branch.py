@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from langdiff._types import Booleans, Integers
+from langdiff.base.types import Booleans, Integers
 from langdiff.selection.search.cut import Priced, sweep
 from langdiff.selection.search.problem import Problem, collapse
 from langdiff.selection.search.reduction import Remainder

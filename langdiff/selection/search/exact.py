@@ -18,9 +18,8 @@ import pandas as pd
 import pulp
 from rich.progress import Progress, TaskID
 
-from langdiff._types import Booleans
-from langdiff._wording import option
-from langdiff.errors import SolverError
+from langdiff.base.types import Booleans
+from langdiff.errors import SolverError, option
 from langdiff.selection.search.bounds import first_bounds
 from langdiff.selection.search.branch import Branching
 from langdiff.selection.search.cut import sweep

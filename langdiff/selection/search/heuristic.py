@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from langdiff._types import Booleans
+from langdiff.base.types import Booleans
 from langdiff.selection.search.problem import Problem, weigh
 
 STEP = 0.9  # fewer intents than so many times those of the next fuller edition are a step down: to another canon

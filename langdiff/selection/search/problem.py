@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from langdiff._types import Booleans, Integers
+from langdiff.base.types import Booleans, Integers
 
 
 class Solution(NamedTuple):

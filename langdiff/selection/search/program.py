@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pulp
 
-from langdiff._types import Booleans, Integers
+from langdiff.base.types import Booleans, Integers
 from langdiff.errors import SolverError
 from langdiff.selection.search.problem import Problem, collapse
 from langdiff.selection.search.reduction import Remainder

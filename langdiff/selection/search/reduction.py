@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from langdiff._types import Booleans, Integers
+from langdiff.base.types import Booleans, Integers
 from langdiff.selection.search.cut import sweep
 from langdiff.selection.search.problem import Problem, collapse, weigh
 

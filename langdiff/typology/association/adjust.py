@@ -5,8 +5,8 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
-from langdiff._signature import name_of_number
-from langdiff._types import Booleans, Floats
+from langdiff.base.signature import name_of_number
+from langdiff.base.types import Booleans, Floats
 from langdiff.errors import ConfigError, DataError
 from langdiff.typology.association.result import Correlations
 

@@ -8,11 +8,10 @@ import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
 from langdiff import __version__
-from langdiff._signature import join_signature
-from langdiff._types import Floats
-from langdiff._wording import option
-from langdiff.effects import Sources
-from langdiff.errors import ConfigError, listing
+from langdiff.base.signature import join_signature
+from langdiff.base.types import Floats
+from langdiff.errors import ConfigError, listing, option
+from langdiff.tables.effect_sources import Sources
 from langdiff.typology.association.outcome import RELATED, is_constant
 from langdiff.typology.association.related import describe, fit_related, obstacle, standard_design
 from langdiff.typology.association.relatives import Relatives, Tree, find_relatives

@@ -10,12 +10,11 @@ import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
 from langdiff import __version__
-from langdiff._random import generator
-from langdiff._signature import join_signature, name_of_number, name_of_seed
-from langdiff._types import Floats
-from langdiff._wording import option
-from langdiff.effects import Sources
-from langdiff.errors import ConfigError, LangdiffWarning, listing
+from langdiff.base.seeds import generator
+from langdiff.base.signature import join_signature, name_of_number, name_of_seed
+from langdiff.base.types import Floats
+from langdiff.errors import ConfigError, LangdiffWarning, listing, option
+from langdiff.tables.effect_sources import Sources
 from langdiff.typology.association.adjust import benjamini_hochberg
 from langdiff.typology.association.categories import compare_categories
 from langdiff.typology.association.comparison import COLUMNS, compare_models

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from langdiff._random import generator
-from langdiff._types import Floats
+from langdiff.base.seeds import generator
+from langdiff.base.types import Floats
 from langdiff.typology.association.outcome import NAN, Outcome
 
 SYMBOL = {"pearson": "r", "spearman": "rho", "kendall": "tau"}

@@ -10,11 +10,12 @@ from pandas.api.types import is_numeric_dtype
 from scipy import stats
 
 from langdiff import __version__
-from langdiff._random import generator
-from langdiff._signature import join_signature, name_of_seed, short_hash
-from langdiff._types import Floats
-from langdiff.effects import Effects, HasEffects, HasPosterior, effects_by_source, posterior_draws
+from langdiff.base.seeds import generator
+from langdiff.base.signature import join_signature, name_of_seed, short_hash
+from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, DataError, listing
+from langdiff.tables.effect_sources import HasEffects, HasPosterior, effects_by_source, posterior_draws
+from langdiff.tables.effects import Effects
 from langdiff.typology.association.correlation import SYMBOL, fisher_interval
 from langdiff.typology.association.outcome import MIN_LANGUAGES, NAN, RELATED, is_constant
 from langdiff.typology.association.related import related_slope, slope_weights

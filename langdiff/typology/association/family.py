@@ -6,8 +6,8 @@ import pandas as pd
 from scipy import stats
 from scipy.special import gammaln
 
-from langdiff._random import generator
-from langdiff._types import Floats
+from langdiff.base.seeds import generator
+from langdiff.base.types import Floats
 from langdiff.typology.association.correlation import PERFECT, fisher_interval
 from langdiff.typology.association.outcome import NAN, Outcome
 from langdiff.typology.association.variance import Coefficients, OneEffect, coefficients, reml_variances

@@ -4,7 +4,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from langdiff._types import Floats
+from langdiff.base.types import Floats
 
 RelatedTest = Literal["phylo", "area", "phylo+area"]
 NumericTest = Literal["pearson", "spearman", "kendall", "mixed", "permutation", RelatedTest]

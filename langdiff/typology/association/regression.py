@@ -9,10 +9,9 @@ import pandas as pd
 from pandas.api.types import is_numeric_dtype
 from scipy import stats
 
-from langdiff._types import Floats
-from langdiff._wording import option
-from langdiff.effects import Sources
-from langdiff.errors import ConfigError, DataError, listing
+from langdiff.base.types import Floats
+from langdiff.errors import ConfigError, DataError, listing, option
+from langdiff.tables.effect_sources import Sources
 from langdiff.typology.association.adjust import benjamini_hochberg
 from langdiff.typology.association.comparison import COLUMNS, INDEPENDENT, compare_models, format_models
 from langdiff.typology.association.outcome import RELATED, RelatedTest, is_constant

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from langdiff._types import Floats
+from langdiff.base.types import Floats
 from langdiff.typology.association.family import slope_outcome
 from langdiff.typology.association.outcome import NAN, Outcome
 from langdiff.typology.association.variance import (

@@ -7,11 +7,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from langdiff._numbers import exact_numbers
-from langdiff._signature import short_hash
-from langdiff._types import Booleans, Floats
-from langdiff._wording import option, words
-from langdiff.errors import ConfigError, DataError, listing
+from langdiff.base.numbers import exact_numbers
+from langdiff.base.signature import short_hash
+from langdiff.base.types import Booleans, Floats
+from langdiff.errors import ConfigError, DataError, listing, option, words
 from langdiff.typology.association.outcome import RELATED
 from langdiff.typology.genealogy.distance import great_circle
 from langdiff.typology.genealogy.glottolog import Glottolog, read_glottolog

@@ -9,10 +9,9 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
-from langdiff._signature import short_hash
-from langdiff._wording import option
-from langdiff.effects import Sources, effects_by_source
-from langdiff.errors import ConfigError, DataError, listing
+from langdiff.base.signature import short_hash
+from langdiff.errors import ConfigError, DataError, listing, option
+from langdiff.tables.effect_sources import Sources, effects_by_source
 from langdiff.typology.association.outcome import MIN_LANGUAGES
 
 Averaging = Literal["difficulty", "factor"]

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import optimize, stats
 
-from langdiff._types import Floats
+from langdiff.base.types import Floats
 
 MOST = 1e4  # times the residual variance: relatives are then equal but for rounding
 LARGEST_SHARE = 1 - 1e-6  # of one effect: some residual is left, so that languages at one place can differ

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from langdiff._types import Floats
+from langdiff.base.types import Floats
 
 EARTH = 6371.0088  # kilometres, mean radius
 # Ranges in kilometres among which the likelihood chooses. Left free, the range runs off: below the distance of

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from langdiff._io import as_path, read_lines
-from langdiff._types import Floats
+from langdiff.base.io import as_path, read_lines
+from langdiff.base.types import Floats
 from langdiff.errors import DataError, listing
 from langdiff.typology.genealogy.newick import Nodes, parse_newick
 

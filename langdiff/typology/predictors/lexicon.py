@@ -8,8 +8,8 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from langdiff._io import read_lines
-from langdiff._types import Booleans
+from langdiff.base.io import read_lines
+from langdiff.base.types import Booleans
 from langdiff.errors import ConfigError, DataError, listing
 
 COLUMNS = ["lemma", "form", "features"]

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from langdiff._progress import progress_bar
+from langdiff.base.progress import progress_bar
 from langdiff.corpora.iso639 import iso639_3
 from langdiff.errors import ConfigError, LangdiffWarning, listing
-from langdiff.multitext import Multitext, check_multitext
+from langdiff.tables.multitext import Multitext, check_multitext
 from langdiff.typology.predictors.external import (
     Column,
     Lexicons,

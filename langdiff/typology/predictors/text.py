@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import regex
 
-from langdiff._types import Floats
+from langdiff.base.types import Floats
 from langdiff.corpora import tokenize
 from langdiff.errors import ConfigError, DataError
 

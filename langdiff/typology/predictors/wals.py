@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from langdiff._io import as_path
-from langdiff._numbers import exact_numbers
+from langdiff.base.io import as_path
+from langdiff.base.numbers import exact_numbers
 from langdiff.errors import ConfigError, DataError, listing
 
 _PLACE = {"latitude": "Latitude", "longitude": "Longitude", "glottocode": "Glottocode", "macroarea": "Macroarea"}

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from langdiff import _io
+from langdiff.base import io
 from langdiff.corpora.faults import Faults
 from langdiff.corpora.formats.pbc import PbcText
 from langdiff.corpora.formats.pbc_lines import scan_lines
@@ -56,7 +56,7 @@ def test_against_a_reading_line_by_line(tmp_path_factory, lines, size, end, at_t
     expected, faulty = line_by_line(lines)
     faults = Faults("skip")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_io, "BLOCK", size)
+        patch.setattr(io, "BLOCK", size)
         assert dict(PbcText(file).verses({}, faults)) == expected
         listed, present, _ = PbcText(file).numbers({}, Faults("skip"))
     assert sorted(fault.line for fault in faults.found) == faulty

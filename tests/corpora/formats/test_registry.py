@@ -5,7 +5,7 @@ from typing import get_args
 
 import pytest
 
-from langdiff._types import FormatName
+from langdiff.base.types import FormatName
 from langdiff.corpora import read_multitext
 from langdiff.corpora.formats import guess
 from langdiff.corpora.formats.registry import FORMATS, OPTIONS

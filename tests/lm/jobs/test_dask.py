@@ -18,8 +18,8 @@ import torch
 from pandas.testing import assert_frame_equal
 
 import langdiff as ld
-from langdiff._io import locked
-from langdiff._progress import progress_bar
+from langdiff.base.io import locked
+from langdiff.base.progress import progress_bar
 from langdiff.errors import ConfigError, DataError, MissingExtraError, OutputError, TrainingError
 from langdiff.lm import compute_surprisals
 from langdiff.lm.jobs import dask_client, dask_jobs, dask_worker
@@ -29,7 +29,7 @@ from langdiff.lm.jobs.failures import Failures
 from langdiff.lm.jobs.folder import TRAINED, job_folder
 from langdiff.lm.jobs.job import run_job
 from langdiff.lm.jobs.logs import LOG
-from langdiff.text_sources import InMemoryText
+from langdiff.tables.text_sources import InMemoryText
 from tests.lm.conftest import verses
 from tests.lm.jobs.test_parcel import make_job
 

@@ -8,13 +8,13 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from langdiff._io import LockedError
+from langdiff.base.io import LockedError
 from langdiff.errors import DataError, OutputError, TrainingError
 from langdiff.lm import compute_surprisals
 from langdiff.lm.compute import compute_where_possible
 from langdiff.lm.jobs.failures import Failures
-from langdiff.parts import Parts
-from langdiff.text_sources import InMemoryText
+from langdiff.tables.parts import Parts
+from langdiff.tables.text_sources import InMemoryText
 from tests.lm.conftest import make_parts, read_job_states
 
 

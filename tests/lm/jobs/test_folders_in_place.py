@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import langdiff as ld
-from langdiff._checksums import DamageError
+from langdiff.base.checksums import DamageError
 from langdiff.errors import LangdiffError, LangdiffWarning
 from langdiff.lm import compute_surprisals, read_training_logs, score_multitext
 from langdiff.lm.external.cache import cached

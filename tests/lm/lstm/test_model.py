@@ -3,7 +3,7 @@ import json
 import pytest
 import torch
 
-from langdiff._checksums import seal
+from langdiff.base.checksums import seal
 from langdiff.errors import CheckpointError, DataError
 from langdiff.lm import read_language_model
 from langdiff.lm.units.bpe import BPEUnits

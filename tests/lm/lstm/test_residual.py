@@ -7,7 +7,7 @@ import pytest
 import torch
 
 import langdiff as ld
-from langdiff._random import generator, torch_generator
+from langdiff.base.seeds import generator, torch_generator
 from langdiff.errors import CheckpointError, ConfigError
 from langdiff.lm import RECIPES
 from langdiff.lm.lstm.batches import pad

@@ -16,7 +16,7 @@ import pytest
 import torch
 from pandas.testing import assert_frame_equal
 
-from langdiff._io import LOCK
+from langdiff.base.io import LOCK
 from langdiff.lm import RECIPES, compute_surprisals, read_language_model, train_language_model
 from langdiff.lm.jobs import job
 from langdiff.lm.lstm import loop

@@ -13,7 +13,7 @@ from langdiff.regression.check.cross_validate import cross_validate
 from langdiff.regression.check.folds import LEAST_LEFT, NEVER, assign_folds
 from langdiff.regression.check.held_out import held_out_log_likelihood, mean_per_cell
 from langdiff.regression.kernel.connected import edition_components
-from langdiff.surprisals import Surprisals
+from langdiff.tables.surprisals import Surprisals
 
 
 @st.composite

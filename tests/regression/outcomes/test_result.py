@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 import langdiff as ld
-from langdiff.effects import Effects
 from langdiff.errors import ConfigError, DataError
 from langdiff.plots import plot_difficulties, plot_line_follow, plot_two_models, plot_wright_map
+from langdiff.tables.effects import Effects
 
 
 @pytest.fixture(scope="module")

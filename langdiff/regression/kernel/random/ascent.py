@@ -4,7 +4,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from langdiff._types import Floats, Integers
+from langdiff.base.types import Floats, Integers
 from langdiff.regression.kernel.random.table import IntentTable
 
 NEWTON_TOLERANCE = 1e-7  # the Newton step, in standard errors

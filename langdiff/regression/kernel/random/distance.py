@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import f as fisher
 
-from langdiff._types import Floats
+from langdiff.base.types import Floats
 from langdiff.errors import ConfigError
 from langdiff.regression.kernel.information import inverse_information
 from langdiff.regression.kernel.likelihood import ScaleFreeLikelihood

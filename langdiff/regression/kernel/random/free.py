@@ -21,7 +21,7 @@ import numpy as np
 from scipy.linalg import block_diag
 from scipy.special import logsumexp
 
-from langdiff._types import Booleans, Floats, Integers
+from langdiff.base.types import Booleans, Floats, Integers
 from langdiff.regression.kernel.likelihood import mu_at_mean
 from langdiff.regression.kernel.random.ascent import Derivatives, Total, rows_at_a_time, sum_of_rows
 from langdiff.regression.kernel.random.hermite import products_of_cells

@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit
 
-from langdiff._types import Floats, Integers
+from langdiff.base.types import Floats, Integers
 from langdiff.regression.kernel.likelihood import mu_at_mean
 from langdiff.regression.kernel.random.ascent import Derivatives
 from langdiff.regression.kernel.random.table import IntentTable

@@ -21,7 +21,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.optimize import brentq
 
-from langdiff._types import Floats, Integers
+from langdiff.base.types import Floats, Integers
 from langdiff.regression.kernel.random.ascent import Derivatives
 from langdiff.regression.kernel.random.table import IntentTable
 from langdiff.regression.kernel.two_way import blocks, weighted_gram

@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 from scipy.linalg import block_diag
 
-from langdiff._types import Booleans, Floats, Integers
+from langdiff.base.types import Booleans, Floats, Integers
 from langdiff.regression.kernel.two_way import TwoWay, solve_two_way
 
 

@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from langdiff._types import Booleans, Floats, Integers
-from langdiff._wording import option
-from langdiff.errors import ConfigError, DataError
+from langdiff.base.types import Booleans, Floats, Integers
+from langdiff.errors import ConfigError, DataError, option
 from langdiff.regression.kernel.connected import edition_components
 
 

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from langdiff._types import Floats, Integers
+from langdiff.base.types import Floats, Integers
 from langdiff.errors import ConfigError, DataError
 from langdiff.regression.kernel.unequal.estimate import UnequalEstimate
 

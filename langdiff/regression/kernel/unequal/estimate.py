@@ -6,7 +6,7 @@ import numpy as np
 from scipy.linalg import block_diag
 from scipy.special import softmax
 
-from langdiff._types import Booleans, Floats, Integers
+from langdiff.base.types import Booleans, Floats, Integers
 from langdiff.regression.kernel.unequal.checks import check_table
 from langdiff.regression.kernel.unequal.linear import LinearLikelihood
 from langdiff.regression.kernel.unequal.rows import RowLikelihood

@@ -15,7 +15,7 @@ Each row says :math:`z_{ij} = m_i + c_j + \epsilon_{ij}`, :math:`\epsilon_{ij} \
 
 import numpy as np
 
-from langdiff._types import Floats, Integers
+from langdiff.base.types import Floats, Integers
 from langdiff.regression.kernel.unequal.rows import Rows
 
 

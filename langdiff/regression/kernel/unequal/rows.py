@@ -2,7 +2,7 @@
 
 from typing import NamedTuple, Protocol
 
-from langdiff._types import Floats, Integers
+from langdiff.base.types import Floats, Integers
 
 
 class Rows(NamedTuple):

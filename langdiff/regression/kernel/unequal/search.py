@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import eigh
 
-from langdiff._types import Booleans, Floats
+from langdiff.base.types import Booleans, Floats
 from langdiff.regression.kernel.unequal.rows import RowLikelihood, Rows
 
 TOLERANCE = 1e-8  # the Newton step, in standard errors

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from langdiff._types import Floats, Integers
+from langdiff.base.types import Floats, Integers
 from langdiff.regression.kernel.unequal.rows import Rows
 
 CELLS_AT_A_TIME = 2**16  # times the nodes, so that temporaries stay in the processor's cache

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from langdiff._types import Floats, Integers
+from langdiff.base.types import Floats, Integers
 from langdiff.errors import DataError
 from langdiff.regression.kernel.two_way import solve_two_way
 from langdiff.regression.kernel.unequal.search import Found, Problem

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.stats import chi2
 from scipy.stats import f as fisher
 
-from langdiff._types import Floats, Integers
+from langdiff.base.types import Floats, Integers
 from langdiff.errors import ConfigError
 from langdiff.regression.kernel.unequal.estimate import UnequalEstimate, pseudo_inverse
 

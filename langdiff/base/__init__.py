@@ -1,0 +1,1 @@
+"""What every part of the package shares: files, checksums, numbers, seeds, signatures and types."""

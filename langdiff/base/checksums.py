@@ -1,0 +1,187 @@
+"""What files held when they were written: SHA-256 by name, in a file that is written last."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from langdiff.base.io import parse_json, write_json
+from langdiff.errors import DataError, OutputError
+
+CHECKSUMS = "checksums.json"
+FORMAT_VERSION = 1
+_SEAL = "sha256"
+
+
+class DamageError(DataError):
+    """A file is missing, or does not hold what was written."""
+
+
+def seal(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a JSON document with the hash of all it holds beside.
+
+    Examples
+    --------
+    >>> sealed = seal({"epochs": 8})
+    >>> is_whole(sealed), is_whole(sealed | {"epochs": 9})
+    (True, False)
+    """
+    return {**document, _SEAL: _digest(document)}
+
+
+def is_whole(document: Mapping[str, Any]) -> bool:
+    """Return whether a document holds what was sealed; one without a seal is not checked."""
+    return _SEAL not in document or document[_SEAL] == _digest(document)
+
+
+def read_sealed(path: Path, *, kind: str, version: int, what: str) -> dict[str, Any]:
+    """Read a JSON document that was sealed.
+
+    Parameters
+    ----------
+    path : Path
+        File to read.
+    kind, version : str, int
+        Values of its members ``format`` and ``format_version``.
+    what : str
+        Name of what it should be, for messages: ``"saved fit"``, say.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read, holds something else, or not what was saved.
+    """
+    try:
+        document = parse_json(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror or error}.") from error
+    except ValueError as error:  # broken JSON or UTF-8
+        raise DataError(f"{path}: not a {what}, or damaged: {error}.") from error
+    if not isinstance(document, dict) or document.get("format") != kind:
+        raise DataError(f"{path}: not a {what}; expected JSON with format {kind!r}.")
+    if document.get("format_version") != version:
+        raise DataError(
+            f"{path}: format version {document.get('format_version')!r}; this langdiff reads {version}. Fit again, or "
+            "use the version that wrote it."
+        )
+    if not is_whole(document):
+        raise DataError(f"{path}: damaged, or edited: not the numbers that were saved. Fit again.")
+    return document
+
+
+def _digest(document: Mapping[str, Any]) -> str:
+    content = json.loads(json.dumps({name: value for name, value in document.items() if name != _SEAL}))
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Checksums:
+    """SHA-256 of files of a folder.
+
+    Attributes
+    ----------
+    folder : Path
+        Folder that the names are relative to.
+    files : mapping from str to str
+        Hash in hexadecimal digits, by path relative to the folder, with slashes.
+    """
+
+    folder: Path
+    files: Mapping[str, str]
+
+    def read(self, name: str) -> bytes:
+        """Return the content of a file, if it is what was recorded.
+
+        Raises
+        ------
+        DamageError
+            If it is not, or the file is missing or was not recorded.
+        """
+        path = self.folder / name
+        if name not in self.files:
+            raise DamageError(f"{path}: not recorded in {CHECKSUMS}.")
+        try:
+            content = path.read_bytes()
+        except OSError as error:
+            raise _unreadable(path, error) from error
+        if hashlib.sha256(content).hexdigest() != self.files[name]:
+            raise DamageError(f"{path}: damaged: its {len(content):,} bytes are not those that were written.")
+        return content
+
+    def damage(self) -> dict[str, str]:
+        """Return why a file cannot be used, by name, for all files that were recorded and are not as they were."""
+        found = {}
+        for name in self.files:
+            try:
+                self.read(name)
+            except DamageError as error:
+                found[name] = str(error)
+        return found
+
+
+def write_checksums(folder: Path, names: Iterable[str], known: Mapping[str, str] = MappingProxyType({})) -> Checksums:
+    """Record what files of a folder hold; the record is written atomically, over an earlier one.
+
+    Parameters
+    ----------
+    folder : Path
+        Folder of the files, and of the record.
+    names : iterable of str
+        Files that were written, as paths relative to the folder, with slashes.
+    known : mapping from str to str
+        Hashes of other files, which are recorded as they are.
+
+    Raises
+    ------
+    OutputError
+        If a file cannot be read, or the record cannot be written.
+    """
+    try:
+        new = {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in names}
+    except OSError as error:
+        raise OutputError(f"{error.filename}: cannot be read again: {error.strerror or error}.") from error
+    files = dict(sorted({**known, **new}.items()))
+    write_json(folder / CHECKSUMS, seal({"format_version": FORMAT_VERSION, "files": files}))
+    return Checksums(folder=folder, files=files)
+
+
+def read_checksums(folder: Path) -> Checksums:
+    """Read what `write_checksums` wrote.
+
+    Raises
+    ------
+    DamageError
+        If there is no record, or it is damaged or of another version.
+    """
+    path = folder / CHECKSUMS
+    try:
+        document = parse_json(path.read_text(encoding="utf-8"))
+        whole = _SEAL in document and is_whole(document)
+        if whole and document["format_version"] == FORMAT_VERSION:
+            if outside := [name for name in document["files"] if not _is_inside(name)]:
+                raise DamageError(f"{path}: names {outside[0]!r}, which is not a file of this folder. Do not use it.")
+            return Checksums(folder=folder, files=document["files"])
+    except OSError as error:
+        raise _unreadable(path, error) from error
+    except DamageError:
+        raise
+    except (ValueError, TypeError, AttributeError) as error:  # of JSON that is not an object
+        raise DamageError(f"{path}: damaged: {error}.") from error
+    raise DamageError(f"{path}: {'of another version' if whole else 'damaged: not what was written'}.")
+
+
+def _unreadable(path: Path, error: OSError) -> DamageError:
+    if isinstance(error, FileNotFoundError):
+        return DamageError(f"{path}: missing.")
+    return DamageError(
+        f"{path}: {'is a directory' if path.is_dir() else f'cannot be read: {error.strerror or error}'}."
+    )
+
+
+def _is_inside(name: str) -> bool:
+    """Whether a name is that of a file below the folder: whoever wrote the record may not be trusted."""
+    parts = name.split("/")
+    return "\\" not in name and ":" not in parts[0] and not {"", ".", ".."} & set(parts)

@@ -1,0 +1,375 @@
+"""Reading text whatever its compression, and writing files so that none is ever half-written."""
+
+import codecs
+import csv
+import io
+import json
+import lzma
+import os
+import re
+import secrets
+import shutil
+import zipfile
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from filelock import FileLock, Timeout
+
+from langdiff.base.archives import File, open_bytes
+from langdiff.base.control_characters import check_names
+from langdiff.base.csv_cells import unguard
+from langdiff.base.encodings import conversion, marked, remedy
+from langdiff.errors import DataError, Fault, FaultsError, OutputError
+
+DAMAGED = "\ufdd0"  # what stands for bytes that are not text: a code point that is never a character
+BLOCK = 1 << 20  # bytes read at once
+LOCK = ".lock"
+RELEASED_BY = 1.0  # seconds; whoever only asks whether a folder is owned holds its lock for less
+
+MAX_LINE = 64 << 20  # bytes; a longer line is not text, and would have to be held in memory
+
+
+def as_path(path: object) -> Path:
+    """Return a path that a user gave, and refuse anything else.
+
+    Raises
+    ------
+    DataError
+        If it is neither text nor a path.
+
+    Examples
+    --------
+    >>> as_path("a.csv").name
+    'a.csv'
+    >>> as_path(None)
+    Traceback (most recent call last):
+    ...
+    langdiff.errors.DataError: a path must be a str or Path, not NoneType.
+    """
+    if not isinstance(path, str | os.PathLike):
+        raise DataError(f"a path must be a str or Path, not {type(path).__name__}.")
+    return Path(path)
+
+
+def as_paths(paths: object) -> list[Path]:
+    """Return one path or several as a list, and refuse anything else; see `as_path`."""
+    if isinstance(paths, str | os.PathLike) or not isinstance(paths, Iterable):
+        return [as_path(paths)]
+    return [as_path(path) for path in paths]
+
+
+def read_lines(
+    path: File, *, errors: str | None = None, on_fault: Callable[[int, str], None] | None = None
+) -> Iterator[tuple[int, str]]:
+    """Yield (line number from 1, line without its end), decoding UTF-8 and undoing compression.
+
+    Parameters
+    ----------
+    path, errors, on_fault
+        See `read_blocks`, also for the errors.
+    """
+    for block in read_blocks(path, errors=errors, on_fault=on_fault):
+        lines = block.text.removesuffix("\n").split("\n")
+        if "\r" in block.text:
+            lines = [line.rstrip("\r") for line in lines]
+        yield from enumerate(lines, block.first)
+
+
+class Block(NamedTuple):
+    """Many whole lines of a file, with their ends: number of the first from 1, text, and the same text in UTF-8."""
+
+    first: int
+    text: str
+    raw: bytes
+
+
+def read_blocks(
+    path: File,
+    *,
+    errors: str | None = None,
+    on_fault: Callable[[int, str], None] | None = None,
+    encoding: str = "utf-8",
+) -> Iterator[Block]:
+    r"""Yield many lines at once, decoding them and undoing compression.
+
+    Only ``\n`` ends a line.
+
+    Parameters
+    ----------
+    path : Path or Member
+        Plain, ``.gz``, ``.bz2`` or ``.xz`` text, or such a member of a zip archive.
+    errors : str or None
+        ``"strict"`` or ``"replace"``, as for ``bytes.decode``. None is strict, too, for readers that do not give their
+        callers the choice, so that no message offers it.
+    on_fault : callable, optional
+        Function that is called, before the block is yielded, with the number of a line that holds NUL or is not UTF-8
+        and with what is wrong; there, `DAMAGED` stands in the line. By default such lines are errors.
+    encoding : str
+        Encoding of the text, in which ASCII is one byte each; in another than UTF-8 a byte without meaning is an error.
+
+    Raises
+    ------
+    FaultsError
+        If the file is not a file, cannot be read, is damaged, holds NUL bytes (it is binary), is not UTF-8, expands to
+        more than a hundred times its size (and 64 MiB) or to more lines than it has bytes (and a million), or has a
+        line of more than 64 MiB; the message names file, line and byte.
+    """
+    explained = False
+    for first, raw in _raw_blocks(path):
+        try:
+            if b"\0" not in raw:
+                text = raw.decode(encoding, errors or "strict")
+                yield Block(first, text, text.encode() if errors == "replace" else raw)
+                continue
+        except UnicodeDecodeError:
+            pass  # said line by line
+        if encoding != "utf-8":
+            raise _fault(path, None, f"not text in {encoding}.")
+        lines = []
+        place = 0  # of the line in the block
+        for number, line in enumerate(raw.split(b"\n"), first):
+            decoded, fault = _decode(line, errors)
+            if fault is not None:
+                if b"\0" not in line and not explained:  # once per file: all of it is in one encoding
+                    fault += " " + remedy(line, raw[place:], path, replaceable=errors is not None)
+                    explained = True
+                if on_fault is None:
+                    raise _fault(path, number, fault)
+                on_fault(number, fault)
+            lines.append(decoded)
+            place += len(line) + 1
+        text = "\n".join(lines)
+        yield Block(first, text, text.encode())
+
+
+def _raw_blocks(path: File, kind: str = "") -> Iterator[tuple[int, bytes]]:
+    r"""Yield (number of the first line, whole lines); errors say that the file cannot be read `kind`."""
+    number = 1
+    size = 0
+    rest: list[bytes] = []  # the beginning of a line
+    try:
+        with open_bytes(path) as (stream, allowed):
+            # one byte more than allowed is read, to know whether there is more
+            while piece := stream.read(BLOCK if allowed is None else min(BLOCK, allowed.size - size) or 1):
+                if size == 0:
+                    piece = _without_mark(piece, path)
+                size += len(piece)
+                if sum(map(len, rest)) + (piece.find(b"\n") + 1 or len(piece)) > MAX_LINE:
+                    raise _fault(path, number, f"longer than {MAX_LINE >> 20} MiB; this is not text in lines.")
+                end = piece.rfind(b"\n") + 1
+                lines = piece.count(b"\n")
+                if allowed is not None and (size > allowed.size or number + lines > allowed.lines):
+                    most = f"{allowed.size:,} bytes" if size > allowed.size else f"{allowed.lines:,} lines"
+                    what = f"expands to more than {most}, far more than text of its size does; it may be made to fill "
+                    raise _fault(path, number, what + "memory or disk. If you trust it, decompress it yourself.")
+                if end:
+                    yield number, b"".join([*rest, piece[:end]])
+                    number, rest = number + lines, []
+                if piece[end:]:
+                    rest.append(piece[end:])
+            if rest:
+                yield number, b"".join(rest)
+    except (OSError, EOFError, lzma.LZMAError, zlib.error, zipfile.BadZipFile) as error:
+        reason = getattr(error, "strerror", None) or str(error) or "it ends too early"
+        raise _fault(path, None, f"cannot be read{kind}{_after(number - 1)}: {reason}.") from error
+    except (KeyError, MemoryError, NotImplementedError, RuntimeError) as error:
+        # zipfile: gone, compressed in a way or with a password that it cannot undo; lzma: wants gigabytes
+        reason = str(error) or "not enough memory"
+        raise _fault(path, None, f"cannot be read{kind}{_after(number - 1)}: {reason}.") from error
+
+
+def _without_mark(beginning: bytes, path: File) -> bytes:
+    """Return the beginning of a file without its byte order mark, or refuse one of another encoding than UTF-8."""
+    if encoding := marked(beginning):
+        what = f"{encoding}, as its byte order mark says, not UTF-8. Convert the file: {conversion(encoding, path)}."
+        raise _fault(path, None, what)
+    return beginning.removeprefix(codecs.BOM_UTF8)
+
+
+def _after(line: int) -> str:
+    return f" after line {line}" if line else ""
+
+
+def _fault(path: File, line: int | None, what: str) -> FaultsError:
+    return FaultsError([Fault(str(path), line, what)])
+
+
+def _decode(raw: bytes, errors: str | None) -> tuple[str, str | None]:
+    """Return a line, with `DAMAGED` in place of what is not text, and what is wrong with it (None if nothing)."""
+    try:
+        if b"\0" not in raw:
+            return raw.decode("utf-8", errors or "strict"), None
+        fault = "a NUL byte; this is a binary file or UTF-16, not text in UTF-8."
+    except UnicodeDecodeError as error:
+        fault = f"not UTF-8 in byte {error.start + 1} (0x{raw[error.start]:02x})."
+    return re.sub("[\0\udc80-\udcff]+", DAMAGED, raw.decode("utf-8", "surrogateescape")), fault
+
+
+def parse_json(text: str | bytes) -> Any:
+    """Return what JSON says; whatever is wrong with it is a ValueError, nesting that is too deep as well.
+
+    Examples
+    --------
+    >>> parse_json("[" * 100_000)
+    Traceback (most recent call last):
+    ...
+    ValueError: nested too deeply
+    """
+    try:
+        return json.loads(text)
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+
+
+def read_table(
+    path: File, delimiter: str = ",", *, errors: str = "strict", guarded: bool = True
+) -> tuple[list[str], list[tuple[int, list[str]]]]:
+    """Return the header of a table, which may be compressed, and its rows as (line number, cells), all as text.
+
+    The apostrophe is removed that `langdiff.base.csv_cells` writes before what spreadsheets take for a formula, unless
+    the table is not `guarded`, as one of texts.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read or is not UTF-8 (with `errors` as for ``bytes.decode``), two columns have one name,
+        or a row has more or fewer cells than the header; the message names the line.
+    """
+    reader = csv.reader(_table_lines(path, errors), delimiter=delimiter, strict=True)
+    try:
+        read: Callable[[str], str] = unguard if guarded else str
+        header = [read(cell) for cell in next(reader, [])]
+        rows = [(reader.line_num, [read(cell) for cell in row]) for row in reader if row]
+    except csv.Error as error:
+        raise DataError(
+            f"{path}: cannot be read as a table: in line {reader.line_num}, {error}. A cell that begins with a "
+            "quotation mark ends with one, and those inside are doubled."
+        ) from error
+    if not header:
+        raise DataError(f"{path}: cannot be read as a table: its first line is empty.")
+    if len(header) > 1:  # else they are separated in another way, which callers tell
+        check_names(header, "column", str(path))
+    if len(set(header)) < len(header):
+        raise DataError(f"{path}, line 1: two columns have the same name: {', '.join(header)}.")
+    for line, row in rows:
+        if len(row) != len(header):
+            raise DataError(f"{path}, line {line}: {len(row)} cells, but line 1 names {len(header)} columns.")
+    return header, rows
+
+
+def _table_lines(path: File, errors: str) -> Iterator[str]:
+    """Yield the lines of a table with their ends, which a cell in quotation marks may hold."""
+    before = 0  # bytes
+    for first, raw in _raw_blocks(path, " as a table"):
+        try:
+            text = raw.decode(errors=errors)
+        except UnicodeDecodeError as error:
+            line, place = first + raw.count(b"\n", 0, error.start), before + error.start
+            raise DataError(
+                f"{path}: cannot be read as a table: in line {line} it is not UTF-8 (the byte "
+                f"{raw[error.start]:#04x} at {place:,}). Save it as UTF-8; spreadsheet programs call it 'CSV UTF-8'."
+            ) from error
+        yield from io.StringIO(text, newline="")
+        before += len(raw)
+
+
+def remove(path: Path) -> None:
+    """Remove a file, or a folder that is in its place; nothing is an error if there is neither."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+class LockedError(OutputError):
+    """Another process owns a folder."""
+
+
+@contextmanager
+def atomic_path(path: Path) -> Iterator[Path]:
+    """Give a temporary name beside `path`; rename it to `path` if the block succeeds, else remove it.
+
+    Raises
+    ------
+    OutputError
+        If the folder cannot be made or written to, or the disk is full.
+    """
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        yield temporary
+        temporary.replace(path)
+    except OSError as error:
+        if isinstance(error, OutputError):
+            raise
+        raise _unwritable(path, path.parent, error) from error
+    finally:
+        with suppress(OSError):  # gone already, or its folder never was
+            temporary.unlink()
+
+
+def _unwritable(path: Path, folder: Path, error: OSError) -> OutputError:
+    file = next((above for above in (folder, *folder.parents) if above.is_file()), None)
+    cause = "" if file is None else f" ({file} is a file, not a folder)"
+    return OutputError(f"{path}: cannot be written: {error.strerror or error}{cause}.")
+
+
+def write_json(path: Path, content: Any) -> None:
+    """Write JSON atomically; see `atomic_path`."""
+    write_text(path, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write UTF-8 text atomically; see `atomic_path`."""
+    with atomic_path(path) as temporary:
+        temporary.write_text(text, encoding="utf-8", newline="\n")
+
+
+@contextmanager
+def locked(folder: Path, use: str) -> Iterator[None]:
+    """Make a folder if it is missing, and keep other processes out of it inside the block.
+
+    Parameters
+    ----------
+    folder : Path
+        Folder to own.
+    use : str
+        What another process does with it, and what to do then, for the error.
+
+    Raises
+    ------
+    LockedError
+        If another process owns the folder.
+    OutputError
+        If the folder cannot be made or written to.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(folder / LOCK)
+        lock.acquire(timeout=RELEASED_BY)
+    except Timeout as error:
+        raise LockedError(f"{folder}: another process is {use}") from error
+    except OSError as error:
+        raise _unwritable(folder, folder, error) from error
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def is_locked(folder: Path) -> bool:
+    """Return whether a process owns a folder; False where this process may not ask."""
+    if not (folder / LOCK).is_file():
+        return False
+    lock = FileLock(folder / LOCK)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        return True
+    except OSError:
+        return False
+    lock.release()
+    return False

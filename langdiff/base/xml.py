@@ -1,0 +1,105 @@
+"""XML read as a stream of events; no entity is expanded and no other file is read."""
+
+from collections.abc import Callable
+from typing import Any
+
+from langdiff.base.archives import File
+from langdiff.base.io import read_blocks
+from langdiff.errors import Fault, FaultsError
+
+MAX_DEPTH = 200  # nested elements; real files have less than twenty
+
+
+class XmlEvents:
+    """Actions when an element begins or ends; readers override `begin`, `finish` and `data`.
+
+    Attributes
+    ----------
+    file : Path or Member
+        The file, for messages.
+    open : list of str
+        The elements that are open, without their namespaces, outermost first.
+    """
+
+    def __init__(self, file: File) -> None:
+        self.file = file
+        self.open: list[str] = []
+        self._line: Callable[[], int] = lambda: 0
+
+    @property
+    def line(self) -> int:
+        """Number of the current line, from 1."""
+        return self._line()
+
+    def unusable(self, what: str) -> FaultsError:
+        """Return the error to raise in the current line because of which the whole file cannot be used."""
+        return FaultsError([Fault(str(self.file), self._line(), what)])
+
+    def begin(self, tag: str, attributes: dict[str, str]) -> None:
+        """Act on the beginning of an element; `open` has it already."""
+
+    def finish(self, tag: str) -> None:
+        """Act on the end of an element; `open` still has it."""
+
+    def data(self, text: str) -> None:
+        """Act on text."""
+
+    def damaged(self, line: int, what: str) -> None:
+        """Act on a line that is not text, before its text comes; by default the file cannot be used."""
+        raise FaultsError([Fault(str(self.file), line, what)])
+
+    def start(self, tag: str, attributes: dict[str, str]) -> None:
+        """Receive the beginning of an element from the parser."""
+        self.open.append(tag.rpartition("}")[2])
+        if len(self.open) > MAX_DEPTH:
+            raise self.unusable(f"more than {MAX_DEPTH} elements in each other.")
+        self.begin(self.open[-1], attributes)
+
+    def end(self, _: str) -> None:
+        """Receive the end of an element from the parser."""
+        self.finish(self.open[-1])
+        self.open.pop()
+
+    def close(self) -> None:
+        """Act on the end of the file."""
+
+
+def read_xml(file: File, events: XmlEvents, *, errors: str | None = "strict", encoding: str = "utf-8") -> None:
+    """Parse a file and call `events`; the file is never held in memory as a whole.
+
+    Parameters
+    ----------
+    file : Path or Member
+        The file.
+    events : XmlEvents
+        Handler of the elements and the text.
+    errors : {"strict", "replace", None}
+        Whether bytes that are not UTF-8 are an error or become U+FFFD; see `read_blocks`.
+    encoding : str
+        Encoding of the file; its declaration is not heeded.
+
+    Raises
+    ------
+    FaultsError
+        If it cannot be read, is not well-formed, or defines entities or refers to other files; the
+        message names file and line.
+    """
+    from defusedxml import DefusedXmlException  # type: ignore[import-untyped]
+    from defusedxml.ElementTree import ParseError, XMLParser  # type: ignore[import-untyped]
+
+    parser: Any = XMLParser(target=events)
+    events._line = lambda: parser.parser.CurrentLineNumber
+    try:
+        for block in read_blocks(file, errors=errors, on_fault=events.damaged, encoding=encoding):
+            parser.feed(block.text)  # as str: read_blocks has decoded it, whatever the declaration says
+        parser.close()
+    except ParseError as error:
+        row, column = error.position
+        why = str(error).partition(":")[0].removeprefix("not well-formed ").strip("()")
+        what = f"not well-formed XML in column {column + 1}: {why}."
+        raise FaultsError([Fault(str(file), row, what)]) from error
+    except DefusedXmlException as error:
+        raise events.unusable(
+            f"defines entities or refers to another file ({type(error).__name__}), which can fill memory or read "
+            "private files. Replace the entities by their text."
+        ) from error

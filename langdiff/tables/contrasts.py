@@ -1,0 +1,137 @@
+"""What effects measure, and a difference between two of them."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from scipy.special import logsumexp
+from scipy.stats import t as student
+
+from langdiff.base.types import Floats
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scale:
+    """What effects measure, and how they are to be read.
+
+    Attributes
+    ----------
+    quantity : {"difficulty", "ability"}
+        Quantity that is estimated; the name of its column in tables.
+    unit : {"nats", "log odds"}
+        Unit of the estimates.
+    first : {"hardest", "ablest"}
+        Meaning of rank 1, the highest estimate.
+    centre : {"factors", "mean"}
+        Reference of the estimates: ``"factors"`` if their exponentials average 1,
+        ``"mean"`` if they themselves average 0.
+
+    Examples
+    --------
+    >>> Scale().read(0.0953)
+    '+10.0 %'
+    >>> Scale(quantity="ability", unit="log odds", first="ablest", centre="mean").read(0.6931)
+    'odds × 2.00'
+    """
+
+    quantity: Literal["difficulty", "ability"] = "difficulty"
+    unit: Literal["nats", "log odds"] = "nats"
+    first: Literal["hardest", "ablest"] = "hardest"
+    centre: Literal["factors", "mean"] = "factors"
+
+    def center(self, values: Floats) -> Floats:
+        """Shift estimates so that they are relative to their average, column by column.
+
+        Parameters
+        ----------
+        values : ndarray, shape (J,) or (J, K)
+            Estimates; every column is shifted by a constant of its own.
+
+        Returns
+        -------
+        ndarray
+            Shifted estimates, of the same shape as `values`.
+
+        Examples
+        --------
+        >>> np.exp(Scale().center(np.array([0.0, 1.0]))).mean().round(12)
+        np.float64(1.0)
+        """
+        level = logsumexp(values, axis=0) - np.log(len(values)) if self.centre == "factors" else values.mean(axis=0)
+        centered: Floats = values - level
+        return centered
+
+    def read(self, difference: float) -> str:
+        """Express a difference of two effects as percent or as a ratio of odds.
+
+        Parameters
+        ----------
+        difference : float
+            Difference in the unit of the scale.
+
+        Returns
+        -------
+        str
+            Percent for nats, a ratio of odds for log odds.
+
+        Examples
+        --------
+        >>> Scale().read(-0.0513)
+        '-5.0 %'
+        """
+        if self.unit == "nats":
+            return f"{100 * np.expm1(difference):+z.1f} %"
+        return f"odds × {np.exp(difference):.2f}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Contrast:
+    """A difference of effects.
+
+    Attributes
+    ----------
+    name : str
+        Names of the effects compared.
+    estimate, std_error, low, high : float
+        The difference, its standard error and its 95 % interval, in the unit of the scale. The standard error
+        is 0 where a formula ties the effects, and NaN where their covariance is not known.
+    scale : Scale
+        Quantity and unit of the effects.
+    degrees_of_freedom : float
+        Degrees of freedom of Student's t distribution behind the interval and `p_value`; infinite for the normal
+        distribution.
+
+    Examples
+    --------
+    >>> contrast = Contrast(name="fin - eng", estimate=0.1, std_error=0.02, low=0.06, high=0.14)
+    >>> print(contrast)
+    fin - eng: 0.1000 ± 0.0200 nats (+10.5 %), 95 % interval 0.0600 to 0.1400, p = 5.7e-07
+    """
+
+    name: str
+    estimate: float
+    std_error: float
+    low: float
+    high: float
+    scale: Scale = field(default_factory=Scale)
+    degrees_of_freedom: float = np.inf
+
+    @property
+    def percent(self) -> float:
+        """The difference in percent, 100·(exp(estimate) − 1): more bits for nats, higher odds for log odds."""
+        return float(100 * np.expm1(self.estimate))
+
+    @property
+    def p_value(self) -> float:
+        """Two-sided p of no difference, by the t distribution; NaN if the two are tied and cannot differ."""
+        if self.std_error == 0:
+            return float("nan")
+        return float(2 * student.sf(abs(self.estimate) / self.std_error, self.degrees_of_freedom))
+
+    def __str__(self) -> str:
+        """Return the difference, its interval and its p in one line."""
+        return (
+            f"{self.name}: {self.estimate:.4f} ± {self.std_error:.4f} {self.scale.unit} "
+            f"({self.scale.read(self.estimate)}), 95 % interval {self.low:.4f} to {self.high:.4f}, "
+            f"p = {self.p_value:.2g}"
+        )

@@ -1,0 +1,300 @@
+"""What is known of intents, in a table beside their surprisals: the document, book or chapter of each."""
+
+import re
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from langdiff.base.control_characters import check_names
+from langdiff.base.io import as_path, read_table
+from langdiff.errors import ConfigError, DataError, UnknownColumnError, listing
+
+PREFIX = "intent_"  # of attributes in a long table, where no other column begins so
+USUAL = ("document", "book", "chapter")  # attributes that need no prefix in a table made elsewhere
+ONE = {"clusters": "cluster", "strata": "stratum", "groups": "group", "folds": "fold"}  # what an argument gives each
+IN_CORPORA = (
+    "'book' and 'chapter' are known of Bibles, and 'document' of CoStEP, test sets of machine translation and "
+    "line-aligned text with a file documents.tsv."
+)
+_VERSE_ID = re.compile(r"[0-9]{8}")  # BBCCCVVV
+_DIGITS = {"book": 2, "chapter": 5}  # of a verse id, which name the book, and book and chapter
+
+
+def check_intent_info(info: object, intents: pd.Index) -> pd.DataFrame | None:
+    """Return the attributes of intents as a table keeps them.
+
+    Parameters
+    ----------
+    info : DataFrame, I rows, or None
+        One row per intent, one column per attribute.
+    intents : Index
+        Intents of the table, in order.
+
+    Returns
+    -------
+    DataFrame or None
+        The same attributes, named by text and indexed by ``intent``; None if there is none.
+
+    Raises
+    ------
+    DataError
+        If it is not a frame, has other intents or another order, or two columns have one name.
+
+    Examples
+    --------
+    >>> check_intent_info(pd.DataFrame({"book": ["GEN"]}, index=["01001001"]), pd.Index(["01001001"]))
+             book
+    intent
+    01001001  GEN
+    """
+    if info is None:
+        return None
+    if not isinstance(info, pd.DataFrame):
+        raise DataError(f"intent_info must be a DataFrame indexed by intent, not {type(info).__name__}.")
+    if list(info.index) != list(intents):
+        raise DataError(
+            "intent_info must have one row per intent of bits, in the same order; use intent_info.loc[bits.index]."
+        )
+    if not info.shape[1]:
+        return None
+    names = pd.Index([str(name) for name in info.columns])
+    if names.has_duplicates:
+        raise DataError(f"intent_info has several columns {listing(names[names.duplicated()].unique())}; keep one.")
+    check_names(names, "column")
+    return info.set_axis(names, axis=1).rename_axis(index="intent")
+
+
+def select_intent_info(info: pd.DataFrame | str | Path, intents: pd.Index) -> pd.DataFrame:
+    """Return the rows of a table of attributes that are about some intents, in their order.
+
+    Parameters
+    ----------
+    info : DataFrame, str or Path
+        Attributes indexed by intent, or a file of them (see `read_intent_info`); other intents are ignored.
+    intents : Index
+        The intents wanted.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read, or intents have no row or several.
+    """
+    what = "intent_info" if isinstance(info, pd.DataFrame) else str(info)
+    table = info if isinstance(info, pd.DataFrame) else read_intent_info(info)
+    without = intents.difference(table.index, sort=False)
+    if len(without):
+        raise DataError(
+            f"{what}: no row for {len(without):,} of {len(intents):,} intents: {listing(without)}. Intents there are "
+            f"called {listing(table.index, most=2)}; give each intent a row, and leave a cell empty where nothing is "
+            "known."
+        )
+    twice = table.index[table.index.duplicated()].unique().intersection(intents, sort=False)
+    if len(twice):
+        raise DataError(f"{what}: several rows for {len(twice):,} intent(s): {listing(twice)}. Give each one row.")
+    return table.loc[intents]
+
+
+def read_intent_info(path: str | Path) -> pd.DataFrame:
+    r"""Read a table of attributes of intents.
+
+    Parameters
+    ----------
+    path : str or Path
+        CSV, or TSV if the name ends in ``.tsv``; the first column has the intents, every other one is an attribute.
+
+    Returns
+    -------
+    DataFrame of str
+        Attributes indexed by intent; NaN where a cell is empty.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read as a table.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "documents.csv")
+    ...     _ = path.write_text("line,document\n1,x\n2,x\n3,\n")
+    ...     read_intent_info(path)["document"].tolist()
+    ['x', 'x', nan]
+    """
+    path = as_path(path)
+    header, rows = read_table(path, "\t" if path.suffix == ".tsv" else ",")
+    intents = pd.Index([cells[0] for _, cells in rows], name="intent", dtype=object)
+    table = pd.DataFrame([cells[1:] for _, cells in rows], index=intents, columns=header[1:], dtype=object)
+    return table.mask(table == "", np.nan)
+
+
+def attributes_of_long(frame: pd.DataFrame, path: Path) -> pd.DataFrame | None:
+    """Return the attributes that a long table has in its columns, one row per intent in order of appearance.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Long table with a column ``intent``; attributes are the columns ``intent_NAME``, and those called ``document``,
+        ``book`` or ``chapter``.
+    path : Path
+        File of the table, for messages.
+
+    Returns
+    -------
+    DataFrame or None
+        None if the table has no such column.
+
+    Raises
+    ------
+    DataError
+        If an intent has several values of an attribute, or an attribute has two columns.
+    """
+    columns = dict(_attribute_columns(frame.columns, path))
+    if not columns:
+        return None
+    return attributes_of(frame, "intent", list(columns.values()), path).set_axis(list(columns), axis=1)
+
+
+def attributes_of(frame: pd.DataFrame, what: str, columns: Sequence[str], where: str | Path) -> pd.DataFrame:
+    """Return attributes that a long table has in its columns, one row per intent or the like in order of appearance.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Long table.
+    what : {"intent", "item", "system"}
+        Column that the attributes belong to.
+    columns : sequence of str
+        Columns that hold them; an empty text is a missing value.
+    where : str or Path
+        File of the table, for messages.
+
+    Raises
+    ------
+    DataError
+        If an intent, item or system has several values of an attribute.
+    """
+    codes, names = pd.factorize(frame[what])
+    first = np.unique(codes, return_index=True)[1]
+    table = {}
+    for column in columns:
+        values = frame[column].mask(frame[column].isin([""]))
+        kinds = pd.factorize(values)[0]  # -1 where missing
+        differ = np.flatnonzero(kinds != kinds[first][codes])
+        if len(differ):
+            one, other = values.iloc[first[codes[differ[0]]]], values.iloc[differ[0]]
+            raise DataError(
+                f"{where}, column {column!r}: {what} {frame[what].iloc[differ[0]]!r} has several values, {one!r} and "
+                f"{other!r}. The column is about {what}s, so that all rows of one must have the same; rename it, or "
+                "leave it out, if it is about something else."
+            )
+        table[column] = values.iloc[first].to_numpy()
+    return pd.DataFrame(table, index=pd.Index(names, name=what))
+
+
+def _attribute_columns(columns: Iterable[str], path: Path) -> list[tuple[str, str]]:
+    known = [name for name in map(str, columns) if name in USUAL or name.startswith(PREFIX)]
+    found = [(name.removeprefix(PREFIX), name) for name in known]
+    names = [name for name, _ in found]
+    twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
+    if twice:
+        raise DataError(f"{path}: two columns {twice[0]!r} and {PREFIX + twice[0]!r} for one attribute; leave one out.")
+    return found
+
+
+def label_intents(intents: pd.Index, intent_info: pd.DataFrame | None, labels: object, what: str) -> pd.Series:
+    """Return what each intent belongs to, from an attribute or from labels that are given.
+
+    Parameters
+    ----------
+    intents : Index
+        Names of the intents.
+    intent_info : DataFrame, I rows, or None
+        Properties of the intents, in the same order.
+    labels : str, mapping or Series
+        A column of `intent_info`, or the label of each intent; those of further intents are ignored. Where all intents
+        are verse ids, ``"book"`` and ``"chapter"`` need no column.
+    what : {"clusters", "strata", "groups", "folds"}
+        Name of the argument, for messages.
+
+    Returns
+    -------
+    Series
+        Indexed by intent, named as the column or the Series, or as one of `what`.
+
+    Raises
+    ------
+    ConfigError
+        If there is no such column, or `labels` is of another type.
+    DataError
+        If intents have no label or several.
+
+    Examples
+    --------
+    >>> label_intents(pd.Index(["40001001", "41001001"]), None, "book", "groups").tolist()
+    ['40', '41']
+    """
+    found = _labels(intents, intent_info, labels, what)
+    unusable = [label for label in found if not isinstance(label, Hashable)]
+    if unusable:
+        raise ConfigError(f"{what} are named by text or numbers, not by {listing(unusable)}.")
+    missing = found.index[found.isna()]
+    if len(missing):
+        raise DataError(
+            f"{len(missing):,} of {len(intents):,} intents have no {ONE[what]} ({found.name}): {listing(missing)}. "
+            "Give each one, or leave these intents out."
+        )
+    return found
+
+
+def without_python(error: UnknownColumnError) -> str:
+    """Say that there is no such column where nobody calls Python: in experiment files and commands.
+
+    Examples
+    --------
+    >>> without_python(UnknownColumnError("clusters='x': intent_info has no such column. There is none", "pass …"))
+    "clusters='x': no such column about intents. There is none; 'book' and 'chapter' are known of Bibles, ..."
+    """
+    fault = error.fault.replace("intent_info has no such column", "no such column about intents")
+    return f"{fault}; {'name one of them.' if error.known else IN_CORPORA}"
+
+
+def _labels(intents: pd.Index, intent_info: pd.DataFrame | None, labels: object, what: str) -> pd.Series:
+    if isinstance(labels, str):
+        return _column(intents, intent_info, labels, what)
+    if not isinstance(labels, Mapping | pd.Series):
+        raise ConfigError(
+            f"{what} must be a column of intent_info, or a mapping or a Series from intent to {ONE[what]}, not "
+            f"{type(labels).__name__}."
+        )
+    given = pd.Series(labels, dtype=object)
+    if given.index.equals(intents) and given.index.is_unique:
+        return given.rename(ONE[what] if given.name is None else str(given.name))
+    twice = given.index[given.index.duplicated()].unique().intersection(intents, sort=False)
+    if len(twice):
+        raise DataError(f"{what}: {len(twice):,} intent(s) have several: {listing(twice)}. Give each one.")
+    if not given.index.isin(intents).any():
+        raise DataError(
+            f"{what} are of other intents: {listing(given.index, most=2)}, and the table has "
+            f"{listing(intents, most=2)}. Give a Series indexed by intent."
+        )
+    return given.reindex(intents).rename(ONE[what] if given.name is None else str(given.name))
+
+
+def _column(intents: pd.Index, intent_info: pd.DataFrame | None, name: str, what: str) -> pd.Series:
+    """Return a column, or what verse ids say."""
+    if intent_info is not None and name in intent_info:
+        return intent_info[name].astype(object)
+    are_verses = all(isinstance(intent, str) and _VERSE_ID.fullmatch(intent) for intent in intents)
+    if are_verses and name in _DIGITS:
+        return pd.Series([intent[: _DIGITS[name]] for intent in intents], index=intents, name=name, dtype=object)
+    known = [*([] if intent_info is None else intent_info.columns), *(_DIGITS if are_verses else ())]
+    there = f"There are {listing(dict.fromkeys(known))}" if known else "There is none"
+    adding = "" if what == "groups" else "`Surprisals.with_intent_info` adds columns, and "  # groups are of a multitext
+    raise UnknownColumnError(
+        f"{what}={name!r}: intent_info has no such column. {there}",
+        f"{adding}a Series from intent to {ONE[what]} serves as well.",
+        known,
+    )

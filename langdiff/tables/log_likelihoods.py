@@ -1,0 +1,187 @@
+"""Surprisals from files of log-likelihoods, one file per edition."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from langdiff.base.io import read_lines
+from langdiff.errors import ConfigError, DataError, listing, option
+from langdiff.tables.scored_texts import ScoredTexts, holds_samples, holds_table, read_samples, read_scored_table
+from langdiff.tables.surprisals import Surprisals
+from langdiff.tables.units import BITS_PER_UNIT, Unit, as_bits, check_unit
+
+_MISSING = {"", "NA", "NaN", "nan"}
+
+
+def read_log_likelihoods(
+    files: Mapping[str, str | Path],
+    *,
+    unit: Unit | None = None,
+    intent: str | None = None,
+    intents: Sequence[str] | None = None,
+    intent_info: pd.DataFrame | str | Path | None = None,
+    lm: str = "unknown",
+) -> Surprisals:
+    r"""Read the log-probability of each sentence, as toolkits write it.
+
+    Files are told by their names and first lines:
+
+    * numbers, one per line. Line i of every file is intent i; an empty line is a missing translation;
+    * samples of lm-evaluation-harness (``samples_TASK_DATE.jsonl``) with one log-likelihood each, in nats. Characters
+      and bytes are those of the text that was scored;
+    * tables (CSV, TSV, Parquet) with a header and a column ``surprisal``, ``logprob`` or ``score``, such as those made
+      with minicons; a column ``text`` or ``sentence`` gives characters and bytes. Tables that do not name their
+      intents have the same number of rows.
+
+    Parameters
+    ----------
+    files : mapping from edition to path
+        One file per edition. Numbers are log-probabilities (0 or less) in all files, or their negatives in all files.
+    unit : {"bits", "nats", "log10"}, optional
+        Unit of the logarithms: base 2, e or 10. Toolkits differ, so it must be given; only samples of
+        lm-evaluation-harness are known to be in nats.
+    intent : str, optional
+        Column of a table, or key of a sample or of its document, that names the intents. Translations have different
+        texts, so that neither these nor their hashes can. By default the ``doc_id`` of a sample, and the column
+        ``intent`` or ``doc_id`` of a table; rows of tables that have neither are counted from ``"1"``.
+    intents : sequence of str, optional
+        Names of the lines of files of numbers; by default their numbers, from ``"1"``.
+    intent_info : DataFrame, str or Path, optional
+        Properties of the intents, such as their documents; see `Surprisals.with_intent_info`.
+    lm : str
+        Name of the language model that gave the numbers.
+
+    Returns
+    -------
+    Surprisals
+        The table in bits.
+
+    Raises
+    ------
+    DataError
+        If a file cannot be read or has no number, a line is something else (``-nan`` too, which is a failure
+        and not a missing translation), signs are mixed, files that do not name their intents differ in length, only
+        some name them, or `intent_info` lacks an intent.
+    ConfigError
+        If no file is given, the unit is unknown, or `intents` are given for files that are not lines of numbers.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     eng, deu = Path(folder, "eng.scores"), Path(folder, "deu.scores")
+    ...     _ = eng.write_text("-3.0\n-4.5\n"), deu.write_text("-3.5\n\n")
+    ...     read_log_likelihoods({"eng": eng, "deu": deu}, unit="log10").bits.round(2)
+    edition    eng    deu
+    intent
+    1         9.97  11.63
+    2        14.95    NaN
+    """
+    if not isinstance(files, Mapping):
+        raise ConfigError(f"files are a mapping from edition to file, not {type(files).__name__}.")
+    if not files:
+        raise ConfigError("no file of log-likelihoods is given.")
+    paths = {edition: Path(path) for edition, path in files.items()}
+    samples = all(map(holds_samples, paths.values()))
+    if unit is None and not samples:
+        raise ConfigError(
+            f"give the unit of the logarithms: {option('unit', 'nats')}, 'log10' or 'bits'; toolkits differ."
+        )
+    check_unit(unit or "nats")
+    if samples or all(map(holds_table, paths.values())):
+        if intents is not None:
+            raise ConfigError("intents name lines of numbers; name the key or column of these files: intent=….")
+        read = read_samples if samples else read_scored_table
+        table = _of_scored({edition: read(path, intent) for edition, path in paths.items()}, unit or "nats", lm)
+    else:
+        table = _of_lines(paths, unit or "nats", intents, lm)
+    return table if intent_info is None else table.with_intent_info(intent_info)
+
+
+def _of_lines(paths: Mapping[str, Path], unit: Unit, intents: Sequence[str] | None, lm: str) -> Surprisals:
+    """Return the table of files of one number per line."""
+    columns = {edition: _read(path) for edition, path in paths.items()}
+    lengths = {edition: len(column) for edition, column in columns.items()}
+    if intents is not None:
+        lengths = {"intents": len(intents), **lengths}
+    if len(set(lengths.values())) > 1:
+        raise DataError(f"files differ in length: {listing(f'{name}: {n:,} lines' for name, n in lengths.items())}.")
+    _check_signs(columns, paths)
+    n = next(iter(lengths.values()))
+    names = [str(line) for line in range(1, n + 1)] if intents is None else list(intents)
+    bits = pd.DataFrame(columns).abs().set_axis(names, axis=0) * BITS_PER_UNIT[unit]
+    return Surprisals(bits=bits, lm=lm)
+
+
+def _of_scored(scored: Mapping[str, ScoredTexts], unit: Unit, lm: str) -> Surprisals:
+    """Return the table of samples, or of tables."""
+    _check_rows(scored)
+    intents = pd.Index(pd.unique(np.concatenate([one.numbers.index.to_numpy() for one in scored.values()])))
+    numbers = pd.DataFrame({edition: one.numbers.reindex(intents) for edition, one in scored.items()})
+    known = {edition: one.texts for edition, one in scored.items() if one.texts is not None}
+    bits = as_bits(numbers, unit, "the files")
+    if len(known) < len(scored):
+        return Surprisals(bits=bits, lm=lm)
+    texts = pd.DataFrame({edition: column.reindex(intents) for edition, column in known.items()})
+    return Surprisals(
+        bits=bits,
+        characters=texts.map(len, na_action="ignore").astype(float),
+        bytes=texts.map(lambda text: len(text.encode("utf-8", "surrogatepass")), na_action="ignore").astype(float),
+        lm=lm,
+    )
+
+
+def _check_rows(scored: Mapping[str, ScoredTexts]) -> None:
+    """Refuse tables whose rows may not belong together."""
+    counted = {edition: len(one.numbers) for edition, one in scored.items() if not one.named}
+    if 0 < len(counted) < len(scored):
+        raise DataError(
+            f"tables of {listing(counted)} do not name their intents, as others do. Add a column 'intent' to each, or "
+            "name it: intent=…"
+        )
+    if len(set(counted.values())) > 1:
+        raise DataError(
+            f"tables differ in length: {listing(f'{name}: {n:,} rows' for name, n in counted.items())}. Add a column "
+            "'intent' that says which rows belong together."
+        )
+
+
+def _read(path: Path) -> pd.Series:
+    """Return the numbers of a file, indexed by line."""
+    numbers = []
+    for number, line in read_lines(path):
+        try:
+            numbers.append(np.nan if line.strip() in _MISSING else _number(line))
+        except ValueError:
+            raise DataError(
+                f"{path}, line {number}: {line[:40]!r} is not a number. Give one log-likelihood per line, and an empty "
+                "line for a missing translation."
+            ) from None
+    if np.isnan(numbers).all():
+        raise DataError(f"{path}: no log-likelihood in {len(numbers):,} line(s). Leave this edition out.")
+    return pd.Series(numbers, index=range(1, len(numbers) + 1), dtype=float)
+
+
+def _number(line: str) -> float:
+    """Read a number; refuse Python's digit groups (``1_000``) and its other spellings of NaN."""
+    number = float(line)
+    if np.isnan(number) or "_" in line:
+        raise ValueError(line)
+    return number
+
+
+def _check_signs(columns: Mapping[str, pd.Series], files: Mapping[str, str | Path]) -> None:
+    """Refuse a mixture of log-probabilities and of their negatives."""
+    first: dict[bool, str] = {}
+    for edition, column in columns.items():
+        for positive in (False, True):
+            found = column[column > 0] if positive else column[column < 0]
+            if len(found):
+                first.setdefault(positive, f"{found.iloc[0]:g} ({files[edition]}, line {found.index[0]})")
+    if len(first) > 1:
+        raise DataError(
+            f"log-probabilities are never above 0, but there are both {first[False]} and {first[True]}: give "
+            "log-probabilities in all files, or their negatives in all."
+        )

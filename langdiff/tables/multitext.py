@@ -1,0 +1,437 @@
+"""The catalogue of a multitext: which edition has which intent, and where its text lies."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from html import escape
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from langdiff.base.control_characters import check_names
+from langdiff.base.types import Integers
+from langdiff.errors import ConfigError, DataError, listing
+from langdiff.tables.left_out import explain_left_out, nothing_left_out
+from langdiff.tables.text_sources import MappedText, TextSource, read_intents
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+FAULT_COLUMNS = ("edition", "file", "line", "intent", "fault")
+
+
+def _nothing_skipped() -> pd.DataFrame:
+    return pd.DataFrame(columns=list(FAULT_COLUMNS), dtype=object).astype({"line": "Int64"})
+
+
+@dataclass(frozen=True, repr=False, eq=False, kw_only=True)
+class Multitext:
+    """The same content in many languages: intents (rows) expressed in editions (columns).
+
+    Only the catalogue is held in memory; texts are read when needed. A multitext never changes:
+    `sel`, `between`, `dropna` and `map_text` return another one.
+
+    Attributes
+    ----------
+    presence : DataFrame of bool, shape (I, J)
+        Whether edition j (column) has intent i (row).
+    edition_info : DataFrame, J rows
+        Properties of each edition; always a column ``language`` (ISO 639-3 where known).
+    intent_info : DataFrame, I rows
+        Properties of each intent, such as the ``document``, or ``book`` and ``chapter``, that it belongs to, or its
+        ``original_language``.
+    sources : mapping from edition to TextSource
+        Sources of the texts.
+    skipped : DataFrame
+        What was left out because files are faulty (``on_error="skip"``), one row per fault: ``edition``, ``file``,
+        ``line`` (NA where the whole file is meant), ``intent`` (NaN where not known) and ``fault``. Smaller multitexts
+        made of this one keep all rows.
+    left_out : DataFrame
+        The same, one row per edition, file and level, whole files first: ``edition`` (NaN where a file has several),
+        ``level`` (``"file"``: all that the file has of the edition; ``"text"``), ``what`` (the file; or how many
+        texts, and the first of them) and ``why`` (the first fault, and the number of faults).
+
+    Raises
+    ------
+    DataError
+        If editions or intents are named twice, names of editions, languages or columns have control characters, or
+        the tables do not fit together.
+
+    Examples
+    --------
+    >>> import langdiff as ld
+    >>> frame = pd.DataFrame({"eng": ["a dog", "a cat"], "deu": ["ein Hund", None]}, index=["1", "2"])
+    >>> multitext = ld.read_frame(frame)
+    >>> multitext
+    Multitext: 2 intents × 2 editions (2 languages), 1 of 4 cells missing
+    >>> multitext.dropna().text("deu").to_dict()
+    {'1': 'ein Hund'}
+    """
+
+    presence: pd.DataFrame
+    edition_info: pd.DataFrame
+    intent_info: pd.DataFrame
+    sources: Mapping[str, TextSource]
+    skipped: pd.DataFrame = field(default_factory=_nothing_skipped)
+    left_out: pd.DataFrame = field(default_factory=nothing_left_out)
+
+    def __post_init__(self) -> None:
+        """Check that names are unique and that the tables have the same intents and editions."""
+        for what, names in (("intent", self.intents), ("edition", self.editions)):
+            if not names.is_unique:  # known once for all multitexts that share an index
+                twice = names[names.duplicated()].unique()
+                raise DataError(f"{len(twice)} {what}(s) named twice: {listing(twice)}. Names must be unique.")
+        check_names(self.editions, "edition")
+        check_names([*self.edition_info, *self.intent_info], "column")
+        if not self.editions.equals(self.edition_info.index):
+            raise DataError("edition_info must have one row per edition, in the order of presence.columns.")
+        if not self.intents.equals(self.intent_info.index):
+            raise DataError("intent_info must have one row per intent, in the order of presence.index.")
+        if self.intent_info.columns.has_duplicates:
+            twice = self.intent_info.columns[self.intent_info.columns.duplicated()].unique()
+            raise DataError(f"intent_info has several columns {listing(twice)}; keep one.")
+        if "language" not in self.edition_info:
+            raise DataError("edition_info needs a column 'language' (ISO 639-3 where known).")
+        check_names(self.edition_info["language"], "language")
+        without = [edition for edition in self.editions if edition not in self.sources]
+        if without:
+            raise DataError(f"no text source for {len(without)} edition(s): {listing(without)}.")
+
+    @property
+    def intents(self) -> pd.Index:
+        """Ids of the intents, in order."""
+        return self.presence.index
+
+    @property
+    def editions(self) -> pd.Index:
+        """Names of the editions, in order."""
+        return self.presence.columns
+
+    def text(self, edition: str) -> pd.Series:
+        """Read the texts of one edition.
+
+        Parameters
+        ----------
+        edition : str
+            Name of the edition, one of `editions`.
+
+        Returns
+        -------
+        Series of str
+            Indexed by intent, in the multitext's order; missing intents are left out.
+
+        Raises
+        ------
+        DataError
+            If the edition is unknown, or its file no longer holds what was catalogued.
+
+        Examples
+        --------
+        >>> import langdiff as ld
+        >>> ld.read_frame(pd.DataFrame({"eng": ["a dog", "a cat"]}, index=["1", "2"])).text("eng").to_dict()
+        {'1': 'a dog', '2': 'a cat'}
+        """
+        self._check("edition", [edition], self.editions)
+        wanted = self.intents[self.presence[edition].to_numpy()]
+        return pick_texts(edition, wanted, read_intents(self.sources[edition], wanted))
+
+    def sel(self, *, intents: Iterable[Any] | None = None, editions: Iterable[str] | None = None) -> "Multitext":
+        """Keep some intents and editions, in the order given.
+
+        Parameters
+        ----------
+        intents, editions : iterable, optional
+            Names to keep; all by default.
+
+        Returns
+        -------
+        Multitext
+            The smaller multitext; texts come from the same sources.
+
+        Raises
+        ------
+        DataError
+            If a name is unknown or given twice.
+
+        Examples
+        --------
+        >>> import langdiff as ld
+        >>> multitext = ld.read_frame(pd.DataFrame({"eng": ["a", "b"], "deu": ["A", "B"]}, index=["1", "2"]))
+        >>> multitext.sel(intents=["2"], editions=["deu", "eng"]).to_frame().values.tolist()
+        [['B', 'b']]
+        """
+        places = (
+            slice(None)
+            if wanted is None
+            else known.get_indexer(pd.Index(self._check(what, wanted, known), tupleize_cols=False))
+            for what, wanted, known in (("intent", intents, self.intents), ("edition", editions, self.editions))
+        )
+        return self._take(*places)
+
+    def _take(self, rows: Integers | slice, columns: Integers | slice) -> "Multitext":
+        """Keep the intents and editions at some places.
+
+        Looking up tens of thousands of names would take longer; with ``slice(None)`` the index stays as it is, and is
+        known to be unique.
+        """
+        return replace(
+            self,
+            presence=self.presence.iloc[rows, columns],
+            edition_info=self.edition_info.iloc[columns],
+            intent_info=self.intent_info.iloc[rows],
+            sources={edition: self.sources[edition] for edition in self.editions[columns]},
+        )
+
+    def between(self, first: str | None = None, last: str | None = None) -> "Multitext":
+        """Keep the intents from one to another, both included, in the multitext's order.
+
+        Where all intents are sorted names of one length, such as the verse ids of a Bible, `first` and `last` need not
+        be among them.
+
+        Parameters
+        ----------
+        first, last : str, optional
+            The first and the last intent to keep; by default those of the multitext.
+
+        Returns
+        -------
+        Multitext
+            The smaller multitext; texts come from the same sources.
+
+        Raises
+        ------
+        DataError
+            If `first` or `last` is not an intent, or there is no intent from one to the other.
+
+        Examples
+        --------
+        >>> import langdiff as ld
+        >>> verses = pd.DataFrame({"eng": ["a", "b", "c"]}, index=["39004006", "40001001", "66022021"])
+        >>> list(ld.read_frame(verses).between(first="40000000").intents)
+        ['40001001', '66022021']
+        """
+        places = [0, len(self)]
+        for end, name in enumerate((first, last)):
+            if name is None:
+                continue
+            if name in self.intents:
+                places[end] = int(self.intents.get_indexer(pd.Index([name]))[0]) + end
+            elif self.intents.is_monotonic_increasing and {len(str(intent)) for intent in self.intents} == {len(name)}:
+                places[end] = int(self.intents.searchsorted(name))
+            else:
+                raise DataError(f"{name!r} is not an intent. There are {listing(self.intents)}.")
+        kept = self.intents[slice(*places)]
+        if not len(kept):
+            ends = f"; they go from {self.intents[0]!r} to {self.intents[-1]!r}" if len(self) else ""
+            raise DataError(f"no intent from {first!r} to {last!r}{ends}.")
+        return self.sel(intents=kept)
+
+    def dropna(self) -> "Multitext":
+        """Keep the intents that every edition has.
+
+        Returns
+        -------
+        Multitext
+            A multitext without missing cells.
+
+        Examples
+        --------
+        >>> import langdiff as ld
+        >>> ld.read_frame(pd.DataFrame({"eng": ["a", "b"], "deu": ["A", None]}, index=["1", "2"])).dropna()
+        Multitext: 1 intents × 2 editions (2 languages), 0 of 2 cells missing
+        """
+        return self._take(np.flatnonzero(self.presence.to_numpy().all(axis=1)), slice(None))
+
+    def map_text(self, function: Callable[[str], str]) -> "Multitext":
+        """Pass every text through a function when it is read.
+
+        Parameters
+        ----------
+        function : callable
+            Function that takes and returns a str. Worker processes can read the texts only if it is
+            defined in a module.
+
+        Returns
+        -------
+        Multitext
+            A multitext of the same cells; nothing is read yet.
+
+        Examples
+        --------
+        >>> import langdiff as ld
+        >>> multitext = ld.read_frame(pd.DataFrame({"eng": ["Go!"]}, index=["1"]))
+        >>> multitext.map_text(str.upper).text("eng").tolist()
+        ['GO!']
+        """
+        sources = {name: MappedText(source, function) for name, source in self.sources.items()}
+        return replace(self, sources=sources)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Read all texts into a frame.
+
+        Returns
+        -------
+        DataFrame of str, shape (I, J)
+            Intents × editions; NaN where a text is missing.
+
+        Examples
+        --------
+        >>> import langdiff as ld
+        >>> ld.read_frame(pd.DataFrame({"eng": ["a dog"], "deu": ["ein Hund"]}, index=["1"])).to_frame()
+               eng       deu
+        intent
+        1    a dog  ein Hund
+        """
+        frame = pd.DataFrame(index=self.intents.rename("intent"), dtype=object)
+        return frame.assign(**{edition: self.text(edition) for edition in self.editions})
+
+    def edition_sizes(self) -> pd.DataFrame:
+        """Read all texts and count what each edition has.
+
+        Returns
+        -------
+        DataFrame
+            One row per edition: ``language`` and, where known, ``family``; the numbers of ``intents``, of ``words``
+            (what stands between white space) and of ``characters`` (code points).
+
+        Examples
+        --------
+        >>> import langdiff as ld
+        >>> ld.read_frame(pd.DataFrame({"eng": ["a dog", "a cat"]}, index=["1", "2"])).edition_sizes()
+                language  intents  words  characters
+        edition
+        eng          eng        2      4          10
+        """
+        rows = []
+        for edition in self.editions:
+            texts = self.text(edition)
+            rows.append((len(texts), sum(len(t.split()) for t in texts), sum(map(len, texts))))
+        sizes = pd.DataFrame(rows, index=self.editions, columns=["intents", "words", "characters"])
+        kept = [name for name in ("language", "family") if name in self.edition_info]
+        return pd.concat([self.edition_info[kept], sizes], axis=1).rename_axis("edition")
+
+    def describe(self) -> pd.Series:
+        """Read all texts and count the whole corpus (Mielke et al. 2019, Table 1).
+
+        Returns
+        -------
+        Series of int
+            ``editions``, ``languages``, ``families``, ``intents``, ``cells`` (texts that are not missing), ``words``,
+            ``characters`` and ``left_out`` (rows of the attribute of this name, which says what and why).
+
+        Examples
+        --------
+        >>> import langdiff as ld
+        >>> ld.read_frame(pd.DataFrame({"eng": ["a dog", "a cat"]}, index=["1", "2"])).describe()["words"]
+        np.int64(4)
+        """
+        sizes = self.edition_sizes()
+        counts = {
+            "editions": len(self.editions),
+            "languages": sizes["language"].nunique(),
+            "families": sizes["family"].nunique() if "family" in sizes else 0,
+            "intents": len(self.intents),
+            "cells": int(sizes["intents"].sum()),
+            "words": int(sizes["words"].sum()),
+            "characters": int(sizes["characters"].sum()),
+            "left_out": len(self.left_out),
+        }
+        return pd.Series(counts, name="count")
+
+    def plot_presence(self, ax: "Axes | None" = None, **style: Any) -> "Axes":
+        """Draw which edition has which intent.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Axes to draw on; by default those of a new figure.
+        **style
+            Settings that are passed on to `langdiff.plots.plot_presence`.
+
+        Returns
+        -------
+        Axes
+            The axes drawn on.
+
+        Examples
+        --------
+        >>> import langdiff as ld
+        >>> axes = ld.read_frame(pd.DataFrame({"eng": ["a"], "deu": ["A"]}, index=["1"])).plot_presence()
+        >>> len(axes.images) + len(axes.collections) > 0
+        True
+        """
+        from langdiff.plots.presence import plot_presence  # Matplotlib only when asked for
+
+        return plot_presence(self, ax, **style)
+
+    def __len__(self) -> int:
+        """Return the number of intents."""
+        return len(self.intents)
+
+    def __repr__(self) -> str:
+        """Return its size and how much is missing."""
+        cells = self.presence.size
+        missing = cells - int(self.presence.to_numpy().sum())
+        languages = self.edition_info["language"].nunique()
+        skipped = f"; {len(self.skipped):,} fault(s) skipped" if len(self.skipped) else ""
+        return (
+            f"Multitext: {len(self):,} intents × {len(self.editions):,} editions "
+            f"({languages:,} languages), {missing:,} of {cells:,} cells missing{skipped}"
+        )
+
+    def _repr_html_(self) -> str:
+        have = self.presence.to_numpy().sum(axis=0)
+        table = self.edition_info.assign(intents=have).to_html(escape=True, max_rows=20)
+        faulty = f"<pre>{escape(explain_left_out(self.left_out))}</pre>" if len(self.left_out) else ""
+        return f"<p>{self!r}</p>{table}{faulty}"
+
+    @staticmethod
+    def _check(what: str, names: Iterable[Any], known: pd.Index) -> list[Any]:
+        wanted = list(names)
+        unknown = [name for name in wanted if name not in known]
+        if unknown:
+            raise DataError(f"{len(unknown)} unknown {what}(s): {listing(unknown)}. Known: {listing(known)}.")
+        repeated = [name for name, count in Counter(wanted).items() if count > 1]
+        if repeated:
+            raise DataError(f"{len(repeated)} {what}(s) asked for twice: {listing(repeated)}.")
+        return wanted
+
+
+def check_multitext(given: object) -> None:
+    """Refuse what is not a multitext, and say how to make one of what is often given in its place.
+
+    Raises
+    ------
+    ConfigError
+        If it is not a `Multitext`.
+    """
+    if isinstance(given, Multitext):
+        return
+    advice = ""
+    if isinstance(getattr(given, "multitext", None), Multitext):  # a selection
+        advice = " Give its attribute multitext."
+    elif isinstance(given, str | PathLike):
+        advice = f" langdiff.read_multitext({str(given)!r}) reads one."
+    elif isinstance(given, pd.DataFrame):
+        advice = " langdiff.read_frame makes one of a frame of texts."
+    raise ConfigError(f"a Multitext is needed, not {type(given).__name__}.{advice}")
+
+
+def pick_texts(edition: str, wanted: pd.Index, texts: pd.Series) -> pd.Series:
+    """Return the texts of the intents that were catalogued, among those that were read.
+
+    Raises
+    ------
+    DataError
+        If some are gone.
+    """
+    gone = wanted.difference(texts.index, sort=False)
+    if len(gone):
+        raise DataError(
+            f"edition {edition!r}: {len(gone)} intents catalogued before are gone, "
+            f"the first {gone[0]!r}. The file has changed; read the multitext again."
+        )
+    return texts.reindex(wanted).rename(edition).rename_axis("intent")

@@ -1,0 +1,127 @@
+"""From files to outcomes: tables of one's own, and the logs of two programs for evaluation."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal, get_args
+
+import pandas as pd
+
+from langdiff.base.io import as_paths
+from langdiff.errors import ConfigError, DataError, option
+from langdiff.tables.evaluation_logs import read_inspect_logs, read_lm_eval_samples
+from langdiff.tables.intent_info import attributes_of
+from langdiff.tables.outcome_tables import read_long_or_wide, typed
+from langdiff.tables.outcomes import CELL, SYSTEM, Outcomes
+from langdiff.tables.table_files import table_kind
+
+OutcomeFormat = Literal["long", "wide", "lm-eval", "inspect"]
+
+
+def read_outcomes(
+    path: str | Path | Sequence[str | Path],
+    *,
+    format: OutcomeFormat = "long",
+    metric: str | None = None,
+    filter: str | None = None,
+    repeats: Literal["error", "sum"] = "error",
+    name: str | None = None,
+) -> Outcomes:
+    r"""Read outcomes of systems on items.
+
+    Parameters
+    ----------
+    path : str, Path, or sequence of them
+        For ``"long"`` and ``"wide"`` one CSV, TSV or Parquet file; otherwise files, folders or glob patterns.
+    format : {"long", "wide", "lm-eval", "inspect"}
+        Format of the files. ``"long"``: columns ``item``, ``system``, ``successes`` and perhaps ``trials`` (1 by
+        default); columns ``system_NAME`` are attributes of systems, all others of items. ``"wide"``: the first column
+        has the items, each other one the outcomes of a system, as ``1``, ``0`` or ``3/4``. ``"lm-eval"``: files
+        ``samples_TASK_DATE.jsonl`` of lm-evaluation-harness, each in the folder of its model; items are called
+        TASK/doc_id. ``"inspect"``: JSON logs of Inspect; items are called TASK/id, and epochs are trials.
+    metric : str, optional
+        Metric (lm-eval) or scorer (Inspect) that tells right from wrong; required if there are several.
+    filter : str, optional
+        Filter of lm-eval whose answers are counted; required if there are several.
+    repeats : {"error", "sum"}
+        What becomes of several outcomes of one system on one item: an error, or trials that are added up.
+    name : str, optional
+        Name of the table; by default that of the file or folder.
+
+    Returns
+    -------
+    Outcomes
+        Items and systems in order of appearance; a cell that is not there or whose run failed is missing.
+
+    Raises
+    ------
+    DataError
+        If a file cannot be read or a number is not one; a cell has more successes than trials; a pair is given twice;
+        an item has several values of an attribute; an item is not the same document for all systems; or a metric or
+        filter has to be chosen.
+    ConfigError
+        If format, ending or `repeats` is unknown.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "agreement.csv")
+    ...     _ = path.write_text("item,small,large\na,1,1\nb,0,1\nc,2/3,\n")
+    ...     read_outcomes(path, format="wide")
+    Outcomes of agreement: 3 items × 2 systems, 7 trials, 1 of 6 cells missing
+    """
+    if format not in get_args(OutcomeFormat):
+        raise ConfigError(f"unknown format {format!r}; use one of {', '.join(get_args(OutcomeFormat))}.")
+    if repeats not in ("error", "sum"):
+        raise ConfigError(f"unknown repeats {repeats!r}; use 'error' or 'sum'.")
+    paths = as_paths(path)
+    if not paths:
+        raise ConfigError("no file was given.")
+    if format in ("long", "wide"):
+        if len(paths) > 1:
+            raise ConfigError(f"a {format} table is one file; got {len(paths)}.")
+        if metric is not None or filter is not None:
+            raise ConfigError(f"metric and filter are for lm-eval and inspect; a {format} table has one outcome.")
+        table_kind(paths[0])  # an error before the file is looked for
+        frame = read_long_or_wide(paths[0], wide=format == "wide")
+    elif format == "lm-eval":
+        frame = read_lm_eval_samples(paths, metric=metric, filter=filter)
+    else:
+        if filter is not None:
+            raise ConfigError("filter is for lm-eval; of Inspect's scorers choose one by metric.")
+        frame = read_inspect_logs(paths, scorer=metric)
+    summed = repeats == "sum" or format == "inspect"  # epochs are trials
+    return _from_long(frame, str(paths[0]), name or paths[0].stem, summed=summed)
+
+
+def _from_long(frame: pd.DataFrame, where: str, name: str, *, summed: bool) -> Outcomes:
+    items, systems = pd.unique(frame["item"]), pd.unique(frame["system"])
+    known = frame[frame["successes"].notna() & (frame["trials"] > 0)]
+    twice = known.duplicated(["item", "system"])
+    if twice.any() and not summed:
+        row = known.loc[twice].iloc[0]
+        raise DataError(
+            f"{where}: {int(twice.sum()):,} outcome(s) given twice, the first item {row['item']!r}, system "
+            f"{row['system']!r}. If they are repeated trials, say so ({option('repeats', 'sum')})."
+        )
+    wide = {
+        count: known.pivot_table(index="item", columns="system", values=count, aggfunc="sum", observed=True)
+        .reindex(index=items, columns=systems)
+        .astype(float)
+        for count in ("successes", "trials")
+    }
+    others = [str(column) for column in frame if column not in CELL]
+    of_systems = [column for column in others if column.startswith(SYSTEM)]
+    of_items = [column for column in others if column not in of_systems]
+    return Outcomes(
+        successes=wide["successes"],
+        trials=wide["trials"],
+        items=_attributes(frame, "item", of_items, where),
+        systems=_attributes(frame, "system", of_systems, where).rename(columns=lambda c: str(c).removeprefix(SYSTEM)),
+        name=name,
+    )
+
+
+def _attributes(frame: pd.DataFrame, what: str, columns: list[str], where: str) -> pd.DataFrame:
+    table = attributes_of(frame, what, columns, where)
+    return pd.DataFrame({column: typed(table[column]) for column in columns}, index=table.index)

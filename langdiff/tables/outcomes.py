@@ -1,0 +1,387 @@
+"""The table of right and wrong: successes out of trials of every item under every system."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from langdiff.base.control_characters import check_names
+from langdiff.base.numbers import exact_numbers
+from langdiff.base.types import Booleans
+from langdiff.errors import DataError, listing
+from langdiff.tables.table_files import write_table_file
+
+SYSTEM = "system_"  # prefix of attributes of systems in a long table; those of items have none
+CELL = ("item", "system", "successes", "trials")
+
+
+def _no_attributes() -> pd.DataFrame:
+    return pd.DataFrame()
+
+
+@dataclass(frozen=True, repr=False, eq=False, kw_only=True)
+class Outcomes:
+    """Outcomes of systems (columns) on items (rows): successes out of trials.
+
+    A cell is missing if the system was not run on the item, or its run failed; that is not a failure of the system.
+
+    Attributes
+    ----------
+    successes : DataFrame of float64, shape (I, J)
+        Numbers of successes, whole numbers from 0 to `trials`; NaN where a cell is missing.
+    trials : DataFrame of float64, shape (I, J)
+        Numbers of trials, whole numbers from 1; NaN where a cell is missing. May be given as None, for one trial per
+        cell; 0 stands for a missing cell.
+    items : DataFrame, I rows
+        Attributes of the items, such as ``construction``, ``document`` or ``language``, indexed by item; without
+        columns if nothing is known.
+    systems : DataFrame, J rows
+        Attributes of the systems, such as ``size``, indexed by system.
+    name : str
+        Name of the table, such as that of the benchmark or of what counts as a success.
+
+    Raises
+    ------
+    DataError
+        If `successes` is not a frame or is empty; if a number is not a whole one, or more successes than trials are
+        given; if names occur twice, or have levels or control characters; or if a frame has other items or systems
+        than `successes`, or in another order.
+
+    Examples
+    --------
+    >>> successes = pd.DataFrame({"small": [1, 0, 0], "large": [1, 1, float("nan")]}, index=["a", "b", "c"])
+    >>> Outcomes(successes=successes, name="agreement")
+    Outcomes of agreement: 3 items × 2 systems, 5 trials, 1 of 6 cells missing
+    """
+
+    successes: pd.DataFrame
+    trials: pd.DataFrame = None  # type: ignore[assignment]  # filled in below
+    items: pd.DataFrame = field(default_factory=_no_attributes)
+    systems: pd.DataFrame = field(default_factory=_no_attributes)
+    name: str = "outcomes"
+
+    def __post_init__(self) -> None:
+        """Refuse what is not a table of counts, naming the first cells."""
+        successes = self.successes
+        if not isinstance(successes, pd.DataFrame) or successes.empty:
+            raise DataError("successes must be a DataFrame of items × systems, with at least one of each.")
+        for what, names in (("item", successes.index), ("system", successes.columns)):
+            if isinstance(names, pd.MultiIndex):
+                raise DataError(f"{what}s have names in {names.nlevels} levels; give each one name: names.map(str).")
+            twice = names[names.duplicated()].unique()
+            if len(twice):
+                raise DataError(f"{len(twice)} {what}(s) named twice: {listing(twice)}. Names must be unique.")
+        check_names(successes.columns, "system")
+        trials = successes.notna().astype(float) if self.trials is None else self.trials
+        if list(trials.index) != list(successes.index) or list(trials.columns) != list(successes.columns):
+            raise DataError(
+                "trials must have the items and systems of successes, in the same order; use "
+                "trials.reindex(index=successes.index, columns=successes.columns)."
+            )
+        s, t = _counts(successes, "successes"), _counts(trials, "trials")
+        _refuse(s > t.fillna(0), s, t)
+        present = s.notna() & (t > 0)
+        for key, frame in (("successes", s), ("trials", t)):
+            object.__setattr__(self, key, frame.where(present).rename_axis(index="item", columns="system"))
+        for key, what, names in (("items", "item", successes.index), ("systems", "system", successes.columns)):
+            object.__setattr__(self, key, _attributes(getattr(self, key), names, what))
+
+    @property
+    def observed(self) -> Booleans:
+        """Whether each cell is observed, shape (I, J)."""
+        return self.successes.notna().to_numpy()
+
+    @property
+    def rates(self) -> pd.DataFrame:
+        """Successes over trials, shape (I, J); NaN where a cell is missing."""
+        return self.successes / self.trials
+
+    def totals(self) -> pd.DataFrame:
+        """Count over all items what each system was tried on and did.
+
+        Returns
+        -------
+        DataFrame
+            One row per system: ``items`` it has, ``trials``, ``successes``, and their ``rate``, which compares
+            systems only if all of them have all items.
+
+        Examples
+        --------
+        >>> successes = pd.DataFrame({"small": [1, 0, 0], "large": [1, 1, float("nan")]}, index=["a", "b", "c"])
+        >>> Outcomes(successes=successes).totals()["rate"].round(3).to_dict()
+        {'small': 0.333, 'large': 1.0}
+        """
+        totals = pd.DataFrame(
+            {"items": self.successes.notna().sum(), "trials": self.trials.sum(), "successes": self.successes.sum()}
+        ).astype(int)
+        totals["rate"] = totals["successes"] / totals["trials"]
+        return totals.rename_axis("system")
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the long table, one row per observed cell.
+
+        Returns
+        -------
+        DataFrame
+            Columns ``item``, ``system``, ``successes``, ``trials``; those of `items`; and those of `systems`, as
+            ``system_size``, ….
+
+        Examples
+        --------
+        >>> successes = pd.DataFrame({"small": [1, 0], "large": [1, float("nan")]}, index=["a", "b"])
+        >>> Outcomes(successes=successes).to_frame()
+          item system  successes  trials
+        0    a  small          1       1
+        1    a  large          1       1
+        2    b  small          0       1
+        """
+        return self._long(self.observed).astype({"successes": int, "trials": int})
+
+    def _long(self, cells: Booleans) -> pd.DataFrame:
+        rows, columns = np.nonzero(cells)
+        long = pd.DataFrame({"item": self.items.index[rows], "system": self.systems.index[columns]})
+        long["successes"] = self.successes.to_numpy()[rows, columns]
+        long["trials"] = self.trials.to_numpy()[rows, columns]
+        for prefix, attributes, places in (("", self.items, rows), (SYSTEM, self.systems, columns)):
+            for name, values in attributes.items():
+                long[f"{prefix}{name}"] = values.array.take(places)
+        return long
+
+    def sel(self, *, items: Iterable[object] | None = None, systems: Iterable[object] | None = None) -> "Outcomes":
+        """Keep some items and systems, in the order given.
+
+        Parameters
+        ----------
+        items, systems : iterable, optional
+            Names of those to keep; all by default.
+
+        Returns
+        -------
+        Outcomes
+            The smaller table.
+
+        Raises
+        ------
+        DataError
+            If a name is unknown or given twice.
+
+        Examples
+        --------
+        >>> successes = pd.DataFrame({"small": [1, 0], "large": [1, 1]}, index=["a", "b"])
+        >>> Outcomes(successes=successes).sel(systems=["large"]).successes["large"].tolist()
+        [1.0, 1.0]
+        """
+        rows = self.items.index if items is None else list(items)
+        columns = self.systems.index if systems is None else list(systems)
+        for what, wanted, known in (("item", rows, self.items.index), ("system", columns, self.systems.index)):
+            unknown = [name for name in wanted if name not in known]
+            if unknown:
+                raise DataError(f"{len(unknown)} unknown {what}(s): {listing(unknown)}.")
+        return replace(
+            self,
+            successes=self.successes.loc[rows, columns],
+            trials=self.trials.loc[rows, columns],
+            items=self.items.loc[rows],
+            systems=self.systems.loc[columns],
+        )
+
+    def given(self, other: "Outcomes") -> "Outcomes":
+        """Count these successes among the successes of another table, in which they are nested.
+
+        A parser that finds the span of a relation may or may not name the relation: the second outcome given the
+        first says how well it names what it has found. Cells are then missing by the first outcome, and so by the
+        difficulty of items wherever the two outcomes share it: compare systems by
+        ``fit_outcomes(..., model="conditional")``, since marginal estimates are biased.
+
+        Parameters
+        ----------
+        other : Outcomes
+            Table of the same items and systems, each of whose cells has at least the successes of this one.
+
+        Returns
+        -------
+        Outcomes
+            The successes of this table, with those of `other` as trials; missing where `other` has no success or
+            either table has no cell. Items on which no system has a success in `other` have no cell left; leave them
+            out before a fit, by ``sel(items=table.items.index[table.observed.any(axis=1)])``.
+
+        Raises
+        ------
+        DataError
+            If items or systems differ, or a cell has more successes than `other`.
+
+        Examples
+        --------
+        >>> items = ["a", "b", "c"]
+        >>> found = Outcomes(successes=pd.DataFrame({"parser": [1, 1, 0]}, index=items), name="spans")
+        >>> named = Outcomes(successes=pd.DataFrame({"parser": [1, 0, 0]}, index=items), name="relations")
+        >>> named.given(found)
+        Outcomes of relations given spans: 3 items × 1 systems, 2 trials, 1 of 3 cells missing
+        """
+        for what, mine, theirs in (
+            ("items", self.items.index, other.items.index),
+            ("systems", self.systems.index, other.systems.index),
+        ):
+            if set(mine) != set(theirs):
+                differ = listing(mine.symmetric_difference(theirs, sort=False))
+                raise DataError(f"{what} of {self.name} and {other.name} differ: {differ}. Use sel on both first.")
+        trials = other.successes.reindex(index=self.items.index, columns=self.systems.index)
+        trials = trials.where(self.successes.notna())
+        successes = self.successes.where(trials.notna())
+        _refuse(successes > trials, successes, trials, f"successes of {other.name}, in which they must be nested")
+        return replace(self, successes=successes, trials=trials, name=f"{self.name} given {other.name}")
+
+    def with_items(self, items: pd.DataFrame) -> "Outcomes":
+        """Add attributes of the items.
+
+        Parameters
+        ----------
+        items : DataFrame
+            Attributes indexed by item, with a row for every item; others are ignored. Its columns replace those of
+            the same name.
+
+        Returns
+        -------
+        Outcomes
+            The same outcomes, with the columns added to `items`.
+
+        Raises
+        ------
+        DataError
+            If an item has no row, or several.
+
+        Examples
+        --------
+        >>> outcomes = Outcomes(successes=pd.DataFrame({"small": [1, 0]}, index=["a", "b"]))
+        >>> outcomes.with_items(pd.DataFrame({"length": [7, 9]}, index=["b", "a"])).items["length"].to_dict()
+        {'a': 9, 'b': 7}
+        """
+        return replace(self, items=_joined(self.items, items, "item"))
+
+    def with_systems(self, systems: pd.DataFrame) -> "Outcomes":
+        """Add attributes of the systems; see `with_items`.
+
+        Parameters
+        ----------
+        systems : DataFrame
+            Attributes indexed by system, with a row for every system.
+
+        Returns
+        -------
+        Outcomes
+            The same outcomes, with the columns added to `systems`.
+
+        Raises
+        ------
+        DataError
+            If a system has no row, or several.
+
+        Examples
+        --------
+        >>> outcomes = Outcomes(successes=pd.DataFrame({"small": [1, 0]}, index=["a", "b"]))
+        >>> outcomes.with_systems(pd.DataFrame({"size": [3.5]}, index=["small"])).systems["size"].to_dict()
+        {'small': 3.5}
+        """
+        return replace(self, systems=_joined(self.systems, systems, "system"))
+
+    def save(self, path: str | Path) -> None:
+        """Write the long table (`to_frame`) as CSV, TSV or Parquet, by the name's ending.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file to write, ending in ``.csv``, ``.tsv`` or ``.parquet``; `read_outcomes` reads it.
+
+        Raises
+        ------
+        ConfigError
+            If the name has another ending.
+        DataError
+            If an attribute has the name of another column of the table.
+        OutputError
+            If the file cannot be written.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     Outcomes(successes=pd.DataFrame({"small": [1]}, index=["a"])).save(f"{folder}/outcomes.csv")
+        ...     print(Path(folder, "outcomes.csv").read_text())
+        item,system,successes,trials
+        a,small,1,1
+        """
+        taken = [name for name in self.items if name in CELL or str(name).startswith(SYSTEM)]
+        if taken:
+            raise DataError(f"attributes of items cannot be called {listing(taken)} in a file; rename them.")
+        cells = self.observed.copy()
+        cells[:1], cells[:, :1] = True, True  # missing or not, so that all names come back in their order
+        frame = self._long(cells).astype({"successes": "Int64", "trials": "Int64"})
+        write_table_file(frame, Path(path))
+
+    def __repr__(self) -> str:
+        """Return its size and how much is missing."""
+        missing = int((~self.observed).sum())
+        return (
+            f"Outcomes of {self.name}: {len(self.items):,} items × {len(self.systems):,} systems, "
+            f"{int(np.nansum(self.trials.to_numpy())):,} trials, {missing:,} of {self.successes.size:,} cells missing"
+        )
+
+
+def _counts(frame: pd.DataFrame, what: str) -> pd.DataFrame:
+    """Return a frame of whole numbers from 0 as float64, naming the cells that are none."""
+    numbers: pd.DataFrame = frame.astype(object).where(frame.notna(), np.nan).apply(exact_numbers).astype(float)
+    values = numbers.to_numpy()
+    whole = np.isfinite(values) & (values >= 0) & (values == np.floor(values))
+    rows, columns = np.nonzero(frame.notna().to_numpy() & ~whole)
+    if len(rows):
+        first = ", ".join(
+            f"({frame.index[i]}, {frame.columns[j]}) = {frame.iat[i, j]!s}"
+            for i, j in zip(rows[:5], columns[:5], strict=True)
+        )
+        raise DataError(
+            f"{len(rows):,} of {int(frame.notna().to_numpy().sum()):,} {what} are not whole numbers from 0 up: "
+            f"{first}. A rate, an F1 or another score says nothing of the trials behind it: give successes and trials, "
+            "and NaN for a missing cell."
+        )
+    return numbers
+
+
+def _refuse(more: pd.DataFrame, s: pd.DataFrame, t: pd.DataFrame, than: str = "trials") -> None:
+    rows, columns = np.nonzero(more.to_numpy())
+    if len(rows):
+        first = ", ".join(
+            f"({s.index[i]}, {s.columns[j]}) = {s.to_numpy()[i, j]:g} of {t.to_numpy()[i, j]:g}"
+            for i, j in zip(rows[:5], columns[:5], strict=True)
+        )
+        raise DataError(f"{len(rows):,} cell(s) have more successes than {than}: {first}.")
+
+
+def _attributes(table: pd.DataFrame, names: pd.Index, what: str) -> pd.DataFrame:
+    """Return attributes as a table keeps them: named by text, indexed by name."""
+    if table.shape == (0, 0):
+        return pd.DataFrame(index=names.rename(what))
+    if list(table.index) != list(names):
+        raise DataError(
+            f"{what}s must have one row per {what} of successes, in the same order; with_{what}s takes any order."
+        )
+    columns = pd.Index([str(name) for name in table.columns])
+    if columns.has_duplicates:
+        twice = listing(columns[columns.duplicated()].unique())
+        raise DataError(f"{what}s have several columns {twice}; keep one.")
+    check_names(columns, "column")
+    return table.set_axis(columns, axis=1).rename_axis(index=what)
+
+
+def _joined(known: pd.DataFrame, given: pd.DataFrame, what: str) -> pd.DataFrame:
+    without = known.index.difference(given.index, sort=False)
+    if len(without):
+        raise DataError(
+            f"no row for {len(without):,} of {len(known):,} {what}s: {listing(without)}. Give each {what} a row, and "
+            "leave a cell empty where nothing is known."
+        )
+    twice = given.index[given.index.duplicated()].unique().intersection(known.index, sort=False)
+    if len(twice):
+        raise DataError(f"several rows for {len(twice):,} {what}(s): {listing(twice)}. Give each one row.")
+    return known.drop(columns=given.columns, errors="ignore").join(given.loc[known.index])

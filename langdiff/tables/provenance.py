@@ -1,0 +1,185 @@
+"""Where surprisals come from: a record that goes with them into files and signatures."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from langdiff.base.checksums import is_whole, seal
+from langdiff.base.io import parse_json
+from langdiff.base.signature import full_hash, short_hash
+from langdiff.errors import DataError
+
+FORMAT = "langdiff.Provenance"
+FORMAT_VERSION = 2  # 1 had another hash of the bits
+MOST_NAMES = 3  # written out where tables of several are joined
+
+
+@dataclass(frozen=True, kw_only=True)
+class Provenance:
+    """What surprisals depend on, as far as it is known; tables made elsewhere have none.
+
+    Attributes
+    ----------
+    recipe : str
+        Name of the recipe of the language models, and after ``#``, a hash of all settings of training:
+        ``"char-small#3fa1c09b"``. Only a name where the settings are not known.
+    scoring : str or None
+        Way of scoring: ``"priced"`` if the bits of replaced characters were added, else
+        ``"unpriced"``; with ``",carried"`` if the state of the network was carried from intent to intent.
+    seed : int or None
+        Seed of the training.
+    texts : str or None
+        Hash of the texts and names of intents that the models were trained, stopped and measured on, in
+        all editions of the table as it was computed.
+    preparation : str or None
+        Preparation of the texts when they were read: ``"reversible"`` (`langdiff.corpora.tokenize`),
+        ``"as-is"`` (nothing), or the name of the function given to `Multitext.map_text`.
+    split : str or None
+        Number of intents in each part: ``"train:4000,dev:500,test:500"``, or ``"scored:500"`` where models
+        scored another text.
+    compute : str or None
+        Kind of device and precision of training and, if networks were trained together, how many:
+        ``"cpu,float32"``, ``"cuda,bfloat16,group:8"``.
+    versions : str or None
+        Version of this package and of the libraries that compute: ``"langdiff:0.1.0,torch:2.13.0"``.
+
+    Raises
+    ------
+    DataError
+        If a value is of another type.
+
+    Examples
+    --------
+    >>> Provenance(recipe="char-small#3fa1c09b", scoring="unpriced", seed=0).signature()
+    {'lm': 'char-small#3fa1c09b', 'scoring': 'unpriced', 'lm-seed': 0, 'texts': None}
+    """
+
+    recipe: str
+    scoring: str | None = None
+    seed: int | None = None
+    texts: str | None = None
+    preparation: str | None = None
+    split: str | None = None
+    compute: str | None = None
+    versions: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse values that JSON would not return unchanged."""
+        for field in fields(self):
+            value = getattr(self, field.name)
+            kind: type = int if field.name == "seed" else str
+            optional = field.name != "recipe"
+            if not (type(value) is kind or (optional and value is None)):
+                raise DataError(f"provenance: {field.name} is {value!r}, not of type {kind.__name__}.")
+
+    def signature(self) -> dict[str, str | int | None]:
+        """Return the parts that the signature of a fit takes over, by name.
+
+        Returns
+        -------
+        dict
+            ``lm``, ``scoring``, ``lm-seed`` and ``texts``; None where not known.
+
+        Examples
+        --------
+        >>> Provenance(recipe="mine").signature()["lm"]
+        'mine'
+        """
+        return {"lm": self.recipe, "scoring": self.scoring, "lm-seed": self.seed, "texts": self.texts}
+
+
+def join_provenance(records: Iterable[Provenance | None], name: str) -> Provenance | None:
+    """Return the record of a table that was put together from several.
+
+    Parameters
+    ----------
+    records : iterable of Provenance or None
+        Records of the tables.
+    name : str
+        Name of the language model of the new table.
+
+    Returns
+    -------
+    Provenance or None
+        The values that all tables share, and different ones joined by ``+``; the hash in `recipe` is that of
+        all records. None if a table has no record.
+
+    Examples
+    --------
+    >>> one, other = Provenance(recipe="a#1", seed=0, compute="cpu"), Provenance(recipe="b#2", seed=0, compute="cuda")
+    >>> joined = join_provenance([one, other], "best")
+    >>> joined.recipe.split("#")[0], joined.seed, joined.compute
+    ('best', 0, 'cpu+cuda')
+    """
+    found = list(records)
+    if not found or any(record is None for record in found):
+        return None
+    rows = [asdict(record) for record in found if record is not None]
+    joined: dict[str, Any] = {}
+    for field in fields(Provenance):
+        values = list(dict.fromkeys(row[field.name] for row in rows))
+        joined[field.name] = values[0] if len(values) == 1 else _joined(values, field.name)
+    joined["recipe"] = f"{name}#{short_hash(rows)}"
+    return Provenance(**joined)
+
+
+def _joined(values: list[Any], name: str) -> str | None:
+    if name == "seed":
+        return None
+    known = [str(value) for value in values if value is not None]
+    return "+".join(known) if len(known) <= MOST_NAMES else f"{len(known)} of them#{short_hash(known)}"
+
+
+class Record(NamedTuple):
+    """A record as it stands in a file: provenance, and the hashes (SHA-256) of the bits and of what is beside them."""
+
+    provenance: Provenance
+    bits: str
+    beside: Mapping[str, str]
+
+    def altered(self, bits: pd.DataFrame, beside: Mapping[str, pd.DataFrame]) -> list[str]:
+        """Return which numbers of a table are not those that were saved: ``"bits"``, or names of others."""
+        others = [name for name, frame in beside.items() if self.beside.get(name, "") not in ("", _hash(frame, bits))]
+        return [*(["bits"] if self.bits != full_hash(bits) else []), *others]
+
+
+def to_document(provenance: Provenance, bits: pd.DataFrame, beside: Mapping[str, pd.DataFrame]) -> str:
+    """Return JSON that says which table the record belongs to."""
+    document = {"format": FORMAT, "format_version": FORMAT_VERSION, "bits": full_hash(bits)}
+    document |= {"beside": {name: _hash(frame, bits) for name, frame in beside.items()}}
+    return json.dumps(seal(document | {"provenance": asdict(provenance)}), ensure_ascii=False, indent=1)
+
+
+def _hash(frame: pd.DataFrame, bits: pd.DataFrame) -> str:
+    """Return the hash of counts, as files keep them: numbers of the cells that have bits."""
+    return full_hash(frame.astype(float).where(bits.notna()).to_numpy())
+
+
+def from_document(text: str | bytes, where: str) -> Record:
+    """Read what `to_document` wrote.
+
+    Raises
+    ------
+    DataError
+        If it is damaged or of another version.
+    """
+    try:
+        document = parse_json(text)
+        if document["format"] != FORMAT:
+            raise ValueError(f"format {document['format']!r}")
+        version, of_bits, record = document["format_version"], document["bits"], document["provenance"]
+        if version != FORMAT_VERSION:
+            raise DataError(f"{where}: format version {version!r}; this langdiff reads {FORMAT_VERSION}.")
+        found = Record(Provenance(**record), of_bits, dict(document.get("beside", {})))
+        if not is_whole(document):
+            raise ValueError("not what was written")
+    except DataError:
+        raise
+    except (ValueError, KeyError, TypeError) as error:
+        raise DataError(
+            f"{where}: not a record of provenance, or damaged ({type(error).__name__}: {error})."
+        ) from error
+    return found

@@ -1,0 +1,241 @@
+"""Properties of intents: what a table of surprisals does with them, and their way through files."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pandas.testing import assert_frame_equal
+
+import langdiff as ld
+from langdiff.base.signature import short_hash
+from langdiff.errors import DataError
+from langdiff.regression.identity import identify_table
+from langdiff.tables.intent_info import read_intent_info
+from langdiff.tables.surprisal_files import read_surprisals
+from langdiff.tables.surprisals import Surprisals
+
+KINDS = ["csv", "tsv", "parquet"]
+INTENTS = ["40001001", "40001002", "41001001"]
+ABOUT = pd.DataFrame({"book": ["MAT", "MAT", "MRK"], "chapter": ["40001", "40001", "41001"]}, index=INTENTS)
+
+
+def bits():
+    return pd.DataFrame({"eng": [10.0, np.nan, 30.0], "deu": [np.nan, np.nan, 8.0]}, index=INTENTS)
+
+
+@pytest.fixture
+def table():
+    return Surprisals(bits=bits(), intent_info=ABOUT)
+
+
+def test_rows_must_be_those_of_the_bits(table):
+    assert table.intent_info["book"].to_dict() == dict(zip(INTENTS, ["MAT", "MAT", "MRK"], strict=True))
+    for wrong in (ABOUT.iloc[::-1], ABOUT.iloc[:2], ABOUT.rename({"40001001": "40001009"})):
+        with pytest.raises(DataError, match=r"one row per intent of bits, in the same order; use intent_info\.loc"):
+            Surprisals(bits=bits(), intent_info=wrong)
+    with pytest.raises(DataError, match="must be a DataFrame indexed by intent, not dict"):
+        Surprisals(bits=bits(), intent_info={"book": "MAT"})
+    twice = pd.concat([ABOUT, ABOUT[["book"]]], axis=1)
+    with pytest.raises(DataError, match="several columns 'book'"):
+        Surprisals(bits=bits(), intent_info=twice)
+
+
+def test_no_column_is_nothing_known():
+    assert Surprisals(bits=bits(), intent_info=pd.DataFrame(index=INTENTS)).intent_info is None
+
+
+def test_selection_keeps_them(table):
+    part = table.sel(intents=["41001001", "40001001"], editions=["deu"])
+    assert part.intent_info["chapter"].to_dict() == {"41001001": "41001", "40001001": "40001"}
+    assert Surprisals(bits=bits()).sel(intents=INTENTS[:1]).intent_info is None
+
+
+def test_neither_the_hash_of_bits_nor_a_signature_changes(table):
+    plain = Surprisals(bits=bits())
+    assert identify_table(table) == identify_table(plain)
+    assert short_hash(table.bits) == short_hash(plain.bits)
+    drawn = ld.simulate(40, 4, seed=1).surprisals
+    known = drawn.with_intent_info(pd.DataFrame({"document": "x"}, index=drawn.intents))
+    assert ld.fit(known).signature == ld.fit(drawn).signature
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_saved_and_read(table, tmp_path, kind):
+    table.save(tmp_path / f"bits.{kind}")
+    again = read_surprisals(tmp_path / f"bits.{kind}")
+    assert again.bits.equals(table.bits)
+    assert again.intent_info.to_dict() == table.intent_info.to_dict()  # the second intent has no cell
+
+
+def test_the_columns_of_the_file_are_the_documented_ones(table, tmp_path):
+    table.save(tmp_path / "bits.csv")
+    lines = (tmp_path / "bits.csv").read_text().splitlines()
+    assert lines[0] == "intent,edition,bits,intent_book,intent_chapter,lm"
+    assert lines[1] == "40001001,eng,10.0,MAT,40001,unknown"
+    assert list(table.to_frame()) == ["intent", "edition", "bits", "intent_book", "intent_chapter"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_names_that_a_table_uses_itself_do_not_clash(tmp_path, kind):
+    about = pd.DataFrame({"bits": [1.5, 2.5, np.nan], "lm": ["a", "", None], "intent": [7, "x", True]}, index=INTENTS)
+    Surprisals(bits=bits(), intent_info=about, lm="mine").save(tmp_path / f"bits.{kind}")
+    again = read_surprisals(tmp_path / f"bits.{kind}")
+    assert again.lm == "mine"
+    assert again.bits.equals(bits())
+    assert again.intent_info["bits"].astype(float).fillna(0).tolist() == [1.5, 2.5, 0]
+    assert again.intent_info["lm"].fillna("none").tolist() == ["a", "none", "none"]
+    assert again.intent_info["intent"].tolist() == ["7", "x", "True"]
+
+
+def test_numbers_and_truth_values_come_back_from_parquet_as_they_were(tmp_path):
+    about = pd.DataFrame({"words": [3, 4, 5], "rate": [0.1, np.nan, 0.3], "president": [True, False, True]}, INTENTS)
+    Surprisals(bits=bits(), intent_info=about).save(tmp_path / "bits.parquet")
+    assert_frame_equal(read_surprisals(tmp_path / "bits.parquet").intent_info, about, check_names=False)
+
+
+cells = st.none() | st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=5)
+
+
+@given(values=st.lists(cells, min_size=3, max_size=3), kind=st.sampled_from(KINDS))
+def test_any_text_comes_back(values, kind, tmp_path_factory):
+    path = tmp_path_factory.mktemp("round") / f"bits.{kind}"
+    about = pd.DataFrame({"document": values}, index=INTENTS, dtype=object)
+    Surprisals(bits=bits(), intent_info=about).save(path)
+    again = read_surprisals(path).intent_info["document"]
+    assert [None if pd.isna(value) else value for value in again] == values
+
+
+def test_a_file_without_them_is_read_as_before(tmp_path):
+    (tmp_path / "old.csv").write_text("intent,edition,bits,lm\na,eng,10.0,mine\nb,eng,9.0,mine\na,deu,11.0,mine\n")
+    assert read_surprisals(tmp_path / "old.csv").intent_info is None
+
+
+@pytest.mark.parametrize("column", ["document", "book", "chapter", "intent_speaker"])
+def test_columns_of_a_table_made_elsewhere(tmp_path, column):
+    path = tmp_path / "mine.csv"
+    path.write_text(f"intent,{column},edition,bits,tokens\nb,y,eng,10,3\na,x,eng,9,4\na,x,deu,8,5\nb,y,deu,7,6\n")
+    info = read_surprisals(path).intent_info
+    assert info.to_dict() == {column.removeprefix("intent_"): {"b": "y", "a": "x"}}  # tokens is about cells
+    path.write_text(f"intent,{column},edition,bits\nb,y,eng,10\na,x,eng,9\na,z,deu,8\nb,y,deu,7\n")
+    with pytest.raises(DataError, match=rf"mine\.csv, column '{column}': intent 'a' has several values, 'x' and 'z'"):
+        read_surprisals(path)
+    path.write_text(f"intent,{column},edition,bits\na,x,eng,9\na,,deu,8\n")
+    with pytest.raises(DataError, match="intent 'a' has several values"):
+        read_surprisals(path)
+
+
+def test_two_columns_of_one_attribute(tmp_path):
+    (tmp_path / "mine.csv").write_text("intent,edition,bits,book,intent_book\na,eng,9,x,x\n")
+    with pytest.raises(DataError, match="two columns 'book' and 'intent_book' for one attribute"):
+        read_surprisals(tmp_path / "mine.csv")
+
+
+@pytest.mark.parametrize("name", ["about.csv", "about.tsv"])
+def test_attributes_from_a_file_of_their_own(table, tmp_path, name):
+    lines = ["verse,document,book", "41001001,x,M", "40001001,y,M", "40001002,,N", "66001001,z,Z"]
+    (tmp_path / name).write_text("\n".join(lines).replace(",", "\t" if name.endswith("tsv") else ","))
+    table.save(tmp_path / "bits.csv")
+    info = read_surprisals(tmp_path / "bits.csv", intent_info=tmp_path / name).intent_info
+    assert list(info) == ["chapter", "document", "book"]  # the file's book replaces that of the table
+    assert info["book"].tolist() == ["M", "N", "M"]
+    assert info["document"].fillna("none").tolist() == ["y", "none", "x"]
+    assert read_intent_info(tmp_path / name).index.name == "intent"
+
+
+def test_attributes_that_do_not_fit(table, tmp_path):
+    with pytest.raises(
+        DataError, match=r"intent_info: no row for 1 of 3 intents: '41001001'\. Intents there are called"
+    ):
+        table.with_intent_info(ABOUT.iloc[:2])
+    with pytest.raises(DataError, match=r"several rows for 1 intent\(s\): '40001001'"):
+        table.with_intent_info(pd.concat([ABOUT, ABOUT.iloc[:1]]))
+    (tmp_path / "about.csv").write_text("intent,book\n40001001,MAT\n")
+    with pytest.raises(DataError, match=r"about\.csv: no row for 2 of 3 intents"):
+        table.with_intent_info(tmp_path / "about.csv")
+
+
+def test_log_likelihoods_may_have_them(tmp_path):
+    (tmp_path / "eng").write_text("-1\n-2\n")
+    info = pd.DataFrame({"document": ["x", "y"]}, index=["1", "2"])
+    table = ld.read_log_likelihoods({"eng": tmp_path / "eng"}, unit="bits", intent_info=info)
+    assert table.intent_info["document"].to_dict() == {"1": "x", "2": "y"}
+
+
+# --- from readers to tables
+
+
+def bible(n=160):
+    verses = [f"{40 + i // 80:02d}{1 + i % 80 // 20:03d}{1 + i % 20:03d}" for i in range(n)]
+    words = ["the", "dog", "ran", "and", "a", "cat", "sat", "by", "it", "as", "we", "saw"]
+    texts = [" ".join(words[(i * k) % 12] for k in range(1, 6)) for i in range(n)]
+    frame = pd.DataFrame({"eng": texts, "deu": [text.replace("the", "der") for text in texts]}, index=verses)
+    return ld.read_frame(frame, intent_info=pd.DataFrame({"chapter": [verse[:5] for verse in verses]}, index=verses))
+
+
+def check_chapters(table):
+    assert table.intent_info["chapter"].to_dict() == {verse: verse[:5] for verse in table.intents}
+
+
+def test_they_go_from_a_multitext_through_selection_and_split_into_every_table(tmp_path):
+    chosen = ld.select(bible(), progress=False).multitext
+    parts = ld.split(chosen)
+    assert list(parts.test.intents) != list(chosen.intents)
+    trained = ld.compute_surprisals(parts, lm="kneser-ney-2", cache=tmp_path, max_replaced=1.0, progress=False)
+    check_chapters(trained)
+    check_chapters(ld.score_multitext(parts.dev, tmp_path, lm="kneser-ney-2", max_replaced=1.0, progress=False))
+
+    class Bytes:
+        def surprisal(self, texts):
+            return [8.0 * len(text.encode()) for text in texts]
+
+    check_chapters(ld.surprisals_of(Bytes(), parts.test))
+    origin = pd.Series(["eng", "deu", "fra"] * 60, index=None)[: len(trained.intents)].set_axis(trained.intents)
+    divided = ld.split_by_origin(trained, origin, languages=["eng"])
+    check_chapters(divided)
+    assert len(divided.intents) == len(trained.intents)
+    unknown = origin.where(np.arange(len(origin)) > 3)
+    some = ld.split_by_origin(trained, unknown, languages=["eng", "deu"])
+    assert len(some.intents) == len(trained.intents) - 4
+    check_chapters(some)
+
+
+def test_several_columns_of_one_name_are_refused_before_anything_is_trained():
+    texts = pd.DataFrame({"eng": ["a", "b"]}, index=["1", "2"])
+    with pytest.raises(DataError, match="intent_info has several columns 'x'; keep one"):
+        ld.read_frame(texts, intent_info=pd.DataFrame([[1, 2], [3, 4]], index=["1", "2"], columns=["x", "x"]))
+
+
+def test_the_truth_of_a_synthetic_multitext_has_them():
+    made = ld.synthesize(30, 2, seed=1)
+    assert list(made.information.intent_info) == ["bits", "events"]
+    assert_frame_equal(made.information.intent_info, made.multitext.intent_info)
+
+
+# --- real data
+
+
+@pytest.mark.slow
+@pytest.mark.real_data
+def test_books_and_chapters_of_seven_gospels_arrive_in_their_surprisals(real_data, tmp_path):
+    editions = [
+        "eng-web",
+        "deu-luther1912",
+        "fra-segond1910",
+        "fin-pr1938",
+        "rus-synodal",
+        "zul-zulunt",
+        "eus-basquent",
+    ]
+    bibles = ld.read_multitext(real_data / "bible", editions=editions).between("40001001", "43021025")
+    assert bibles.intent_info[["book", "chapter"]].nunique().tolist() == [4, 89]  # 28 + 16 + 24 + 21 chapters
+    parts = ld.split(ld.select(bibles, min_intents=3000).multitext)
+    table = ld.compute_surprisals(parts, lm="kneser-ney-6", max_replaced=0.1)
+    assert table.bits.shape[1] == 7
+    names = dict(zip(["40", "41", "42", "43"], ["MAT", "MRK", "LUK", "JHN"], strict=True))
+    for kind in KINDS:
+        table.save(tmp_path / f"bits.{kind}")
+        info = read_surprisals(tmp_path / f"bits.{kind}").intent_info
+        assert info["book"].to_dict() == {verse: names[verse[:2]] for verse in table.intents}
+        check_chapters(read_surprisals(tmp_path / f"bits.{kind}"))
+    assert table.intent_info["chapter"].nunique() > 80

@@ -1,0 +1,131 @@
+"""Damaged tables: flipped digits and bits are errors of the package, and never other numbers."""
+
+import json
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+import langdiff as ld
+from langdiff.errors import DataError, LangdiffError
+from langdiff.tables.provenance import Provenance
+from langdiff.tables.table_files import read_table_file
+
+RECORD = Provenance(recipe="mine#1", seed=0)
+
+
+@pytest.fixture
+def table():
+    return replace(ld.simulate(40, 5, model="1", sigma=0.2, seed=0).surprisals, provenance=RECORD)
+
+
+def test_every_flipped_digit_is_noticed(table, tmp_path):
+    """50 of 50: each is an error, or the number is the same in its last digit."""
+    path = tmp_path / "s.csv"
+    table.save(path)
+    content, expected = path.read_bytes(), table.bits
+    starts = [place + 1 for place in range(len(content)) if content[place : place + 1] == b"\n"][:-1]
+    rng = np.random.default_rng(0)
+    for start in rng.choice(starts, 50, replace=False):
+        flipped = bytearray(content)
+        place = content.index(b",", content.index(b",", start) + 1) + 1
+        flipped[place] ^= 1  # the first digit of the bits becomes another
+        path.write_bytes(flipped)
+        with pytest.raises(DataError, match="these are not the bits that were saved"):
+            ld.read_surprisals(path)
+        assert not ld.read_surprisals(path, verify=False).bits.equals(expected)
+
+
+def without(key):
+    """Return a change of the notes that pandas leaves in a Parquet file: a key less, in each place."""
+
+    def change(notes):
+        return {
+            name: [{k: v for k, v in each.items() if k != key} for each in part] if name == "columns" else part
+            for name, part in notes.items()
+            if name != key
+        }
+
+    return change
+
+
+@pytest.mark.parametrize("key", ["columns", "name", "numpy_type", "pandas_type", "field_name", "index_columns"])
+def test_damaged_notes_of_pandas_do_no_harm(table, tmp_path, key):
+    path = tmp_path / "x.parquet"
+    chapter = pd.array([None, *range(39)], dtype="Int64")
+    table = replace(table, intent_info=pd.DataFrame({"chapter": chapter}, index=table.intents))
+    table.save(path)
+    whole = ld.read_surprisals(path)
+    stored = parquet.read_table(path)
+    notes = json.dumps(without(key)(json.loads(stored.schema.metadata[b"pandas"]))).encode()
+    parquet.write_table(stored.replace_schema_metadata({**stored.schema.metadata, b"pandas": notes}), path)
+    read = ld.read_surprisals(path)
+    pd.testing.assert_frame_equal(read.bits, whole.bits, check_exact=True)
+    assert read.provenance == RECORD
+    pd.testing.assert_frame_equal(read.intent_info, whole.intent_info)
+
+
+def test_flipped_bits_of_parquet_are_errors_of_ours(table, tmp_path):
+    """310 flips, half of them in the footer: an error of the package, or the bits are right."""
+    path = tmp_path / "x.parquet"
+    table.save(path)
+    content = path.read_bytes()
+    footer = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
+    rng = np.random.default_rng(0)
+    errors = 0
+    for number in range(310):
+        place = 8 * int(rng.integers(footer if number % 2 else 0, len(content))) + int(rng.integers(8))
+        flipped = bytearray(content)
+        flipped[place // 8] ^= 1 << (place % 8)
+        path.write_bytes(flipped)
+        with warnings.catch_warnings(record=True):
+            warnings.simplefilter("always")
+            try:
+                read = ld.read_surprisals(path)
+            except LangdiffError:
+                errors += 1
+            else:
+                pd.testing.assert_frame_equal(read.bits, table.bits, check_exact=True)
+    assert errors > 100
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.dictionary(pa.int32(), pa.string())])
+def test_tables_of_other_programs_are_read_as_pandas_reads_them(tmp_path, kind):
+    """Polars writes large strings and no notes of pandas; pandas writes the numbers of rows if some were left out."""
+    path = tmp_path / "x.parquet"
+    names = {"intent": ["1", "1", "2"], "edition": ["eng", "deu", "eng"]}
+    columns = {name: pa.array(values, pa.string()).cast(kind) for name, values in names.items()}
+    parquet.write_table(pa.table(columns | {"bits": [1.0, 2.0, 3.0]}), path)
+    pd.testing.assert_frame_equal(read_table_file(path), pd.read_parquet(path))
+    assert ld.read_surprisals(path).bits.loc["1"].tolist() == [1.0, 2.0]
+    frame = pd.read_parquet(path)
+    frame[frame["edition"] == "eng"].to_parquet(path)
+    assert read_table_file(path).columns.tolist() == ["intent", "edition", "bits"]
+    assert ld.read_surprisals(path).bits["eng"].to_dict() == {"1": 1.0, "2": 3.0}
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"PAR1" + 100 * b"\0" + b"PAR1", "cannot be read as a table"),
+        (b"", "cannot be read as a table"),
+        (None, "cannot be read as a table"),
+    ],
+)
+def test_what_is_not_a_table_is_one_error(tmp_path, content, message):
+    path = tmp_path / "x.parquet"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(DataError, match=message):
+        ld.read_surprisals(path)
+
+
+def test_columns_named_twice(tmp_path):
+    path = tmp_path / "x.parquet"
+    parquet.write_table(pa.table([["1"], ["eng"], [1.0], [2.0]], names=["intent", "edition", "bits", "bits"]), path)
+    with pytest.raises(DataError, match=r"x\.parquet: cannot be read as a table: .*bits"):
+        ld.read_surprisals(path)

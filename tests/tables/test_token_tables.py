@@ -1,0 +1,121 @@
+"""Words of a text multiply to its probability, under a language model whose words can be counted."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from langdiff.errors import ConfigError, DataError, LangdiffWarning
+from langdiff.tables.token_tables import read_token_scores
+
+VOCABULARY = ["a", "b", " a", " b", ""]  # the last is the end
+
+
+def probabilities(context):
+    """Return p(token | context) of a small model that depends on the last token and on the length."""
+    weights = np.array([1 + len(context), 2, 3, 1 + (context[-1:] == ("a",)), 1.5])
+    if not context:
+        weights[[2, 3, 4]] = 0  # a text starts with a word, without a space
+    return dict(zip(VOCABULARY, weights / weights.sum(), strict=True))
+
+
+def scores(tokens):
+    """Return a table of one text."""
+    rows = []
+    for i, token in enumerate(tokens):
+        here, after = probabilities(tuple(tokens[:i])), probabilities(tuple(tokens[: i + 1]))
+        boundary = sum(after[name] for name in (" a", " b", "")) if token else 1.0
+        rows.append(("1", "x", token, np.log(here[token]), np.log(boundary)))
+    return pd.DataFrame(rows, columns=["intent", "edition", "token", "bits", "boundary"])
+
+
+@given(st.sampled_from(["a", "b"]), st.lists(st.sampled_from(VOCABULARY[:-1]), max_size=6), st.booleans())
+def test_words_multiply_to_the_text(first, others, ended):
+    tokens = [first, *others, *([""] if ended else [])]
+    read = read_token_scores(scores(tokens), unit="nats")
+    table = read.surprisals()
+    assert table.units.iloc[0, 0] == len(tokens) - ended
+    total = table.bits.iloc[0, 0]
+    words = read.words()
+    assert words["corrected_bits"].sum() == pytest.approx(total)
+    assert words["bits"].sum() == pytest.approx(total)
+    assert words["word"].tolist() == ["".join(tokens).split(" ")[i] for i in range(len(words) - ended)] + [""] * ended
+    assert words["place"].tolist() == list(range(len(words)))
+
+
+def test_a_corrected_word_is_the_sum_over_all_that_may_follow_it():
+    """P(the first word is "ab"): every continuation that begins a word or ends, over all texts."""
+    words = read_token_scores(scores(["a", "b", " a", ""]), unit="nats").words()
+    context = ("a", "b")
+    p = probabilities(())["a"] * probabilities(("a",))["b"]
+    p *= sum(probabilities(context)[token] for token in (" a", " b", ""))
+    assert 2 ** -words["corrected_bits"][0] == pytest.approx(p)
+    # the second word given the first: over all texts of up to six tokens that go on with " a" and no more
+    after = probabilities(context)
+    begun = sum(after[token] for token in (" a", " b", ""))
+    second = after[" a"] / begun * sum(probabilities((*context, " a"))[token] for token in (" a", " b", ""))
+    assert 2 ** -words["corrected_bits"][1] == pytest.approx(second)
+
+
+def test_without_correction_a_word_may_be_likelier_than_its_beginning():
+    tokens = list(itertools.chain(["a"], [" b"] * 3))
+    words = read_token_scores(scores(tokens).drop(columns="boundary"), unit="nats").words()
+    assert words["corrected_bits"].isna().all()
+    assert words["tokens"].tolist() == [1, 1, 1, 1]
+
+
+def test_several_texts_and_files(tmp_path):
+    table = pd.concat([scores(["a", " b", ""]), scores(["b", ""]).assign(edition="y")])
+    table.to_csv(tmp_path / "tokens.tsv", sep="\t", index=False)
+    read = read_token_scores(tmp_path / "tokens.tsv", unit="nats")
+    found = read.surprisals(lm="mine")
+    assert found.bits.loc["1"].tolist() == pytest.approx(list(table.groupby("edition")["bits"].sum() / -np.log(2)))
+    assert found.eos_bits.loc["1", "y"] == pytest.approx(table["bits"].iloc[-1] / -np.log(2))
+    assert read.words()["place"].tolist() == [0, 1, 2, 0, 1]
+    assert repr(read) == "TokenScores: 5 tokens of 2 texts in 2 editions"
+    assert "bits per token" in read.summary()
+
+
+def test_refusals():
+    table = scores(["a", " b", ""])
+    with pytest.raises(DataError, match="no column 'token'"):
+        read_token_scores(table.drop(columns="token"), unit="nats")
+    with pytest.raises(DataError, match=r"1 token.* without a number, the first in row 2"):
+        read_token_scores(table.assign(bits=[-1, np.nan, -1]), unit="nats")
+    with pytest.raises(DataError, match="row 1: an empty token stands for the end"):
+        read_token_scores(table.assign(token=["", "a", "b"]), unit="nats")
+    with pytest.raises(DataError, match="intent '1' in edition 'x' are not together"):
+        read_token_scores(table.assign(edition=["x", "y", "x"]), unit="nats")
+    with pytest.raises(DataError, match="infinite"):
+        read_token_scores(table.assign(bits=-np.inf), unit="nats")
+    with pytest.raises(ConfigError, match="different columns"):
+        read_token_scores(table, unit="nats", boundary="bits")
+    with pytest.raises(ConfigError, match="unknown unit"):
+        read_token_scores(table, unit="x")
+    with pytest.raises(DataError, match="not int"):
+        read_token_scores(3, unit="nats")
+    with pytest.raises(DataError, match="no token"):
+        read_token_scores(table.iloc[:0], unit="nats")
+    with pytest.raises(DataError, match=r"1 token\(s\) without intent or edition, the first in row 3"):
+        read_token_scores(table.assign(edition=["x", "x", None]), unit="nats")
+    with pytest.raises(DataError, match="named twice: 'bits'"):
+        read_token_scores(pd.concat([table, table[["bits"]]], axis=1), unit="nats")
+
+
+def test_nothing_need_be_known_after_a_text():
+    table = scores(["a", " b", ""])
+    known = read_token_scores(table, unit="nats").words()
+    table.loc[2, "boundary"] = np.nan
+    assert read_token_scores(table, unit="nats").words().equals(known)
+    table.loc[1, "boundary"] = np.nan
+    with pytest.raises(DataError, match="without a number, the first in row 2"):
+        read_token_scores(table, unit="nats")
+
+
+def test_texts_with_and_without_an_end_are_not_alike():
+    table = pd.concat([scores(["a", ""]), scores(["a", " b"]).assign(edition="y")])
+    with pytest.warns(LangdiffWarning, match="1 of 2 texts have no end"):
+        read_token_scores(table, unit="nats").surprisals()
