@@ -4,11 +4,14 @@ The version numbers are set before langdiff is imported, in `importlib.metadata`
 packages, which needs a process of its own.
 """
 
+import hashlib
 import json
+import math
 import subprocess
 import sys
 from collections.abc import Mapping
 from importlib import import_module, metadata
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -44,3 +47,27 @@ def call(versions: Mapping[str, str], module: str, function: str, folder: Path) 
     done = subprocess.run(command, cwd=ROOT, input=question, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout.splitlines()[-1])
+
+
+def hashes(folder: Path) -> dict[str, tuple[str, int]]:
+    """Return what the files of a folder hold, and when they were written."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != ".lock")
+    return {
+        path.relative_to(folder).as_posix(): (hashlib.sha256(path.read_bytes()).hexdigest(), path.stat().st_mtime_ns)
+        for path in files
+    }
+
+
+def agree(found: Any, expected: Any, rtol: float, atol: float) -> bool:
+    """Whether documents of JSON have the same text and, but for rounding, the same numbers."""
+    match expected:
+        case dict():
+            same = isinstance(found, dict) and found.keys() == expected.keys()
+            return same and all(agree(found[key], expected[key], rtol, atol) for key in expected)
+        case list():
+            same = isinstance(found, list) and len(found) == len(expected)
+            return same and all(map(agree, found, expected, repeat(rtol), repeat(atol)))
+        case float() if math.isfinite(expected):
+            return isinstance(found, int | float) and math.isclose(found, expected, rel_tol=rtol, abs_tol=atol)
+        case _:
+            return repr(found) == repr(expected)  # NaN is NaN

@@ -5,7 +5,6 @@ with a version that does not find these results, users would have to repeat all 
 """
 
 import json
-import math
 import platform
 import shutil
 import sys
@@ -18,8 +17,7 @@ import pytest
 
 import langdiff as ld
 from langdiff.run import read_run, run_experiment
-from tests.as_before import call
-from tests.lm.jobs.test_old_cache import hashes
+from tests.as_before import agree, call, hashes
 
 OLD = Path(__file__).parent / "data" / "old_run.tar.xz"
 DRAWN = ("report.html", "figures", ".lock")  # not in the archive, as they are drawn again
@@ -134,19 +132,6 @@ def resumed(folder: Path) -> dict:
     return found
 
 
-def agree(found, expected) -> bool:
-    """Whether tables have the same text and, but for rounding, the same numbers."""
-    match expected:
-        case dict():
-            return found.keys() == expected.keys() and all(agree(found[key], expected[key]) for key in expected)
-        case list():
-            return len(found) == len(expected) and all(map(agree, found, expected))
-        case float():
-            return isinstance(found, int | float) and math.isclose(found, expected, rel_tol=1e-6, abs_tol=1e-8)
-        case _:
-            return found == expected
-
-
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
     """Folder of the runs; files before they were resumed; what was expected, and what was found."""
@@ -186,7 +171,7 @@ def test_numbers_and_signatures_are_those_of_then(runs, name):
     then, now = expected[name], found[name]
     for tables in (now["read"], now["resumed"]):
         assert tables.keys() == then["read"].keys()
-        assert [table for table in tables if not agree(tables[table], then["read"][table])] == []
+        assert [table for table in tables if not agree(tables[table], then["read"][table], 1e-6, 1e-8)] == []
     assert now["signatures"] == then["signatures"]
     assert now["provenance"] == then["provenance"]
     notes = {section: text for section, text in now["notes"].items() if section != "correlate"}

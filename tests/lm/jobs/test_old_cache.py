@@ -4,7 +4,6 @@
 not find these models, users would have to train all of theirs again.
 """
 
-import hashlib
 import json
 import shutil
 import tempfile
@@ -20,7 +19,7 @@ import pytest
 
 import langdiff as ld
 from langdiff.lm import RECIPES, compute_surprisals, read_training_logs, score_multitext
-from tests.as_before import call
+from tests.as_before import call, hashes
 
 OLD = Path(__file__).parent / "data" / "old_cache.zip"
 LETTERS = {"aba": "aeioubdglmnst", "ωxo": "αειουκλμνπρστ"}
@@ -62,15 +61,6 @@ def scored(cache: Path) -> dict:
             "epochs": len(read_training_logs(cache).query("lm == @name")),
         }
     return found
-
-
-def hashes(folder: Path) -> dict[str, tuple[str, int]]:
-    """Return what the files of a folder hold, and when they were written."""
-    files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != ".lock")
-    return {
-        path.relative_to(folder).as_posix(): (hashlib.sha256(path.read_bytes()).hexdigest(), path.stat().st_mtime_ns)
-        for path in files
-    }
 
 
 @pytest.fixture(scope="module")
