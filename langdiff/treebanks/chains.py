@@ -9,6 +9,10 @@ import numpy.typing as npt
 from langdiff.base.types import Booleans, Floats, Integers
 from langdiff.treebanks.divergence import Counts
 
+Levels = Literal["separate", "pooled", "context"]
+NOTHING = -1  # stands where there is no sibling or no ancestor
+Normalizer = Literal["columns", "rows"]
+
 
 class Siblings(NamedTuple):
     """Who stands beside whom under the same head.
@@ -88,10 +92,6 @@ def combine(*columns: Integers) -> Integers:
         # two columns at a time, so that codes never outgrow an int64
         codes = np.unique(codes * len(values) + inverse, return_inverse=True)[1]
     return codes
-
-
-Levels = Literal["separate", "pooled", "context"]
-NOTHING = -1  # stands where there is no sibling or no ancestor
 
 
 def edge_keys(parents: npt.ArrayLike, labels: Integers, ancestors: int) -> tuple[Integers, Integers]:
@@ -187,9 +187,6 @@ def _sum_from_root(edge: Floats, parents: npt.NDArray[np.integer], depth: Intege
         deeper = words[start:end]
         total[deeper] += total[parents[deeper]]
     return total
-
-
-Normalizer = Literal["columns", "rows"]
 
 
 def cooccurrences(parents: npt.ArrayLike, deprels: npt.ArrayLike, relations: int, *, adjacent: bool = False) -> Counts:

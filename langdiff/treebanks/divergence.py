@@ -9,6 +9,9 @@ from scipy.special import rel_entr
 
 from langdiff.base.types import Floats, Integers
 
+CONSTANT = 1e-12  # relative variance below which a table does not vary but for rounding
+Kind = Literal["kl", "js", "symmetric", "correlation"]
+
 
 class Counts(NamedTuple):
     """Bins that occur, whole numbers or floats, sorted, and how often; both of shape (B,)."""
@@ -42,10 +45,6 @@ class Counts(NamedTuple):
             return np.zeros(len(bins), dtype=np.int64)
         place = np.minimum(np.searchsorted(self.bins, bins), len(self.bins) - 1)
         return np.where(self.bins[place] == bins, self.counts[place], 0)
-
-
-CONSTANT = 1e-12  # relative variance below which a table does not vary but for rounding
-Kind = Literal["kl", "js", "symmetric", "correlation"]
 
 
 def divergence(

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 Column = Metric | Literal["mean"]
 COLUMNS: tuple[Column, ...] = (*METRICS, "mean")
+Equalize = Literal["tokens", "sentences"]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -176,9 +177,6 @@ class TreebankComparison:
         """Name the treebanks, the divergence and what was equalized."""
         kind = "" if not self.equalize else f", equal {self.equalize}"
         return f"TreebankComparison of {', '.join(self.profiles)} ({self.settings.divergence}{kind})"
-
-
-Equalize = Literal["tokens", "sentences"]
 
 
 def compare_treebanks(

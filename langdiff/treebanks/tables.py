@@ -28,6 +28,12 @@ from langdiff.treebanks.treebank import Treebank
 
 Label = Literal["upos+deprel", "deprel", "upos"]
 Statistics = Literal["own", "reference"]
+Metric = Literal["size", "depth", "width", "length", "matrix"]
+AVERAGED: tuple[Metric, ...] = ("size", "depth", "width", "length")  # those of the paper's Figure 4
+METRICS: tuple[Metric, ...] = (*AVERAGED, "matrix")
+COST_BIN = 0.25  # decimal digits
+ROUNDING = 1e-9  # a cost on the edge of two bins belongs to the upper
+ROW = 2**32  # bins of Size are depth * ROW + length
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,14 +121,6 @@ def _short(value: Any) -> str:
     if isinstance(value, float):
         return "e" if value == math.e else name_of_number(value)
     return str(value)
-
-
-Metric = Literal["size", "depth", "width", "length", "matrix"]
-AVERAGED: tuple[Metric, ...] = ("size", "depth", "width", "length")  # those of the paper's Figure 4
-METRICS: tuple[Metric, ...] = (*AVERAGED, "matrix")
-COST_BIN = 0.25  # decimal digits
-ROUNDING = 1e-9  # a cost on the edge of two bins belongs to the upper
-ROW = 2**32  # bins of Size are depth * ROW + length
 
 
 def tables(treebank: Treebank, settings: SimilaritySettings, reference: Treebank | None = None) -> dict[Metric, Counts]:
