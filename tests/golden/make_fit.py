@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 import langdiff as ld
-from tests.golden.record import add, golden, texts
+from tests.golden.record import add, golden, loose, texts
 
 EDITIONS = ("deu", "eng", "fin", "rus", "tur")
 INFO = pd.DataFrame(
@@ -114,7 +114,6 @@ FITS = {  # name: table, options
     "m2_restricted": (TABLE, {"restricted": True, **SANDWICH}),
     "m2l": (TABLE, {"model": "2L", **SANDWICH}),
     "m2l_restricted": (TABLE, {"model": "2L", "restricted": True, **SANDWICH}),
-    "m2l_kink": (SMALL, {"model": "2L", "rounding": 0, "errors": "jackknife", "seed": 3}),
     "m2l_clusters": (TABLE, {"model": "2L", **CLUSTERED}),
     "m2c": (TABLE, {"model": "2C", **SANDWICH}),
     "m2c_restricted": (TABLE, {"model": "2C", "restricted": True, **SANDWICH}),
@@ -150,6 +149,14 @@ FITS = {  # name: table, options
 }
 for _name, (_table, _options) in FITS.items():
     add(f"fit_{_name}", lambda table=_table, options=_options: of_fit(fit(table, **options)))
+
+
+@loose(1e-4)
+def fit_m2l_kink():
+    """Of the density with a kink, which the optimizer approaches; its errors differ between processors."""
+    found = fit(SMALL, model="2L", rounding=0, errors="jackknife", seed=3)
+    numbers = {"sigma": found.sigma, "log_likelihood": found.log_likelihood}
+    return numbers | {"difficulty": found.difficulty, "signature": found.signature}
 
 
 def _pin(missing):

@@ -62,6 +62,18 @@ def texts(result: Any) -> Values:
     return found
 
 
+def without_hashes(values: Values, *names: str) -> Values:
+    """Return values in whose texts the hashes of computed numbers, which no tolerance compares, are left out."""
+    pattern = re.compile(rf"\b({'|'.join(names)}):((?:\w+#)?)[0-9a-f]{{8}}")
+
+    def mask(value: Any) -> Any:
+        if isinstance(value, list):
+            return [mask(one) for one in value]
+        return pattern.sub(r"\1:\2*", value) if isinstance(value, str) else value
+
+    return {key: mask(value) for key, value in values.items()}
+
+
 def columns(frame: pd.DataFrame, *names: str) -> Values:
     """Return columns of a frame, each as a list; those that hold more than text if none is named."""
     kept = names or [name for name in frame.columns if not all(isinstance(one, str) for one in frame[name])]
