@@ -20,7 +20,15 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
-AREAS = ("make_fit", "make_checks", "make_outcomes", "make_texts", "make_languages", "make_annotations")
+AREAS = (
+    "make_fit",
+    "make_checks",
+    "make_outcomes",
+    "make_texts",
+    "make_languages",
+    "make_annotations",
+    "make_experiments",
+)
 
 
 def all_cases():

@@ -54,8 +54,7 @@ def select(**options):
         "optimal": found.optimal,
         "editions": list(found.editions),
         "intents": len(found.intents),
-        "headline": found.headline(),
-        "repr": repr(found),
+        **texts(found),
     }
 
 
@@ -75,8 +74,8 @@ def selection_one_per_language():
 
 
 @golden
-def selection_of_four():
-    return select(n_editions=4)
+def selection_of_five():
+    return select(n_editions=5)
 
 
 @golden
@@ -90,7 +89,7 @@ def selection_front():
         holes(), objective="cells", require=(), max_editions_per_language=None, exact=True, time_limit=None,
         solver=None, progress=False,
     )  # fmt: skip
-    return {"frame": columns(found.to_frame().drop(columns=["seconds"], errors="ignore")), "repr": repr(found)}
+    return {"frame": columns(found.to_frame().drop(columns=["seconds"], errors="ignore")), **texts(found)}
 
 
 @golden

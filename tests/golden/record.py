@@ -21,6 +21,7 @@ VOLATILE = (  # what says nothing about results, and what is left when a gradien
     (re.compile(r"version:[^|\]\s]+"), "version:*"),
     (re.compile(r"gradient \d\S*"), "gradient *"),
     (re.compile(r"in \d+\.\d s\b"), "in * s"),
+    (re.compile(r"largest difference \d(?:\.\d+)?e-1\d"), "largest difference *"),
     (re.compile(r"-?\d+\.\d{9,}(?:e[-+]\d+)?"), lambda found: f"{float(found[0]):.6g}"),  # a float in full
 )
 NUMBER = re.compile(r" *-?\b\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?\b")
