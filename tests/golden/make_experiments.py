@@ -17,7 +17,7 @@ from langdiff.parallelism import TaggerSettings, search_taggers, train_tagger
 from tests.golden.make_annotations import P, document
 from tests.golden.make_fit import COMPLETE
 from tests.golden.make_texts import multitext, parts_of
-from tests.golden.record import columns, golden, loose, texts
+from tests.golden.record import columns, golden, loose, texts, without_hashes
 
 ORIGINS = ("deu-a", "eng-a", "ell-a", "fra")
 SESSION = """<session date="2000-01-17"><chapter id="1"><headline language="de">Titel</headline>
@@ -93,7 +93,7 @@ def balanced_by_origin():
         edition_info=info, groups=None, folds=None, lm="kneser-ney-2", device="cpu", cache=None, workers=1,
         progress=False, model="2", errors="sandwich", intents="fixed", restricted=False, clusters=None,
     )  # fmt: skip
-    return {"frame": columns(found.to_frame()), "repr": repr(found)}  # the summary hashes computed bits
+    return {"frame": columns(found.to_frame()), **without_hashes(texts(found), "bits")}
 
 
 @loose(1e-3)
@@ -103,7 +103,7 @@ def replicates():
         parts_of(120), lm=recipe, scoring=None, max_replaced=0.3, n_seeds=2, seed=1, model="2", device="cpu",
         cache=None, workers=1, progress=False,
     )  # fmt: skip
-    return {"frame": columns(found.to_frame()), "repr": repr(found)}  # the summary hashes computed bits
+    return {"frame": columns(found.to_frame()), **without_hashes(texts(found), "bits")}
 
 
 @loose(1e-3)
@@ -113,7 +113,7 @@ def sweep_of_merges():
         parts_of(120).sel(["eng-a", "deu-a"]), ratios=[0.0, 0.5], lm=recipe, max_replaced=0.3, device="cpu", seed=1,
         cache=None, workers=1, progress=False,
     )  # fmt: skip
-    return {"dev_bits": columns(found.dev_bits), "repr": repr(found)}
+    return {"dev_bits": columns(found.dev_bits), **without_hashes(texts(found), "bits")}
 
 
 TAGGER = {
@@ -128,7 +128,7 @@ def tagger():
         [document("a", P)], [document("a", P)], TaggerSettings(**TAGGER), seed=1, singletons=False, max_epochs=4,
         patience=25, device="cpu", progress=False,
     )  # fmt: skip
-    return {"loss": found.history["loss"], "columns": list(found.history.columns), "repr": repr(found)}
+    return {"loss": found.history["loss"], "columns": list(found.history.columns), **texts(found)}
 
 
 @loose(1e-3)
@@ -138,7 +138,7 @@ def taggers_searched():
         training, training, training, "learned-word", "BIO-TD", seed=1, n_trials=2, lemmatize=False, max_epochs=2,
         device="cpu", progress=False,
     )  # fmt: skip
-    return {"trials": columns(found.trials.select_dtypes("number")), "repr": repr(found)}
+    return {"trials": columns(found.trials.select_dtypes("number")), **texts(found)}
 
 
 @golden
