@@ -200,7 +200,6 @@ def curve_where_possible(
                 cache=folders.get((number, size)),
                 workers=workers,
                 executor=executor,
-                group=1,
                 progress=progress,
                 least=least,
             )

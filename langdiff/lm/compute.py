@@ -28,8 +28,6 @@ from langdiff.lm.jobs.job import (
 from langdiff.lm.jobs.record import provenance_of_parts, surprisals_of_frames
 from langdiff.lm.jobs.results import cautions_of, check_fraction, frames_of, warn_of
 from langdiff.lm.jobs.workers import processes, run_here, run_in
-from langdiff.lm.lstm.model import Epoch
-from langdiff.lm.lstm.training import describe
 from langdiff.lm.ngram.recipe import AnyRecipe, ScoredLM, find_scored_lm
 from langdiff.lm.recipes import Recipe
 from langdiff.lm.scoring import Scoring
@@ -50,7 +48,6 @@ def compute_surprisals(
     cache: str | Path | None = None,
     workers: int = 1,
     executor: Executor | None = None,
-    group: int = 1,
     progress: bool | None = None,
 ) -> Surprisals:
     """Train one language model per edition and give the surprisals of the test intents.
@@ -86,10 +83,6 @@ def compute_surprisals(
     executor : concurrent.futures.Executor, optional
         Where jobs run, instead of processes of this call; `cache` must then be a folder that all
         workers see. With ``Client.get_executor()`` of Dask, jobs of workers that die are done again.
-    group : int
-        Experimental: networks trained as one program in this process, meant for GPUs but never run on one so far.
-        By default each network is trained by itself; ``workers`` share a device, too. The surprisals are those
-        of group 1 but for rounding, and the cache keeps them apart: another group trains again.
     progress : bool, optional
         Draw a progress bar; by default if stderr is a terminal.
 
@@ -97,14 +90,13 @@ def compute_surprisals(
     -------
     Surprisals
         Bits of the test intents, NaN where an edition lacks one, with their `intent_info`; the same to the last bit
-        on the CPU for any number of workers and of interruptions (but for rounding if `group` is more than 1). Of
-        folds, those of all intents, and the fold of each in the column ``fold`` of `intent_info`:
-        `langdiff.regression.compare_folds` says how much the models of the folds differ.
+        on the CPU for any number of workers and of interruptions. Of folds, those of all intents, and the fold of each
+        in the column ``fold`` of `intent_info`: `langdiff.regression.compare_folds` says how much their models differ.
 
     Raises
     ------
     ConfigError
-        If recipe, scoring, device, workers or group cannot be used, or networks are to be trained without a seed.
+        If recipe, scoring, device or workers cannot be used, or networks are to be trained without a seed.
     DataError
         If more than `max_replaced` of the test characters of editions are replaced; the message names all
         of them, with their rates.
@@ -144,7 +136,6 @@ def compute_surprisals(
         cache=cache,
         workers=workers,
         executor=executor,
-        group=group,
         progress=progress,
     )
     return surprisals
@@ -161,7 +152,6 @@ def compute_where_possible(
     cache: str | Path | None,
     workers: int,
     executor: Executor | None,
-    group: int,
     progress: bool | None,
     least: int | None = None,
 ) -> tuple[Surprisals, dict[str, str]]:
@@ -169,7 +159,7 @@ def compute_where_possible(
 
     Parameters
     ----------
-    parts, lm, scoring, max_replaced, device, seed, cache, workers, executor, group, progress
+    parts, lm, scoring, max_replaced, device, seed, cache, workers, executor, progress
         As for `compute_surprisals`.
     least : int, optional
         Editions that must not fail, by default all; with fewer, there is the error of `compute_surprisals`.
@@ -196,7 +186,6 @@ def compute_where_possible(
         raise ConfigError("give workers or an executor, not both: the executor has workers of its own.")
     if executor is None:
         find_device(device)  # of this machine: better now than in every worker
-    _check_group(group, recipe, alone=executor is None and workers == 1)
 
     def score(parts: Parts, seed: int, cache: Path | None, label: str) -> Scored:
         jobs = [
@@ -209,7 +198,6 @@ def compute_where_possible(
                 device=device,
                 seed=seed,
                 folder=None if cache is None else job_folder(cache, edition, recipe.name),
-                group=group,
             )
             for edition in parts.train.editions
         ]
@@ -265,9 +253,6 @@ def _run(
         return run_on_dask(pool, jobs, failures, bar, task)
     if pool is not None:
         return run_in(pool, jobs, failures, bar, task)
-    recipe, group = jobs[0].recipe, jobs[0].group
-    if isinstance(recipe, Recipe) and group > 1:
-        return _run_together(jobs, recipe, group, failures, bar, task)
     return run_here(jobs, failures, bar, task)
 
 
@@ -303,28 +288,3 @@ def _of_editions(parts: Parts, editions: Collection[str]) -> Parts:
     if len(kept) == len(parts.train.editions):
         return parts
     return parts.sel(kept)
-
-
-def _check_group(group: int, recipe: AnyRecipe, *, alone: bool) -> None:
-    if group < 1:
-        raise ConfigError(f"group must be at least 1, got {group}.")
-    if group > 1 and not alone:
-        raise ConfigError("group is for one process: leave workers and executor out, or group.")
-    if group > 1 and (not isinstance(recipe, Recipe) or recipe.ngram_orders or recipe.architecture != "lstm"):
-        raise ConfigError(f"{recipe.name!r} is not an LSTM of its own: leave group out.")
-
-
-def _run_together(
-    jobs: list[Job], recipe: Recipe, size: int, failures: Failures, bar: Progress, task: TaskID
-) -> dict[str, JobResult]:
-    from langdiff.lm.grouped.jobs import run_jobs_together  # experimental: nothing else knows of it
-
-    done: dict[str, float] = {}
-
-    def report(edition: str, epochs: float, last: Epoch | None) -> None:
-        done[edition] = epochs / recipe.epochs
-        bar.update(task, completed=sum(done.values()), note=f"{edition} {describe(last)}")
-
-    results = run_jobs_together(jobs, recipe, size, failures, report)
-    bar.update(task, completed=len(jobs), note="")
-    return results

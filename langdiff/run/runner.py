@@ -433,7 +433,6 @@ class _Run:
                 cache=self.directory / JOBS,
                 workers=settings.workers if self.executor is None else 1,
                 executor=self.executor,
-                group=1,
                 progress=self.progress,
                 least=2,
             )

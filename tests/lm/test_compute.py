@@ -149,16 +149,15 @@ def test_other_test_texts_are_scored_by_the_same_models(tiny_recipe, tmp_path, t
     assert same(fresh, compute(parts, tiny_recipe))
 
 
-@pytest.mark.parametrize("group", [1, 2])
-def test_another_way_of_scoring_trains_nothing(parts, tiny_recipe, tmp_path, monkeypatch, group):
+def test_another_way_of_scoring_trains_nothing(parts, tiny_recipe, tmp_path, monkeypatch):
     recipe = replace(tiny_recipe, context="stream", bptt=64, min_count=20)
-    options = {"cache": tmp_path, "max_replaced": 1, "group": group}
+    options = {"cache": tmp_path, "max_replaced": 1}
     priced = compute(parts, recipe, **options)
     models = {path: path.read_bytes() for path in tmp_path.glob("*/*/model/*")}
     logs = {path: path.read_bytes() for path in tmp_path.glob("*/*/log.jsonl")}
     assert models
     with monkeypatch.context() as patch:
-        patch.setattr(EpochLoop, "epoch_by_demands", lambda *_: pytest.fail("an epoch was run"))
+        patch.setattr(EpochLoop, "run_epoch", lambda *_: pytest.fail("an epoch was run"))
         tables = {
             scoring: compute(parts, recipe, scoring=scoring, **options)
             for scoring in ("unpriced", "carried", "unpriced, carried")
@@ -176,7 +175,7 @@ def test_another_way_of_scoring_trains_nothing(parts, tiny_recipe, tmp_path, mon
     assert (priced.bits > tables["unpriced"].bits)[some].stack().all()
     assert_frame_equal(priced.bits[~some], tables["unpriced"].bits[~some], check_exact=True)
     assert not priced.bits.equals(tables["carried"].bits)
-    fresh = compute(parts, recipe, scoring="unpriced", max_replaced=1, group=group)
+    fresh = compute(parts, recipe, scoring="unpriced", max_replaced=1)
     assert same(tables["unpriced"], fresh)
     assert same(
         tables["unpriced"],

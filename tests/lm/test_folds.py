@@ -104,7 +104,7 @@ def test_an_error_names_the_fold_and_an_edition_that_fails_in_one_is_in_none(mul
     strange = folded(ld.read_frame(texts, intent_info=multitext.intent_info))
     with pytest.raises(DataError, match=r"^fold 1 of 3: 1 of 3 edition\(s\) have more than 1.00% .* replaced.*: ell 6"):
         compute(strange, max_replaced=0.01)
-    usual = {"scoring": None, "device": "cpu", "seed": 0, "workers": 1, "executor": None, "group": 1}
+    usual = {"scoring": None, "device": "cpu", "seed": 0, "workers": 1, "executor": None}
     table, failed = compute_where_possible(
         strange, lm="kneser-ney-3", max_replaced=0.01, cache=tmp_path, progress=False, least=2, **usual
     )

@@ -60,8 +60,6 @@ class Job:
         Parts of this edition alone; the worker reads the texts.
     folder : Path, optional
         Where key, model, log and surprisals are kept.
-    group : int
-        Networks trained as one program, of which this is one; it decides the order of sums.
     """
 
     edition: str
@@ -72,7 +70,6 @@ class Job:
     device: str
     seed: int
     folder: Path | None
-    group: int = 1
 
     @property
     def model_folder(self) -> Path | None:
@@ -256,7 +253,7 @@ def find_finished(job: Job) -> JobResult | None:
 
 def keep_result(job: Job, texts: Mapping[str, pd.Series], result: JobResult) -> JobResult:
     """Write the result of a job and return it with its record; the states of its training are of no use any more."""
-    compute = describe_compute(job.recipe, find_device(job.device), job.group)
+    compute = describe_compute(job.recipe, find_device(job.device))
     key = job_key(job, texts)
     record = _record(key, texts, compute)
     if job.folder is not None:
@@ -309,7 +306,7 @@ def job_key(job: Job, texts: Mapping[str, pd.Series]) -> dict[str, Any]:
         "recipe": asdict(job.recipe),
         "precision": training_precision(job.recipe, find_device(job.device)),
         "seed": job.seed,
-        "group": job.group,
+        "group": 1,  # of networks trained as one program, which is gone: caches that have it are found
         "texts": {part: hash_texts(texts[part]) for part in ("train", "dev")},
         "versions": {
             "langdiff": __version__,

@@ -43,12 +43,12 @@ class JobRecord:
     compute: str
 
 
-def describe_compute(recipe: AnyRecipe, device: torch.device, group: int) -> str:
-    """Return kind of device and precision of a training, and how many networks were trained together."""
+def describe_compute(recipe: AnyRecipe, device: torch.device) -> str:
+    """Return the kind of device and the precision of a training."""
     if isinstance(recipe, KneserNeyRecipe):
         return "cpu"  # counts need no other device
     precision = training_precision(recipe, device)  # never TF32; see `langdiff.lm.lstm.gradients`
-    return f"{device.type},{precision}" + (f",group:{group}" if group > 1 else "")
+    return f"{device.type},{precision}"
 
 
 def recipe_name(recipe: AnyRecipe, name: str | None = None) -> str:

@@ -59,7 +59,6 @@ def accumulate_gradients(
     generator: torch.Generator | None,
     state: State | None = None,
     *,
-    masks: Masks | None = None,
     limit: MemoryLimit | None = None,
 ) -> BatchLoss:
     """Compute the gradients of the mean nats per symbol, penalties included.
@@ -79,14 +78,12 @@ def accumulate_gradients(
         Where dropout masks are drawn from, on the device of the network.
     state : State, optional
         Where the layers begin; the zero state by default. No gradient flows into it.
-    masks : Masks, optional
-        Dropout masks to use instead of drawing new ones.
     limit : MemoryLimit, optional
         Kept between batches, so that what did not fit once is not tried again.
     """
     limit = limit or MemoryLimit()
     steps, intents = batch.inputs.shape
-    masks = masks or network.draw_masks(intents, generator)  # once: a second try must not draw others
+    masks = network.draw_masks(intents, generator)  # once: a second try must not draw others
     whole = _Piece(batch, masks, state)
     while True:
         parts = 1 if limit.units is None else min(intents, ceil(steps * intents / limit.units))

@@ -169,17 +169,17 @@ def fit_language_model(
     The states in the folder are left there, so that the caller can finish what comes after
     training before it removes them.
     """
-    training = begin_training(train, dev, plan)
+    training = _begin_training(train, dev, plan)
     with one_thread():
         while not training.loop.finished:
             training.keep(training.loop.run_epoch())
     return training.finish()
 
 
-def begin_training(
+def _begin_training(
     train: Sequence[str] | pd.Series, dev: Sequence[str] | pd.Series, plan: TrainingPlan
-) -> "KeptTraining":
-    """Prepare texts and network; go on from the last state on disk, if there is one."""
+) -> "_KeptTraining":
+    """Prepare texts and network; continue from the last state on disk, if there is one."""
     recipe, device = plan.recipe, find_device(plan.device)
     texts = prepare_texts(train, dev, min_count=recipe.min_count, least=LEAST_CHARACTERS)
     units, about_units = learn_units(texts.train, texts.alphabet, recipe)
@@ -208,10 +208,10 @@ def begin_training(
         network=network, recipe=recipe, train=learned, dev=judged, randomness=randomness, report=plan.report
     )
     key = training_key(recipe, seed=plan.seed, device=device, train=learned.intents, dev=judged.intents)
-    return KeptTraining(model, loop, StateFolder(plan.directory, key), plan)
+    return _KeptTraining(model, loop, StateFolder(plan.directory, key), plan)
 
 
-class KeptTraining:
+class _KeptTraining:
     """A training whose log, best model and last state are kept on disk.
 
     Parameters

@@ -113,7 +113,7 @@ def test_an_edition_that_another_process_trains_does_not_stop_the_others():
 def test_editions_that_fail_are_left_out_where_that_is_asked_for(three, tiny_recipe, tmp_path):
     parts = replace(three, train=shortened(three.train, ["eng"]))
     options = {"lm": tiny_recipe, "scoring": None, "max_replaced": 1.0, "device": "cpu", "seed": 0, "cache": tmp_path}
-    options |= {"workers": 1, "executor": None, "group": 1, "progress": False}
+    options |= {"workers": 1, "executor": None, "progress": False}
     table, failed = compute_where_possible(parts, **options, least=2)
     assert list(table.editions) == ["ell", "cmn"]
     assert list(failed) == ["eng"]
