@@ -62,7 +62,7 @@ def train(
     Example: langdiff train wmt/*.sgm --lm char-residual --out models --folds 5 --groups document
     """
     import langdiff as ld
-    from langdiff.lm.ngram.recipe import find_scored_lm
+    from langdiff.lm.language_model import find_scored_lm
     from langdiff.lm.preparation import note_preparation
 
     named = find_scored_lm(lm, scoring)  # an error before the corpus is read
@@ -177,7 +177,7 @@ def score(
     import langdiff as ld
     from langdiff.corpora.tokenizer import prepare_text
     from langdiff.lm import read_models, token_scores
-    from langdiff.lm.ngram.recipe import find_scored_lm
+    from langdiff.lm.language_model import find_scored_lm
     from langdiff.lm.preparation import NOTE, read_preparation
     from langdiff.tables.table_files import table_kind
 

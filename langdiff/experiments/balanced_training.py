@@ -26,8 +26,7 @@ from langdiff.tables.surprisals import Surprisals
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from langdiff.lm import Recipe
-    from langdiff.lm.ngram.recipe import KneserNeyRecipe
+    from langdiff.lm import LanguageModelRecipe
     from langdiff.selection.grouping import Groups
 
 
@@ -113,7 +112,7 @@ def run_balanced(
     edition_info: EditionInfo | None = None,
     groups: "Groups | None" = None,
     folds: int | None = None,
-    lm: "str | Recipe | KneserNeyRecipe" = "bpe-residual",
+    lm: "str | LanguageModelRecipe" = "bpe-residual",
     device: str = "auto",
     cache: str | Path | None = None,
     workers: int = 1,
@@ -149,7 +148,7 @@ def run_balanced(
         Intents that stay together where samples are divided, such as ``"document"``; see `langdiff.split`.
     folds : int, optional
         Number of folds, by which all intents of a sample are measured; see `langdiff.split_into_folds`.
-    lm : str, Recipe or KneserNeyRecipe
+    lm : str or LanguageModelRecipe
         Language model to train, by name or as a recipe; see `langdiff.compute_surprisals`.
     device : str
         Device to train on: ``"auto"``, ``"cpu"`` or ``"cuda"``.

@@ -5,7 +5,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,7 @@ from langdiff.base.seeds import seed_number
 from langdiff.errors import ConfigError
 from langdiff.experiments.cautions import warns_caller
 from langdiff.lm import Recipe, compute_surprisals, read_training_logs
-from langdiff.lm.ngram.recipe import AnyRecipe, find_scored_lm
+from langdiff.lm.language_model import LanguageModelRecipe, find_scored_lm
 from langdiff.tables.long_tables import BESIDE
 from langdiff.tables.parts import Parts
 from langdiff.tables.provenance import join_provenance
@@ -227,10 +227,11 @@ def sweep_merges(
     )
 
 
-def _subword_recipe(recipe: AnyRecipe) -> Recipe:
-    if isinstance(recipe, Recipe) and recipe.units == "bpe":
-        return recipe
-    units = recipe.units if isinstance(recipe, Recipe) and recipe.units != "char" else "characters"
+def _subword_recipe(recipe: LanguageModelRecipe) -> Recipe:
+    units = getattr(recipe, "units", "char")
+    if units == "bpe":
+        return cast(Recipe, recipe)
+    units = "characters" if units == "char" else units
     raise ConfigError(f"{recipe.name!r} predicts {units}, which are not merged; choose a recipe such as bpe-small.")
 
 

@@ -13,7 +13,7 @@ from langdiff.errors import ConfigError
 from langdiff.experiments.cautions import warns_caller
 from langdiff.experiments.training_sizes import Match, check_sizes, nested_parts, size_caches, smallest_train
 from langdiff.lm.compute import compute_where_possible
-from langdiff.lm.ngram.recipe import AnyRecipe
+from langdiff.lm.language_model import LanguageModelRecipe
 from langdiff.lm.scoring import Scoring
 from langdiff.regression import DifficultyCurve, fit_curve
 from langdiff.regression.clustering import OneClustering, one_clustering
@@ -29,7 +29,7 @@ def difficulty_curve(
     parts: Parts | Folds,
     *,
     sizes: Sequence[int],
-    lm: str | AnyRecipe = "kneser-ney-6",
+    lm: str | LanguageModelRecipe = "kneser-ney-6",
     scoring: Scoring | str | None = None,
     match: Match = "intents",
     n_seeds: int = 1,
@@ -56,7 +56,7 @@ def difficulty_curve(
         training intents of each fold are cut, and all intents are measured at each size.
     sizes : sequence of int
         Numbers of training intents, rising; of a fold, if there are folds.
-    lm : str, Recipe or KneserNeyRecipe
+    lm : str or LanguageModelRecipe
         Language model to train; see `langdiff.compute_surprisals`.
     scoring : Scoring or str, optional
         How the trained models score; see `langdiff.lm.Scoring`.
@@ -140,7 +140,7 @@ def curve_where_possible(
     parts: Parts | Folds,
     *,
     sizes: Sequence[int],
-    lm: str | AnyRecipe,
+    lm: str | LanguageModelRecipe,
     scoring: Scoring | str | None,
     match: Match,
     n_seeds: int,

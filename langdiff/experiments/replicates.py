@@ -13,7 +13,7 @@ from langdiff.base.seeds import seed_numbers
 from langdiff.errors import ConfigError, listing
 from langdiff.experiments.cautions import warns_caller
 from langdiff.lm import compute_surprisals
-from langdiff.lm.ngram.recipe import AnyRecipe
+from langdiff.lm.language_model import LanguageModelRecipe
 from langdiff.lm.scoring import Scoring
 from langdiff.regression import fit
 from langdiff.regression.seeds import SeedEffects, centred_variances, combine_seeds
@@ -154,7 +154,7 @@ class Replicates:
 def replicate(
     parts: Parts | Folds,
     *,
-    lm: str | AnyRecipe = "char-residual",
+    lm: str | LanguageModelRecipe = "char-residual",
     scoring: Scoring | str | None = None,
     max_replaced: float = 0.05,
     n_seeds: int = 3,
@@ -172,7 +172,7 @@ def replicate(
     ----------
     parts : Parts or Folds
         Texts to train on (train), to choose the best epoch by (dev) and to measure (test), or several such divisions.
-    lm : str, Recipe or KneserNeyRecipe
+    lm : str or LanguageModelRecipe
         Language model to train, by name or as a recipe; see `langdiff.compute_surprisals`.
     scoring : Scoring or str, optional
         How the trained models score, such as ``"unpriced"``; see `langdiff.lm.Scoring`.

@@ -28,8 +28,7 @@ from langdiff.lm.jobs.job import (
 from langdiff.lm.jobs.record import provenance_of_parts, surprisals_of_frames
 from langdiff.lm.jobs.results import cautions_of, check_fraction, frames_of, warn_of
 from langdiff.lm.jobs.workers import processes, run_here, run_in
-from langdiff.lm.ngram.recipe import AnyRecipe, ScoredLM, find_scored_lm
-from langdiff.lm.recipes import Recipe
+from langdiff.lm.language_model import LanguageModelRecipe, ScoredLM, find_scored_lm
 from langdiff.lm.scoring import Scoring
 from langdiff.tables.folds import Folds
 from langdiff.tables.multitext import Multitext
@@ -40,7 +39,7 @@ from langdiff.tables.surprisals import Surprisals
 def compute_surprisals(
     parts: Parts | Folds,
     *,
-    lm: str | AnyRecipe = "char-residual",
+    lm: str | LanguageModelRecipe = "char-residual",
     scoring: Scoring | str | None = None,
     max_replaced: float = 0.05,
     device: str = "auto",
@@ -57,7 +56,7 @@ def compute_surprisals(
     parts : Parts or Folds
         What models learn from, stop by and are measured on: one division (`langdiff.split`), or several, by which every
         intent is scored by a model that has seen nothing of its document (`langdiff.split_into_folds`).
-    lm : str, Recipe or KneserNeyRecipe
+    lm : str or LanguageModelRecipe
         A name in `langdiff.lm.RECIPES`, ``"kneser-ney-N"`` for character n-grams of order N, or a
         recipe of one's own. A name may end in ``-unpriced`` or ``-carried``, which stand for `scoring`.
     scoring : Scoring or str, optional
@@ -144,7 +143,7 @@ def compute_surprisals(
 def compute_where_possible(
     parts: Parts | Folds,
     *,
-    lm: str | AnyRecipe,
+    lm: str | LanguageModelRecipe,
     scoring: Scoring | str | None,
     max_replaced: float,
     device: str,
@@ -178,8 +177,8 @@ def compute_where_possible(
         )
     recipe, scoring = named = find_scored_lm(lm, scoring)
     check_fraction(max_replaced)
-    # n-grams draw nothing: they are kept under one seed, whatever is given
-    number = seed_number(seed, "initial weights and dropout") if isinstance(recipe, Recipe) else 0
+    # what draws nothing is kept under one seed, whatever is given
+    number = seed_number(seed, "initial weights and dropout") if recipe.stochastic else 0
     if workers < 1:
         raise ConfigError(f"workers must be at least 1, got {workers}.")
     if executor is not None and workers > 1:
@@ -222,7 +221,7 @@ def compute_where_possible(
                     None if folder is None else fold_cache(folder, fold),
                     f"{named.name}, fold {fold} of {len(seeds)}",
                 ),
-                number if isinstance(recipe, Recipe) else None,
+                number if recipe.stochastic else None,
             )
         else:
             found = score(parts, number, folder, named.name)
@@ -230,9 +229,9 @@ def compute_where_possible(
     return found.surprisals, found.failed
 
 
-def fold_seeds(recipe: AnyRecipe, seed: int, folds: int) -> list[int]:
-    """Return the seed of the models of each fold, made of one; n-grams draw nothing."""
-    return seed_numbers(seed, folds) if isinstance(recipe, Recipe) else [0] * folds
+def fold_seeds(recipe: LanguageModelRecipe, seed: int, folds: int) -> list[int]:
+    """Return the seed of the models of each fold, made of one; 0 where training draws nothing."""
+    return seed_numbers(seed, folds) if recipe.stochastic else [0] * folds
 
 
 @contextmanager

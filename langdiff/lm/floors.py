@@ -9,6 +9,7 @@ import pandas as pd
 from langdiff.base.progress import progress_bar
 from langdiff.errors import DataError, LangdiffWarning, listing
 from langdiff.lm.external.compression import lzma_bits, ppmd_bits
+from langdiff.lm.language_model import TrainingPlan
 from langdiff.lm.ngram.model import fit_kneser_ney
 from langdiff.lm.ngram.recipe import KneserNeyRecipe
 from langdiff.lm.texts import check_texts, naming
@@ -68,7 +69,7 @@ def _floors(parts: Parts, edition: str) -> dict[str, float]:
     rates, characters = {}, int(test.str.len().sum())
     for order in ORDERS:
         recipe = KneserNeyRecipe(name=f"kneser-ney-{order}", order=order)
-        model = fit_kneser_ney(train, dev, recipe=recipe, name=edition)
+        model = fit_kneser_ney(recipe, train, dev, TrainingPlan(seed=0, name=edition))
         rates[recipe.name] = float(model.surprisal(test)["bits"].sum()) / characters
     alphabet = model.alphabet
     learned, judged = ([alphabet.apply(text) for text in part] for part in (train, test))

@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field, field_validator, model_validator
 from langdiff.base.types import FormatName, Model, OnError, Ranges, Tokenization
 from langdiff.corpora.formats.registry import OPTIONS, check_format_options
 from langdiff.errors import ConfigError
-from langdiff.lm.ngram.recipe import KneserNeyRecipe, ScoredLM, find_scored_lm
+from langdiff.lm.language_model import ScoredLM, find_scored_lm
 from langdiff.lm.scoring import split_name
 from langdiff.regression.fitting import USUAL_ITERATIONS
 from langdiff.regression.formulas import checked_formula
@@ -188,7 +188,7 @@ class LmSettings(Section):
     def has_floors(self, name: str) -> bool:
         """Return whether the model of this name is compared with floors: networks that price replaced characters."""
         recipe, scoring = self.find(name)
-        return not isinstance(recipe, KneserNeyRecipe) and scoring.price_replaced
+        return not recipe.is_baseline and scoring.price_replaced
 
     def find(self, lm: str, scoring: str | None = None) -> ScoredLM:
         """Return the recipe and the way of scoring that a name stands for, which may be one of `recipes`."""

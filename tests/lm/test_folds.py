@@ -11,7 +11,7 @@ import langdiff as ld
 from langdiff.errors import ConfigError, DataError, LangdiffWarning, TrainingError
 from langdiff.lm import read_training_logs
 from langdiff.lm.compute import compute_where_possible
-from langdiff.lm.jobs import job
+from langdiff.lm.lstm import training
 from langdiff.tables.text_sources import InMemoryText
 from tests.lm.conftest import verses
 
@@ -76,7 +76,7 @@ def test_networks_of_folds_have_seeds_of_their_own_and_are_kept(multitext, tiny_
     def refuse(*_):
         raise TrainingError("trained again")
 
-    monkeypatch.setattr(job, "fit_language_model", refuse)
+    monkeypatch.setattr(training, "fit_language_model", refuse)
     again = compute(folded(multitext), cache=tmp_path, **settings)
     for field in FIELDS:
         assert_frame_equal(getattr(again, field), getattr(table, field), check_exact=True)

@@ -1,11 +1,11 @@
 """The loop over epochs: their steps, their scores, and the state between them."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
 from math import isfinite, log
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import torch
@@ -13,20 +13,20 @@ from torch import Tensor
 
 from langdiff.base.seeds import generator, torch_generator
 from langdiff.errors import TrainingError
+from langdiff.lm.language_model import Epoch, Report
 from langdiff.lm.lstm.averaging import WeightAverage
 from langdiff.lm.lstm.batches import Batch, pad, rows_by_length
 from langdiff.lm.lstm.features import NgramFeatures
 from langdiff.lm.lstm.gradients import MemoryLimit, accumulate_gradients
-from langdiff.lm.lstm.model import Epoch
 from langdiff.lm.lstm.network import Network, State
 from langdiff.lm.lstm.resume import TrainingState
 from langdiff.lm.lstm.schedule import learning_rate, stopped_improving
 from langdiff.lm.lstm.scoring import score
 from langdiff.lm.lstm.stream import cut, draw_segments, lay_out
-from langdiff.lm.recipes import Recipe
 from langdiff.lm.units.characters import Ids, Units
 
-Report = Callable[[float, Epoch | None], None]  # epochs done (with a fraction), the last one finished
+if TYPE_CHECKING:
+    from langdiff.lm.lstm.recipe import Recipe
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class EpochLoop:
         self,
         *,
         network: Network,
-        recipe: Recipe,
+        recipe: "Recipe",
         train: EncodedPart,
         dev: EncodedPart,
         randomness: Randomness,
@@ -273,7 +273,7 @@ class EpochLoop:
         self.report(len(self.history), self.last)
 
 
-def make_optimizer(network: Network, recipe: Recipe) -> torch.optim.Optimizer:
+def make_optimizer(network: Network, recipe: "Recipe") -> torch.optim.Optimizer:
     """Make the optimizer of a recipe."""
     weights, rate, decay = network.parameters(), recipe.learning_rate, recipe.weight_decay
     match recipe.optimizer:

@@ -52,7 +52,7 @@ def job(folder, edition, epochs, done, **entry):
     path.mkdir()
     lines = [json.dumps({"epoch": k + 1, "seconds": 1.0, "dev_bits_per_character": 2.5} | entry) for k in range(done)]
     (path / LOG).write_text("".join(f"{line}\n" for line in lines))
-    return SimpleNamespace(edition=edition, recipe=SimpleNamespace(epochs=epochs), folder=path)
+    return SimpleNamespace(edition=edition, recipe=SimpleNamespace(max_epochs=epochs), folder=path)
 
 
 def test_progress_of_other_processes_is_read_from_their_logs(tmp_path):
