@@ -1,12 +1,13 @@
 # the public names, for type checkers and at run time alike
+from .baselines import compare_with_baselines as compare_with_baselines
+from .baselines import measure_baselines as measure_baselines
+from .compute import Compute as Compute
 from .compute import compute_surprisals as compute_surprisals
 from .external.compression import lzma_bits as lzma_bits
 from .external.compression import ppmd_bits as ppmd_bits
 from .external.huggingface import HuggingFaceLM as HuggingFaceLM
 from .external.protocol import SurprisalModel as SurprisalModel
 from .external.protocol import surprisals_of as surprisals_of
-from .floors import compare_with_floors as compare_with_floors
-from .floors import measure_floors as measure_floors
 from .jobs.logs import read_training_logs as read_training_logs
 from .language_model import LanguageModelRecipe as LanguageModelRecipe
 from .language_model import Model as Model

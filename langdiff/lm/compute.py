@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping
 from concurrent.futures import Executor
 from contextlib import contextmanager, nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
 
@@ -34,6 +34,61 @@ from langdiff.tables.folds import Folds
 from langdiff.tables.multitext import Multitext
 from langdiff.tables.parts import Parts
 from langdiff.tables.surprisals import Surprisals
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compute:
+    """Where language models are trained, and what is kept of them; it never changes a result.
+
+    Experiments that train many models take it as one argument; `langdiff.compute_surprisals` takes the same settings
+    one by one.
+
+    Attributes
+    ----------
+    device : str
+        ``"auto"`` (CUDA where there is one, else the CPU), ``"cpu"``, ``"cuda"``, ….
+    cache : str or Path, optional
+        Folder that keeps models, logs and surprisals; what it has of the same texts is not trained again.
+    workers : int
+        Number of processes that train side by side, one thread each; a script that asks for more than one
+        needs ``if __name__ == "__main__":``, as `multiprocessing` explains.
+    executor : concurrent.futures.Executor, optional
+        Where jobs run, instead of processes of this call; `cache` must then be a folder that all workers see.
+    progress : bool, optional
+        Whether to draw a progress bar; by default if stderr is a terminal.
+
+    Raises
+    ------
+    ConfigError
+        If there is less than one worker, or an executor beside several workers.
+
+    Examples
+    --------
+    >>> Compute(device="cpu", cache="runs/models").inside("seed-1").cache
+    PosixPath('runs/models/seed-1')
+    """
+
+    device: str = "auto"
+    cache: str | Path | None = None
+    workers: int = 1
+    executor: Executor | None = None
+    progress: bool | None = None
+
+    def __post_init__(self) -> None:
+        """Check the workers."""
+        if self.workers < 1:
+            raise ConfigError(f"workers must be at least 1, got {self.workers}.")
+        if self.executor is not None and self.workers > 1:
+            raise ConfigError("give workers or an executor, not both: the executor has workers of its own.")
+
+    @property
+    def folder(self) -> Path | None:
+        """The cache as a path."""
+        return None if self.cache is None else Path(self.cache)
+
+    def inside(self, name: str) -> "Compute":
+        """Return the same with a folder inside the cache, if there is one."""
+        return self if self.folder is None else replace(self, cache=self.folder / name)
 
 
 def compute_surprisals(
@@ -130,12 +185,8 @@ def compute_surprisals(
         lm=lm,
         scoring=scoring,
         max_replaced=max_replaced,
-        device=device,
         seed=seed,
-        cache=cache,
-        workers=workers,
-        executor=executor,
-        progress=progress,
+        compute=Compute(device=device, cache=cache, workers=workers, executor=executor, progress=progress),
     )
     return surprisals
 
@@ -144,22 +195,20 @@ def compute_where_possible(
     parts: Parts | Folds,
     *,
     lm: str | LanguageModelRecipe,
-    scoring: Scoring | str | None,
-    max_replaced: float,
-    device: str,
+    scoring: Scoring | str | None = None,
+    max_replaced: float = 0.05,
     seed: int | np.random.Generator | None,
-    cache: str | Path | None,
-    workers: int,
-    executor: Executor | None,
-    progress: bool | None,
+    compute: Compute,
     least: int | None = None,
 ) -> tuple[Surprisals, dict[str, str]]:
     """Do what `compute_surprisals` does, but leave out editions that fail.
 
     Parameters
     ----------
-    parts, lm, scoring, max_replaced, device, seed, cache, workers, executor, progress
+    parts, lm, scoring, max_replaced, seed
         As for `compute_surprisals`.
+    compute : Compute
+        Where models are trained, and what is kept of them.
     least : int, optional
         Editions that must not fail, by default all; with fewer, there is the error of `compute_surprisals`.
 
@@ -179,12 +228,8 @@ def compute_where_possible(
     check_fraction(max_replaced)
     # what draws nothing is kept under one seed, whatever is given
     number = seed_number(seed, "initial weights and dropout") if recipe.stochastic else 0
-    if workers < 1:
-        raise ConfigError(f"workers must be at least 1, got {workers}.")
-    if executor is not None and workers > 1:
-        raise ConfigError("give workers or an executor, not both: the executor has workers of its own.")
-    if executor is None:
-        find_device(device)  # of this machine: better now than in every worker
+    if compute.executor is None:
+        find_device(compute.device)  # of this machine: better now than in every worker
 
     def score(parts: Parts, seed: int, cache: Path | None, label: str) -> Scored:
         jobs = [
@@ -194,14 +239,14 @@ def compute_where_possible(
                 recipe=recipe,
                 scoring=scoring,
                 max_replaced=max_replaced,
-                device=device,
+                device=compute.device,
                 seed=seed,
                 folder=None if cache is None else job_folder(cache, edition, recipe.name),
             )
             for edition in parts.train.editions
         ]
         failures = Failures(len(jobs), at_once=cache is None, lm=named.name)
-        with progress_bar(progress=progress) as bar:
+        with progress_bar(progress=compute.progress) as bar:
             task = bar.add_task(label, total=len(jobs), note="")
             with _naming_all_replaced(jobs, max_replaced):
                 results = _run(jobs, pool, failures, bar, task)
@@ -209,8 +254,8 @@ def compute_where_possible(
                     failures.raise_any()
         return _scored(parts, results, failures, named)
 
-    folder = None if cache is None else Path(cache)
-    with nullcontext(executor) if workers == 1 else processes(min(workers, len(parts.editions))) as pool:
+    folder, workers = compute.folder, min(compute.workers, len(parts.editions))
+    with nullcontext(compute.executor) if compute.workers == 1 else processes(workers) as pool:
         if isinstance(parts, Folds):
             seeds = fold_seeds(recipe, number, len(parts.parts))
             found = score_folds(

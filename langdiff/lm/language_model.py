@@ -157,7 +157,7 @@ class LanguageModelRecipe(ABC):
     uses_device : bool
         Whether training and scoring compute on the device that is asked for, instead of the CPU.
     is_baseline : bool
-        Whether the kind is itself a baseline; see `langdiff.lm.measure_floors`.
+        Whether the kind is itself a baseline; see `langdiff.lm.measure_baselines`.
     """
 
     kind: ClassVar[str]

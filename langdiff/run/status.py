@@ -20,6 +20,7 @@ from langdiff.lm.language_model import LanguageModelRecipe
 from langdiff.lm.scoring import split_name
 from langdiff.run.directory import EXPERIMENT, STAGE, caches, curve_caches
 from langdiff.run.experiment import Experiment
+from langdiff.run.experiment_file import parse_settings
 from langdiff.run.log import read_run_log
 
 COLUMNS = ["edition", "lm", "state", "epoch", "epochs", "bits_per_character", "seconds", "seconds_left"]
@@ -116,7 +117,7 @@ def read_settings(folder: Path) -> Experiment:
         If they are damaged.
     """
     try:
-        return Experiment.model_validate_json((folder / EXPERIMENT).read_text(encoding="utf-8"))
+        return parse_settings((folder / EXPERIMENT).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise DataError(f"{folder / EXPERIMENT}: damaged ({error}).") from error
 

@@ -30,7 +30,7 @@ KIND = "kneser-ney"
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class KneserNeyModel:
-    r"""A character n-gram model of one edition: the floor that a neural language model must beat.
+    r"""A character n-gram model of one edition: the baseline that a neural language model must beat.
 
     It predicts the strings that the LSTMs predict, rare characters replaced by one symbol, and its
     surprisal is theirs: :math:`-\log_2 p(\text{text}, \text{end})`, every text from the same start.
