@@ -66,9 +66,7 @@ def curve(
         model=model,
         clusters=clusters,
         max_replaced=max_replaced,
-        device=device,
-        cache=out,
-        workers=workers,
+        compute=ld.lm.Compute(device=device, cache=out, workers=workers),
     )
     result.save(out / "curve.json")
     tables = {"curve": result.to_frame(), "correlations": result.correlations(), "changes": result.changes()}

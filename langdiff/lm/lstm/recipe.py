@@ -1,11 +1,18 @@
 """Recipes: everything that decides how a language model is built and trained, in one table."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
-from typing import Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, Literal
 
-from langdiff.errors import ConfigError, listing
+import pandas as pd
+
+from langdiff.errors import ConfigError
+from langdiff.lm.language_model import LanguageModelRecipe, TrainingPlan
 from langdiff.lm.scoring import split_name
+
+if TYPE_CHECKING:
+    from langdiff.lm.lstm.model import LanguageModel
 
 _CHOICES = {
     "units": ("char", "bpe", "bytes", "graphemes"),
@@ -18,7 +25,7 @@ _CHOICES = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recipe:
+class Recipe(LanguageModelRecipe):
     """How a language model is built and trained; change one with `dataclasses.replace`.
 
     How a trained model scores texts is not a part of it: see `langdiff.lm.Scoring`.
@@ -88,7 +95,9 @@ class Recipe:
         If a value is unknown, out of range or without use beside another.
     """
 
-    name: str
+    kind: ClassVar[str] = "network"
+    uses_device: ClassVar[bool] = True
+
     units: Literal["char", "bpe", "bytes", "graphemes"]
     architecture: Literal["lstm", "transformer"] = "lstm"
     embedding_size: int
@@ -116,7 +125,6 @@ class Recipe:
     bf16: bool = False
     epochs: int
     patience: int = 3
-    min_count: int | None = None
     ngram_orders: tuple[int, ...] = ()
     bpe_ratio: float = 0.4
     bpe_backend: Literal["sentencepiece", "subword-nmt"] = "sentencepiece"
@@ -148,6 +156,49 @@ class Recipe:
         if self.non_monotone is not None and self.optimizer != "sgd":
             raise ConfigError(f"recipe {self.name!r}: non_monotone is for optimizer 'sgd', not {self.optimizer!r}.")
         self._check_architecture()
+
+    @classmethod
+    def names(cls) -> Iterable[str]:
+        """Return the names of `RECIPES`."""
+        return RECIPES
+
+    @classmethod
+    def named(cls, name: str) -> "Recipe | None":
+        """Return one of `RECIPES`."""
+        return RECIPES.get(name)
+
+    def fit(self, train: pd.Series, dev: pd.Series, plan: TrainingPlan) -> "LanguageModel":
+        """Train a network; its states stay in the folder until the caller has scored and kept what it needs."""
+        from langdiff.lm.lstm.training import fit_language_model  # torch only when something is trained
+
+        return fit_language_model(self, train, dev, plan)
+
+    def read(self, directory: Path, *, device: str) -> "LanguageModel":
+        """Read a network that was trained by this recipe."""
+        from langdiff.lm.lstm.model import read_network
+
+        return read_network(self, directory, device)
+
+    def precision(self, device: str) -> str:
+        """Return ``"bfloat16"`` if the recipe asks for it and the device computes in it, else ``"float32"``."""
+        from langdiff.lm.lstm.gradients import training_precision
+
+        return training_precision(self, device)
+
+    def libraries(self) -> tuple[str, ...]:
+        """Return the library that cuts the text, where it is not everyone's."""
+        libraries = {"graphemes": "regex", "subword-nmt": "subword-nmt"}
+        return tuple(libraries[kind] for kind in (self.units, self.bpe_backend) if kind in libraries)
+
+    @property
+    def max_epochs(self) -> int:
+        """The recipe's `epochs`."""
+        return self.epochs
+
+    @property
+    def carries_state(self) -> bool:
+        """Whether the network was trained on a stream."""
+        return self.context == "stream"
 
     def _check_architecture(self) -> None:
         """Refuse what one architecture has and the other lacks."""
@@ -186,7 +237,7 @@ def _is_count(value: object) -> bool:
     return isinstance(value, int) and value >= 1
 
 
-RECIPES = {
+RECIPES: dict[str, Recipe] = {
     recipe.name: recipe
     for recipe in (
         # minutes on one core for a New Testament; one wide layer learns faster than two narrow ones
@@ -358,43 +409,3 @@ RECIPES |= {
         replace(RECIPES["bpe-small"], name="subword-nmt-small", bpe_backend="subword-nmt"),
     )
 }
-
-
-def find_recipe(recipe: str | Recipe) -> Recipe:
-    """Return a recipe by name, or the recipe given.
-
-    Raises
-    ------
-    ConfigError
-        If no recipe has the name; the message suggests one that is spelt like it.
-
-    Examples
-    --------
-    >>> find_recipe("char-small").units
-    'char'
-    """
-    if isinstance(recipe, Recipe):
-        return recipe
-    if not isinstance(recipe, str):
-        raise ConfigError(f"name a recipe, or give a Recipe of a network; {recipe!r} is neither.")
-    refuse_scoring(recipe)
-    if recipe.startswith("kneser-ney"):
-        raise ConfigError(
-            f"{recipe!r} is not a network. Use langdiff.compute_surprisals, or langdiff.lm.train_kneser_ney."
-        )
-    if recipe not in RECIPES:
-        names = [*RECIPES, *(f"{name}-unpriced" for name in RECIPES)]
-        close = get_close_matches(recipe, names, n=1)
-        hint = f"Did you mean {close[0]!r}?" if close else f"Known: {listing(RECIPES, most=20)}."
-        raise ConfigError(f"unknown language model {recipe!r}. {hint}")
-    return RECIPES[recipe]
-
-
-def refuse_scoring(recipe: str) -> None:
-    """Refuse the name of a recipe that ends as a way of scoring does."""
-    base, scoring = split_name(recipe)
-    if scoring is not None:
-        raise ConfigError(
-            f"{recipe!r} names a recipe and a way of scoring, but training depends on the recipe alone: train "
-            f"{base!r}, and score with surprisal(texts, scoring={scoring.name!r})."
-        )

@@ -9,6 +9,7 @@ import pandas as pd
 from langdiff.base.progress import progress_bar
 from langdiff.errors import DataError, LangdiffWarning, listing
 from langdiff.lm.external.compression import lzma_bits, ppmd_bits
+from langdiff.lm.language_model import TrainingPlan
 from langdiff.lm.ngram.model import fit_kneser_ney
 from langdiff.lm.ngram.recipe import KneserNeyRecipe
 from langdiff.lm.texts import check_texts, naming
@@ -18,7 +19,7 @@ from langdiff.tables.surprisals import Surprisals
 ORDERS = (6, 10, 16)  # of the n-grams
 
 
-def measure_floors(parts: Parts, *, progress: bool | None = None) -> pd.DataFrame:
+def measure_baselines(parts: Parts, *, progress: bool | None = None) -> pd.DataFrame:
     """Measure, edition by edition, what character n-grams and compressors make of the test part.
 
     Each learns from the training part. Characters that are too rare in training are replaced and priced, as for
@@ -48,27 +49,27 @@ def measure_floors(parts: Parts, *, progress: bool | None = None) -> pd.DataFram
     >>> import langdiff as ld
     >>> verses = {"eng": ["the cat sat", "a dog ran"] * 70, "deu": ["die Katze sass", "ein Hund lief"] * 70}
     >>> bible = ld.read_frame(pd.DataFrame(verses))
-    >>> floors = measure_floors(ld.split(bible), progress=False)
-    >>> list(floors.index), bool((floors["kneser-ney-6"] < 1).all())
+    >>> baselines = measure_baselines(ld.split(bible), progress=False)
+    >>> list(baselines.index), bool((baselines["kneser-ney-6"] < 1).all())
     (['eng', 'deu'], True)
     """
     rows = {}
     with progress_bar(progress=progress) as bar:
-        task = bar.add_task("floors", total=len(parts.train.editions), note="")
+        task = bar.add_task("baselines", total=len(parts.train.editions), note="")
         for edition in parts.train.editions:
             bar.update(task, note=edition)
             with naming(edition):
-                rows[edition] = _floors(parts, edition)
+                rows[edition] = _baselines(parts, edition)
             bar.update(task, advance=1)
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("edition")
 
 
-def _floors(parts: Parts, edition: str) -> dict[str, float]:
+def _baselines(parts: Parts, edition: str) -> dict[str, float]:
     train, dev, test = (check_texts(part.text(edition), "texts") for part in (parts.train, parts.dev, parts.test))
     rates, characters = {}, int(test.str.len().sum())
     for order in ORDERS:
         recipe = KneserNeyRecipe(name=f"kneser-ney-{order}", order=order)
-        model = fit_kneser_ney(train, dev, recipe=recipe, name=edition)
+        model = fit_kneser_ney(recipe, train, dev, TrainingPlan(seed=0, name=edition))
         rates[recipe.name] = float(model.surprisal(test)["bits"].sum()) / characters
     alphabet = model.alphabet
     learned, judged = ([alphabet.apply(text) for text in part] for part in (train, test))
@@ -79,62 +80,63 @@ def _floors(parts: Parts, edition: str) -> dict[str, float]:
     return rates
 
 
-def compare_with_floors(tables: Iterable[Surprisals], floors: pd.DataFrame) -> pd.DataFrame:
-    """Set the bits of language models beside their floors.
+def compare_with_baselines(tables: Iterable[Surprisals], baselines: pd.DataFrame) -> pd.DataFrame:
+    """Set the bits of language models beside their baselines.
 
     Parameters
     ----------
     tables : iterable of Surprisals
         Surprisals of the same test part by one or more language models.
-    floors : DataFrame
-        Floors of the editions, as `measure_floors` returns them.
+    baselines : DataFrame
+        Baselines of the editions, as `measure_baselines` returns them.
 
     Returns
     -------
     DataFrame, one row per edition × language model
-        ``edition``, ``lm``, ``bits_per_character``, ``floor`` (name of the lowest floor), ``floor_bits`` (its bits
-        per character), and ``percent``, by how much the model is below it: negative where it is above.
+        ``edition``, ``lm``, ``bits_per_character``, ``baseline`` (name of the lowest baseline), ``baseline_bits`` (its
+        bits per character), and ``percent``, by how much the model is below it: negative where it is above.
 
     Raises
     ------
     DataError
-        If a table has no characters, or an edition has no floors other than the model itself.
+        If a table has no characters, or an edition has no baselines other than the model itself.
 
     Warns
     -----
     LangdiffWarning
-        If models are above their floors: they have learned less than n-grams or a compressor.
+        If models are above their baselines: they have learned less than n-grams or a compressor.
 
     Examples
     --------
     >>> bits = pd.DataFrame({"eng": [20.0, 30.0]})
     >>> table = Surprisals(bits=bits, characters=pd.DataFrame({"eng": [10.0, 15.0]}), lm="char-small")
-    >>> compare_with_floors([table], pd.DataFrame({"kneser-ney-10": [2.5]}, index=["eng"]))["percent"].round(1).tolist()
+    >>> baselines = pd.DataFrame({"kneser-ney-10": [2.5]}, index=["eng"])
+    >>> compare_with_baselines([table], baselines)["percent"].round(1).tolist()
     [20.0]
     """
     rows = []
     for table in tables:
-        unknown = [edition for edition in table.editions if edition not in floors.index]
+        unknown = [edition for edition in table.editions if edition not in baselines.index]
         if unknown:
-            raise DataError(f"{len(unknown)} edition(s) of {table.lm!r} have no floors: {listing(unknown)}.")
+            raise DataError(f"{len(unknown)} edition(s) of {table.lm!r} have no baselines: {listing(unknown)}.")
         if table.characters is None:
             raise DataError(
                 f"{table.lm!r}: the table has no characters, so that nothing is known of bits per character."
             )
         for edition, rate in table.bits_per_character()["bits_per_character"].items():
-            own = floors.loc[str(edition)].drop(labels=table.lm, errors="ignore").dropna()
+            own = baselines.loc[str(edition)].drop(labels=table.lm, errors="ignore").dropna()
             if own.empty:
-                raise DataError(f"{table.lm!r} has no other floor to be set beside in edition {edition!r}.")
-            floor = str(own.idxmin())
-            rows.append((edition, table.lm, rate, floor, own[floor], 100 * (1 - rate / own[floor])))
-    columns = ["edition", "lm", "bits_per_character", "floor", "floor_bits", "percent"]
+                raise DataError(f"{table.lm!r} has no other baseline to be set beside in edition {edition!r}.")
+            baseline = str(own.idxmin())
+            rows.append((edition, table.lm, rate, baseline, own[baseline], 100 * (1 - rate / own[baseline])))
+    columns = ["edition", "lm", "bits_per_character", "baseline", "baseline_bits", "percent"]
     found = pd.DataFrame(rows, columns=columns)
     above = found[found["percent"] < 0]
     for lm, of_lm in above.groupby("lm", sort=False):
         count = int((found["lm"] == lm).sum())
         warnings.warn(
-            f"{lm}: {len(of_lm)} of {count} edition(s) need more bits than a floor, so that the model has learned less "
-            f"than n-grams or a compressor: {listing(of_lm['edition'])}. Train longer, or use a better recipe.",
+            f"{lm}: {len(of_lm)} of {count} edition(s) need more bits than a baseline, so that the model has learned "
+            f"less than n-grams or a compressor: {listing(of_lm['edition'])}. Train longer, or use a better recipe.",
             LangdiffWarning,
             stacklevel=2,
         )

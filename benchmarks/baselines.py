@@ -1,10 +1,10 @@
-"""Floors for language models on the New Testament: n-grams and compressors beside the networks of finished runs.
+"""Baselines for language models on the New Testament: n-grams and compressors beside the networks of finished runs.
 
 Editions, verses and split are those of ``examples/bible-new-testament.toml``; the networks' bits are read from runs of
 that experiment under any recipes, if folders are given. Reads the folder LANGDIFF_DATA (../shared/data by default).
 On one idle core it takes about five minutes:
 
-    OMP_NUM_THREADS=1 python benchmarks/floors.py [RUN ...]
+    OMP_NUM_THREADS=1 python benchmarks/baselines.py [RUN ...]
 """
 
 import os
@@ -20,7 +20,7 @@ import pandas as pd
 
 import langdiff as ld
 from langdiff.errors import LangdiffWarning
-from langdiff.lm import compare_with_floors, measure_floors, train_kneser_ney
+from langdiff.lm import compare_with_baselines, measure_baselines, train_kneser_ney
 
 DATA = Path(os.environ.get("LANGDIFF_DATA", "../shared/data"))
 EXPERIMENT = tomllib.loads(Path("examples/bible-new-testament.toml").read_text())
@@ -56,16 +56,16 @@ def main():
     parts = ld.split(multitext.sel(intents=verses).dropna())
     print(f"{parts.summary()}; bits per character on test")
     start = time.process_time()
-    table = measure_floors(parts)
-    print(f"floors: {time.process_time() - start:.0f} s of processor time")
+    table = measure_baselines(parts)
+    print(f"baselines: {time.process_time() - start:.0f} s of processor time")
     paths = [path for run in sys.argv[1:] for path in sorted(Path(run, "surprisals").glob("*.csv"))]
     networks = [ld.read_surprisals(path) for path in paths if not path.stem.startswith("kneser-ney")]
     rates = {each.lm: each.bits_per_character()["bits_per_character"] for each in networks}
     with pd.option_context("display.width", 160, "display.max_columns", None):
         print(table.assign(**rates).round(3).to_string())
         if networks:
-            against = compare_with_floors(networks, table)
-            print(against.pivot(index="edition", columns="lm", values=["floor", "percent"]).round(1).to_string())
+            against = compare_with_baselines(networks, table)
+            print(against.pivot(index="edition", columns="lm", values=["baseline", "percent"]).round(1).to_string())
             for lm, rate in rates.items():
                 below = 100 * (1 - rate / table["kneser-ney-10"].reindex(rate.index))
                 print(f"{lm}: below 10-grams by {below.min():.1f} to {below.max():.1f} %, mean {below.mean():.1f} %")
@@ -74,5 +74,5 @@ def main():
 
 if __name__ == "__main__":
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", LangdiffWarning)  # rare characters; networks above their floors
+        warnings.simplefilter("ignore", LangdiffWarning)  # rare characters; networks above their baselines
         main()

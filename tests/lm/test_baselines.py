@@ -9,7 +9,7 @@ import pytest
 
 import langdiff as ld
 from langdiff.errors import DataError, LangdiffWarning, MissingExtraError
-from langdiff.lm import compare_with_floors, lzma_bits, measure_floors, ppmd_bits, train_kneser_ney
+from langdiff.lm import compare_with_baselines, lzma_bits, measure_baselines, ppmd_bits, train_kneser_ney
 
 
 @pytest.fixture(scope="module")
@@ -17,11 +17,11 @@ def parts():
     return ld.split(ld.synthesize(300, 2, seed=3).multitext)
 
 
-def test_floors_are_those_of_the_models_and_compressors(parts):
+def test_baselines_are_those_of_the_models_and_compressors(parts):
     pytest.importorskip("pyppmd")
-    floors = measure_floors(parts, progress=False)
-    assert list(floors.columns) == ["kneser-ney-6", "kneser-ney-10", "kneser-ney-16", "lzma", "ppmd"]
-    for edition, row in floors.iterrows():
+    baselines = measure_baselines(parts, progress=False)
+    assert list(baselines.columns) == ["kneser-ney-6", "kneser-ney-10", "kneser-ney-16", "lzma", "ppmd"]
+    for edition, row in baselines.iterrows():
         train, dev, test = (part.text(edition) for part in (parts.train, parts.dev, parts.test))
         model = train_kneser_ney(train, dev, recipe="kneser-ney-10")
         table = model.surprisal(test)
@@ -32,34 +32,34 @@ def test_floors_are_those_of_the_models_and_compressors(parts):
         assert row["ppmd"] < row["lzma"]
 
 
-def test_floors_are_those_of_the_tables_of_compute_surprisals(parts):
-    floors = measure_floors(parts, progress=False)
+def test_baselines_are_those_of_the_tables_of_compute_surprisals(parts):
+    baselines = measure_baselines(parts, progress=False)
     table = ld.compute_surprisals(parts, lm="kneser-ney-6", progress=False)
     rates = table.bits_per_character()["bits_per_character"]
-    pd.testing.assert_series_equal(rates, floors["kneser-ney-6"], check_names=False, rtol=1e-12)
+    pd.testing.assert_series_equal(rates, baselines["kneser-ney-6"], check_names=False, rtol=1e-12)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LangdiffWarning)
-        found = compare_with_floors([table], floors)
-    assert (found["floor"] != "kneser-ney-6").all()  # a floor is not set beside itself
+        found = compare_with_baselines([table], baselines)
+    assert (found["baseline"] != "kneser-ney-6").all()  # a baseline is not set beside itself
 
 
-def test_models_above_their_floors_are_named():
+def test_models_above_their_baselines_are_named():
     characters = pd.DataFrame({"eng": [10.0, 10.0], "deu": [10.0, 10.0]})
     table = ld.Surprisals(bits=characters * [2.0, 3.0], characters=characters, lm="char-small")
-    floors = pd.DataFrame({"kneser-ney-10": [2.5, 2.5], "lzma": [4.0, 2.75]}, index=["eng", "deu"])
+    baselines = pd.DataFrame({"kneser-ney-10": [2.5, 2.5], "lzma": [4.0, 2.75]}, index=["eng", "deu"])
     with pytest.warns(LangdiffWarning, match=r"^char-small: 1 of 2 edition\(s\) need more bits .*: 'deu'"):
-        found = compare_with_floors([table], floors).set_index("edition")
+        found = compare_with_baselines([table], baselines).set_index("edition")
     assert found["percent"].round(6).to_dict() == {"eng": 20.0, "deu": -20.0}
-    assert found["floor"].to_dict() == {"eng": "kneser-ney-10", "deu": "kneser-ney-10"}
+    assert found["baseline"].to_dict() == {"eng": "kneser-ney-10", "deu": "kneser-ney-10"}
 
 
 def test_what_is_not_known_is_refused():
     bits = pd.DataFrame({"eng": [10.0]})
-    floors = pd.DataFrame({"lzma": [2.5]}, index=["deu"])
-    with pytest.raises(DataError, match="have no floors: 'eng'"):
-        compare_with_floors([ld.Surprisals(bits=bits, lm="mine")], floors)
+    baselines = pd.DataFrame({"lzma": [2.5]}, index=["deu"])
+    with pytest.raises(DataError, match="have no baselines: 'eng'"):
+        compare_with_baselines([ld.Surprisals(bits=bits, lm="mine")], baselines)
     with pytest.raises(DataError, match="'mine': the table has no characters"):
-        compare_with_floors([ld.Surprisals(bits=bits, lm="mine")], floors.rename(index={"deu": "eng"}))
+        compare_with_baselines([ld.Surprisals(bits=bits, lm="mine")], baselines.rename(index={"deu": "eng"}))
 
 
 def test_ppmd_learns_a_text_by_heart_and_no_noise():
@@ -77,8 +77,8 @@ def test_ppmd_is_an_extra(monkeypatch):
         ppmd_bits(["a"], ["b"])
 
 
-def test_a_model_is_not_its_own_floor():
+def test_a_model_is_not_its_own_baseline():
     characters = pd.DataFrame({"eng": [10.0]})
     table = ld.Surprisals(bits=characters * 2, characters=characters, lm="kneser-ney-6")
-    with pytest.raises(DataError, match="'kneser-ney-6' has no other floor"):
-        compare_with_floors([table], pd.DataFrame({"kneser-ney-6": [2.0]}, index=["eng"]))
+    with pytest.raises(DataError, match="'kneser-ney-6' has no other baseline"):
+        compare_with_baselines([table], pd.DataFrame({"kneser-ney-6": [2.0]}, index=["eng"]))

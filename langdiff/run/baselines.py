@@ -1,4 +1,4 @@
-"""The floors of a run: measured once for each text, and kept as soon as they are."""
+"""The baselines of a run: measured once for each text, and kept as soon as they are."""
 
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
@@ -15,20 +15,21 @@ from langdiff.base.numbers import read_exact_csv
 from langdiff.base.progress import progress_bar
 from langdiff.base.signature import full_hash
 from langdiff.errors import DataError
-from langdiff.lm.floors import measure_floors
+from langdiff.lm.baselines import measure_baselines
 from langdiff.lm.jobs.record import hash_texts
 from langdiff.run.directory import JOBS
 from langdiff.tables.folds import Folds
 from langdiff.tables.parts import Parts, texts_by_part
 
-FLOORS = "tables/floors.csv"
-KEPT = f"{JOBS}/floors.json"  # by edition, with the hash of all that they depend on
+BASELINES = "tables/baselines.csv"
+BASELINES_BEFORE = "tables/floors.csv"  # of runs that were finished under the earlier name
+KEPT = f"{JOBS}/floors.json"  # by edition, with the hash of all that they depend on; the name that earlier runs know
 
 
-def floors_of_run(
+def baselines_of_run(
     parts: Parts | Folds, editions: Sequence[str], directory: Path, progress: bool | None
 ) -> pd.DataFrame:
-    """Return the floors of editions, those that were measured before where their texts are the same.
+    """Return the baselines of editions, those that were measured before where their texts are the same.
 
     Parameters
     ----------
@@ -44,11 +45,11 @@ def floors_of_run(
     Returns
     -------
     DataFrame, one row per edition
-        As `langdiff.lm.measure_floors` returns it.
+        As `langdiff.lm.measure_baselines` returns it.
     """
     kept = _kept(directory / KEPT)
     with progress_bar(progress=progress) as bar:
-        task = bar.add_task("floors", total=len(editions), note="")
+        task = bar.add_task("baselines", total=len(editions), note="")
         for edition in editions:
             bar.update(task, note=edition)
             key = _key(parts, edition)
@@ -60,21 +61,21 @@ def floors_of_run(
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("edition")
 
 
-def read_floors(directory: Path) -> pd.DataFrame | None:
-    """Return the floors that a finished run measured, one row per edition; None if it measured none.
+def read_baselines(directory: Path) -> pd.DataFrame | None:
+    """Return the baselines that a finished run measured, one row per edition; None if it measured none.
 
     Raises
     ------
     DataError
         If the table cannot be read.
     """
-    path = directory / FLOORS
-    if not path.is_file():
+    path = next((directory / name for name in (BASELINES, BASELINES_BEFORE) if (directory / name).is_file()), None)
+    if path is None:
         return None
     try:
         return unguarded(read_exact_csv(path, dtype={"edition": str}, keep_default_na=False)).set_index("edition")
     except (ValueError, KeyError) as error:
-        raise DataError(f"{path}: no table of floors: {error}.") from error
+        raise DataError(f"{path}: no table of baselines: {error}.") from error
 
 
 def _kept(path: Path) -> dict[str, Any]:
@@ -89,15 +90,15 @@ def _kept(path: Path) -> dict[str, Any]:
 
 
 def _measure(parts: Parts | Folds, edition: str) -> dict[str, float]:
-    """Return the floors of an edition, of folds as one test part."""
+    """Return the baselines of an edition, of folds as one test part."""
     bits: dict[str, float] = {}
     characters = 0
     for each in _all(parts):
         own = int(each.test.text(edition).str.len().sum())
-        rates = measure_floors(each.sel([edition]), progress=False).to_dict("records")[0]
-        bits = {str(floor): bits.get(str(floor), 0.0) + float(rate) * own for floor, rate in rates.items()}
+        rates = measure_baselines(each.sel([edition]), progress=False).to_dict("records")[0]
+        bits = {str(baseline): bits.get(str(baseline), 0.0) + float(rate) * own for baseline, rate in rates.items()}
         characters += own
-    return {floor: total / characters for floor, total in bits.items()}
+    return {baseline: total / characters for baseline, total in bits.items()}
 
 
 def _all(parts: Parts | Folds) -> Sequence[Parts]:
@@ -105,7 +106,7 @@ def _all(parts: Parts | Folds) -> Sequence[Parts]:
 
 
 def _key(parts: Parts | Folds, edition: str) -> str:
-    """Return a hash of all that the floors of an edition depend on."""
+    """Return a hash of all that the baselines of an edition depend on."""
     texts = [hash_texts(texts) for each in _all(parts) for texts in texts_by_part(each, edition).values()]
     try:
         compressor = version("pyppmd")
