@@ -15,8 +15,8 @@ from langdiff.errors import ConfigError
 from langdiff.experiments.cautions import warns_caller
 from langdiff.lm import Recipe, compute_surprisals, read_training_logs
 from langdiff.lm.ngram.recipe import AnyRecipe, find_scored_lm
+from langdiff.tables.divisions import Parts
 from langdiff.tables.long_tables import BESIDE
-from langdiff.tables.parts import Parts
 from langdiff.tables.provenance import join_provenance
 from langdiff.tables.surprisals import Surprisals
 

@@ -33,9 +33,8 @@ from langdiff.lm.lstm.training import describe
 from langdiff.lm.ngram.recipe import AnyRecipe, ScoredLM, find_scored_lm
 from langdiff.lm.recipes import Recipe
 from langdiff.lm.scoring import Scoring
-from langdiff.tables.folds import Folds
+from langdiff.tables.divisions import Folds, Parts
 from langdiff.tables.multitext import Multitext
-from langdiff.tables.parts import Parts
 from langdiff.tables.surprisals import Surprisals
 
 

@@ -41,7 +41,7 @@ from langdiff.lm.recipes import Recipe
 from langdiff.lm.scoring import Scoring
 from langdiff.lm.texts import caution_about_rates, check_texts, naming
 from langdiff.lm.units.alphabet import Alphabet
-from langdiff.tables.parts import Parts, texts_by_part
+from langdiff.tables.divisions import Parts, texts_by_part
 
 AnyModel = LanguageModel | KneserNeyModel
 
