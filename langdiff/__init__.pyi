@@ -93,8 +93,8 @@ from .tables.token_tables import read_token_scores as read_token_scores
 from .treebanks.measures import measure_treebanks as measure_treebanks
 from .treebanks.pairwise import compare_treebanks as compare_treebanks
 from .treebanks.treebank import read_treebank as read_treebank
-from .typology.association.adjust import adjust as adjust
 from .typology.association.correlate import correlate as correlate
+from .typology.association.result import adjust as adjust
 from .typology.predictors.table import predictors as predictors
 
 __version__: str

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from langdiff.provenance import Provenance
 
 import langdiff as ld
 from langdiff.lm import (
@@ -26,7 +27,6 @@ from langdiff.lm import (
     train_language_model,
 )
 from langdiff.parallelism import Parallelism, TaggerSettings, make_document, read_tagger, train_tagger
-from langdiff.provenance import Provenance
 from tests.as_before import agree, hashes
 
 OLD = Path(__file__).parent / "data" / "old_files.tar.xz"

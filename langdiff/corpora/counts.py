@@ -111,7 +111,7 @@ class CostepStatistics:
 
     def plot(self, ax: "Axes | None" = None, **style: Any) -> "Axes":
         """Draw how much of each language is native; see `langdiff.plots.plot_native_share`."""
-        from langdiff.plots.costep import plot_native_share  # Matplotlib only when asked for
+        from langdiff.plots.corpora import plot_native_share  # Matplotlib only when asked for
 
         return plot_native_share(self.to_frame(), ax, **style)
 

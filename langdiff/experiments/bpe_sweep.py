@@ -106,7 +106,7 @@ class SweepResult:
 
     def plot(self, ax: "Axes | None" = None, **style: Any) -> "Axes":
         """Draw dev bits against the ratio; see `langdiff.plots.plot_bpe_sweep`."""
-        from langdiff.plots.sweep import plot_bpe_sweep  # Matplotlib only when asked for
+        from langdiff.plots.curves import plot_bpe_sweep  # Matplotlib only when asked for
 
         return plot_bpe_sweep(self, ax, **style)
 
