@@ -65,7 +65,7 @@ def as_bits(numbers: pd.DataFrame, unit: Unit | None, where: object) -> pd.DataF
     return numbers * (BITS_PER_UNIT[unit or "bits"] * (-1 if below else 1))
 
 
-_METADATA = b"langdiff.tables.provenance"  # of a Parquet file
+_METADATA = b"langdiff.provenance"  # of a Parquet file
 _INDEX = re.compile("__index_level_[0-9]+__")  # a column that pandas adds, of rows without names
 
 
