@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.extensions import ExtensionDtype
 
-from langdiff.base.control_characters import check_names
+from langdiff.base.cells import check_names
 from langdiff.errors import DataError, listing
 
 Record = TypeVar("Record")

@@ -30,9 +30,8 @@ from langdiff.lm.jobs.results import cautions_of, check_fraction, frames_of, war
 from langdiff.lm.jobs.workers import processes, run_here, run_in
 from langdiff.lm.language_model import LanguageModelRecipe, ScoredLM, find_scored_lm
 from langdiff.lm.scoring import Scoring
-from langdiff.tables.folds import Folds
+from langdiff.tables.divisions import Folds, Parts
 from langdiff.tables.multitext import Multitext
-from langdiff.tables.parts import Parts
 from langdiff.tables.surprisals import Surprisals
 
 

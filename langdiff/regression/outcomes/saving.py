@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from langdiff.base.cells import check_names
 from langdiff.base.checksums import read_sealed, seal
-from langdiff.base.control_characters import check_names
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.regression.formulas import checked_formula
 from langdiff.regression.outcomes.likelihood import Point

@@ -1,5 +1,6 @@
-"""What reading CoStEP kept, what it lost, and who speaks natively (Mielke et al. 2019, appendix D)."""
+"""Counts of corpora: their sizes (Mielke et al. 2019, Table 1), and what reading CoStEP kept and lost (appendix D)."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,37 @@ from langdiff.tables.multitext import Multitext
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+
+def corpus_sizes(corpora: Mapping[str, Multitext]) -> pd.DataFrame:
+    """Read all texts of several corpora and count.
+
+    Parameters
+    ----------
+    corpora : mapping from name to Multitext
+        Corpora to count, with the names of their rows.
+
+    Returns
+    -------
+    DataFrame
+        One row per corpus; see `langdiff.Multitext.describe` for the columns.
+
+    Raises
+    ------
+    DataError
+        If a text cannot be read.
+
+    Examples
+    --------
+    >>> import langdiff as ld
+    >>> verses = ld.read_frame(pd.DataFrame({"eng": ["a dog", "a cat"], "deu": ["ein Hund", None]}))
+    >>> corpus_sizes({"all": verses, "complete": verses.dropna()})[["editions", "intents", "words", "characters"]]
+              editions  intents  words  characters
+    corpus
+    all              2        2      6          18
+    complete         2        1      4          13
+    """
+    return pd.DataFrame({name: multitext.describe() for name, multitext in corpora.items()}).T.rename_axis("corpus")
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -79,7 +111,7 @@ class CostepStatistics:
 
     def plot(self, ax: "Axes | None" = None, **style: Any) -> "Axes":
         """Draw how much of each language is native; see `langdiff.plots.plot_native_share`."""
-        from langdiff.plots.costep import plot_native_share  # Matplotlib only when asked for
+        from langdiff.plots.corpora import plot_native_share  # Matplotlib only when asked for
 
         return plot_native_share(self.to_frame(), ax, **style)
 
