@@ -26,7 +26,7 @@ from langdiff.lm import (
     train_language_model,
 )
 from langdiff.parallelism import Parallelism, TaggerSettings, make_document, read_tagger, train_tagger
-from langdiff.provenance import Provenance
+from langdiff.tables.provenance import Provenance
 from tests.as_before import agree, hashes
 
 OLD = Path(__file__).parent / "data" / "old_files.tar.xz"
