@@ -49,7 +49,7 @@ class Result:
     digits: ClassVar[int] = 4
     """Decimals of numbers in summaries, notebooks and LaTeX; frames are never rounded."""
     printing: ClassVar[Mapping[str, Any]] = {}
-    """Options of ``DataFrame.to_string`` for the table of the summary."""
+    """Options that ``DataFrame.to_string`` and ``to_html`` share, for the table."""
     format_version: ClassVar[int] = 1
     """Version of the saved file."""
     earlier_versions: ClassVar[tuple[int, ...]] = ()
@@ -90,8 +90,8 @@ class Result:
     def _repr_html_(self) -> str:
         lines = "<br>".join(escape(line) for line in self._lines())
         notes = "<br>".join(escape(line) for line in [*self._notes(), *self._signed()])
-        index = bool(self.printing.get("index", True))
-        table = self._table().to_html(escape=True, index=index, max_rows=100, na_rep="")
+        shown = {"max_rows": 100, "na_rep": ""} | dict(self.printing)
+        table = self._table().to_html(escape=True, **shown)
         return f"<p>{lines}</p>{table}" + (f"<p>{notes}</p>" if notes else "")
 
     def to_latex(self, **style: Any) -> str:
