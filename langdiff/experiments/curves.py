@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 
 from langdiff.base.seeds import generator, seed_number, seed_numbers
-from langdiff.base.types import Model
 from langdiff.errors import ConfigError
 from langdiff.experiments.cautions import warns_caller
 from langdiff.experiments.training_sizes import Match, check_sizes, nested_parts, size_caches, smallest_train
@@ -18,6 +17,7 @@ from langdiff.lm.scoring import Scoring
 from langdiff.regression import DifficultyCurve, fit_curve
 from langdiff.regression.clustering import OneClustering, one_clustering
 from langdiff.regression.curves.fitting import check_settings
+from langdiff.regression.variants import PlainModel
 from langdiff.tables.folds import Folds
 from langdiff.tables.multitext import Multitext
 from langdiff.tables.parts import Parts
@@ -34,7 +34,7 @@ def difficulty_curve(
     match: Match = "intents",
     n_seeds: int = 1,
     seed: int | np.random.Generator,
-    model: Model = "2",
+    model: PlainModel = "2",
     clusters: OneClustering | None = None,
     n_draws: int = 1000,
     max_replaced: float = 0.05,
@@ -145,7 +145,7 @@ def curve_where_possible(
     match: Match,
     n_seeds: int,
     seed: int | np.random.Generator,
-    model: Model,
+    model: PlainModel,
     clusters: OneClustering | None,
     max_replaced: float,
     device: str,

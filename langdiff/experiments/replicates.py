@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, get_args
+from typing import get_args
 
 import numpy as np
 import pandas as pd
@@ -17,12 +17,11 @@ from langdiff.lm.ngram.recipe import AnyRecipe
 from langdiff.lm.scoring import Scoring
 from langdiff.regression import fit
 from langdiff.regression.seeds import SeedEffects, centred_variances, combine_seeds
+from langdiff.regression.variants import PlainModel
 from langdiff.tables.effects import Effects
 from langdiff.tables.folds import Folds
 from langdiff.tables.parts import Parts
 from langdiff.tables.surprisals import Surprisals
-
-Model = Literal["1", "2", "2L", "2C"]  # that need no further setting
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -159,7 +158,7 @@ def replicate(
     max_replaced: float = 0.05,
     n_seeds: int = 3,
     seed: int | np.random.Generator,
-    model: Model = "2",
+    model: PlainModel = "2",
     device: str = "auto",
     cache: str | Path | None = None,
     workers: int = 1,
@@ -230,8 +229,8 @@ def replicate(
     if n_seeds < 2:
         raise ConfigError(f"n_seeds must be at least 2, got {n_seeds}: one seed has no spread.")
     numbers = seed_numbers(seed, n_seeds)
-    if model not in get_args(Model):  # refused before models are trained
-        raise ConfigError(f"replicate fits models {listing(get_args(Model))}, not {model!r}.")
+    if model not in get_args(PlainModel):  # refused before models are trained
+        raise ConfigError(f"replicate fits models {listing(get_args(PlainModel))}, not {model!r}.")
     if len(parts.editions) < 2:
         raise ConfigError("replicates compare difficulties of at least two editions; there is only one.")
     tables = {}

@@ -11,11 +11,14 @@ from langdiff.base.io import as_path, write_text
 from langdiff.errors import ConfigError, DataError
 from langdiff.regression.records import Dispersions, ErrorSource, IntentsCompared, SizeDistribution
 from langdiff.regression.saving import read_document, restore, to_json
+from langdiff.regression.variants import find_variant
 from langdiff.tables.contrasts import Contrast
 from langdiff.tables.effects import Effects, Names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from langdiff.regression.variants.variant import Variant
 
 Estimand = Literal["expected", "median"]
 
@@ -239,6 +242,11 @@ class DifficultyFit:
             f"[{self.signature}]",
         ]
         return "\n".join(lines)
+
+    @property
+    def variant(self) -> "Variant":
+        """The model as an object, with the numbers of its own that predictions depend on."""
+        return find_variant(self.model, laplace_scale=self.laplace_scale)
 
     def contrast(
         self, one: Names, other: Names, *, estimand: Estimand = "expected", size: float | None = None
