@@ -182,7 +182,9 @@ def test_the_order_of_the_table_does_not_matter_to_residuals():
 
 
 def test_spread_of_a_group_is_its_root_mean_square_or_half_its_interquartile_range():
-    fit = SimpleNamespace(variant=None, intent_size=pd.Series(np.arange(1.0, 6)), effects=ld.as_effects(pd.Series([0.0])))
+    fit = SimpleNamespace(
+        variant=None, intent_size=pd.Series(np.arange(1.0, 6)), effects=ld.as_effects(pd.Series([0.0]))
+    )
     residuals = pd.DataFrame(np.random.default_rng(0).normal(size=(5, 4)))
     for model, expected in (
         ("2", np.sqrt((residuals.to_numpy() ** 2).mean())),
