@@ -14,7 +14,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from langdiff.provenance import Provenance
 
 import langdiff as ld
 from langdiff.lm import (
