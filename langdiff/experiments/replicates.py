@@ -1,12 +1,13 @@
 """The spread of difficulties between seeds: language models trained several times."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import get_args
 
 import numpy as np
 import pandas as pd
 
+from langdiff.base.result import Result, rounded
 from langdiff.base.seeds import seed_numbers
 from langdiff.errors import ConfigError, listing
 from langdiff.experiments.cautions import warns_caller
@@ -15,15 +16,14 @@ from langdiff.lm.language_model import LanguageModelRecipe
 from langdiff.lm.scoring import Scoring
 from langdiff.regression import fit
 from langdiff.regression.seeds import SeedEffects, centred_variances, combine_seeds
+from langdiff.regression.variants import PlainModel
 from langdiff.tables.divisions import Folds, Parts
 from langdiff.tables.effects import Effects
 from langdiff.tables.surprisals import Surprisals
 
-Model = Literal["1", "2", "2L", "2C"]  # that need no further setting
-
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class Replicates:
+class Replicates(Result):
     r"""Surprisals of the same intents by language models that differ only in their seed.
 
     The standard error of a difficulty describes the sampling of intents only; language models trained from another
@@ -130,16 +130,16 @@ class Replicates:
         """
         return self.effects.draws(n_draws, seed=seed)
 
+    def _table(self) -> pd.DataFrame:
+        return rounded(self.to_frame(), self.digits).round({"bits": 0, "bits_seed_sd": 0})
+
+    def _notes(self) -> Iterator[str]:
+        yield f"Between seeds, a difficulty varies by {self.seed_sd:.4f} nats (root mean square of seed_sd)."
+        yield f"[seeds:{', '.join(map(str, self.surprisals))}|model:{self.model}]"
+
     def summary(self) -> str:
         """Format the table, with what is needed to trust it."""
-        frame = self.to_frame()
-        seeds = ", ".join(map(str, self.surprisals))
-        formats = {"bits": 0, "bits_seed_sd": 0}
-        return (
-            f"{self!r}\n{frame.round(4).round(formats).to_string()}\n"
-            f"Between seeds, a difficulty varies by {self.seed_sd:.4f} nats (root mean square of seed_sd).\n"
-            f"[seeds:{seeds}|model:{self.model}]"
-        )
+        return "\n".join([*self._lines(), self._table().to_string(), *self._notes()])
 
     def __repr__(self) -> str:
         """Say how large it is."""
@@ -156,7 +156,7 @@ def replicate(
     max_replaced: float = 0.05,
     n_seeds: int = 3,
     seed: int | np.random.Generator,
-    model: Model = "2",
+    model: PlainModel = "2",
     compute: Compute | None = None,
 ) -> Replicates:
     """Train the language models of all editions several times, and report the spread between seeds.
@@ -215,8 +215,8 @@ def replicate(
     if n_seeds < 2:
         raise ConfigError(f"n_seeds must be at least 2, got {n_seeds}: one seed has no spread.")
     numbers = seed_numbers(seed, n_seeds)
-    if model not in get_args(Model):  # refused before models are trained
-        raise ConfigError(f"replicate fits models {listing(get_args(Model))}, not {model!r}.")
+    if model not in get_args(PlainModel):  # refused before models are trained
+        raise ConfigError(f"replicate fits models {listing(get_args(PlainModel))}, not {model!r}.")
     if len(parts.editions) < 2:
         raise ConfigError("replicates compare difficulties of at least two editions; there is only one.")
     compute = compute or Compute()
