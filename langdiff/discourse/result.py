@@ -241,7 +241,7 @@ class DiscourseEvaluation(Result):
     def compare(
         self,
         *,
-        seed: int | np.random.Generator,
+        seed: int | np.random.Generator = 0,
         procedure: Procedure = "parseval",
         metric: Metric = "F",
         averaging: Averaging = "micro",

@@ -210,7 +210,7 @@ def annotator_agreement(
     one: Mapping[str, Document],
     other: Mapping[str, Document],
     *,
-    seed: int | np.random.Generator,
+    seed: int | np.random.Generator = 0,
     conjunctions: bool = True,
     interlocks: bool = True,
     n_draws: int = 1000,

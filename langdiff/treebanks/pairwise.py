@@ -171,7 +171,7 @@ def compare_treebanks(
     n_repeats: int = 5,
     noise: bool = True,
     punctuation: bool = True,
-    seed: int | np.random.Generator | None = None,
+    seed: int | np.random.Generator = 0,
     progress: bool | None = None,
 ) -> TreebankComparison:
     """Compute the divergence of the syntax of every treebank from that of every other, and of its own halves.
@@ -196,8 +196,8 @@ def compare_treebanks(
         Whether to compare random halves of each treebank (or of its subsamples) as well.
     punctuation : bool
         Whether trees keep words whose relation is ``punct``. It applies to files; a `Treebank` stays as it was read.
-    seed : int or numpy.random.Generator, optional
-        Seed of the random subsamples and of the random halves; required unless `equalize` is None and `noise` false.
+    seed : int or numpy.random.Generator
+        Seed of the random subsamples and of the random halves, where there are any.
     progress : bool, optional
         Draw a bar on stderr; by default only on a terminal.
 
@@ -210,7 +210,8 @@ def compare_treebanks(
     ------
     ConfigError
         If there are fewer than two treebanks, two have the same name, `equalize` is unknown, `n_repeats` is
-        below 1, or subsamples or halves are wanted without a seed; or if ``rescale`` meets an infinite divergence.
+        below 1, or subsamples or halves are wanted and the seed is not one; or if ``rescale`` meets an infinite
+        divergence.
     DataError
         If a treebank cannot be read, or a treebank or subsample that is to be divided into halves has one sentence.
 

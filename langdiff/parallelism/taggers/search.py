@@ -76,7 +76,7 @@ def draw_settings(
     scheme: str,
     n_trials: int = N_TRIALS,
     *,
-    seed: int | np.random.Generator,
+    seed: int | np.random.Generator = 0,
     width: int | None = None,
     lemmatize: bool | None = None,
 ) -> list[TaggerSettings]:
@@ -185,7 +185,7 @@ def search_taggers(
     model: str,
     scheme: str,
     *,
-    seed: int | np.random.Generator,
+    seed: int | np.random.Generator = 0,
     n_trials: int = N_TRIALS,
     lemmatize: bool | None = None,
     vectors: str | Path | None = None,

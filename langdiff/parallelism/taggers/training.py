@@ -111,7 +111,7 @@ def train_tagger(
     validation: Documents,
     settings: TaggerSettings,
     *,
-    seed: int | np.random.Generator,
+    seed: int | np.random.Generator = 0,
     vectors: str | Path | None = None,
     bert: str | Path | None = None,
     lemmatizer: str | Lemmatizer = "la",
