@@ -132,7 +132,7 @@ class Candidates:
         write_text(Path(path), "\n".join([*lines, ""]))
 
     def __repr__(self) -> str:
-        """Give the numbers of candidates, phenomena and sentences."""
+        """Return a line with the numbers of candidates, phenomena and sentences."""
         return f"Candidates: {len(self.found):,} for {len(self.phenomena)} phenomena in {self.n_sentences:,} sentences"
 
 
@@ -287,7 +287,7 @@ class Vetted:
         return self.counts
 
     def __repr__(self) -> str:
-        """Give the numbers of candidates."""
+        """Return a line with the numbers of candidates."""
         return f"Vetted: {self.counts['accepted'].sum()} of {self.counts['vetted'].sum()} candidates accepted"
 
 

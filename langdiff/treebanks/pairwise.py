@@ -93,7 +93,7 @@ class TreebankComparison(Result):
         return [names[place] for place in leaves_list(self._linkage())]
 
     def groups(self, n_groups: int) -> pd.Series:
-        """Divide the treebanks into groups: average linkage on the mean divergence of both directions.
+        """Return groups of treebanks by average linkage on the mean divergence of both directions.
 
         Parameters
         ----------
@@ -158,7 +158,7 @@ class TreebankComparison(Result):
     plot = Drawn("plot_divergences")
 
     def __repr__(self) -> str:
-        """Name the treebanks, the divergence and what was equalized."""
+        """Return a line with the treebanks, the divergence and the quantity equalized."""
         kind = "" if not self.equalize else f", equal {self.equalize}"
         return f"TreebankComparison of {', '.join(self.profiles)} ({self.settings.divergence}{kind})"
 
@@ -283,7 +283,7 @@ def compare_treebanks(
 def _opened(
     treebanks: Mapping[str, Treebank | Paths] | Iterable[Treebank | str | Path], punctuation: bool
 ) -> list[Treebank]:
-    """Read what is not read yet; check that there are two treebanks, of different names."""
+    """Read treebanks given as files; check that there are two or more, of different names."""
     if isinstance(treebanks, (str, os.PathLike)):
         raise ConfigError(f"a comparison needs at least two treebanks; got {str(treebanks)!r}.")
     sources = treebanks.items() if isinstance(treebanks, Mapping) else ((None, source) for source in treebanks)

@@ -101,7 +101,7 @@ def _reattached(treebank: Treebank, words: Integers, rng: np.random.Generator) -
 
 
 def _is_above(word: int, other: int, parents: Codes) -> bool:
-    """Say whether `other` is `word` or below it."""
+    """Return whether `other` is `word` or below it."""
     while other >= 0:
         if other == word:
             return True
@@ -150,7 +150,7 @@ class PerturbationCurve(Result):
     plot = Drawn("plot_perturbation")
 
     def __repr__(self) -> str:
-        """Name the treebank, the kinds and the number of rates."""
+        """Return a line with the treebank, the kinds and the number of rates."""
         kinds, rates = self.table["kind"].unique(), self.table["rate"].nunique()
         return f"PerturbationCurve of {self.treebank!r}: {', '.join(kinds)} at {rates} rates"
 

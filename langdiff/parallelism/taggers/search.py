@@ -170,7 +170,7 @@ class TaggerSearch(Result):
         return f"{self!r}\n{self._table().to_string(**self.printing)}"
 
     def __repr__(self) -> str:
-        """Say how many trials there are, and the best."""
+        """Return a line with the number of trials, and the best."""
         row = self.trials[self.trials["best"]].iloc[0]
         return (
             f"TaggerSearch of {len(self.trials)} trials: the best is trial {row['trial']}, "

@@ -326,7 +326,7 @@ class _Run:
         )
 
     def _steps(self, rng: np.random.Generator) -> float:
-        """Take one step per section; return the sum of the losses in nats."""
+        """Train one step per section; return the sum of the losses in nats."""
         device = next(self.network.parameters()).device
         self.network.train()
         nats = 0.0
