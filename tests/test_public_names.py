@@ -10,11 +10,11 @@ import pytest
 NAMES = """
 langdiff:
     AbilityRegression Contrast CrossMutualInformation DifficultyCurve DifficultyFit Effects Folds HuggingFaceLM
-    Multitext OutcomeFit OutcomePriors OutcomeSimulation Outcomes Parity Parts Provenance Recipe Scoring
+    Multitext OutcomeFit OutcomePriors OutcomeSimulation Outcomes Parity Parts Provenance Recipe Result Scoring
     Selection Simulation Surprisals TokenScores adjust as_effects balance_by_origin compare compare_treebanks
     compute_surprisals correlate cross_validate cross_validate_outcomes detokenize diagnose difficulty_curve
     explain_abilities fit fit_outcomes flag_cells generalizability goodness held_out_log_likelihood
-    measure_parity measure_treebanks pareto_front predictors rank_probabilities read_curve read_fit read_frame
+    measure_parity measure_treebanks pareto_front predictors rank_probabilities read read_curve read_fit read_frame
     read_language_model read_log_likelihoods read_multitext read_outcome_fit read_outcomes read_surprisals
     read_token_scores read_treebank replicate reproduce run_balanced run_experiment sample sample_outcomes
     score_multitext select short_form simulate simulate_outcomes split split_by_origin split_into_folds
@@ -40,10 +40,10 @@ langdiff.experiments:
     run_balanced split_by_origin split_by_source spread_within_languages sweep_merges translationese
     translationese_by_model write_origins
 langdiff.lm:
-    HuggingFaceLM KneserNeyRecipe Mixture RECIPES Recipe Scoring SurprisalModel compare_with_floors
-    compute_surprisals fit_mixture lzma_bits measure_floors ppmd_bits read_kneser_ney read_language_model
-    read_mixture read_models read_training_logs score_multitext surprisals_of token_scores train_kneser_ney
-    train_language_model
+    Compute HuggingFaceLM KneserNeyRecipe LanguageModelRecipe Mixture Model RECIPES Recipe Scoring SurprisalModel
+    TrainingPlan compare_with_baselines compute_surprisals fit_mixture lzma_bits measure_baselines ppmd_bits
+    read_kneser_ney read_language_model read_mixture read_model read_models read_training_logs score_multitext
+    surprisals_of token_scores train_kneser_ney train_language_model
 langdiff.parallelism:
     AnnotatorAgreement Document DocumentSplit Parallelism ParallelismErrors ParallelismScores
     ParallelismStatistics RankComparison Section TAGGING_SCHEMES Tagger TaggerSearch TaggerSettings

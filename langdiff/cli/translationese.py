@@ -122,8 +122,10 @@ def translationese(
     fitting: dict[str, Any] = {"model": model, "restricted": restricted, "clusters": clusters}
     result: TranslationeseResult | TranslationeseByModel | BalancedResult
     if balanced:
+        from langdiff.lm import Compute
+
         training = {"lm": lm, "by": by, "budget_words": budget_words, "reference": reference, "groups": groups}
-        training |= {"folds": folds, "device": device, "workers": workers, "seed": seed, "cache": out}
+        training |= {"folds": folds, "seed": seed, "compute": Compute(device=device, workers=workers, cache=out)}
         result = _balance(table, known, format, tokenize, language or [], training | fitting)
     else:
         tables = [ld.read_surprisals(path, unit=unit, verify=verify) for path in (table, *(beside or []))]

@@ -8,7 +8,7 @@ from langdiff.regression.check.held_out import Fix, Sizes
 from langdiff.regression.variants import COMPARED, SCALED, Model, StanModel, find_variant, find_variants
 from langdiff.regression.variants.variant import Variant
 from langdiff.typology.association.correlate import N_RESAMPLES, settle
-from langdiff.typology.association.outcome import Test
+from langdiff.typology.association.correlation import Test
 
 
 class Section(BaseModel):

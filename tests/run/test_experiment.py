@@ -45,6 +45,7 @@ def test_fit_takes_the_settings_of_an_experiment(tmp_path):
     [
         (MINIMAL + "[lm]\nmodles = []", r"x\.toml: unknown key 'lm\.modles'; did you mean 'models'\?"),
         (MINIMAL + "n_intnets = 3", r"unknown key 'corpus\.n_intnets'; did you mean 'n_intents'\?"),
+        (MINIMAL + "[lm]\nfloors = true", r"x\.toml: 'lm\.floors' is called 'baselines' now\."),
         ("sede = 1\n" + MINIMAL, r"unknown key 'sede'; did you mean 'seed'\?"),
         (MINIMAL + "qqqqqq = 1", r"unknown key 'corpus\.qqqqqq'; known here: format, n_intents, n_languages\."),
         (MINIMAL + "[selection]\nmin_intent = 1", r"did you mean 'min_intents'\?"),
