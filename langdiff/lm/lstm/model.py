@@ -15,9 +15,8 @@ from langdiff.errors import CheckpointError, LangdiffError
 from langdiff.lm.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 from langdiff.lm.device import find_device, one_thread
 from langdiff.lm.language_model import Epoch, read_recipe
-from langdiff.lm.lstm.features import NgramFeatures, Ngrams
+from langdiff.lm.lstm.features import NgramFeatures, Ngrams, ResidualLSTM, ResidualTransformer
 from langdiff.lm.lstm.network import AWDLSTM, Network
-from langdiff.lm.lstm.residual import ResidualLSTM, ResidualTransformer
 from langdiff.lm.lstm.scoring import score, score_in_order, score_symbols
 from langdiff.lm.lstm.transformer import Transformer
 from langdiff.lm.scoring import Scoring, as_scoring

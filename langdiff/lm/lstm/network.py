@@ -107,7 +107,7 @@ class Network(nn.Module, ABC):
     def logits(self, output: Tensor, features: "Features | None" = None) -> Tensor:  # noqa: ARG002
         """Return unnormalized log-probabilities of the next symbol, shape (..., vocabulary_size).
 
-        `features` are those of `langdiff.lm.lstm.residual`.
+        `features` are those of `langdiff.lm.lstm.features`.
         """
         return F.linear(output, self.embedding, self.decoder_bias)
 

@@ -82,7 +82,7 @@ class Recipe(LanguageModelRecipe):
         to 25 at which at least 99.9 % of the characters of the training text are kept
         (`langdiff.lm.Alphabet.from_texts`).
     ngram_orders : tuple of int
-        Orders of the n-gram distributions, rising, that the network corrects; see `langdiff.lm.lstm.residual`. None
+        Orders of the n-gram distributions, rising, that the network corrects; see `langdiff.lm.lstm.features`. None
         by default.
     bpe_ratio : float
         Merges per distinct word, for subwords.

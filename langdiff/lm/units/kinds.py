@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 from langdiff.errors import CheckpointError
 from langdiff.lm.units.alphabet import Alphabet
 from langdiff.lm.units.bpe import BPEUnits, caution_about_merges, caution_about_words
-from langdiff.lm.units.bytes import ByteUnits
-from langdiff.lm.units.characters import CharacterUnits, Units
+from langdiff.lm.units.characters import ByteUnits, CharacterUnits, Units
 from langdiff.lm.units.graphemes import GraphemeUnits
 from langdiff.lm.units.subword_nmt import SubwordNMTUnits
 

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from langdiff.errors import CheckpointError
-from langdiff.lm.external.loading import load_local
+from langdiff.lm.external.huggingface import load_local
 from langdiff.parallelism.taggers.cutting import find_cutter
 from langdiff.parallelism.taggers.inputs import Inputs, blend
 

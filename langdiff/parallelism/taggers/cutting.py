@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol
 
 from langdiff.base.io import parse_json, read_lines
 from langdiff.errors import CheckpointError, MissingExtraError
-from langdiff.lm.external.loading import load_local
+from langdiff.lm.external.huggingface import load_local
 
 TENSOR2TENSOR = ("*.subword.encoder", "*.subwords")
 _SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")  # ids 0 to 4 of models with such a file
