@@ -10,8 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from langdiff.base.types import Integers
-from langdiff.lm.lstm.network import AWDLSTM, Network
-from langdiff.lm.lstm.transformer import Transformer
+from langdiff.lm.lstm.network import AWDLSTM, Network, Transformer
 from langdiff.lm.ngram.kneser_ney import Histories, KneserNey
 from langdiff.lm.units.characters import Ids
 

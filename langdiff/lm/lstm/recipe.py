@@ -39,7 +39,7 @@ class Recipe(LanguageModelRecipe):
         Predict characters (code points), subwords, bytes of UTF-8, or grapheme clusters (a letter with
         its marks) of which rare ones are spelt. All price the same string.
     architecture : {"lstm", "transformer"}
-        Kind of network: `langdiff.lm.lstm.network.AWDLSTM` or `langdiff.lm.lstm.transformer.Transformer`.
+        Kind of network: `langdiff.lm.lstm.network.AWDLSTM` or `langdiff.lm.lstm.network.Transformer`.
     embedding_size, hidden_size, layers : int
         Sizes of the network. The last layer of an LSTM is as wide as the embedding, so that one layer has no use for
         `hidden_size`; in a Transformer these are the GELU units of each block.
