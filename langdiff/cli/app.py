@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 import langdiff
-from langdiff.base.control_characters import escape_controls
+from langdiff.base.cells import escape_controls
 from langdiff.cli import (
     INTERRUPTED,
     checks,

@@ -48,7 +48,7 @@ def curve(
     Example: langdiff curve selected/ --sizes 500,1000,2000,4000 --lm kneser-ney-6 --out curve
     """
     import langdiff as ld
-    from langdiff.base.csv_cells import guarded
+    from langdiff.base.cells import guarded
     from langdiff.base.io import atomic_path
 
     numbers = _numbers(sizes)

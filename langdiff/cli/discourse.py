@@ -94,7 +94,7 @@ def evaluate(
     """
     from langdiff import discourse
     from langdiff.discourse.files import read_documents
-    from langdiff.tables.table_files import table_kind
+    from langdiff.tables.long_tables import table_kind
 
     if outcomes is not None:
         table_kind(outcomes)  # an error before any work is done

@@ -12,9 +12,8 @@ from langdiff.cli.paths import existing
 from langdiff.cli.units import Unit, Verify
 
 if TYPE_CHECKING:
-    from langdiff.tables.folds import Folds
+    from langdiff.tables.divisions import Folds, Parts
     from langdiff.tables.multitext import Multitext
-    from langdiff.tables.parts import Parts
 
 GroupsOption = Annotated[
     str | None,

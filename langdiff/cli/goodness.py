@@ -44,7 +44,7 @@ def goodness(
     Example: langdiff goodness surprisals.csv --model 1 --model 2 --sizes both --fix both --out goodness
     """
     import langdiff as ld
-    from langdiff.base.csv_cells import guarded
+    from langdiff.base.cells import guarded
     from langdiff.base.io import atomic_path
 
     models = cast(list[Model], model or list(USUAL))

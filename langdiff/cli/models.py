@@ -13,9 +13,8 @@ from langdiff.errors import ConfigError
 
 if TYPE_CHECKING:
     from langdiff.base.types import Tokenization
-    from langdiff.tables.folds import Folds
+    from langdiff.tables.divisions import Folds, Parts
     from langdiff.tables.multitext import Multitext
-    from langdiff.tables.parts import Parts
     from langdiff.tables.surprisals import Surprisals
     from langdiff.tables.token_tables import TokenScores
 
@@ -93,7 +92,7 @@ def prepared_text(corpus: Corpus, tokenize: bool) -> "tuple[Multitext, Tokenizat
 
 def _replicate(parts: "Parts | Folds", seeds: int, settings: dict[str, Any], as_json: bool) -> list[Path]:
     """Train from several seeds, write all tables and print the spread; return the folders of the seeds' models."""
-    from langdiff.base.csv_cells import guarded
+    from langdiff.base.cells import guarded
     from langdiff.base.io import atomic_path
     from langdiff.experiments import replicate
 
@@ -173,7 +172,7 @@ def score(
     from langdiff.lm import read_models, token_scores
     from langdiff.lm.language_model import find_scored_lm
     from langdiff.lm.texts import NOTE, read_preparation
-    from langdiff.tables.table_files import table_kind
+    from langdiff.tables.long_tables import table_kind
 
     table_kind(out)  # an error before any work is done
     if hf:
@@ -203,7 +202,7 @@ def score(
 
 
 def _write_tokens(scores: "TokenScores", per: Literal["token", "word"], path: Path, as_json: bool) -> None:
-    from langdiff.tables.table_files import write_table_file
+    from langdiff.tables.long_tables import write_table_file
 
     frame = scores.to_frame() if per == "token" else scores.words()
     write_table_file(frame, path)

@@ -33,7 +33,7 @@ def simulate(
     Example: langdiff simulate --intents 500 --editions 8 --missing 0.2 --out drawn.csv --truth truth.json
     """
     import langdiff as ld
-    from langdiff.tables.table_files import table_kind
+    from langdiff.tables.long_tables import table_kind
 
     if not missing:
         refuse_given(

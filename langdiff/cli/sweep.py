@@ -31,7 +31,7 @@ def sweep(
     Example: langdiff sweep selected/ --lm bpe-small --out merges --ratio 0.2 --ratio 0.4 --ratio 0.8
     """
     import langdiff as ld
-    from langdiff.base.csv_cells import guarded
+    from langdiff.base.cells import guarded
     from langdiff.base.io import atomic_path
     from langdiff.experiments.bpe_sweep import RATIOS
     from langdiff.lm.texts import note_preparation

@@ -16,16 +16,15 @@ from langdiff.experiments.cautions import warns_caller
 from langdiff.experiments.native import NATIVE, TRANSLATED, divide_by_origin, find_origins
 from langdiff.experiments.native_and_translated import TranslationeseResult, translationese
 from langdiff.selection import split, split_into_folds
-from langdiff.tables.folds import Folds
+from langdiff.tables.divisions import Folds, Parts
 from langdiff.tables.multitext import Multitext
-from langdiff.tables.parts import Parts
 from langdiff.tables.surprisals import Surprisals
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from langdiff.lm import Compute, LanguageModelRecipe
-    from langdiff.selection.grouping import Groups
+    from langdiff.selection.splits import Groups
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)

@@ -15,8 +15,8 @@ from langdiff.experiments.cautions import warns_caller
 from langdiff.lm import Recipe, read_training_logs
 from langdiff.lm.compute import Compute, compute_where_possible
 from langdiff.lm.language_model import LanguageModelRecipe, find_scored_lm
+from langdiff.tables.divisions import Parts
 from langdiff.tables.long_tables import BESIDE
-from langdiff.tables.parts import Parts
 from langdiff.tables.provenance import join_provenance
 from langdiff.tables.surprisals import Surprisals
 
@@ -106,7 +106,7 @@ class SweepResult:
 
     def plot(self, ax: "Axes | None" = None, **style: Any) -> "Axes":
         """Draw dev bits against the ratio; see `langdiff.plots.plot_bpe_sweep`."""
-        from langdiff.plots.sweep import plot_bpe_sweep  # Matplotlib only when asked for
+        from langdiff.plots.curves import plot_bpe_sweep  # Matplotlib only when asked for
 
         return plot_bpe_sweep(self, ax, **style)
 

@@ -16,9 +16,8 @@ from langdiff.lm.scoring import Scoring
 from langdiff.regression import DifficultyCurve, fit_curve
 from langdiff.regression.clustering import OneClustering, one_clustering
 from langdiff.regression.curves.fitting import check_settings
-from langdiff.tables.folds import Folds
+from langdiff.tables.divisions import Folds, Parts
 from langdiff.tables.multitext import Multitext
-from langdiff.tables.parts import Parts
 from langdiff.tables.surprisals import Surprisals
 
 

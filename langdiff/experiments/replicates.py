@@ -15,9 +15,8 @@ from langdiff.lm.language_model import LanguageModelRecipe
 from langdiff.lm.scoring import Scoring
 from langdiff.regression import fit
 from langdiff.regression.seeds import SeedEffects, centred_variances, combine_seeds
+from langdiff.tables.divisions import Folds, Parts
 from langdiff.tables.effects import Effects
-from langdiff.tables.folds import Folds
-from langdiff.tables.parts import Parts
 from langdiff.tables.surprisals import Surprisals
 
 Model = Literal["1", "2", "2L", "2C"]  # that need no further setting

@@ -13,7 +13,7 @@ from langdiff.lm.language_model import TrainingPlan
 from langdiff.lm.ngram.model import fit_kneser_ney
 from langdiff.lm.ngram.recipe import KneserNeyRecipe
 from langdiff.lm.texts import check_texts, naming
-from langdiff.tables.parts import Parts
+from langdiff.tables.divisions import Parts
 from langdiff.tables.surprisals import Surprisals
 
 ORDERS = (6, 10, 16)  # of the n-grams

@@ -24,10 +24,9 @@ from langdiff.lm.jobs.record import provenance_of_parts, surprisals_of_frames
 from langdiff.lm.jobs.workers import processes, run_here, run_in
 from langdiff.lm.language_model import LanguageModelRecipe, ScoredLM, find_scored_lm
 from langdiff.lm.scoring import Scoring
-from langdiff.tables.folds import Folds
+from langdiff.tables.divisions import Folds, Parts
 from langdiff.tables.long_tables import BESIDE
 from langdiff.tables.multitext import Multitext
-from langdiff.tables.parts import Parts
 from langdiff.tables.provenance import Provenance
 from langdiff.tables.surprisals import Surprisals
 
@@ -83,7 +82,13 @@ class Compute:
         return None if self.cache is None else Path(self.cache)
 
     def inside(self, name: str) -> "Compute":
-        """Return the same with a folder inside the cache, if there is one."""
+        """Return the same with a folder inside the cache, if there is one.
+
+        Parameters
+        ----------
+        name : str
+            Path of the folder, relative to the cache.
+        """
         return self if self.folder is None else replace(self, cache=self.folder / name)
 
 

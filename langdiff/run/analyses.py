@@ -19,9 +19,8 @@ from langdiff.run.experiment import Experiment, FileCorpus
 from langdiff.run.figure import Figure, draw
 from langdiff.run.hashes import hash_files
 from langdiff.run.sections import PATHS
-from langdiff.tables.folds import Folds
+from langdiff.tables.divisions import Folds, Parts
 from langdiff.tables.multitext import Multitext
-from langdiff.tables.parts import Parts
 from langdiff.tables.surprisals import Surprisals
 
 

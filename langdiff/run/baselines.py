@@ -8,8 +8,8 @@ from typing import Any
 import pandas as pd
 
 from langdiff import __version__
+from langdiff.base.cells import unguarded
 from langdiff.base.checksums import is_whole, seal
-from langdiff.base.csv_cells import unguarded
 from langdiff.base.io import parse_json, write_json
 from langdiff.base.numbers import read_exact_csv
 from langdiff.base.progress import progress_bar
@@ -18,8 +18,7 @@ from langdiff.errors import DataError
 from langdiff.lm.baselines import measure_baselines
 from langdiff.lm.jobs.record import hash_texts
 from langdiff.run.directory import JOBS
-from langdiff.tables.folds import Folds
-from langdiff.tables.parts import Parts, texts_by_part
+from langdiff.tables.divisions import Folds, Parts, texts_by_part
 
 BASELINES = "tables/baselines.csv"
 BASELINES_BEFORE = "tables/floors.csv"  # of runs that were finished under the earlier name

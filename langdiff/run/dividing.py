@@ -12,10 +12,9 @@ from langdiff.regression import compare_folds
 from langdiff.regression.clustering import clusters_of, strata_of
 from langdiff.run.experiment import Experiment, FitSettings, SplitSettings
 from langdiff.selection import split, split_into_folds
-from langdiff.tables.folds import Folds
+from langdiff.tables.divisions import Folds, Parts
 from langdiff.tables.intent_info import without_python
 from langdiff.tables.multitext import Multitext
-from langdiff.tables.parts import Parts
 from langdiff.tables.surprisals import Surprisals
 
 logger = logging.getLogger(__name__)

@@ -19,7 +19,7 @@ from langdiff.run.html_tables import html_table, tables_of_analysis, with_error
 from langdiff.run.page import render_page
 from langdiff.run.pictures import RANK_DRAWS, draw_all
 from langdiff.run.result import RunResult
-from langdiff.tables.left_out import names_left_out
+from langdiff.tables.text_sources import names_left_out
 
 MOST_FAULTS = 100  # that the page lists
 # of the analyses: the entry of the contents, the heading, and what is shown

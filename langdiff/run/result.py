@@ -7,8 +7,8 @@ from typing import Any
 
 import pandas as pd
 
+from langdiff.base.cells import unguarded
 from langdiff.base.checksums import DamageError, read_checksums
-from langdiff.base.csv_cells import unguarded
 from langdiff.base.io import as_path, parse_json, read_table
 from langdiff.base.numbers import read_exact_csv
 from langdiff.errors import DataError
@@ -20,10 +20,10 @@ from langdiff.run.directory import CURVE, EDITIONS, EXPERIMENT, FOLDS, FORMAT_VE
 from langdiff.run.experiment import Experiment
 from langdiff.run.experiment_file import parse_settings
 from langdiff.run.sections import SECTIONS
-from langdiff.tables.left_out import LEFT_OUT_COLUMNS
 from langdiff.tables.multitext import FAULT_COLUMNS
 from langdiff.tables.surprisal_files import read_surprisals
 from langdiff.tables.surprisals import Surprisals
+from langdiff.tables.text_sources import LEFT_OUT_COLUMNS
 
 REPAIR = "`langdiff run` with the same experiment makes all that is missing or damaged again."
 DRAWN = ("figures", "report.html")  # from the other files, and read by nobody but people

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from langdiff.base.csv_cells import guarded
+from langdiff.base.cells import guarded
 from langdiff.base.io import as_path, atomic_path, parse_json, write_json
 from langdiff.corpora import read_multitext, synthesize
 from langdiff.corpora.tokenizer import prepare_text
@@ -57,9 +57,8 @@ from langdiff.run.report import write_pages
 from langdiff.run.result import RunResult
 from langdiff.run.sections import SECTIONS
 from langdiff.selection import select
-from langdiff.tables.folds import Folds
+from langdiff.tables.divisions import Folds, Parts
 from langdiff.tables.multitext import Multitext
-from langdiff.tables.parts import Parts
 from langdiff.tables.surprisals import Surprisals
 
 # files that only some runs write

@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from langdiff.base.types import Model, StanModel
 from langdiff.regression.check.held_out import Fix, Sizes
 from langdiff.typology.association.correlate import N_RESAMPLES, settle
-from langdiff.typology.association.outcome import Test
+from langdiff.typology.association.correlation import Test
 
 
 class Section(BaseModel):

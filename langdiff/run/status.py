@@ -9,8 +9,8 @@ from urllib.parse import unquote
 import numpy as np
 import pandas as pd
 
+from langdiff.base.cells import unguarded
 from langdiff.base.checksums import CHECKSUMS
-from langdiff.base.csv_cells import unguarded
 from langdiff.base.io import as_path, is_locked
 from langdiff.errors import DataError
 from langdiff.lm.compute import fold_seeds

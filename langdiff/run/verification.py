@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pandas as pd
 
+from langdiff.base.cells import unguarded
 from langdiff.base.checksums import CHECKSUMS, DamageError, read_checksums
-from langdiff.base.csv_cells import unguarded
 from langdiff.base.io import as_path
 from langdiff.errors import DataError
 from langdiff.lm.jobs.folder import KEY, job_folder

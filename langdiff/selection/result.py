@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from langdiff.errors import InfeasibleError
-from langdiff.tables.left_out import explain_left_out
 from langdiff.tables.multitext import Multitext
+from langdiff.tables.text_sources import explain_left_out
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

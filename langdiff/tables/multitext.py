@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from langdiff.base.control_characters import check_names
+from langdiff.base.cells import check_names
 from langdiff.base.result import Drawn
 from langdiff.base.types import Integers
 from langdiff.errors import ConfigError, DataError, listing
-from langdiff.tables.left_out import explain_left_out, nothing_left_out
-from langdiff.tables.text_sources import MappedText, TextSource, read_intents
+from langdiff.tables.text_sources import MappedText, TextSource, explain_left_out, nothing_left_out, read_intents
 
 FAULT_COLUMNS = ("edition", "file", "line", "intent", "fault")
 

@@ -9,10 +9,8 @@ import pandas as pd
 
 from langdiff.base.types import Booleans
 from langdiff.errors import ConfigError, DataError, LangdiffWarning, listing
-from langdiff.tables.long_tables import LongTable, as_pandas
+from langdiff.tables.long_tables import LongTable, Unit, as_bits, as_pandas, check_unit, numbers_of, read_table_file
 from langdiff.tables.surprisals import Surprisals
-from langdiff.tables.table_files import numbers_of, read_table_file
-from langdiff.tables.units import Unit, as_bits, check_unit
 
 SPACES = (" ", "▁", "Ġ")  # with which tokens begin that begin a word
 END = ""  # stands for the end of a text

@@ -23,7 +23,7 @@ from langdiff.lm.lstm.model import LanguageModel, build_network, learn_units
 from langdiff.lm.lstm.scoring import _bits_of
 from langdiff.lm.mixture import _mix
 from langdiff.lm.units.alphabet import Alphabet, identity_bits
-from langdiff.tables.table_files import write_table_file
+from langdiff.tables.long_tables import write_table_file
 from langdiff.tables.token_tables import TokenScores, read_token_scores
 from tests.cli.conftest import langdiff as langdiff
 

@@ -10,12 +10,9 @@ import pandas as pd
 
 from langdiff.base.seeds import generator
 from langdiff.corpora.frame import read_frame
-from langdiff.corpora.synthetic.choice import RandomDecisions
-from langdiff.corpora.synthetic.defaults import DEFAULT_LANGUAGES, draw_language
-from langdiff.corpora.synthetic.grammar import Grammar
-from langdiff.corpora.synthetic.language import SyntheticLanguage
-from langdiff.corpora.synthetic.lexicon import draw_lexicon
-from langdiff.corpora.synthetic.speaker import Speaker
+from langdiff.corpora.synthetic.grammar import Grammar, RandomDecisions
+from langdiff.corpora.synthetic.language import DEFAULT_LANGUAGES, SyntheticLanguage, draw_language
+from langdiff.corpora.synthetic.speech import Speaker, draw_lexicon
 from langdiff.corpora.versifications import VERSIFICATIONS, tables
 from langdiff.errors import ConfigError, listing
 from langdiff.tables.multitext import Multitext

@@ -14,8 +14,8 @@ from langdiff import __version__
 from langdiff.base.io import LockedError
 from langdiff.errors import ConfigError
 from langdiff.lm.jobs.job import Job, JobResult
+from langdiff.tables.divisions import Parts
 from langdiff.tables.multitext import Multitext
-from langdiff.tables.parts import Parts
 from langdiff.tables.text_sources import TextSource
 
 Catalogue = Mapping[str, pd.Index]

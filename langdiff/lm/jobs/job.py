@@ -46,7 +46,7 @@ from langdiff.lm.lstm.resume import remove_states
 from langdiff.lm.scoring import Scoring
 from langdiff.lm.texts import caution_about_rates, check_texts, naming
 from langdiff.lm.units.alphabet import Alphabet
-from langdiff.tables.parts import Parts, texts_by_part
+from langdiff.tables.divisions import Parts, texts_by_part
 
 
 @dataclass(frozen=True, kw_only=True)

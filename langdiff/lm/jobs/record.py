@@ -16,9 +16,9 @@ from langdiff.base.signature import short_hash
 from langdiff.lm.language_model import LanguageModelRecipe, recipe_of
 from langdiff.lm.scoring import PRICED, Scoring
 from langdiff.lm.units.alphabet import MIN_COUNT, ONE_IN
+from langdiff.tables.divisions import Parts
 from langdiff.tables.long_tables import BESIDE
 from langdiff.tables.multitext import Multitext
-from langdiff.tables.parts import Parts
 from langdiff.tables.provenance import Provenance
 from langdiff.tables.surprisals import Surprisals
 from langdiff.tables.text_sources import MappedText, TextSource

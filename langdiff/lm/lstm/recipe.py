@@ -164,23 +164,26 @@ class Recipe(LanguageModelRecipe):
 
     @classmethod
     def named(cls, name: str) -> "Recipe | None":
-        """Return one of `RECIPES`."""
+        """Return one of `RECIPES`; None if it has no such name.
+
+        Parameters
+        ----------
+        name : str
+            Name of a language model, without a way of scoring.
+        """
         return RECIPES.get(name)
 
-    def fit(self, train: pd.Series, dev: pd.Series, plan: TrainingPlan) -> "LanguageModel":
-        """Train a network; its states stay in the folder until the caller has scored and kept what it needs."""
+    def fit(self, train: pd.Series, dev: pd.Series, plan: TrainingPlan) -> "LanguageModel":  # noqa: D102
         from langdiff.lm.lstm.training import fit_language_model  # torch only when something is trained
 
         return fit_language_model(self, train, dev, plan)
 
-    def read(self, directory: Path, *, device: str) -> "LanguageModel":
-        """Read a network that was trained by this recipe."""
+    def read(self, directory: Path, *, device: str) -> "LanguageModel":  # noqa: D102
         from langdiff.lm.lstm.model import read_network
 
         return read_network(self, directory, device)
 
-    def precision(self, device: str) -> str:
-        """Return ``"bfloat16"`` if the recipe asks for it and the device computes in it, else ``"float32"``."""
+    def precision(self, device: str) -> str:  # noqa: D102
         from langdiff.lm.lstm.gradients import training_precision
 
         return training_precision(self, device)

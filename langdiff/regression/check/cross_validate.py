@@ -1,15 +1,15 @@
 """Comparing models by the cells they have not seen."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from langdiff import __version__
 from langdiff.base.progress import progress_bar
+from langdiff.base.result import Drawn, Result
 from langdiff.base.seeds import generator
 from langdiff.base.signature import join_signature, name_of_number, name_of_seed
 from langdiff.base.types import Booleans, Floats, Model
@@ -24,14 +24,11 @@ from langdiff.regression.result import DifficultyFit
 from langdiff.regression.table import as_surprisals
 from langdiff.tables.surprisals import Surprisals
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 RESTRICTABLE = ("2", "2L", "2C")  # model 1 is unbiased as it is; model 3 has no such likelihood
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class CrossValidation:
+class CrossValidation(Result):
     """Log-densities that models predict for cells held out of their fit.
 
     Attributes
@@ -61,6 +58,8 @@ class CrossValidation:
     folds: int
     signature: str
     clusters: pd.Series | None = None
+
+    plot = Drawn("plot_goodness_of_fit")
 
     @property
     def best(self) -> str:
@@ -98,39 +97,14 @@ class CrossValidation:
         frame.insert(4, "rank", np.arange(1, len(frame) + 1))
         return frame
 
-    def summary(self) -> str:
-        """Format the table of models, with the numbers of cells and the signature."""
-        cells = int(self.held_out.sum())
-        lines = [
-            f"{self.folds}-fold cross-validation: {cells:,} cells of {len(self.held_out):,} intents predicted, "
-            f"{self.kept_cells:,} cells never held out ({self.kept_intents:,} intents with too few to spare)",
-            "log-density of log bits, nats per cell; differences are paired, to the best model",
-            *([] if self.clusters is None else [f"whole clusters held out and sampled: {self._clusters()}"]),
-            "",
-            self.to_frame().round(4).to_string(),
-            "",
-            f"[{self.signature}]",
-        ]
-        return "\n".join(lines)
-
-    def plot(self, ax: "Axes | None" = None, **options: Any) -> "Axes":
-        """Draw the log-density of each model; see `langdiff.plots.plot_goodness_of_fit`.
-
-        Parameters
-        ----------
-        ax : Axes, optional
-            Axes to draw on; by default those of a new figure.
-        **options
-            Options of the function that draws.
-
-        Returns
-        -------
-        Axes
-            The axes drawn on.
-        """
-        from langdiff.plots import plot_goodness_of_fit  # Matplotlib only when asked for
-
-        return plot_goodness_of_fit(self, ax, **options)
+    def _lines(self) -> Iterator[str]:
+        yield (
+            f"{self.folds}-fold cross-validation: {int(self.held_out.sum()):,} cells of {len(self.held_out):,} intents "
+            f"predicted, {self.kept_cells:,} cells never held out ({self.kept_intents:,} intents with too few to spare)"
+        )
+        yield "log-density of log bits, nats per cell; differences are paired, to the best model"
+        if self.clusters is not None:
+            yield f"whole clusters held out and sampled: {self._clusters()}"
 
     def _clusters(self) -> str:
         """Return how many clusters there are, and of how many intents."""
@@ -141,9 +115,6 @@ class CrossValidation:
         """Rank the models."""
         order = ", ".join(f"{name} ({value:.4f})" for name, value in self.to_frame()["log_density"].items())
         return f"CrossValidation, {self.folds} folds, nats per cell: {order}"
-
-    def _repr_html_(self) -> str:
-        return f"<p>{self!r}</p>{self.to_frame().to_html(escape=True)}"
 
 
 def cross_validate(

@@ -12,7 +12,7 @@ from langdiff.base.signature import join_signature
 from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, listing, option
 from langdiff.tables.effect_sources import Sources
-from langdiff.typology.association.outcome import RELATED, is_constant
+from langdiff.typology.association.correlation import RELATED, is_constant
 from langdiff.typology.association.related import describe, fit_related, obstacle, standard_design
 from langdiff.typology.association.relatives import Relatives, Tree, find_relatives
 from langdiff.typology.association.sample import (
@@ -126,7 +126,7 @@ def compare_relatedness(
     Examples
     --------
     >>> from langdiff.datasets import mielke2019
-    >>> from langdiff.typology.genealogy.newick import parse_newick
+    >>> from langdiff.typology.genealogy.tree import parse_newick
     >>> from langdiff.typology.genealogy.tree import plant
     >>> figures = mielke2019()
     >>> tree = plant([parse_newick("((dan,swe)north,(deu,nld)west)germanic;"), parse_newick("((fra,por),ita)romance;")])

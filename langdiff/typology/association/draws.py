@@ -16,8 +16,7 @@ from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.tables.effect_sources import HasEffects, HasPosterior, effects_by_source, posterior_draws
 from langdiff.tables.effects import Effects
-from langdiff.typology.association.correlation import SYMBOL, fisher_interval
-from langdiff.typology.association.outcome import MIN_LANGUAGES, NAN, RELATED, is_constant
+from langdiff.typology.association.correlation import MIN_LANGUAGES, NAN, RELATED, SYMBOL, fisher_interval, is_constant
 from langdiff.typology.association.related import related_slope, slope_weights
 from langdiff.typology.association.relatives import Relatives, Tree, find_relatives
 from langdiff.typology.association.sample import PredictorTable, check_names, gather, hash_sample, names_once

@@ -12,11 +12,11 @@ from scipy import stats
 from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.tables.effect_sources import Sources
-from langdiff.typology.association.adjust import benjamini_hochberg
 from langdiff.typology.association.comparison import COLUMNS, INDEPENDENT, compare_models, format_models
-from langdiff.typology.association.outcome import RELATED, RelatedTest, is_constant
+from langdiff.typology.association.correlation import RELATED, RelatedTest, is_constant
 from langdiff.typology.association.related import fit_related, obstacle, slopes, standard_design
 from langdiff.typology.association.relatives import Tree, find_relatives
+from langdiff.typology.association.result import benjamini_hochberg
 from langdiff.typology.association.sample import (
     Averaging,
     PredictorTable,

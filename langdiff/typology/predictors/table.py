@@ -93,7 +93,7 @@ class Predictors:
         return "\n".join(lines)
 
     def plot(self, predictor: str, ax: "Axes | None" = None, *, by: str | None = None, **style: Any) -> "Axes":
-        """Draw one predictor, one dot per edition; see `langdiff.plots.predictors.plot_predictor`.
+        """Draw one predictor, one dot per edition; see `langdiff.plots.typology.plot_predictor`.
 
         Parameters
         ----------
@@ -111,7 +111,7 @@ class Predictors:
         Axes
             The axes drawn on.
         """
-        from langdiff.plots.predictors import plot_predictor  # Matplotlib only when asked for
+        from langdiff.plots.typology import plot_predictor  # Matplotlib only when asked for
 
         return plot_predictor(self, predictor, ax, by=by, **style)
 
