@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from langdiff.base.types import Model
 from langdiff.cli.clusters import Clusters
 from langdiff.cli.corpus import Corpus, reads_corpus
 from langdiff.cli.folds import FoldsOption, GroupsOption, divide
 from langdiff.cli.models import Device, HowToScore, Json, MaxReplaced, Tokenize, prepared_text
 from langdiff.cli.output import print_json, save_picture
+from langdiff.regression.variants import Model
 
 if TYPE_CHECKING:
     from langdiff.regression import DifficultyCurve

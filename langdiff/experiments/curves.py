@@ -6,7 +6,6 @@ from dataclasses import replace
 import numpy as np
 
 from langdiff.base.seeds import generator, seed_number, seed_numbers
-from langdiff.base.types import Model
 from langdiff.errors import ConfigError
 from langdiff.experiments.cautions import warns_caller
 from langdiff.experiments.training_sizes import Match, check_sizes, nested_parts, size_caches, smallest_train
@@ -16,6 +15,7 @@ from langdiff.lm.scoring import Scoring
 from langdiff.regression import DifficultyCurve, fit_curve
 from langdiff.regression.clustering import OneClustering, one_clustering
 from langdiff.regression.curves.fitting import check_settings
+from langdiff.regression.variants import PlainModel
 from langdiff.tables.divisions import Folds, Parts
 from langdiff.tables.multitext import Multitext
 from langdiff.tables.surprisals import Surprisals
@@ -31,7 +31,7 @@ def difficulty_curve(
     match: Match = "intents",
     n_seeds: int = 1,
     seed: int | np.random.Generator,
-    model: Model = "2",
+    model: PlainModel = "2",
     clusters: OneClustering | None = None,
     n_draws: int = 1000,
     max_replaced: float = 0.05,
@@ -126,7 +126,7 @@ def curve_where_possible(
     match: Match,
     n_seeds: int,
     seed: int | np.random.Generator,
-    model: Model,
+    model: PlainModel,
     clusters: OneClustering | None,
     max_replaced: float,
     compute: Compute,

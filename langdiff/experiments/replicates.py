@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import get_args
 
 import numpy as np
 import pandas as pd
@@ -15,11 +15,10 @@ from langdiff.lm.language_model import LanguageModelRecipe
 from langdiff.lm.scoring import Scoring
 from langdiff.regression import fit
 from langdiff.regression.seeds import SeedEffects, centred_variances, combine_seeds
+from langdiff.regression.variants import PlainModel
 from langdiff.tables.divisions import Folds, Parts
 from langdiff.tables.effects import Effects
 from langdiff.tables.surprisals import Surprisals
-
-Model = Literal["1", "2", "2L", "2C"]  # that need no further setting
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -156,7 +155,7 @@ def replicate(
     max_replaced: float = 0.05,
     n_seeds: int = 3,
     seed: int | np.random.Generator,
-    model: Model = "2",
+    model: PlainModel = "2",
     compute: Compute | None = None,
 ) -> Replicates:
     """Train the language models of all editions several times, and report the spread between seeds.
@@ -215,8 +214,8 @@ def replicate(
     if n_seeds < 2:
         raise ConfigError(f"n_seeds must be at least 2, got {n_seeds}: one seed has no spread.")
     numbers = seed_numbers(seed, n_seeds)
-    if model not in get_args(Model):  # refused before models are trained
-        raise ConfigError(f"replicate fits models {listing(get_args(Model))}, not {model!r}.")
+    if model not in get_args(PlainModel):  # refused before models are trained
+        raise ConfigError(f"replicate fits models {listing(get_args(PlainModel))}, not {model!r}.")
     if len(parts.editions) < 2:
         raise ConfigError("replicates compare difficulties of at least two editions; there is only one.")
     compute = compute or Compute()

@@ -6,16 +6,16 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
-from langdiff.base.types import FormatName, Model, OnError, Ranges, Tokenization
+from langdiff.base.types import FormatName, OnError, Ranges, Tokenization
 from langdiff.corpora.formats.registry import OPTIONS, check_format_options
 from langdiff.errors import ConfigError
 from langdiff.lm.language_model import ScoredLM, find_scored_lm
 from langdiff.lm.scoring import split_name
-from langdiff.regression.fitting import USUAL_ITERATIONS
 from langdiff.regression.formulas import checked_formula
-from langdiff.regression.kernel.models import Settings
-from langdiff.regression.kernel.robust import ROUNDING
-from langdiff.regression.options import USUAL_CORRECTION, Options, check_options
+from langdiff.regression.kernel.estimate import USUAL_ITERATIONS, Optimizer
+from langdiff.regression.options import USUAL_CORRECTION, Options, Settings, check_options
+from langdiff.regression.variants import Model, find_variant
+from langdiff.regression.variants.variant import Variant
 from langdiff.run.own_recipes import make_recipe
 from langdiff.run.sections import (
     CompareSettings,
@@ -233,6 +233,15 @@ class FitSettings(Section):
     dispersion: Literal["common", "edition"] | str = "common"
 
     @property
+    def variant(self) -> Variant:
+        """The regression model."""
+        return find_variant(self.model, laplace_scale=self.laplace_scale)
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the settings as arguments of `langdiff.fit`."""
+        return self.model_dump(exclude={"laplace_scale"}) | {"model": self.variant}
+
+    @property
     def one_clustering(self) -> str | None:
         """The clusters, where there is one kind of them, for what cannot take two."""
         return self.clusters if isinstance(self.clusters, str) else None
@@ -248,9 +257,7 @@ class FitSettings(Section):
     def _settings_agree(self) -> Self:
         check_options(
             Options(
-                settings=Settings(
-                    self.model, self.method, self.restricted, self.laplace_scale, self.max_iterations, ROUNDING
-                ),
+                settings=Settings(self.variant, self.restricted, Optimizer(self.method, self.max_iterations)),
                 intents=self.intents,
                 sizes=self.sizes,
                 size_formula=self.size_formula,

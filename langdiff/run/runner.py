@@ -246,7 +246,7 @@ class _Run:
         """Estimate difficulties and write everything that follows from the surprisals."""
         surprisals = {table.lm: table for table in tables}
         with self.stage("regression"):
-            settings = self.experiment.fit.model_dump() | {
+            settings = self.experiment.fit.arguments() | {
                 "seed": self.experiment.seed,
                 "edition_info": multitext.edition_info,  # a dispersion may be named by its columns
             }
@@ -321,7 +321,7 @@ class _Run:
             curve, failed = curve_where_possible(
                 parts,
                 **settings.model_dump() | {"lm": self.experiment.lm.find(settings.lm).recipe},
-                model=self.experiment.fit.model,
+                model=self.experiment.fit.model,  # type: ignore[arg-type]  # `Experiment` saw to it
                 clusters=self.experiment.fit.one_clustering,
                 seed=self.experiment.seed,
                 scoring=self.experiment.lm.scoring,
