@@ -21,7 +21,6 @@ from langdiff.tables.long_tables import BESIDE
 from langdiff.tables.provenance import join_provenance
 from langdiff.tables.surprisals import Surprisals
 
-
 RATIOS = tuple(tenth / 10 for tenth in range(11))
 
 
