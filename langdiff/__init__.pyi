@@ -35,8 +35,8 @@ from .lm.compute import compute_surprisals as compute_surprisals
 from .lm.external.huggingface import HuggingFaceLM as HuggingFaceLM
 from .lm.external.protocol import surprisals_of as surprisals_of
 from .lm.lstm.model import read_language_model as read_language_model
+from .lm.lstm.recipe import Recipe as Recipe
 from .lm.lstm.training import train_language_model as train_language_model
-from .lm.recipes import Recipe as Recipe
 from .lm.rescoring import score_multitext as score_multitext
 from .lm.scoring import Scoring as Scoring
 from .parity.measure import measure_parity as measure_parity

@@ -46,7 +46,7 @@ def encode_fields(record: Any) -> dict[str, Any]:
     for name in (field.name for field in fields(record) if field.init):
         value = getattr(record, name)
         missing = isinstance(value, float) and math.isnan(value) and type(None) not in typing.get_args(hints[name])
-        encoded[name] = None if missing else _encode(value, name)  # null is NaN where nothing else can be missing
+        encoded[name] = None if missing else encode(value, name)  # null is NaN where nothing else can be missing
     return encoded
 
 
@@ -66,20 +66,29 @@ def decode_fields(kind: type[Record], stored: Mapping[str, Any]) -> Record:
     return kind(**read)
 
 
-def _encode(value: Any, name: str) -> Any:
+def encode(value: Any, name: str) -> Any:
+    """Return a value as JSON can hold it; `name` is that of its field, for messages.
+
+    Raises
+    ------
+    DataError
+        If it has no place in a file.
+    """
     match value.item() if isinstance(value, np.generic) else value:
         case None | bool() | int() | str() as plain:
             return plain
         case float() as number:
             return _word(number)
+        case pd.Timestamp() | pd.Timedelta() as time if not pd.isna(time):
+            return time.isoformat()
         case pd.Series() | pd.DataFrame() | pd.Index() as table:
             return _encode_table(table, name)
         case np.ndarray():
             return {"shape": list(value.shape), value.dtype.name: base64.b64encode(_little(value).tobytes()).decode()}
         case Mapping():
-            return [[_encode(key, name), _encode(part, name)] for key, part in value.items()]
+            return [[encode(key, name), encode(part, name)] for key, part in value.items()]
         case tuple() | list():
-            return [_encode(part, name) for part in value]
+            return [encode(part, name) for part in value]
         case Kept():
             return encode_fields(value.to_record())
         case record if is_dataclass(record) and not isinstance(record, type):
@@ -143,7 +152,7 @@ def _cells(column: pd.Series, name: str) -> dict[str, Any]:
     if kind.kind == "O" and not isinstance(kind, ExtensionDtype):
         return {"dtype": "object", "values": [_object(cell, name) for cell in column.tolist()]}
     missing = column.isna().to_numpy() if kind.kind != "f" else np.zeros(len(column), bool)
-    values = [None if gone else _encode(cell, name) for cell, gone in zip(column.tolist(), missing, strict=True)]
+    values = [None if gone else encode(cell, name) for cell, gone in zip(column.tolist(), missing, strict=True)]
     return {"dtype": str(kind), "values": values}
 
 

@@ -5,9 +5,9 @@ from typing import Annotated, Literal
 
 import typer
 
-from langdiff.base.types import Model
 from langdiff.cli.given import refuse_given
 from langdiff.cli.output import check_ending, print_table
+from langdiff.regression.variants import Model, find_variant
 
 
 def simulate(
@@ -44,9 +44,8 @@ def simulate(
     known = ld.simulate(
         intents,
         editions,
-        model=model,
+        model=find_variant(model, laplace_scale=laplace_scale),
         sigma=sigma,
-        laplace_scale=laplace_scale,
         missing=missing,
         mechanism=mechanism,
         seed=seed,

@@ -45,10 +45,8 @@ def sweep(
         ratios=ratio or RATIOS,
         lm=lm,
         max_replaced=max_replaced,
-        device=device,
         seed=seed,
-        cache=out,
-        workers=workers,
+        compute=ld.lm.Compute(device=device, cache=out, workers=workers),
     )
     with atomic_path(out / "sweep.csv") as temporary:
         guarded(result.to_frame()).to_csv(temporary, index=False)

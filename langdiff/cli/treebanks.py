@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-    from langdiff.treebanks.comparison import TreebankComparison
+    from langdiff.treebanks.pairwise import TreebankComparison
     from langdiff.treebanks.profile import TreebankProfile
 
 treebanks_app = typer.Typer(name="treebanks", help="Measure and compare dependency treebanks.", no_args_is_help=True)

@@ -12,13 +12,14 @@ from langdiff.base.progress import progress_bar
 from langdiff.base.result import Drawn, Result, rounded
 from langdiff.base.seeds import generator
 from langdiff.base.signature import join_signature, name_of_seed
-from langdiff.base.types import Floats, Model
+from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.experiments.cautions import warns_caller
 from langdiff.regression import DifficultyFit, fit
 from langdiff.regression.identity import identify_table
 from langdiff.regression.simulation.missingness import Mechanism, draw_missing
 from langdiff.regression.table import as_surprisals
+from langdiff.regression.variants import PlainModel
 from langdiff.tables.effect_sources import EffectsLike, as_effects
 from langdiff.tables.surprisals import Surprisals
 
@@ -123,7 +124,7 @@ def deletion_bias(
     mechanisms: Sequence[Mechanism] | Mechanism = ("MCAR", "MAR", "MNAR"),
     truth: EffectsLike | None = None,
     n_repeats: int = 20,
-    model: Model = "2",
+    model: PlainModel = "2",
     intents: Intents = "fixed",
     seed: int | np.random.Generator,
     progress: bool | None = None,

@@ -12,12 +12,13 @@ from langdiff.base.progress import progress_bar
 from langdiff.base.result import Drawn, Result, rounded
 from langdiff.base.seeds import generator
 from langdiff.base.signature import join_signature, name_of_seed
-from langdiff.base.types import Floats, Model
+from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, DataError
 from langdiff.experiments.cautions import warns_caller
 from langdiff.regression import DifficultyFit, fit
 from langdiff.regression.identity import identify_table
 from langdiff.regression.table import as_surprisals
+from langdiff.regression.variants import PlainModel
 from langdiff.tables.surprisals import Surprisals
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ def intent_stability(
     *,
     sizes: Sequence[int] | None = None,
     n_repeats: int = 20,
-    model: Model = "2",
+    model: PlainModel = "2",
     seed: int | np.random.Generator,
     progress: bool | None = None,
 ) -> IntentStability:
@@ -206,7 +207,7 @@ def intent_stability(
     return IntentStability(results=results, whole=whole, signature=join_signature(parts))
 
 
-def _fit(table: Surprisals, size: int, model: Model) -> DifficultyFit:
+def _fit(table: Surprisals, size: int, model: PlainModel) -> DifficultyFit:
     try:
         return fit(table, model=model)
     except DataError as error:

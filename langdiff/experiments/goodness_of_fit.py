@@ -16,14 +16,15 @@ from langdiff.base.progress import progress_bar
 from langdiff.base.result import Result
 from langdiff.base.seeds import generator, seed_number, seed_numbers
 from langdiff.base.signature import full_hash, join_signature, name_of_number
-from langdiff.base.types import Floats, Model
+from langdiff.base.types import Floats
 from langdiff.errors import CheckpointError, ConfigError, DataError, listing
 from langdiff.experiments.cautions import warns_caller
 from langdiff.regression import DifficultyFit, fit, held_out_log_likelihood
-from langdiff.regression.check.cross_validate import RESTRICTABLE
 from langdiff.regression.check.held_out import Fix, Sizes
 from langdiff.regression.identity import identify_table
 from langdiff.regression.table import as_surprisals
+from langdiff.regression.variants import COMPARED, Model, find_variants, own_numbers
+from langdiff.regression.variants.variant import Variant
 from langdiff.tables.surprisals import Surprisals
 
 if TYPE_CHECKING:
@@ -170,14 +171,13 @@ LEAST = 2  # intents of each part of a subset
 @warns_caller
 def goodness(
     surprisals: Surprisals | pd.DataFrame | Floats,
-    models: Sequence[Model] | Model = ("1", "2", "2L"),
+    models: Sequence[Model | Variant] | Model | Variant = COMPARED,
     *,
     n_subsets: int = 5,
     held_out: float = 0.2,
     n: Sequence[Sizes] | Sizes = ("map",),
     fix: Sequence[Fix] | Fix = ("difficulty+dispersion",),
     restricted: bool = True,
-    laplace_scale: float | None = None,
     cache: str | Path | None = None,
     seed: int | np.random.Generator,
     progress: bool | None = None,
@@ -193,7 +193,7 @@ def goodness(
     ----------
     surprisals : Surprisals, DataFrame or array, shape (I, J)
         Bits of intent i (row) in edition j (column); NaN where missing.
-    models : {"1", "2", "2L", "2C", "3"}, or sequence of them
+    models : {"1", "2", "2L", "2C"}, Variant, or sequence of them
         Regression models to compare.
     n_subsets : int
         Number of disjoint subsets of intents; with one, there is no spread.
@@ -206,8 +206,6 @@ def goodness(
     restricted : bool
         Whether models 2, 2L and 2C are fitted by restricted likelihood. Without it, their dispersion is too small and
         that of model 1 is not, so that they are not compared on equal terms.
-    laplace_scale : float, optional
-        b of model 3, nats; needed if model 3 is among the models.
     cache : str or Path, optional
         Folder that keeps the result of each combination of subset, model and setting; what it has is not computed
         again.
@@ -250,30 +248,32 @@ def goodness(
     >>> found.to_frame()["model"].tolist()
     ['2', '1']
     """
-    named = _choices("models", models, get_args(Model))
+    variants = find_variants(models)
     settings = list(product(_choices("n", n, get_args(Sizes)), _choices("fix", fix, get_args(Fix))))
     table = as_surprisals(surprisals)
     number = seed_number(seed, "subsets of intents")
     _check_sizes(len(table.intents), n_subsets, held_out)
-    how: dict[str, Any] = {"restricted": bool(restricted), "laplace_scale": laplace_scale}
+    scale = next((variant.laplace_scale for variant in variants if variant.laplace_scale is not None), None)
+    how: dict[str, Any] = {"restricted": bool(restricted), "laplace_scale": scale}
+    how |= {name: value for name, value in own_numbers(variants).items() if name not in how}
     rows = []
     with progress_bar(progress=progress) as bar:
-        task = bar.add_task("comparing", total=n_subsets * len(named), note="")
+        task = bar.add_task("comparing", total=n_subsets * len(variants), note="")
         for subset, train, test, start in _subsets(table, n_subsets, held_out, number):
-            for model in named:
-                bar.update(task, note=f"subset {subset}, model {model}")
+            for model in variants:
+                bar.update(task, note=f"subset {subset}, model {model.name}")
                 work = _Work(subset, train, test, start, model, how, None if cache is None else Path(cache))
                 rows += [
-                    {"n": a, "fix": b, "subset": subset, "model": model} | found
+                    {"n": a, "fix": b, "subset": subset, "model": model.name} | found
                     for (a, b), found in zip(settings, work.scores(settings), strict=True)
                 ]
                 bar.update(task, advance=1)
     parts = {
-        "goodness": ",".join(named),
+        "goodness": ",".join(variant.name for variant in variants),
         "subsets": n_subsets,
         "held_out": name_of_number(held_out),
         "restricted": bool(restricted),
-        "laplace_scale": None if laplace_scale is None else name_of_number(laplace_scale),
+        **own_numbers(variants),
         "seed": number,
         **identify_table(table),
         "version": __version__,
@@ -292,7 +292,7 @@ class _Work:
     train: Surprisals
     test: Surprisals
     seed: int
-    model: Model
+    model: Variant
     how: dict[str, Any]
     cache: Path | None
 
@@ -309,15 +309,14 @@ class _Work:
                 stored = {name: getattr(score, name) for name in VALUES if name != "converged"}
                 stored["converged"] = fitted.converged
                 if path is not None:
-                    write_json(path, {"model": self.model, "subset": self.subset, "n": n, "fix": fix} | stored)
+                    write_json(path, {"model": self.model.name, "subset": self.subset, "n": n, "fix": fix} | stored)
             found.append(stored)
         return found
 
     def _fit(self) -> DifficultyFit:
-        restricted = self.how["restricted"] and self.model in RESTRICTABLE
-        scale = self.how["laplace_scale"] if self.model == "3" else None
+        restricted = self.how["restricted"] and self.model.restrictable
         try:
-            return fit(self.train, model=self.model, restricted=restricted, laplace_scale=scale)
+            return fit(self.train, model=self.model, restricted=restricted)
         except DataError as error:
             raise DataError(
                 f"subset {self.subset} of the intents cannot be fitted: {error} Use fewer subsets."
@@ -326,7 +325,7 @@ class _Work:
     def _path(self, n: Sizes, fix: Fix) -> Path | None:
         if self.cache is None:
             return None
-        depends = (self.train.bits, self.test.bits, self.seed, self.model, self.how, n, fix, __version__)
+        depends = (self.train.bits, self.test.bits, self.seed, self.model.name, self.how, n, fix, __version__)
         return self.cache / f"goodness-{full_hash(*depends)[:KEY]}.json"
 
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from scipy.stats import cauchy, laplace, norm
+from scipy.stats import norm
 
 from langdiff.base.types import Floats
 from langdiff.errors import DataError, listing
@@ -14,6 +14,7 @@ from langdiff.plots._axes import BLUE, DASHED, FAINT, INK, RUST, axes_of, finish
 if TYPE_CHECKING:
     from langdiff.regression.check.cross_validate import CrossValidation
     from langdiff.regression.result import DifficultyFit
+    from langdiff.regression.variants.variant import Variant
 
 BINS = 20  # of equally many intents
 LEAST_IN_BIN = 5  # intents
@@ -22,7 +23,7 @@ OUTERMOST = 50  # that are all drawn, at either end
 TAIL = 0.005  # at either end, left out under model 2C, whose tails would hide the rest
 
 
-@takes("fit", "model intent_size effects", "a fit and its residuals")
+@takes("fit", "variant intent_size effects", "a fit and its residuals")
 def plot_residuals(
     fit: "DifficultyFit", residuals: pd.DataFrame, axes: tuple[Axes, Axes] | None = None
 ) -> tuple[Axes, Axes]:
@@ -90,42 +91,38 @@ def _draw_quantiles(ax: Axes, fit: "DifficultyFit", residuals: pd.DataFrame) -> 
     values = residuals.to_numpy()
     ordered = np.sort(values[~np.isnan(values)])
     shares = (np.arange(len(ordered)) + 0.5) / len(ordered)
-    name, distribution = {
-        "2L": ("Laplace", laplace(scale=np.sqrt(0.5))),
-        "2C": ("Cauchy", cauchy()),
-    }.get(fit.model, ("normal", norm()))
-    if fit.model == "2C":
+    if not fit.variant.has_variance:
         central = (shares > TAIL) & (shares < 1 - TAIL)
         ordered, shares = ordered[central], shares[central]
-    expected: Floats = distribution.ppf(shares)
+    expected = fit.variant.quantiles(shares)
     count = len(ordered)
     ends = (float(expected[0]), float(expected[-1]))
     evenly = np.minimum(np.searchsorted(expected, np.linspace(*ends, POINTS)), count - 1)
     shown = np.unique(np.concatenate([np.arange(count)[:OUTERMOST], evenly, np.arange(count)[-OUTERMOST:]]))
     ax.plot(ends, ends, color=INK, linewidth=0.8, linestyle=DASHED, zorder=1)
     ax.plot(expected[shown], ordered[shown], "o", color=BLUE, markersize=3, markeredgewidth=0, zorder=2)
-    finish(ax, f"quantile of the {name} distribution", "standardized residual", fit.effects.title)
+    finish(ax, f"quantile of the {fit.variant.distribution} distribution", "standardized residual", fit.effects.title)
 
 
 def _draw_spread(ax: Axes, fit: "DifficultyFit", residuals: pd.DataFrame) -> None:
     size, values = fit.intent_size[residuals.index].to_numpy(dtype=float), residuals.to_numpy()
     bins = np.array_split(np.argsort(size, kind="stable"), max(1, min(BINS, len(size) // LEAST_IN_BIN)))
     middle = [float(np.exp(np.log(size[rows]).mean())) for rows in bins]
-    spread = np.array([_spread(values[rows], fit.model) for rows in bins])
-    ax.axhline(1, color=RUST, linewidth=1.5, label=f"model {fit.model}", zorder=1)
+    spread = np.array([_spread(values[rows], fit.variant) for rows in bins])
+    ax.axhline(1, color=RUST, linewidth=1.5, label=f"model {fit.variant.name}", zorder=1)
     dots = {"fmt": "o", "color": BLUE, "markersize": 4, "markeredgewidth": 0, "elinewidth": 1, "zorder": 2}
     ax.errorbar(middle, spread[:, 0], yerr=norm.ppf(0.975) * spread[:, 1], label="residuals", **dots)  # type: ignore[arg-type]
     ax.set_xscale("log")
     plain_log_ticks(ax.xaxis)
     ax.set_ylim(bottom=0)
-    what = "half the interquartile range" if fit.model == "2C" else "standard deviation"
+    what = "standard deviation" if fit.variant.has_variance else "half the interquartile range"
     finish(ax, "intent size n (bits)", f"{what} of residuals", legend=True)
 
 
-def _spread(residuals: Floats, model: str) -> tuple[float, float]:
+def _spread(residuals: Floats, variant: "Variant") -> tuple[float, float]:
     """Return the spread of some residuals and its standard error."""
     values = residuals[~np.isnan(residuals)]
-    if model == "2C":
+    if not variant.has_variance:
         low, high = np.quantile(values, [0.25, 0.75])
         half = float(high - low) / 2
         return half, half * np.pi / (2 * np.sqrt(len(values)))  # asymptotically, of a Cauchy sample

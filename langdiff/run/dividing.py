@@ -3,7 +3,6 @@
 import logging
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
 
 import pandas as pd
 
@@ -94,7 +93,9 @@ def compare_all_folds(
     """
     fitted = experiment.fit
     # the model of the run; errors are those of the clusters and of the folds
-    settings: dict[str, Any] = fitted.model_dump(exclude={"clusters", "strata", "errors", "bootstrap", "correction"})
+    settings = fitted.arguments()
+    for name in ("clusters", "strata", "errors", "bootstrap", "correction"):
+        del settings[name]
     settings["edition_info"] = edition_info
     by_group = fitted.one_clustering in (None, "fold")
     clusters = experiment.split.groups if by_group else fitted.one_clustering

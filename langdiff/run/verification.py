@@ -12,8 +12,8 @@ from langdiff.lm.jobs.folder import KEY, job_folder
 from langdiff.lm.preparation import NOTE
 from langdiff.lm.scoring import split_name
 from langdiff.run.analysis import KEPT as KEPT_ANALYSES
+from langdiff.run.baselines import KEPT
 from langdiff.run.directory import EXPERIMENT, JOBS, SCORED, STAGE, caches, curve_caches
-from langdiff.run.floors import KEPT
 from langdiff.run.log import LOG
 from langdiff.run.sections import SECTIONS
 from langdiff.run.status import read_settings
