@@ -248,7 +248,7 @@ def _series(stored: Any, name: str) -> pd.Series:
         if not all(isinstance(value, str) and value not in _WORDS for value in values):
             values = np.array([_number(word, name) for word in values], dtype=float)
         return pd.Series(values, index=index, name=stored.get("name", name))
-    return pd.Series(_column(stored), name=stored["name"]).set_axis(_read_index(stored["index"]))
+    return _column(stored).set_axis(_read_index(stored["index"])).rename(stored["name"])
 
 
 def _frame(stored: Any) -> pd.DataFrame:
@@ -267,18 +267,17 @@ def _frame(stored: Any) -> pd.DataFrame:
     return frame.set_axis(index, axis=0).set_axis(columns, axis=1)
 
 
-def _column(stored: Any) -> Any:
+def _column(stored: Any) -> pd.Series:
     kind, values = stored["dtype"], stored["values"]
     if kind == "category":
         categories = _read_index(stored["categories"])
-        return pd.Categorical.from_codes(values, categories=categories, ordered=stored["ordered"])
+        return pd.Series(pd.Categorical.from_codes(values, categories=categories, ordered=stored["ordered"]))
     if kind == "object":
-        cells = np.empty(len(values), dtype=object)
-        cells[:] = [_read_object(cell) for cell in values]
-        return pd.Series(cells, dtype=object)  # of an array, pandas would make a column of texts
+        return pd.Series([_read_object(cell) for cell in values], dtype=object)
     if kind.startswith("float"):
-        return np.array([_number(word, "a cell") for word in values], dtype=kind)
-    return pd.array(values, dtype=kind)
+        return pd.Series([_number(word, "a cell") for word in values], dtype=kind)
+    column: pd.Series = pd.Series(pd.array(values, dtype=kind))
+    return column
 
 
 def _read_object(cell: Any) -> Any:
