@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from langdiff.cli.output import print_json, print_table
-from langdiff.cli.paths import existing
+from langdiff.cli.commands import Command
+from langdiff.cli.options import existing
+from langdiff.cli.output import Json, print_json, print_table
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -18,12 +19,13 @@ if TYPE_CHECKING:
     from langdiff.run import Experiment
     from langdiff.run.result import RunResult
 
-Out = Annotated[Path, typer.Option("--out", "-o", help="Run directory; made if missing, resumed if there.")]
+app = typer.Typer()
+RunOut = Annotated[Path, typer.Option("--out", "-o", help="Run directory; made if missing, resumed if there.")]
 Directory = Annotated[Path, typer.Argument(help="Run directory.", metavar="RUN", callback=existing)]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 
 
-def demo(out: Out = Path("runs/demo"), as_json: Json = False) -> None:
+@Command(app)
+def demo(out: RunOut = Path("runs/demo"), as_json: Json = False) -> None:
     """Estimate the difficulties of eight synthetic languages, whose true difficulties are known.
 
     Takes a few minutes on two cores. Example: langdiff demo --out runs/demo
@@ -33,6 +35,7 @@ def demo(out: Out = Path("runs/demo"), as_json: Json = False) -> None:
     _run(demo_experiment(), out, as_json)
 
 
+@Command(app)
 def run(
     experiment: Annotated[
         Path, typer.Argument(help="Experiment file (TOML).", metavar="EXPERIMENT.toml", callback=existing)
@@ -72,6 +75,7 @@ def run(
         _run(settings, out, as_json, executor)
 
 
+@Command(app)
 def report(
     directory: Annotated[Path, typer.Argument(help="Directory of a finished run.", metavar="RUN", callback=existing)],
     as_json: Json = False,
@@ -87,6 +91,7 @@ def report(
     _show(result, as_json)
 
 
+@Command(app)
 def status(directory: Directory, as_json: Json = False) -> None:
     """Show how far the language models of a run are, also while it is going.
 
@@ -121,6 +126,7 @@ def _left(table: "pd.DataFrame") -> str:
     return "Left of training, for one worker: " + "; ".join(known + [f"{lm}, not known yet" for lm in unknown])
 
 
+@Command(app)
 def floors(directory: Directory, as_json: Json = False) -> None:
     """Show by how much the networks of a run are below n-grams and compressors, edition by edition.
 
@@ -147,6 +153,7 @@ def floors(directory: Directory, as_json: Json = False) -> None:
     print_table(table.rename(columns=spaced), title, looks)
 
 
+@Command(app)
 def verify(directory: Directory, as_json: Json = False) -> None:
     """Check that the files of a run, or of a folder of language models, are as they were written.
 
@@ -171,6 +178,7 @@ def verify(directory: Directory, as_json: Json = False) -> None:
         raise typer.Exit(1)
 
 
+@Command(app)
 def clean(
     directory: Directory,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list what would be removed.")] = False,
