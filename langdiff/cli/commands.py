@@ -204,6 +204,11 @@ class Call:
         self.command = command
         self.given = given
 
+    @property
+    def offers(self) -> frozenset[str]:
+        """Names that the class of the function's result defines."""
+        return signature_of(self.command.function).offers
+
     def __call__(self, **more: Any) -> Any:
         """Call the function; arguments given here count more than options."""
         self._refuse_tables()
@@ -298,7 +303,7 @@ class Late(TyperCommand):
 
 def show(call: Call, output: Output) -> None:
     """Call the function and print its result: the usual body of a command."""
-    output.check(saved="save" in signature_of(call.command.function).offers)
+    output.check(call.offers)
     output.show(call())
 
 

@@ -113,7 +113,7 @@ def correlate(
 
     Example: langdiff correlate fit.json predictors.tsv --edition-info editions.csv --tree glottolog/
     """
-    output.check(saved=False)
+    output.check(call.offers)
     if call.given["interval"] != "bootstrap" and "permutation" not in (call.given["tests"] or []):
         refuse_given(context, ["seed"], "is for --test permutation or --interval bootstrap: add one, or leave it out.")
     result = call(predictors=read_frame(call.given["predictors"], categorical or (), of_predictors=True))
@@ -139,7 +139,7 @@ def spread(
 
     Example: langdiff spread fit.json editions.csv --plot spread.svg
     """
-    output.check(saved=False)
+    output.check(call.offers)
     output.show(call(source=_column(call.given["source"], column)))
 
 
@@ -217,7 +217,7 @@ def parity(
     """
     if output.plot is None and measure is not None:
         raise ConfigError("--measure names what is drawn: give --plot as well.")
-    output.check(saved=False)
+    output.check(call.offers)
     check_ending(report, (".html",), "page")
     source, bits = _sources(call, surprisals)
     if bits is None:
@@ -448,7 +448,7 @@ def translationese(
     if balanced and not given["languages"]:
         raise ConfigError("--balanced needs the languages to balance: name each with --language.")
     output = Output(plot=plot, as_json=as_json)
-    output.check(saved=False)
+    output.check(call.offers)
     known = None if origins is None else _read_origins(origins, balanced)
     fitting = {name: given[name] for name in ("model", "restricted", "clusters")}
     if balanced:

@@ -144,7 +144,7 @@ def fit(
     """
     import langdiff as ld
 
-    output.check(saved=True)
+    output.check(call.offers)
     if call.given["errors"] != "bootstrap":
         refuse_given(context, ["n_resamples"], "is for --errors bootstrap: give it, too, or leave this out.")
     table = call.read("outcomes")

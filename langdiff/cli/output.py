@@ -45,8 +45,9 @@ class Output:
             elif one.name != "plot" or "plot" in offers:
                 yield one
 
-    def check(self, *, saved: bool) -> None:
-        """Refuse, before any work is done, names of files that nothing is written to."""
+    def check(self, offers: Collection[str]) -> None:
+        """Refuse, before any work is done, names of files that a result with these methods is not written to."""
+        saved = "save" in offers
         check_ending(self.out, RESULT if saved else TABLE, "file" if saved else "table")
         if self.plot is not None:
             check_picture_name(self.plot)

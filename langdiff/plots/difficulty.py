@@ -1,6 +1,6 @@
 """Difficulties of editions: a forest of intervals, and one language model against another."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,9 +9,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 from scipy.stats import pearsonr
 
-from langdiff.base.types import Floats
+from langdiff.base.types import Booleans, Floats
 from langdiff.errors import ConfigError, DataError
-from langdiff.plots._axes import BLUE, DASHED, EASIER, FAINT, HARDER, INK, axes_of, finish, row_axes, size_of, text_size
+from langdiff.plots._axes import DASHED, EASIER, FAINT, HARDER, INK, axes_of, finish, row_axes, size_of, text_size
 from langdiff.plots._places import ALL_NAMED, name_points
 from langdiff.tables.contrasts import Scale
 from langdiff.tables.effect_sources import EffectsLike, as_effects
@@ -59,18 +59,21 @@ def plot_difficulties(source: EffectsLike, ax: Axes | None = None, **style: Any)
     ax.axvline(0, color=INK, linewidth=0.8, zorder=1)
     x, y = rows[effects.scale.quantity].to_numpy(), np.arange(len(rows))
     half = _half(rows, effects)
-    worse = x > 0 if effects.scale.quantity == "difficulty" else x < 0
-    for harder, colour in ((True, HARDER), (False, EASIER)):
-        part = worse == harder
+    for part, colour in _by_colour(x, effects):
         usual: dict[str, Any] = {"fmt": "o", "color": colour, "markersize": dot, "elinewidth": dot / 3}
         usual["markeredgewidth"] = 0
-        if part.any():
-            ax.errorbar(x[part], y[part], xerr=None if half is None else half[part], **(usual | style))
+        ax.errorbar(x[part], y[part], xerr=None if half is None else half[part], **(usual | style))
     _add_top_axis(ax, effects)
     interval = "" if half is None else ", with 95 % interval"
     state = "" if effects.converged else ", NOT CONVERGED"
     label = f"{effects.scale.quantity} ({effects.scale.unit}){interval}"
     return finish(ax, label, title=effects.title + state, keep=["bottom"])
+
+
+def _by_colour(estimates: Floats, effects: Effects) -> Iterator[tuple[Booleans, str]]:
+    """Yield which effects are harder than the average and which are not, each with its colour in all pictures."""
+    harder: Booleans = estimates > 0 if effects.scale.quantity == "difficulty" else estimates < 0
+    yield from ((part, colour) for part, colour in ((harder, HARDER), (~harder, EASIER)) if part.any())
 
 
 def _half(rows: pd.DataFrame, effects: Effects) -> Floats | None:
@@ -157,8 +160,10 @@ def plot_two_models(source_x: EffectsLike, source_y: EffectsLike, ax: Axes | Non
     ax.plot(limits, limits, color=INK, linewidth=0.8, linestyle=DASHED, zorder=1)
     ax.axhline(0, color=FAINT, linewidth=0.8, zorder=0)
     ax.axvline(0, color=FAINT, linewidth=0.8, zorder=0)
-    usual: dict[str, Any] = {"fmt": "o", "color": BLUE, "ecolor": f"{BLUE}66", "elinewidth": 0.8, "markersize": 4}
-    ax.errorbar(x, y, xerr=halves[0], yerr=halves[1], markeredgewidth=0, zorder=2, **usual)
+    for part, colour in _by_colour(values.mean(axis=1), both[0]):
+        widths = [None if half is None else half[part] for half in halves]
+        usual: dict[str, Any] = {"fmt": "o", "color": colour, "ecolor": f"{colour}66", "elinewidth": 0.8}
+        ax.errorbar(x[part], y[part], *widths[::-1], markersize=4, markeredgewidth=0, zorder=2, **usual)
     ax.set(xlim=limits, ylim=limits, aspect="equal")
     ax.locator_params(nbins=6)
     order = None
