@@ -14,7 +14,6 @@ from typer.core import TyperGroup
 import langdiff
 from langdiff.base.control_characters import escape_controls
 from langdiff.cli.difficulties import app as difficulties
-from langdiff.cli.installed import app as installed
 from langdiff.cli.languages import app as languages
 from langdiff.cli.outcomes import constructions, outcomes
 from langdiff.cli.parallelism import parallelism
@@ -62,7 +61,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for part in (runs, texts, difficulties, languages, installed):
+for part in (runs, texts, difficulties, languages):
     app.add_typer(part)  # has no name: its commands are those of the whole
 parallelism.add_typer(taggers)
 for group in (corpora, outcomes, treebanks, constructions, discourse, parallelism):

@@ -221,7 +221,11 @@ class Call:
         names = [name for name in signature_of(self.command.function).parameters if name not in self.command.without]
         names += [name for names in self.command.settings.values() for name in names]
         found = {name: self.read(name) for name in names if name not in without}
-        return {name: value for name, value in found.items() if not (value is None or value == [])}
+        return {
+            name: value
+            for name, value in found.items()
+            if value is not None and not (isinstance(value, list) and not value)
+        }
 
     def read(self, name: str) -> Any:
         """Return an argument: what an option names, read, or its value."""
@@ -272,10 +276,16 @@ class Late(TyperCommand):
     """A command whose options and help are found when they are asked for."""
 
     @cached_property
-    def _made(self) -> TyperCommand:
+    def function(self) -> Body:
+        """The function that is called, with its options as parameters."""
         declared: Any = self.callback
+        called: Body = declared.command.callback(declared.body)
+        return called
+
+    @cached_property
+    def _made(self) -> TyperCommand:
         single = typer.Typer(add_completion=False)
-        single.command(self.name)(declared.command.callback(declared.body))
+        single.command(self.name)(self.function)
         made: Any = get_command(single)
         return cast(TyperCommand, made)
 

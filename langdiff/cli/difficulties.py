@@ -55,7 +55,7 @@ Command(
     app,
     "langdiff.fit",
     reads={**SURPRISALS, "edition_info": _editions},
-    renamed=LONG,
+    renamed={**LONG, "bootstrap": "n_resamples"},
     without=("rounding",),
     needs={"edition_info": ("groups", "formula", "dispersion"), "intent_info": COLUMNS},
     examples=(
@@ -67,12 +67,12 @@ Command(
     app,
     "langdiff.cross_validate",
     reads=SURPRISALS,
-    renamed=LONG,
+    renamed={**LONG, "k": "n_folds"},
     needs={"intent_info": COLUMNS},
     check=lambda call: check_scale(call.given["models"], call.given["laplace_scale"]),
     also="With --clusters, all cells that a cluster has in an edition are held out together.",
     examples=(
-        "langdiff cross-validate surprisals.csv --model 1 --model 2 --k 10 --seed 1",
+        "langdiff cross-validate surprisals.csv --model 1 --model 2 --n-folds 10 --seed 1",
         "langdiff cross-validate news.csv --clusters document --intent-info documents.csv",
     ),
 )(show)
@@ -88,26 +88,29 @@ Command(
     app,
     "langdiff.short_form",
     reads={**SURPRISALS, "judge": "langdiff.read_surprisals"},
-    renamed=LONG,
-    examples=("langdiff short-form models/surprisals-char-residual.csv --k 50 --out short.csv",),
+    renamed={**LONG, "k": "n_items -k"},
+    examples=("langdiff short-form models/surprisals-char-residual.csv --n-items 50 --out short.csv",),
 )(show)
-Command(
-    app,
-    "langdiff.experiments.intent_stability",
-    name="stability",
-    reads=SURPRISALS,
-    renamed=LONG,
-    examples=("langdiff stability surprisals.csv --size 100 --size 400 --plot stability.svg",),
-)(show)
-Command(
-    app,
-    "langdiff.experiments.deletion_bias",
-    name="deletion",
-    reads=SURPRISALS,
-    renamed=LONG,
-    without=("truth",),
-    examples=("langdiff deletion complete.csv --rate .2 --rate .5 --plot deletion.svg",),
-)(show)
+
+
+@Command(app, "langdiff.experiments.intent_stability", reads=SURPRISALS, renamed=LONG)
+def stability(call: Call, output: Output) -> None:
+    """Fit difficulties to nested random subsets of the intents, to see how stable they are.
+
+    Example: langdiff stability surprisals.csv --size 100 --size 400 --plot stability.svg
+    """
+    output.check(call.offers)
+    output.show(call(sizes=sorted(call.given["sizes"] or ()) or None))
+
+
+@Command(app, "langdiff.experiments.deletion_bias", reads=SURPRISALS, renamed=LONG, without=("truth",))
+def deletion(call: Call, output: Output) -> None:
+    """Delete cells of a complete table, and show how far difficulties move: by chance, by bits, by their own residuals.
+
+    Example: langdiff deletion complete.csv --rate .2 --rate .5 --plot deletion.svg
+    """
+    output.check(call.offers)
+    output.show(call(rates=sorted(call.given["rates"])))
 
 
 @Command(

@@ -1,6 +1,5 @@
-"""`langdiff doctor`: what is installed, found without what may be missing, which is imported in functions."""
+"""What is installed, found without what may be missing: of packages, only the standard library is imported here."""
 
-import json
 import os
 import platform
 import re
@@ -11,13 +10,8 @@ from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 
-import typer
-
 import langdiff
-from langdiff.cli.commands import Command
-from langdiff.cli.output import Json
 
-app = typer.Typer()
 Finding = tuple[str, bool, str]
 
 # modules that are not named like their packages; type stubs have none
@@ -30,38 +24,6 @@ _MODULES: dict[str, str | None] = {
     "pytest-xdist": "xdist",
     "scipy-stubs": None,
 }
-
-
-@Command(app)
-def doctor(
-    as_json: Json = False,
-) -> None:
-    """Show what is installed: packages, device, solvers, Stan, extras.
-
-    Example: langdiff doctor
-    """
-    found = findings()
-    if as_json:
-        typer.echo(json.dumps([{"what": w, "ok": ok, "detail": d} for w, ok, d in found], indent=2))
-        return
-    try:
-        _print_table(found)
-    except ImportError:  # rich is one of what may be missing
-        for what, ok, detail in found:
-            typer.echo(f"{what}: {'yes' if ok else 'no'}, {detail}")
-
-
-def _print_table(found: list[Finding]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(title="langdiff doctor", title_justify="left")
-    for name in ("what", "", "detail"):
-        table.add_column(name, overflow="fold")
-    for what, ok, detail in found:
-        table.add_row(what, Text("yes", "green") if ok else Text("no", "yellow"), Text(detail))
-    Console().print(table)
 
 
 def findings() -> list[Finding]:

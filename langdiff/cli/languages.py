@@ -97,7 +97,7 @@ def _editions(path: Path, _: Call) -> "pd.DataFrame":
         "edition_info": _editions,
         "coordinates": _editions,
     },
-    renamed={"tests": "test -t", "only": "predictor -p"},
+    renamed={"tests": "test -t", "only": "predictor -p", "unit": "level"},
 )
 def correlate(
     context: typer.Context,
@@ -185,6 +185,7 @@ def read_difficulties(path: Path) -> "DifficultyFit | pd.DataFrame":
     "langdiff.measure_parity",
     reads={"source": Corpus},
     settings={"langdiff.read_surprisals": ("unit", "verify")},
+    renamed={"bootstrap": "n_resamples"},
     without=("surprisals", "tokenizers"),
 )
 def parity(

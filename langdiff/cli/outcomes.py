@@ -80,6 +80,7 @@ class Tables:
 @Command(
     outcomes,
     "langdiff.fit_outcomes",
+    renamed={"cluster": "clusters"},
     without=("outcomes", "model", "errors", "n_resamples", "seed", "allow_unlinked"),
 )
 def check(
@@ -124,6 +125,7 @@ def check(
     outcomes,
     "langdiff.fit_outcomes",
     reads={"outcomes": Tables},
+    renamed={"cluster": "clusters"},
     kinds={"model": Literal["auto", "rasch", "beta-binomial", "slopes", "conditional"]},
 )
 def fit(
@@ -140,7 +142,7 @@ def fit(
 ) -> None:
     """Fit abilities of systems and difficulties of items or groups of items.
 
-    Example: langdiff outcomes fit parsers.csv --by construction --cluster document --plot map.svg
+    Example: langdiff outcomes fit parsers.csv --by construction --clusters document --plot map.svg
     """
     import langdiff as ld
 
@@ -170,13 +172,14 @@ def fit(
     outcomes,
     "langdiff.sample_outcomes",
     reads={"outcomes": Tables},
+    renamed={"cluster": "clusters"},
     kinds={"model": Literal["auto", "rasch", "beta-binomial", "slopes"]},
     without=("priors",),
 )
 def sample(call: Call, out: Draws = None, as_json: Json = False) -> None:
     """Draw abilities and difficulties from their posterior with Stan, for small or separated tables.
 
-    Example: langdiff outcomes sample parsers.csv --by construction --cluster document
+    Example: langdiff outcomes sample parsers.csv --by construction --clusters document
     """
     formats = dict.fromkeys(("mean", "low", "high"), "{:+.3f}") | {"sd": "{:.3f}"}
     show_draws(call, out, as_json, formats)

@@ -1,5 +1,6 @@
-"""`langdiff demo`, `run` and `report`: all stages at once; `status`, `verify` and `clean`: what a run left."""
+"""`langdiff demo`, `run` and `report`: all stages at once; `status`, `verify`, `clean`: what a run left; `doctor`."""
 
+import json
 import logging
 from contextlib import suppress
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from langdiff.cli.commands import Command
+from langdiff.cli.installed import Finding, findings
 from langdiff.cli.options import existing
 from langdiff.cli.output import Json, print_json, print_table
 
@@ -200,6 +202,38 @@ def clean(
         print_table(table, title, {"bytes": "{:,}"})
     else:
         typer.echo("nothing to remove")
+
+
+@Command(app)
+def doctor(
+    as_json: Json = False,
+) -> None:
+    """Show what is installed: packages, device, solvers, Stan, extras.
+
+    Example: langdiff doctor
+    """
+    found = findings()
+    if as_json:
+        typer.echo(json.dumps([{"what": w, "ok": ok, "detail": d} for w, ok, d in found], indent=2))
+        return
+    try:
+        _print_table(found)
+    except ImportError:  # rich is one of what may be missing
+        for what, ok, detail in found:
+            typer.echo(f"{what}: {'yes' if ok else 'no'}, {detail}")
+
+
+def _print_table(found: list[Finding]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title="langdiff doctor", title_justify="left")
+    for name in ("what", "", "detail"):
+        table.add_column(name, overflow="fold")
+    for what, ok, detail in found:
+        table.add_row(what, Text("yes", "green") if ok else Text("no", "yellow"), Text(detail))
+    Console().print(table)
 
 
 def _run(settings: "Experiment", out: Path, as_json: bool, executor: "Executor | None" = None) -> None:
