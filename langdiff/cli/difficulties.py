@@ -84,13 +84,24 @@ Command(
     settings={"langdiff.fit": ("model", "restricted")},
     examples=("langdiff compare-folds models/surprisals-char-residual.csv --clusters document",),
 )(show)
-Command(
+
+
+@Command(
     app,
     "langdiff.short_form",
     reads={**SURPRISALS, "judge": "langdiff.read_surprisals"},
     renamed={**LONG, "k": "n_items -k"},
-    examples=("langdiff short-form models/surprisals-char-residual.csv --n-items 50 --out short.csv",),
-)(show)
+)
+def short_form(call: Call, output: Output) -> None:
+    """Choose a few intents that stand for all, on half of the editions, and judge them on the others.
+
+    Example: langdiff short-form models/surprisals-char-residual.csv --n-items 50 --out short.csv
+    """
+    output.check(call.offers)
+    form = call()
+    output.show(form)
+    if output.as_json:
+        typer.echo(form.summary(), err=True)
 
 
 @Command(app, "langdiff.experiments.intent_stability", reads=SURPRISALS, renamed=LONG)

@@ -258,6 +258,8 @@ def _choices(module: _Module, node: ast.AST) -> Iterator[Any]:
                 yield from _choices(module, element)
         case ast.Constant(value=value):
             yield value
+        case ast.Subscript(slice=inner):
+            yield from _choices(module, inner)
         case ast.Name(id=name):
             home, found = module.find(name)
             yield from _choices(home, found.slice) if isinstance(found, ast.Subscript) else ()
@@ -298,8 +300,11 @@ def _described(doc: str) -> dict[str, str]:
 
 
 def _sentence(text: str) -> str:
-    end = _END.search(text)
-    return f"{text[: end.start()]}." if end else text
+    """Return a text up to the first end of a phrase that is not within brackets."""
+    places = (end.start() for end in _END.finditer(text))
+    ends = (place for place in places if text.count("(", 0, place) == text.count(")", 0, place))
+    end = next(ends, None)
+    return text if end is None else f"{text[:end]}."
 
 
 def _fields(module: _Module, node: ast.ClassDef) -> Iterator[Parameter]:
