@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 import langdiff
-from langdiff.base.control_characters import escape_controls
+from langdiff.base.cells import escape_controls
 from langdiff.cli.difficulties import app as difficulties
 from langdiff.cli.languages import app as languages
 from langdiff.cli.outcomes import constructions, outcomes

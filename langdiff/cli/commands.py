@@ -39,8 +39,8 @@ class Command:
     name : str
         Name of the command; by default that of the body, or of the function if the body is `show`.
     reads : mapping
-        How parameters are read: by a public function of a path, whose other parameters become options, too; by a class
-        of options with a method ``open``; or by a function of the path and the `Call`.
+        How parameters are read: by a public function of a path, or of another value, whose other parameters become
+        options, too; by a class of options with a method ``open``; or by a function of the value and the `Call`.
     settings : mapping
         Parameters of other public functions that the function passes on to them.
     renamed : mapping
@@ -138,7 +138,9 @@ class Command:
                 yield from inspect.signature(reader).parameters.values()
             elif reader is not None:
                 path, *others = signature_of(reader).parameters.values() if isinstance(reader, str) else [one]
-                yield self._option(replace(one, kind=Path, help=path.help if one.default is ... else one.help))
+                is_path = one.is_table or one.kind in (None, Path)
+                told = path.help if one.default is ... else one.help
+                yield self._option(replace(one, kind=Path, help=told) if is_path else one)
                 yield from (self._option(each) for each in others if each.name not in self.without)
             elif one.kind or one.name in self.kinds:
                 yield self._option(one)
@@ -152,7 +154,7 @@ class Command:
         found = {}
         for each in () if one.name in self.kinds else one.classes:
             for name, value in signature_of(each).parameters.items():
-                if value.kind:
+                if value.kind and name not in self.without:
                     found[self.renamed.get(f"{one.name}.{name}", name)] = value
         return found
 

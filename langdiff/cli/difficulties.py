@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from langdiff.base.types import Model
 from langdiff.cli.commands import Call, Command, show
 from langdiff.cli.options import (
     Verify,
@@ -34,6 +33,9 @@ if TYPE_CHECKING:
 app = typer.Typer()
 LONG = {"intent": "intent_column", "edition": "edition_column", "bits": "bits_column"}
 SURPRISALS = {"surprisals": "langdiff.read_surprisals"}
+MODEL = {"model": "langdiff.regression.variants.find_variant"}
+SCALE = {"laplace_scale": "Scale b of model 3, nats."}
+MODELS = {"models": "langdiff.regression.variants.find_variants"}
 COMPARED = {
     "cells": "{:,}",
     "log_likelihood": "{:,.1f}",
@@ -54,9 +56,8 @@ def _editions(path: Path, call: Call) -> "pd.DataFrame":
 Command(
     app,
     "langdiff.fit",
-    reads={**SURPRISALS, "edition_info": _editions},
+    reads={**SURPRISALS, **MODEL, "edition_info": _editions},
     renamed={**LONG, "bootstrap": "n_resamples"},
-    without=("rounding",),
     needs={"edition_info": ("groups", "formula", "dispersion"), "intent_info": COLUMNS},
     examples=(
         "langdiff fit surprisals.csv --clusters chapter --plot difficulties.svg",
@@ -66,10 +67,10 @@ Command(
 Command(
     app,
     "langdiff.cross_validate",
-    reads=SURPRISALS,
+    reads={**SURPRISALS, **MODELS},
+    help=SCALE,
     renamed={**LONG, "k": "n_folds"},
     needs={"intent_info": COLUMNS},
-    check=lambda call: check_scale(call.given["models"], call.given["laplace_scale"]),
     also="With --clusters, all cells that a cluster has in an edition are held out together.",
     examples=(
         "langdiff cross-validate surprisals.csv --model 1 --model 2 --n-folds 10 --seed 1",
@@ -127,7 +128,8 @@ def deletion(call: Call, output: Output) -> None:
 @Command(
     app,
     "langdiff.cross_validate",
-    reads=SURPRISALS,
+    reads={**SURPRISALS, **MODELS},
+    help=SCALE,
     renamed=LONG,
     without=("k", "restricted", "clusters", "seed", "progress"),
 )
@@ -150,27 +152,23 @@ def compare(
     Example: langdiff compare surprisals.csv --model 1 --model 2
     """
     import langdiff as ld
-    from langdiff.regression.check.cross_validate import RESTRICTABLE
+    from langdiff.regression.variants import names_with
 
     check_ending(out, TABLE, "table")
-    models: list[Model] = call.given["models"]
-    scale = call.given["laplace_scale"]
-    if twice := [name for name in dict.fromkeys(models) if models.count(name) > 1]:
+    named = call.given["models"]
+    if twice := [name for name in dict.fromkeys(named) if named.count(name) > 1]:
         raise ConfigError(f"--model: {listing(twice)} named twice. Name each model once.")
-    others = [name for name in models if name not in RESTRICTABLE]
+    models = call.read("models")
+    others = [variant.name for variant in models if not variant.restrictable]
     if restricted and not is_given(context, "models"):
-        models = [name for name in models if name in RESTRICTABLE]
+        models = [variant for variant in models if variant.restrictable]
     elif restricted and others:
         raise ConfigError(
             f"--restricted: no restricted likelihood of model(s) {listing(others)}, and restricted and unrestricted "
-            f"ones do not compare. Leave --restricted out, or name models of {', '.join(RESTRICTABLE)}."
+            f"ones do not compare. Leave --restricted out, or name models of {names_with('restrictable')}."
         )
-    check_scale(models, scale)
     table = call.read("surprisals")
-    fits: dict[str, ld.DifficultyFit] = {
-        name: ld.fit(table, model=name, restricted=restricted, laplace_scale=scale if name == "3" else None)
-        for name in models
-    }
+    fits = {variant.name: ld.fit(table, model=variant, restricted=restricted) for variant in models}
     frame = ld.compare(fits).drop(columns="model").rename_axis("model").reset_index()
     if out is not None:
         write_frame(frame, out)
@@ -179,7 +177,9 @@ def compare(
         return
     name = call.given["surprisals"].name
     print_table(
-        frame, f"Fits of {name}; correlation and difference of difficulties are those with model {models[0]}", COMPARED
+        frame,
+        f"Fits of {name}; correlation and difference of difficulties are those with model {models[0].name}",
+        COMPARED,
     )
     for fit in fits.values():
         typer.echo(f"[{fit.signature}]")
@@ -188,7 +188,8 @@ def compare(
 @Command(
     app,
     "langdiff.goodness",
-    reads=SURPRISALS,
+    reads={**SURPRISALS, **MODELS},
+    help=SCALE,
     renamed={**LONG, "n": "sizes"},
     without=("cache",),
 )
@@ -205,14 +206,13 @@ def goodness(
 
     Example: langdiff goodness surprisals.csv --model 1 --model 2 --sizes map --sizes posterior --out goodness
     """
-    check_scale(call.given["models"], call.given["laplace_scale"])
     found = call(cache=out)
     write_frame(found.results, out / "goodness.csv")
     save_picture(found.plot, out / "goodness.svg")
     Output(as_json=as_json).show(found)
 
 
-@Command(app, "langdiff.simulate", without=("difficulties", "intent_sizes"))
+@Command(app, "langdiff.simulate", reads=MODEL, without=("difficulties", "intent_sizes"))
 def simulate(
     context: typer.Context,
     call: Call,
@@ -225,7 +225,7 @@ def simulate(
 
     Example: langdiff simulate --n-intents 500 --n-editions 8 --missing 0.2 --out drawn.csv --truth truth.json
     """
-    from langdiff.tables.table_files import table_kind
+    from langdiff.tables.long_tables import table_kind
 
     if not call.given["missing"]:
         refuse_given(
@@ -301,7 +301,7 @@ def flag_cells(call: Call, out: Out = None, as_json: Json = False) -> None:
 Draws = Annotated[Path | None, typer.Option("--out", "-o", help="Save all draws here (.nc, NetCDF).")]
 
 
-@Command(app, "langdiff.sample", reads=SURPRISALS, renamed=LONG, without=("priors",))
+@Command(app, "langdiff.sample", reads={**SURPRISALS, **MODEL}, renamed=LONG, without=("priors",))
 def sample(call: Call, out: Draws = None, as_json: Json = False) -> None:
     """Draw from the posterior of difficulties with Stan.
 
@@ -346,11 +346,3 @@ def install_stan(
     from langdiff.regression.stan.cmdstan import install_cmdstan
 
     typer.echo(str(install_cmdstan(version=version, folder=out, cores=cores)))
-
-
-def check_scale(models: list[Model], laplace_scale: float | None) -> None:
-    """Refuse the scale of model 3 where that is not among the models."""
-    if laplace_scale is not None and "3" not in models:
-        raise ConfigError(
-            "--laplace-scale is for model 3, which is not among the models: add --model 3, or leave it out."
-        )

@@ -27,6 +27,7 @@ from langdiff.cli.output import (
     print_table,
     save_picture,
 )
+from langdiff.cli.texts import COMPUTING, computing
 from langdiff.errors import ConfigError, DataError, LangdiffError, listing, option
 
 if TYPE_CHECKING:
@@ -265,7 +266,7 @@ def _sources(call: Call, surprisals: Path | None) -> "tuple[Multitext | Surprisa
 
 def _tokenizers(options: list[str]) -> "dict[str, TokenSource]":
     from langdiff.parity.tokenizers import read_tokenizer
-    from langdiff.tables.table_files import numbers_of, read_table_file
+    from langdiff.tables.long_tables import numbers_of, read_table_file
 
     found: dict[str, TokenSource] = {}
     for pair in options:
@@ -363,8 +364,8 @@ def _reproduce_papers(paper: str, as_json: bool) -> None:
 
 
 PANEL = "With --balanced"
-TRAINING = ("lm", "by", "budget_words", "reference", "groups", "folds", "device", "workers", "seed")
-ONLY_BALANCED = ("format", *TRAINING, "tokenize", "out")
+TRAINING = ("lm", "by", "budget_words", "reference", "groups", "folds", "seed")
+ONLY_BALANCED = ("format", *TRAINING, *COMPUTING, "tokenize", "out")
 
 
 @Command(
@@ -378,7 +379,7 @@ ONLY_BALANCED = ("format", *TRAINING, "tokenize", "out")
     },
     renamed={"languages": "language -l"},
     kinds={"lm": str},
-    without=("multitext", "languages", "original_language", "edition_info", "cache", "progress"),
+    without=("multitext", "languages", "original_language", "edition_info", "cache"),
     panels={PANEL: ONLY_BALANCED},
 )
 def translationese(
@@ -460,7 +461,7 @@ def translationese(
                 prepare_text(multitext, "reversible" if tokenize else "as-is"),
                 given["languages"],
                 original_language=known,
-                cache=out,
+                compute=computing(call, out),
                 **training,
             )
         )

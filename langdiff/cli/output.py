@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
-from langdiff.base.control_characters import drop_controls, escape_controls
+from langdiff.base.cells import drop_controls, escape_controls
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -198,11 +198,11 @@ def write_frame(frame: "pd.DataFrame", path: Path) -> None:
     OutputError
         If the file cannot be written.
     """
-    from langdiff.base.csv_cells import guarded
+    from langdiff.base.cells import guarded
     from langdiff.base.io import atomic_path
 
     if path.suffix == ".parquet":
-        from langdiff.tables.table_files import write_table_file
+        from langdiff.tables.long_tables import write_table_file
 
         write_table_file(frame, path)
         return

@@ -252,7 +252,7 @@ def _shares(given: list[str] | None) -> dict[str, float] | None:
 
 
 def _read_counts(path: Path) -> "pd.DataFrame":
-    from langdiff.tables.table_files import numbers_of, read_table_file
+    from langdiff.tables.long_tables import numbers_of, read_table_file
 
     table = read_table_file(path)
     if missing := [name for name in ("document", "inner", "outer") if name not in table]:
@@ -262,7 +262,7 @@ def _read_counts(path: Path) -> "pd.DataFrame":
 
 
 def _read_blocks(path: Path) -> "pd.DataFrame":
-    from langdiff.tables.table_files import numbers_of, read_table_file
+    from langdiff.tables.long_tables import numbers_of, read_table_file
 
     table = read_table_file(path)
     numbers = table.iloc[:, 1:].apply(lambda column: numbers_of(column, path))
@@ -337,7 +337,7 @@ def score(
     Example: langdiff parallelism score gold/ one=tagger1/ two=tagger2/ --table errors
     """
     from langdiff import parallelism
-    from langdiff.tables.table_files import table_kind
+    from langdiff.tables.long_tables import table_kind
 
     if outcomes is not None:
         table_kind(outcomes)  # an error before any work is done

@@ -25,7 +25,9 @@ class _Kind(NamedTuple):
 
 
 _TABLE = _Kind("table")  # a frame, which a command reads from a file
+_OBJECT = _Kind("object")  # of a class of the package, which cannot be typed
 _OTHER = _Kind(None)
+_UNTYPED = (None, "table", "object")
 _NAMED = {"str": _Kind(str), "int": _Kind(int), "float": _Kind(float), "bool": _Kind(bool), "Path": _Kind(Path)}
 _MANY = {"list", "Sequence", "Iterable", "Collection"}
 
@@ -244,7 +246,7 @@ def _named(module: _Module, name: str) -> Iterator[_Kind]:
     if name in _NAMED:
         yield _NAMED[name]
     elif isinstance(found, ast.ClassDef):
-        yield _OTHER._replace(classes=tuple(_option_classes(home, found)))
+        yield _OBJECT._replace(classes=tuple(_option_classes(home, found)))
     elif isinstance(found, ast.expr):
         yield from _kinds(home, found)
     else:
@@ -267,7 +269,7 @@ def _choices(module: _Module, node: ast.AST) -> Iterator[Any]:
 
 def _chosen(kinds: Iterable[_Kind]) -> Any:
     """Return the type that can be typed best: paths before other text, text before choices and numbers."""
-    typed = [kind for kind in kinds if kind.one not in (None, "table")]
+    typed = [kind for kind in kinds if kind.one not in _UNTYPED]
     plainly = [kind.one for kind in typed]
     choices = [choice for one in plainly for choice in getattr(one, "__args__", ())]
     numbers = [one for one in (bool, float, int) if one in plainly]

@@ -209,7 +209,7 @@ def _folder(out: Path, record: dict[str, Any], divided: Mapping[str, Mapping[str
     """
     import shutil
 
-    from langdiff.base.csv_cells import guarded
+    from langdiff.base.cells import guarded
     from langdiff.base.io import locked, write_json, write_text
     from langdiff.base.signature import short_hash
     from langdiff.lm.lstm.resume import is_state, remove_states

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from langdiff.experiments.replicates import Replicates
+    from langdiff.lm import Compute
     from langdiff.regression import DifficultyCurve
     from langdiff.tables.multitext import Multitext
     from langdiff.tables.surprisals import Surprisals
@@ -45,7 +46,7 @@ def list_corpora(as_json: Json = False) -> None:
     """
     import pandas as pd
 
-    from langdiff.corpora.catalogue import SOURCES
+    from langdiff.corpora.download import SOURCES
 
     rows = [
         {
@@ -76,7 +77,7 @@ def fetch(
     Example: langdiff corpora fetch flores-200 --out corpora
     """
     from langdiff.corpora import fetch as download
-    from langdiff.corpora.catalogue import SOURCES
+    from langdiff.corpora.download import SOURCES
 
     source = SOURCES.get(name)
     if source is not None and source.url is not None:  # before the download starts
@@ -99,7 +100,7 @@ def describe(
 
     Example: langdiff corpora describe 'bible/*.txt.gz' --by-edition
     """
-    from langdiff.tables.left_out import explain_left_out
+    from langdiff.tables.text_sources import explain_left_out
 
     multitext = corpus.open()
     if by_edition:
@@ -169,6 +170,7 @@ def select(
         typer.echo(f"Texts: {out}, to be read with --format {format}", err=True)
 
 
+COMPUTING = ("device", "workers", "progress")  # where language models are trained
 LM_HELP = "Language model, such as char-residual or kneser-ney-6; -unpriced at its end is a way of scoring."
 SCORING = "priced (replaced characters, the default) or unpriced; carried."
 LM = {"lm": LM_HELP, "scoring": SCORING, "workers": "Editions trained at a time.", "device": "auto, cpu or cuda."}
@@ -180,7 +182,7 @@ LM |= {"max_replaced": "Fraction of an edition's characters that may be replaced
     "langdiff.compute_surprisals",
     kinds={"lm": str, "scoring": str},
     help=LM,
-    without=("parts", "cache", "group"),
+    without=("parts", "cache"),
 )
 def train(
     texts: DividedTexts,
@@ -200,15 +202,15 @@ def train(
     Example: langdiff train wmt/*.sgm --lm char-residual --out models --folds 5 --groups document
     """
     from langdiff.experiments import replicate
-    from langdiff.lm.ngram.recipe import find_scored_lm
-    from langdiff.lm.preparation import note_preparation
+    from langdiff.lm.language_model import find_scored_lm
+    from langdiff.lm.texts import note_preparation
 
     named = find_scored_lm(call.given["lm"], call.given["scoring"])  # an error before the corpus is read
     parts, tokenization = texts.divide()
     for folder in texts.folders(out):
         note_preparation(folder, tokenization)
     if n_seeds > 1:
-        replicates = replicate(parts, n_seeds=n_seeds, **call.arguments(), cache=out)
+        replicates = replicate(parts, n_seeds=n_seeds, compute=computing(call, out), **call.arguments(*COMPUTING))
         for seed in replicates.surprisals:
             for folder in texts.folders(out / f"seed-{seed}"):
                 note_preparation(folder, tokenization)  # so that `langdiff score` reads it, too
@@ -217,6 +219,13 @@ def train(
         surprisals = call(parts=parts, cache=out)
         _finish(surprisals, out / f"surprisals-{named.name}.csv", as_json)
     _draw_learning(out, named.recipe.name)
+
+
+def computing(call: Call, out: Path | None) -> "Compute":
+    """Return how language models are trained, and the folder that keeps them."""
+    from langdiff.lm import Compute
+
+    return Compute(cache=out, **{name: call.given[name] for name in COMPUTING})
 
 
 def _show_replicates(replicates: "Replicates", out: Path, as_json: bool) -> None:
@@ -290,9 +299,9 @@ def score(
     import langdiff as ld
     from langdiff.corpora.tokenizer import prepare_text
     from langdiff.lm import read_models, token_scores
-    from langdiff.lm.ngram.recipe import find_scored_lm
-    from langdiff.lm.preparation import NOTE, read_preparation
-    from langdiff.tables.table_files import table_kind
+    from langdiff.lm.language_model import find_scored_lm
+    from langdiff.lm.texts import NOTE, read_preparation
+    from langdiff.tables.long_tables import table_kind
 
     table_kind(out)  # an error before any work is done
     if hf:
@@ -322,7 +331,7 @@ def score(
 
 
 def _write_tokens(scores: "TokenScores", per: Literal["token", "word"], path: Path, as_json: bool) -> None:
-    from langdiff.tables.table_files import write_table_file
+    from langdiff.tables.long_tables import write_table_file
 
     frame = scores.to_frame() if per == "token" else scores.words()
     write_table_file(frame, path)
@@ -374,13 +383,13 @@ def sweep(
     Example: langdiff sweep selected/ --lm bpe-small --out merges --ratio 0.2 --ratio 0.4 --ratio 0.8
     """
     import langdiff as ld
-    from langdiff.lm.preparation import note_preparation
+    from langdiff.lm.texts import note_preparation
 
     multitext, tokenization = texts.prepared()
     parts = ld.split(multitext.dropna())
     typer.echo(f"{multitext!r}; shared by all: {parts.summary()}", err=True)
     note_preparation(out, tokenization)
-    result = call(parts=parts, cache=out)
+    result = call(parts=parts, compute=computing(call, out))
     write_frame(result.to_frame(), out / "sweep.csv")
     save_picture(result.plot, out / "sweep.svg")
     result.best_surprisals().save(out / f"surprisals-{call.given['lm']}-best.csv")
@@ -408,7 +417,7 @@ def curve(
     """
     numbers = _numbers(call.given["sizes"])
     parts, _ = texts.divide()
-    result = call(parts=parts, sizes=numbers, cache=out)
+    result = call(parts=parts, sizes=numbers, compute=computing(call, out))
     result.save(out / "curve.json")
     tables = {"curve": result.to_frame(), "correlations": result.correlations(), "changes": result.changes()}
     for name, table in tables.items():

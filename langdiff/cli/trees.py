@@ -26,9 +26,8 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
     from langdiff.discourse import DiscourseEvaluation
-    from langdiff.discourse.items import Procedure
-    from langdiff.discourse.relations import Classes
-    from langdiff.treebanks.comparison import TreebankComparison
+    from langdiff.discourse.items import Classes, Procedure
+    from langdiff.treebanks.pairwise import TreebankComparison
     from langdiff.treebanks.profile import TreebankProfile
 
 treebanks = typer.Typer(name="treebanks", help="Measure and compare dependency treebanks.", no_args_is_help=True)
@@ -102,7 +101,7 @@ def _write(result: "TreebankComparison", out: Path, cluster: bool, noise: bool) 
     """Write divergences, sizes and counts as TSV, maps and profiles as SVG."""
     import pandas as pd
 
-    from langdiff.base.csv_cells import guarded
+    from langdiff.base.cells import guarded
     from langdiff.base.io import write_text
     from langdiff.plots import plot_metric_maps
 
@@ -253,7 +252,7 @@ def evaluate(
     """
     from langdiff.discourse import discourse_similarity
     from langdiff.discourse.files import read_documents
-    from langdiff.tables.table_files import table_kind
+    from langdiff.tables.long_tables import table_kind
 
     if outcomes is not None:
         table_kind(outcomes)  # an error before any work is done
@@ -316,7 +315,7 @@ def convert(
     Example: langdiff discourse convert rs4/ --to attachments --binarization right --out decisions
     """
     from langdiff.discourse import binarize, write_discourse
-    from langdiff.discourse.relations import with_classes
+    from langdiff.discourse.items import with_classes
 
     found = call()
     if classes is not None:

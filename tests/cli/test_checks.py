@@ -88,7 +88,7 @@ def test_cross_validate_by_document(langdiff, table, documents):
     ("command", "options", "message"),
     [
         ("compare", ["--model", "1", "--model", "1"], "--model: '1' named twice"),
-        ("cross-validate", ["--out", "models.xlsx"], "models.xlsx: unknown kind of table '.xlsx'"),
+        ("cross-validate", ["--out", "models.xlsx"], "models.xlsx: unknown kind of file '.xlsx'"),
         (
             "cross-validate",
             ["--clusters", "document"],

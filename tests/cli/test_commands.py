@@ -244,6 +244,8 @@ def test_declarations_name_what_there_is(name):
         elif isinstance(reader, str):
             known |= set(signature_of(reader).parameters)
     told = {*command.renamed, *command.kinds, *command.without}
+    for parameter in signature_of(command.function).parameters.values():
+        known |= {name for each in parameter.classes for name in signature_of(each).parameters}
     assert {each for each in told if "." not in each} - known == set()
 
 

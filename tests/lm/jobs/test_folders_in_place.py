@@ -10,7 +10,7 @@ import langdiff as ld
 from langdiff.base.checksums import DamageError
 from langdiff.errors import LangdiffError, LangdiffWarning
 from langdiff.lm import compute_surprisals, read_training_logs, score_multitext
-from langdiff.lm.external.cache import cached
+from langdiff.lm.external.protocol import cached
 from langdiff.run import Experiment, read_run, run_experiment
 
 MODEL = "kneser-ney-2"
@@ -61,7 +61,7 @@ def test_of_a_run(tmp_path):
     settings = {
         "name": "folders",
         "corpus": {"format": "synthetic", "n_intents": 80, "n_languages": 2},
-        "lm": {"models": [MODEL], "max_replaced": 1.0, "floors": False},
+        "lm": {"models": [MODEL], "max_replaced": 1.0, "baselines": False},
     }
     experiment = Experiment.model_validate(settings)
     run = run_experiment(experiment, tmp_path, progress=False)
