@@ -92,6 +92,25 @@ class Compute:
         return self if self.folder is None else replace(self, cache=self.folder / name)
 
 
+def as_compute(compute: Compute | None) -> Compute:
+    """Return the settings given, by default those of `Compute`.
+
+    Raises
+    ------
+    ConfigError
+        If something else is given.
+    """
+    match compute:
+        case None:
+            return Compute()
+        case Compute():
+            return compute
+        case type():
+            raise ConfigError(f"compute is the class {compute.__name__}: write {compute.__name__}().")
+        case _:
+            raise ConfigError(f"compute is {compute!r}; give langdiff.lm.Compute, with device, cache or workers.")
+
+
 class _Scored(NamedTuple):
     """What language models of all editions gave.
 

@@ -35,6 +35,7 @@ from langdiff.lm.jobs.folder import (
 )
 from langdiff.lm.jobs.record import JobRecord, describe_compute, hash_texts
 from langdiff.lm.language_model import (
+    KINDS,
     LanguageModelRecipe,
     Model,
     Report,
@@ -284,6 +285,8 @@ def job_key(job: Job, texts: Mapping[str, pd.Series]) -> dict[str, Any]:
             **_versions(job.recipe.libraries()),
         },
     }
+    if type(job.recipe).__module__ not in KINDS:  # those of this package are told apart by their fields
+        key["kind"] = job.recipe.kind
     return cast(dict[str, Any], json.loads(json.dumps(key)))  # no tuples
 
 
