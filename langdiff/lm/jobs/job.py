@@ -136,7 +136,7 @@ class ReplacedError(DataError):
 
 
 def explain_replaced(rates: Mapping[str, float], max_replaced: float) -> str | None:
-    """Say which editions have more characters replaced than allowed, and what to do; None if there are none."""
+    """Return an error for editions with more characters replaced than allowed; None if there are none."""
     high = {edition: rate for edition, rate in rates.items() if rate > max_replaced}
     if not high:
         return None
@@ -166,7 +166,7 @@ def load_finished(cache: Path, edition: str, recipe: LanguageModelRecipe, device
 
 
 def run_job(job: Job, report: Report = report_nothing) -> JobResult:
-    """Give the surprisals of a job: from its folder, by the model that is there, or by training.
+    """Return the surprisals of a job: from its folder, by the model that is there, or by training.
 
     A training that was interrupted goes on from its last finished epoch.
 
