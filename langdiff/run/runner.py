@@ -357,7 +357,7 @@ class _Run:
             edition_info=corpus.edition_info,
             edition_columns=corpus.edition_columns,
             editions=corpus.editions,
-            errors=corpus.errors,
+            decode_errors=corpus.errors,
             on_error=corpus.on_error,
             ranges=corpus.ranges,
             vref=corpus.vref,
