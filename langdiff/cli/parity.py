@@ -81,7 +81,7 @@ def parity(
         tokenizers=_tokenizers(tokenizer or []) or None,
         clusters=clusters,
         model=model,
-        bootstrap=bootstrap,
+        n_resamples=bootstrap,
         seed=seed,
     )
     table = result.to_frame().rename_axis("edition").reset_index()

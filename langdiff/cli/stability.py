@@ -38,7 +38,7 @@ def stability(
         check_picture_name(plot)
     table = ld.read_surprisals(surprisals, unit=unit, verify=verify)
     sizes = sorted(size) if size else None
-    found = ld.experiments.intent_stability(table, sizes=sizes, n_repeats=repeats, model=model, seed=seed)
+    found = ld.experiments.intent_stability(table, n_intents=sizes, n_repeats=repeats, model=model, seed=seed)
     if plot is not None:
         save_picture(found.plot, plot)
     if as_json:

@@ -92,7 +92,7 @@ def correlate(
         only=only or (),
         given=given or (),
         tree=tree,
-        unit=unit,
+        average=None if unit == "edition" else "language",
         interval=interval,
         alpha=alpha,
         seed=seed,

@@ -21,7 +21,6 @@ from langdiff.tables.long_tables import BESIDE
 from langdiff.tables.provenance import join_provenance
 from langdiff.tables.surprisals import Surprisals
 
-
 RATIOS = tuple(tenth / 10 for tenth in range(11))
 
 
@@ -128,7 +127,7 @@ def sweep_merges(
     ratios: Iterable[float] = RATIOS,
     lm: str | Recipe = "bpe-small",
     max_replaced: float = 0.05,
-    seed: int | np.random.Generator,
+    seed: int | np.random.Generator = 0,
     compute: Compute | None = None,
 ) -> SweepResult:
     """Train the same recipe with several numbers of merges, one model per edition and ratio.

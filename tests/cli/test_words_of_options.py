@@ -63,7 +63,10 @@ def _corpus(folder):
 CASES = {
     "bytes": (["corpora", "describe", "texts", "--format", "moses"], "--decode-errors replace reads it with U+FFFD"),
     "skip": (["select", "texts", "--format", "moses", "--on-error", "skip"], "--decode-errors replace reads it"),
-    "table": (["corpora", "describe", "texts", "--format", "moses", "--on-error", "skip"], "--decode-errors replace reads it"),
+    "table": (
+        ["corpora", "describe", "texts", "--format", "moses", "--on-error", "skip"],
+        "--decode-errors replace reads it",
+    ),
     "guess": (["corpora", "describe", "texts"], "pass --format moses"),
     "format": (
         ["corpora", "describe", "verses", "--format", "pbc"],
@@ -99,7 +102,16 @@ def test_commands_name_their_options(langdiff, tmp_path, monkeypatch, case):
 @pytest.mark.filterwarnings("always::langdiff.errors.LangdiffWarning")
 def test_bytes_are_replaced_on_request(langdiff, tmp_path):
     _corpus(tmp_path)
-    say = ["select", tmp_path / "texts", "--format", "moses", "--decode-errors", "replace", "--out", tmp_path / "chosen"]
+    say = [
+        "select",
+        tmp_path / "texts",
+        "--format",
+        "moses",
+        "--decode-errors",
+        "replace",
+        "--out",
+        tmp_path / "chosen",
+    ]
     done = langdiff(*say)
     assert (done.code, "faulty" in done.out) == (0, False)
     assert (tmp_path / "chosen" / "fra.txt").read_text(encoding="utf-8") == "un\nd\ufffdux\n"
