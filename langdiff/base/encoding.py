@@ -223,6 +223,9 @@ def _decode_plain(kind: Any, stored: Any, name: str) -> Any:
         return kind.from_record(decode_fields(typing.get_type_hints(kind.to_record)["return"], stored))
     if is_dataclass(kind):
         return decode_fields(kind, stored)  # type: ignore[arg-type]
+    if isinstance(kind, type) and issubclass(kind, tuple):  # a NamedTuple, whose fields were written in order
+        hints = typing.get_type_hints(kind)
+        return kind(*(_decode(hints[field], part, name) for field, part in zip(hints, stored, strict=True)))
     if type(stored) is not kind:
         raise TypeError(f"{name} is {stored!r:.60}, not of type {getattr(kind, '__name__', kind)}")
     return stored
@@ -273,7 +276,8 @@ def _column(stored: Any) -> pd.Series:
         return pd.Series([_read_object(cell) for cell in values], dtype=object)
     if kind.startswith("float"):
         return pd.Series([_number(word, "a cell") for word in values], dtype=kind)
-    return pd.Series(pd.array(values, dtype=kind))
+    column: pd.Series = pd.Series(pd.array(values, dtype=kind))
+    return column
 
 
 def _read_object(cell: Any) -> Any:

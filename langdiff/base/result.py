@@ -50,7 +50,7 @@ class Result:
     digits: ClassVar[int] = 4
     """Decimals of numbers in summaries, notebooks and LaTeX; frames are never rounded."""
     printing: ClassVar[Mapping[str, Any]] = {}
-    """Options of ``DataFrame.to_string`` for the table of the summary."""
+    """Options that ``DataFrame.to_string`` and ``to_html`` share, for the table."""
     format_version: ClassVar[int] = 1
     """Version of the saved file."""
     earlier_versions: ClassVar[tuple[int, ...]] = ()
@@ -93,8 +93,8 @@ class Result:
         notes = "\n".join([*self._notes(), *self._signed()])
         kind = "pre" if "  " in notes else "p"  # columns of text stay below one another
         notes = escape(notes) if kind == "pre" else escape(notes).replace("\n", "<br>")
-        index = bool(self.printing.get("index", True))
-        table = self._table().to_html(escape=True, index=index, max_rows=100, na_rep="")
+        shown: dict[str, Any] = {"max_rows": 100, "na_rep": ""} | dict(self.printing)
+        table = self._table().to_html(escape=True, **shown)
         return f"<p>{lines}</p>{table}" + (f"<{kind}>{notes}</{kind}>" if notes else "")
 
     def to_latex(self, **style: Any) -> str:
