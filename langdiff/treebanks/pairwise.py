@@ -241,8 +241,8 @@ def compare_treebanks(
     banks = shared_names(_opened(treebanks, punctuation))
     if noise and (single := [bank.name for bank in banks if bank.sentences < 2]):
         raise DataError(
-            f"Treebank {single[0]!r} needs at least two sentences to estimate the noise floor; leave the treebank or the "
-            "noise floor (noise) out."
+            f"Treebank {single[0]!r} needs at least two sentences to estimate the noise floor; leave the treebank or "
+            "the noise floor (noise) out."
         )
     random = noise or equalize is not None
     rng = generator(seed, "subsamples and halves of treebanks") if random else generator(0)
