@@ -14,6 +14,7 @@ from . import run as run
 from . import selection as selection
 from . import treebanks as treebanks
 from . import typology as typology
+from .base.result import Drawn as Drawn
 from .base.result import Result as Result
 from .base.result import read as read
 from .corpora.formats.registry import read_multitext as read_multitext
