@@ -71,11 +71,11 @@ from .regression.simulation.draw import simulate as simulate
 from .regression.stan.diagnosis import diagnose as diagnose
 from .regression.stan.sampling import sample as sample
 from .run.runner import run_experiment as run_experiment
-from .selection.cross_splitting import split_into_folds as split_into_folds
 from .selection.front import pareto_front as pareto_front
 from .selection.result import Selection as Selection
 from .selection.selecting import select as select
 from .selection.splits import split as split
+from .selection.splits import split_into_folds as split_into_folds
 from .tables.contrasts import Contrast as Contrast
 from .tables.divisions import Folds as Folds
 from .tables.divisions import Parts as Parts

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from langdiff.experiments.balanced_training import BalancedResult
-    from langdiff.experiments.native_and_translated import TranslationeseResult
-    from langdiff.experiments.native_by_model import TranslationeseByModel
+    from langdiff.experiments.native_and_translated import TranslationeseByModel, TranslationeseResult
 
 PANEL = "With --balanced"
 ONLY_BALANCED = (
