@@ -21,9 +21,9 @@ langdiff:
     short_form simulate simulate_outcomes split split_by_origin split_into_folds standardized_residuals
     surprisals_of sweep_merges synthesize tokenize train_language_model translationese write_multitext xmi
 langdiff.constructions:
-    ConstructionScores GoldTargets Parses Rules check_claims compare_annotators constructed_gold default_rules
-    evaluate mine_candidates mined_counts mined_gold order_columns read_gold read_parses read_queries read_rules
-    read_vetted
+    Agreement CheckedClaims ConstructionScores GoldTargets Parses Rules check_claims compare_annotators
+    constructed_gold default_rules evaluate mine_candidates mined_counts mined_gold order_columns
+    read_gold read_parses read_queries read_rules read_vetted
 langdiff.corpora:
     CostepStatistics Format FormatText Reading SyntheticLanguage SyntheticMultitext corpus_sizes
     costep_statistics detokenize fetch native_share read_frame read_multitext synthesize tokenize
@@ -67,8 +67,9 @@ langdiff.plots:
     plot_translationese_by_model plot_treebank_measures plot_treebank_profile plot_two_models
     plot_within_languages plot_wright_map
 langdiff.regression:
-    Asymptotes DifficultyCurve DifficultyFit Generalizability Priors ShortForm Simulation approximate compare
-    compare_folds compare_totals cross_validate diagnose fit fit_curve flag_cells generalizability
+    Asymptotes Blunders Cauchy CrossValidation DifficultyCurve DifficultyFit FoldComparison
+    Generalizability Laplace LogNormal Normal Optimizer Priors ShortForm Simulation Variant approximate
+    compare compare_folds compare_totals cross_validate diagnose fit fit_curve flag_cells generalizability
     held_out_log_likelihood posterior_table read_curve read_fit sample short_form simulate
     standardized_residuals
 langdiff.run:
@@ -76,8 +77,9 @@ langdiff.run:
 langdiff.selection:
     ParetoFront Selection pareto_front select split split_into_folds
 langdiff.treebanks:
-    SimilaritySettings UDPipeParser compare_treebanks dependency_length head_pos_entropy measure_treebanks
-    perturbation_curve read_treebank
+    PerturbationCurve SimilaritySettings TreebankComparison TreebankMeasures TreebankProfile UDPipeParser
+    compare_treebanks dependency_length head_pos_entropy measure_treebanks perturbation_curve
+    read_treebank
 langdiff.typology:
     Correlations MultipleRegression Predictors PropagatedCorrelations RelatednessComparison adjust
     benjamini_hochberg compare_relatedness correlate propagate_errors read_glottolog read_tree read_wals

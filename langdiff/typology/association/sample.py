@@ -21,7 +21,8 @@ Unit = Literal["language", "edition"]
 def name_of_unit(unit: Unit) -> str:
     """Name the option that makes languages or editions the units of observation, for messages."""
     python = "average=None" if unit == "edition" else 'average="language"'
-    return words(python=python, command=f"--unit {unit}", experiment=f'unit = "{unit}"')
+    command = f"--average {'none' if unit == 'edition' else unit}"
+    return words(python=python, command=command, experiment=f'unit = "{unit}"')
 
 
 class HasFrame(Protocol):
