@@ -4,7 +4,6 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -34,9 +33,6 @@ from langdiff.typology.predictors.text import (
     unigram_entropy,
 )
 from langdiff.typology.predictors.wals import Wals
-
-if TYPE_CHECKING:
-    pass
 
 FEATURES = ("26A", "81A")  # those of the paper
 _UNITS = {
