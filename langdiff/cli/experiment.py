@@ -131,11 +131,11 @@ def floors(directory: Directory, as_json: Json = False) -> None:
     from langdiff.run import read_run
 
     result = read_run(directory)
-    table = result.against_floors()
+    table = result.against_baselines()
     if table.empty:
         typer.echo(
             f"langdiff: {directory}: no network whose replaced characters are priced, as those of floors are; "
-            "tables/floors.csv has the floors.",
+            "tables/baselines.csv has the floors.",
             err=True,
         )
     if as_json:

@@ -90,7 +90,7 @@ def parity(
     if plot is not None:
         save_picture(lambda: result.plot(measure), plot)
     if report is not None:
-        from langdiff.run.parity_report import write_parity_report
+        from langdiff.run.report import write_parity_report
 
         write_parity_report(result, report, fit=result.fit)
         typer.echo(f"Report: {report}", err=True)

@@ -12,14 +12,13 @@ from pydantic import BaseModel, ValidationError
 from langdiff.base.io import as_path
 from langdiff.base.types import FormatName
 from langdiff.errors import ConfigError, in_experiment, listing
-from langdiff.run.experiment import Experiment, FileCorpus, SyntheticCorpus
-from langdiff.run.sections import PATHS
+from langdiff.run.experiment import Core, FileCorpus, SyntheticCorpus, experiment_type
 
 # name=value of Python, but no word in quotes, which is of the data, nor in a path
 _ARGUMENT = re.compile(r"(?<!['\"\w=/\\])([a-z][a-z_]*)=('[^']*'|\"[^\"]*\"|True|False|[0-9.]*[0-9])(?!\w)")
 
 
-def read_experiment(path: str | Path) -> Experiment:
+def read_experiment(path: str | Path) -> Core:
     r"""Read and check an experiment file; environment variables in its paths are filled in.
 
     Parameters
@@ -56,22 +55,10 @@ def read_experiment(path: str | Path) -> Experiment:
         raise ConfigError(f"{path}: not a TOML file: {error}.") from error
     try:
         with in_experiment():
-            experiment = Experiment.model_validate(table)
+            experiment = experiment_type().model_validate(table)
     except ValidationError as error:
         raise ConfigError(_explain(error, path)) from error
-    if isinstance(experiment.corpus, FileCorpus):
-        corpus = _resolve_paths(experiment.corpus, path)
-        experiment = experiment.model_copy(update={"corpus": corpus})
-    for section, keys in PATHS.items():
-        settings = getattr(experiment, section)
-        given = {key: getattr(settings, key, None) for key in keys}
-        resolved = {key: _resolve(name, path) for key, name in given.items() if name is not None}
-        if resolved:
-            experiment = experiment.model_copy(update={section: settings.model_copy(update=resolved)})
-    if experiment.lm.hf is not None:
-        lm = experiment.lm.model_copy(update={"hf": _resolve(experiment.lm.hf, path)})
-        experiment = experiment.model_copy(update={"lm": lm})
-    return experiment
+    return experiment.with_paths(lambda name: _resolve(name, path))
 
 
 def _resolve(name: str, file: Path) -> str:
@@ -82,13 +69,6 @@ def _resolve(name: str, file: Path) -> str:
             f"for example: {unset[1]}=path/to/data langdiff run {file}"
         )
     return os.path.abspath(file.parent / Path(filled).expanduser())  # noqa: PTH100 links keep their names
-
-
-def _resolve_paths(corpus: FileCorpus, file: Path) -> FileCorpus:
-    names = [corpus.path] if isinstance(corpus.path, str) else corpus.path
-    single = {key: getattr(corpus, key) for key in ("edition_info", "vref", "original_language")}
-    given = {key: _resolve(name, file) for key, name in single.items() if name is not None}
-    return corpus.model_copy(update=given | {"path": [_resolve(name, file) for name in names]})
 
 
 def _explain(error: ValidationError, path: Path) -> str:
@@ -129,7 +109,7 @@ def as_keys(message: str) -> str:
     >>> as_keys("errors='information' takes intents to be independent; restricted=True does not.")
     'errors = "information" takes intents to be independent; restricted = true does not.'
     """
-    sections = [("corpus", "files"), *((name,) for name in Experiment.model_fields if name != "corpus")]
+    sections = [("corpus", "files"), *((name,) for name in experiment_type().model_fields if name != "corpus")]
     keys = {key for section in sections for key in _known_keys(section)}
 
     def key(match: re.Match[str]) -> str:
@@ -150,7 +130,7 @@ def _without_format(location: tuple[int | str, ...]) -> tuple[int | str, ...]:
 def _known_keys(location: tuple[int | str, ...]) -> list[str]:
     if location[:1] == ("corpus",):  # there are two kinds; the second part says which
         return list((SyntheticCorpus if location[1] == "synthetic" else FileCorpus).model_fields)
-    section: type[BaseModel] = Experiment
+    section: type[BaseModel] = experiment_type()
     for part in location:
         annotation: Any = section.model_fields[str(part)].annotation
         options = [annotation, *getattr(annotation, "__args__", ())]

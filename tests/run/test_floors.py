@@ -7,7 +7,9 @@ import pytest
 
 import langdiff as ld
 from langdiff.errors import DataError, LangdiffWarning
-from langdiff.run import Experiment, floors, read_run, run_experiment, verify_run
+from langdiff.run import Experiment, read_run, run_experiment, verify_run
+from langdiff.run.directory import KEPT_BASELINES
+from langdiff.run.sections import baselines
 from tests.cli.conftest import langdiff as langdiff
 
 CORPUS = {"format": "synthetic", "n_intents": 200, "n_languages": 2}
@@ -26,16 +28,16 @@ def run(tmp_path_factory):
 
 def test_they_are_those_of_the_parts_that_the_models_had(run):
     made = ld.synthesize(CORPUS["n_intents"], CORPUS["n_languages"], seed=0)
-    pd.testing.assert_frame_equal(run.floors, ld.lm.measure_floors(ld.split(made.multitext), progress=False))
-    pd.testing.assert_frame_equal(read_run(run.directory).floors, run.floors)
+    pd.testing.assert_frame_equal(run.baselines, ld.lm.measure_floors(ld.split(made.multitext), progress=False))
+    pd.testing.assert_frame_equal(read_run(run.directory).baselines, run.baselines)
 
 
 def test_networks_are_set_beside_them_but_neither_ngrams_nor_what_is_not_priced(run):
     with pytest.warns(LangdiffWarning, match="Train longer"):
-        table = run.against_floors()
+        table = run.against_baselines()
     assert set(table["lm"]) == {"char-tiny"}
-    row = table.set_index("edition").loc[run.floors.index[0]]
-    assert row["floor_bits"] == run.floors.iloc[0].min()
+    row = table.set_index("edition").loc[run.baselines.index[0]]
+    assert row["floor_bits"] == run.baselines.iloc[0].min()
     assert row["percent"] == pytest.approx(100 * (1 - row["bits_per_character"] / row["floor_bits"]))
     page = run.report.read_text()
     assert "Have the models learned enough?" in page
@@ -50,17 +52,17 @@ def test_a_second_run_measures_them_only_where_texts_have_changed(run, monkeypat
         measured.extend(parts.test.editions)
         return ld.lm.measure_floors(parts, **options)
 
-    monkeypatch.setattr(floors, "measure_floors", watched)
+    monkeypatch.setattr(baselines, "measure_baselines", watched)
     with pytest.warns(LangdiffWarning):
         again = run_experiment(experiment(), run.directory, progress=False)
     assert not measured
-    pd.testing.assert_frame_equal(again.floors, run.floors)
-    path = run.directory / floors.KEPT
+    pd.testing.assert_frame_equal(again.baselines, run.baselines)
+    path = run.directory / KEPT_BASELINES
     path.write_text(path.read_text().replace('"lzma": ', '"lzma": 1'))  # of which the seal knows nothing
     with pytest.warns(LangdiffWarning):
         again = run_experiment(experiment(), run.directory, progress=False)
-    assert measured == list(run.floors.index)
-    pd.testing.assert_frame_equal(again.floors, run.floors)
+    assert measured == list(run.baselines.index)
+    pd.testing.assert_frame_equal(again.baselines, run.baselines)
 
 
 def test_an_interrupted_run_keeps_those_that_were_measured(tmp_path, monkeypatch):
@@ -72,7 +74,7 @@ def test_an_interrupted_run_keeps_those_that_were_measured(tmp_path, monkeypatch
             raise KeyboardInterrupt
         return ld.lm.measure_floors(parts, **options)
 
-    monkeypatch.setattr(floors, "measure_floors", stopped)
+    monkeypatch.setattr(baselines, "measure_baselines", stopped)
     with pytest.raises(KeyboardInterrupt):
         run_experiment(experiment(models=["kneser-ney-3"], floors=True), tmp_path / "run", progress=False)
     first, second = measured
@@ -84,17 +86,17 @@ def test_an_interrupted_run_keeps_those_that_were_measured(tmp_path, monkeypatch
 @pytest.mark.filterwarnings("always")
 def test_the_command_shows_them(run, langdiff):
     result = langdiff("floors", run.directory, "--json")
-    assert [row["edition"] for row in json.loads(result.out)] == list(run.floors.index)
+    assert [row["edition"] for row in json.loads(result.out)] == list(run.baselines.index)
     assert "char-tiny: 2 of 2 edition(s)" in result.err
 
 
 def test_a_run_may_do_without(tmp_path):
     found = run_experiment(experiment(models=["kneser-ney-3"], floors=False), tmp_path / "run", progress=False)
-    assert found.floors is None
-    assert read_run(tmp_path / "run").floors is None
-    assert "floors = false" in found.report.read_text()
-    with pytest.raises(DataError, match="floors = true"):
-        found.against_floors()
+    assert found.baselines is None
+    assert read_run(tmp_path / "run").baselines is None
+    assert "baselines = false" in found.report.read_text()
+    with pytest.raises(DataError, match="baselines = true"):
+        found.against_baselines()
 
 
 @pytest.mark.parametrize("models", [["kneser-ney-3"], ["kneser-ney-3", "char-tiny-unpriced"]])
@@ -102,17 +104,17 @@ def test_where_no_model_is_compared_with_them_they_are_not_measured(tmp_path, mo
     def unasked(*_, **__):
         raise AssertionError("nobody asked for floors")
 
-    monkeypatch.setattr(floors, "measure_floors", unasked)
+    monkeypatch.setattr(baselines, "measure_baselines", unasked)
     found = run_experiment(experiment(models=models), tmp_path / "run", progress=False)
-    assert found.floors is None
-    assert "floors" not in found.manifest["seconds"]
+    assert found.baselines is None
+    assert "baselines" not in found.manifest["seconds"]
     assert "no model here is a network that pays for replaced characters" in found.report.read_text()
 
 
 def test_where_the_file_asks_for_them_they_are_measured_without_networks(tmp_path):
     found = run_experiment(experiment(models=["kneser-ney-3"], floors=True), tmp_path / "run", progress=False)
-    assert list(found.floors.index) == list(found.editions.index)
-    assert found.against_floors().empty
+    assert list(found.baselines.index) == list(found.editions.index)
+    assert found.against_baselines().empty
 
 
 def test_of_folds_they_are_those_of_all_tests_together(tmp_path):
@@ -120,4 +122,4 @@ def test_of_folds_they_are_those_of_all_tests_together(tmp_path):
     settings["lm"] |= {"max_replaced": 1, "floors": True}
     found = run_experiment(Experiment.model_validate(settings), tmp_path / "run", progress=False)
     rates = found.surprisals["kneser-ney-6"].bits_per_character()["bits_per_character"]
-    pd.testing.assert_series_equal(found.floors["kneser-ney-6"], rates, check_names=False, rtol=1e-9)
+    pd.testing.assert_series_equal(found.baselines["kneser-ney-6"], rates, check_names=False, rtol=1e-9)

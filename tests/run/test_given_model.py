@@ -5,9 +5,8 @@ import pytest
 import langdiff as ld
 from langdiff.errors import CheckpointError, ConfigError
 from langdiff.run import Experiment, read_experiment, read_run, run_experiment, runner
-from langdiff.run.cleaning import clean_run
 from langdiff.run.status import read_status
-from langdiff.run.verification import verify_run
+from langdiff.run.upkeep import clean_run, verify_run
 
 HEAD = 'name = "x"\n'
 SYNTHETIC = HEAD + 'corpus = {format = "synthetic", n_intents = 60, n_languages = 3}\n[lm]\nhf = "tiny-gpt"\n'
