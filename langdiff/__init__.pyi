@@ -14,6 +14,8 @@ from . import run as run
 from . import selection as selection
 from . import treebanks as treebanks
 from . import typology as typology
+from .base.result import Result as Result
+from .base.result import read as read
 from .corpora.formats.registry import read_multitext as read_multitext
 from .corpora.formats.registry import write_multitext as write_multitext
 from .corpora.frame import read_frame as read_frame

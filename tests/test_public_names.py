@@ -10,11 +10,11 @@ import pytest
 NAMES = """
 langdiff:
     AbilityRegression Contrast CrossMutualInformation DifficultyCurve DifficultyFit Effects Folds HuggingFaceLM
-    Multitext OutcomeFit OutcomePriors OutcomeSimulation Outcomes Parity Parts Provenance Recipe Scoring
+    Multitext OutcomeFit OutcomePriors OutcomeSimulation Outcomes Parity Parts Provenance Recipe Result Scoring
     Selection Simulation Surprisals TokenScores adjust as_effects balance_by_origin compare compare_treebanks
     compute_surprisals correlate cross_validate cross_validate_outcomes detokenize diagnose difficulty_curve
     explain_abilities fit fit_outcomes flag_cells generalizability goodness held_out_log_likelihood
-    measure_parity measure_treebanks pareto_front predictors rank_probabilities read_curve read_fit read_frame
+    measure_parity measure_treebanks pareto_front predictors rank_probabilities read read_curve read_fit read_frame
     read_language_model read_log_likelihoods read_multitext read_outcome_fit read_outcomes read_surprisals
     read_token_scores read_treebank replicate reproduce run_balanced run_experiment sample sample_outcomes
     score_multitext select short_form simulate simulate_outcomes split split_by_origin split_into_folds

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -37,15 +37,42 @@ def is_whole(document: Mapping[str, Any]) -> bool:
     return _SEAL not in document or document[_SEAL] == _digest(document)
 
 
-def read_sealed(path: Path, *, kind: str, version: int, what: str) -> dict[str, Any]:
+def format_of(path: Path) -> str | None:
+    """Return the member ``format`` of a JSON document; None if the file is none, or has no such member.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read.
+    """
+    try:
+        document = _parsed(path)
+    except DataError:  # itself a ValueError
+        raise
+    except ValueError:  # broken JSON or UTF-8
+        return None
+    kind = document.get("format") if isinstance(document, dict) else None
+    return kind if isinstance(kind, str) else None
+
+
+def _parsed(path: Path) -> Any:
+    try:
+        return parse_json(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror or error}.") from error
+
+
+def read_sealed(path: Path, *, kind: str, versions: Sequence[int], what: str) -> dict[str, Any]:
     """Read a JSON document that was sealed.
 
     Parameters
     ----------
     path : Path
         File to read.
-    kind, version : str, int
-        Values of its members ``format`` and ``format_version``.
+    kind : str
+        Value of its member ``format``.
+    versions : sequence of int
+        Values that its member ``format_version`` may have, the present one first.
     what : str
         Name of what it should be, for messages: ``"saved fit"``, say.
 
@@ -55,17 +82,17 @@ def read_sealed(path: Path, *, kind: str, version: int, what: str) -> dict[str, 
         If the file cannot be read, holds something else, or not what was saved.
     """
     try:
-        document = parse_json(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read: {error.strerror or error}.") from error
+        document = _parsed(path)
+    except DataError:  # itself a ValueError
+        raise
     except ValueError as error:  # broken JSON or UTF-8
         raise DataError(f"{path}: not a {what}, or damaged: {error}.") from error
     if not isinstance(document, dict) or document.get("format") != kind:
         raise DataError(f"{path}: not a {what}; expected JSON with format {kind!r}.")
-    if document.get("format_version") != version:
+    if document.get("format_version") not in versions:
         raise DataError(
-            f"{path}: format version {document.get('format_version')!r}; this langdiff reads {version}. Fit again, or "
-            "use the version that wrote it."
+            f"{path}: format version {document.get('format_version')!r}; this langdiff reads {versions[0]}. Fit again, "
+            "or use the version that wrote it."
         )
     if not is_whole(document):
         raise DataError(f"{path}: damaged, or edited: not the numbers that were saved. Fit again.")

@@ -80,7 +80,7 @@ def _draw(what: str, multitext: "Multitext", original_language: "pd.Series | Non
 
     match what:
         case "presence":
-            return multitext.plot_presence()
+            return plots.plot_presence(multitext)
         case "sizes":
             return plots.plot_corpus_sizes(multitext.edition_sizes())
         case "languages":

@@ -6,3 +6,8 @@ The names below are loaded when first used: importing this package does not impo
 import lazy_loader
 
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+
+if __name__ == "lm":  # through the link at the root of a checkout; never so in an installed package
+    from langdiff.base.links import use_package
+
+    use_package(__name__)

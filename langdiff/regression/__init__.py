@@ -8,3 +8,8 @@ section 3. `kernel` holds the mathematics on plain arrays; the modules beside it
 import lazy_loader
 
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+
+if __name__ == "regression":  # through the link at the root of a checkout; never so in an installed package
+    from langdiff.base.links import use_package
+
+    use_package(__name__)

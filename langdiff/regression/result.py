@@ -1,21 +1,19 @@
 """The outcome of a difficulty regression."""
 
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
 
-from langdiff.base.io import as_path, write_text
-from langdiff.errors import ConfigError, DataError
+from langdiff.base.io import as_path
+from langdiff.base.result import Drawn, Result
+from langdiff.errors import ConfigError
 from langdiff.regression.records import Dispersions, ErrorSource, IntentsCompared, SizeDistribution
-from langdiff.regression.saving import read_document, restore, to_json
 from langdiff.tables.contrasts import Contrast
 from langdiff.tables.effects import Effects, Names
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 Estimand = Literal["expected", "median"]
 
@@ -23,7 +21,7 @@ MANY = 100.0  # degrees of freedom at which intervals are within 1.3 % of those 
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class DifficultyFit:
+class DifficultyFit(Result):
     r"""Difficulties by edition, normalized so that their factors average 1.
 
     Attributes
@@ -108,6 +106,9 @@ class DifficultyFit:
     >>> bool((fit.difficulty - truth.difficulty).abs().max() < 4 * fit.std_error.max())
     True
     """
+
+    format_version: ClassVar[int] = 4
+    earlier_versions: ClassVar[tuple[int, ...]] = (3,)
 
     model: str
     method: str
@@ -201,44 +202,27 @@ class DifficultyFit:
         """
         return self.effects.to_frame()
 
-    def summary(self) -> str:
-        """Format the table of difficulties, with what is needed to trust it.
-
-        Returns
-        -------
-        str
-            Several lines: model, convergence, size of the table, dispersion, log-likelihood, source of the
-            standard errors, the table of `to_frame`, the terms of a formula, and the signature.
-
-        Examples
-        --------
-        >>> import langdiff as ld
-        >>> print(ld.fit(ld.simulate(500, 3, seed=1).surprisals).summary().splitlines()[1])
-        1,500 cells, 500 intents × 3 editions
-        """
+    def _lines(self) -> Iterator[str]:
         state = "converged" if self.converged else f"NOT CONVERGED ({self.message})"
         single = f" ({self.single_cell_intents:,} with one cell)" if self.single_cell_intents else ""
         how = f"{self.method}, restricted likelihood" if self.restricted else self.method
         plain = self.model == "1" and self.intents == "fixed" and self.dispersions is None
         variance = " (at the maximum-likelihood variance; sigma is unbiased)" if plain else ""
         gradient = "" if np.isnan(self.grad_norm) else f", gradient {self.grad_norm:.1e}"
-        with pd.option_context("display.unicode.east_asian_width", True):  # columns below Chinese names, too
-            table = (self.to_frame().round(4) + 0).to_string()  # zero has no minus
-        lines = [
-            f"Model {self.model} ({how}), {state}: {self.n_iterations} iterations{gradient}",
-            f"{self.cells:,} cells, {len(self.intent_size):,} intents{single} × {len(self.difficulty):,} {self._units}",
+        yield f"Model {self.model} ({how}), {state}: {self.n_iterations} iterations{gradient}"
+        size = f"{len(self.intent_size):,} intents{single} × {len(self.difficulty):,} {self._units}"
+        yield f"{self.cells:,} cells, {size}"
+        yield (
             f"sigma {self.sigma:.4f}, dispersion {self.dispersion:.4f}, "
-            f"log-likelihood {self.log_likelihood:,.2f} of log bits, {self.log_likelihood_bits:,.2f} of bits{variance}",
-            f"standard errors from {self.errors.words}{self._few}",
-            *(record.words for record in (self.sizes, self.dispersions, self.compared) if record is not None),
-            *filter(None, [self.most_replaced]),
-            "",
-            table,
-            "",
-            *([] if self.terms is None else [self.terms.round(4).to_string(), ""]),
-            f"[{self.signature}]",
-        ]
-        return "\n".join(lines)
+            f"log-likelihood {self.log_likelihood:,.2f} of log bits, {self.log_likelihood_bits:,.2f} of bits{variance}"
+        )
+        yield f"standard errors from {self.errors.words}{self._few}"
+        yield from (record.words for record in (self.sizes, self.dispersions, self.compared) if record is not None)
+        yield from filter(None, [self.most_replaced])
+
+    def _notes(self) -> Iterator[str]:
+        if self.terms is not None:
+            yield self.terms.round(self.digits).to_string()
 
     def contrast(
         self, one: Names, other: Names, *, estimand: Estimand = "expected", size: float | None = None
@@ -290,79 +274,19 @@ class DifficultyFit:
         level, covariance = self.dispersions.median(self.model, size)
         return replace(self.effects, estimate=level, covariance=covariance).contrast(one, other)
 
-    def plot(self, ax: "Axes | None" = None, **style: Any) -> "Axes":
-        """Draw a forest plot; see `langdiff.plots.plot_difficulties`.
+    plot = Drawn("plot_difficulties")
 
-        Parameters
-        ----------
-        ax : Axes, optional
-            Axes to draw on; by default those of a new figure.
-        **style
-            Settings for ``Axes.errorbar``, which override the defaults.
-
-        Returns
-        -------
-        Axes
-            The axes drawn on.
-
-        Examples
-        --------
-        >>> import langdiff as ld
-        >>> ld.fit(ld.simulate(50, 3, seed=1).surprisals).plot().get_xlabel()
-        'difficulty (nats), with 95 % interval'
-        """
-        from langdiff.plots.difficulty import plot_difficulties  # Matplotlib only when asked for
-
-        return plot_difficulties(self, ax, **style)
-
-    def to_json(self) -> str:
-        """Return all fields as JSON; numbers keep all digits, NaN becomes null, infinity a text.
-
-        Returns
-        -------
-        str
-            A JSON object on one line, with one member per field and the version of the format.
-
-        Raises
-        ------
-        DataError
-            If a name of an edition or intent is neither text nor a whole number.
-
-        Examples
-        --------
-        >>> import json
-        >>> import langdiff as ld
-        >>> json.loads(ld.fit(ld.simulate(50, 3, seed=1).surprisals).to_json())["model"]
-        '2'
-        """
-        return to_json({field.name: getattr(self, field.name) for field in fields(self)})
-
-    def save(self, path: str | Path) -> None:
-        """Write all fields as JSON (`to_json`), atomically; `read_fit` reads them.
-
-        Parameters
-        ----------
-        path : str or Path
-            The file to write, such as ``"fit.json"``.
-
-        Raises
-        ------
-        DataError
-            If a name of an edition or intent is neither text nor a whole number.
-        OutputError
-            If the file cannot be written.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> import langdiff as ld
-        >>> fit = ld.fit(ld.simulate(50, 3, seed=1).surprisals)
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     fit.save(f"{folder}/fit.json")
-        ...     ld.read_fit(f"{folder}/fit.json")
-        DifficultyFit: model 2, 50 intents × 3 editions, sigma ..., converged
-        """
-        write_text(Path(path), self.to_json() + "\n")
+    @classmethod
+    def _upgrade(cls, document: dict[str, Any]) -> dict[str, Any]:
+        """Add to a document of version 3 the names of columns and series that it lacks."""
+        square = {name: document[name] for name in ("covariance", "degrees_of_freedom")}
+        for name, frame in square.items():
+            if isinstance(frame, dict):
+                document[name] = frame | {"columns": frame["names"]}
+        for record, field, name in (("sizes", "slopes", "slope"), ("dispersions", "value", "dispersion")):
+            if (inner := document.get(record)) and inner[field] is not None:
+                document[record] = inner | {field: inner[field] | {"name": name}}
+        return document
 
     def __repr__(self) -> str:
         """Return what was fitted and whether it can be trusted."""
@@ -371,9 +295,6 @@ class DifficultyFit:
             f"DifficultyFit: model {self.model}, {len(self.intent_size):,} intents × "
             f"{len(self.difficulty):,} {self._units}, sigma {self.sigma:.4g}, {state}"
         )
-
-    def _repr_html_(self) -> str:
-        return f"<p>{self!r}</p>{self.to_frame().to_html(escape=True)}"
 
 
 def read_fit(path: str | Path) -> DifficultyFit:
@@ -404,11 +325,4 @@ def read_fit(path: str | Path) -> DifficultyFit:
     ...     read_fit(f"{folder}/fit.json").difficulty.equals(fit.difficulty)
     True
     """
-    path = as_path(path)
-    document = read_document(path)
-    try:
-        return DifficultyFit(**restore(document))
-    except DataError as error:  # a name that cannot be
-        raise DataError(f"{path}: {error}") from error
-    except (KeyError, TypeError, ValueError) as error:
-        raise DataError(f"{path}: damaged: {type(error).__name__}: {error}.") from error
+    return DifficultyFit._read(as_path(path))

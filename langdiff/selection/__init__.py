@@ -3,3 +3,8 @@
 import lazy_loader
 
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+
+if __name__ == "selection":  # through the link at the root of a checkout; never so in an installed package
+    from langdiff.base.links import use_package
+
+    use_package(__name__)

@@ -2,21 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy.stats import t as student
 
+from langdiff.base.result import Drawn, Result
 from langdiff.base.seeds import generator
 from langdiff.base.types import Floats, Integers
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.tables.contrasts import Contrast, Scale
 from langdiff.tables.ranks import count_ranks
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 Names = str | int | Sequence[str | int]
 
@@ -25,7 +22,7 @@ ROUNDING = 1e-12  # of variances that cancel, and nats: by so much do effects th
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class Effects:
+class Effects(Result):
     """Estimates of one quantity for several editions (or systems, constructions, …), with their errors.
 
     Attributes
@@ -291,31 +288,7 @@ class Effects:
         """
         return count_ranks(self.draws(n_draws, seed=seed))
 
-    def plot(self, ax: "Axes | None" = None, **style: Any) -> "Axes":
-        """Draw a forest plot; see `langdiff.plots.plot_difficulties`.
-
-        Parameters
-        ----------
-        ax : Axes, optional
-            Axes to draw on; by default those of a new figure.
-        **style
-            Settings for ``Axes.errorbar``, which override the defaults.
-
-        Returns
-        -------
-        Axes
-            The axes drawn on.
-
-        Examples
-        --------
-        >>> import langdiff as ld
-        >>> axes = ld.as_effects(pd.Series({"eng": -0.1, "fin": 0.1})).plot()
-        >>> axes.get_xlabel()
-        'difficulty (nats)'
-        """
-        from langdiff.plots.difficulty import plot_difficulties  # Matplotlib only when asked for
-
-        return plot_difficulties(self, ax, **style)
+    plot = Drawn("plot_difficulties")
 
     def __repr__(self) -> str:
         """Return what the effects are, and whether their errors are known."""
@@ -326,9 +299,6 @@ class Effects:
             f"Effects: {self.scale.quantity} of {len(self.estimate):,} {self.unit_name}s{title} "
             f"({self.scale.unit}){errors}{state}"
         )
-
-    def _repr_html_(self) -> str:
-        return f"<p>{escape(repr(self))}</p>{self.to_frame().to_html(escape=True)}"
 
 
 def _first_tied(estimate: Floats, covariance: Floats) -> Integers:

@@ -5,20 +5,17 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from html import escape
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from langdiff.base.control_characters import check_names
+from langdiff.base.result import Drawn
 from langdiff.base.types import Integers
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.tables.left_out import explain_left_out, nothing_left_out
 from langdiff.tables.text_sources import MappedText, TextSource, read_intents
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 FAULT_COLUMNS = ("edition", "file", "line", "intent", "fault")
 
@@ -341,31 +338,7 @@ class Multitext:
         }
         return pd.Series(counts, name="count")
 
-    def plot_presence(self, ax: "Axes | None" = None, **style: Any) -> "Axes":
-        """Draw which edition has which intent.
-
-        Parameters
-        ----------
-        ax : Axes, optional
-            Axes to draw on; by default those of a new figure.
-        **style
-            Settings that are passed on to `langdiff.plots.plot_presence`.
-
-        Returns
-        -------
-        Axes
-            The axes drawn on.
-
-        Examples
-        --------
-        >>> import langdiff as ld
-        >>> axes = ld.read_frame(pd.DataFrame({"eng": ["a"], "deu": ["A"]}, index=["1"])).plot_presence()
-        >>> len(axes.images) + len(axes.collections) > 0
-        True
-        """
-        from langdiff.plots.presence import plot_presence  # Matplotlib only when asked for
-
-        return plot_presence(self, ax, **style)
+    plot_presence = Drawn("plot_presence")
 
     def __len__(self) -> int:
         """Return the number of intents."""

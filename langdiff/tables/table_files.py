@@ -18,7 +18,7 @@ from langdiff.errors import ConfigError, DataError, LangdiffWarning, OutputError
 from langdiff.tables.intent_info import PREFIX
 from langdiff.tables.provenance import Record, from_document
 
-_METADATA = b"langdiff.tables.provenance"  # of a Parquet file
+_METADATA = b"langdiff.provenance"  # of a Parquet file
 _INDEX = re.compile("__index_level_[0-9]+__")  # a column that pandas adds, of rows without names
 
 

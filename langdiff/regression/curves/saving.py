@@ -57,7 +57,7 @@ def read_document(path: Path) -> dict[str, Any]:
     DataError
         If the file cannot be read, holds something else, or not what was saved.
     """
-    return read_sealed(path, kind=FORMAT, version=FORMAT_VERSION, what="saved curve")
+    return read_sealed(path, kind=FORMAT, versions=(FORMAT_VERSION,), what="saved curve")
 
 
 def restore(document: dict[str, Any], path: Path) -> dict[str, Any]:

@@ -110,7 +110,7 @@ def read_document(path: Path) -> dict[str, Any]:
     DataError
         If the file cannot be read, or holds something else, or its formula is not one.
     """
-    document = read_sealed(path, kind=FORMAT, version=FORMAT_VERSION, what="saved fit of outcomes")
+    document = read_sealed(path, kind=FORMAT, versions=(FORMAT_VERSION,), what="saved fit of outcomes")
     try:
         fields = _restored(document)
     except DataError as error:  # a name that cannot be

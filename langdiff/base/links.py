@@ -1,0 +1,45 @@
+"""The links at the root of a checkout: what is imported through them is the package, never a second copy of it."""
+
+import importlib
+import sys
+from collections.abc import Sequence
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+
+
+class _Linked(MetaPathFinder, Loader):
+    """Find ``lm.recipes`` as ``langdiff.lm.recipes``: the same object."""
+
+    def __init__(self, link: str) -> None:
+        self.link = link
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Return a spec for modules below the link, and nothing for others."""
+        del path, target
+        return ModuleSpec(fullname, self) if fullname.startswith(f"{self.link}.") else None
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        """Import the module of the package."""
+        module = importlib.import_module(f"langdiff.{spec.name}")
+        spec.loader_state = module.__spec__  # which the import system is about to replace
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Give the module its own spec back; it was executed when it was imported."""
+        if module.__spec__ is not None:
+            module.__spec__ = module.__spec__.loader_state
+
+
+def use_package(link: str) -> None:
+    """Let a link at the root of a checkout stand for the package of that name inside langdiff.
+
+    Parameters
+    ----------
+    link : str
+        Name of the link: ``"lm"``, ``"regression"`` or ``"selection"``.
+    """
+    sys.meta_path.insert(0, _Linked(link))
+    sys.modules[link] = importlib.import_module(f"langdiff.{link}")

@@ -1,0 +1,237 @@
+"""What all results share: a summary, a table in notebooks and in LaTeX, a picture, and files that can be read again."""
+
+import importlib
+import json
+from collections.abc import Callable, Iterable, Mapping
+from html import escape
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import pandas as pd
+
+from langdiff.base.checksums import format_of, read_sealed, seal
+from langdiff.base.encoding import decode_fields, encode_fields
+from langdiff.base.io import as_path, write_text
+from langdiff.errors import DataError
+
+PREFIX = "langdiff."  # of the formats of files; the name of the class follows
+
+
+class Drawn:
+    """A function of `langdiff.plots` as a method: ``plot = Drawn("plot_parity")``.
+
+    Parameters
+    ----------
+    function : str
+        Name of the function, whose signature and docstring the method has.
+    of : callable, optional
+        What the function is to draw of a result; by default the result itself.
+    """
+
+    def __init__(self, function: str, of: Callable[[Any], Any] = lambda result: result) -> None:
+        self.function = function
+        self.of = of
+
+    def __get__(self, result: Any, owner: type) -> Any:
+        """Return the function, bound to what it draws; Matplotlib is imported only now."""
+        draw = getattr(importlib.import_module("langdiff.plots"), self.function)
+        return draw if result is None else draw.__get__(self.of(result))
+
+
+class Result:
+    """A frozen record that is shown, saved and read like every other.
+
+    A class that inherits is a frozen dataclass and defines `to_frame` and ``__repr__``; where the rest should differ,
+    it also defines `_lines`, `_table`, `_notes`, or `summary` as a whole. If it has a field `signature`, the summary
+    ends with it.
+    """
+
+    digits: ClassVar[int] = 4
+    """Decimals of numbers in summaries, notebooks and LaTeX; frames are never rounded."""
+    printing: ClassVar[Mapping[str, Any]] = {}
+    """Options of ``DataFrame.to_string`` for the table of the summary."""
+    format_version: ClassVar[int] = 1
+    """Version of the saved file."""
+    earlier_versions: ClassVar[tuple[int, ...]] = ()
+    """Versions that `_upgrade` turns into the present one."""
+    classes: ClassVar[dict[str, type["Result"]]] = {}
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Enter the class under the name of its files."""
+        super().__init_subclass__(**options)
+        Result.classes[f"{PREFIX}{cls.__name__}"] = cls
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the result as a tidy table."""
+        raise NotImplementedError
+
+    def _lines(self) -> Iterable[str]:
+        """Yield what stands above the table."""
+        yield repr(self)
+
+    def _table(self) -> pd.DataFrame:
+        """Return the table as people see it."""
+        return rounded(self.to_frame(), self.digits)
+
+    def _notes(self) -> Iterable[str]:
+        """Yield what stands below the table."""
+        return ()
+
+    def _signed(self) -> list[str]:
+        return [f"[{signature}]"] if (signature := getattr(self, "signature", "")) else []
+
+    def summary(self) -> str:
+        """Return the result as text: what it is, its table, notes and signature."""
+        with pd.option_context("display.unicode.east_asian_width", True):  # columns below Chinese names, too
+            table = self._table().to_string(**self.printing)
+        blocks = [[*self._lines()], [table], [*self._notes()], self._signed()]
+        return "\n\n".join("\n".join(block) for block in blocks if block)
+
+    def _repr_html_(self) -> str:
+        lines = "<br>".join(escape(line) for line in self._lines())
+        notes = "<br>".join(escape(line) for line in [*self._notes(), *self._signed()])
+        index = bool(self.printing.get("index", True))
+        table = self._table().to_html(escape=True, index=index, max_rows=100, na_rep="")
+        return f"<p>{lines}</p>{table}" + (f"<p>{notes}</p>" if notes else "")
+
+    def to_latex(self, **style: Any) -> str:
+        r"""Return the table in LaTeX, with the rules of the package booktabs.
+
+        Parameters
+        ----------
+        **style
+            Options of ``DataFrame.to_latex``, such as ``caption``, ``label`` and ``column_format``.
+
+        Returns
+        -------
+        str
+            A ``tabular``; names are escaped, and numbers have `digits` decimals.
+
+        Examples
+        --------
+        >>> import langdiff as ld
+        >>> fit = ld.fit(ld.simulate(50, 3, seed=1).surprisals)
+        >>> print(fit.to_latex(columns=["difficulty"]).splitlines()[0])
+        \begin{tabular}{lr}
+        """
+        table = self._table()
+        options = {"escape": True, "float_format": f"%.{self.digits}f", "index": self.printing.get("index", True)}
+        with pd.option_context("styler.format.escape", "latex"):
+            text = str(table.rename_axis(columns=None).to_latex(**(options | style)))
+        return text.replace("<", r"\textless{}").replace(">", r"\textgreater{}")  # which pandas leaves as they are
+
+    def save(self, path: str | Path) -> None:
+        """Save the result as JSON, with a hash that tells damage; `langdiff.read` reads it.
+
+        Parameters
+        ----------
+        path : str or Path
+            File to write; one that exists is replaced once all is written.
+
+        Raises
+        ------
+        DataError
+            If the result holds something that has no place in a file.
+        OutputError
+            If the file cannot be written.
+        """
+        write_text(as_path(path), self.to_json() + "\n")
+
+    def to_json(self) -> str:
+        """Return what `save` writes.
+
+        Raises
+        ------
+        DataError
+            If the result holds something that has no place in a file.
+        """
+        head = {"format": f"{PREFIX}{type(self).__name__}", "format_version": self.format_version}
+        return json.dumps(seal(head | encode_fields(self)), ensure_ascii=False, allow_nan=False)
+
+    @classmethod
+    def _upgrade(cls, document: dict[str, Any]) -> dict[str, Any]:
+        """Return a document of an earlier version as this version would have written it."""
+        return document
+
+    @classmethod
+    def _read(cls, path: Path) -> Self:
+        """Read what `save` wrote; numbers keep all digits.
+
+        Raises
+        ------
+        DataError
+            If the file cannot be read, is damaged, or holds something else.
+        """
+        versions = (cls.format_version, *cls.earlier_versions)
+        document = read_sealed(path, kind=f"{PREFIX}{cls.__name__}", versions=versions, what=f"saved {cls.__name__}")
+        try:
+            if document["format_version"] != cls.format_version:
+                document = cls._upgrade(document)
+            return decode_fields(cls, document)
+        except DataError as error:
+            raise DataError(f"{path}: {error}") from error
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise DataError(f"{path}: damaged: {type(error).__name__}: {error}.") from error
+
+
+def read(path: str | Path) -> Any:
+    """Read a result that its method `save` wrote, of whatever kind.
+
+    Parameters
+    ----------
+    path : str or Path
+        File of the result.
+
+    Returns
+    -------
+    Result
+        Equal to the one saved; numbers keep all digits.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read, is damaged, or holds no result of langdiff.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import langdiff as ld
+    >>> fit = ld.fit(ld.simulate(50, 3, seed=1).surprisals)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     fit.save(f"{folder}/fit.json")
+    ...     ld.read(f"{folder}/fit.json").difficulty.equals(fit.difficulty)
+    True
+    """
+    path = as_path(path)
+    kind = format_of(path)
+    found = _class_of(kind) if kind is not None else None
+    if found is None:
+        raise DataError(f"{path}: not a file that a result of langdiff has saved.")
+    return found._read(path)
+
+
+def _class_of(kind: str) -> type[Result] | None:
+    """Return the class of a format, which is one of the public names unless it was imported already."""
+    if kind not in Result.classes:
+        package = importlib.import_module("langdiff")
+        for place in (package, *(getattr(package, name) for name in package.__all__)):
+            if kind.removeprefix(PREFIX) in getattr(place, "__all__", ()):
+                getattr(place, kind.removeprefix(PREFIX))  # imports it
+                break
+    return Result.classes.get(kind)
+
+
+def rounded(table: pd.DataFrame, digits: int) -> pd.DataFrame:
+    """Return a table with its numbers rounded and zeros without a minus.
+
+    Examples
+    --------
+    >>> rounded(pd.DataFrame({"edition": ["eng"], "difficulty": [-0.00001]}), 4)
+      edition  difficulty
+    0     eng         0.0
+    """
+    shown = table.round(digits)
+    for place, kind in enumerate(shown.dtypes):
+        if getattr(kind, "kind", "") == "f":
+            shown.isetitem(place, shown.iloc[:, place].to_numpy() + 0.0)
+    return shown

@@ -1,0 +1,180 @@
+"""What results inherit: text, HTML, LaTeX, pictures, and files that give everything back."""
+
+import inspect
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pandas.testing import assert_frame_equal, assert_index_equal, assert_series_equal
+
+import langdiff as ld
+from langdiff import plots
+from langdiff.base.result import Drawn, Result
+from langdiff.errors import DataError
+
+EVIL = "a_b & <i> 50% $x$ #1 {y}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    kind: Literal["one", "two"] = "one"
+    limits: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class Toy(Result):
+    table: pd.DataFrame
+    row: pd.Series = field(default_factory=lambda: pd.Series(dtype=float))
+    names: pd.Index = field(default_factory=lambda: pd.Index([]))
+    array: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    part: Part | None = None
+    by_name: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    share: float | None = None
+    error: float = float("nan")
+    signature: str = ""
+
+    plot = Drawn("plot_difficulties", lambda toy: toy.table["value"])
+
+    def to_frame(self):
+        return self.table
+
+    def _notes(self):
+        yield "A note on <all>."
+
+    def __repr__(self):
+        return "Toy <&>"
+
+
+TABLE = pd.DataFrame({"value": [-0.00001, 1.23456], "n": [1, 2]}, index=pd.Index([EVIL, "日本"], name="edition"))
+
+
+def equal(one, other):
+    for place in fields(one):
+        a, b = getattr(one, place.name), getattr(other, place.name)
+        match a:
+            case pd.DataFrame():
+                assert_frame_equal(a, b, check_exact=True)
+            case pd.Series():
+                assert_series_equal(a, b, check_exact=True)
+            case pd.Index():
+                assert_index_equal(a, b, exact=True)
+            case np.ndarray():
+                assert a.dtype == b.dtype
+                np.testing.assert_array_equal(a, b)
+            case Mapping():
+                assert list(a) == list(b)
+                for key in a:
+                    assert_frame_equal(a[key], b[key])
+            case _:
+                assert a == b or (a != a and b != b)
+
+
+def test_summary_has_lines_table_notes_and_signature():
+    summary = Toy(table=TABLE, signature="toy").summary().splitlines()
+    assert [summary[0], *summary[-3:]] == ["Toy <&>", "A note on <all>.", "", "[toy]"]
+    assert "-0.0" not in "".join(summary)
+    assert summary[4].split() == [*EVIL.split(), "0.0000", "1"] or EVIL in summary[4]
+
+
+def test_html_is_escaped():
+    html = Toy(table=TABLE)._repr_html_()
+    assert "<p>Toy &lt;&amp;&gt;</p>" in html
+    assert "<i>" not in html
+    assert "A note on &lt;all&gt;." in html
+
+
+def test_latex_is_escaped_and_rounded():
+    latex = Toy(table=TABLE).to_latex(caption="Toys")
+    assert r"\toprule" in latex
+    assert r"\caption{Toys}" in latex
+    assert r"a\_b \& \textless{}i\textgreater{} 50\% \$x\$ \#1 \{y\} & 0.0000 & 1 \\" in latex
+
+
+def test_a_picture_has_the_signature_of_its_function():
+    assert (
+        list(inspect.signature(Toy(table=TABLE).plot).parameters)
+        == list(inspect.signature(plots.plot_difficulties).parameters)[1:]
+    )
+    assert Toy.plot is plots.plot_difficulties
+    assert Toy(table=TABLE.set_axis(["a", "b"])).plot().get_xlabel() == "difficulty (nats)"
+
+
+def test_every_field_comes_back(tmp_path):
+    mixed = pd.DataFrame(
+        {
+            "text": ["a", None],
+            "object": pd.Series([("x", 1), np.nan], dtype=object),
+            "nullable": pd.array([1, None], dtype="Int64"),
+            "flag": [True, False],
+            "level": pd.Categorical(["low", "high"], ["low", "high"], ordered=True),
+            "number": [np.inf, np.nan],
+        },
+        index=pd.MultiIndex.from_tuples([("a", 1), ("b", 2)], names=["edition", None]),
+    )
+    ratios = pd.DataFrame([[1.0, np.nan]], columns=pd.Index([0.5, 1.0], name="ratio"))
+    toy = Toy(
+        table=mixed,
+        row=pd.Series([1, 2], index=["a", "b"], name="row"),
+        names=pd.Index([1, 2], name="intent"),
+        array=np.arange(6, dtype=np.int32).reshape(2, 3),
+        part=Part(kind="two", limits=(1.0, np.inf)),
+        by_name={"one": ratios, "two": TABLE},
+        share=np.nan,
+    )
+    toy.save(tmp_path / "toy.json")
+    equal(toy, ld.read(tmp_path / "toy.json"))
+
+
+@given(
+    st.lists(st.floats(), min_size=1, max_size=5).map(np.array),
+    st.lists(
+        st.text(st.characters(codec="utf-8", categories=["L", "N", "P", "S"])), min_size=5, max_size=5, unique=True
+    ),
+)
+def test_numbers_keep_all_digits(tmp_path_factory, values, names):
+    toy = Toy(table=pd.DataFrame({"x": values, "y": values[::-1]}, index=names[: len(values)]), array=values)
+    path = tmp_path_factory.mktemp("toy") / "toy.json"
+    toy.save(path)
+    equal(toy, ld.read(path))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"part": {"kind": "three", "limits": []}}, "damaged: TypeError: part is"),
+        ({"signature": 1}, "damaged: TypeError: signature is 1, not of type str"),
+        ({"table": 3}, "damaged"),
+        ({"format": "langdiff.Nothing"}, "not a file that a result of langdiff has saved"),
+        ({"format": "langdiff.fit"}, "not a file that a result of langdiff has saved"),
+        ({"format_version": 7}, "format version 7; this langdiff reads 1"),
+    ],
+)
+def test_what_is_not_a_result_is_refused(tmp_path, change, message):
+    document = json.loads(Toy(table=TABLE).to_json())
+    document.pop("sha256")
+    path = tmp_path / "toy.json"
+    path.write_text(json.dumps(document | change))
+    with pytest.raises(DataError, match=message):
+        ld.read(path)
+
+
+def test_damage_is_seen(tmp_path):
+    path = tmp_path / "toy.json"
+    path.write_text(Toy(table=TABLE).to_json().replace("1.23456", "1.23457"))
+    with pytest.raises(DataError, match="damaged, or edited"):
+        ld.read(path)
+    with pytest.raises(DataError, match="cannot be read: No such file"):
+        ld.read(tmp_path / "none.json")
+
+
+def test_what_has_no_place_in_a_file_is_refused():
+    with pytest.raises(DataError, match="by_name holds object, which cannot be saved"):
+        Toy(table=TABLE, by_name={"a": object()}).to_json()
+    with pytest.raises(DataError, match="table has a cell of object"):
+        Toy(table=pd.DataFrame({"a": [object()]})).to_json()
