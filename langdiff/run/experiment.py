@@ -15,25 +15,26 @@ from langdiff.regression.kernel.models import Settings as FitOptions
 from langdiff.regression.kernel.robust import ROUNDING
 from langdiff.regression.options import USUAL_CORRECTION, Options, check_options
 from langdiff.run.lm_settings import LmSettings
-from langdiff.run.section import SECTIONS, Section, Settings
+from langdiff.run.section import SECTIONS, Renamed, Section, Settings
 
 
 class FileCorpus(Settings):
     """``[corpus]`` read from files; relative paths start at the experiment file's folder.
 
-    ``format``, ``edition_info``, ``edition_columns``, ``errors``, ``on_error`` and the options of formats (``ranges``,
-    ``vref``, ``original_language``) are those of `langdiff.read_multitext`. Only the intents from ``first_intent`` to
-    ``last_intent`` are kept: ``"40001001"`` to ``"66022021"`` is the New Testament of a Bible.
+    ``format``, ``edition_info``, ``edition_columns``, ``decode_errors``, ``on_error`` and the options of formats
+    (``ranges``, ``vref``, ``original_language``) are those of `langdiff.read_multitext`. Only the intents from
+    ``first_intent`` to ``last_intent`` are kept: ``"40001001"`` to ``"66022021"`` is the New Testament of a Bible.
     """
 
     paths: ClassVar[tuple[str, ...]] = ("edition_info", "vref", "original_language", "path")
+    renamed: ClassVar[Renamed] = {"errors": "decode_errors"}
 
     format: FormatName
     path: str | list[str]
     edition_info: str | None = None
     edition_columns: dict[str, str] | None = None
     editions: list[str] | None = None
-    errors: Literal["strict", "replace"] = "strict"
+    decode_errors: Literal["strict", "replace"] = "strict"
     on_error: OnError = "raise"
     ranges: Ranges | None = None
     vref: str | None = None
@@ -128,12 +129,14 @@ class FitSettings(Settings):
     and nothing in it is executed. Editions that share a difficulty are a formula, too: ``formula = "language"``.
     """
 
+    renamed: ClassVar[Renamed] = {"bootstrap": "n_resamples"}
+
     model: Model = "2"
     method: Literal["auto", "newton", "lbfgs"] = "auto"
     formula: str | None = None
     restricted: bool = False
     laplace_scale: float | None = Field(None, gt=0)
-    bootstrap: int = Field(0, ge=0)
+    n_resamples: int = Field(0, ge=0)
     errors: Literal["information", "sandwich", "bootstrap", "jackknife"] | None = None
     clusters: Annotated[str | tuple[str, str] | None, BeforeValidator(_one_or_two)] = None
     strata: str | None = None
@@ -151,7 +154,7 @@ class FitSettings(Settings):
 
     def arguments(self, without: Collection[str] = ()) -> dict[str, Any]:
         """Return the arguments of `langdiff.fit`, except some that the caller sets."""
-        return self.model_dump(exclude=set(without))
+        return {{"n_resamples": "bootstrap"}.get(key, key): value for key, value in self if key not in without}
 
     @field_validator("formula", "size_formula")
     @classmethod
@@ -173,7 +176,7 @@ class FitSettings(Settings):
                 dispersion=self.dispersion,
                 errors=self.errors,
                 correction=self.correction or USUAL_CORRECTION,
-                bootstrap=self.bootstrap,
+                bootstrap=self.n_resamples,
                 seed=0,
             ),
             clustered=self.clusters is not None,

@@ -7,12 +7,13 @@ import tomllib
 from pathlib import Path
 from typing import Any, get_args
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
-from langdiff.base.io import as_path
+from langdiff.base.io import as_path, parse_json
 from langdiff.base.types import FormatName
 from langdiff.errors import ConfigError, in_experiment, listing
 from langdiff.run.experiment import Core, FileCorpus, SyntheticCorpus, experiment_type
+from langdiff.run.section import Settings
 
 # name=value of Python, but no word in quotes, which is of the data, nor in a path
 _ARGUMENT = re.compile(r"(?<!['\"\w=/\\])([a-z][a-z_]*)=('[^']*'|\"[^\"]*\"|True|False|[0-9.]*[0-9])(?!\w)")
@@ -61,6 +62,22 @@ def read_experiment(path: str | Path) -> Core:
     return experiment.with_paths(lambda name: _resolve(name, path))
 
 
+def read_stored(text: str | bytes) -> Core:
+    """Return the settings that a run directory holds as JSON; those of earlier versions have some keys of other names.
+
+    Raises
+    ------
+    ValueError
+        If it is not JSON, or holds other settings.
+    """
+    stored = parse_json(text)
+    for name, table in stored.items() if isinstance(stored, dict) else ():
+        if isinstance(table, dict) and name in experiment_type().model_fields:
+            renamed = _class_at((name, str(table.get("format")))[: 2 if name == "corpus" else 1]).renamed
+            stored[name] = {renamed.get(key, key): value for key, value in table.items()}
+    return experiment_type().model_validate(stored)
+
+
 def _resolve(name: str, file: Path) -> str:
     filled = os.path.expandvars(name)
     if unset := re.search(r"\$\{?(\w+)", filled):
@@ -80,7 +97,11 @@ def _explain(error: ValidationError, path: Path) -> str:
         where = ".".join(place)
         match finding["type"]:
             case "extra_forbidden":
-                known = _known_keys(finding["loc"][:-1])
+                section = _class_at(finding["loc"][:-1])
+                known = list(section.model_fields)
+                if place[-1] in section.renamed:
+                    lines.append(f"unknown key {where!r}; it is now {section.renamed[place[-1]]!r}.")
+                    continue
                 near = difflib.get_close_matches(place[-1], known, n=1)
                 hint = f"did you mean {near[0]!r}?" if near else f"known here: {', '.join(known)}."
                 lines.append(f"unknown key {where!r}; {hint}")
@@ -110,7 +131,7 @@ def as_keys(message: str) -> str:
     'errors = "information" takes intents to be independent; restricted = true does not.'
     """
     sections = [("corpus", "files"), *((name,) for name in experiment_type().model_fields if name != "corpus")]
-    keys = {key for section in sections for key in _known_keys(section)}
+    keys = {key for section in sections for key in _class_at(section).model_fields}
 
     def key(match: re.Match[str]) -> str:
         name, value = match.groups()
@@ -127,12 +148,13 @@ def _without_format(location: tuple[int | str, ...]) -> tuple[int | str, ...]:
     return (*location[:1], *location[2:]) if location[:1] == ("corpus",) else location
 
 
-def _known_keys(location: tuple[int | str, ...]) -> list[str]:
+def _class_at(location: tuple[int | str, ...]) -> type[Settings]:
+    """Return the class of the settings at a place in the file."""
     if location[:1] == ("corpus",):  # there are two kinds; the second part says which
-        return list((SyntheticCorpus if location[1] == "synthetic" else FileCorpus).model_fields)
-    section: type[BaseModel] = experiment_type()
+        return SyntheticCorpus if location[1] == "synthetic" else FileCorpus
+    section: type[Settings] = experiment_type()
     for part in location:
         annotation: Any = section.model_fields[str(part)].annotation
         options = [annotation, *getattr(annotation, "__args__", ())]
-        section = next((o for o in options if isinstance(o, type) and issubclass(o, BaseModel)), section)
-    return list(section.model_fields)
+        section = next((o for o in options if isinstance(o, type) and issubclass(o, Settings)), section)
+    return section

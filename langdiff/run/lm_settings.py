@@ -12,7 +12,7 @@ from pydantic import Field, TypeAdapter, ValidationError, model_validator
 from langdiff.errors import ConfigError
 from langdiff.lm.ngram.recipe import AnyRecipe, KneserNeyRecipe, ScoredLM, find_lm, find_scored_lm
 from langdiff.lm.scoring import split_name
-from langdiff.run.section import Settings
+from langdiff.run.section import Renamed, Settings
 
 BASE = "base"
 
@@ -34,6 +34,7 @@ class LmSettings(Settings):
     """
 
     paths: ClassVar[tuple[str, ...]] = ("hf",)
+    renamed: ClassVar[Renamed] = {"floors": "baselines"}
 
     models: list[str] = Field(["char-residual", "bpe-residual"])
     recipes: dict[str, dict[str, Any]] = Field({})
@@ -42,12 +43,12 @@ class LmSettings(Settings):
     max_replaced: float = Field(0.05, ge=0, le=1)
     device: str = "auto"
     workers: int = Field(1, ge=1)
-    floors: bool | None = None
+    baselines: bool | None = None
 
     @model_validator(mode="before")
     @classmethod
     def _a_given_model_trains_nothing(cls, keys: Any) -> Any:
-        without = {"models": [], "floors": False}
+        without = {"models": [], "baselines": False}
         return without | keys if isinstance(keys, dict) and keys.get("hf") is not None else keys
 
     @model_validator(mode="after")
@@ -74,7 +75,7 @@ class LmSettings(Settings):
             "scoring": None,
             "max_replaced": 0.05,
             "workers": 1,
-            "floors": False,
+            "baselines": False,
         }
         changed = [key for key, value in usual.items() if getattr(self, key) != value]
         if changed:
@@ -91,7 +92,7 @@ class LmSettings(Settings):
     @property
     def measures_baselines(self) -> bool:
         """Whether baselines are measured: as the file says, by default if a model is compared with them."""
-        return any(map(self.has_baselines, self.names)) if self.floors is None else self.floors
+        return any(map(self.has_baselines, self.names)) if self.baselines is None else self.baselines
 
     def has_baselines(self, name: str) -> bool:
         """Return whether the model of this name is compared with baselines: networks that price replaced characters."""

@@ -16,7 +16,8 @@ from langdiff.lm.floors import compare_with_floors
 from langdiff.regression import DifficultyCurve, DifficultyFit, read_fit
 from langdiff.run.analysis import Analysis
 from langdiff.run.directory import EDITIONS, EXPERIMENT, FORMAT_VERSION, MANIFEST, PRESENCE
-from langdiff.run.experiment import Core, experiment_type
+from langdiff.run.experiment import Core
+from langdiff.run.experiment_file import read_stored
 from langdiff.run.section import SECTIONS
 from langdiff.tables.left_out import LEFT_OUT_COLUMNS
 from langdiff.tables.multitext import FAULT_COLUMNS
@@ -211,7 +212,7 @@ def read_run(directory: str | Path) -> RunResult:
                 "run with `langdiff run`, or read it with the version that wrote it."
             ) from error
         raise DamageError(f"{error} {REPAIR}") from error
-    experiment = experiment_type().model_validate_json(kept.read(EXPERIMENT))
+    experiment = read_stored(kept.read(EXPERIMENT))
     models = experiment.lm.names
     return RunResult(
         directory=directory,

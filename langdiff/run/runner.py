@@ -288,7 +288,7 @@ class _Run:
             edition_info=corpus.edition_info,
             edition_columns=corpus.edition_columns,
             editions=corpus.editions,
-            errors=corpus.errors,
+            errors=corpus.decode_errors,
             on_error=corpus.on_error,
             ranges=corpus.ranges,
             vref=corpus.vref,

@@ -18,7 +18,8 @@ from langdiff.lm.jobs.folder import KEY, LOG, job_folder, read_json
 from langdiff.lm.jobs.logs import read_log
 from langdiff.lm.scoring import split_name
 from langdiff.run.directory import EXPERIMENT, STAGE, caches
-from langdiff.run.experiment import Core, experiment_type
+from langdiff.run.experiment import Core
+from langdiff.run.experiment_file import read_stored
 from langdiff.run.language_models import trainings
 from langdiff.run.log import read_run_log
 from langdiff.run.section import Training
@@ -107,7 +108,7 @@ def read_settings(folder: Path) -> Core:
         If they are damaged.
     """
     try:
-        return experiment_type().model_validate_json((folder / EXPERIMENT).read_text(encoding="utf-8"))
+        return read_stored((folder / EXPERIMENT).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise DataError(f"{folder / EXPERIMENT}: damaged ({error}).") from error
 

@@ -113,7 +113,7 @@ path = "{path}"
 [lm]
 models = ["kneser-ney-2"]
 max_replaced = 1.0
-floors = false
+baselines = false
 {more}
 """
 
@@ -123,7 +123,7 @@ floors = false
     [
         ({"path": "texts"}, 'errors = "replace" reads it with U+FFFD'),
         ({"path": "gaps"}, 'pass incomplete = "drop" to leave such intents out or incomplete = "test"'),
-        ({"path": "gaps", "more": '[fit]\nbootstrap = 30\nerrors = "jackknife"'}, 'contradicts errors = "jackknife"'),
+        ({"path": "gaps", "more": '[fit]\nn_resamples = 30\nerrors = "jackknife"'}, 'contradicts errors = "jackknife"'),
         ({"path": "gaps", "more": '[fit]\nstrata = "book"'}, 'add clusters = "chapter" beside strata = "book"'),
     ],
 )

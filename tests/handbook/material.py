@@ -48,7 +48,7 @@ def bible() -> None:
     info.assign(family=[f"family {ord(e[0]) % 4}" for e in BIBLES]).to_csv("bible/metadata.csv", index=False)
     for path in EXAMPLES:  # three of twenty editions, few verses, no floors and no limit to rare characters
         text = path.read_text(encoding="utf-8").replace("min_intents = 7000", "min_intents = 200")
-        text = text.replace("workers = 2", "workers = 1\nmax_replaced = 0.5\nfloors = false")
+        text = text.replace("workers = 2", "workers = 1\nmax_replaced = 0.5\nbaselines = false")
         write(f"examples/{path.name}", re.sub(r'"ell-vamvas".*?\n\]', "]", text, flags=re.DOTALL))
     Path("DATA").mkdir()
     Path("DATA/bible").symlink_to(Path("bible").absolute())

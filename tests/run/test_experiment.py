@@ -1,3 +1,4 @@
+import json
 from dataclasses import replace
 from inspect import signature
 from typing import get_args
@@ -11,8 +12,10 @@ from langdiff.lm import RECIPES, KneserNeyRecipe
 from langdiff.regression import fit
 from langdiff.run import Experiment, read_experiment
 from langdiff.run.experiment import demo_experiment
+from langdiff.run.experiment_file import read_stored
 from langdiff.selection import select
 
+FILES = 'name = "x"\n[corpus]\nformat = "pbc"\npath = "{}"\n'
 MINIMAL = 'name = "x"\n[corpus]\nformat = "synthetic"\n'
 
 
@@ -37,7 +40,7 @@ def test_selection_takes_the_settings_of_select(tmp_path):
 
 
 def test_fit_takes_the_settings_of_an_experiment(tmp_path):
-    assert set(_read(tmp_path, MINIMAL).fit.model_dump()) <= set(signature(fit).parameters)
+    assert set(_read(tmp_path, MINIMAL).fit.arguments()) <= set(signature(fit).parameters)
 
 
 @pytest.mark.parametrize(
@@ -82,6 +85,35 @@ def test_bad_files_are_explained_in_one_line(tmp_path, text, message):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("text", "old", "new"),
+    [
+        ("errors = 'replace'", "corpus.errors", "decode_errors"),
+        ("[lm]\nfloors = true", "lm.floors", "baselines"),
+        ("[fit]\nbootstrap = 20", "fit.bootstrap", "n_resamples"),
+        ("[curve]\nsizes = [20, 40]\ntrain_sizes = [20, 40]", "curve.sizes", "train_sizes"),
+        ("[compare]\nk = 3", "compare.k", "n_folds"),
+        ("[correlate]\nunit = 'language'", "correlate.unit", "level"),
+        ("[parity]\nreference = 'eng'\nbootstrap = 9", "parity.bootstrap", "n_resamples"),
+    ],
+)
+def test_renamed_keys_are_refused_with_their_new_names(tmp_path, text, old, new):
+    with pytest.raises(ConfigError, match=rf"x\.toml: unknown key '{old}'; it is now '{new}'\.$"):
+        _read(tmp_path, FILES.format("x") + text)
+
+
+def test_renamed_keys_are_read_in_settings_that_a_run_directory_holds():
+    corpus = {"format": "moses", "path": ["x"], "errors": "replace"}
+    stored = {"name": "x", "corpus": corpus, "lm": {"floors": False}, "fit": {"bootstrap": 20}}
+    sections = {"curve": {"sizes": [20, 40]}, "compare": {"k": 3}, "correlate": {"unit": "language"}, "goodness": None}
+    sections["parity"] = {"reference": "eng", "bootstrap": 9}
+    found = read_stored(json.dumps(stored | sections))
+    assert (found.corpus.decode_errors, found.lm.baselines, found.fit.n_resamples) == ("replace", False, 20)
+    assert (found.curve.train_sizes, found.compare.n_folds, found.parity.n_resamples) == ([20, 40], 3, 9)
+    assert read_stored(found.model_dump_json()) == found
+    assert found.fit.as_kept()["bootstrap"] == 20  # what results of that time were kept under
+
+
 def test_two_mistakes_are_told_at_once(tmp_path):
     with pytest.raises(ConfigError, match=r"(?s)'seedd'.*\n  .*'namee'"):
         _read(tmp_path, "seedd = 1\nnamee = 1\n" + MINIMAL)
@@ -90,9 +122,6 @@ def test_two_mistakes_are_told_at_once(tmp_path):
 def test_missing_file(tmp_path):
     with pytest.raises(ConfigError, match=r"none\.toml: cannot be read: No such file"):
         read_experiment(tmp_path / "none.toml")
-
-
-FILES = 'name = "x"\n[corpus]\nformat = "pbc"\npath = "{}"\n'
 
 
 def test_paths_start_at_the_file_and_environment_is_filled_in(tmp_path, monkeypatch):
@@ -201,7 +230,8 @@ def test_sections_take_the_settings_of_their_functions(tmp_path):
     functions |= {"parity": ld.measure_parity, "goodness": ld.goodness}
     for section, function in functions.items():
         known = {*signature(function).parameters, *(["same_as"] if section == "predictors" else [])}  # of read_wals
-        assert set(getattr(experiment, section).model_dump()) <= known
+        settings = getattr(experiment, section)
+        assert all({*names} & known for names in zip(settings.model_dump(), settings.as_kept(), strict=True))
 
 
 @pytest.mark.parametrize("key", ['features = ["26A"]', 'same_as = { hrv = "hbs" }'])
@@ -242,7 +272,7 @@ def test_settings_of_goodness_that_cannot_be_are_refused(tmp_path, keys, message
     [
         ('tests = ["pearsn"]', r"'correlate\.tests\.0': input should be 'pearson'"),
         ('tests = ["phylo"]', "needs a family tree"),
-        ('unit = "edition"', "editions of one language are not independent"),
+        ('level = "edition"', "editions of one language are not independent"),
         ('tests = ["mixed"]\ngiven = ["characters"]', "can be held fixed"),
         ("n_resamples = 50", "greater than or equal to 99"),
         ('tests = ["pearson"]\ntree = "glottolog"', "a family tree is given, and none of the tests uses it"),

@@ -76,9 +76,9 @@ def test_an_interrupted_run_keeps_those_that_were_measured(tmp_path, monkeypatch
 
     monkeypatch.setattr(baselines, "measure_baselines", stopped)
     with pytest.raises(KeyboardInterrupt):
-        run_experiment(experiment(models=["kneser-ney-3"], floors=True), tmp_path / "run", progress=False)
+        run_experiment(experiment(models=["kneser-ney-3"], baselines=True), tmp_path / "run", progress=False)
     first, second = measured
-    run_experiment(experiment(models=["kneser-ney-3"], floors=True), tmp_path / "run", progress=False)
+    run_experiment(experiment(models=["kneser-ney-3"], baselines=True), tmp_path / "run", progress=False)
     assert measured == [first, second, second]
     assert set(verify_run(tmp_path / "run")["state"]) == {"whole"}
 
@@ -91,7 +91,7 @@ def test_the_command_shows_them(run, langdiff):
 
 
 def test_a_run_may_do_without(tmp_path):
-    found = run_experiment(experiment(models=["kneser-ney-3"], floors=False), tmp_path / "run", progress=False)
+    found = run_experiment(experiment(models=["kneser-ney-3"], baselines=False), tmp_path / "run", progress=False)
     assert found.baselines is None
     assert read_run(tmp_path / "run").baselines is None
     assert "baselines = false" in found.report.read_text()
@@ -112,14 +112,14 @@ def test_where_no_model_is_compared_with_them_they_are_not_measured(tmp_path, mo
 
 
 def test_where_the_file_asks_for_them_they_are_measured_without_networks(tmp_path):
-    found = run_experiment(experiment(models=["kneser-ney-3"], floors=True), tmp_path / "run", progress=False)
+    found = run_experiment(experiment(models=["kneser-ney-3"], baselines=True), tmp_path / "run", progress=False)
     assert list(found.baselines.index) == list(found.editions.index)
     assert found.against_baselines().empty
 
 
 def test_of_folds_they_are_those_of_all_tests_together(tmp_path):
     settings = {"name": "folds", "corpus": CORPUS, "split": {"folds": 2}, "lm": {"models": ["kneser-ney-6"]}}
-    settings["lm"] |= {"max_replaced": 1, "floors": True}
+    settings["lm"] |= {"max_replaced": 1, "baselines": True}
     found = run_experiment(Experiment.model_validate(settings), tmp_path / "run", progress=False)
     rates = found.surprisals["kneser-ney-6"].bits_per_character()["bits_per_character"]
     pd.testing.assert_series_equal(found.baselines["kneser-ney-6"], rates, check_names=False, rtol=1e-9)

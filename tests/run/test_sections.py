@@ -19,12 +19,12 @@ from langdiff.run.upkeep import verify_run
 from tests.typology.predictors.test_wals import TABLES
 
 SECTIONS = {
-    "compare": {"models": ["1", "2"], "k": 2},
+    "compare": {"models": ["1", "2"], "n_folds": 2},
     "goodness": {"models": ["1", "2"], "n_subsets": 2, "n": ["map", "posterior"]},
     "translationese": {"min_native": 5},
     "predictors": {"compressor": "zlib"},
     "correlate": {"only": ["word_types", "characters"], "tests": ["pearson", "permutation"], "n_resamples": 99},
-    "parity": {"reference": "eng", "bootstrap": 20},
+    "parity": {"reference": "eng", "n_resamples": 20},
 }
 
 
@@ -42,7 +42,7 @@ def settings(tmp_path_factory):
     return {
         "name": "sections",
         "corpus": {"format": "moses", "path": str(folder / "texts")},
-        "lm": {"models": ["kneser-ney-2"], "max_replaced": 1.0, "floors": False},
+        "lm": {"models": ["kneser-ney-2"], "max_replaced": 1.0, "baselines": False},
         "fit": {"errors": "information"},
         **SECTIONS,
         "translationese": SECTIONS["translationese"] | {"origins": str(folder / "origins.csv")},
@@ -208,9 +208,9 @@ def test_parity_takes_folds_as_clusters_and_models_without_the_reference(tmp_pat
         "name": "folds",
         "corpus": {"format": "synthetic", "n_intents": 90, "n_languages": 3},
         "split": {"folds": 2},
-        "lm": {"models": ["kneser-ney-2"], "max_replaced": 1.0, "floors": False},
+        "lm": {"models": ["kneser-ney-2"], "max_replaced": 1.0, "baselines": False},
         "fit": {"clusters": "fold"},
-        "parity": {"reference": "free-order", "bootstrap": 0},
+        "parity": {"reference": "free-order", "n_resamples": 0},
     }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LangdiffWarning)  # two clusters are few

@@ -98,7 +98,7 @@ class Baselines(Section):
         if lm.hf is not None:
             return ""
         unasked = "no model here is a network that pays for replaced characters"
-        why = unasked if lm.floors is None else "the experiment file says baselines = false"
+        why = unasked if lm.baselines is None else "the experiment file says baselines = false"
         return (
             "Networks are compared with character n-grams of several orders and with general compressors. These were "
             f"not measured: {why}. With baselines = true in [lm] they are."

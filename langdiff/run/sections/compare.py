@@ -1,7 +1,7 @@
 """``[compare]``: the same surprisals under several regression models."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,7 @@ from langdiff.regression import DifficultyFit
 from langdiff.regression.check.cross_validate import RESTRICTABLE
 from langdiff.run.analysis import Analysis
 from langdiff.run.html import tables_by_model
-from langdiff.run.section import Basis, Section, by_model, section
+from langdiff.run.section import Basis, Renamed, Section, by_model, section
 from langdiff.tables.surprisals import Surprisals
 
 if TYPE_CHECKING:
@@ -31,21 +31,23 @@ if TYPE_CHECKING:
 class CompareSettings(Section):
     """``[compare]``: other regression models in addition to that of ``[fit]``; see `langdiff.compare`.
 
-    With ``k``, they are also compared by how well they predict cells that were left out, in k folds of the cells
+    With ``n_folds``, they are also compared by how well they predict cells that were left out, in so many folds
     (`langdiff.cross_validate`). Where ``[fit]`` asks for the restricted likelihood, all are fitted by it if all have
     one.
     """
 
+    renamed: ClassVar[Renamed] = {"k": "n_folds"}
+
     models: list[Model] = Field(["1", "2", "2L"], min_length=2)
-    k: int = Field(0, ge=0)
+    n_folds: int = Field(0, ge=0)
     laplace_scale: float | None = Field(None, gt=0)
 
     @model_validator(mode="after")
     def _models_can_be_compared(self) -> Self:
         if len(set(self.models)) < len(self.models):
             raise ValueError("a model is named twice")
-        if self.k == 1:
-            raise ValueError("k = 1 leaves nothing to fit: give at least 2, or 0 for no cross-validation")
+        if self.n_folds == 1:
+            raise ValueError("n_folds = 1 leaves nothing to fit: give at least 2, or 0 for no cross-validation")
         if ("3" in self.models) != (self.laplace_scale is not None):
             raise ValueError("laplace_scale is for model '3', which needs it")
         return self
@@ -56,8 +58,10 @@ class CompareSettings(Section):
         restricted = asked and set(self.models) <= set(RESTRICTABLE)  # those of others do not compare with them
         tables = {lm: self._compared(table, basis, restricted) for lm, table in basis.surprisals.items()}
         notes = ["A higher likelihood does not prove a model better, since every intent has a size of its own."]
-        if self.k:
-            notes = [f"Held out: mean log density per cell that was left out, in nats, in {self.k} folds of the cells."]
+        if self.n_folds:
+            notes = [
+                f"Held out: mean log density per cell that was left out, in nats, in {self.n_folds} folds of the cells."
+            ]
         if asked and not restricted:
             notes.append(
                 "Fitted here by the unrestricted likelihood, unlike in [fit]: not all of these models have a "
@@ -80,11 +84,11 @@ class CompareSettings(Section):
             for model in self.models
         }
         rows = ld.compare(fits).drop(columns="model").rename_axis("model")
-        if self.k:
+        if self.n_folds:
             held_out = ld.cross_validate(
                 table,
                 self.models,
-                k=self.k,
+                k=self.n_folds,
                 laplace_scale=self.laplace_scale,
                 clusters=basis.experiment.fit.one_clustering,
                 seed=seed,

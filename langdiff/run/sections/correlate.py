@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 import langdiff as ld
 from langdiff.errors import DataError
 from langdiff.run.analysis import Analysis, Figure, draw
-from langdiff.run.section import Basis, Section, section
+from langdiff.run.section import Basis, Renamed, Section, section
 from langdiff.run.sections.predictors import PredictorSettings
 from langdiff.typology.association.correlate import N_RESAMPLES, settle
 from langdiff.typology.association.outcome import Test
@@ -18,7 +18,7 @@ from langdiff.typology.association.outcome import Test
     uses=(PredictorSettings,),
     title="Correlations",
     heading="What makes a language hard?",
-    explains="Predictors against difficulties, one observation per language, unless the unit is the edition. P "
+    explains="Predictors against difficulties, one observation per language, unless the level is the edition. P "
     "adjusted allows for the number of tests; a p that does not may be small by chance.",
 )
 class CorrelateSettings(Section):
@@ -29,13 +29,14 @@ class CorrelateSettings(Section):
     """
 
     paths: ClassVar[tuple[str, ...]] = ("tree",)
+    renamed: ClassVar[Renamed] = {"unit": "level"}
 
     tests: list[Test] | None = None
     only: list[str] = Field([])
     given: list[str] = Field([])
     tree: str | None = None
     averaging: Literal["difficulty", "factor"] = "difficulty"
-    unit: Literal["language", "edition"] = "language"
+    level: Literal["language", "edition"] = "language"
     interval: Literal["fisher", "bootstrap"] = "fisher"
     n_resamples: int = Field(N_RESAMPLES, ge=99)
     alpha: float = Field(0.05, gt=0, lt=1)
@@ -43,7 +44,7 @@ class CorrelateSettings(Section):
     @model_validator(mode="after")
     def _tests_can_be_made(self) -> Self:
         # its error is a ValueError, which Pydantic adds to its own
-        settle(self.tests, self.given, self.unit, self.interval, self.n_resamples, self.tree is not None)
+        settle(self.tests, self.given, self.level, self.interval, self.n_resamples, self.tree is not None)
         return self
 
     def depends(self, basis: Basis) -> list[Any]:
@@ -62,7 +63,8 @@ class CorrelateSettings(Section):
             predictors.set_index("edition"),
             edition_info=basis.multitext.edition_info,
             corpus=basis.experiment.name,
-            **self.model_dump(exclude_none=True),
+            **self.model_dump(exclude={"level"}, exclude_none=True),
+            unit=self.level,
             seed=basis.experiment.seed,
         )
         table = result.to_frame().sort_values("p", kind="stable").drop(columns="corpus")

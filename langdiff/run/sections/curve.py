@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import pandas as pd
 from pydantic import Field, field_validator
@@ -14,7 +14,7 @@ from langdiff.experiments.training_sizes import check_sizes, size_caches, smalle
 from langdiff.regression import DifficultyCurve, read_curve
 from langdiff.run.analysis import Analysis, Figure, draw
 from langdiff.run.html import html_table, percent
-from langdiff.run.section import Basis, Section, Training, section, seeds_of_folds
+from langdiff.run.section import Basis, Renamed, Section, Training, section, seeds_of_folds
 
 if TYPE_CHECKING:
     from langdiff.run.experiment import Core
@@ -28,21 +28,23 @@ JOBS = "curve-jobs"  # language models of smaller training data, one folder per 
 class CurveSettings(Section):
     """``[curve]``: difficulties at several sizes of the training data; see `langdiff.difficulty_curve`.
 
-    ``sizes`` are numbers of training intents. The regression model and its clusters are those of ``[fit]``, the way
-    of scoring, the device and the workers those of ``[lm]``; any number of characters may be replaced, as small sizes
-    know few.
+    ``train_sizes`` are numbers of training intents. The regression model and its clusters are those of ``[fit]``, the
+    way of scoring, the device and the workers those of ``[lm]``; any number of characters may be replaced, as small
+    sizes know few.
     """
 
-    sizes: list[int] = Field(min_length=2)
+    renamed: ClassVar[Renamed] = {"sizes": "train_sizes"}
+
+    train_sizes: list[int] = Field(min_length=2)
     lm: str = "kneser-ney-6"
     match: Literal["intents", "bytes", "characters"] = "intents"
     n_seeds: int = Field(1, ge=1)
 
-    @field_validator("sizes")
+    @field_validator("train_sizes")
     @classmethod
     def _sizes_rise(cls, sizes: list[int]) -> list[int]:
         if sizes[0] < 2 or any(b <= a for a, b in pairwise(sizes)):
-            raise ValueError("sizes must rise, the first at least 2")
+            raise ValueError("train_sizes must rise, the first at least 2")
         return sizes
 
     def agrees(self, experiment: "Core") -> None:
@@ -60,14 +62,17 @@ class CurveSettings(Section):
 
     def needs(self, basis: Basis) -> None:
         """Refuse sizes beyond the training part."""
-        check_sizes(self.sizes, smallest_train(basis.parts), self.match)
+        check_sizes(self.train_sizes, smallest_train(basis.parts), self.match)
 
     def make(self, basis: Basis) -> Analysis:
         """Train on several sizes of the training data, whose language models are kept, and fit each."""
         experiment = basis.experiment
         curve, failed = curve_where_possible(
             basis.parts,
-            **self.model_dump() | {"lm": experiment.lm.find(self.lm).recipe},
+            sizes=self.train_sizes,
+            lm=experiment.lm.find(self.lm).recipe,
+            match=self.match,
+            n_seeds=self.n_seeds,
             model=experiment.fit.model,
             clusters=experiment.fit.one_clustering,
             seed=experiment.seed,
@@ -99,7 +104,7 @@ class CurveSettings(Section):
                 table=self.about.name,
                 labels={"fold": each.fold, "size": each.size, "seed": each.seed},
             )
-            for each in size_caches(directory / JOBS, self.sizes, experiment.seed, self.n_seeds, folds)
+            for each in size_caches(directory / JOBS, self.train_sizes, experiment.seed, self.n_seeds, folds)
         ]
 
     @classmethod

@@ -1,6 +1,6 @@
 """``[parity]``: what the same content takes in every edition."""
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import pandas as pd
 from pydantic import Field
@@ -9,7 +9,7 @@ import langdiff as ld
 from langdiff.errors import DataError, listing
 from langdiff.run.analysis import Analysis, Figure, draw
 from langdiff.run.html import tables_of
-from langdiff.run.section import Basis, Section, by_model, section
+from langdiff.run.section import Basis, Renamed, Section, by_model, section
 from langdiff.tables.folds import Folds
 
 if TYPE_CHECKING:
@@ -31,9 +31,11 @@ OF_TEXTS = ("characters", "bytes", "byte_premium", "character_premium", "bytes_p
 class ParitySettings(Section):
     """``[parity]``: bytes, characters and bits of all editions in units of one; see `langdiff.measure_parity`."""
 
+    renamed: ClassVar[Renamed] = {"bootstrap": "n_resamples"}
+
     reference: str
     model: Literal["1", "2"] = "2"
-    bootstrap: int = Field(1000, ge=0)
+    n_resamples: int = Field(1000, ge=0)
 
     def needs(self, basis: Basis) -> None:
         """Refuse a reference that was not selected."""
@@ -57,7 +59,9 @@ class ParitySettings(Section):
                 basis.texts,
                 surprisals=table if scored else None,
                 clusters=_clusters_of_intents(basis),
-                **self.model_dump(),
+                reference=self.reference,
+                model=self.model,
+                bootstrap=self.n_resamples,
                 seed=basis.experiment.seed,
             )
             tables[lm] = result.to_frame().rename_axis("edition").reset_index()
