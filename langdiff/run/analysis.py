@@ -4,6 +4,7 @@ import base64
 import io
 import json
 import logging
+import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -23,6 +24,8 @@ from langdiff.run.directory import JOBS, versions
 ANALYSES = "analyses"
 KEPT = f"{JOBS}/{ANALYSES}"  # as soon as they are made; a run that is interrupted finds them here
 FORMAT, FORMAT_VERSION = "langdiff analysis", 1
+FONTS = "'Segoe UI', Roboto, 'Helvetica Neue', 'Noto Sans', 'Liberation Sans', Arial, sans-serif"  # of report.css, too
+WIDTH, WIDE = 7.0, 9.0  # inches of pictures as wide as the text of the page, and wider
 
 logger = logging.getLogger(__name__)
 
@@ -34,17 +37,23 @@ class Figure:
     Attributes
     ----------
     name, caption : str
-        Name of the file, and what is seen.
+        Name of the file, and what is drawn.
     svg : bytes
         The picture; its text is text, written in the fonts of who reads it.
-    part : {"difficulties", "ranks", "agreement", "curve", "residuals", "training"} or section of the experiment
+    part : {"difficulties", "ranks", "agreement", "residuals", "training"} or section of the experiment
         Part of the page.
+    title : str
+        What is found, as computed from the data; may be empty.
+    wide : bool
+        Whether it is wider than the text of the page.
     """
 
     name: str
     caption: str
     svg: bytes
     part: str
+    title: str = ""
+    wide: bool = False
 
     @property
     def uri(self) -> str:
@@ -52,7 +61,17 @@ class Figure:
         return "data:image/svg+xml;base64," + base64.b64encode(self.svg).decode()
 
 
-def draw(name: str, caption: str, part: str, plot: Any, rows: int = 16, columns: int = 1) -> Figure:
+def draw(
+    name: str,
+    caption: str,
+    part: str,
+    plot: Any,
+    rows: int = 16,
+    columns: int = 1,
+    *,
+    title: str = "",
+    wide: bool = False,
+) -> Figure:
     """Draw a picture on axes of its own.
 
     Parameters
@@ -63,6 +82,8 @@ def draw(name: str, caption: str, part: str, plot: Any, rows: int = 16, columns:
         Function that draws on the axes.
     rows, columns : int
         Number of rows that the picture must have room for, and of axes side by side.
+    title, wide : str, bool
+        As for `Figure`.
     """
     import matplotlib as mpl
     from matplotlib.backends.backend_svg import FigureCanvasSVG
@@ -73,13 +94,15 @@ def draw(name: str, caption: str, part: str, plot: Any, rows: int = 16, columns:
     settings: Any = {"svg.hashsalt": name, "svg.fonttype": "none", "text.parse_math": False}
     with mpl.rc_context(settings), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing from|no installed font has", UserWarning)
-        figure = Canvas(figsize=(7.0, max(2.4, 1.2 + 0.26 * rows)), layout="constrained")
+        figure = Canvas(figsize=(WIDE if wide else WIDTH, max(2.4, 1.2 + 0.26 * rows)), layout="constrained")
         FigureCanvasSVG(figure)
         plot(figure.subplots(ncols=columns))
         stream = io.BytesIO()
         figure.savefig(stream, format="svg", metadata={"Date": None})
     svg = drop_controls(stream.getvalue().decode())  # of which XML has none
-    return Figure(name, caption, svg.encode(), part)
+    # all fonts of the page are narrower than Matplotlib's, by which room was made
+    svg = re.sub(r"font-family: [^;\"]*", f"font-family: {FONTS}", svg)
+    return Figure(name, caption, svg.encode(), part, title, wide)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

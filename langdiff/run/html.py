@@ -59,6 +59,7 @@ class Measured(NamedTuple):
     value: float
     text: str
     below: str = ""
+    meaning: str = ""  # a class of the style, such as "harder"
 
 
 def html_table(frame: pd.DataFrame, formats: Mapping[str, str] = MappingProxyType({})) -> Markup:
@@ -94,7 +95,8 @@ def _is_number(column: pd.Series) -> bool:
 def _cell(value: Any, look: str, kind: str) -> Markup:
     if isinstance(value, Measured):
         below = Markup("<br><small>{}</small>").format(value.below) if value.below else ""
-        return Markup("<td class='number' data-value='{:.9g}'>{}{}</td>").format(value.value, value.text, below)
+        kind = f"number {value.meaning}".rstrip()
+        return Markup("<td class='{}' data-value='{:.9g}'>{}{}</td>").format(kind, value.value, value.text, below)
     if isinstance(value, str):  # a name is not broken, a sentence is
         return Markup("<td class='{}'>{}</td>").format("" if " " in value or len(value) > 40 else "name", value)
     if pd.isna(value):
@@ -147,7 +149,15 @@ def tables_by_model(table: pd.DataFrame) -> list[dict[str, str]]:
 def percent(rows: pd.DataFrame) -> pd.Series:
     """Return percent above average with its standard error, if that is known."""
     values = zip(rows["percent"], rows["percent_std_error"], strict=True)
-    cells = [with_error(value, f"{value:+z.1f}", "–" if np.isnan(error) else f"{error:.1f}") for value, error in values]
+    cells = [
+        with_error(
+            value,
+            f"{value:+z.1f}",
+            "–" if np.isnan(error) else f"{error:.1f}",
+            "harder" if value > 0 else "easier",
+        )
+        for value, error in values
+    ]
     return pd.Series(cells, rows.index)
 
 
@@ -188,11 +198,11 @@ def _yes_or_no(cell: Any) -> Any:
     return ("yes" if cell else "no") if isinstance(cell, bool | np.bool_) else cell
 
 
-def with_error(value: float, text: str, error: str) -> Any:
+def with_error(value: float, text: str, error: str, meaning: str = "") -> Any:
     """Return a number with its standard error, or NaN where it is missing; a dash is what is not known."""
     if text == "–":
         return np.nan
-    return Measured(value, text if error == "–" else f"{text} ± {error}")
+    return Measured(value, text if error == "–" else f"{text} ± {error}", meaning=meaning)
 
 
 def _interval(value: float, text: str, low: str, high: str) -> Any:

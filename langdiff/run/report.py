@@ -19,11 +19,13 @@ from langdiff.lm.jobs.folder import job_folder
 from langdiff.lm.jobs.logs import join_logs, read_job_log
 from langdiff.lm.scoring import split_name
 from langdiff.regression import DifficultyFit, standardized_residuals
+from langdiff.run import findings
 from langdiff.run.analysis import Figure, draw
 from langdiff.run.directory import JOBS
 from langdiff.run.html import html_table, percent, render_page, tables_of
 from langdiff.run.result import RunResult
 from langdiff.run.section import SECTIONS
+from langdiff.tables.effect_sources import rank_probabilities
 from langdiff.tables.left_out import names_left_out
 
 if TYPE_CHECKING:
@@ -99,6 +101,7 @@ def render_report(run: RunResult, figures: list[Figure]) -> str:
             "failed": html_table(run.failed),
         },
         sections=_sections(run),
+        finding=findings.hardest({lm: fit.difficulty for lm, fit in run.fits.items()}),
         correlations=list(run.correlations().itertuples()),
         left_out=names_left_out(run.left_out),
         most_faults=MOST_FAULTS,
@@ -166,10 +169,14 @@ def _draw_difficulties(run: RunResult) -> Iterable[Figure]:
     from langdiff.plots import plot_difficulties
 
     for lm, fit in run.fits.items():
-        caption = f"Difficulty of each edition for {lm}, in percent of the average, with 95 % intervals."
-        rows = len(fit.difficulty)
         yield draw(
-            f"difficulties-{lm}", caption, "difficulties", lambda ax, fit=fit: plot_difficulties(fit, ax), rows=rows
+            f"difficulties-{lm}",
+            f"Difficulty of each edition for {lm}, in percent of the average, with 95 % intervals.",
+            "difficulties",
+            lambda ax, fit=fit: plot_difficulties(fit, ax),
+            rows=len(fit.difficulty),
+            title=findings.spread(fit, lm),
+            wide=lm == next(iter(run.fits)),
         )
 
 
@@ -186,6 +193,7 @@ def _draw_ranks(run: RunResult) -> Iterable[Figure]:
             "ranks",
             lambda ax, fit=fit: plot_ranks(fit, ax, n_draws=RANK_DRAWS, seed=run.experiment.seed),
             rows=len(fit.difficulty),
+            title=findings.order(rank_probabilities(fit, n_draws=RANK_DRAWS, seed=run.experiment.seed), lm),
         )
 
 
@@ -200,6 +208,7 @@ def _draw_agreement(run: RunResult) -> Iterable[Figure]:
             f"Difficulties for {x} against those for {y}; the line is where both agree.",
             "agreement",
             lambda ax, x=x, y=y: plot_two_models(run.fits[x], run.fits[y], ax),
+            title=findings.agreement(run.fits[x].difficulty, run.fits[y].difficulty, (x, y)),
         )
     if run.truth is None:
         return
@@ -207,7 +216,8 @@ def _draw_agreement(run: RunResult) -> Iterable[Figure]:
     if everywhere:
         known = run.truth[everywhere]
         caption = "Estimated difficulty against the true one of the synthetic languages; the line is where both agree."
-        yield draw("truth", caption, "agreement", lambda ax: plot_against_truth(run.fits, known, ax))
+        title = findings.truth(run.fits, known)
+        yield draw("truth", caption, "agreement", lambda ax: plot_against_truth(run.fits, known, ax), title=title)
 
 
 def _draw_residuals(run: RunResult) -> Iterable[Figure]:
@@ -226,6 +236,8 @@ def _draw_residuals(run: RunResult) -> Iterable[Figure]:
             lambda pair, fit=fit, residuals=residuals: plot_residuals(fit, residuals, pair),
             rows=8,
             columns=2,
+            title=findings.residuals(residuals, lm),
+            wide=True,
         )
 
 
@@ -246,6 +258,7 @@ def _draw_training(run: RunResult) -> Iterable[Figure]:
                 "training",
                 lambda ax, curves=curves: plot_learning_curves(curves, ax),
                 rows=max(12, curves["edition"].nunique()),
+                title=findings.training(curves, lm),
             )
 
 

@@ -77,6 +77,8 @@ class CorrelateSettings(Section):
         if table["p"].notna().any():
             strongest = result.strongest()
             caption = f"Difficulty against {strongest}, the number with the smallest p."
-            figures = (draw(self.about.name, caption, self.about.name, lambda ax: result.plot(strongest, ax)),)
+            title = f"{strongest} has the smallest p, {table['p_adjusted'].min():.2g} when adjusted for all tests"
+            part = self.about.name
+            figures = (draw(part, caption, part, lambda ax: result.plot(strongest, ax), title=title),)
         notes = (head, f"[{result.signature}]")
         return Analysis(name=self.about.name, table=table.reset_index(drop=True), notes=notes, figures=figures)

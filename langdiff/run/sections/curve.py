@@ -150,16 +150,25 @@ class CurveSettings(Section):
         from langdiff.plots import plot_difficulty_curves, plot_rank_changes, plot_size_correlations
 
         curve: DifficultyCurve = run.analyses[cls.about.name].result
+        small, large = curve.sizes[0], curve.sizes[-1]
+        changed = int(curve.changes()["significant"].sum())
+        title = f"{changed} pair(s) of editions change places between {small:,} and {large:,} intents"
         drawn = {
-            "curve": (plot_difficulty_curves, "Difficulty by size of the training data, with bands of 95 %."),
-            "curve-ranks": (plot_rank_changes, "Ranks by size of the training data; lines that cross change places."),
+            "curve": (plot_difficulty_curves, title, "Difficulty by size of the training data, with bands of 95 %."),
+            "curve-ranks": (
+                plot_rank_changes,
+                "",
+                "Ranks by size of the training data; lines that cross change places.",
+            ),
             "curve-correlations": (
                 plot_size_correlations,
+                "",
                 "Spearman's correlation between sizes, with 95 % intervals.",
             ),
         }
-        for name, (plot, caption) in drawn.items():
-            yield draw(name, caption, cls.about.name, lambda ax, plot=plot: plot(curve, ax))
+        for name, (plot, found, caption) in drawn.items():
+            part = cls.about.name
+            yield draw(name, caption, part, lambda ax, plot=plot: plot(curve, ax), title=found, wide=bool(found))
 
 
 def _analysis(curve: DifficultyCurve, failed: Mapping[str, Mapping[str, str]] | None = None) -> Analysis:

@@ -69,7 +69,11 @@ class ParitySettings(Section):
             if not figures:  # bytes are the same for all language models
                 caption = f"Bytes of the same content, in units of those of {self.reference}, with 95 % intervals."
                 name, rows = self.about.name, len(result.estimates)
-                figures.append(draw(name, caption, name, lambda ax, r=result: r.plot("byte_premium", ax), rows=rows))
+                premium = result.estimates["byte_premium"]
+                title = f"{premium.idxmax()} takes {premium.max():.2f} times the bytes of {self.reference}"
+                figures.append(
+                    draw(name, caption, name, lambda ax, r=result: r.plot("byte_premium", ax), rows=rows, title=title)
+                )
         return Analysis(name=self.about.name, table=by_model(tables), notes=tuple(notes), figures=tuple(figures))
 
     @classmethod
