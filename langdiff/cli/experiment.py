@@ -62,7 +62,7 @@ def run(
     if dask is None:
         _run(settings, out, as_json)
         return
-    from langdiff.lm.jobs.dask_client import dask_executor
+    from langdiff.lm.jobs.dask_jobs import dask_executor
 
     with suppress(ImportError):  # which `dask_executor` explains
         import distributed  # noqa: F401 sets the level of its logger to INFO
@@ -121,12 +121,12 @@ def _left(table: "pd.DataFrame") -> str:
     return "Left of training, for one worker: " + "; ".join(known + [f"{lm}, not known yet" for lm in unknown])
 
 
-def floors(directory: Directory, as_json: Json = False) -> None:
+def baselines(directory: Directory, as_json: Json = False) -> None:
     """Show by how much the networks of a run are below n-grams and compressors, edition by edition.
 
     Warns where one is above: part of the difficulty of that edition is what the network has not learned.
 
-    Example: langdiff floors runs/demo
+    Example: langdiff baselines runs/demo
     """
     from langdiff.run import read_run
 
@@ -134,16 +134,16 @@ def floors(directory: Directory, as_json: Json = False) -> None:
     table = result.against_baselines()
     if table.empty:
         typer.echo(
-            f"langdiff: {directory}: no network whose replaced characters are priced, as those of floors are; "
-            "tables/baselines.csv has the floors.",
+            f"langdiff: {directory}: no network whose replaced characters are priced, as those of baselines are; "
+            "tables/baselines.csv has the baselines.",
             err=True,
         )
     if as_json:
         print_json(table)
         return
     spaced = {name: str(name).replace("_", " ") for name in table.columns}
-    title = "Bits per character beside the lowest floor; percent below it"
-    looks = {"bits per character": "{:.3f}", "floor bits": "{:.3f}", "percent": "{:+.1f}"}
+    title = "Bits per character beside the lowest baseline; percent below it"
+    looks = {"bits per character": "{:.3f}", "baseline bits": "{:.3f}", "percent": "{:+.1f}"}
     print_table(table.rename(columns=spaced), title, looks)
 
 

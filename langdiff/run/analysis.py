@@ -13,8 +13,8 @@ from typing import Any
 
 import pandas as pd
 
+from langdiff.base.cells import drop_controls
 from langdiff.base.checksums import read_sealed, seal
-from langdiff.base.control_characters import drop_controls
 from langdiff.base.io import write_json
 from langdiff.base.signature import full_hash
 from langdiff.errors import ConvergenceWarning, DataError, LangdiffError, LangdiffWarning, OutputError

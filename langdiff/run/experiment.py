@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 from pydantic import BeforeValidator, Field, create_model, field_validator, model_validator
 
 import langdiff.run.sections  # noqa: F401 enters them into the registry
-from langdiff.base.types import FormatName, Model, OnError, Ranges, Tokenization
+from langdiff.base.types import FormatName, OnError, Ranges, Tokenization
 from langdiff.corpora.formats.registry import OPTIONS, check_format_options
-from langdiff.regression.fitting import USUAL_ITERATIONS
 from langdiff.regression.formulas import checked_formula
-from langdiff.regression.kernel.models import Settings as FitOptions
-from langdiff.regression.kernel.robust import ROUNDING
+from langdiff.regression.kernel.estimate import USUAL_ITERATIONS, Optimizer
 from langdiff.regression.options import USUAL_CORRECTION, Options, check_options
+from langdiff.regression.options import Settings as FitOptions
+from langdiff.regression.variants import Model, find_variant
+from langdiff.regression.variants.variant import Variant
 from langdiff.run.lm_settings import LmSettings
 from langdiff.run.section import SECTIONS, Renamed, Section, Settings
 
@@ -152,9 +153,15 @@ class FitSettings(Settings):
         """The clusters, where there is one kind of them, for what cannot take two."""
         return self.clusters if isinstance(self.clusters, str) else None
 
+    @property
+    def variant(self) -> Variant:
+        """The regression model."""
+        return find_variant(self.model, laplace_scale=self.laplace_scale)
+
     def arguments(self, without: Collection[str] = ()) -> dict[str, Any]:
-        """Return the arguments of `langdiff.fit`, except some that the caller sets."""
-        return {{"n_resamples": "bootstrap"}.get(key, key): value for key, value in self if key not in without}
+        """Return the settings as arguments of `langdiff.fit`, except those whose keys are in `without`."""
+        given = {key: value for key, value in self if key not in {*without, "laplace_scale"}} | {"model": self.variant}
+        return {{"n_resamples": "bootstrap"}.get(key, key): value for key, value in given.items()}
 
     @field_validator("formula", "size_formula")
     @classmethod
@@ -167,9 +174,7 @@ class FitSettings(Settings):
     def _settings_agree(self) -> Self:
         check_options(
             Options(
-                settings=FitOptions(
-                    self.model, self.method, self.restricted, self.laplace_scale, self.max_iterations, ROUNDING
-                ),
+                settings=FitOptions(self.variant, self.restricted, Optimizer(self.method, self.max_iterations)),
                 intents=self.intents,
                 sizes=self.sizes,
                 size_formula=self.size_formula,

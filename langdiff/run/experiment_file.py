@@ -1,6 +1,7 @@
 """The experiment file: a TOML file with all settings of a run."""
 
 import difflib
+import json
 import os
 import re
 import tomllib
@@ -62,7 +63,7 @@ def read_experiment(path: str | Path) -> Core:
     return experiment.with_paths(lambda name: _resolve(name, path))
 
 
-def read_stored(text: str | bytes) -> Core:
+def parse_settings(text: str | bytes) -> Core:
     """Return the settings that a run directory holds as JSON; those of earlier versions have some keys of other names.
 
     Raises
@@ -75,7 +76,7 @@ def read_stored(text: str | bytes) -> Core:
         if isinstance(table, dict) and name in experiment_type().model_fields:
             renamed = _class_at((name, str(table.get("format")))[: 2 if name == "corpus" else 1]).renamed
             stored[name] = {renamed.get(key, key): value for key, value in table.items()}
-    return experiment_type().model_validate(stored)
+    return experiment_type().model_validate_json(json.dumps(stored))
 
 
 def _resolve(name: str, file: Path) -> str:
@@ -100,7 +101,7 @@ def _explain(error: ValidationError, path: Path) -> str:
                 section = _class_at(finding["loc"][:-1])
                 known = list(section.model_fields)
                 if place[-1] in section.renamed:
-                    lines.append(f"unknown key {where!r}; it is now {section.renamed[place[-1]]!r}.")
+                    lines.append(f"{where!r} is called {section.renamed[place[-1]]!r} now.")
                     continue
                 near = difflib.get_close_matches(place[-1], known, n=1)
                 hint = f"did you mean {near[0]!r}?" if near else f"known here: {', '.join(known)}."

@@ -68,7 +68,7 @@ def agreement(x: pd.Series, y: pd.Series, names: tuple[str, str]) -> str:
     """Return how well two language models agree, and on which edition least."""
     both = pd.concat([x, y], axis=1, join="inner")
     centred = both - both.mean()
-    r = float(both.corr().iloc[0, 1])
+    r = float(both.corr().to_numpy()[0, 1])
     how = "agree" if r >= AGREEING else "agree in part" if r >= ALIKE else "disagree"
     apart = (centred.iloc[:, 0] - centred.iloc[:, 1]).abs().idxmax()
     return f"{names[0]} and {names[1]} {how}, r = {r:.2f}; least on {apart}"

@@ -13,7 +13,7 @@ import pandas as pd
 from markupsafe import Markup
 from pandas.api.types import is_numeric_dtype
 
-from langdiff.base.control_characters import drop_controls
+from langdiff.base.cells import drop_controls
 from langdiff.base.numbers import in_format
 
 HERE = Path(__file__).parent

@@ -12,19 +12,17 @@ from langdiff.lm.compute import compute_where_possible
 from langdiff.lm.device import find_device
 from langdiff.lm.external.huggingface import HuggingFaceLM
 from langdiff.lm.external.protocol import surprisals_of
-from langdiff.lm.jobs.folder import job_folder
-from langdiff.lm.jobs.logs import join_logs, read_job_log
-from langdiff.lm.preparation import note_preparation
+from langdiff.lm.jobs.folder import job_folder, join_logs, read_job_log
+from langdiff.lm.texts import note_preparation
 from langdiff.regression.clustering import clusters_of, strata_of
 from langdiff.run.directory import JOBS, SCORED, caches
 from langdiff.run.experiment import Core, FitSettings
 from langdiff.run.log import warned_once
 from langdiff.run.section import Training, seeds_of_folds
 from langdiff.selection import split, split_into_folds
-from langdiff.tables.folds import Folds
+from langdiff.tables.divisions import Folds, Parts
 from langdiff.tables.intent_info import without_python
 from langdiff.tables.multitext import Multitext
-from langdiff.tables.parts import Parts
 from langdiff.tables.surprisals import Surprisals
 
 Stage = Callable[[str], AbstractContextManager[None]]
@@ -118,13 +116,8 @@ class TrainedModels(LanguageModels):
                 lm=recipe,
                 scoring=scoring,
                 max_replaced=settings.max_replaced,
-                device=settings.device,
                 seed=self.experiment.seed,
-                cache=self.directory / JOBS,
-                workers=settings.workers if self.executor is None else 1,
-                executor=self.executor,
-                group=1,
-                progress=self.progress,
+                compute=settings.compute(self.directory / JOBS, self.executor, self.progress),
                 least=2,
             )
         if failed:

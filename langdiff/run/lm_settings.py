@@ -3,6 +3,7 @@
 import difflib
 import re
 from collections.abc import Mapping
+from concurrent.futures import Executor
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -10,7 +11,8 @@ from typing import Any, ClassVar, Self
 from pydantic import Field, TypeAdapter, ValidationError, model_validator
 
 from langdiff.errors import ConfigError
-from langdiff.lm.ngram.recipe import AnyRecipe, KneserNeyRecipe, ScoredLM, find_lm, find_scored_lm
+from langdiff.lm.compute import Compute
+from langdiff.lm.language_model import LanguageModelRecipe, ScoredLM, find_lm, find_scored_lm
 from langdiff.lm.scoring import split_name
 from langdiff.run.section import Renamed, Settings
 
@@ -24,7 +26,7 @@ class LmSettings(Settings):
     holds for all of them. ``max_replaced`` is the fraction of an edition's test characters that may be
     replaced as too rare in training; with more, the edition is left out and named. ``baselines`` says whether
     to measure n-grams and compressors, too, and to warn where a network needs more bits than they; see
-    `langdiff.lm.measure_floors`. By default they are measured if a network can be compared with them.
+    `langdiff.lm.measure_baselines`. By default they are measured if a network can be compared with them.
 
     ``recipes`` are recipes of one's own, by name: each a table with ``base``, a recipe of ours, and what differs
     from it (attributes of `langdiff.lm.Recipe` or `langdiff.lm.KneserNeyRecipe`).
@@ -97,7 +99,12 @@ class LmSettings(Settings):
     def has_baselines(self, name: str) -> bool:
         """Return whether the model of this name is compared with baselines: networks that price replaced characters."""
         recipe, scoring = self.find(name)
-        return not isinstance(recipe, KneserNeyRecipe) and scoring.price_replaced
+        return not recipe.is_baseline and scoring.price_replaced
+
+    def compute(self, cache: Path, executor: Executor | None, progress: bool | None) -> Compute:
+        """Return where language models are trained, and kept."""
+        workers = self.workers if executor is None else 1
+        return Compute(device=self.device, cache=cache, workers=workers, executor=executor, progress=progress)
 
     def find(self, lm: str, scoring: str | None = None) -> ScoredLM:
         """Return the recipe and the way of scoring that a name stands for, which may be one of `recipes`."""
@@ -109,7 +116,7 @@ class LmSettings(Settings):
         return find_scored_lm(make_recipe(base, self.recipes[base]), scoring if ending is None else ending)
 
 
-def make_recipe(name: str, table: Mapping[str, Any]) -> AnyRecipe:
+def make_recipe(name: str, table: Mapping[str, Any]) -> LanguageModelRecipe:
     """Return the recipe that a table ``[lm.recipes.NAME]`` describes.
 
     Parameters
@@ -142,7 +149,7 @@ def make_recipe(name: str, table: Mapping[str, Any]) -> AnyRecipe:
             hint = f"did you mean {near[0]!r}?" if near else f"known here: {', '.join(known)}."
             raise ConfigError(f"{where}: unknown key {key!r}; {hint}")
     try:
-        recipe: AnyRecipe = TypeAdapter(type(base)).validate_python(asdict(base) | changed | {"name": name})
+        recipe: LanguageModelRecipe = TypeAdapter(type(base)).validate_python(asdict(base) | changed | {"name": name})
     except ValidationError as error:
         first = error.errors()[0]
         if not first["loc"]:  # an error of our own, about settings that do not agree

@@ -12,11 +12,10 @@ import numpy as np
 import pandas as pd
 
 import langdiff
+from langdiff.base.cells import drop_controls
 from langdiff.base.checksums import read_checksums, write_checksums
-from langdiff.base.control_characters import drop_controls
 from langdiff.base.io import atomic_path, write_text
-from langdiff.lm.jobs.folder import job_folder
-from langdiff.lm.jobs.logs import join_logs, read_job_log
+from langdiff.lm.jobs.folder import job_folder, join_logs, read_job_log
 from langdiff.lm.scoring import split_name
 from langdiff.regression import DifficultyFit, standardized_residuals
 from langdiff.run import findings
@@ -26,7 +25,7 @@ from langdiff.run.html import html_table, percent, render_page, tables_of
 from langdiff.run.result import RunResult
 from langdiff.run.section import SECTIONS
 from langdiff.tables.effect_sources import rank_probabilities
-from langdiff.tables.left_out import names_left_out
+from langdiff.tables.text_sources import names_left_out
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,22 +7,22 @@ from typing import Any
 
 import pandas as pd
 
+from langdiff.base.cells import unguarded
 from langdiff.base.checksums import DamageError, read_checksums
-from langdiff.base.csv_cells import unguarded
 from langdiff.base.io import as_path, parse_json, read_table
 from langdiff.base.numbers import read_exact_csv
 from langdiff.errors import DataError
-from langdiff.lm.floors import compare_with_floors
+from langdiff.lm.baselines import compare_with_baselines
 from langdiff.regression import DifficultyCurve, DifficultyFit, read_fit
 from langdiff.run.analysis import Analysis
 from langdiff.run.directory import EDITIONS, EXPERIMENT, FORMAT_VERSION, MANIFEST, PRESENCE
 from langdiff.run.experiment import Core
-from langdiff.run.experiment_file import read_stored
+from langdiff.run.experiment_file import parse_settings
 from langdiff.run.section import SECTIONS
-from langdiff.tables.left_out import LEFT_OUT_COLUMNS
 from langdiff.tables.multitext import FAULT_COLUMNS
 from langdiff.tables.surprisal_files import read_surprisals
 from langdiff.tables.surprisals import Surprisals
+from langdiff.tables.text_sources import LEFT_OUT_COLUMNS
 
 REPAIR = "`langdiff run` with the same experiment makes all that is missing or damaged again."
 DRAWN = ("figures", "report.html")  # from the other files, and read by nobody but people
@@ -68,7 +68,7 @@ class RunResult:
 
     @property
     def baselines(self) -> pd.DataFrame | None:
-        """What n-grams and compressors make of each edition (`langdiff.lm.measure_floors`), if it was measured."""
+        """What n-grams and compressors make of each edition (`langdiff.lm.measure_baselines`), if it was measured."""
         found: pd.DataFrame | None = self._of("baselines")
         return found
 
@@ -126,7 +126,7 @@ class RunResult:
         return table if self.truth is None else table.join(self.truth.rename("truth"), on="edition")
 
     def against_baselines(self) -> pd.DataFrame:
-        """Compare the networks with the baselines; see `langdiff.lm.compare_with_floors`.
+        """Compare the networks with the baselines; see `langdiff.lm.compare_with_baselines`.
 
         Returns
         -------
@@ -149,7 +149,7 @@ class RunResult:
                 "[lm]."
             )
         compared = [table for lm, table in self.surprisals.items() if self.experiment.lm.has_baselines(lm)]
-        return compare_with_floors(compared, self.baselines)
+        return compare_with_baselines(compared, self.baselines)
 
     def correlations(self) -> pd.DataFrame:
         """Return one row per pair of models (or model and truth): ``x``, ``y`` and ``pearson_r`` of difficulties."""
@@ -212,7 +212,7 @@ def read_run(directory: str | Path) -> RunResult:
                 "run with `langdiff run`, or read it with the version that wrote it."
             ) from error
         raise DamageError(f"{error} {REPAIR}") from error
-    experiment = read_stored(kept.read(EXPERIMENT))
+    experiment = parse_settings(kept.read(EXPERIMENT))
     models = experiment.lm.names
     return RunResult(
         directory=directory,

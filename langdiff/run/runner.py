@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from langdiff.base.csv_cells import guarded
+from langdiff.base.cells import guarded
 from langdiff.base.io import as_path, atomic_path, parse_json, write_json
 from langdiff.corpora import read_multitext, synthesize
 from langdiff.corpora.tokenizer import prepare_text
@@ -288,7 +288,7 @@ class _Run:
             edition_info=corpus.edition_info,
             edition_columns=corpus.edition_columns,
             editions=corpus.editions,
-            errors=corpus.decode_errors,
+            decode_errors=corpus.decode_errors,
             on_error=corpus.on_error,
             ranges=corpus.ranges,
             vref=corpus.vref,

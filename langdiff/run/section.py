@@ -19,13 +19,12 @@ from langdiff.lm.jobs.record import hash_texts
 from langdiff.run.analysis import ANALYSES, Analysis, Figure, kept_or_made, read_analysis
 from langdiff.run.directory import hash_files
 from langdiff.run.html import tables_of
-from langdiff.tables.folds import Folds
+from langdiff.tables.divisions import Folds, Parts
 from langdiff.tables.multitext import Multitext
-from langdiff.tables.parts import Parts
 from langdiff.tables.surprisals import Surprisals
 
 if TYPE_CHECKING:
-    from langdiff.lm.ngram.recipe import AnyRecipe
+    from langdiff.lm.language_model import LanguageModelRecipe
     from langdiff.regression import DifficultyFit
     from langdiff.run.experiment import Core
     from langdiff.run.result import RunResult
@@ -141,13 +140,13 @@ class Training(NamedTuple):
     """
 
     cache: Path
-    recipe: "AnyRecipe"
+    recipe: "LanguageModelRecipe"
     seed: int
     table: str
     labels: Mapping[str, int | None]
 
 
-def seeds_of_folds(recipe: "AnyRecipe", seed: int, folds: int | None) -> list[int]:
+def seeds_of_folds(recipe: "LanguageModelRecipe", seed: int, folds: int | None) -> list[int]:
     """Return the seed of the models of each fold, or the only seed."""
     return [seed] if folds is None else fold_seeds(recipe, seed, folds)
 

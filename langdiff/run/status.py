@@ -10,16 +10,15 @@ from urllib.parse import unquote
 import numpy as np
 import pandas as pd
 
+from langdiff.base.cells import unguarded
 from langdiff.base.checksums import CHECKSUMS
-from langdiff.base.csv_cells import unguarded
 from langdiff.base.io import as_path, is_locked
 from langdiff.errors import DataError
-from langdiff.lm.jobs.folder import KEY, LOG, job_folder, read_json
-from langdiff.lm.jobs.logs import read_log
+from langdiff.lm.jobs.folder import KEY, LOG, job_folder, read_json, read_log
 from langdiff.lm.scoring import split_name
 from langdiff.run.directory import EXPERIMENT, STAGE, caches
 from langdiff.run.experiment import Core
-from langdiff.run.experiment_file import read_stored
+from langdiff.run.experiment_file import parse_settings
 from langdiff.run.language_models import trainings
 from langdiff.run.log import read_run_log
 from langdiff.run.section import Training
@@ -108,7 +107,7 @@ def read_settings(folder: Path) -> Core:
         If they are damaged.
     """
     try:
-        return read_stored((folder / EXPERIMENT).read_text(encoding="utf-8"))
+        return parse_settings((folder / EXPERIMENT).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise DataError(f"{folder / EXPERIMENT}: damaged ({error}).") from error
 
@@ -137,11 +136,11 @@ def _job(training: Training, edition: str, failures: set[tuple[str, str]]) -> di
     folder = job_folder(training.cache, edition, recipe.name)
     failed = training.table == "difficulties" and (edition, recipe.name) in failures
     row: dict[str, Any] = {"edition": edition, "lm": recipe.name, "state": "waiting", "epoch": 0}
-    row |= {"epochs": recipe.epochs, "bits_per_character": np.nan, "seconds": 0.0, "seconds_left": np.nan}
+    row |= {"epochs": recipe.max_epochs, "bits_per_character": np.nan, "seconds": 0.0, "seconds_left": np.nan}
     try:
         key = read_json(folder / KEY)
         current = key["recipe"] == json.loads(json.dumps(asdict(recipe)))
-        if current and (key["seed"] == training.seed or recipe.epochs == 1):  # n-grams have no seed
+        if current and (key["seed"] == training.seed or not recipe.stochastic):
             log = read_log(folder / LOG)
         else:
             return row
@@ -153,5 +152,5 @@ def _job(training: Training, edition: str, failures: set[tuple[str, str]]) -> di
         return row | {"state": "done", "seconds_left": 0.0}
     if failed:
         return row | {"state": "failed"}
-    left = np.nan if not log else row["seconds"] / len(log) * max(0, recipe.epochs - len(log))
+    left = np.nan if not log else row["seconds"] / len(log) * max(0, recipe.max_epochs - len(log))
     return row | {"state": "training" if is_locked(folder) else "interrupted", "seconds_left": left}

@@ -6,14 +6,14 @@ from urllib.parse import unquote
 
 import pandas as pd
 
+from langdiff.base.cells import unguarded
 from langdiff.base.checksums import CHECKSUMS, DamageError, read_checksums
-from langdiff.base.csv_cells import unguarded
 from langdiff.base.io import as_path
 from langdiff.errors import DataError, OutputError
 from langdiff.lm.jobs.folder import KEY, job_folder
 from langdiff.lm.lstm.resume import is_state
-from langdiff.lm.preparation import NOTE
 from langdiff.lm.scoring import split_name
+from langdiff.lm.texts import NOTE
 from langdiff.run.analysis import KEPT
 from langdiff.run.directory import EXPERIMENT, JOBS, KEPT_BASELINES, SCORED, STAGE, own_directory, superfluous
 from langdiff.run.language_models import trainings

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import langdiff as ld
-from langdiff.base.csv_cells import guard, guarded, unguard, unguarded
+from langdiff.base.cells import guard, guarded, unguard, unguarded
 from langdiff.experiments import read_origins, write_origins
 from langdiff.run import Experiment, read_run, run_experiment, verify_run
 from langdiff.tables.provenance import Provenance

@@ -12,13 +12,14 @@ import langdiff as ld
 from langdiff import datasets
 from langdiff.corpora import costep_statistics
 from langdiff.experiments import reproduce_paper, translationese_by_model
-from langdiff.lm import RECIPES
+from langdiff.lm import RECIPES, Compute
 from langdiff.parallelism import TaggerSettings, search_taggers, train_tagger
 from tests.golden.make_annotations import P, document
 from tests.golden.make_fit import COMPLETE
 from tests.golden.make_texts import multitext, parts_of
 from tests.golden.record import columns, golden, loose, texts, without_hashes
 
+HERE = Compute(device="cpu", progress=False)
 ORIGINS = ("deu-a", "eng-a", "ell-a", "fra")
 SESSION = """<session date="2000-01-17"><chapter id="1"><headline language="de">Titel</headline>
 <turn id="1"><speaker president="yes"><text language="de"><p type="speech">Die Sitzung ist offen.</p></text>
@@ -90,8 +91,8 @@ def balanced_by_origin():
     info = pd.Series({name: name for name in ORIGINS[:3]})
     found = ld.run_balanced(
         source, ["deu-a"], by="words", budget_words=700, reference="eng-a", seed=1, original_language=origin,
-        edition_info=info, groups=None, folds=None, lm="kneser-ney-2", device="cpu", cache=None, workers=1,
-        progress=False, model="2", errors="sandwich", intents="fixed", restricted=False, clusters=None,
+        edition_info=info, groups=None, folds=None, lm="kneser-ney-2", compute=HERE,
+        model="2", errors="sandwich", intents="fixed", restricted=False, clusters=None,
     )  # fmt: skip
     return {"frame": columns(found.to_frame()), **without_hashes(texts(found), "bits")}
 
@@ -100,8 +101,8 @@ def balanced_by_origin():
 def replicates():
     recipe = replace(RECIPES["char-tiny"], epochs=1)
     found = ld.replicate(
-        parts_of(120), lm=recipe, scoring=None, max_replaced=0.3, n_seeds=2, seed=1, model="2", device="cpu",
-        cache=None, workers=1, progress=False,
+        parts_of(120), lm=recipe, scoring=None, max_replaced=0.3, n_seeds=2, seed=1, model="2",
+        compute=HERE,
     )  # fmt: skip
     return {"frame": columns(found.to_frame()), **without_hashes(texts(found), "bits")}
 
@@ -110,8 +111,8 @@ def replicates():
 def sweep_of_merges():
     recipe = replace(RECIPES["bpe-tiny"], epochs=1, min_count=1)
     found = ld.sweep_merges(
-        parts_of(120).sel(["eng-a", "deu-a"]), ratios=[0.0, 0.5], lm=recipe, max_replaced=0.3, device="cpu", seed=1,
-        cache=None, workers=1, progress=False,
+        parts_of(120).sel(["eng-a", "deu-a"]), ratios=[0.0, 0.5], lm=recipe, max_replaced=0.3, seed=1,
+        compute=HERE,
     )  # fmt: skip
     return {"dev_bits": columns(found.dev_bits), **without_hashes(texts(found), "bits")}
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 import langdiff as ld
-from langdiff.lm import compare_with_floors, fit_mixture, measure_floors, token_scores, train_kneser_ney
+from langdiff.lm import Compute, compare_with_baselines, fit_mixture, measure_baselines, token_scores, train_kneser_ney
 from langdiff.parity import diagnose_tokens
 from tests.golden.make_fit import COMPLETE, TABLE, table_of
 from tests.golden.record import columns, golden, loose, texts, without_hashes
@@ -227,11 +227,11 @@ def mixture():
 
 
 @golden
-def floors():
+def baselines():
     parts = parts_of()
-    measured = measure_floors(parts, progress=False)
-    compared = compare_with_floors([compute(parts, "kneser-ney-2")], measured)
-    return {"floors": columns(measured.filter(like="kneser-ney")), "compared": columns(compared)}
+    measured = measure_baselines(parts, progress=False)
+    compared = compare_with_baselines([compute(parts, "kneser-ney-2")], measured)
+    return {"baselines": columns(measured.filter(like="kneser-ney")), "compared": columns(compared)}
 
 
 @golden
@@ -239,8 +239,8 @@ def curve_of_training_sizes():
     with tempfile.TemporaryDirectory() as cache:
         found = ld.difficulty_curve(
             parts_of(180), sizes=[40, 80], lm="kneser-ney-2", scoring=None, match="intents", n_seeds=1, seed=1,
-            model="2", clusters=None, n_draws=100, max_replaced=0.3, device="cpu", cache=cache, workers=1,
-            progress=False,
+            model="2", clusters=None, n_draws=100, max_replaced=0.3,
+            compute=Compute(device="cpu", cache=cache, progress=False),
         )  # fmt: skip
     return {"difficulty": columns(found.difficulty), "repr": repr(found)}  # the signature hashes computed bits
 

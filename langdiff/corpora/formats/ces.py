@@ -9,12 +9,12 @@ import re
 from dataclasses import dataclass
 
 from langdiff.base.archives import File
-from langdiff.corpora.books import UNNUMBERED
 from langdiff.corpora.faults import Faults, Place
 from langdiff.corpora.files import suffixes_of
 from langdiff.corpora.formats.bible import Collected, Verses, VerseText, catalogue_verses, collected, verse_id
 from langdiff.corpora.formats.events import Events, read_corpus_xml
 from langdiff.corpora.formats.format import Format, Reading, begins_as_xml
+from langdiff.corpora.versifications import UNNUMBERED
 from langdiff.tables.multitext import Multitext
 
 SUFFIXES = suffixes_of(".xml")
@@ -33,7 +33,7 @@ class CesText(VerseText):
     def collect(self, header: dict[str, str], faults: Faults, *, with_texts: bool) -> Collected:
         """Return what the file has; put what the header says into `header`."""
         events = _CesEvents(self.file, faults)
-        read_corpus_xml(self.file, events, errors=self.errors)
+        read_corpus_xml(self.file, events, errors=self.decode_errors)
         header.update(events.header())
         return collected(events.verses.items(), with_texts=with_texts)
 

@@ -15,11 +15,11 @@ from pathlib import Path
 from langdiff.base.archives import File
 from langdiff.base.io import read_lines
 from langdiff.base.types import Ranges
-from langdiff.corpora.books import NUMBERS, UNNUMBERED
 from langdiff.corpora.faults import Faults, Place
 from langdiff.corpora.files import find_files, keep, suffixes_of
 from langdiff.corpora.formats.bible import Collected, FoundVerse, VerseText, catalogue_verses, collected, verse_id
 from langdiff.corpora.formats.format import Format, Reading
+from langdiff.corpora.versifications import NUMBERS, UNNUMBERED
 from langdiff.errors import DataError, Fault, FaultsError, option
 from langdiff.tables.multitext import Multitext
 
@@ -68,7 +68,7 @@ class EbibleText(VerseText):
         """Yield (id or None if its book has no number, line)."""
         number = 0
         damaged: dict[int, str] = {}
-        texts = read_lines(self.file, errors=self.errors, on_fault=damaged.__setitem__)
+        texts = read_lines(self.file, errors=self.decode_errors, on_fault=damaged.__setitem__)
         for number, (verse, line) in enumerate(zip_longest(references(self.vref), texts), start=1):
             if verse is None or line is None:
                 which, other = (self.vref, self.file) if verse is None else (self.file, self.vref)

@@ -14,13 +14,13 @@ from functools import partial
 
 from langdiff.base.archives import File
 from langdiff.base.types import Ranges
-from langdiff.corpora.books import BOOKS
 from langdiff.corpora.faults import Faults, Place
 from langdiff.corpora.files import suffixes_of
 from langdiff.corpora.formats.bible import Collected, Verses, VerseText, catalogue_verses, collected, verse_id
 from langdiff.corpora.formats.events import LANGUAGE, Events, read_corpus_xml
 from langdiff.corpora.formats.format import Format, Reading, begins_as_xml
 from langdiff.corpora.iso639 import iso639_3
+from langdiff.corpora.versifications import BOOKS
 from langdiff.errors import DataError, LangdiffWarning, listing
 from langdiff.tables.multitext import Multitext
 
@@ -57,7 +57,7 @@ class OsisText(VerseText):
     def collect(self, header: dict[str, str], faults: Faults, *, with_texts: bool) -> Collected:
         """Return what the file has; put what the header says into `header`."""
         events = _OsisEvents(self.file, self.ranges, faults)
-        read_corpus_xml(self.file, events, errors=self.errors)
+        read_corpus_xml(self.file, events, errors=self.decode_errors)
         header.update(events.header())
         return collected(events.verses.items(), with_texts=with_texts)
 

@@ -2,12 +2,14 @@
 
 import re
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from langdiff.base.result import Drawn, Result
 from langdiff.base.seeds import generator
 from langdiff.base.types import Floats, Integers
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
@@ -20,14 +22,11 @@ from langdiff.tables.effects import Effects
 from langdiff.tables.intent_info import label_intents
 from langdiff.tables.surprisals import Surprisals
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 AT_A_TIME = 100  # permutations
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class FoldComparison:
+class FoldComparison(Result):
     r"""Difficulties in each fold, whose intents other models scored.
 
     Attributes
@@ -60,6 +59,8 @@ class FoldComparison:
     p_value: float
     n_permutations: int
     model_sd: float
+
+    plot = Drawn("plot_line_follow", lambda comparison: comparison.by_fold.rename(columns="fold {}".format))
 
     @property
     def effects(self) -> Effects:
@@ -98,25 +99,16 @@ class FoldComparison:
         }
         return pd.DataFrame(columns).rename_axis("edition").sort_values("difficulty", ascending=False)
 
-    def summary(self) -> str:
-        """Format the table and the test."""
-        lines = [
+    def _lines(self) -> Iterator[str]:
+        yield (
             f"Difficulties in {self.by_fold.shape[1]} folds, nats: model {self.overall.model}, errors from "
-            f"{self.overall.errors.words}",
-            "",
-            self.to_frame().round(4).to_string(),
-            "",
-            f"Standard deviation between the models of folds beyond what intents explain: {self.model_sd:.4f}",
-            f"Test that the models of all folds agree: p = {self.p_value:.3f} ({self.n_permutations:,} permutations)",
-            f"[{self.overall.signature}]",
-        ]
-        return "\n".join(lines)
+            f"{self.overall.errors.words}"
+        )
 
-    def plot(self, ax: "Axes | None" = None, **style: Any) -> "Axes":
-        """Draw the difficulties fold by fold; see `langdiff.plots.plot_line_follow`."""
-        from langdiff.plots import plot_line_follow  # Matplotlib only when asked for
-
-        return plot_line_follow(self.by_fold.rename(columns="fold {}".format), ax, **style)
+    def _notes(self) -> Iterator[str]:
+        yield f"Standard deviation between the models of folds beyond what intents explain: {self.model_sd:.4f}"
+        yield f"Test that the models of all folds agree: p = {self.p_value:.3f} ({self.n_permutations:,} permutations)"
+        yield f"[{self.overall.signature}]"
 
     def __repr__(self) -> str:
         """Return the spread and the test."""

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from langdiff.base.result import Result
 from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, DataError
 from langdiff.regression.components.effects_of_tables import Observations, observe
@@ -37,7 +38,7 @@ USUAL_INTENTS = (25, 50, 100, 200, 400, 800)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class Generalizability:
+class Generalizability(Result):
     """Variance components of ln bits.
 
     Attributes

@@ -7,12 +7,13 @@ over the editions chosen on, and what it would be in others, of which nothing is
 so that their errors are in both). The first alone takes intents whose errors happen to cancel in these editions.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
+from langdiff.base.result import Result
 from langdiff.base.seeds import generator
 from langdiff.base.types import Floats, Integers
 from langdiff.errors import ConfigError, DataError, listing
@@ -26,7 +27,7 @@ RANDOM_FORMS = 500
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class ShortForm:
+class ShortForm(Result):
     """Intents that stand for all, judged on editions that they were not chosen on.
 
     Attributes
@@ -57,15 +58,19 @@ class ShortForm:
         """Return one row per intent: its name as ``intent``."""
         return pd.DataFrame({"intent": self.intents})
 
-    def summary(self) -> str:
-        """Format what the form is worth beside random choices."""
+    def _lines(self) -> Iterator[str]:
         low, high = self.random["correlation"].quantile([0.05, 0.95])
-        return (
-            f"{self!r}\nchosen on {len(self.chosen_on)} editions; random choices: r = "
+        yield repr(self)
+        yield (
+            f"chosen on {len(self.chosen_on)} editions; random choices: r = "
             f"{self.random['correlation'].mean():.3f} (90 % from {low:.3f} to {high:.3f}), "
-            f"error {self.random['error'].mean():.4f} nats\n"
-            f"share of all bits: {100 * self.bits_share:.1f} %"
+            f"error {self.random['error'].mean():.4f} nats"
         )
+        yield f"share of all bits: {100 * self.bits_share:.1f} %"
+
+    def summary(self) -> str:
+        """Format what the form is worth compared with random choices."""
+        return "\n".join(self._lines())
 
     def __repr__(self) -> str:
         """Say how many intents, and how close they are."""

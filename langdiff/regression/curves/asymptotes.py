@@ -1,11 +1,13 @@
 """Floors, gains and the exponent that editions share, with intervals."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
 import pandas as pd
 
+from langdiff.base.result import Result, rounded
 from langdiff.base.types import Booleans, Floats
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.regression.curves.power import PowerFit, at_end, fit_power
@@ -17,7 +19,7 @@ CAUTION = "The floor is an extrapolation beyond the largest size, and holds only
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class Asymptotes:
+class Asymptotes(Result):
     r"""Curves that fall to a floor, with one exponent; see `langdiff.regression.curves.power`.
 
     Attributes
@@ -54,15 +56,22 @@ class Asymptotes:
         """
         return self.frame.copy()
 
+    def _lines(self) -> Iterator[str]:
+        yield repr(self)
+        yield CAUTION
+
+    def _table(self) -> pd.DataFrame:
+        known = self.frame[self.frame["reason"].eq("")].drop(columns="reason")
+        return rounded(known.sort_values("floor"), self.digits)
+
+    def _notes(self) -> Iterator[str]:
+        for edition, why in self.frame.loc[self.frame["reason"].ne(""), "reason"].items():
+            yield f"{edition}: {why}"
+        yield f"[form:{self.form}|misfit:{self.misfit:.2e}]"
+
     def summary(self) -> str:
         """Format the exponent and the floors, with the caution that they are extrapolated."""
-        refused = self.frame["reason"].ne("")
-        return (
-            f"{self!r}\n{CAUTION}\n"
-            f"{self.frame.loc[~refused].drop(columns='reason').sort_values('floor').round(4).to_string()}\n"
-            + "".join(f"{edition}: {why}\n" for edition, why in self.frame.loc[refused, "reason"].items())
-            + f"[form:{self.form}|misfit:{self.misfit:.2e}]"
-        )
+        return "\n".join([*self._lines(), self._table().to_string(), *self._notes()])
 
     def __repr__(self) -> str:
         """Say what was fitted."""

@@ -1,15 +1,18 @@
 """Difficulties at several sizes of training data, as one result."""
 
-from collections.abc import Mapping
+import base64
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
 
-from langdiff.base.io import as_path, write_text
+from langdiff.base.encoding import encode
+from langdiff.base.io import as_path
+from langdiff.base.result import Result, rounded
 from langdiff.base.seeds import generator
 from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, listing
@@ -17,7 +20,6 @@ from langdiff.regression.curves.agreement import correlation_intervals, find_cha
 from langdiff.regression.curves.asymptotes import Asymptotes, Form, fit_asymptotes
 from langdiff.regression.curves.draws import SeedSpread, joint_draws, seed_spread
 from langdiff.regression.curves.exchange import sizes_reached, value_at
-from langdiff.regression.curves.saving import read_document, restore, to_json
 from langdiff.tables.effects import Effects
 
 if TYPE_CHECKING:
@@ -28,7 +30,7 @@ TAILS = (0.025, 0.975)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class DifficultyCurve:
+class DifficultyCurve(Result):
     r"""Difficulties of editions at K sizes of training data, measured on the same test intents.
 
     Everything else follows from `log_bits` and what each cluster of test intents does to them: errors are those of one
@@ -76,6 +78,10 @@ class DifficultyCurve:
     seed: int
     converged: bool
     signature: str
+
+    digits: ClassVar[int] = 1
+    format_version: ClassVar[int] = 2
+    earlier_versions: ClassVar[tuple[int, ...]] = (1,)
 
     @property
     def editions(self) -> pd.Index:
@@ -336,20 +342,32 @@ class DifficultyCurve:
         )
         return frame[found.observed].sort_values("p", kind="stable").reset_index(drop=True)
 
+    def _lines(self) -> Iterator[str]:
+        yield repr(self)
+        yield ""
+        yield "Difficulty in percent by size of the training data"
+
+    def _table(self) -> pd.DataFrame:
+        hardest = self.effects(self.sizes[-1]).to_frame().index
+        return rounded((100 * self.difficulty.apply(np.expm1)).loc[hardest], self.digits)
+
+    def _notes(self) -> Iterator[str]:
+        errors = pd.DataFrame({size: self.effects(size).std_error for size in self.sizes})
+        yield f"Median standard error: {', '.join(f'{100 * error:.2f}' for error in errors.median())} percent"
+        changes = self.changes()
+        pairs = len(self.editions) * (len(self.editions) - 1) // 2
+        yield (
+            f"From {self.sizes[0]:,} to {self.sizes[-1]:,}, {int(changes['significant'].sum()):,} of {pairs:,} pairs "
+            f"of editions change places at a false discovery rate of 5 % ({len(changes):,} do in the estimates)."
+        )
+
     def summary(self) -> str:
         """Format difficulties by size, the correlations between sizes and the pairs that change places."""
-        hardest = self.effects(self.sizes[-1]).to_frame().index
-        table = (100 * self.difficulty.apply(np.expm1)).loc[hardest]
-        errors = pd.DataFrame({size: self.effects(size).std_error for size in self.sizes})
-        alike, changes = self.correlations().set_index(["size", "other"]), self.changes()
-        pairs = len(self.editions) * (len(self.editions) - 1) // 2
+        errors, changes = self._notes()
+        alike = self.correlations().set_index(["size", "other"]).round(3).to_string()
         return (
-            f"{self!r}\n\nDifficulty in percent by size of the training data\n{table.round(1).to_string()}\n"
-            f"Median standard error: {', '.join(f'{100 * error:.2f}' for error in errors.median())} percent\n\n"
-            f"Correlations between sizes, with 95 % intervals\n{alike.round(3).to_string()}\n\n"
-            f"From {self.sizes[0]:,} to {self.sizes[-1]:,}, {int(changes['significant'].sum()):,} of {pairs:,} pairs "
-            f"of editions change places at a false discovery rate of 5 % ({len(changes):,} do in the estimates).\n"
-            f"[{self.signature}]"
+            "\n".join([*self._lines(), self._table().to_string(), errors])
+            + f"\n\nCorrelations between sizes, with 95 % intervals\n{alike}\n\n{changes}\n[{self.signature}]"
         )
 
     def plot(self, kind: Kind = "curves", ax: "Axes | None" = None, **style: Any) -> "Axes":
@@ -382,20 +400,16 @@ class DifficultyCurve:
             raise ConfigError(f"unknown kind of picture {kind!r}; use one of {listing(kinds)}.")
         return kinds[kind](self, ax, **style)
 
-    def save(self, path: str | Path) -> None:
-        """Write all fields as JSON, atomically; `langdiff.read_curve` reads them.
-
-        Parameters
-        ----------
-        path : str or Path
-            File to write.
-
-        Raises
-        ------
-        OutputError
-            If the file cannot be written.
-        """
-        write_text(Path(path), to_json(vars(self)) + "\n")
+    @classmethod
+    def _upgrade(cls, document: dict[str, Any]) -> dict[str, Any]:
+        """Turn the arrays of version 1 into tables."""
+        editions, sizes = (pd.Index(document.pop(name), name=name[:-1]) for name in ("editions", "sizes"))
+        stored = document["log_bits"]
+        numbers = np.frombuffer(base64.b64decode(stored["float64"], validate=True), dtype="<f8")
+        document["log_bits"] = encode(pd.DataFrame(numbers.reshape(stored["shape"]), editions, sizes), "log_bits")
+        if document["read"] is not None:
+            document["read"] = encode(pd.DataFrame(document["read"], editions, sizes), "read")
+        return document
 
     def __repr__(self) -> str:
         """Say what was fitted, how large it is and whether it can be trusted."""
@@ -438,4 +452,4 @@ def read_curve(path: str | Path) -> DifficultyCurve:
     ...     read_curve(f"{folder}/curve.json").log_bits.equals(curve.log_bits)
     True
     """
-    return DifficultyCurve(**restore(read_document(as_path(path)), Path(path)))
+    return DifficultyCurve._read(as_path(path))

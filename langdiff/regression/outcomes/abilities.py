@@ -1,5 +1,6 @@
 """What attributes of systems say of their abilities: a regression on as many observations as there are systems."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -7,6 +8,7 @@ import pandas as pd
 from scipy.optimize import minimize_scalar
 from scipy.stats import t as student
 
+from langdiff.base.result import Result
 from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, DataError
 from langdiff.regression.design import columns_of_formula
@@ -17,7 +19,7 @@ LARGEST_RATIO = 1e4  # of the variance between systems to the largest sampling v
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class AbilityRegression:
+class AbilityRegression(Result):
     r"""A regression of abilities on attributes of systems, :math:`\hat\theta \sim \mathcal{N}(Z\alpha, V + \tau^2 I)`.
 
     Attributes
@@ -53,19 +55,11 @@ class AbilityRegression:
         """
         return self.terms
 
-    def summary(self) -> str:
-        """Format the terms, with what is needed to trust them.
-
-        Returns
-        -------
-        str
-            Several lines.
-        """
-        head = (
+    def _lines(self) -> Iterator[str]:
+        yield (
             f"abilities ~ {self.formula}: tau {self.tau:.4f} log odds, {self.degrees_of_freedom} degrees of freedom, "
             f"Knapp-Hartung scale {self.scale:.2f}"
         )
-        return "\n".join([head, "", self.terms.round(4).to_string(), "", f"[{self.signature}]"])
 
     def __repr__(self) -> str:
         """Return the formula and its degrees of freedom."""

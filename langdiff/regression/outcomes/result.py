@@ -1,15 +1,19 @@
 """The outcome of a regression of successes."""
 
-from dataclasses import dataclass, fields
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 import pandas as pd
 from scipy.stats import norm
 
-from langdiff.base.io import as_path, write_text
-from langdiff.errors import ConfigError
+from langdiff.base.encoding import encode
+from langdiff.base.io import as_path
+from langdiff.base.result import Result, rounded
+from langdiff.errors import ConfigError, DataError
+from langdiff.regression.formulas import checked_formula
 from langdiff.regression.outcomes import prediction
 from langdiff.regression.outcomes.design import ItemDesign, design_items
 from langdiff.regression.outcomes.likelihood import Point
@@ -17,13 +21,13 @@ from langdiff.regression.outcomes.publish import (
     ABILITY,
     CORRELATION,
     DIFFICULTY,
+    LOADING,
     PROFILE,
     SPREAD,
+    TERM,
     part_of,
 )
 from langdiff.regression.outcomes.records import ErrorRecord, LikelihoodRatio, LikelihoodsCompared, ProfileTest
-from langdiff.regression.outcomes.saving import read_document, to_json
-from langdiff.regression.outcomes.summary import summary_of
 from langdiff.tables.contrasts import Scale
 from langdiff.tables.effects import Effects
 from langdiff.tables.outcomes import Outcomes
@@ -39,7 +43,7 @@ DIFFICULTIES = Scale(quantity="difficulty", unit="log odds", first="hardest", ce
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class OutcomeFit:
+class OutcomeFit(Result):
     r"""Abilities of systems and difficulties of items, from successes out of trials.
 
     .. math:: \eta_{ij} = \theta_j - x_i^\top\beta - \lambda_j \sigma v_i
@@ -122,6 +126,9 @@ class OutcomeFit:
     point: Point
     signature: str
 
+    format_version: ClassVar[int] = 2
+    earlier_versions: ClassVar[tuple[int, ...]] = (1,)
+
     @property
     def abilities(self) -> Effects:
         """Abilities of the systems, log odds, averaging 0."""
@@ -199,6 +206,49 @@ class OutcomeFit:
         )
         return frame.reset_index()
 
+    def _lines(self) -> Iterator[str]:
+        state = "converged" if self.converged else "NOT CONVERGED"
+        yield (
+            f"Model {self.model} of {self.name}, {state}: {self.n_iterations} iterations, log-likelihood "
+            f"{self.log_likelihood:,.3f}"
+        )
+        yield (
+            f"{self.trials:,} trials in {self.cells:,} of {len(self.items) * len(self.systems):,} cells, "
+            f"{len(self.items):,} items × {len(self.systems):,} systems"
+        )
+        yield from self._tests()
+        yield f"standard errors from {self.errors.words}"
+
+    def _tests(self) -> Iterator[str]:
+        if self.variation is not None:
+            yield (
+                f"variation between items: sigma {self.spread:.4f}, p = {self.variation.p_value:.2g}"
+                if self.spread
+                else "no variation between items beyond chance: sigma 0, p = 1"
+            )
+        if self.overdispersion is not None:
+            yield (
+                f"correlation of trials in a cell: rho {self.correlation:.4f}, p = {self.overdispersion.p_value:.2g}"
+                if self.correlation
+                else "no correlation of trials in a cell: rho 0, p = 1"
+            )
+        if self.interacts is not None:
+            yield (
+                f"profile of systems over {self.interaction}: {self.interacts.kind} {self.interacts.statistic:.2f}, "
+                f"{self.interacts.degrees_of_freedom} degrees of freedom, p = {self.interacts.p_value:.2g}"
+            )
+        if self.compared is not None:
+            yield self.compared.words
+        elif self.model != "conditional" and self.cells < len(self.items) * len(self.systems):
+            why = "it has no maximum, or the table is too large"
+            if self.model != "rasch" or self.interaction is not None:
+                why = f"model {self.model}" if self.interaction is None else "there is an interaction"
+            yield f"cells are missing; not compared with the conditional likelihood ({why})"
+
+    def _table(self) -> pd.DataFrame:
+        frame = self.to_frame().set_index(["parameter", "name"])
+        return rounded(frame, self.digits)
+
     def summary(self) -> str:
         """Format abilities and difficulties, with what is needed to trust them.
 
@@ -214,7 +264,14 @@ class OutcomeFit:
         >>> print(ld.fit_outcomes(ld.simulate_outcomes(100, 3, seed=1).outcomes).summary().splitlines()[1])
         300 trials in 300 of 300 cells, 100 items × 3 systems
         """
-        return summary_of(self)
+        tables = [self.abilities.to_frame().round(4).to_string()]
+        if self.difficulties is not None:
+            tables.append(self.difficulties.to_frame().round(4).to_string())
+        rest = self.to_frame()
+        rest = rest[rest["parameter"].isin([TERM, LOADING, PROFILE, SPREAD, CORRELATION])]
+        if len(rest):
+            tables.append(rest.round(4).to_string(index=False))
+        return "\n\n".join(["\n".join(self._lines()), *tables, f"[{self.signature}]"])
 
     def plot(self, ax: "Axes | None" = None) -> "Axes":
         """Draw abilities beside the difficulties of items; see `langdiff.plots.plot_wright_map`.
@@ -350,63 +407,38 @@ class OutcomeFit:
         """
         return prediction.expected_rates(self)
 
-    def to_json(self) -> str:
-        """Return all fields as JSON; numbers keep all digits, NaN becomes null.
-
-        Returns
-        -------
-        str
-            A JSON object on one line.
-
-        Raises
-        ------
-        DataError
-            If an item or a system is named by neither text nor a whole number.
-
-        Examples
-        --------
-        >>> import json
-        >>> import langdiff as ld
-        >>> json.loads(ld.fit_outcomes(ld.simulate_outcomes(50, 3, seed=1).outcomes).to_json())["model"]
-        'rasch'
-        """
-        return to_json({field.name: getattr(self, field.name) for field in fields(self)})
-
-    def save(self, path: str | Path) -> None:
-        """Write all fields as JSON (`to_json`), atomically; `read_outcome_fit` reads them.
-
-        Parameters
-        ----------
-        path : str or Path
-            The file to write, such as ``"fit.json"``.
-
-        Raises
-        ------
-        DataError
-            If an item or a system is named by neither text nor a whole number.
-        OutputError
-            If the file cannot be written.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> import langdiff as ld
-        >>> fit = ld.fit_outcomes(ld.simulate_outcomes(50, 3, seed=1).outcomes)
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     fit.save(f"{folder}/fit.json")
-        ...     ld.read_outcome_fit(f"{folder}/fit.json")
-        OutcomeFit: rasch, 50 items × 3 systems, sigma ..., converged
-        """
-        write_text(Path(path), self.to_json() + "\n")
-
     def __repr__(self) -> str:
         """Return what was fitted and whether it can be trusted."""
         sigma = "" if np.isnan(self.spread) else f", sigma {self.spread:.4g}"
         state = "converged" if self.converged else "NOT CONVERGED"
         return f"OutcomeFit: {self.model}, {len(self.items):,} items × {len(self.systems):,} systems{sigma}, {state}"
 
-    def _repr_html_(self) -> str:
-        return f"<p>{self!r}</p>{self.to_frame().to_html(escape=True)}"
+    @classmethod
+    def _read(cls, path: Path) -> Self:
+        fit = super()._read(path)
+        if fit.formula is not None:  # which `design` evaluates
+            try:
+                checked_formula(fit.formula, fit.items.columns)
+            except ConfigError as error:
+                raise DataError(f"{path}: {error}") from error
+        return fit
+
+    @classmethod
+    def _upgrade(cls, document: dict[str, Any]) -> dict[str, Any]:
+        """Turn the lists of version 1 into tables and arrays."""
+        for name in ("items", "systems"):
+            stored = document[name]
+            index = pd.Index(stored["names"], name=stored["axis"])
+            document[name] = encode(pd.DataFrame(stored["columns"], index=index), name)
+        stored = document["parameters"]
+        index = pd.MultiIndex.from_tuples([tuple(name) for name in stored["names"]], names=["parameter", "name"])
+        columns = {name: np.array(stored[name], dtype=float) for name in ("estimate", "std_error")}
+        document["parameters"] = encode(pd.DataFrame(columns, index=index), "parameters")
+        covariance = pd.DataFrame(np.array(stored["covariance"], dtype=float), index=index, columns=index)
+        document["covariance"] = encode(covariance, "covariance")
+        arrays = {name: np.array(document["point"][name], dtype=float) for name in ("level", "slope", "log_loading")}
+        document["point"] |= {name: encode(array, name) for name, array in arrays.items()}
+        return document
 
 
 def read_outcome_fit(path: str | Path) -> OutcomeFit:
@@ -437,4 +469,4 @@ def read_outcome_fit(path: str | Path) -> OutcomeFit:
     ...     ld.read_outcome_fit(f"{folder}/fit.json").parameters.equals(fit.parameters)
     True
     """
-    return OutcomeFit(**read_document(as_path(path)))
+    return OutcomeFit._read(as_path(path))

@@ -9,22 +9,20 @@ from typing import TYPE_CHECKING, Any, Self
 import pandas as pd
 
 from langdiff import __version__
+from langdiff.base.cells import unguarded
 from langdiff.base.checksums import is_whole, seal
-from langdiff.base.csv_cells import unguarded
 from langdiff.base.io import parse_json, write_json
 from langdiff.base.numbers import read_exact_csv
 from langdiff.base.progress import progress_bar
 from langdiff.base.signature import full_hash
 from langdiff.errors import DataError, LangdiffWarning
-from langdiff.lm.floors import compare_with_floors as compare_with_baselines
-from langdiff.lm.floors import measure_floors as measure_baselines
+from langdiff.lm.baselines import compare_with_baselines, measure_baselines
 from langdiff.lm.jobs.record import hash_texts
 from langdiff.run.analysis import Analysis
 from langdiff.run.directory import KEPT_BASELINES
 from langdiff.run.html import html_table
 from langdiff.run.section import Basis, Section, section
-from langdiff.tables.folds import Folds
-from langdiff.tables.parts import Parts, texts_by_part
+from langdiff.tables.divisions import Folds, Parts, texts_by_part
 
 if TYPE_CHECKING:
     from langdiff.run.experiment import Core

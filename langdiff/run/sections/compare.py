@@ -8,9 +8,9 @@ import pandas as pd
 from pydantic import Field, model_validator
 
 import langdiff as ld
-from langdiff.base.types import Model
 from langdiff.regression import DifficultyFit
-from langdiff.regression.check.cross_validate import RESTRICTABLE
+from langdiff.regression.variants import COMPARED, SCALED, Model, find_variants
+from langdiff.regression.variants.variant import Variant
 from langdiff.run.analysis import Analysis
 from langdiff.run.html import tables_by_model
 from langdiff.run.section import Basis, Renamed, Section, by_model, section
@@ -38,7 +38,7 @@ class CompareSettings(Section):
 
     renamed: ClassVar[Renamed] = {"k": "n_folds"}
 
-    models: list[Model] = Field(["1", "2", "2L"], min_length=2)
+    models: list[Model] = Field(list(COMPARED), min_length=2)
     n_folds: int = Field(0, ge=0)
     laplace_scale: float | None = Field(None, gt=0)
 
@@ -48,14 +48,20 @@ class CompareSettings(Section):
             raise ValueError("a model is named twice")
         if self.n_folds == 1:
             raise ValueError("n_folds = 1 leaves nothing to fit: give at least 2, or 0 for no cross-validation")
-        if ("3" in self.models) != (self.laplace_scale is not None):
+        if (SCALED in self.models) != (self.laplace_scale is not None):
             raise ValueError("laplace_scale is for model '3', which needs it")
         return self
+
+    @property
+    def variants(self) -> tuple[Variant, ...]:
+        """The models."""
+        return find_variants(self.models, laplace_scale=self.laplace_scale)
 
     def make(self, basis: Basis) -> Analysis:
         """Fit all models to the table of each language model."""
         asked = basis.experiment.fit.restricted
-        restricted = asked and set(self.models) <= set(RESTRICTABLE)  # those of others do not compare with them
+        # those of others do not compare with them
+        restricted = asked and all(variant.restrictable for variant in self.variants)
         tables = {lm: self._compared(table, basis, restricted) for lm, table in basis.surprisals.items()}
         notes = ["A higher likelihood does not prove a model better, since every intent has a size of its own."]
         if self.n_folds:
@@ -74,22 +80,14 @@ class CompareSettings(Section):
     def _compared(self, table: Surprisals, basis: Basis, restricted: bool) -> pd.DataFrame:
         seed = basis.experiment.seed
         fits: dict[str, DifficultyFit] = {
-            model: ld.fit(
-                table,
-                model=model,
-                laplace_scale=self.laplace_scale if model == "3" else None,
-                restricted=restricted,
-                seed=seed,
-            )
-            for model in self.models
+            variant.name: ld.fit(table, model=variant, restricted=restricted, seed=seed) for variant in self.variants
         }
         rows = ld.compare(fits).drop(columns="model").rename_axis("model")
         if self.n_folds:
             held_out = ld.cross_validate(
                 table,
-                self.models,
+                self.variants,
                 k=self.n_folds,
-                laplace_scale=self.laplace_scale,
                 clusters=basis.experiment.fit.one_clustering,
                 seed=seed,
                 progress=basis.progress,

@@ -10,7 +10,7 @@ from langdiff.run.analysis import Analysis, Figure, draw
 from langdiff.run.section import Basis, Renamed, Section, section
 from langdiff.run.sections.predictors import PredictorSettings
 from langdiff.typology.association.correlate import N_RESAMPLES, settle
-from langdiff.typology.association.outcome import Test
+from langdiff.typology.association.correlation import Test
 
 
 @section(

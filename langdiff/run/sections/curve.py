@@ -73,16 +73,12 @@ class CurveSettings(Section):
             lm=experiment.lm.find(self.lm).recipe,
             match=self.match,
             n_seeds=self.n_seeds,
-            model=experiment.fit.model,
+            model=experiment.fit.model,  # type: ignore[arg-type]  # `agrees` saw to it
             clusters=experiment.fit.one_clustering,
             seed=experiment.seed,
             scoring=experiment.lm.scoring,
             max_replaced=1.0,  # small sizes know few characters, which is part of what they show
-            device=experiment.lm.device,
-            cache=basis.directory / JOBS,
-            workers=experiment.lm.workers if basis.executor is None else 1,
-            executor=basis.executor,
-            progress=basis.progress,
+            compute=experiment.lm.compute(basis.directory / JOBS, basis.executor, basis.progress),
             least=2,
         )
         return _analysis(curve, {f"{curve.lm} (curve)": failed} if failed else {})

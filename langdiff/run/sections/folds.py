@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import pandas as pd
 
-from langdiff.base.csv_cells import unguarded
+from langdiff.base.cells import unguarded
 from langdiff.base.io import parse_json
 from langdiff.base.numbers import read_exact_csv
 from langdiff.errors import ConfigError, DataError

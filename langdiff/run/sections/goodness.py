@@ -1,12 +1,12 @@
 """``[goodness]``: how well regression models explain intents that were held out."""
 
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import Field, model_validator
 
 import langdiff as ld
-from langdiff.base.types import Model
 from langdiff.regression.check.held_out import Fix, Sizes
+from langdiff.regression.variants import COMPARED, SCALED, Model, find_variants
 from langdiff.run.analysis import Analysis, Figure, draw
 from langdiff.run.html import tables_by_model
 from langdiff.run.section import Basis, Section, by_model, section
@@ -29,7 +29,7 @@ class GoodnessSettings(Section):
     Keys are those of that function. ``n`` and ``fix`` are lists, of which every combination is computed.
     """
 
-    models: list[Model] = Field(["1", "2", "2L"], min_length=2)
+    models: list[Model] = Field(list(COMPARED), min_length=2)
     n_subsets: int = Field(5, ge=1)
     held_out: float = Field(0.2, gt=0, lt=1)
     n: list[Sizes] = Field(["map"], min_length=1)
@@ -41,16 +41,21 @@ class GoodnessSettings(Section):
     def _models_can_be_compared(self) -> Self:
         if any(len(set(named)) < len(named) for named in (self.models, self.n, self.fix)):
             raise ValueError("a model, or a value of n or fix, is named twice")
-        if ("3" in self.models) != (self.laplace_scale is not None):
+        if (SCALED in self.models) != (self.laplace_scale is not None):
             raise ValueError("laplace_scale is for model '3', which needs it")
         return self
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the settings as arguments of `langdiff.goodness`."""
+        models = find_variants(self.models, laplace_scale=self.laplace_scale)
+        return self.model_dump(exclude={"laplace_scale"}) | {"models": models}
 
     def make(self, basis: Basis) -> Analysis:
         """Score held-out intents of each language model."""
         tables, notes = {}, []
         figures: list[Figure] = []
         for lm, table in basis.surprisals.items():
-            result = ld.goodness(table, **self.model_dump(), seed=basis.experiment.seed, progress=basis.progress)
+            result = ld.goodness(table, **self.arguments(), seed=basis.experiment.seed, progress=basis.progress)
             tables[lm] = result.to_frame()
             notes.append(f"{lm}: {result!r} [{result.signature}]")
             for n, fix in result.settings:

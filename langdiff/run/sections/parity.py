@@ -10,7 +10,7 @@ from langdiff.errors import DataError, listing
 from langdiff.run.analysis import Analysis, Figure, draw
 from langdiff.run.html import tables_of
 from langdiff.run.section import Basis, Renamed, Section, by_model, section
-from langdiff.tables.folds import Folds
+from langdiff.tables.divisions import Folds
 
 if TYPE_CHECKING:
     from langdiff.run.result import RunResult

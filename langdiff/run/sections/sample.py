@@ -1,13 +1,13 @@
 """``[sample]``: the posterior of the difficulties."""
 
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from pydantic import Field, model_validator
 
 import langdiff as ld
-from langdiff.base.types import StanModel
 from langdiff.regression import posterior_table
+from langdiff.regression.variants import SCALED, StanModel, find_variant
 from langdiff.run.analysis import Analysis
 from langdiff.run.section import Basis, Section, by_model, section
 
@@ -34,15 +34,20 @@ class SampleSettings(Section):
 
     @model_validator(mode="after")
     def _model_3_has_a_scale(self) -> Self:
-        if (self.model == "3") != (self.laplace_scale is not None):
+        if (self.model == SCALED) != (self.laplace_scale is not None):
             raise ValueError("laplace_scale is for model '3', which needs it")
         return self
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the settings as arguments of `langdiff.sample`."""
+        variant = find_variant(self.model, laplace_scale=self.laplace_scale)
+        return self.model_dump(exclude={"laplace_scale"}) | {"model": variant}
 
     def make(self, basis: Basis) -> Analysis:
         """Draw from the posterior of each language model's difficulties."""
         tables, notes = {}, []
         for lm, table in basis.surprisals.items():
-            draws = ld.sample(table, **self.model_dump(), seed=basis.experiment.seed, progress=basis.progress)
+            draws = ld.sample(table, **self.arguments(), seed=basis.experiment.seed, progress=basis.progress)
             rows = posterior_table(draws)
             estimate = basis.fits[lm].to_frame()
             rows.insert(0, "estimate", estimate["difficulty"] if estimate.index.name == "edition" else np.nan)

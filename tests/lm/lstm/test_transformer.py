@@ -12,11 +12,10 @@ from langdiff.base.seeds import generator, torch_generator
 from langdiff.errors import ConfigError
 from langdiff.lm import RECIPES
 from langdiff.lm.lstm.batches import pad
-from langdiff.lm.lstm.features import NgramFeatures
+from langdiff.lm.lstm.features import NgramFeatures, ResidualTransformer
 from langdiff.lm.lstm.gradients import MemoryLimit, accumulate_gradients
-from langdiff.lm.lstm.residual import ResidualTransformer
+from langdiff.lm.lstm.network import Transformer, _rotated
 from langdiff.lm.lstm.scoring import score
-from langdiff.lm.lstm.transformer import Transformer, _rotated
 from langdiff.lm.marginal import marginal_surprisal
 from langdiff.lm.ngram.kneser_ney import KneserNey
 
@@ -184,9 +183,3 @@ def test_it_learns_and_is_read_back_as_it_was(tmp_path, units):
 def test_recipes_that_contradict_themselves_are_refused(change, message):
     with pytest.raises(ConfigError, match=message):
         replace(TINY, **change)
-
-
-def test_it_is_not_trained_in_groups():
-    parts = ld.split(ld.synthesize(90, 2, seed=0).multitext)
-    with pytest.raises(ConfigError, match="not an LSTM of its own"):
-        ld.compute_surprisals(parts, lm=TINY, seed=0, group=2, max_replaced=1)

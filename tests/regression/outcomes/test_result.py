@@ -104,7 +104,7 @@ def test_damaged_files_are_refused(fit, tmp_path):
     path = tmp_path / "fit.json"
     document = json.loads(fit.to_json())
     for change, message in [
-        ({"format": "langdiff.DifficultyFit"}, "not a saved fit of outcomes"),
+        ({"format": "langdiff.DifficultyFit"}, "not a saved OutcomeFit"),
         ({"format_version": 0}, "format version 0"),
         ({"log_likelihood": 0.0}, "damaged, or edited"),
     ]:
@@ -116,7 +116,7 @@ def test_damaged_files_are_refused(fit, tmp_path):
     with pytest.raises(DataError, match="damaged: TypeError: cells is 'many'"):
         ld.read_outcome_fit(path)
     path.write_text("{")
-    with pytest.raises(DataError, match="not a saved fit of outcomes, or damaged"):
+    with pytest.raises(DataError, match="not a saved OutcomeFit, or damaged"):
         ld.read_outcome_fit(path)
     with pytest.raises(DataError, match="cannot be read"):
         ld.read_outcome_fit(tmp_path / "none.json")
