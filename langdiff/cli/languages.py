@@ -238,7 +238,7 @@ def parity(
     )
     output.show(result, draw=lambda: result.plot(measure))
     if report is not None:
-        from langdiff.run.parity_report import write_parity_report
+        from langdiff.run.report import write_parity_report
 
         write_parity_report(result, report, fit=result.fit)
         typer.echo(f"Report: {report}", err=True)
