@@ -379,6 +379,7 @@ ONLY_BALANCED = ("format", *TRAINING, *COMPUTING, "tokenize", "out")
     },
     renamed={"languages": "language -l"},
     kinds={"lm": str},
+    help={"format": "Format of the corpus.", "lm": "Language model to train.", "device": "auto, cpu or cuda."},
     without=("multitext", "languages", "original_language", "edition_info", "cache"),
     panels={PANEL: ONLY_BALANCED},
 )
