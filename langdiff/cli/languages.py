@@ -27,7 +27,7 @@ from langdiff.cli.output import (
     print_table,
     save_picture,
 )
-from langdiff.cli.texts import COMPUTING, computing
+from langdiff.cli.training import COMPUTING, computing
 from langdiff.errors import ConfigError, DataError, LangdiffError, listing, option
 
 if TYPE_CHECKING:
