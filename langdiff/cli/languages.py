@@ -27,7 +27,7 @@ from langdiff.cli.output import (
     print_table,
     save_picture,
 )
-from langdiff.cli.texts import COMPUTING, computing
+from langdiff.cli.training import COMPUTING, computing
 from langdiff.errors import ConfigError, DataError, LangdiffError, listing, option
 
 if TYPE_CHECKING:
@@ -383,6 +383,7 @@ ONLY_BALANCED = ("format", *TRAINING, *COMPUTING, "tokenize", "out")
     },
     renamed={"languages": "language -l"},
     kinds={"lm": str},
+    help={"format": "Format of the corpus.", "lm": "Language model to train.", "device": "auto, cpu or cuda."},
     without=("multitext", "languages", "original_language", "edition_info", "cache"),
     panels={PANEL: ONLY_BALANCED},
 )
