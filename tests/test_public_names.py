@@ -9,25 +9,24 @@ import pytest
 
 NAMES = """
 langdiff:
-    AbilityRegression Contrast CrossMutualInformation DifficultyCurve DifficultyFit Drawn Effects Folds
-    HuggingFaceLM Multitext OutcomeFit OutcomePriors OutcomeSimulation Outcomes Parity Parts Provenance
-    Recipe Result Scoring Selection Simulation Surprisals TokenScores adjust as_effects balance_by_origin
-    compare compare_treebanks compute_surprisals correlate cross_validate cross_validate_outcomes
-    detokenize diagnose difficulty_curve explain_abilities fit fit_outcomes flag_cells generalizability
-    goodness held_out_log_likelihood measure_parity measure_treebanks pareto_front predictors
-    rank_probabilities read read_curve read_fit read_frame read_language_model read_log_likelihoods
-    read_multitext read_outcome_fit read_outcomes read_surprisals read_token_scores read_treebank
-    replicate reproduce run_balanced run_experiment sample sample_outcomes score_multitext select
-    short_form simulate simulate_outcomes split split_by_origin split_into_folds standardized_residuals
-    surprisals_of sweep_merges synthesize tokenize train_language_model translationese write_multitext xmi
+    AbilityRegression Contrast CrossMutualInformation DifficultyCurve DifficultyFit Effects Folds HuggingFaceLM
+    Multitext OutcomeFit OutcomePriors OutcomeSimulation Outcomes Parity Parts Provenance Recipe Result Scoring
+    Selection Simulation Surprisals TokenScores adjust as_effects balance_by_origin compare compare_treebanks
+    compute_surprisals correlate cross_validate cross_validate_outcomes detokenize diagnose difficulty_curve
+    explain_abilities fit fit_outcomes flag_cells generalizability goodness held_out_log_likelihood
+    measure_parity measure_treebanks pareto_front predictors rank_probabilities read read_curve read_fit read_frame
+    read_language_model read_log_likelihoods read_multitext read_outcome_fit read_outcomes read_surprisals
+    read_token_scores read_treebank replicate reproduce run_balanced run_experiment sample sample_outcomes
+    score_multitext select short_form simulate simulate_outcomes split split_by_origin split_into_folds
+    standardized_residuals surprisals_of sweep_merges synthesize tokenize train_language_model translationese
+    write_multitext xmi
 langdiff.constructions:
     Agreement CheckedClaims ConstructionScores GoldTargets Parses Rules check_claims compare_annotators
-    constructed_gold default_rules evaluate mine_candidates mined_counts mined_gold order_columns
-    read_gold read_parses read_queries read_rules read_vetted
+    constructed_gold default_rules evaluate mine_candidates mined_counts mined_gold order_columns read_gold
+    read_parses read_queries read_rules read_vetted
 langdiff.corpora:
-    CostepStatistics Format FormatText Reading SyntheticLanguage SyntheticMultitext corpus_sizes
-    costep_statistics detokenize fetch native_share read_frame read_multitext synthesize tokenize
-    write_multitext
+    CostepStatistics SyntheticLanguage SyntheticMultitext corpus_sizes costep_statistics detokenize fetch
+    native_share read_frame read_multitext synthesize tokenize write_multitext
 langdiff.datasets:
     Bothwell2023 Morey2017 PublishedFigures bender2011 bothwell2023 byte_premium2024 goldfish2024
     mielke2019 morey2017 tokenization_lengths2023 xmi2020
@@ -67,9 +66,8 @@ langdiff.plots:
     plot_translationese_by_model plot_treebank_measures plot_treebank_profile plot_two_models
     plot_within_languages plot_wright_map
 langdiff.regression:
-    Asymptotes Blunders Cauchy CrossValidation DifficultyCurve DifficultyFit FoldComparison
-    Generalizability Laplace LogNormal Normal Optimizer Priors ShortForm Simulation Variant approximate
-    compare compare_folds compare_totals cross_validate diagnose fit fit_curve flag_cells generalizability
+    Asymptotes DifficultyCurve DifficultyFit Generalizability Priors ShortForm Simulation approximate compare
+    compare_folds compare_totals cross_validate diagnose fit fit_curve flag_cells generalizability
     held_out_log_likelihood posterior_table read_curve read_fit sample short_form simulate
     standardized_residuals
 langdiff.run:
@@ -78,7 +76,7 @@ langdiff.selection:
     ParetoFront Selection pareto_front select split split_into_folds
 langdiff.treebanks:
     PerturbationCurve SimilaritySettings TreebankComparison TreebankMeasures TreebankProfile UDPipeParser
-    compare_treebanks dependency_length head_pos_entropy measure_treebanks perturbation_curve
+    compare_treebanks dependency_length head_pos_entropy measure_treebanks perturbation_curve profile_treebank
     read_treebank
 langdiff.typology:
     Correlations MultipleRegression Predictors PropagatedCorrelations RelatednessComparison adjust

@@ -108,9 +108,9 @@ def correlate(
     categorical: Annotated[
         list[str] | None, typer.Option(help="Numbers in this column are names of categories (repeat for more).")
     ] = None,
-    average: Annotated[
-        Literal["language", "none"], typer.Option(help="Average over the editions of a language, or keep them apart.")
-    ] = "language",
+    per_edition: Annotated[
+        bool, typer.Option(help="Take every edition for an observation, not the averages of languages.")
+    ] = False,
 ) -> None:
     """Test predictors against the difficulties of languages, adjusted for the number of tests.
 
@@ -121,8 +121,8 @@ def correlate(
     output.check(call.offers)
     if call.given["interval"] != "bootstrap" and "permutation" not in (call.given["tests"] or []):
         refuse_given(context, ["seed"], "is for --test permutation or --interval bootstrap: add one, or leave it out.")
-    frame = read_frame(call.given["predictors"], categorical or (), of_predictors=True)
-    result = call(predictors=frame, average=None if average == "none" else average)
+    table = read_frame(call.given["predictors"], categorical or (), of_predictors=True)
+    result = call(predictors=table, average=None if per_edition else "language")
     only = call.given["only"] or []
     output.show(result, draw=lambda: result.plot(only[0] if len(only) == 1 else result.strongest()))
 
