@@ -16,6 +16,7 @@ from langdiff import parallelism
 from langdiff.base.seeds import generator, seed_number, seed_numbers, torch_generator
 from langdiff.errors import ConfigError
 from langdiff.lm.lstm.loop import Randomness
+from langdiff.regression.seeds import combine_seeds
 from langdiff.regression.variants.variant import Variant
 from langdiff.treebanks.tree import Tree
 from langdiff.treebanks.treebank import Treebank
@@ -97,6 +98,11 @@ def outcomes():
     return ld.simulate_outcomes(40, 3, documents=8, seed=1).outcomes
 
 
+def replicates():
+    combined = combine_seeds([ld.simulate(50, 2, seed=1).surprisals] * 2, ld.fit)
+    return ld.experiments.Replicates(surprisals={}, combined=combined, model="2")
+
+
 def discourse():
     tree = ld.discourse.parse_discourse("1 1 S cause\n2 2 N span", format="spans")
     trees = {"a": tree, "b": tree}
@@ -118,6 +124,7 @@ CALLS = {
     "Effects.draws": lambda seed: ld.fit(bits()).effects.draws(9, seed=seed),
     "Effects.ranks": lambda seed: ld.fit(bits()).effects.ranks(seed=seed),
     "DiscourseEvaluation.compare": lambda seed: discourse().compare(seed=seed),
+    "Replicates.draws": lambda seed: replicates().draws(9, seed=seed),
     "annotator_agreement": lambda seed: parallelism.annotator_agreement({}, {}, seed=seed),
     "approximate": lambda seed: ld.regression.approximate(bits(), seed=seed),
     "balance_by_origin": lambda seed: ld.balance_by_origin(None, "deu", seed=seed),
