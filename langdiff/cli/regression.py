@@ -9,7 +9,7 @@ from langdiff.cli.clusters import Clusters, IntentInfo, Strata
 from langdiff.cli.output import FIT, check_ending, check_picture_name, print_json, save_picture, write_frame
 from langdiff.cli.paths import existing
 from langdiff.cli.units import Unit, Verify
-from langdiff.regression.variants import Model, find_variant
+from langdiff.regression.variants import Model
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -81,6 +81,7 @@ def fit(
     """
     import langdiff as ld
     from langdiff.errors import ConfigError
+    from langdiff.regression.fitting.flat import flat_arguments
 
     check_ending(out, FIT)
     if plot is not None:
@@ -95,17 +96,9 @@ def fit(
             "--intent-info is the table for --clusters, --strata and --size-formula: name one of its columns, or leave "
             "it out."
         )
-    result = ld.fit(
-        ld.read_surprisals(
-            surprisals,
-            unit=unit,
-            verify=verify,
-            intent=intent_column,
-            edition=edition_column,
-            bits=bits_column,
-            intent_info=intent_info,
-        ),
-        model=find_variant(model, laplace_scale=laplace_scale),
+    arguments = flat_arguments(
+        model=model,
+        laplace_scale=laplace_scale,
         method=method,
         restricted=restricted,
         groups=groups,
@@ -123,6 +116,16 @@ def fit(
         bootstrap=bootstrap,
         seed=seed,
     )
+    table = ld.read_surprisals(
+        surprisals,
+        unit=unit,
+        verify=verify,
+        intent=intent_column,
+        edition=edition_column,
+        bits=bits_column,
+        intent_info=intent_info,
+    )
+    result = ld.fit(table, **arguments)
     if out is not None and out.suffix == ".json":
         result.save(out)
     elif out is not None:

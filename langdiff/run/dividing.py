@@ -94,8 +94,7 @@ def compare_all_folds(
     fitted = experiment.fit
     # the model of the run; errors are those of the clusters and of the folds
     settings = fitted.arguments()
-    for name in ("clusters", "strata", "errors", "bootstrap", "correction"):
-        del settings[name]
+    del settings["clusters"], settings["errors"]
     settings["edition_info"] = edition_info
     by_group = fitted.one_clustering in (None, "fold")
     clusters = experiment.split.groups if by_group else fitted.one_clustering

@@ -11,11 +11,11 @@ from langdiff.corpora.formats.registry import OPTIONS, check_format_options
 from langdiff.errors import ConfigError
 from langdiff.lm.language_model import ScoredLM, find_scored_lm
 from langdiff.lm.scoring import split_name
+from langdiff.regression.fitting.fit import make_settings
+from langdiff.regression.fitting.flat import flat_arguments
 from langdiff.regression.formulas import checked_formula
-from langdiff.regression.kernel.estimate import USUAL_ITERATIONS, Optimizer
-from langdiff.regression.options import USUAL_CORRECTION, Options, Settings, check_options
-from langdiff.regression.variants import Model, find_variant
-from langdiff.regression.variants.variant import Variant
+from langdiff.regression.kernel.estimate import USUAL_ITERATIONS
+from langdiff.regression.variants import Model
 from langdiff.run.own_recipes import make_recipe
 from langdiff.run.sections import (
     CompareSettings,
@@ -232,14 +232,9 @@ class FitSettings(Section):
     max_iterations: int = Field(USUAL_ITERATIONS, ge=1)
     dispersion: Literal["common", "edition"] | str = "common"
 
-    @property
-    def variant(self) -> Variant:
-        """The regression model."""
-        return find_variant(self.model, laplace_scale=self.laplace_scale)
-
     def arguments(self) -> dict[str, Any]:
         """Return the settings as arguments of `langdiff.fit`."""
-        return self.model_dump(exclude={"laplace_scale"}) | {"model": self.variant}
+        return flat_arguments(**self.model_dump())
 
     @property
     def one_clustering(self) -> str | None:
@@ -255,22 +250,9 @@ class FitSettings(Section):
 
     @model_validator(mode="after")
     def _settings_agree(self) -> Self:
-        check_options(
-            Options(
-                settings=Settings(self.variant, self.restricted, Optimizer(self.method, self.max_iterations)),
-                intents=self.intents,
-                sizes=self.sizes,
-                size_formula=self.size_formula,
-                dispersion=self.dispersion,
-                errors=self.errors,
-                correction=self.correction or USUAL_CORRECTION,
-                bootstrap=self.bootstrap,
-                seed=0,
-            ),
-            clustered=self.clusters is not None,
-            stratified=self.strata is not None,
-            corrected=self.correction is not None,
-        )
+        arguments = self.arguments()
+        names = ("model", "restricted", "intents", "dispersion", "errors", "optimizer")
+        make_settings(**{name: arguments[name] for name in names}, clustered=self.clusters is not None, seed=0)
         return self
 
 

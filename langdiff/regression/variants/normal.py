@@ -71,9 +71,9 @@ class Normal(Variant):
         density: Floats = -0.5 * (np.log(2 * np.pi * variance) + (z - location) ** 2 / variance)
         return density
 
-    def deviations(self, rng: np.random.Generator, variance: Floats) -> Floats:
+    def deviations(self, generator: np.random.Generator, variance: Floats) -> Floats:
         """Draw deviations of z from its location."""
-        draw: Floats = np.sqrt(variance) * rng.standard_normal(variance.shape)
+        draw: Floats = np.sqrt(variance) * generator.standard_normal(variance.shape)
         return draw
 
     def quantiles(self, shares: Floats) -> Floats:

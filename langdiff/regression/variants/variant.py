@@ -124,7 +124,7 @@ class Variant(ABC):
         """Return the log-density of each cell."""
         raise NotImplementedError(f"model {self.name!r} has no density of new cells")
 
-    def deviations(self, rng: np.random.Generator, variance: Floats) -> Floats:
+    def deviations(self, generator: np.random.Generator, variance: Floats) -> Floats:
         """Draw deviations of z from its location."""
         raise NotImplementedError(f"model {self.name!r} cannot be simulated")
 
@@ -182,14 +182,14 @@ class Variant(ABC):
         v = np.full_like(size, sigma2) if self.common_variance else variance_of(size, kappa)
         return self.log_density(z, size + d + 0.5 * (sigma2 - v), v)
 
-    def noise(self, rng: np.random.Generator, sigma: float, log_sizes: Floats, n_editions: int) -> Floats:
+    def noise(self, generator: np.random.Generator, sigma: float, log_sizes: Floats, n_editions: int) -> Floats:
         """Draw z − ln n − d, shape (I, J)."""
         shape = (len(log_sizes), n_editions)
         if self.common_variance:
             variance = np.full(shape, sigma**2)
         else:
             variance = np.logaddexp(0.0, log_dispersion(sigma) - log_sizes[:, None] - np.zeros(shape))
-        noise: Floats = 0.5 * (sigma**2 - variance) + self.deviations(rng, variance)
+        noise: Floats = 0.5 * (sigma**2 - variance) + self.deviations(generator, variance)
         return noise
 
     def estimate(

@@ -2,47 +2,32 @@
 
 import logging
 import warnings
-from dataclasses import replace
+from typing import Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from langdiff import __version__
-from langdiff.base.signature import join_signature, short_hash
+from langdiff.base.signature import join_signature
 from langdiff.base.types import Floats
-from langdiff.errors import ConfigError, ConvergenceWarning
-from langdiff.regression.clustering import (
-    Clusters,
-    OneClustering,
-    name_of_clusters,
-    resolve_clusters,
-    strata_of,
-)
-from langdiff.regression.design import Design, Groups, make_design
-from langdiff.regression.estimating import Fitted, fit_fixed, fit_random, fit_unequal, sizes_of_all
-from langdiff.regression.further import compared_intents, dispersions_of, size_distribution
-from langdiff.regression.identity import identify_design, identify_table
-from langdiff.regression.kernel.estimate import USUAL_ITERATIONS, Method, Optimizer, published_parameters
-from langdiff.regression.options import (
-    USUAL_CORRECTION,
-    Correction,
-    Dispersion,
-    Intents,
-    Options,
-    Settings,
-    Sizes,
-    check_options,
-)
+from langdiff.errors import ConfigError, ConvergenceWarning, listing
+from langdiff.regression.clustering import Clusters, name_of_clusters, resolve_clusters, strata_of
+from langdiff.regression.design import Design, Groups, identify_design, make_design
+from langdiff.regression.fitting.errors import Bootstrap, Errors, Jackknife, Sandwich, as_errors, find_errors
+from langdiff.regression.fitting.fixed import Fitting, Fixed, Settings
+from langdiff.regression.fitting.integrated import Dispersion, OwnDispersions, Random, RandomSizes, dispersion_groups
+from langdiff.regression.fitting.sample import Sample, Uncertainty
+from langdiff.regression.kernel.estimate import USUAL_ITERATIONS, USUAL_OPTIMIZER, Optimizer
 from langdiff.regression.records import ErrorsKind
 from langdiff.regression.result import DifficultyFit
-from langdiff.regression.table import as_surprisals, log_bits
-from langdiff.regression.uncertainty import Uncertainty, find_errors
-from langdiff.regression.variants import Model, find_variant
+from langdiff.regression.table import as_surprisals, identify_table, log_bits
+from langdiff.regression.variants import Model, find_variant, names_with, require
 from langdiff.regression.variants.variant import Variant
 from langdiff.tables.long_tables import LongTable
 from langdiff.tables.surprisals import Surprisals
 
+Intents = Literal["fixed", "random"]
 FARTHEST = 5.0  # nats from the average, a factor of 148, at which a difficulty is not one of a language
 
 log = logging.getLogger(__name__)
@@ -52,22 +37,16 @@ def fit(
     surprisals: Surprisals | LongTable | npt.NDArray[np.floating],
     *,
     model: Model | Variant = "2",
-    method: Method = "auto",
-    groups: Groups | None = None,
-    formula: str | None = None,
-    edition_info: pd.DataFrame | None = None,
-    intents: Intents = "fixed",
-    sizes: Sizes = "normal",
-    size_formula: str | None = None,
-    dispersion: Dispersion = "common",
-    errors: ErrorsKind | None = None,
-    clusters: Clusters | None = None,
-    strata: OneClustering | None = None,
-    correction: Correction | None = None,
     restricted: bool = False,
-    bootstrap: int = 0,
+    intents: Intents | Random = "fixed",
+    dispersion: Dispersion = "common",
+    formula: str | None = None,
+    groups: Groups | None = None,
+    edition_info: pd.DataFrame | None = None,
+    errors: ErrorsKind | Errors | None = None,
+    clusters: Clusters | None = None,
+    optimizer: Optimizer | Literal["auto"] = "auto",
     seed: int | np.random.Generator | None = None,
-    max_iterations: int = USUAL_ITERATIONS,
 ) -> DifficultyFit:
     r"""Estimate how difficult each edition is.
 
@@ -91,54 +70,41 @@ def fit(
         Regression model to fit, as defined above. 2L and 2C resist outliers, such as sloppy translations. Model 3 needs
         the scale of its noise: ``langdiff.regression.Blunders(scale=0.03)``. The kink of 2L is rounded off, which gives
         it a sandwich; ``Laplace(rounding=0)`` fits the kink itself.
-    method : {"auto", "newton", "lbfgs"}
-        Optimizer of models 1 and 2: ``"auto"`` solves model 1 exactly and model 2 by Newton's method, with L-BFGS
-        if that fails. 2L, 2C and 3 are fitted by L-BFGS.
-    groups : str, mapping or Series, optional
-        Editions of one group share a difficulty: a column of `edition_info`, or the group of each edition.
-    formula : str, optional
-        Difficulties as sums of terms, such as ``"language + lm"``, over the columns of `edition_info`
-        (Wilkinson's notation). A formula is not Python; see the handbook, "The models", for what it may say.
-    edition_info : DataFrame, optional
-        Properties of the editions, indexed by edition; needed for a formula and for groups given as a column.
-    intents : {"fixed", "random"}
-        Sizes of intents: a parameter each, which is valid if what is missing depends on the intents only; or drawn
-        from one distribution, in models 1, 2 and 2L, which is valid if it depends on observed bits only. See the
-        handbook, "Standard errors and what they assume".
-    sizes : {"normal", "free"}
-        Distribution of ln n of random intents: normal, or any.
-    size_formula : str, optional
-        Mean of ln n of random intents, as a formula over `Surprisals.intent_info`, such as ``"book"``.
-    dispersion : {"common", "edition"}, column, mapping or Series
-        Editions that share a dispersion, in models 1 and 2: all, none, or those with the same value in a column of
-        `edition_info`. Difficulties are then about expected bits; see `DifficultyFit.contrast`.
-    errors : {"information", "sandwich", "bootstrap", "jackknife"}, optional
-        Source of standard errors. ``"information"`` takes the model to be right and intents to be independent; the
-        ``"sandwich"`` takes clusters to be independent, as do the ``"bootstrap"`` and the ``"jackknife"``, which fit
-        again. By default the sandwich where there are clusters, in models 2L, 2C and 3 with fixed intents, and
-        otherwise from 50 intents on (up to ten million cells; with random intents or dispersions of editions, from 50
-        cells of every edition on); the information below that, and where one intent alone decides how some editions
-        compare, which gives those comparisons one degree of freedom.
-    clusters : str, pair of str, mapping or Series, optional
-        Intents that share errors: a column of `Surprisals.intent_info`, such as ``"book"`` or ``"document"``, or the
-        cluster of each intent. Two columns are clusters that cross.
-    strata : str, mapping or Series, optional
-        Groups of whole clusters that a claim is about as they are, such as ``"book"`` for clusters by ``"chapter"``:
-        errors then say what other chapters of the same books would give, not what other books would.
-    correction : {"CR2", "CR0", "CR1", "CR3"}, optional
-        Small-sample correction of the sandwich; by default CR2.
     restricted : bool
         Maximize the restricted likelihood, which makes up for the many intent sizes: without it the
         dispersion of models 2, 2L and 2C is too small, and if what is missing is missing mostly from
         the same editions, their difficulties are biased by a percent or so. See the handbook, "The models". With
         random intents, in model 1, REML.
-    bootstrap : int
-        Number of samples of intents, or of clusters, that standard errors come from; a positive number asks for
-        ``errors="bootstrap"``, which by itself takes 500.
+    intents : {"fixed", "random"} or Random
+        Sizes of intents: a parameter each, which is valid if what is missing depends on the intents only; or drawn
+        from one distribution, in models 1, 2 and 2L, which is valid if it depends on observed bits only. ``"random"``
+        takes ln n to be normal; other distributions are ``Random(sizes="free")``, or ``Random(formula="book")``. See
+        the handbook, "Standard errors and what they assume".
+    dispersion : {"common", "edition"}, column, mapping or Series
+        Editions that share a dispersion, in models 1 and 2: all, none, or those with the same value in a column of
+        `edition_info`. Difficulties are then about expected bits; see `DifficultyFit.contrast`.
+    formula : str, optional
+        Difficulties as sums of terms, such as ``"language + lm"``, over the columns of `edition_info`
+        (Wilkinson's notation). A formula is not Python; see the handbook, "The models", for what it may say.
+    groups : str, mapping or Series, optional
+        Editions of one group share a difficulty: a column of `edition_info`, or the group of each edition.
+    edition_info : DataFrame, optional
+        Properties of the editions, indexed by edition; needed for a formula and for groups given as a column.
+    errors : {"information", "sandwich", "bootstrap", "jackknife"} or Errors, optional
+        Source of standard errors. ``"information"`` takes the model to be right and intents to be independent; the
+        ``"sandwich"`` takes clusters to be independent, as do the ``"bootstrap"`` and the ``"jackknife"``, which fit
+        again. What qualifies them is written ``Sandwich(correction="CR3", strata="book")`` or ``Bootstrap(200)``, which
+        otherwise takes 500 samples. By default the sandwich where there are clusters, in models 2L, 2C and 3 with fixed
+        intents, and otherwise from 50 intents on (up to ten million cells; with random intents or dispersions of
+        editions, from 50 cells of every edition on); the information below that, and where one intent alone decides how
+        some editions compare, which gives those comparisons one degree of freedom.
+    clusters : str, pair of str, mapping or Series, optional
+        Intents that share errors: a column of `Surprisals.intent_info`, such as ``"book"`` or ``"document"``, or the
+        cluster of each intent. Two columns are clusters that cross.
+    optimizer : Optimizer or "auto"
+        Search for the estimates, where it is not the usual one: ``langdiff.regression.Optimizer(max_iterations=5000)``.
     seed : int or numpy.random.Generator, optional
         Seed of the bootstrap, or of the groups of the jackknife; required if there is one.
-    max_iterations : int
-        Number of iterations after which the optimizer stops, with a warning.
 
     Returns
     -------
@@ -196,21 +162,15 @@ def fit(
     >>> ld.fit(surprisals, clusters=chapter).errors.words
     'a sandwich (CR2) over 30 clusters by chapter, design effect ...'
     """
-    options = check_options(
-        Options(
-            settings=Settings(find_variant(model), restricted, Optimizer(method, max_iterations)),
-            intents=intents,
-            sizes=sizes,
-            size_formula=size_formula,
-            dispersion=dispersion,
-            errors=errors,
-            correction=correction or USUAL_CORRECTION,
-            bootstrap=bootstrap,
-            seed=seed,
-        ),
+    settings = make_settings(
+        model=model,
+        restricted=restricted,
+        intents=intents,
+        dispersion=dispersion,
+        errors=errors,
         clustered=clusters is not None,
-        stratified=strata is not None,
-        corrected=correction is not None,
+        optimizer=optimizer,
+        seed=seed,
     )
     table = as_surprisals(surprisals)
     design = make_design(table.editions, groups, formula, edition_info)
@@ -218,37 +178,125 @@ def fit(
     found = resolve_clusters(table, clusters)
     labels = [] if found is None else [found] if isinstance(found, pd.Series) else [found[name] for name in found]
     labels = [column.rename("cluster") if column.name == "intent" else column for column in labels]
-    if len(labels) > 1 and (bootstrap or errors in ("bootstrap", "jackknife")):
+    if len(labels) > 1 and isinstance(settings.errors, Bootstrap | Jackknife):
         raise ConfigError("clusters of two kinds that cross need errors='sandwich'; give one kind.")
     stratum = None
-    if found is not None and strata is not None:
-        stratum = strata_of(table.intents, table.intent_info, found, strata)
-    if options.unequal:
-        fitted = fit_unequal(z, design, options, table, edition_info)
-    elif intents == "random":
-        fitted = fit_random(z, design, options, table)
+    if found is not None and isinstance(settings.errors, Sandwich) and settings.errors.strata is not None:
+        stratum = strata_of(table.intents, table.intent_info, found, settings.errors.strata)
+    fitting: Fitting
+    if settings.own_dispersions:
+        group = dispersion_groups(dispersion, table, edition_info)
+        fitting = OwnDispersions(z, design, settings, table, group)
+    elif settings.random is not None:
+        fitting = RandomSizes(z, design, settings, table)
     else:
-        fitted = fit_fixed(z, design, options, table)
-    fitted = _checked(fitted, design, options, table, z)
-    uncertainty = find_errors(z, table.intents, design, options, fitted, labels, stratum)
-    return _label(z, fitted, options, design, table, uncertainty, labels, stratum, edition_info)
+        fitting = Fixed(z, design, settings, table)
+    _check_estimate(fitting)
+    uncertainty = find_errors(Sample(fitting, labels, stratum))
+    return _label(fitting, uncertainty, labels, stratum)
 
 
-def _checked(fitted: Fitted, design: Design, options: Options, table: Surprisals, z: Floats) -> Fitted:
+def make_settings(
+    *,
+    model: Model | Variant = "2",
+    restricted: bool = False,
+    intents: object = "fixed",
+    dispersion: Dispersion = "common",
+    errors: object = None,
+    clustered: bool = False,
+    optimizer: object = "auto",
+    seed: int | np.random.Generator | None = None,
+) -> Settings:
+    """Return the settings of a fit; refuse those that contradict one another.
+
+    Parameters
+    ----------
+    model, restricted, intents, dispersion, errors, optimizer, seed
+        See `fit`.
+    clustered : bool
+        Whether clusters of intents are given.
+
+    Raises
+    ------
+    ConfigError
+        If a setting is unknown, contradicts another, or needs a seed that is not given.
+    """
+    settings = Settings(
+        variant=find_variant(model),
+        restricted=bool(restricted),
+        optimizer=_as_optimizer(optimizer),
+        random=_as_random(intents),
+        own_dispersions=not (isinstance(dispersion, str) and dispersion == "common"),
+        errors=as_errors(errors),
+        seed=seed,
+    )
+    _check_settings(settings)
+    if settings.errors is not None:
+        settings.errors.check(settings, clustered=clustered)
+    elif settings.variant.kinked and settings.random is None:
+        Jackknife().check(settings, clustered=clustered)  # the usual errors there
+    return settings
+
+
+def _as_optimizer(optimizer: object) -> Optimizer:
+    if isinstance(optimizer, str) and optimizer == "auto":
+        return USUAL_OPTIMIZER
+    if not isinstance(optimizer, Optimizer):
+        raise ConfigError(f"optimizer={optimizer!r}: must be 'auto' or langdiff.regression.Optimizer(...).")
+    return optimizer
+
+
+def _as_random(intents: object) -> Random | None:
+    """Return the distribution of sizes; None where they are fixed."""
+    if isinstance(intents, type) and issubclass(intents, Random):
+        raise ConfigError("intents is the class Random: write Random().")
+    if isinstance(intents, Random):
+        return intents
+    if intents not in get_args(Intents):
+        raise ConfigError(f"unknown intents {intents!r}; use one of {listing(get_args(Intents))}.")
+    return Random() if intents == "random" else None
+
+
+def _check_settings(settings: Settings) -> None:
+    variant, method, random = settings.variant, settings.optimizer.method, settings.random
+    if method != "auto" and not variant.has_information:
+        raise ConfigError(
+            f"method={method!r} is a choice for models {names_with('has_information')}; model {variant.name!r} has one "
+            "way: use 'auto'."
+        )
+    if random is not None:
+        require(variant, "random_sizes", "intents='random'")
+    if settings.own_dispersions and not variant.has_information:
+        known = names_with("has_information")
+        raise ConfigError(f"dispersions of editions are for models {known}, not {variant.name!r}.")
+    if method != "auto" and (random is not None or settings.own_dispersions):
+        raise ConfigError("random intents and dispersions of editions are fitted in one way: use method='auto'.")
+    if settings.own_dispersions and random not in (None, Random()):
+        raise ConfigError("with dispersions of their own, editions have normal sizes without a formula.")
+    if settings.restricted and random is None:
+        require(variant, "restrictable", "restricted=True")
+    if settings.restricted and (settings.own_dispersions or (random is not None and not variant.common_variance)):
+        raise ConfigError(
+            "restricted=True makes up for one size fitted per intent; where sizes are integrated out there are none: "
+            "leave it out."
+        )
+
+
+def _check_estimate(fitting: Fitting) -> None:
     """Tell of intents that were left out; warn of a search that did not converge, or went where no text is."""
-    found, single, model = fitted.found, int((~fitted.used).sum()), options.settings.variant.name
+    found, single, settings = fitting.estimate, int((~fitting.used).sum()), fitting.settings
     gradient = "" if np.isnan(found.grad_norm) else f"; scaled gradient {found.grad_norm:.1e}"
+    model, most = settings.variant.name, settings.optimizer.max_iterations
     if single:
-        log.info("%d of %d intents have one cell only and say nothing of difficulties", single, len(fitted.used))
-    if found.converged and not np.isfinite(published_parameters(found, design.first).dispersion):
+        log.info("%d of %d intents have one cell only and say nothing of difficulties", single, len(fitting.used))
+    if found.converged and not np.isfinite(fitting.parameters.dispersion):
         found = found._replace(converged=False, message="the dispersion is out of range")
-    difficulty = published_parameters(found, design.first).difficulty
-    if not (np.abs(difficulty) <= FARTHEST).all():
+    if not (np.abs(fitting.difficulties) <= FARTHEST).all():
         found = found._replace(converged=False, covariance=None)
         warnings.warn(
             f"model {model}: some difficulties are more than {FARTHEST:g} nats from the average, a "
             f"factor of {np.exp(FARTHEST):.0f}; they are not to be used, and have no standard errors. Most extreme is "
-            f"{_most_extreme(table, z, found.c)}. Are all editions in one unit? Correct the bits, or leave them out.",
+            f"{_most_extreme(fitting)}. Are all editions in one unit? Correct the bits, or leave them out.",
             ConvergenceWarning,
             stacklevel=3,
         )
@@ -256,16 +304,17 @@ def _checked(fitted: Fitted, design: Design, options: Options, table: Surprisals
     elif not found.converged:
         warnings.warn(
             f"model {model} did not converge in {found.n_iterations} iterations: {found.message}"
-            f"{gradient}. Raise max_iterations (now {options.settings.optimizer.max_iterations}), "
+            f"{gradient}. Raise max_iterations (now {most}), "
             "look for extreme surprisals, or use model='1' with fixed intents, which is solved exactly.",
             ConvergenceWarning,
             stacklevel=3,
         )
-    return replace(fitted, found=found)
+    fitting.estimate = found
 
 
-def _most_extreme(table: Surprisals, z: Floats, c: Floats) -> str:
+def _most_extreme(fitting: Fitting) -> str:
     """Name the edition farthest from the middle one, and its cell farthest from the middle of the intent."""
+    table, z, c = fitting.table, fitting.z, fitting.estimate.c
     edition = int(np.abs(c - np.median(c)).argmax())
     intent = int(np.nanargmax(np.abs(z[:, edition] - np.nanmedian(z, axis=1))))
     cell = f"({table.intents[intent]}, {table.editions[edition]}) = {table.bits.to_numpy()[intent, edition]:g}"
@@ -273,23 +322,12 @@ def _most_extreme(table: Surprisals, z: Floats, c: Floats) -> str:
 
 
 def _label(
-    z: Floats,
-    fitted: Fitted,
-    options: Options,
-    design: Design,
-    table: Surprisals,
-    uncertainty: Uncertainty,
-    labels: list[pd.Series],
-    stratum: pd.Series | None,
-    edition_info: pd.DataFrame | None,
+    fitting: Fitting, uncertainty: Uncertainty, labels: list[pd.Series], stratum: pd.Series | None
 ) -> DifficultyFit:
-    found, settings, units = fitted.found, options.settings, design.units
-    parameters = published_parameters(found, design.first)
+    found, settings, table, units = fitting.estimate, fitting.settings, fitting.table, fitting.design.units
+    parameters, observed = fitting.parameters, ~np.isnan(fitting.z)
     with np.errstate(over="ignore"):  # sizes of a fit that did not converge may be beyond any float
-        sizes = np.exp(
-            published_parameters(found._replace(sizes=sizes_of_all(z, fitted)), design.first).log_intent_size
-        )
-    cells, total = int((~np.isnan(z)).sum()), float(np.nansum(z[fitted.used]))
+        sizes = np.exp(fitting.sizes())
     freedom = uncertainty.freedom
     return DifficultyFit(
         model=settings.variant.name,
@@ -301,52 +339,41 @@ def _label(
         covariance=pd.DataFrame(uncertainty.covariance, index=units, columns=units),
         degrees_of_freedom=freedom if isinstance(freedom, float) else pd.DataFrame(freedom, units, units),
         errors=uncertainty.source,
-        intents=options.intents,
-        terms=_terms(design, found.c, uncertainty),
+        intents="fixed" if settings.random is None else "random",
+        terms=_terms(fitting.design, found.c, uncertainty),
         intent_size=pd.Series(sizes, index=table.intents, name="intent_size"),
         dispersion=parameters.dispersion,
         log_likelihood=found.log_likelihood,
-        log_likelihood_bits=found.log_likelihood - total,
+        log_likelihood_bits=found.log_likelihood - float(np.nansum(fitting.z[fitting.used])),
         converged=found.converged and bool(np.isfinite(uncertainty.covariance).all()),
         n_iterations=found.n_iterations,
         n_evaluations=found.n_evaluations,
         grad_norm=found.grad_norm,
         message=found.message,
-        cells=cells,
-        free_difficulties=design.free,
-        single_cell_intents=int((np.isfinite(z).sum(axis=1) == 1).sum()),
-        signature=_signature(fitted, options, design, table, uncertainty, labels, stratum, cells),
+        cells=int(observed.sum()),
+        free_difficulties=fitting.design.free,
+        single_cell_intents=int((observed.sum(axis=1) == 1).sum()),
+        signature=_signature(fitting, uncertainty, labels, stratum, int(observed.sum())),
         replaced_percent=_replaced_percent(table),
-        sizes=size_distribution(fitted, options, parameters),
-        dispersions=dispersions_of(fitted, options, table, edition_info, labels, uncertainty),
-        compared=compared_intents(z, fitted, design, options, table, labels),
+        **fitting.records(labels, uncertainty),
     )
 
 
 def _signature(
-    fitted: Fitted,
-    options: Options,
-    design: Design,
-    table: Surprisals,
-    uncertainty: Uncertainty,
-    labels: list[pd.Series],
-    stratum: pd.Series | None,
-    cells: int,
+    fitting: Fitting, uncertainty: Uncertainty, labels: list[pd.Series], stratum: pd.Series | None, cells: int
 ) -> str:
     """Return all that the numbers depend on: fits that could differ never have the same."""
-    settings, found = options.settings, fitted.found
+    settings, found, table = fitting.settings, fitting.estimate, fitting.table
     iterative = found.method != "exact"
     usual = settings.optimizer.max_iterations == USUAL_ITERATIONS and found.converged
-    group = None if fitted.unequal is None else short_hash(fitted.unequal.group)
     parts = {
         "model": settings.variant.name,
         # "auto" tries another optimizer where Newton's method fails, in samples of intents too
         "method": f"{found.method} only" if settings.optimizer.method == "newton" else found.method,
         "restricted": settings.restricted,
         **settings.variant.signature(),
-        "sizes": _name_of_sizes(options, table),
-        "dispersion": None if group is None else f"#{group}",
-        **identify_design(design),
+        **fitting.signature(),
+        **identify_design(fitting.design),
         "errors": uncertainty.source.signature,
         "clusters": "+".join(map(name_of_clusters, labels)) or None,
         "strata": None if stratum is None else name_of_clusters(stratum),
@@ -358,15 +385,6 @@ def _signature(
         "version": __version__,
     }
     return join_signature(parts)
-
-
-def _name_of_sizes(options: Options, table: Surprisals) -> str | None:
-    """Return what a signature says of random intents; None if sizes are fixed."""
-    if options.intents == "fixed":
-        return None
-    if options.size_formula is None:
-        return options.sizes
-    return f"{options.sizes},{options.size_formula}#{short_hash(table.intent_info)}"
 
 
 def _replaced_percent(table: Surprisals) -> pd.Series | None:
