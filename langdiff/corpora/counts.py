@@ -1,16 +1,17 @@
 """Counts of corpora: their sizes (Mielke et al. 2019, Table 1), and what reading CoStEP kept and lost (appendix D)."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from langdiff.base.result import Drawn, Result
 from langdiff.corpora.origin import languages_per_intent, native_share, origin_accounting
 from langdiff.tables.multitext import Multitext
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    pass
 
 
 def corpus_sizes(corpora: Mapping[str, Multitext]) -> pd.DataFrame:
@@ -45,7 +46,7 @@ def corpus_sizes(corpora: Mapping[str, Multitext]) -> pd.DataFrame:
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class CostepStatistics:
+class CostepStatistics(Result):
     """What `langdiff.corpora.costep_statistics` found.
 
     `langdiff.plots.plot_languages_per_intent` draws its `languages_per_intent`, `plot_intents_per_edition` its
@@ -66,6 +67,8 @@ class CostepStatistics:
     multitext: Multitext
     turns: pd.DataFrame
     days: int
+
+    digits = 1
 
     @property
     def lost_intents(self) -> int:
@@ -93,27 +96,19 @@ class CostepStatistics:
         """Return one row per language; see `langdiff.corpora.native_share`."""
         return native_share(self.multitext)
 
-    def summary(self) -> str:
-        """Format all figures."""
+    def _lines(self) -> Iterator[str]:
         multitext = self.multitext
         complete = int(multitext.presence.all(axis=1).sum())
-        return "\n".join(
-            [
-                f"CoStEP, {self.days:,} day(s): {len(multitext):,} intents × {len(multitext.editions)} languages",
-                self.loss(),
-                f"In all languages: {complete:,} intents ({100 * complete / len(multitext):.1f} %)",
-                "",
-                self.accounting().round(1).to_string(),
-                "",
-                self.to_frame().round(1).to_string(),
-            ]
-        )
+        yield f"CoStEP, {self.days:,} day(s): {len(multitext):,} intents × {len(multitext.editions)} languages"
+        yield self.loss()
+        yield f"In all languages: {complete:,} intents ({100 * complete / len(multitext):.1f} %)"
 
-    def plot(self, ax: "Axes | None" = None, **style: Any) -> "Axes":
-        """Draw how much of each language is native; see `langdiff.plots.plot_native_share`."""
-        from langdiff.plots.corpora import plot_native_share  # Matplotlib only when asked for
+    def summary(self) -> str:
+        """Format all figures."""
+        accounting = self.accounting().round(1).to_string()
+        return "\n".join([*self._lines(), "", accounting, "", self._table().to_string()])
 
-        return plot_native_share(self.to_frame(), ax, **style)
+    plot = Drawn("plot_native_share", lambda statistics: statistics.to_frame())
 
     def __repr__(self) -> str:
         """Return its size and what was lost."""

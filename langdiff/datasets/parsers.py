@@ -7,6 +7,7 @@ from typing import Literal
 import pandas as pd
 
 from langdiff.base.numbers import read_exact_csv
+from langdiff.base.result import Result
 from langdiff.errors import ConfigError
 
 
@@ -82,7 +83,7 @@ MARKS = {"confirmed": "c", "memory": "m"}
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class Morey2017:
+class Morey2017(Result):
     """Figures of "How much progress have we made on RST discourse parsing?" (EMNLP 2017).
 
     F1 in percent on the test set of the RST Discourse Treebank (38 documents, EDUs given, 18 classes, references made

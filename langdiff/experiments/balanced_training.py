@@ -1,12 +1,13 @@
 """Native against translated texts under models trained on equal amounts of both (Mielke et al. 2019, section 6)."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
+from langdiff.base.result import Drawn, Result
 from langdiff.base.seeds import generator, seed_number
 from langdiff.corpora.edition_info import EditionInfo
 from langdiff.corpora.origin import codes_of_editions
@@ -21,14 +22,12 @@ from langdiff.tables.multitext import Multitext
 from langdiff.tables.surprisals import Surprisals
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from langdiff.lm import Compute, LanguageModelRecipe
     from langdiff.selection.splits import Groups
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class BalancedResult:
+class BalancedResult(Result):
     """Native against translated texts, each language under models trained on equal amounts of both.
 
     Attributes
@@ -63,31 +62,19 @@ class BalancedResult:
         frame = pd.concat([frame[frame["language"] == name] for name, frame in frames.items()])
         return frame.join(self.words, on="language")
 
-    def summary(self) -> str:
-        """Format the table and the mean, with convergence and signatures."""
-        fits = [result.fit for result in self.results.values()]
+    def _lines(self) -> Iterator[str]:
         failed = [language for language, result in self.results.items() if not result.fit.converged]
         state = f"NOT CONVERGED: {listing(failed)}" if failed else "converged"
-        spread = f", standard deviation {self.standard_deviation:.4f}" if len(fits) > 1 else ""
-        return "\n".join(
-            [
-                f"Native - translated, nats, trained on equal amounts of both: model {fits[0].model}, {state}",
-                "",
-                self.to_frame().round(4).to_string(),
-                "",
-                f"Mean {self.mean:+.4f}{spread}",
-                *(
-                    f"[experiment:balanced|by:{self.by}|language:{name}|{result.fit.signature}]"
-                    for name, result in self.results.items()
-                ),
-            ]
-        )
+        model = next(iter(self.results.values())).fit.model
+        yield f"Native - translated, nats, trained on equal amounts of both: model {model}, {state}"
 
-    def plot(self, ax: "Axes | None" = None, **style: Any) -> "Axes":
-        """Draw the differences with intervals; see `langdiff.plots.plot_balanced`."""
-        from langdiff.plots.translationese import plot_balanced  # Matplotlib only when asked for
+    def _notes(self) -> Iterator[str]:
+        spread = f", standard deviation {self.standard_deviation:.4f}" if len(self.results) > 1 else ""
+        yield f"Mean {self.mean:+.4f}{spread}"
+        for name, result in self.results.items():
+            yield f"[experiment:balanced|by:{self.by}|language:{name}|{result.fit.signature}]"
 
-        return plot_balanced(self, ax, **style)
+    plot = Drawn("plot_balanced")
 
     def __repr__(self) -> str:
         """Return the mean difference and the number of languages."""
@@ -188,7 +175,7 @@ def run_balanced(
     >>> result.words[["native_words", "translated_words"]].to_numpy().tolist()
     [[200, 200]]
     """
-    from langdiff.lm.compute import Compute, compute_where_possible
+    from langdiff.lm.compute import as_compute, compute_where_possible
 
     number = seed_number(seed)
     names = [languages] if isinstance(languages, str) else list(languages)
@@ -217,7 +204,7 @@ def run_balanced(
         codes[name] = {str(edition): code for edition, code in found.items()}
         measured = division.multitext if isinstance(division, Folds) else division.test
         _check_test_part(measured, name, sources[name], codes[name])
-    results, compute = {}, compute or Compute()
+    results, compute = {}, as_compute(compute)
     for name in names:
         surprisals, _ = compute_where_possible(
             parts[name], lm=lm, seed=number, compute=compute.inside(f"balanced-{name}")

@@ -1,33 +1,31 @@
 """Dev bits against the number of BPE merges (Mielke et al. 2019, section 2, footnote 8, Figures 2 and 3)."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, cast
+from typing import cast
 
 import numpy as np
 import pandas as pd
 
+from langdiff.base.result import Drawn, Result
 from langdiff.base.seeds import seed_number
 from langdiff.errors import ConfigError
 from langdiff.experiments.cautions import warns_caller
 from langdiff.lm import Recipe, read_training_logs
-from langdiff.lm.compute import Compute, compute_where_possible
+from langdiff.lm.compute import Compute, as_compute, compute_where_possible
 from langdiff.lm.language_model import LanguageModelRecipe, find_scored_lm
 from langdiff.tables.divisions import Parts
 from langdiff.tables.long_tables import BESIDE
 from langdiff.tables.provenance import join_provenance
 from langdiff.tables.surprisals import Surprisals
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 RATIOS = tuple(tenth / 10 for tenth in range(11))
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class SweepResult:
+class SweepResult(Result):
     """Language models that differ only in their number of merges.
 
     Attributes
@@ -85,30 +83,33 @@ class SweepResult:
         columns = {"dev_bits": self.dev_bits.T.stack(), "excess_percent": 100 * (self._relative().T.stack() - 1)}
         return pd.DataFrame(columns).reset_index()
 
-    def summary(self) -> str:
-        """Format the best ratios, and the bits that one ratio for all editions adds."""
+    def _lines(self) -> Iterator[str]:
+        ratios = ", ".join(f"{ratio:g}" for ratio in self.dev_bits.index)
+        yield (
+            f"Merges per distinct word, {self.lm}: {self.best_overall:g} is best for all "
+            f"{self.dev_bits.shape[1]} edition(s) together, of {ratios}"
+        )
+
+    def _table(self) -> pd.DataFrame:
+        """Return the best ratios, and the bits that one ratio for all editions adds."""
         relative = self._relative()
-        overall = self.best_overall
-        table = pd.DataFrame(
+        return pd.DataFrame(
             {
                 "best_ratio": self.best,
                 "dev_bits": self.dev_bits.min().round(),
-                "percent_more_at_best_overall": (100 * (relative.loc[overall] - 1)).round(2),
+                "percent_more_at_best_overall": (100 * (relative.loc[self.best_overall] - 1)).round(2),
                 "percent_more_at_worst": (100 * (relative.max() - 1)).round(2),
             }
         )
-        ratios = ", ".join(f"{ratio:g}" for ratio in self.dev_bits.index)
-        return (
-            f"Merges per distinct word, {self.lm}: {overall:g} is best for all "
-            f"{len(table)} edition(s) together, of {ratios}\n\n{table.to_string()}\n"
-            f"[experiment:bpe-sweep|lm:{self.lm}|seed:{self.seed}]"
-        )
 
-    def plot(self, ax: "Axes | None" = None, **style: Any) -> "Axes":
-        """Draw dev bits against the ratio; see `langdiff.plots.plot_bpe_sweep`."""
-        from langdiff.plots.curves import plot_bpe_sweep  # Matplotlib only when asked for
+    def _notes(self) -> Iterator[str]:
+        yield f"[experiment:bpe-sweep|lm:{self.lm}|seed:{self.seed}]"
 
-        return plot_bpe_sweep(self, ax, **style)
+    def summary(self) -> str:
+        """Format the best ratios, and the bits that one ratio for all editions adds."""
+        return "\n".join([*self._lines(), "", self._table().to_string(), *self._notes()])
+
+    plot = Drawn("plot_bpe_sweep")
 
     def _relative(self) -> pd.DataFrame:
         return self.dev_bits / self.dev_bits.min()
@@ -187,7 +188,7 @@ def sweep_merges(
     recipe = _subword_recipe(named.recipe)
     tried = _checked_ratios(recipe, ratios)
     with TemporaryDirectory(prefix="langdiff-") as temporary:  # removed when there is a cache as well
-        compute = compute or Compute()
+        compute = as_compute(compute)
         folder = compute.folder or Path(temporary)
         surprisals, rates = {}, {}
         for ratio, varied in tried.items():

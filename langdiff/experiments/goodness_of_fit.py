@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
 import numpy as np
 import pandas as pd
@@ -13,6 +13,7 @@ import pandas as pd
 from langdiff import __version__
 from langdiff.base.io import parse_json, write_json
 from langdiff.base.progress import progress_bar
+from langdiff.base.result import Result
 from langdiff.base.seeds import generator, seed_number, seed_numbers
 from langdiff.base.signature import full_hash, join_signature, name_of_number
 from langdiff.base.types import Floats
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class Goodness:
+class Goodness(Result):
     """Log-likelihoods that models give to intents held out of their fit, over subsets of the data.
 
     Attributes
@@ -45,6 +46,8 @@ class Goodness:
 
     results: pd.DataFrame
     signature: str
+
+    printing: ClassVar = {"index": False}
 
     @property
     def settings(self) -> list[tuple[Sizes, Fix]]:
@@ -106,17 +109,11 @@ class Goodness:
             tables.append(pd.DataFrame(columns).sort_values("per_cell", ascending=False, kind="stable"))
         return pd.concat(tables, ignore_index=True)
 
-    def summary(self) -> str:
-        """Format the table of models, with what is needed to read it."""
-        lines = [
-            f"{self!r}; log-likelihood of log bits, nats per held-out cell",
-            "n: sizes of held-out intents, most likely (map) or integrated out (posterior); fix: what stays as fitted.",
-            "",
-            self.to_frame().round(4).to_string(index=False),
-            "",
-            f"[{self.signature}]",
-        ]
-        return "\n".join(lines)
+    def _lines(self) -> Iterator[str]:
+        yield f"{self!r}; log-likelihood of log bits, nats per held-out cell"
+        yield (
+            "n: sizes of held-out intents, most likely (map) or integrated out (posterior); fix: what stays as fitted."
+        )
 
     def plot(self, ax: "Axes | None" = None, *, n: Sizes | None = None, fix: Fix | None = None, **style: Any) -> "Axes":
         """Draw the scores of one setting; see `langdiff.plots.plot_goodness_of_fit`.

@@ -95,7 +95,7 @@ def _groups(predictors: "Predictors", editions: pd.Index, by: str | None) -> lis
 @takes("result", "tests points()", "the result of langdiff.correlate")
 def plot_correlation(
     result: "Correlations",
-    predictor: str,
+    predictor: str | None = None,
     ax: Axes | None = None,
     *,
     label: str | None = None,
@@ -111,8 +111,8 @@ def plot_correlation(
     result : Correlations
         Result of `langdiff.correlate` or `langdiff.adjust`. The legend gives Pearson's r, or the first test that
         was made.
-    predictor : str
-        Name of the predictor.
+    predictor : str, optional
+        Name of the predictor; by default the numeric one with the smallest p-value.
     ax : Axes, optional
         Axes to draw on; by default those of a new figure.
     label : str, optional
@@ -130,7 +130,7 @@ def plot_correlation(
     ConfigError
         If the predictor is unknown.
     DataError
-        If no language has both its value and a difficulty.
+        If no language has both its value and a difficulty, or no predictor was named and none is numeric.
 
     Examples
     --------
@@ -142,6 +142,7 @@ def plot_correlation(
     >>> axes.get_legend().get_texts()[0].get_text()
     'bpe: r = 0.06, n = 21'
     """
+    predictor = result.strongest() if predictor is None else predictor
     points = result.points(predictor)
     if points.empty:
         raise DataError(f"nothing to draw: no language has both a value of {predictor!r} and a difficulty.")

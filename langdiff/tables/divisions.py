@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import pandas as pd
 
+from langdiff.base.result import Result
 from langdiff.errors import DataError, listing
 from langdiff.tables.multitext import Multitext, pick_texts
 from langdiff.tables.text_sources import read_intents
@@ -100,7 +101,7 @@ def texts_by_part(parts: Parts, edition: str) -> dict[str, pd.Series]:
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class Folds:
+class Folds(Result):
     """A multitext divided several times, so that each intent is measured once, by what was trained on other groups.
 
     Attributes

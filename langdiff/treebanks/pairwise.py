@@ -4,13 +4,14 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
 
 from langdiff import __version__
 from langdiff.base.progress import progress_bar
+from langdiff.base.result import Drawn, Result, rounded
 from langdiff.base.seeds import generator
 from langdiff.base.signature import name_of_seed, short_hash
 from langdiff.base.types import Floats
@@ -20,17 +21,13 @@ from langdiff.treebanks.profile import TreebankProfile, profile_treebank
 from langdiff.treebanks.tables import AVERAGED, METRICS, Metric, SimilaritySettings, box, shared_names, tables
 from langdiff.treebanks.treebank import Paths, Treebank, read_treebank, refuse_equal_names
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-
 Column = Metric | Literal["mean"]
 COLUMNS: tuple[Column, ...] = (*METRICS, "mean")
 Equalize = Literal["tokens", "sentences"]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class TreebankComparison:
+class TreebankComparison(Result):
     """Divergences of every treebank from every other.
 
     Attributes
@@ -96,7 +93,7 @@ class TreebankComparison:
         return [names[place] for place in leaves_list(self._linkage())]
 
     def groups(self, n_groups: int) -> pd.Series:
-        """Divide the treebanks into groups: average linkage on the mean divergence of both directions.
+        """Return groups of treebanks by average linkage on the mean divergence of both directions.
 
         Parameters
         ----------
@@ -133,48 +130,35 @@ class TreebankComparison:
         np.fill_diagonal(both, 0)
         return linkage(squareform(both), method="average")
 
-    def summary(self) -> str:
-        """Format the mean divergences, noise, sizes and settings."""
-        names = list(self.profiles)
-        words = self.sizes()["words"]
+    def _lines(self) -> Iterator[str]:
         what = f"of subsamples of equal {self.equalize}" if self.equalize else "of whole treebanks"
-        lines = [f"Mean divergence over size, depth, width and length, {what} (row: reference, column: compared)", ""]
-        lines.append(self.divergence["mean"].round(4).to_string(index_names=False))
+        yield f"Mean divergence over size, depth, width and length, {what} (row: reference, column: compared)"
+
+    def _table(self) -> pd.DataFrame:
+        return rounded(self.divergence["mean"], self.digits)
+
+    def _notes(self) -> Iterator[str]:
+        words = self.sizes()["words"]
+        if not self.equalize and words.max() > words.min():
+            yield (
+                f"The largest treebank has {words.max() / words.min():.1f} times the words of the smallest. Size and "
+                "Depth depend on the size of"
+            )
+            yield "a treebank and on the length of its sentences: compare equal ones (equalize), of one language."
+
+    def summary(self) -> str:
+        """Return the mean divergences, the noise, the sizes and the settings as text."""
+        lines = [*self._lines(), "", self._table().to_string(index_names=False)]
         if self.noise["mean"].notna().all():
             lines += ["", "The same between random halves of one treebank; differences below mean nothing"]
-            lines.append(self.noise.T[names].round(4).to_string())
-        lines += ["", self.sizes().round(4).to_string(index_names=False), ""]
-        if not self.equalize and words.max() > words.min():
-            lines += [
-                f"The largest treebank has {words.max() / words.min():.1f} times the words of the smallest. Size and "
-                "Depth depend on the size of",
-                "a treebank and on the length of its sentences: compare equal ones (equalize), of one language.",
-            ]
-        return "\n".join([*lines, f"[{self.signature}]"])
+            lines.append(self.noise.T[list(self.profiles)].round(4).to_string())
+        lines += ["", self.sizes().round(4).to_string(index_names=False), "", *self._notes(), *self._signed()]
+        return "\n".join(lines)
 
-    def plot(self, metric: Column = "mean", ax: "Axes | None" = None, **options: Any) -> "Axes":
-        """Draw a map of divergences; see `langdiff.plots.plot_divergences`.
-
-        Parameters
-        ----------
-        metric : str
-            Metric to draw, or ``"mean"``.
-        ax : Axes, optional
-            Axes to draw on; by default those of a new figure.
-        **options
-            Options of Matplotlib, passed to the function that draws.
-
-        Returns
-        -------
-        Axes
-            The axes drawn on.
-        """
-        from langdiff.plots.treebanks import plot_divergences  # Matplotlib only when asked for
-
-        return plot_divergences(self, metric, ax, **options)
+    plot = Drawn("plot_divergences")
 
     def __repr__(self) -> str:
-        """Name the treebanks, the divergence and what was equalized."""
+        """Return a line with the treebanks, the divergence and the quantity equalized."""
         kind = "" if not self.equalize else f", equal {self.equalize}"
         return f"TreebankComparison of {', '.join(self.profiles)} ({self.settings.divergence}{kind})"
 
@@ -187,7 +171,7 @@ def compare_treebanks(
     n_repeats: int = 5,
     noise: bool = True,
     punctuation: bool = True,
-    seed: int | np.random.Generator | None = None,
+    seed: int | np.random.Generator = 0,
     progress: bool | None = None,
 ) -> TreebankComparison:
     """Compute the divergence of the syntax of every treebank from that of every other, and of its own halves.
@@ -212,8 +196,8 @@ def compare_treebanks(
         Whether to compare random halves of each treebank (or of its subsamples) as well.
     punctuation : bool
         Whether trees keep words whose relation is ``punct``. It applies to files; a `Treebank` stays as it was read.
-    seed : int or numpy.random.Generator, optional
-        Seed of the random subsamples and of the random halves; required unless `equalize` is None and `noise` false.
+    seed : int or numpy.random.Generator
+        Seed of the random subsamples and of the random halves, where there are any.
     progress : bool, optional
         Draw a bar on stderr; by default only on a terminal.
 
@@ -226,7 +210,8 @@ def compare_treebanks(
     ------
     ConfigError
         If there are fewer than two treebanks, two have the same name, `equalize` is unknown, `n_repeats` is
-        below 1, or subsamples or halves are wanted without a seed; or if ``rescale`` meets an infinite divergence.
+        below 1, or subsamples or halves are wanted and the seed is not one; or if ``rescale`` meets an infinite
+        divergence.
     DataError
         If a treebank cannot be read, or a treebank or subsample that is to be divided into halves has one sentence.
 
@@ -298,7 +283,7 @@ def compare_treebanks(
 def _opened(
     treebanks: Mapping[str, Treebank | Paths] | Iterable[Treebank | str | Path], punctuation: bool
 ) -> list[Treebank]:
-    """Read what is not read yet; check that there are two treebanks, of different names."""
+    """Read treebanks given as files; check that there are two or more, of different names."""
     if isinstance(treebanks, (str, os.PathLike)):
         raise ConfigError(f"a comparison needs at least two treebanks; got {str(treebanks)!r}.")
     sources = treebanks.items() if isinstance(treebanks, Mapping) else ((None, source) for source in treebanks)

@@ -21,7 +21,9 @@ def test_fit_check_and_predict(langdiff, table, tmp_path):
     assert checked.code == 0
     assert json.loads(checked.out)["models"] == {"marginal": "can be fitted", "conditional": "can be fitted"}
     fit, picture = tmp_path / "fit.json", tmp_path / "map.svg"
-    done = langdiff("outcomes", "fit", table, "--by", "group", "--cluster", "document", "--out", fit, "--plot", picture)
+    done = langdiff(
+        "outcomes", "fit", table, "--by", "group", "--clusters", "document", "--out", fit, "--plot", picture
+    )
     assert done.code == 0, done.err
     assert "standard errors from scores of 40 clusters by document" in done.out
     assert picture.read_text().startswith("<?xml")
@@ -38,11 +40,11 @@ def test_fit_check_and_predict(langdiff, table, tmp_path):
 
 
 def test_check_takes_what_fit_takes(langdiff, table, tmp_path):
-    assert langdiff("outcomes", "check", table, "--cluster", "group", "--formula", "group").code == 0
+    assert langdiff("outcomes", "check", table, "--clusters", "group", "--formula", "group").code == 0
     for pair, message in [
         (("--formula", "length"), "length"),
         (("--interaction", "length"), "length"),
-        (("--cluster", "length"), "--cluster length is not an attribute of the items"),
+        (("--clusters", "length"), "--clusters length is not an attribute of the items"),
     ]:
         done = langdiff("outcomes", "check", table, *pair)
         assert done.code == 1

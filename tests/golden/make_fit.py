@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 import langdiff as ld
-from langdiff.regression import Laplace
+from langdiff.regression import Blunders, Laplace
 from langdiff.regression.fitting.flat import flat_arguments
 from tests.golden.record import add, golden, loose, texts
 
@@ -32,7 +32,6 @@ NAMED = {  # every option, so that no default is part of a golden number
     "strata": None,
     "correction": None,
     "restricted": False,
-    "laplace_scale": None,
     "bootstrap": 0,
     "seed": None,
     "max_iterations": 1000,
@@ -118,7 +117,7 @@ FITS = {  # name: table, options
     "m2l_clusters": (TABLE, {"model": "2L", **CLUSTERED}),
     "m2c": (TABLE, {"model": "2C", **SANDWICH}),
     "m2c_restricted": (TABLE, {"model": "2C", "restricted": True, **SANDWICH}),
-    "m3": (TABLE, {"model": "3", "laplace_scale": 0.01, **SANDWICH}),
+    "m3": (TABLE, {"model": Blunders(scale=0.01), **SANDWICH}),
     "m2_clusters": (TABLE, CLUSTERED),
     "m2_clusters_cr2": (TABLE, CLUSTERED | {"correction": "CR2"}),
     "m2_clusters_cr3": (TABLE, CLUSTERED | {"correction": "CR3"}),
@@ -155,7 +154,7 @@ for _name, (_table, _options) in FITS.items():
 @loose(1e-4)
 def fit_m2l_kink():
     """Of the density with a kink, which the optimizer approaches; its errors differ between processors."""
-    flat = flat_arguments(**(NAMED | {"model": "2L", "errors": "jackknife", "seed": 3}))
+    flat = flat_arguments(**(NAMED | {"errors": "jackknife", "seed": 3}))
     found = ld.fit(SMALL, **(flat | {"model": Laplace(rounding=0)}))
     numbers = {"sigma": found.sigma, "log_likelihood": found.log_likelihood}
     return numbers | {"difficulty": found.difficulty, "signature": found.signature}

@@ -3,7 +3,8 @@
 import re
 from dataclasses import dataclass, field
 
-from langdiff.discourse.tree import DiscourseTree, Node, NodeError, check_nodes
+from langdiff.discourse.nodes import Node, NodeError, check_nodes
+from langdiff.discourse.tree import DiscourseTree
 from langdiff.errors import Fault, FaultsError
 
 _MARKUP = re.compile(r"</?(?:s|S|p|P|EDU)>")
@@ -67,7 +68,7 @@ class Draft:
         return fault(self.file, line, what)
 
     def _collapse(self) -> None:
-        """Let a node that is the only child vanish; its children become those of its parent."""
+        """Remove a node that is an only child; its children become those of its parent."""
         gone = set()
         for own in self.children:
             while len(own) == 1:

@@ -65,8 +65,8 @@ def bootstrap_draws(
             if redrawn > MOST_REDRAWN * replicates:
                 raise DataError(
                     f"in {redrawn} of {done + redrawn} samples of {what} some editions had no intent in common, or "
-                    "no residuals: the table is too sparse for a bootstrap. Leave out the rarest editions, or use "
-                    "bootstrap=0."
+                    "no residuals: the table is too sparse for a bootstrap. Leave out the rarest editions, or use other "
+                    "errors."
                 )
             continue
         draws[done] = difficulties

@@ -1,13 +1,14 @@
 """The outcome of tests of predictors against difficulties, and its adjustment for their number."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
+from langdiff.base.result import Drawn, Result
 from langdiff.base.signature import name_of_number
 from langdiff.base.types import Booleans, Floats
 from langdiff.errors import ConfigError, DataError
@@ -16,13 +17,13 @@ from langdiff.typology.association.correlation import RELATED, category_means
 from langdiff.typology.association.sample import Sample
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    pass
 
 KEY = ["predictor", "language_model", "corpus"]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class Correlations:
+class Correlations(Result):
     """Tests of predictors against difficulties, adjusted together.
 
     Attributes
@@ -61,6 +62,8 @@ class Correlations:
     alpha: float
     signature: str
     relatedness: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(COLUMNS)))
+
+    printing: ClassVar = {"index": False}
 
     @property
     def family_size(self) -> int:
@@ -133,28 +136,37 @@ class Correlations:
         ]
         return pd.concat(parts, ignore_index=True).dropna(subset=["predictor", "difficulty"])
 
-    def summary(self) -> str:
-        """Format the tests, smallest p-value first, with the number of tests and what is doubtful."""
+    def _lines(self) -> Iterator[str]:
         found = int(self.tests["significant"].sum())
-        head = (
+        yield (
             f"{self.family_size} tests with a p, Benjamini-Hochberg over all of them at false discovery rate "
             f"{self.alpha:g}: {found} significant"
         )
+
+    def _table(self) -> pd.DataFrame:
+        """Return the tests, smallest p-value first, without empty columns."""
         table = self.tests.sort_values(["p", *KEY], kind="stable")
         blank = [name for name in ("corpus", "given", "reason") if not table[name].str.len().any()]
         table = table.drop(columns=[*blank, *(["missing"] if not table["missing"].any() else [])])
-        shown = table.assign(
+        return table.assign(
             **{name: table[name].map("{:.3f}".format).replace("nan", "") for name in ("estimate", "low", "high")},
             **{name: table[name].map("{:.2g}".format).replace("nan", "") for name in ("p", "p_adjusted")},
             significant=table["significant"].map({True: "yes", False: ""}),
         )
-        lines = [head, "", shown.to_string(index=False), ""]
+
+    def _notes(self) -> Iterator[str]:
+        """Yield means of categories, shares of the variance, and what is doubtful, with blank lines between them."""
+        blocks = []
         categories = self.categories()
         if len(categories):
-            lines += ["Means of categories, nats:", categories.round(4).to_string(index=False), ""]
+            blocks.append(["Means of categories, nats:", categories.round(4).to_string(index=False)])
         if len(self.relatedness):
-            lines += ["Shares of the variance that follow tree and distance:", format_models(self.relatedness), ""]
-        return "\n".join([*lines, *self._cautions(), f"[{self.signature}]"])
+            shares = format_models(self.relatedness)
+            blocks.append(["Shares of the variance that follow tree and distance:", shares])
+        blocks += [cautions] if (cautions := self._cautions()) else []
+        for number, block in enumerate(blocks):
+            yield from [""] * (number > 0)
+            yield from block
 
     def _cautions(self) -> list[str]:
         """Say how many families stand behind the languages, where known."""
@@ -170,28 +182,9 @@ class Correlations:
                 f"The {rows} are in {len(sizes)} families, the largest of {sizes.iloc[0]}; {', '.join(naive)} take "
                 "them as independent."
             )
-        return [*cautions, ""] if cautions else []
+        return cautions
 
-    def plot(self, predictor: str | None = None, ax: "Axes | None" = None, **style: Any) -> "Axes":
-        """Draw difficulty against a predictor; see `langdiff.plots.plot_correlation`.
-
-        Parameters
-        ----------
-        predictor : str, optional
-            Predictor to draw; by default the numeric one with the smallest p-value.
-        ax : Axes, optional
-            Axes to draw on; by default those of a new figure.
-        **style
-            Options of Matplotlib for the points.
-
-        Raises
-        ------
-        DataError
-            If no predictor was named and none is numeric.
-        """
-        from langdiff.plots.typology import plot_correlation  # Matplotlib only when asked for
-
-        return plot_correlation(self, self.strongest() if predictor is None else predictor, ax, **style)
+    plot = Drawn("plot_correlation")
 
     def strongest(self) -> str:
         """Return the numeric predictor with the smallest p.
@@ -215,11 +208,6 @@ class Correlations:
             f"Correlations: {self.family_size} tests ({corpora}), {found} significant at false discovery rate "
             f"{self.alpha:g}"
         )
-
-    def _repr_html_(self) -> str:
-        from html import escape
-
-        return f"<p>{escape(repr(self))}</p>{self.tests.to_html(escape=True, index=False)}"
 
 
 def benjamini_hochberg(p: Floats, alpha: float = 0.05) -> tuple[Floats, Booleans]:

@@ -1,0 +1,282 @@
+"""`langdiff demo`, `run` and `report`: all stages at once; `status`, `verify`, `clean`: what a run left; `doctor`."""
+
+import json
+import logging
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from langdiff.cli.commands import Command
+from langdiff.cli.installed import Finding, findings
+from langdiff.cli.options import existing
+from langdiff.cli.output import Json, print_json, print_table
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    import pandas as pd
+
+    from langdiff.run import Experiment
+    from langdiff.run.result import RunResult
+
+app = typer.Typer()
+RunOut = Annotated[Path, typer.Option("--out", "-o", help="Run directory; made if missing, resumed if there.")]
+Directory = Annotated[Path, typer.Argument(help="Run directory.", metavar="RUN", callback=existing)]
+
+
+@Command(app)
+def demo(out: RunOut = Path("runs/demo"), as_json: Json = False) -> None:
+    """Estimate the difficulties of eight synthetic languages, whose true difficulties are known.
+
+    Takes a few minutes on two cores. Example: langdiff demo --out runs/demo
+    """
+    from langdiff.run.experiment import demo_experiment
+
+    _run(demo_experiment(), out, as_json)
+
+
+@Command(app)
+def run(
+    experiment: Annotated[
+        Path, typer.Argument(help="Experiment file (TOML).", metavar="EXPERIMENT.toml", callback=existing)
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="Run directory; by default runs/NAME of the experiment."),
+    ] = None,
+    dask: Annotated[
+        str | None,
+        typer.Option(
+            "--dask",
+            metavar="ADDRESS|local",
+            help="Train on a Dask cluster: address or file (.json) of its scheduler, or 'local' for this machine.",
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Run an experiment file from corpus to report; repeat it to go on after an interruption.
+
+    Example: langdiff run examples/bible-new-testament.toml
+    """
+    from langdiff.run import read_experiment
+
+    settings = read_experiment(experiment)
+    out = out or Path("runs") / settings.name
+    if dask is None:
+        _run(settings, out, as_json)
+        return
+    from langdiff.lm.jobs.dask_jobs import dask_executor
+
+    with suppress(ImportError):  # which `dask_executor` explains
+        import distributed  # noqa: F401 sets the level of its logger to INFO
+    logging.getLogger("distributed").setLevel(logging.WARNING)
+    workers = settings.lm.workers if settings.lm.workers > 1 else None  # 1 is what files that say nothing have
+    with dask_executor(dask, device=settings.lm.device, workers=workers) as executor:
+        _run(settings, out, as_json, executor)
+
+
+@Command(app)
+def report(
+    directory: Annotated[Path, typer.Argument(help="Directory of a finished run.", metavar="RUN", callback=existing)],
+    as_json: Json = False,
+) -> None:
+    """Write the report of a finished run again and print its difficulties.
+
+    Example: langdiff report runs/demo
+    """
+    from langdiff.run import read_run, write_report
+
+    result = read_run(directory)
+    write_report(result)
+    _show(result, as_json)
+
+
+@Command(app)
+def status(directory: Directory, as_json: Json = False) -> None:
+    """Show how far the language models of a run are, also while it is going.
+
+    Example: langdiff status runs/demo
+    """
+    from langdiff.run import read_status
+
+    table = read_status(directory)
+    if as_json:
+        print_json(table)
+        return
+    table["seconds_left"] = table["seconds_left"].round()
+    formats = {"bits_per_character": "{:.3f}", "seconds": "{:.0f}", "seconds_left": "{:.0f}"}
+    counts = ", ".join(f"{count} {state}" for state, count in table["state"].value_counts().items())
+    spaced = {name: name.replace("_", " ") for name in table.columns}
+    print_table(
+        table.rename(columns=spaced), counts or "nothing begun", {spaced[k]: look for k, look in formats.items()}
+    )
+    if not table["state"].isin(["done", "failed"]).all():
+        typer.echo(_left(table), err=True)
+
+
+def _left(table: "pd.DataFrame") -> str:
+    """Say how long the training of language models will take, for those of which anything is known."""
+    known, unknown = [], []
+    for lm, jobs in table[~table["state"].isin(["done", "failed"])].groupby("lm", sort=False):
+        if jobs["seconds_left"].isna().any():
+            unknown.append(str(lm))
+        else:
+            minutes = jobs["seconds_left"].sum() / 60
+            known.append(f"{lm}, {minutes:.0f} minutes" if minutes >= 1 else f"{lm}, less than a minute")
+    return "Left of training, for one worker: " + "; ".join(known + [f"{lm}, not known yet" for lm in unknown])
+
+
+@Command(app)
+def baselines(directory: Directory, as_json: Json = False) -> None:
+    """Show by how much the networks of a run are below n-grams and compressors, edition by edition.
+
+    Warns where one is above: part of the difficulty of that edition is what the network has not learned.
+
+    Example: langdiff baselines runs/demo
+    """
+    from langdiff.run import read_run
+
+    result = read_run(directory)
+    table = result.against_baselines()
+    if table.empty:
+        typer.echo(
+            f"langdiff: {directory}: no network whose replaced characters are priced, as those of baselines are; "
+            "tables/baselines.csv has the baselines.",
+            err=True,
+        )
+    if as_json:
+        print_json(table)
+        return
+    spaced = {name: str(name).replace("_", " ") for name in table.columns}
+    title = "Bits per character beside the lowest baseline; percent below it"
+    looks = {"bits per character": "{:.3f}", "baseline bits": "{:.3f}", "percent": "{:+.1f}"}
+    print_table(table.rename(columns=spaced), title, looks)
+
+
+@Command(app)
+def verify(directory: Directory, as_json: Json = False) -> None:
+    """Check that the files of a run, or of a folder of language models, are as they were written.
+
+    Names files that are damaged, missing or unrecorded; the exit code is then 1.
+
+    Example: langdiff verify runs/demo
+    """
+    from langdiff.run import verify_run
+
+    table = verify_run(directory)
+    wrong = table[~table["state"].isin(["whole", "unfinished"])]
+    if as_json:
+        print_json(table)
+    elif len(wrong):
+        print_table(wrong[["file", "state"]], f"{len(wrong)} of {len(table)} files are not as they were written", {})
+    else:
+        typer.echo(f"{int((table['state'] == 'whole').sum())} files are as they were written")
+    if unfinished := int((table["state"] == "unfinished").sum()):
+        typer.echo(f"{unfinished} language model(s) are unfinished; `langdiff run` goes on with them.", err=True)
+    if len(wrong):
+        typer.echo("langdiff: `langdiff run` makes damaged and missing files again.", err=True)
+        raise typer.Exit(1)
+
+
+@Command(app)
+def clean(
+    directory: Directory,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list what would be removed.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Remove what a run does not need any more: old language models, checkpoints, leftovers of interruptions.
+
+    Example: langdiff clean runs/demo --dry-run
+    """
+    from langdiff.run import clean_run
+
+    table = clean_run(directory, dry_run=dry_run)
+    if as_json:
+        print_json(table)
+        return
+    size = f"{table['bytes'].sum() / 1e6:,.1f} MB"
+    title = f"{'would be removed' if dry_run else 'removed'}: {len(table)} files or folders, {size}"
+    if len(table):
+        print_table(table, title, {"bytes": "{:,}"})
+    else:
+        typer.echo("nothing to remove")
+
+
+@Command(app)
+def doctor(
+    as_json: Json = False,
+) -> None:
+    """Show what is installed: packages, device, solvers, Stan, extras.
+
+    Example: langdiff doctor
+    """
+    found = findings()
+    if as_json:
+        typer.echo(json.dumps([{"what": w, "ok": ok, "detail": d} for w, ok, d in found], indent=2))
+        return
+    try:
+        _print_table(found)
+    except ImportError:  # rich is one of what may be missing
+        for what, ok, detail in found:
+            typer.echo(f"{what}: {'yes' if ok else 'no'}, {detail}")
+
+
+def _print_table(found: list[Finding]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title="langdiff doctor", title_justify="left")
+    for name in ("what", "", "detail"):
+        table.add_column(name, overflow="fold")
+    for what, ok, detail in found:
+        table.add_row(what, Text("yes", "green") if ok else Text("no", "yellow"), Text(detail))
+    Console().print(table)
+
+
+def _run(settings: "Experiment", out: Path, as_json: bool, executor: "Executor | None" = None) -> None:
+    from langdiff.run import run_experiment
+
+    result = run_experiment(settings, out, executor=executor)
+    _show(result, as_json)
+    for row in result.failed.itertuples():
+        typer.echo(f"langdiff: {row.lm}: {row.error}", err=True)
+    if len(result.failed) or result.manifest["not_done"]:
+        raise typer.Exit(1)
+
+
+def _show(result: "RunResult", as_json: bool) -> None:
+    if as_json:
+        print_json(result.to_frame())
+    else:
+        shown = _side_by_side(result)
+        looks = {"%": "{:+.1f}", "±": "{:.1f}"}
+        formats = {name: looks.get(name[-1], "{:.3f}") for name in shown.columns}
+        title = "Difficulty: percent more bits than average, same content (± one standard error)"
+        print_table(shown.reset_index(), title, formats)
+        if result.truth is not None:
+            typer.echo(
+                "An estimate may differ from the truth by more than its ±, which describes the sampling of intents: a "
+                "language model that has not learned\nall regularities of a language needs more bits than the truth.",
+            )
+    for name, why in result.manifest.get("not_done", {}).items():
+        typer.echo(f"langdiff: [{name}]: {why}", err=True)
+    typer.echo(f"Report: {result.report}", err=True)
+
+
+def _side_by_side(result: "RunResult") -> "pd.DataFrame":
+    """Return percent ± standard error and bits per character by model, then the truth; one row per edition."""
+    import numpy as np
+    import pandas as pd
+
+    columns = {}
+    for lm, fit in result.fits.items():
+        columns[f"{lm} %"] = fit.to_frame()["percent"]
+        columns[f"{lm} ±"] = fit.to_frame()["percent_std_error"]
+        columns[f"{lm} bits/char"] = result.surprisals[lm].bits_per_character()["bits_per_character"]
+    if result.truth is not None:
+        columns["truth %"] = 100 * np.expm1(result.truth)
+    table = pd.DataFrame(columns).rename_axis("edition")
+    return table.sort_values(table.columns[0], ascending=False)

@@ -1,0 +1,237 @@
+"""`langdiff parallelism train`, `predict` and `search`: taggers that detect parallelisms."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from langdiff.cli.commands import Call, Command
+from langdiff.cli.options import existing
+from langdiff.cli.output import Json, save_picture
+from langdiff.cli.parallelism import print_frame
+from langdiff.errors import ConfigError, DataError, OutputError, listing
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from langdiff.parallelism import Document, Tagger, TaggerSettings
+
+app = typer.Typer()
+MANIFEST = "manifest.json"
+Parts = Annotated[
+    Path,
+    typer.Option(
+        "--parts", help="Table (.csv, .tsv) with columns document and part; see parallelism split.", callback=existing
+    ),
+]
+Tagged = Annotated[Path, typer.Option("--out", "-o", help="Folder for the tagger, its learning curve and a manifest.")]
+Documents = Annotated[Path, typer.Argument(help="File or folder of annotated documents.", callback=existing)]
+TRAINING = {"lemmatizer": "Language of the lemmata, for settings that use them.", "max_epochs": "Epochs at most."}
+TRAINING |= {"vectors": "File of word2vec (text, or binary if called *.bin)."}
+TRAINING |= {"bert": "Folder of a BERT with its tokenizer; nothing is downloaded."}
+
+
+@Command(
+    app,
+    "langdiff.parallelism.train_tagger",
+    name="train",
+    renamed={"lemmatizer": "language", "max_epochs": "epochs"},
+    help={**TRAINING, "patience": "Epochs without one that is kept."},
+    without=("training", "validation", "settings", "resume"),
+)
+def train(
+    documents: Documents,
+    parts: Parts,
+    out: Tagged,
+    call: Call,
+    published: Annotated[
+        str | None, typer.Option(help="Published settings, such as ASP/learned-word/BIO-TD.", metavar="KEY")
+    ] = None,
+    settings: Annotated[
+        Path | None, typer.Option(help="File of settings of one's own (.toml).", callback=existing)
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Train a tagger on the part called training; the part called validation decides when to stop.
+
+    Interrupted, the same command goes on after the last epoch that was finished.
+
+    Example: langdiff parallelism train sermons/ --parts parts.csv --published ASP/learned-word/BIO-TD --out tagger
+    """
+    chosen = _settings(published, settings)
+    divided = _divided(documents, parts, "training", "validation")
+    record = {"settings": chosen.model_dump(exclude_none=True), "published": published, "seed": call.given["seed"]}
+    record |= {"epochs": call.given["max_epochs"], "patience": call.given["patience"], "device": call.given["device"]}
+    with _folder(out, record, divided) as write:
+        tagger = call(**divided, settings=chosen, resume=out)
+        write(tagger, tagger.to_frame())
+    typer.echo(f"{tagger.summary()}\nTagger: {out}", err=True)
+    print_frame(tagger.to_frame(), as_json, "Epochs")
+
+
+@Command(
+    app,
+    "langdiff.parallelism.search_taggers",
+    name="search",
+    renamed={"lemmatizer": "language", "max_epochs": "epochs", "lemmatize": "lemmata"},
+    help=TRAINING,
+    kinds={"model": Literal["learned-word", "word2vec", "learned-subword", "bert", "bert-bilstm", "bert-transformer"]},
+    without=("training", "validation", "optimization", "scheme", "resume"),
+)
+def search(
+    documents: Documents,
+    parts: Parts,
+    out: Tagged,
+    call: Call,
+    scheme: Annotated[str, typer.Option(help="Tagging scheme.")] = "BIOMJ-TD",
+    as_json: Json = False,
+) -> None:
+    """Train taggers with random settings; keep the one that is best on the part called optimization.
+
+    Example: langdiff parallelism search sermons/ --parts parts.csv --model learned-word --scheme BIO-TD --out search
+    """
+    given = call.given
+    divided = _divided(documents, parts, "training", "validation", "optimization")
+    record = {"model": given["model"], "scheme": scheme, "trials": given["n_trials"], "lemmata": given["lemmatize"]}
+    record |= {"seed": given["seed"], "epochs": given["max_epochs"], "device": given["device"]}
+    with _folder(out, record, divided) as write:
+        found = call(**divided, scheme=scheme, resume=out / "trials")
+        write(found.best, found.to_frame())
+    typer.echo(f"{found!r}\nTagger: {out}", err=True)
+    print_frame(found.to_frame(), as_json, "Trials")
+
+
+@Command(
+    app,
+    "langdiff.parallelism.read_tagger",
+    name="predict",
+    help=TRAINING,
+    without=("directory", "lemmatizer"),
+)
+def predict(
+    tagger: Annotated[Path, typer.Argument(help="Folder that train or search has written.", callback=existing)],
+    documents: Annotated[
+        Path, typer.Argument(help="File or folder of documents; their annotation is not looked at.", callback=existing)
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the documents with predicted parallelisms.")],
+    call: Call,
+    format: Annotated[
+        Literal["brat", "text-xml", "word-xml", "essay-xml", "tsv"], typer.Option(help="Format to write.")
+    ] = "word-xml",
+    as_json: Json = False,
+) -> None:
+    """Find parallelisms in documents and write them, for parallelism score and parallelism show.
+
+    Example: langdiff parallelism predict tagger sermons/ --out predicted
+    """
+    import pandas as pd
+
+    from langdiff.parallelism import read_parallelisms, write_parallelisms
+
+    found = call(directory=tagger / "model")
+    predicted = found.predict(read_parallelisms(documents, predicted=True))
+    write_parallelisms(predicted, out, format=format)
+    counts = [
+        (name, len(one.tokens), len(one.parallelisms), sum(len(each.branches) for each in one.parallelisms))
+        for name, one in predicted.items()
+    ]
+    print_frame(
+        pd.DataFrame(counts, columns=["document", "tokens", "parallelisms", "branches"]), as_json, "Predictions"
+    )
+    typer.echo(f"Predictions: {out}", err=True)
+
+
+def _settings(published: str | None, path: Path | None) -> "TaggerSettings":
+    """Return published settings, or those of a TOML file.
+
+    Raises
+    ------
+    ConfigError
+        If none or both are given, or the file cannot be read.
+    """
+    import tomllib
+
+    from langdiff.parallelism import published_settings
+    from langdiff.parallelism.taggers.settings import make_settings
+
+    if published is not None and path is None:
+        return published_settings(published)
+    if path is None or published is not None:
+        raise ConfigError("give either --published KEY or --settings FILE.")
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{path}: cannot be read as TOML: {getattr(error, 'strerror', None) or error}.") from error
+    return make_settings(**values)
+
+
+def _divided(documents: Path, parts: Path, *wanted: str) -> dict[str, dict[str, "Document"]]:
+    """Return the documents of some parts; what the table or the folder has alone is said on stderr.
+
+    Raises
+    ------
+    DataError
+        If the table lacks a column or has a document twice, or a part has no documents.
+    """
+    from langdiff.base.io import read_table
+    from langdiff.parallelism import read_parallelisms
+
+    header, rows = read_table(parts, "\t" if parts.suffix == ".tsv" else ",")
+    if missing := [name for name in ("document", "part") if name not in header]:
+        raise DataError(f"{parts}, line 1: no column {missing[0]!r}; it has {', '.join(header)}.")
+    table: dict[str, str] = {}
+    for line, row in rows:
+        name = row[header.index("document")]
+        if name in table:
+            raise DataError(f"{parts}, line {line}: {name!r} is there a second time; a document is in one part.")
+        table[name] = row[header.index("part")]
+    found = read_parallelisms(documents)
+    for what, names in ((f"not in {parts}", set(found) - set(table)), (f"not in {documents}", set(table) - set(found))):
+        if names:
+            typer.echo(f"{len(names)} document(s) {what}, and left out: {listing(sorted(names))}", err=True)
+    divided = {part: {name: one for name, one in found.items() if table.get(name) == part} for part in wanted}
+    for part, chosen in divided.items():
+        if not chosen:
+            raise DataError(f"{parts}: no document of {documents} is in the part {part!r}.")
+    return divided
+
+
+@contextmanager
+def _folder(out: Path, record: dict[str, Any], divided: Mapping[str, Mapping[str, "Document"]]) -> Iterator[Any]:
+    """Own a folder; give a function that writes a tagger, its table and its picture, and a manifest last.
+
+    Raises
+    ------
+    OutputError
+        If the folder holds something else or a finished tagger, or another process uses it.
+    """
+    import shutil
+
+    from langdiff.base.cells import guarded
+    from langdiff.base.io import locked, write_json, write_text
+    from langdiff.base.signature import short_hash
+    from langdiff.lm.lstm.resume import is_state, remove_states
+    from langdiff.run.directory import environment
+
+    others = [path for path in out.glob("[!.]*") if not is_state(path) and path.name not in ("trials", "model")]
+    if (out / MANIFEST).is_file():
+        raise OutputError(f"{out}: holds a finished tagger; choose another folder, or remove it.")
+    if others and not (out / "history.csv").is_file():
+        raise OutputError(f"{out}: not empty and not the folder of a tagger ({others[0].name}); choose another.")
+
+    def write(tagger: "Tagger", table: "pd.DataFrame") -> None:
+        tagger.save(out / "model")
+        write_text(out / "history.csv", guarded(table).to_csv(index=False))
+        save_picture(tagger.plot, out / "learning-curve.svg")
+        data = {
+            part: {"documents": list(chosen), "sha256": short_hash([repr(one) for one in chosen.values()])}
+            for part, chosen in divided.items()
+        }
+        write_json(out / MANIFEST, {**environment(), **record, "data": data})
+        remove_states(out)
+        shutil.rmtree(out / "trials", ignore_errors=True)
+
+    with locked(out, "training a tagger there. Wait for it, or choose another folder."):
+        yield write

@@ -1,0 +1,152 @@
+"""A network that corrects n-grams: where it begins, what it may know, and that it is a model like the others."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+import langdiff as ld
+from langdiff.base.seeds import generator, torch_generator
+from langdiff.errors import CheckpointError, ConfigError
+from langdiff.lm import RECIPES
+from langdiff.lm.lstm.batches import pad
+from langdiff.lm.lstm.features import FOLDS, RUN, NgramFeatures, ResidualLSTM
+from langdiff.lm.lstm.gradients import MemoryLimit, accumulate_gradients
+from langdiff.lm.lstm.scoring import score
+from langdiff.lm.ngram.kneser_ney import KneserNey
+
+CPU = torch.device("cpu")
+ORDERS = (2, 4)
+SYMBOLS = 5
+SINGLE = 1e-5  # single precision, relative
+TINY = replace(RECIPES["char-tiny"], name="char-residual-tiny", ngram_orders=ORDERS, epochs=2)
+
+
+def draw(n_intents, seed):
+    """Return intents of a Markov source."""
+    rng = np.random.default_rng(seed)
+    table = rng.dirichlet(np.full(SYMBOLS, 0.3), SYMBOLS)
+    intents = []
+    for length in rng.integers(1, 40, n_intents):
+        ids = [int(rng.integers(SYMBOLS))]
+        while len(ids) < length:
+            ids.append(int(rng.choice(SYMBOLS, p=table[ids[-1]])))
+        intents.append(np.array(ids))
+    return intents
+
+
+@pytest.fixture(scope="module")
+def ngrams():
+    return KneserNey.fit(draw(60, 0), SYMBOLS + 1, order=ORDERS[-1])
+
+
+@pytest.fixture
+def network():
+    return ResidualLSTM(
+        SYMBOLS + 1, orders=ORDERS, embedding_size=8, hidden_size=8, layers=1, generator=torch_generator(generator(1))
+    )
+
+
+def disturbed(network):
+    with torch.no_grad():
+        for number, weights in enumerate(network.parameters()):
+            weights += 0.3 * torch.randn(weights.shape, generator=torch.Generator().manual_seed(number))
+    return network
+
+
+def test_untrained_it_is_the_ngram_model(network, ngrams):
+    judged = draw(20, 1)
+    bits, eos_bits = score(network.eval(), judged, features=NgramFeatures.by(ngrams, judged, ORDERS))
+    expected, expected_eos = ngrams.score(judged)
+    np.testing.assert_allclose(bits, expected, rtol=SINGLE)
+    np.testing.assert_allclose(eos_bits, expected_eos, rtol=10 * SINGLE)
+
+
+def test_bits_do_not_depend_on_neighbours(network, ngrams):
+    judged, network = draw(20, 1), disturbed(network).eval()
+    together = score(network, judged, features=NgramFeatures.by(ngrams, judged, ORDERS))[0]
+    for row, ids in enumerate(judged):
+        alone = score(network, [ids], features=NgramFeatures.by(ngrams, [ids], ORDERS))[0]
+        assert alone[0] == pytest.approx(together[row], rel=SINGLE)
+
+
+def test_probabilities_of_the_next_symbol_sum_to_one(network, ngrams):
+    network = disturbed(network).eval()
+    history = draw(1, 3)[0][:10]
+    total = 0.0
+    for symbol in range(SYMBOLS):
+        longer = np.append(history, symbol)
+        features = [NgramFeatures.by(ngrams, [ids], ORDERS) for ids in (longer, history)]
+        with_next, eos = score(network, [longer], features=features[0])
+        without, eos_without = score(network, [history], features=features[1])
+        total += 2 ** -(with_next[0] - eos[0] - (without[0] - eos_without[0]))
+    assert total + 2 ** -eos_without[0] == pytest.approx(1, rel=SINGLE)
+
+
+def test_training_features_know_nothing_of_the_intents_they_are_for():
+    intents = draw(200, 4)
+    changed = list(intents)
+    own = np.flatnonzero(np.arange(200) // RUN % FOLDS == 3)
+    for row in own:
+        changed[row] = np.full(len(intents[row]), row % SYMBOLS)
+    histories = [
+        NgramFeatures.out_of_fold(text, SYMBOLS + 1, ORDERS).of(np.array([own[0]]), CPU).log_probability
+        for text in (intents, changed)
+    ]
+    # the first symbol has the same history in both: only its models could differ
+    torch.testing.assert_close(histories[0][0], histories[1][0])
+    other = [
+        NgramFeatures.out_of_fold(text, SYMBOLS + 1, ORDERS).of(np.array([0]), CPU).log_probability
+        for text in (intents, changed)
+    ]
+    assert not torch.equal(other[0], other[1])
+
+
+def test_if_memory_runs_out_the_batch_goes_in_pieces_with_their_features(network, ngrams):
+    intents = draw(6, 5)
+    batch = pad(intents, SYMBOLS, CPU)
+    batch = batch._replace(features=NgramFeatures.by(ngrams, intents, ORDERS).of(np.arange(6), CPU))
+    network = disturbed(network)
+    found = []
+    for limit in (MemoryLimit(), MemoryLimit(units=len(batch.inputs) * 2)):
+        network.zero_grad(set_to_none=True)
+        nats = accumulate_gradients(network, batch, TINY, None, limit=limit).nats
+        found.append((float(nats), [weights.grad.clone() for weights in network.parameters()]))
+    assert found[0][0] == pytest.approx(found[1][0], rel=SINGLE)
+    for one, other in zip(found[0][1], found[1][1], strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-3, atol=1e-6)
+
+
+TEXTS = [f"the cat sat on mat {k % 7}{'!' * (k % 3)}" for k in range(300)]
+
+
+@pytest.mark.parametrize("units", ["char", "bpe"])
+def test_it_is_trained_saved_and_read_like_the_others(units, tmp_path):
+    recipe = replace(TINY, units=units)
+    model = ld.train_language_model(TEXTS[:250], TEXTS[250:], recipe=recipe, seed=0, progress=False)
+    ngrams = ld.lm.train_kneser_ney(TEXTS[:250], TEXTS[250:], recipe=f"kneser-ney-{ORDERS[-1]}")
+    assert model.dev_bits_per_character < ngrams.dev_bits_per_character
+    model.save(tmp_path)
+    again = ld.read_language_model(tmp_path)
+    assert again.surprisal(TEXTS[:20]).equals(model.surprisal(TEXTS[:20]))
+
+
+def test_a_model_without_its_ngrams_is_damaged(tmp_path):
+    recipe = replace(RECIPES["char-tiny"], epochs=1)
+    ld.train_language_model(TEXTS[:250], TEXTS[250:], recipe=recipe, seed=0, progress=False).save(tmp_path)
+    path = tmp_path / "model.json"
+    path.write_text(path.read_text().replace('"ngram_orders": []', '"ngram_orders": [2]'))
+    with pytest.raises(CheckpointError, match="damaged"):
+        ld.read_language_model(tmp_path)
+
+
+@pytest.mark.parametrize("orders", [(3, 2), (2, 2), (0, 3)])
+def test_orders_rise_from_one(orders):
+    with pytest.raises(ConfigError, match="out of range, or no whole number: ngram_orders"):
+        replace(TINY, ngram_orders=orders)
+
+
+def test_a_stream_has_no_ngrams():
+    with pytest.raises(ConfigError, match="ngram_orders are for context 'intent'"):
+        replace(TINY, context="stream", bptt=16)
