@@ -16,17 +16,19 @@ from langdiff.errors import ConfigError, ConvergenceWarning, DataError, Langdiff
 from langdiff.regression.clustering import OneClustering
 from langdiff.regression.fitting.fixed import Settings
 from langdiff.regression.fitting.sample import Refit, Sample, Uncertainty
-from langdiff.regression.kernel.cluster_designs import (
+from langdiff.regression.kernel.clusters import (
+    Clusters,
+    Kind,
+    covariance_of_clusters,
     crossed_covariance,
     design_effect,
     nested_covariance,
     nested_freedom,
 )
-from langdiff.regression.kernel.clusters import Clusters, Kind, covariance_of_clusters
 from langdiff.regression.kernel.connected import edition_components
 from langdiff.regression.kernel.freedom import freedom_of_pairs
-from langdiff.regression.kernel.information import normalized_covariance
 from langdiff.regression.kernel.resampling import bootstrap_draws, cluster_jackknife, jackknife_inflation
+from langdiff.regression.kernel.two_way import normalized_covariance
 from langdiff.regression.records import ErrorsKind, ErrorSource
 
 Correction = Literal["CR0", "CR1", "CR2", "CR3"]

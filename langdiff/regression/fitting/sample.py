@@ -10,9 +10,9 @@ import pandas as pd
 from langdiff.base.types import Booleans, Floats, Integers
 from langdiff.errors import ConvergenceWarning, listing
 from langdiff.regression.fitting.fixed import Fitting
-from langdiff.regression.kernel.disconnecting import check_clusters, disconnecting_clusters
+from langdiff.regression.kernel.connected import check_clusters, disconnecting_clusters
 from langdiff.regression.kernel.estimate import published_parameters
-from langdiff.regression.kernel.information import normalized_covariance
+from langdiff.regression.kernel.two_way import normalized_covariance
 from langdiff.regression.records import ErrorSource
 
 

@@ -10,10 +10,9 @@ from scipy.stats import norm
 from langdiff.base.types import Floats
 from langdiff.regression.kernel.cells import CellModel, NormalCells
 from langdiff.regression.kernel.estimate import USUAL_OPTIMIZER, Estimate, Optimizer, estimate_of
-from langdiff.regression.kernel.information import inverse_information
 from langdiff.regression.kernel.likelihood import ScaleFreeLikelihood
 from langdiff.regression.kernel.newton import maximize_model_2
-from langdiff.regression.kernel.two_way import TwoWay
+from langdiff.regression.kernel.two_way import TwoWay, inverse_information
 from langdiff.regression.variants.variant import Start, Variant
 
 

@@ -12,11 +12,10 @@ from scipy.special import expit
 from langdiff.base.types import Floats
 from langdiff.regression.kernel.cells import CellLikelihood, CellModel, RowInformation, second_order
 from langdiff.regression.kernel.estimate import USUAL_OPTIMIZER, Estimate, Optimizer, estimate_of
-from langdiff.regression.kernel.information import eliminated_information, inverse_information
 from langdiff.regression.kernel.lbfgs import Optimum, maximize_lbfgs
 from langdiff.regression.kernel.likelihood import ScaleFreeLikelihood
 from langdiff.regression.kernel.newton import maximize_model_2, polish
-from langdiff.regression.kernel.two_way import TwoWay
+from langdiff.regression.kernel.two_way import TwoWay, eliminated_information, inverse_information
 
 STAGE_TOLERANCE = 1e-3  # of a stage that only leads to the next, and of samples of intents
 TOLERANCE = 1e-4  # every parameter within about 1e-4 of its standard error

@@ -16,9 +16,8 @@ from scipy.stats import f as fisher
 
 from langdiff.base.types import Floats
 from langdiff.errors import ConfigError
-from langdiff.regression.kernel.information import inverse_information
 from langdiff.regression.kernel.likelihood import ScaleFreeLikelihood
-from langdiff.regression.kernel.two_way import TwoWay
+from langdiff.regression.kernel.two_way import TwoWay, inverse_information
 
 SAME = 1e-8  # of the spread of influences: as little as two fits may differ by in rounding, and be the same
 RANK_TOLERANCE = 1e-10

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from langdiff.regression.kernel.information import normalized_covariance
 from langdiff.regression.kernel.likelihood import normalize
 from langdiff.regression.kernel.random.ascent import sum_of_rows
 from langdiff.regression.kernel.random.estimate import estimate_random
@@ -12,6 +11,7 @@ from langdiff.regression.kernel.random.hermite import HermiteRows
 from langdiff.regression.kernel.random.linear import LinearRows
 from langdiff.regression.kernel.random.panels import PanelRows
 from langdiff.regression.kernel.random.table import IntentTable
+from langdiff.regression.kernel.two_way import normalized_covariance
 
 NAN = np.nan
 A = np.log([[100, 120, 90], [40, 52, 50], [220, 230, 180], [75, 70, 88], [150, 190, 140]])
