@@ -21,8 +21,8 @@ from langdiff.regression.kernel.estimate import (
     published_parameters,
     size_of_single_cells,
 )
-from langdiff.regression.kernel.random.distance import distance_of_fits, influence_of_fixed
-from langdiff.regression.kernel.random.estimate import RandomEstimate, estimate_random
+from langdiff.regression.kernel.integrated.comparisons import distance_of_fits, influence_of_fixed
+from langdiff.regression.kernel.integrated.random import RandomEstimate, estimate_random
 from langdiff.regression.kernel.two_way import TwoWay, solve_two_way
 from langdiff.regression.records import IntentsCompared
 from langdiff.regression.variants.variant import Variant

@@ -19,11 +19,15 @@ from langdiff.regression.fitting.fixed import Fitting, Settings, check_residuals
 from langdiff.regression.fitting.sample import Uncertainty
 from langdiff.regression.kernel.clusters import Clusters, SummedClusters
 from langdiff.regression.kernel.estimate import Estimate
-from langdiff.regression.kernel.random.estimate import RandomEstimate, estimate_random
+from langdiff.regression.kernel.integrated.comparisons import (
+    bootstrap_wald,
+    compare_dispersions,
+    estimand_levels,
+    sandwich_covariance,
+)
+from langdiff.regression.kernel.integrated.random import RandomEstimate, estimate_random
+from langdiff.regression.kernel.integrated.unequal import UnequalEstimate, estimate_unequal, pseudo_inverse
 from langdiff.regression.kernel.two_way import solve_two_way
-from langdiff.regression.kernel.unequal.estimands import estimand_levels
-from langdiff.regression.kernel.unequal.estimate import UnequalEstimate, estimate_unequal, pseudo_inverse
-from langdiff.regression.kernel.unequal.wald import bootstrap_wald, compare_dispersions, sandwich_covariance
 from langdiff.regression.records import Dispersions, SizeDistribution
 from langdiff.tables.surprisals import Surprisals
 

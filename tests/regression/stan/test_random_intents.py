@@ -7,8 +7,8 @@ import pytest
 from langdiff import diagnose, fit, sample
 from langdiff.errors import ConfigError
 from langdiff.regression import Blunders
+from langdiff.regression.kernel.integrated.random import estimate_random
 from langdiff.regression.kernel.likelihood import normalize
-from langdiff.regression.kernel.random.estimate import estimate_random
 from langdiff.regression.kernel.two_way import normalized_covariance
 from langdiff.regression.stan.priors import Priors
 

@@ -9,12 +9,10 @@ from scipy.integrate import quad
 
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError
+from langdiff.regression.kernel.integrated.marginal import IntentTable, maximize_marginal, sum_of_rows
+from langdiff.regression.kernel.integrated.quadrature import HermiteRows, PanelRows, RowData, find_modes, log_joint
+from langdiff.regression.kernel.integrated.random import estimate_random
 from langdiff.regression.kernel.likelihood import mu_at_mean
-from langdiff.regression.kernel.random.ascent import maximize_marginal, sum_of_rows
-from langdiff.regression.kernel.random.estimate import estimate_random
-from langdiff.regression.kernel.random.hermite import HermiteRows, RowData, find_modes, log_joint
-from langdiff.regression.kernel.random.panels import PanelRows
-from langdiff.regression.kernel.random.table import IntentTable
 from langdiff.regression.variants import find_variant
 
 INTEGRALS = 1e-8

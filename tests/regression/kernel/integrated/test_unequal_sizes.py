@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from langdiff.regression.kernel.unequal.sizes import SizeLikelihood
+from langdiff.regression.kernel.integrated.unequal_rows import SizeLikelihood
 
 INTEGRALS = 1e-8  # with enough nodes
 MANY = 81
@@ -79,7 +79,7 @@ def test_blocks_of_rows_change_nothing(monkeypatch):
     x = np.concatenate([D, LOG_KAPPA, PRIOR])
     whole = SizeLikelihood(table(), normal=True, nodes=15)
     rows, information = whole.rows(x), whole.information(x, slice(None))
-    monkeypatch.setattr("langdiff.regression.kernel.unequal.sizes.CELLS_AT_A_TIME", 120)  # two rows
+    monkeypatch.setattr("langdiff.regression.kernel.integrated.unequal_rows.CELLS_AT_A_TIME", 120)  # two rows
     parts = SizeLikelihood(table(), normal=True, nodes=15)
     assert len(parts._blocks(slice(None))) == 3
     assert_allclose(parts.rows(x).scores, rows.scores, rtol=1e-12)

@@ -5,9 +5,13 @@ import pytest
 from numpy.testing import assert_allclose
 
 from langdiff.errors import ConfigError, DataError
-from langdiff.regression.kernel.unequal.estimands import difference, estimand_levels, log_total_ratio
-from langdiff.regression.kernel.unequal.estimate import estimate_unequal
-from langdiff.regression.kernel.unequal.wald import sandwich_covariance
+from langdiff.regression.kernel.integrated.comparisons import (
+    difference,
+    estimand_levels,
+    log_total_ratio,
+    sandwich_covariance,
+)
+from langdiff.regression.kernel.integrated.unequal import estimate_unequal
 
 FOUR = np.arange(4)
 DEVIATIONS = np.array([0.2, 0.3, 0.5, 0.8])

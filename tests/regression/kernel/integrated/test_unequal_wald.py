@@ -6,8 +6,8 @@ from numpy.testing import assert_allclose
 from scipy.stats import f as fisher
 
 from langdiff.errors import ConfigError
-from langdiff.regression.kernel.unequal.estimate import estimate_unequal
-from langdiff.regression.kernel.unequal.wald import bootstrap_wald, compare_dispersions, sandwich_covariance
+from langdiff.regression.kernel.integrated.comparisons import bootstrap_wald, compare_dispersions, sandwich_covariance
+from langdiff.regression.kernel.integrated.unequal import estimate_unequal
 
 THREE = np.arange(3)
 

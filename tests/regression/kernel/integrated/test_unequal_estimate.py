@@ -7,10 +7,10 @@ from scipy.linalg import null_space
 from scipy.optimize import brentq
 
 from langdiff.errors import ConfigError, DataError
+from langdiff.regression.kernel.integrated import unequal_rows as search_module
+from langdiff.regression.kernel.integrated.comparisons import sandwich_covariance
+from langdiff.regression.kernel.integrated.unequal import estimate_unequal, pseudo_inverse
 from langdiff.regression.kernel.two_way import solve_two_way
-from langdiff.regression.kernel.unequal import search as search_module
-from langdiff.regression.kernel.unequal.estimate import estimate_unequal, pseudo_inverse
-from langdiff.regression.kernel.unequal.wald import sandwich_covariance
 
 PRINTED = 6e-7  # worked numbers have six digits
 NONE = np.nan

@@ -6,10 +6,9 @@ from numpy.testing import assert_allclose
 from scipy.optimize import minimize
 from scipy.special import logsumexp
 
-from langdiff.regression.kernel.random.ascent import sum_of_rows
-from langdiff.regression.kernel.random.estimate import estimate_random
-from langdiff.regression.kernel.random.free import POINTS, FreeRows, maximize_free
-from langdiff.regression.kernel.random.table import IntentTable
+from langdiff.regression.kernel.integrated.linear import POINTS, FreeRows, maximize_free
+from langdiff.regression.kernel.integrated.marginal import IntentTable, sum_of_rows
+from langdiff.regression.kernel.integrated.random import estimate_random
 
 STEP, DIFFERENCES = 1e-5, 1e-6
 

@@ -4,13 +4,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from langdiff.regression.kernel.integrated.linear import LinearRows
+from langdiff.regression.kernel.integrated.marginal import IntentTable, sum_of_rows
+from langdiff.regression.kernel.integrated.quadrature import HermiteRows, PanelRows
+from langdiff.regression.kernel.integrated.random import estimate_random
 from langdiff.regression.kernel.likelihood import normalize
-from langdiff.regression.kernel.random.ascent import sum_of_rows
-from langdiff.regression.kernel.random.estimate import estimate_random
-from langdiff.regression.kernel.random.hermite import HermiteRows
-from langdiff.regression.kernel.random.linear import LinearRows
-from langdiff.regression.kernel.random.panels import PanelRows
-from langdiff.regression.kernel.random.table import IntentTable
 from langdiff.regression.kernel.two_way import normalized_covariance
 
 NAN = np.nan

@@ -7,12 +7,17 @@ from scipy.linalg import block_diag
 from scipy.special import softmax
 
 from langdiff.base.types import Booleans, Floats, Integers
-from langdiff.regression.kernel.unequal.checks import check_table
-from langdiff.regression.kernel.unequal.linear import LinearLikelihood
-from langdiff.regression.kernel.unequal.rows import RowLikelihood
-from langdiff.regression.kernel.unequal.search import Found, Problem, maximize_rows
-from langdiff.regression.kernel.unequal.sizes import SizeLikelihood
-from langdiff.regression.kernel.unequal.start import start_of_model_1, start_of_model_2
+from langdiff.errors import ConfigError, DataError, option
+from langdiff.regression.kernel.connected import edition_components
+from langdiff.regression.kernel.integrated.unequal_rows import (
+    Found,
+    LinearLikelihood,
+    Problem,
+    RowLikelihood,
+    SizeLikelihood,
+    maximize_rows,
+)
+from langdiff.regression.kernel.two_way import solve_two_way
 
 Intents = Literal["flat", "normal"]
 
@@ -111,7 +116,7 @@ def estimate_unequal(
     z : ndarray, shape (I, J)
         Log surprisals, NaN where missing. With a flat prior every row needs two cells or more.
     model : {"1", "2"}
-        Regression model; see `langdiff.regression.kernel.unequal.linear` and `sizes` beside it.
+        Regression model; see `langdiff.regression.kernel.integrated.unequal_rows` and `sizes` beside it.
     group : ndarray of int, shape (J,)
         Dispersion group of each edition, numbered from 0 without gaps.
     intents : {"flat", "normal"}
@@ -288,3 +293,108 @@ def pseudo_inverse(information: Floats) -> Floats:
            [-0.25,  0.25]])
     """
     return np.asarray(np.linalg.pinv(information, rcond=SINGULAR, hermitian=True), dtype=np.float64)
+
+
+def check_table(
+    z: Floats, model: str, group: Integers, intents: str, clusters: Integers | None, nodes: int, max_iterations: int
+) -> None:
+    """Check what `estimate_unequal` is given.
+
+    Parameters
+    ----------
+    z, model, group, intents, clusters, nodes, max_iterations
+        The same as for `langdiff.regression.kernel.integrated.unequal.estimate_unequal`.
+
+    Raises
+    ------
+    ConfigError, DataError
+        As there.
+    """
+    if model not in ("1", "2"):
+        raise ConfigError(f"one dispersion per edition is offered for models '1' and '2', not {model!r}.")
+    if intents not in ("flat", "normal"):
+        raise ConfigError(f"unknown distribution of intents {intents!r}; use 'flat' or 'normal'.")
+    if nodes < 1 or max_iterations < 1:
+        raise ConfigError(f"nodes and max_iterations must be at least 1, got {nodes} and {max_iterations}.")
+    numbered = [("group", "edition", group, z.shape[1])]
+    if clusters is not None:
+        numbered.append(("clusters", "intent", clusters, z.shape[0]))
+    for what, of, labels, length in numbered:
+        if labels.shape != (length,) or set(np.unique(labels)) != set(range(int(labels.max()) + 1)):
+            raise ConfigError(f"{what} must number each of {length} {of}s from 0 without gaps.")
+    observed = ~np.isnan(z)
+    least = 1 if intents == "normal" else 2
+    few = int((observed.sum(axis=1) < least).sum())
+    if few:
+        raise DataError(
+            f"{few} of {len(z)} intents have fewer than {least} cell(s), and say nothing under a {intents} prior of "
+            "sizes: leave them out."
+        )
+    if edition_components(observed).max() > 0:
+        raise DataError("some editions have no chain of shared intents between them: fit each part on its own.")
+    _check_identified(observed, group, intents)
+
+
+def _check_identified(observed: Booleans, group: Integers, intents: str) -> None:
+    """Refuse tables in which several sets of dispersions have the same likelihood.
+
+    A flat prior leaves differences of cells, whose variances are sums of two dispersions; a normal one
+    identifies its own variance too, as soon as two editions share an intent.
+    """
+    if intents == "normal":
+        return  # connected, so that two editions share an intent
+    shared = observed.T.astype(float) @ observed > 0
+    first, second = np.nonzero(np.triu(shared, 1))
+    n_groups = int(group.max()) + 1
+    sums = np.zeros((len(first), n_groups))
+    np.add.at(sums, (np.arange(len(first)), group[first]), 1)
+    np.add.at(sums, (np.arange(len(first)), group[second]), 1)
+    if np.linalg.matrix_rank(np.unique(sums, axis=0)) < n_groups:
+        raise DataError(
+            f"{len(group)} editions do not identify {n_groups} dispersions under a flat prior of sizes: only sums of "
+            "two dispersions can be estimated. Add a third edition that shares intents with both, or give sizes a "
+            f"normal prior ({option('intents', 'random')}), or take one common dispersion."
+        )
+
+
+LEAST_START = 0.1  # of the mean variance, so that a search does not begin near the boundary
+
+
+def start_of_model_1(z: Floats, group: Integers, normal: bool, design: Floats | None) -> Floats:
+    """Return free parameters from least squares, the variances apart but none near the boundary, shape (P,).
+
+    Raises
+    ------
+    DataError
+        If least squares leave no residuals.
+    """
+    two_way = solve_two_way(z, design)
+    if two_way.sum_of_squares <= 0:
+        raise DataError("the residuals vanish: every edition is an exact multiple of every other. Are they copies?")
+    pooled = two_way.sum_of_squares / max(two_way.degrees_of_freedom, 1)
+    squares = np.bincount(group, (two_way.residual**2).sum(axis=0))
+    own = squares / np.bincount(group, two_way.cells_per_edition)
+    variance = pooled * np.maximum(own / own.mean(), LEAST_START)
+    c = two_way.edition_effect
+    levels = c if design is None else np.linalg.lstsq(design, c)[0]
+    prior = np.empty(0)
+    if normal:
+        m = two_way.intent_effect
+        total = float(np.var(m))
+        between = total - pooled * float(np.mean(1 / two_way.cells_per_intent))
+        prior = np.array([m.mean(), 0.5 * np.log(max(between, LEAST_START * total, pooled * LEAST_START))])
+    return np.concatenate([levels, np.log(variance), prior])
+
+
+def start_of_model_2(problem: Problem, found: Found, group: Integers) -> Floats:
+    """Return free parameters with the variances of model 1 at the median row."""
+    n_groups = int(group.max()) + 1
+    levels = problem.spread.shape[1] - n_groups - 2 * (problem.spread.shape[0] > 2 * len(group))
+    variance = np.exp(found.free[levels : levels + n_groups])
+    variance = np.maximum(variance, LEAST_START * variance.mean())
+    start = found.free.copy()
+    # c + s²/2 is D; under a design, the nearest to it
+    spread = problem.spread[: len(group), :levels]
+    start[:levels] += np.linalg.lstsq(spread, 0.5 * variance[group])[0]
+    start[levels : levels + n_groups] = np.median(found.rows.sizes) + np.log(np.expm1(variance))
+    return start

@@ -9,10 +9,9 @@ import statsmodels.formula.api as smf
 from numpy.testing import assert_allclose
 from statsmodels.tools.sm_exceptions import ConvergenceWarning
 
-from langdiff.regression.kernel.random.ascent import sum_of_rows
-from langdiff.regression.kernel.random.estimate import estimate_random
-from langdiff.regression.kernel.random.linear import LinearRows, LinearSearch, restricted_information
-from langdiff.regression.kernel.random.table import IntentTable
+from langdiff.regression.kernel.integrated.linear import LinearRows, LinearSearch, restricted_information
+from langdiff.regression.kernel.integrated.marginal import IntentTable, sum_of_rows
+from langdiff.regression.kernel.integrated.random import estimate_random
 from langdiff.regression.kernel.two_way import solve_two_way
 from langdiff.regression.variants.lognormal import LogNormal
 

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from scipy.linalg import null_space
 from scipy.stats import multivariate_normal
 
-from langdiff.regression.kernel.unequal.linear import LinearLikelihood
+from langdiff.regression.kernel.integrated.unequal_rows import LinearLikelihood
 
 CLOSED = 1e-10  # two closed forms of one density
 CENTRAL = 1e-6  # central differences with steps of 1e-5

@@ -8,19 +8,25 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from langdiff.base.types import Floats, Integers
 from langdiff.errors import ConfigError, DataError
-from langdiff.regression.kernel.likelihood import ScaleFreeLikelihood
-from langdiff.regression.kernel.random.ascent import (
+from langdiff.regression.kernel.integrated.linear import (
+    FreeRows,
+    LinearFit,
+    LinearRows,
+    LinearSearch,
+    free_basis,
+    maximize_free,
+    restricted_information,
+)
+from langdiff.regression.kernel.integrated.marginal import (
+    IntentTable,
     MarginalRows,
     Total,
     maximize_marginal,
     rows_at_a_time,
     scores_of_rows,
 )
-from langdiff.regression.kernel.random.free import FreeRows, free_basis, maximize_free
-from langdiff.regression.kernel.random.hermite import HermiteRows
-from langdiff.regression.kernel.random.linear import LinearFit, LinearRows, LinearSearch, restricted_information
-from langdiff.regression.kernel.random.panels import PanelRows
-from langdiff.regression.kernel.random.table import IntentTable
+from langdiff.regression.kernel.integrated.quadrature import HermiteRows, PanelRows
+from langdiff.regression.kernel.likelihood import ScaleFreeLikelihood
 
 NODES = 15
 NO_VARIATION = 1e-3  # of a cell's standard deviation, that sizes vary by
@@ -100,7 +106,7 @@ def estimate_random(
         Model 1 only: restricted maximum likelihood (REML).
     sizes : {"normal", "free"}
         Distribution of sizes: normal, or any on a grid of 60 points; see
-        `langdiff.regression.kernel.random.free`.
+        `langdiff.regression.kernel.integrated.linear`.
     nodes : int
         Number of quadrature nodes per row of model 2.
     max_iterations : int
