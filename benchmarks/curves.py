@@ -75,7 +75,7 @@ def measure(name, lm, editions, cache):
         warnings.simplefilter("ignore", LangdiffWarning)  # rare characters outside the alphabet
         curve = ld.difficulty_curve(
             parts,
-            sizes=SIZES[name],
+            train_sizes=SIZES[name],
             lm=lm,
             seed=SEED,
             max_replaced=1.0,

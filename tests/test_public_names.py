@@ -21,9 +21,9 @@ langdiff:
     standardized_residuals surprisals_of sweep_merges synthesize tokenize train_language_model translationese
     write_multitext xmi
 langdiff.constructions:
-    ConstructionScores GoldTargets Parses Rules check_claims compare_annotators constructed_gold default_rules
-    evaluate mine_candidates mined_counts mined_gold order_columns read_gold read_parses read_queries read_rules
-    read_vetted
+    Agreement CheckedClaims ConstructionScores GoldTargets Parses Rules check_claims compare_annotators
+    constructed_gold default_rules evaluate mine_candidates mined_counts mined_gold order_columns read_gold
+    read_parses read_queries read_rules read_vetted
 langdiff.corpora:
     CostepStatistics SyntheticLanguage SyntheticMultitext corpus_sizes costep_statistics detokenize fetch
     native_share read_frame read_multitext synthesize tokenize write_multitext
@@ -75,8 +75,9 @@ langdiff.run:
 langdiff.selection:
     ParetoFront Selection pareto_front select split split_into_folds
 langdiff.treebanks:
-    SimilaritySettings UDPipeParser compare_treebanks dependency_length head_pos_entropy measure_treebanks
-    perturbation_curve read_treebank
+    PerturbationCurve SimilaritySettings TreebankComparison TreebankMeasures TreebankProfile UDPipeParser
+    compare_treebanks dependency_length head_pos_entropy measure_treebanks perturbation_curve profile_treebank
+    read_treebank
 langdiff.typology:
     Correlations MultipleRegression Predictors PropagatedCorrelations RelatednessComparison adjust
     benjamini_hochberg compare_relatedness correlate propagate_errors read_glottolog read_tree read_wals

@@ -400,9 +400,9 @@ def sweep(
 @Command(
     app,
     "langdiff.difficulty_curve",
-    kinds={"lm": str, "scoring": str, "sizes": str},
-    renamed={"sizes": "sizes"},
-    help={**LM, "sizes": "Numbers of training intents, such as 500,1000,2000,4000."},
+    kinds={"lm": str, "scoring": str, "train_sizes": str},
+    renamed={"train_sizes": "train-sizes"},
+    help={**LM, "train_sizes": "Numbers of training intents, such as 500,1000,2000,4000."},
     without=("parts", "cache"),
 )
 def curve(
@@ -413,11 +413,11 @@ def curve(
 ) -> None:
     """Train language models on nested parts of the training data; show how difficulties change with size.
 
-    Example: langdiff curve selected/ --sizes 500,1000,2000,4000 --lm kneser-ney-6 --out curve
+    Example: langdiff curve selected/ --train-sizes 500,1000,2000,4000 --lm kneser-ney-6 --out curve
     """
-    numbers = _numbers(call.given["sizes"])
+    numbers = _numbers(call.given["train_sizes"])
     parts, _ = texts.divide()
-    result = call(parts=parts, sizes=numbers, compute=computing(call, out))
+    result = call(parts=parts, train_sizes=numbers, compute=computing(call, out))
     result.save(out / "curve.json")
     tables = {"curve": result.to_frame(), "correlations": result.correlations(), "changes": result.changes()}
     for name, table in tables.items():
@@ -436,7 +436,7 @@ def _numbers(sizes: str) -> list[int]:
         return [int(size) for size in sizes.split(",")]
     except ValueError as error:
         raise ConfigError(
-            f"--sizes {sizes}: write whole numbers with commas between, such as 500,1000,2000."
+            f"--train-sizes {sizes}: write whole numbers with commas between, such as 500,1000,2000."
         ) from error
 
 

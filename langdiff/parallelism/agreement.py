@@ -3,7 +3,7 @@
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from string import punctuation
 from typing import Any, ClassVar
@@ -194,10 +194,6 @@ class AnnotatorAgreement(Result):
 
     def _table(self) -> pd.DataFrame:
         return self.to_frame()
-
-    def to_json(self) -> str:
-        """Return what `save` writes."""
-        return super(AnnotatorAgreement, replace(self, scores=self.scores.completed())).to_json()
 
     def __repr__(self) -> str:
         """Return a line with the number of documents, and F by all metrics."""

