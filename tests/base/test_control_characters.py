@@ -116,7 +116,7 @@ def test_saved_fits_refuse_them(tmp_path):
             ld.fit_outcomes(ld.simulate_outcomes(60, 3, seed=0).outcomes),
             ld.read_outcome_fit,
             "s2",
-            "system",
+            "row or column",
         ),
     }
     for file, (fit, read, name, what) in fits.items():

@@ -72,7 +72,7 @@ def flat_arguments(
             f"{option('n_resamples', str(n_resamples))} contradicts {option('errors', str(errors))}; leave one of them out."
         )
     if n_resamples < 0 or n_resamples == 1:
-        raise ConfigError(f"{option('n_resamples')} must be 0 or at least 2 samples, got {n_resamples}.")
+        raise ConfigError(f"{option('n_resamples')} must be 0 or at least 2, got {n_resamples}.")
     if n_resamples:
         arguments["errors"] = Bootstrap(n_resamples)
     given = {"strata": strata, "correction": correction}
