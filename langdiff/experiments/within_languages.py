@@ -118,9 +118,9 @@ def spread_within_languages(source: EffectsLike, edition_info: EditionInfo) -> L
     Parameters
     ----------
     source : DifficultyFit, Effects, Series or DataFrame
-        Difficulties of editions, as `langdiff.as_effects` takes them.
+        Fit, or table of difficulties of editions; as `langdiff.as_effects` takes them.
     edition_info : DataFrame, Series or mapping
-        Language of every edition, in a frame as its column ``language``.
+        Table of the editions with a column language; or the language of every edition.
 
     Returns
     -------

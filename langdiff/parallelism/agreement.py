@@ -223,13 +223,14 @@ def annotator_agreement(
         Annotations of the same documents by name.
     seed : int or numpy.random.Generator
         Seed of the bootstrap.
-    conjunctions, interlocks : bool
-        Whether annotations of both sides are cleaned up first, in this order; see `align_conjunctions` and
-        `merge_interlocked`.
+    conjunctions : bool
+        Let all branches of a parallelism begin with a conjunction, or none; see `align_conjunctions`. It comes first.
+    interlocks : bool
+        Merge parallelisms that follow one another throughout; see `merge_interlocked`.
     n_draws : int
         Number of bootstrap samples.
     as_published : bool
-        Whether the bootstrap is that of the published figures, which is wrong in two ways: under EPM, a missing partner
+        Bootstrap with the two flaws of the published figures: under EPM, a missing partner
         counts as a parallelism, so that the mean of F is too low; and the interval is divided by the square root of the
         number of pairs once too often, which makes it far too narrow.
 

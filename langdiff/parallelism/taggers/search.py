@@ -221,8 +221,10 @@ def search_taggers(
     ----------
     training, validation, optimization : mapping from name to Document, or iterable of Document
         Documents to learn from, documents that decide when to stop, and documents that decide which trial is best.
-    model, scheme : str
-        Kind of tagger and tagging scheme, as for `draw_settings`.
+    model : str
+        Kind of tagger; see `draw_settings`.
+    scheme : str
+        Tagging scheme; see `draw_settings`.
     seed : int or numpy.random.Generator
         Seed of the settings and of every training.
     n_trials : int

@@ -258,7 +258,7 @@ def read_tagger(
     lemmatizer : callable, optional
         The function from word to lemma that the tagger was trained with, if that was not a language's word list.
     device : str
-        ``"cpu"``, ``"cuda"``, or ``"auto"``.
+        Device, ``"cpu"``, ``"cuda"``, or ``"auto"``.
 
     Returns
     -------

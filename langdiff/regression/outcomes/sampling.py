@@ -68,7 +68,7 @@ def sample_outcomes(
     outcomes : Outcomes
         Successes out of trials, items × systems.
     model : {"auto", "rasch", "beta-binomial", "slopes"}
-        As in `langdiff.fit_outcomes`; ``"auto"`` is beta-binomial if a cell has several trials and no noise of its
+        Model to sample; ``"auto"`` is beta-binomial if a cell has several trials and no noise of its
         own, otherwise Rasch.
     by, formula : str, optional
         What difficulties depend on: an attribute of items, or terms over attributes.
@@ -82,8 +82,12 @@ def sample_outcomes(
         Scales of the priors; that of the correlation of trials is uniform.
     engine : {"auto", "cmdstan", "pystan"}
         Engine to sample with: ``"auto"`` is CmdStan where it is installed, else PyStan.
-    chains, iter_warmup, iter_sampling : int
-        Number of chains, and draws of each, those of warm-up not counted.
+    chains : int
+        Number of Markov chains.
+    iter_warmup : int
+        Draws of each chain to adapt with, not kept.
+    iter_sampling : int
+        Draws of each chain to keep.
     seed : int or numpy.random.Generator
         Seed of everything that is drawn; a seed gives the same draws again with the same engine.
     target_accept : float
