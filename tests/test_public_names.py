@@ -22,8 +22,8 @@ langdiff:
     surprisals_of sweep_merges synthesize tokenize train_language_model translationese write_multitext xmi
 langdiff.constructions:
     Agreement CheckedClaims ConstructionScores GoldTargets Parses Rules check_claims compare_annotators
-    constructed_gold default_rules evaluate mine_candidates mined_counts mined_gold order_columns
-    read_gold read_parses read_queries read_rules read_vetted
+    constructed_gold default_rules evaluate mine_candidates mined_counts mined_gold order_columns read_gold
+    read_parses read_queries read_rules read_vetted
 langdiff.corpora:
     CostepStatistics Format FormatText Reading SyntheticLanguage SyntheticMultitext corpus_sizes
     costep_statistics detokenize fetch native_share read_frame read_multitext synthesize tokenize
@@ -32,9 +32,9 @@ langdiff.datasets:
     Bothwell2023 Morey2017 PublishedFigures bender2011 bothwell2023 byte_premium2024 goldfish2024
     mielke2019 morey2017 tokenization_lengths2023 xmi2020
 langdiff.discourse:
-    Attachment DiscourseDifferences DiscourseEvaluation DiscourseTree TreeComparison attachments_of
-    binarize compare_trees discourse_similarity error_reduction evaluate_discourse parse_discourse
-    read_classes read_discourse relation_class tree_of_attachments write_discourse
+    Attachment DiscourseDifferences DiscourseEvaluation DiscourseTree TreeComparison attachments_of binarize
+    compare_trees discourse_similarity error_reduction evaluate_discourse parse_discourse read_classes
+    read_discourse relation_class tree_of_attachments write_discourse
 langdiff.experiments:
     BalancedResult DeletionBias Goodness IntentStability LanguageSpread PaperClaims Replicates
     Reproduction SweepResult TranslationeseByModel TranslationeseResult balance_by_origin deletion_bias
@@ -42,10 +42,10 @@ langdiff.experiments:
     run_balanced split_by_origin split_by_source spread_within_languages sweep_merges translationese
     translationese_by_model write_origins
 langdiff.lm:
-    Compute HuggingFaceLM KneserNeyRecipe LanguageModelRecipe Mixture Model RECIPES Recipe Scoring
-    SurprisalModel TrainingPlan compare_with_baselines compute_surprisals fit_mixture lzma_bits
-    measure_baselines ppmd_bits read_kneser_ney read_language_model read_mixture read_model read_models
-    read_training_logs score_multitext surprisals_of token_scores train_kneser_ney train_language_model
+    Compute HuggingFaceLM KneserNeyRecipe LanguageModelRecipe Mixture Model RECIPES Recipe Scoring SurprisalModel
+    TrainingPlan compare_with_baselines compute_surprisals fit_mixture lzma_bits measure_baselines ppmd_bits
+    read_kneser_ney read_language_model read_mixture read_model read_models read_training_logs score_multitext
+    surprisals_of token_scores train_kneser_ney train_language_model
 langdiff.parallelism:
     AnnotatorAgreement Document DocumentSplit Parallelism ParallelismErrors ParallelismScores
     ParallelismStatistics RankComparison Section TAGGING_SCHEMES Tagger TaggerSearch TaggerSettings
@@ -78,8 +78,8 @@ langdiff.selection:
     ParetoFront Selection pareto_front select split split_into_folds
 langdiff.treebanks:
     PerturbationCurve SimilaritySettings TreebankComparison TreebankMeasures TreebankProfile UDPipeParser
-    compare_treebanks dependency_length head_pos_entropy measure_treebanks perturbation_curve
-    profile_treebank read_treebank
+    compare_treebanks dependency_length head_pos_entropy measure_treebanks perturbation_curve profile_treebank
+    read_treebank
 langdiff.typology:
     Correlations MultipleRegression Predictors PropagatedCorrelations RelatednessComparison adjust
     benjamini_hochberg compare_relatedness correlate propagate_errors read_glottolog read_tree read_wals
