@@ -139,7 +139,7 @@ class Command:
                 told = path.help if one.default is ... else one.help
                 yield self._option(replace(one, kind=Path, help=told) if is_path else one)
                 yield from (self._option(each) for each in others if each.name not in self.without)
-            elif one.kind or one.name in self.kinds:
+            elif (one.kind and not _is_settled(one.kind)) or one.name in self.kinds:
                 yield self._option(one)
             for name, each in self.fields(one).items():
                 yield self._option(replace(each, name=name))
@@ -323,6 +323,11 @@ def load(name: str) -> Any:
 def is_block(kind: Any) -> bool:
     """Whether a parameter of a body stands for options that several commands share."""
     return isinstance(kind, type) and is_dataclass(kind)
+
+
+def _is_settled(kind: Any) -> bool:
+    """Whether a type leaves no choice: the name of what is usual beside a class of options."""
+    return get_origin(kind) is Literal and len(get_args(kind)) == 1
 
 
 def _one_of(choices: tuple[str, ...]) -> Callable[[list[str] | None], list[str] | None]:

@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 
 from langdiff.errors import DataError, listing
-from langdiff.regression.identity import hash_of_bits
 from langdiff.regression.result import DifficultyFit
+from langdiff.regression.table import hash_of_bits
 
 
 def compare(fits: Mapping[str, DifficultyFit] | Iterable[DifficultyFit]) -> pd.DataFrame:

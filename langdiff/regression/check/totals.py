@@ -7,7 +7,7 @@ from scipy.stats import t as student
 from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, listing
 from langdiff.regression.clustering import Clusters, one_clustering
-from langdiff.regression.kernel.unequal.estimands import log_total_ratio
+from langdiff.regression.kernel.integrated.comparisons import log_total_ratio
 from langdiff.regression.table import as_surprisals
 from langdiff.tables.contrasts import Contrast
 from langdiff.tables.surprisals import Surprisals

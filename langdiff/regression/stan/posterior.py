@@ -12,12 +12,12 @@ from langdiff import __version__
 from langdiff.base.signature import join_signature, name_of_number
 from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, DataError
-from langdiff.regression.fitting import fit
-from langdiff.regression.identity import identify_table
+from langdiff.regression.fitting.fit import fit
 from langdiff.regression.result import DifficultyFit
 from langdiff.regression.stan.priors import Priors
 from langdiff.regression.stan.programs import program_path
 from langdiff.regression.stan.whiten import Data, long_data, whiten, whiten_model_1, whiten_sizes
+from langdiff.regression.table import identify_table
 from langdiff.regression.variants.variant import Variant
 from langdiff.tables.surprisals import Surprisals
 

@@ -7,9 +7,9 @@ import pytest
 from langdiff import diagnose, fit, sample
 from langdiff.errors import ConfigError
 from langdiff.regression import Blunders
-from langdiff.regression.kernel.information import normalized_covariance
+from langdiff.regression.kernel.integrated.random import estimate_random
 from langdiff.regression.kernel.likelihood import normalize
-from langdiff.regression.kernel.random.estimate import estimate_random
+from langdiff.regression.kernel.two_way import normalized_covariance
 from langdiff.regression.stan.priors import Priors
 
 NEAR = 0.3  # posterior standard deviations, between a mean and a maximum at 120 rows
