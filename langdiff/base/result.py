@@ -6,7 +6,7 @@ import pkgutil
 from collections.abc import Callable, Iterable, Mapping
 from html import escape
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import pandas as pd
 
@@ -15,7 +15,22 @@ from langdiff.base.encoding import decode_fields, encode_fields
 from langdiff.base.io import as_path, parse_json, write_text
 from langdiff.errors import DataError
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 PREFIX = "langdiff."  # of the formats of files; the name of the class follows
+
+
+def drawing(function: str) -> "Callable[..., Axes]":
+    """Return a function of `langdiff.plots`, which imports Matplotlib only now.
+
+    Examples
+    --------
+    >>> drawing("plot_parity").__name__
+    'plot_parity'
+    """
+    draw: Callable[..., Axes] = getattr(importlib.import_module("langdiff.plots"), function)
+    return draw
 
 
 class Drawn:
@@ -34,8 +49,8 @@ class Drawn:
         self.of = of
 
     def __get__(self, result: Any, owner: type) -> Any:
-        """Return the function, bound to what it draws; Matplotlib is imported only now."""
-        draw = getattr(importlib.import_module("langdiff.plots"), self.function)
+        """Return the function, bound to what it draws."""
+        draw = drawing(self.function)
         return draw if result is None else draw.__get__(self.of(result))
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import pandas as pd
 
-from langdiff.base.result import Result
+from langdiff.base.result import Result, drawing
 from langdiff.constructions import tables
 from langdiff.errors import ConfigError
 from langdiff.tables.outcomes import Outcomes
@@ -170,9 +170,7 @@ class ConstructionScores(Result):
         Axes
             The axes drawn on.
         """
-        from langdiff.plots import plot_constructions  # Matplotlib only when asked for
-
-        return plot_constructions(self.to_frame(), ax, title=self.name, **style)
+        return drawing("plot_constructions")(self.to_frame(), ax, title=self.name, **style)
 
     def __repr__(self) -> str:
         """Return a line with the numbers of parsers, targets and phenomena."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import pandas as pd
 
-from langdiff.base.result import Result
+from langdiff.base.result import Result, drawing
 from langdiff.base.seeds import generator
 from langdiff.base.signature import join_signature, name_of_seed
 from langdiff.base.types import Floats
@@ -84,11 +84,9 @@ class TreeComparison(Result):
         Axes
             The axes drawn on.
         """
-        from langdiff.plots import plot_discourse_comparison  # Matplotlib only when asked for
-
         texts = self.reference.leaf_texts() or self.predicted.leaf_texts()
         frames = (self._nodes(self.reference), self._nodes(self.predicted))
-        return plot_discourse_comparison(*frames, ax, **({"texts": texts} | options))
+        return drawing("plot_discourse_comparison")(*frames, ax, **({"texts": texts} | options))
 
     def __repr__(self) -> str:
         """Return a line with the number of reference nodes, below the root, that are in the other tree."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 import pandas as pd
 
-from langdiff.base.result import Result
+from langdiff.base.result import Result, drawing
 from langdiff.discourse.comparison import DiscourseDifferences, compare_systems
 from langdiff.discourse.items import METRICS, TRIVIAL, Metric, Procedure
 from langdiff.errors import ConfigError, Fault
@@ -336,9 +336,7 @@ class DiscourseEvaluation(Result):
         Axes
             The axes drawn on.
         """
-        from langdiff.plots import plot_discourse_relations  # Matplotlib only when asked for
-
-        return plot_discourse_relations(self.relations(procedure), ax, **options)
+        return drawing("plot_discourse_relations")(self.relations(procedure), ax, **options)
 
     def _check(self, procedure: str, averaging: str = "micro") -> None:
         if procedure not in self.procedures:

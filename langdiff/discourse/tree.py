@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import pandas as pd
 
-from langdiff.base.result import Result
+from langdiff.base.result import Result, drawing
 from langdiff.discourse.nodes import (
     NO_RELATION,
     NUCLEUS,
@@ -134,12 +134,10 @@ class DiscourseTree(Result):
         ConfigError
             If the view is unknown.
         """
-        from langdiff.plots import plot_discourse_tree  # Matplotlib only when asked for
-
         if view not in ("marcu", "binary", "attachments"):
             raise ConfigError(f"view is marcu, binary or attachments; got {view!r}.")
         if view == "marcu":
-            return plot_discourse_tree(self.to_frame(), ax, texts=self.leaf_texts(), **options)
+            return drawing("plot_discourse_tree")(self.to_frame(), ax, texts=self.leaf_texts(), **options)
         tree = binarize(self)
         frame = tree.to_frame()
         known = set(self.nodes)
@@ -150,7 +148,7 @@ class DiscourseTree(Result):
             }
             spans = zip(frame["first"], frame["last"], strict=True)
             frame["decision"] = [decisions.get(span, "") for span in spans]
-        return plot_discourse_tree(frame, ax, texts=tree.leaf_texts(), **options)
+        return drawing("plot_discourse_tree")(frame, ax, texts=tree.leaf_texts(), **options)
 
     def __repr__(self) -> str:
         """Return a line with the document, its EDUs and the depth of the tree."""

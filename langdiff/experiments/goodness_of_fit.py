@@ -13,7 +13,7 @@ import pandas as pd
 from langdiff import __version__
 from langdiff.base.io import parse_json, write_json
 from langdiff.base.progress import progress_bar
-from langdiff.base.result import Result
+from langdiff.base.result import Result, drawing
 from langdiff.base.seeds import generator, seed_number, seed_numbers
 from langdiff.base.signature import full_hash, join_signature, name_of_number
 from langdiff.base.types import Floats
@@ -138,8 +138,6 @@ class Goodness(Result):
         ConfigError
             If the setting was not computed.
         """
-        from langdiff.plots import plot_goodness_of_fit  # Matplotlib only when asked for
-
         chosen = self.settings if ax is None and n is None and fix is None else [(n, fix)]
         panels = [ax]
         if ax is None and len(chosen) > 1:
@@ -147,8 +145,9 @@ class Goodness(Result):
 
             size = (len(chosen) * (1.6 + 0.8 * self.results["model"].nunique()), 3.6)
             panels = list(plt.subplots(ncols=len(chosen), figsize=size, layout="constrained")[1])
+        draw = drawing("plot_goodness_of_fit")
         drawn = [
-            plot_goodness_of_fit(self.scores(n=a, fix=b), panel, title=f"{a or ''}, {b or ''}".strip(", "), **style)
+            draw(self.scores(n=a, fix=b), panel, title=f"{a or ''}, {b or ''}".strip(", "), **style)
             for (a, b), panel in zip(chosen, panels, strict=True)
         ]
         return drawn[0]

@@ -9,6 +9,7 @@ import pandas as pd
 
 from langdiff.base.cells import guarded
 from langdiff.base.io import atomic_path, write_text
+from langdiff.base.result import drawing
 from langdiff.datasets import mielke2019
 from langdiff.datasets.mielke_et_al_2019 import Mielke2019
 from langdiff.errors import ConfigError
@@ -136,17 +137,13 @@ def _figure(columns: int, width: float, height: float) -> "tuple[Figure, Any]":
 
 
 def _figure_3(figures: Mielke2019, _: "Reproduction") -> "Figure":
-    from langdiff.plots import plot_line_follow
-
     figure, ax = _figure(1, 6.6, 4.8)
     order = {"bpe_best": "BPE, merges by language", "bpe": "BPE, 0.4 merges per word type", "char": "characters"}
-    plot_line_follow(figures.difficulties("europarl")[list(order)].rename(columns=order), ax)
+    drawing("plot_line_follow")(figures.difficulties("europarl")[list(order)].rename(columns=order), ax)
     return figure
 
 
 def _figure_4(figures: Mielke2019, _: "Reproduction") -> "Figure":
-    from langdiff.plots import plot_by_language
-
     figure, (left, middle, right) = _figure(3, 16.5, 5.6)
     info = pd.concat([figures.edition_info(corpus) for corpus in NAMES])
     means = []
@@ -154,8 +151,8 @@ def _figure_4(figures: Mielke2019, _: "Reproduction") -> "Figure":
         table = figures.difficulties(corpus)[LMS]
         means.append(table.mean(axis=1).rename(name))
         x, y = (table[lm].rename(f"{name}, {lm}") for lm in LMS)
-        plot_by_language(x, y, ax, edition_info=info, highlight=MANY_BIBLES, average=False)
-    plot_by_language(means[0], means[1], middle, edition_info=info, highlight=MANY_BIBLES)
+        drawing("plot_by_language")(x, y, ax, edition_info=info, highlight=MANY_BIBLES, average=False)
+    drawing("plot_by_language")(means[0], means[1], middle, edition_info=info, highlight=MANY_BIBLES)
     return figure
 
 

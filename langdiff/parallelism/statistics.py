@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import pandas as pd
 
-from langdiff.base.result import Drawn, Result
+from langdiff.base.result import Drawn, Result, drawing
 from langdiff.base.types import Integers
 from langdiff.errors import DataError
 from langdiff.parallelism.documents import Branch, Document, strata
@@ -251,9 +251,10 @@ class RankComparison(Result):
         Axes
             The axes drawn on.
         """
-        from langdiff.plots import plot_average_ranks
-
-        return plot_average_ranks(self.to_frame(), self.groups(), self.critical_difference, ax, **style)
+        axes: Axes = drawing("plot_average_ranks")(
+            self.to_frame(), self.groups(), self.critical_difference, ax, **style
+        )
+        return axes
 
     def __repr__(self) -> str:
         """Return a line with the best treatment and the test."""

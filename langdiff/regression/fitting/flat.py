@@ -69,7 +69,8 @@ def flat_arguments(
         )
     if n_resamples and errors not in (None, "bootstrap"):
         raise ConfigError(
-            f"{option('n_resamples', str(n_resamples))} contradicts {option('errors', str(errors))}; leave one of them out."
+            f"{option('n_resamples', str(n_resamples))} contradicts {option('errors', str(errors))}; "
+            "leave one of them out."
         )
     if n_resamples < 0 or n_resamples == 1:
         raise ConfigError(f"{option('n_resamples')} must be 0 or at least 2, got {n_resamples}.")
