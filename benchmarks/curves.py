@@ -74,7 +74,7 @@ def measure(name, lm, editions, cache):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LangdiffWarning)  # rare characters outside the alphabet
         curve = ld.difficulty_curve(
-            parts, sizes=SIZES[name], lm=lm, seed=SEED, max_replaced=1.0, cache=cache / name, progress=False
+            parts, train_sizes=SIZES[name], lm=lm, seed=SEED, max_replaced=1.0, cache=cache / name, progress=False
         )
         curve.save(cache / f"{name}-{lm}.json")
     print(f"\n== {name}: {parts.summary()}, {time.process_time() - start:.0f} s of processor time")

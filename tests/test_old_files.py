@@ -247,7 +247,7 @@ def write_tables(folder: Path) -> None:
     for name, n_seeds, match in (("one", 1, "intents"), ("two", 2, "bytes")):
         curve = ld.difficulty_curve(
             parts,
-            sizes=[10, 30],
+            train_sizes=[10, 30],
             lm="kneser-ney-2",
             match=match,
             n_seeds=n_seeds,

@@ -13,7 +13,7 @@ langdiff:
     Multitext OutcomeFit OutcomePriors OutcomeSimulation Outcomes Parity Parts Provenance Recipe Result Scoring
     Selection Simulation Surprisals TokenScores adjust as_effects balance_by_origin compare compare_treebanks
     compute_surprisals correlate cross_validate cross_validate_outcomes detokenize diagnose difficulty_curve
-    explain_abilities fit fit_outcomes flag_cells generalizability goodness held_out_log_likelihood
+    explain_abilities fit fit_outcomes flag_outliers generalizability goodness held_out_log_likelihood
     measure_parity measure_treebanks pareto_front predictors rank_probabilities read read_curve read_fit read_frame
     read_language_model read_log_likelihoods read_multitext read_outcome_fit read_outcomes read_surprisals
     read_token_scores read_treebank replicate reproduce run_balanced run_experiment sample sample_outcomes
@@ -65,8 +65,8 @@ langdiff.plots:
     plot_translationese_by_model plot_treebank_measures plot_treebank_profile plot_two_models
     plot_within_languages plot_wright_map
 langdiff.regression:
-    Asymptotes DifficultyCurve DifficultyFit Generalizability Priors ShortForm Simulation approximate compare
-    compare_folds compare_totals cross_validate diagnose fit fit_curve flag_cells generalizability
+    Asymptotes DifficultyCurve DifficultyFit Generalizability Priors Sampler ShortForm Simulation approximate compare
+    compare_folds compare_totals cross_validate diagnose fit fit_curve flag_outliers generalizability
     held_out_log_likelihood posterior_table read_curve read_fit sample short_form simulate
     standardized_residuals
 langdiff.run:

@@ -142,7 +142,7 @@ def cross_validate(
     found = ld.cross_validate(
         ld.read_surprisals(surprisals, unit=unit, verify=verify, intent_info=intent_info),
         models,
-        k=k,
+        n_folds=k,
         restricted=not unrestricted,
         laplace_scale=laplace_scale,
         clusters=clusters,

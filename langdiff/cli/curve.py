@@ -57,7 +57,7 @@ def curve(
     typer.echo(f"{multitext!r}; {'shared by all: ' if folds is None else ''}{parts.summary()}", err=True)
     result = ld.difficulty_curve(
         parts,
-        sizes=numbers,
+        train_sizes=numbers,
         lm=lm,
         scoring=scoring,
         match=match,

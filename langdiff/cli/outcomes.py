@@ -18,6 +18,7 @@ from langdiff.cli.output import (
     write_frame,
 )
 from langdiff.cli.paths import existing
+from langdiff.regression.outcomes import OutcomeModel, SampledModel
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,7 +53,7 @@ Formula = Annotated[str | None, typer.Option(help="Terms over attributes of item
 Interaction = Annotated[
     str | None, typer.Option(help="Attribute in whose groups each system has a level: the profile.")
 ]
-Cluster = Annotated[str | None, typer.Option(help="Attribute that dependent items share: document.")]
+Clusters = Annotated[str | None, typer.Option(help="Attribute that dependent items share: document.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 
 
@@ -93,7 +94,7 @@ def check(
     by: By = None,
     formula: Formula = None,
     interaction: Interaction = None,
-    cluster: Cluster = None,
+    clusters: Clusters = None,
     as_json: Json = False,
 ) -> None:
     """Say what a table holds, and whether marginal and conditional estimates are finite; exit code 1 if neither is.
@@ -101,21 +102,19 @@ def check(
     Example: langdiff outcomes check samples/ --format lm-eval --metric acc
     """
     from langdiff.errors import DataError
-    from langdiff.regression.outcomes.checks import check_outcomes
-    from langdiff.regression.outcomes.design import clusters_of, design_items, rows_of
+    from langdiff.regression.outcomes.design import check_outcomes, clusters_of, design_items, rows_of
+    from langdiff.regression.outcomes.likelihoods import Structure
 
     outcomes = _read(table, layout, metric, filter_name, repeats, items)
     design = design_items(outcomes.items, by, formula, interaction)
-    clusters_of(outcomes.items, cluster)  # its errors
+    clusters_of(outcomes.items, clusters)  # its errors
     rows = rows_of(outcomes, design)
     found: dict[str, str] = {}
-    for name, conditional in (("marginal", False), ("conditional", True)):
+    for name, structure in {"marginal": Structure(), "conditional": Structure(levels="conditional")}.items():
         with warnings.catch_warnings(record=True) as cautions:
             warnings.simplefilter("always")
             try:
-                check_outcomes(
-                    outcomes, design, rows, conditional=conditional, overdispersed=False, allow_unlinked=False
-                )
+                check_outcomes(outcomes, design, rows, structure, allow_unlinked=False)
                 found[name] = "; ".join(["can be fitted", *(str(caution.message) for caution in cautions)])
             except DataError as error:
                 found[name] = f"CANNOT be fitted: {error}"
@@ -145,16 +144,16 @@ def fit(
         typer.Option(help="Attributes of systems (.csv, .tsv), systems in the first column.", callback=existing),
     ] = None,
     model: Annotated[
-        Literal["auto", "rasch", "beta-binomial", "slopes", "conditional"],
+        Literal["auto", OutcomeModel],
         typer.Option(help="Model; auto: beta-binomial if a cell has several trials, otherwise rasch."),
     ] = "auto",
     by: By = None,
     formula: Formula = None,
     interaction: Interaction = None,
-    cluster: Cluster = None,
+    clusters: Clusters = None,
     errors: Annotated[
-        Literal["auto", "information", "robust", "bootstrap"],
-        typer.Option(help="Source of standard errors; auto: robust with clusters or several trials."),
+        Literal["auto", "information", "sandwich", "bootstrap"],
+        typer.Option(help="Source of standard errors; auto: sandwich with clusters or several trials."),
     ] = "auto",
     resamples: Annotated[int, typer.Option(help="Number of samples of the bootstrap.", min=2)] = 200,
     seed: Annotated[int, typer.Option(help="Seed of the bootstrap.", min=0)] = 0,
@@ -172,7 +171,7 @@ def fit(
 ) -> None:
     """Fit abilities of systems and difficulties of items or groups of items.
 
-    Example: langdiff outcomes fit parsers.csv --by construction --cluster document --plot map.svg
+    Example: langdiff outcomes fit parsers.csv --by construction --clusters document --plot map.svg
     """
     import langdiff as ld
 
@@ -190,7 +189,7 @@ def fit(
         by=by,
         formula=formula,
         interaction=interaction,
-        cluster=cluster,
+        clusters=clusters,
         errors=errors,
         n_resamples=resamples,
         seed=seed,
@@ -226,12 +225,12 @@ def sample(
     repeats: Repeats = "error",
     items: Items = None,
     model: Annotated[
-        Literal["auto", "rasch", "beta-binomial", "slopes"],
+        Literal["auto", SampledModel],
         typer.Option(help="Model; auto: beta-binomial if a cell has several trials, otherwise rasch."),
     ] = "auto",
     by: By = None,
     formula: Formula = None,
-    cluster: Cluster = None,
+    clusters: Clusters = None,
     cell_noise: Annotated[bool, typer.Option("--cell-noise", help="Give each cell a normal effect.")] = False,
     chains: Annotated[int, typer.Option(help="Number of Markov chains.")] = 4,
     iter_warmup: Annotated[int, typer.Option(help="Draws of each chain to adapt with, not kept.")] = 500,
@@ -245,10 +244,11 @@ def sample(
 ) -> None:
     """Draw abilities and difficulties from their posterior with Stan, for small or separated tables.
 
-    Example: langdiff outcomes sample parsers.csv --by construction --cluster document
+    Example: langdiff outcomes sample parsers.csv --by construction --clusters document
     """
     import langdiff as ld
     from langdiff.cli.stan import check_netcdf, show_draws
+    from langdiff.regression import Sampler
 
     if out is not None:
         check_netcdf(out)
@@ -257,13 +257,10 @@ def sample(
         model=model,
         by=by,
         formula=formula,
-        cluster=cluster,
+        clusters=clusters,
         cell_noise=cell_noise,
-        chains=chains,
-        iter_warmup=iter_warmup,
-        iter_sampling=iter_sampling,
+        sampler=Sampler(engine=engine, chains=chains, iter_warmup=iter_warmup, iter_sampling=iter_sampling),
         seed=seed,
-        engine=engine,
     )
     digits = {"mean": "{:+.3f}", "sd": "{:.3f}", "low": "{:+.3f}", "high": "{:+.3f}", "r_hat": "{:.3f}"}
     show_draws(idata, out, as_json, digits | dict.fromkeys(("ess_bulk", "ess_tail", "ess_sd"), "{:,.0f}"))

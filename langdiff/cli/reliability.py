@@ -1,4 +1,4 @@
-"""`langdiff reliability`, `short-form` and `flag-cells`: how sure difficulties are, and which cells to look at."""
+"""`langdiff reliability`, `short-form` and `flag-outliers`: how sure difficulties are, and which cells to look at."""
 
 from pathlib import Path
 from typing import Annotated
@@ -78,7 +78,7 @@ def short_form(
     typer.echo(form.summary(), err=as_json)
 
 
-def flag_cells(
+def flag_outliers(
     surprisals: Tables,
     q: Annotated[float, typer.Option("-q", help="False discovery rate.")] = 0.05,
     verify: Verify = True,
@@ -89,12 +89,12 @@ def flag_cells(
 
     The tables have the same cells, with 10 editions and 20 intents or more.
 
-    Example: langdiff flag-cells models/surprisals-char-residual.csv models/surprisals-kneser-ney-6.csv --out cells.csv
+    Example: langdiff flag-outliers models/surprisals-char-residual.csv models/surprisals-kneser-ney-6.csv -o cells.csv
     """
     import langdiff as ld
 
     check_ending(out, TABLE, "table")
-    found = ld.flag_cells({path.stem: ld.read_surprisals(path, verify=verify) for path in surprisals}, q=q)
+    found = ld.flag_outliers({path.stem: ld.read_surprisals(path, verify=verify) for path in surprisals}, q=q)
     if out is not None:
         write_frame(found, out)
     flagged = found[found["flagged"]]

@@ -49,7 +49,7 @@ def sample(
     Example: langdiff sample surprisals.csv --out posterior.nc
     """
     import langdiff as ld
-    from langdiff.regression.stan.sampling import sample
+    from langdiff.regression.stan.sampling import Sampler, sample
 
     if out is not None:
         check_netcdf(out)
@@ -57,11 +57,8 @@ def sample(
         ld.read_surprisals(surprisals, unit=unit, verify=verify),
         model=model,
         laplace_scale=laplace_scale,
-        chains=chains,
-        iter_warmup=iter_warmup,
-        iter_sampling=iter_sampling,
+        sampler=Sampler(engine=engine, chains=chains, iter_warmup=iter_warmup, iter_sampling=iter_sampling),
         seed=seed,
-        engine=engine,
     )
     show_draws(idata, out, as_json, SHOWN)
 

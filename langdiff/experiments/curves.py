@@ -28,12 +28,12 @@ from langdiff.tables.surprisals import Surprisals
 def difficulty_curve(
     parts: Parts | Folds,
     *,
-    sizes: Sequence[int],
+    train_sizes: Sequence[int],
     lm: str | AnyRecipe = "kneser-ney-6",
     scoring: Scoring | str | None = None,
     match: Match = "intents",
     n_seeds: int = 1,
-    seed: int | np.random.Generator,
+    seed: int | np.random.Generator = 0,
     model: Model = "2",
     clusters: OneClustering | None = None,
     n_draws: int = 1000,
@@ -54,7 +54,7 @@ def difficulty_curve(
     parts : Parts or Folds
         Texts to train on (train), to choose the best epoch by (dev) and to measure (test). Of `langdiff.Folds`, the
         training intents of each fold are cut, and all intents are measured at each size.
-    sizes : sequence of int
+    train_sizes : sequence of int
         Numbers of training intents, rising; of a fold, if there are folds.
     lm : str, Recipe or KneserNeyRecipe
         Language model to train; see `langdiff.compute_surprisals`.
@@ -111,12 +111,13 @@ def difficulty_curve(
     --------
     >>> import langdiff as ld
     >>> corpus = ld.synthesize(n_intents=240, n_languages=3, seed=0)
-    >>> difficulty_curve(ld.split(corpus.multitext), sizes=[40, 80, 160], lm="kneser-ney-3", seed=0, progress=False)
+    >>> parts = ld.split(corpus.multitext)
+    >>> difficulty_curve(parts, train_sizes=[40, 80, 160], lm="kneser-ney-3", progress=False)
     DifficultyCurve of kneser-ney-3: 3 editions × 3 sizes (40 to 160), 40 test intents, model 2
     """
     curve, _ = curve_where_possible(
         parts,
-        sizes=sizes,
+        sizes=train_sizes,
         lm=lm,
         scoring=scoring,
         match=match,

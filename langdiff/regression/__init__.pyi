@@ -5,7 +5,7 @@ from .check.fold_differences import compare_folds as compare_folds
 from .check.held_out import held_out_log_likelihood as held_out_log_likelihood
 from .check.residuals import standardized_residuals as standardized_residuals
 from .check.totals import compare_totals as compare_totals
-from .components.faulty_cells import flag_cells as flag_cells
+from .components.outliers import flag_outliers as flag_outliers
 from .components.reliability import Generalizability as Generalizability
 from .components.reliability import generalizability as generalizability
 from .components.short_forms import ShortForm as ShortForm
@@ -23,4 +23,5 @@ from .stan.approximation import approximate as approximate
 from .stan.diagnosis import diagnose as diagnose
 from .stan.diagnosis import posterior_table as posterior_table
 from .stan.priors import Priors as Priors
+from .stan.sampling import Sampler as Sampler
 from .stan.sampling import sample as sample

@@ -149,7 +149,7 @@ def _compare(basis: Basis, _: Mapping[str, Analysis]) -> Analysis:
             held_out = ld.cross_validate(
                 table,
                 settings.models,
-                k=settings.k,
+                n_folds=settings.k,
                 laplace_scale=settings.laplace_scale,
                 clusters=basis.experiment.fit.one_clustering,
                 seed=basis.experiment.seed,
@@ -207,13 +207,15 @@ def _goodness(basis: Basis, _: Mapping[str, Analysis]) -> Analysis:
 
 def _sample(basis: Basis, _: Mapping[str, Analysis]) -> Analysis:
     import langdiff as ld
-    from langdiff.regression import posterior_table
+    from langdiff.regression import Sampler, posterior_table
 
     settings = basis.experiment.sample
     assert settings is not None  # noqa: S101
+    given = settings.model_dump(include={"model", "laplace_scale", "intents"})
+    sampler = Sampler(**settings.model_dump(exclude=set(given)))
     tables, notes = [], []
     for lm, table in basis.surprisals.items():
-        draws = ld.sample(table, **settings.model_dump(), seed=basis.experiment.seed, progress=basis.progress)
+        draws = ld.sample(table, **given, sampler=sampler, seed=basis.experiment.seed, progress=basis.progress)
         rows = posterior_table(draws)
         estimate = basis.fits[lm].to_frame()
         rows.insert(0, "estimate", estimate["difficulty"] if estimate.index.name == "edition" else np.nan)

@@ -21,7 +21,9 @@ def test_fit_check_and_predict(langdiff, table, tmp_path):
     assert checked.code == 0
     assert json.loads(checked.out)["models"] == {"marginal": "can be fitted", "conditional": "can be fitted"}
     fit, picture = tmp_path / "fit.json", tmp_path / "map.svg"
-    done = langdiff("outcomes", "fit", table, "--by", "group", "--cluster", "document", "--out", fit, "--plot", picture)
+    done = langdiff(
+        "outcomes", "fit", table, "--by", "group", "--clusters", "document", "--out", fit, "--plot", picture
+    )
     assert done.code == 0, done.err
     assert "standard errors from scores of 40 clusters by document" in done.out
     assert picture.read_text().startswith("<?xml")
@@ -38,11 +40,11 @@ def test_fit_check_and_predict(langdiff, table, tmp_path):
 
 
 def test_check_takes_what_fit_takes(langdiff, table, tmp_path):
-    assert langdiff("outcomes", "check", table, "--cluster", "group", "--formula", "group").code == 0
+    assert langdiff("outcomes", "check", table, "--clusters", "group", "--formula", "group").code == 0
     for pair, message in [
         (("--formula", "length"), "length"),
         (("--interaction", "length"), "length"),
-        (("--cluster", "length"), "--cluster length is not an attribute of the items"),
+        (("--clusters", "length"), "--clusters length is not an attribute of the items"),
     ]:
         done = langdiff("outcomes", "check", table, *pair)
         assert done.code == 1
@@ -70,7 +72,7 @@ def test_what_cannot_be_done_is_one_line(langdiff, table, tmp_path):
         (("fit", wide), "no column 'system', 'successes'"),
         (("fit", wide, "--format", "wide"), "system 'x' has all 2 right"),
         (("fit", table, "--by", "length"), "is not an attribute of the items"),
-        (("predict", table, "--fit", table), "not a saved fit"),
+        (("predict", table, "--fit", table), "not a saved OutcomeFit"),
         (("fit", table, "--plot", "map.txt"), "unknown kind of picture"),
         (("predict", table, "--fit", table, "--rates"), "leave TABLE and --items out"),
         (("predict", "--fit", table), "no TABLE was given"),

@@ -19,7 +19,7 @@ def parts():
 def curve(parts, tmp_path_factory):
     cache = tmp_path_factory.mktemp("curve")
     return ld.difficulty_curve(
-        parts, sizes=[40, 80, 160], lm="kneser-ney-3", seed=0, cache=cache, progress=False
+        parts, train_sizes=[40, 80, 160], lm="kneser-ney-3", seed=0, cache=cache, progress=False
     ), cache
 
 
@@ -56,11 +56,11 @@ def test_sizes_that_cannot_be_cut_are_refused(parts):
         ([40, 500], "from 2 to the 160"),
     ):
         with pytest.raises(ConfigError, match=message):
-            ld.difficulty_curve(parts, sizes=sizes, seed=0)
+            ld.difficulty_curve(parts, train_sizes=sizes, seed=0)
     with pytest.raises(ConfigError, match="unknown match 'words'"):
-        ld.difficulty_curve(parts, sizes=[40, 80], match="words", seed=0)
+        ld.difficulty_curve(parts, train_sizes=[40, 80], match="words", seed=0)
     with pytest.raises(ConfigError, match="n_seeds"):
-        ld.difficulty_curve(parts, sizes=[40, 80], n_seeds=0, seed=0)
+        ld.difficulty_curve(parts, train_sizes=[40, 80], n_seeds=0, seed=0)
     long = ld.read_frame(pd.DataFrame({"eng": ["a dog"] * 66, "deu": ["ein Hund " * 50] * 66}))
     with pytest.raises(DataError, match=r"1 edition\(s\) would read fewer than 2 intents: 'deu'"):
         nested_parts(ld.split(long), [3, 40], "bytes", np.random.default_rng(0))
@@ -79,10 +79,12 @@ def test_each_size_is_a_model_of_its_part(parts, curve):
 
 def test_the_cache_and_the_first_seed_are_used_again(parts, curve):
     curve, cache = curve
-    again = ld.difficulty_curve(parts, sizes=[40, 80, 160], lm="kneser-ney-3", seed=0, cache=cache, progress=False)
+    again = ld.difficulty_curve(
+        parts, train_sizes=[40, 80, 160], lm="kneser-ney-3", seed=0, cache=cache, progress=False
+    )
     pd.testing.assert_frame_equal(again.log_bits, curve.log_bits)
     two = ld.difficulty_curve(
-        parts, sizes=[40, 160], lm="kneser-ney-3", seed=0, n_seeds=2, cache=cache, match="intents", progress=False
+        parts, train_sizes=[40, 160], lm="kneser-ney-3", seed=0, n_seeds=2, cache=cache, match="intents", progress=False
     )
     np.testing.assert_allclose(two.by_seed[0], curve.log_bits[[40, 160]])
     assert (two.by_seed[1, :, 0] != two.by_seed[0, :, 0]).all()
@@ -90,7 +92,7 @@ def test_the_cache_and_the_first_seed_are_used_again(parts, curve):
 
 
 def test_equal_bytes_can_be_trained_on(parts):
-    curve = ld.difficulty_curve(parts, sizes=[40, 120], lm="kneser-ney-2", match="bytes", seed=0, progress=False)
+    curve = ld.difficulty_curve(parts, train_sizes=[40, 120], lm="kneser-ney-2", match="bytes", seed=0, progress=False)
     assert curve.read[120].min() < 120 == curve.read[120].max()
 
 
@@ -100,7 +102,7 @@ def test_equal_bytes_can_be_trained_on(parts):
 )
 def test_what_the_fit_would_refuse_is_refused_before_training(parts, tmp_path, setting, message):
     with pytest.raises(ConfigError, match=message):
-        ld.difficulty_curve(parts, sizes=[40, 80], lm="kneser-ney-2", seed=0, cache=tmp_path, **setting)
+        ld.difficulty_curve(parts, train_sizes=[40, 80], lm="kneser-ney-2", seed=0, cache=tmp_path, **setting)
     assert not list(tmp_path.iterdir())
 
 
@@ -109,14 +111,14 @@ def test_folds_are_cut_each_by_its_own_order():
     folds = ld.split_into_folds(text, 3, groups=pd.Series(np.arange(240) // 8, text.intents, name="document"))
     fewest = min(len(each.train) for each in folds.parts)
     with pytest.raises(ConfigError, match=f"from 2 to the {fewest}"):
-        ld.difficulty_curve(folds, sizes=[20, fewest + 1], lm="kneser-ney-3", seed=0)
+        ld.difficulty_curve(folds, train_sizes=[20, fewest + 1], lm="kneser-ney-3", seed=0)
     cut, read = nested_parts(folds, [20, 60], "bytes", np.random.default_rng(0))
     own = [nested_parts(each, [20, 60], "bytes", rng) for rng in [np.random.default_rng(0)] for each in folds.parts]
     np.testing.assert_allclose(read, np.mean([counts for _, counts in own], axis=0), atol=0.5)
     for k, (smaller, _) in enumerate(own):
         assert list(cut[60].parts[k].train.intents) == list(smaller[60].train.intents)
         assert cut[60].parts[k].test is folds.parts[k].test
-    curve = ld.difficulty_curve(folds, sizes=[20, 60], lm="kneser-ney-3", seed=0, clusters="fold", progress=False)
+    curve = ld.difficulty_curve(folds, train_sizes=[20, 60], lm="kneser-ney-3", seed=0, clusters="fold", progress=False)
     assert curve.n_intents == 240
     cut, _ = nested_parts(folds, [20, 60], "intents", np.random.default_rng(0))
     table = ld.compute_surprisals(cut[20], lm="kneser-ney-3", max_replaced=1.0, progress=False)
@@ -145,4 +147,4 @@ def test_an_edition_that_fails_is_left_out_and_named(parts, tmp_path):
     assert not none
     np.testing.assert_array_equal(curve.log_bits, alone.log_bits)
     with pytest.raises(DataError, match=other):
-        ld.difficulty_curve(ld.Parts(train=train, dev=dev, test=test), sizes=[40, 160], seed=0, max_replaced=0.5)
+        ld.difficulty_curve(ld.Parts(train=train, dev=dev, test=test), train_sizes=[40, 160], seed=0, max_replaced=0.5)

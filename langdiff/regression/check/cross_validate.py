@@ -45,7 +45,7 @@ class CrossValidation(Result):
     not_converged : Series, shape (models,)
         Number of fits of each model, one per fold, that did not converge.
     folds : int
-        Number of folds that hold cells: k, or fewer for a small table.
+        Number of folds that hold cells: as many as asked for, or fewer for a small table.
     signature : str
         Everything the numbers depend on, to be quoted with them.
     """
@@ -121,16 +121,16 @@ def cross_validate(
     surprisals: Surprisals | pd.DataFrame | Floats,
     models: Sequence[Model] | Model = ("1", "2", "2L"),
     *,
-    k: int = 10,
+    n_folds: int = 10,
     restricted: bool = True,
     laplace_scale: float | None = None,
     clusters: OneClustering | None = None,
-    seed: int | np.random.Generator,
+    seed: int | np.random.Generator = 0,
     progress: bool | None = None,
 ) -> CrossValidation:
     r"""Score models by the cells that they predict from the others.
 
-    The cells are dealt into k folds, the same for all models. Each fold in turn is left out, the model is fitted
+    The cells are dealt into folds, the same for all models. Each fold in turn is left out, the model is fitted
     to the rest, and the cells left out are scored jointly, intent by intent, with the intent's size integrated
     out over what its remaining cells leave open:
 
@@ -149,7 +149,7 @@ def cross_validate(
         Bits of intent i (row) in edition j (column); NaN where missing.
     models : {"1", "2", "2L", "2C", "3"}, or sequence of them
         Regression models to compare.
-    k : int
+    n_folds : int
         Number of folds, at least 2.
     restricted : bool
         Fit models 2, 2L and 2C by restricted likelihood (see `langdiff.fit`). Without it their dispersion is too
@@ -174,8 +174,8 @@ def cross_validate(
     Raises
     ------
     ConfigError
-        If k is below 2, models are unknown or named twice, a column of clusters is unknown, or `seed` is neither a
-        whole number nor a generator.
+        If `n_folds` is below 2, models are unknown or named twice, a column of clusters is unknown, or `seed` is
+        neither a whole number nor a generator.
     DataError
         If no cell can be held out, the table, or what a fold leaves of it, cannot be fitted, or an intent has no
         cluster, or all the same.
@@ -184,22 +184,22 @@ def cross_validate(
     --------
     >>> import langdiff as ld
     >>> surprisals = ld.simulate(200, 5, model="2", seed=0).surprisals
-    >>> cross_validate(surprisals, ["1", "2"], k=3, seed=0).best
+    >>> cross_validate(surprisals, ["1", "2"], n_folds=3, seed=0).best
     '2'
     """
     models = (models,) if isinstance(models, str) else tuple(models)
     twice = {name for name in models if models.count(name) > 1}
     if not models or twice:
         raise ConfigError(f"models must be named once each, and at least one; twice: {listing(sorted(twice))}.")
-    if not isinstance(k, int | np.integer) or k < 2:
-        raise ConfigError(f"k must be at least 2, got {k!r}.")
+    if not isinstance(n_folds, int | np.integer) or n_folds < 2:
+        raise ConfigError(f"n_folds must be at least 2, got {n_folds!r}.")
     table = as_surprisals(surprisals)
     labels = one_clustering(table, clusters)
     observed = table.bits.notna().to_numpy()
     fit(table, model="1")  # a table that cannot be fitted is refused here, in full, not fold by fold
     rng = generator(seed)
     named = name_of_seed(seed, rng)
-    folds = assign_folds(observed, k, rng, None if labels is None else pd.factorize(labels)[0])
+    folds = assign_folds(observed, n_folds, rng, None if labels is None else pd.factorize(labels)[0])
     used = np.unique(folds[folds != NEVER])
     if not len(used):
         raise DataError(
@@ -223,7 +223,7 @@ def cross_validate(
     never = observed & (folds == NEVER)
     parts = {
         "models": ",".join(models),
-        "folds": k,
+        "folds": n_folds,
         "restricted": bool(restricted),
         "laplace_scale": None if laplace_scale is None else name_of_number(laplace_scale),
         "clusters": None if labels is None else name_of_clusters(labels),

@@ -124,7 +124,7 @@ def compare_folds(
     folds: OneClustering = "fold",
     clusters: OneClustering | None = None,
     n_permutations: int = 999,
-    seed: int | np.random.Generator,
+    seed: int | np.random.Generator = 0,
     **fit_settings: Any,
 ) -> FoldComparison:
     r"""Compare the difficulties in each fold of a table whose folds were scored by different models.

@@ -77,7 +77,7 @@ def held_out_log_likelihood(
     fix: Fix = "difficulty+dispersion",
     n: Sizes = "map",
     clusters: OneClustering | None = None,
-    seed: int | np.random.Generator,
+    seed: int | np.random.Generator = 0,
 ) -> HeldOutLikelihood:
     r"""Score how well a fit explains intents that it has not seen.
 

@@ -26,7 +26,7 @@ def fit_curve(
     model: Model = "2",
     clusters: OneClustering | None = None,
     n_draws: int = 1000,
-    seed: int | np.random.Generator,
+    seed: int | np.random.Generator = 0,
     match: str = "given",
     read: pd.DataFrame | None = None,
 ) -> DifficultyCurve:

@@ -102,7 +102,7 @@ def simulate(
     intent_sizes: Numbers | None = None,
     missing: float = 0.0,
     mechanism: Mechanism = "MCAR",
-    seed: int | np.random.Generator,
+    seed: int | np.random.Generator = 0,
 ) -> Simulation:
     r"""Draw surprisals from a model of Mielke et al. (2019, section 3).
 

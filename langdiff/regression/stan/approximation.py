@@ -31,7 +31,7 @@ def approximate(
     model: StanModel = "2",
     algorithm: Algorithm = "pathfinder",
     n_draws: int = 1000,
-    seed: int | np.random.Generator,
+    seed: int | np.random.Generator = 0,
     priors: Priors | None = None,
     laplace_scale: float | None = None,
 ) -> "az.InferenceData":

@@ -11,7 +11,7 @@ from scipy.stats import binom, norm
 
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError
-from langdiff.regression.outcomes import cross_validation
+from langdiff.regression.outcomes import analyses
 
 GRID = 1e-6  # of quadrature against a sum over a fine grid
 
@@ -118,7 +118,7 @@ def test_the_conditional_model_predicts_nothing(truth):
 def test_the_better_model_predicts_better(over):
     outcomes = ld.simulate_outcomes(300, 3, trials=6, correlation=0.3, documents=30, seed=3).outcomes
     scores = ld.cross_validate_outcomes(
-        outcomes, ["rasch", "beta-binomial"], over=over, k=3, cluster="document", seed=1
+        outcomes, ["rasch", "beta-binomial"], over=over, n_folds=3, clusters="document", seed=1
     )
     assert scores["trials"].tolist() == [5400, 5400]
     better = scores.loc["beta-binomial"]
@@ -130,7 +130,7 @@ def test_the_better_model_predicts_better(over):
 def test_folds_are_those_of_the_seed(truth):
     some = truth.outcomes.sel(items=truth.outcomes.items.index[:60])
     one, same, other = (
-        ld.cross_validate_outcomes(some, over="items", k=2, seed=seed).loc["rasch", "score"] for seed in (1, 1, 2)
+        ld.cross_validate_outcomes(some, over="items", n_folds=2, seed=seed).loc["rasch", "score"] for seed in (1, 1, 2)
     )
     assert one == same != other
 
@@ -141,15 +141,19 @@ def test_folds_are_those_of_the_seed(truth):
         ({"models": "conditional"}, ConfigError, "models to cross-validate are"),
         ({"over": "rows"}, ConfigError, "unknown over='rows'"),
         ({"over": "clusters"}, ConfigError, "needs the attribute that clusters share"),
-        ({"k": 1}, ConfigError, "at least 2, got 1"),
-        ({"over": "clusters", "cluster": "document", "k": 40}, ConfigError, "k=40 folds of 30 clusters"),
-        ({"over": "clusters", "cluster": "group", "by": "group", "k": 2}, DataError, "fold 1 of 2 cannot be fitted"),
-        ({"cluster": "task"}, DataError, "all items are in one cluster"),
+        ({"n_folds": 1}, ConfigError, "at least 2, got 1"),
+        ({"over": "clusters", "clusters": "document", "n_folds": 40}, ConfigError, "n_folds=40 folds of 30 clusters"),
+        (
+            {"over": "clusters", "clusters": "group", "by": "group", "n_folds": 2},
+            DataError,
+            "fold 1 of 2 cannot be fitted",
+        ),
+        ({"clusters": "task"}, DataError, "all items are in one cluster"),
     ],
 )
 def test_what_cannot_be_cross_validated(truth, settings, error, message, monkeypatch):
     if "task" in settings.values():  # said before anything is fitted
-        monkeypatch.setattr(cross_validation, "fit_outcomes", None)
+        monkeypatch.setattr(analyses, "fit_outcomes", None)
     outcomes = truth.outcomes.with_items(truth.outcomes.items[[]].assign(task="t"))
     with pytest.raises(error, match=message):
         ld.cross_validate_outcomes(outcomes, **({"seed": 1} | settings))

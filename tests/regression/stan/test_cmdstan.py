@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 import xarray as xr
 
-from langdiff import diagnose, fit, sample, simulate
+import langdiff
+from langdiff import diagnose, fit, simulate
 from langdiff.errors import ConfigError, LangdiffWarning, SolverError
 from langdiff.plots import plot_posterior
 from langdiff.regression.stan import approximation, diagnosis, label
@@ -19,6 +20,7 @@ from langdiff.regression.stan.diagnosis import posterior_table
 from langdiff.regression.stan.label import import_arviz
 from langdiff.regression.stan.programs import program_path
 from langdiff.regression.stan.sampling import choose_engine
+from tests.regression.stan.conftest import sample
 
 NOT_INSTALLED = "CmdStan is not installed: run `langdiff install-stan`, or use engine='pystan'"
 
@@ -159,7 +161,7 @@ def test_a_variable_that_points_to_no_cmdstan_is_named(bits, monkeypatch, tmp_pa
         pytest.warns(LangdiffWarning, match=f"^{message}. PyStan is used instead") as caught,
         pytest.raises(ZeroDivisionError),
     ):
-        sample(bits, seed=1)
+        langdiff.sample(bits, seed=1)
     assert [w.filename for w in caught] == [__file__]
 
 

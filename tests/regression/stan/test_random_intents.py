@@ -4,12 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from langdiff import diagnose, fit, sample
+from langdiff import diagnose, fit
 from langdiff.errors import ConfigError
 from langdiff.regression.kernel.information import normalized_covariance
 from langdiff.regression.kernel.likelihood import normalize
 from langdiff.regression.kernel.random.estimate import estimate_random
 from langdiff.regression.stan.priors import Priors
+from tests.regression.stan.conftest import sample
 
 NEAR = 0.3  # posterior standard deviations, between a mean and a maximum at 120 rows
 LIMITS = {"progress": False, "engine": "pystan"}

@@ -1,9 +1,9 @@
-r"""Cells that look faulty: translations that do not say the same, found by what language models agree on.
+r"""Outliers: translations that do not say the same, found by what language models agree on.
 
 The logarithms are averaged over the language models, of which two-way least squares leaves residuals :math:`e_{ij}`.
 They vary more in short intents and in some editions: row i has a variance :math:`s_i^2` and column j a factor
 :math:`c_j` of it, each estimated from a few cells only, so that they are drawn towards what all rows or columns have in
-common (`langdiff.regression.components.moderated`). A faulty cell must not enlarge the variance that it is measured
+common (`langdiff.regression.components.moderated`). An outlier must not enlarge the variance that it is measured
 by, so that its row is taken without it:
 
 .. math:: t_{ij} = \frac{e_{ij}}{\sqrt{c_j h_{ij} \tilde s^2_{(ij)}}}, \quad h_{ij} = (1 - 1/n_i)(1 - 1/n_j)
@@ -11,7 +11,7 @@ by, so that its row is taken without it:
 with :math:`\tilde s^2_{(ij)}` the variance of the row without the cell, drawn towards the prior, and
 :math:`d_0 + n_i - 2` degrees of freedom, :math:`n_i` cells in the row and :math:`n_j` in the column. The normal
 quantiles u of the p-values of t are tested against Student's t with the scale and the tails that the middle of all |u|
-has, so that a few faulty cells do not decide what is usual. Cells that are found leave the estimates, and all are
+has, so that a few outliers do not decide what is usual. Cells that are found leave the estimates, and all are
 tested again.
 """
 
@@ -39,7 +39,7 @@ MOST_FREEDOM = 200.0
 INNER, OUTER = 0.5, 0.9  # quantiles of |u| that its usual distribution is fitted to
 
 
-def flag_cells(surprisals_by_lm: Mapping[str, Surprisals], *, q: float = 0.05) -> pd.DataFrame:
+def flag_outliers(surprisals_by_lm: Mapping[str, Surprisals], *, q: float = 0.05) -> pd.DataFrame:
     """Test every cell for a translation that needs more or fewer bits than its intent and its edition explain.
 
     Parameters
@@ -77,7 +77,9 @@ def flag_cells(surprisals_by_lm: Mapping[str, Surprisals], *, q: float = 0.05) -
     >>> bits = ld.simulate(200, 20, seed=1).surprisals.bits
     >>> bits.iloc[17, 3] *= 8
     >>> noise = np.exp(np.random.default_rng(1).normal(0, 0.03, (2, *bits.shape)))
-    >>> found = flag_cells({"one": ld.Surprisals(bits=bits * noise[0]), "other": ld.Surprisals(bits=bits * noise[1])})
+    >>> found = flag_outliers(
+    ...     {"one": ld.Surprisals(bits=bits * noise[0]), "other": ld.Surprisals(bits=bits * noise[1])}
+    ... )
     >>> found[["intent", "edition", "flagged"]].iloc[0].tolist() == [bits.index[17], bits.columns[3], True]
     True
     """
@@ -149,7 +151,7 @@ def _tested(z: Floats, q: float) -> tuple[Floats, Floats, Floats]:
 
 
 def _standardized(z: Floats, left_out: Booleans) -> tuple[Floats, Floats]:
-    """Return residuals and u, which is standard normal where nothing is faulty and noise is normal, both (I, J)."""
+    """Return residuals and u, which is standard normal where there are no outliers and noise is normal, both (I, J)."""
     fit = solve_two_way(np.where(left_out, np.nan, z))
     residual = z - fit.intent_effect[:, None] - fit.edition_effect
     used = ~np.isnan(z) & ~left_out
